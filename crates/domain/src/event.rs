@@ -1,0 +1,589 @@
+//! The one event: everything a run does is a numbered `RunEvent` in the run's log.
+
+use std::{fmt, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{ChatId, MessageId, Problem, RunId};
+
+/// One entry of a run's log. Its JSON is the stored form and the native stream.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct RunEvent {
+    /// The run whose log this is.
+    pub run: RunId,
+    /// Position in the log: 1, 2, 3 … without repeats.
+    #[cfg_attr(feature = "typescript", ts(type = "number"))]
+    pub seq: u64,
+    /// Milliseconds since 1970-01-01 UTC, by the server's clock.
+    #[cfg_attr(feature = "typescript", ts(type = "number"))]
+    pub at: i64,
+    /// Which agent did it; empty is the main agent.
+    #[serde(default, skip_serializing_if = "AgentPath::is_main")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<AgentPath>"))]
+    pub agent: AgentPath,
+    /// What happened.
+    pub body: EventBody,
+}
+
+/// The way from the main agent (empty) to a sub-agent: one id per level. Its length is the depth.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(as = "Vec<String>"))]
+#[serde(transparent)]
+pub struct AgentPath(Arc<[Arc<str>]>);
+
+impl AgentPath {
+    /// The main agent's path.
+    #[must_use]
+    pub fn main() -> Self {
+        Self::default()
+    }
+
+    /// Whether this is the main agent.
+    #[must_use]
+    pub fn is_main(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// 0 for the main agent, 1 for its sub-agents, and so on.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The path of this agent's sub-agent number `number` (from 1). Its id is unique within the run:
+    /// `a2` is the main agent's second sub-agent and `a2.1` that one's first.
+    #[must_use]
+    pub fn child(&self, number: usize) -> Self {
+        let id = match self.id() {
+            Some(own) => format!("{own}.{number}"),
+            None => format!("a{number}"),
+        };
+        Self(self.0.iter().cloned().chain([Arc::from(id)]).collect())
+    }
+
+    /// The agent's own id; `None` for the main agent.
+    #[must_use]
+    pub fn id(&self) -> Option<&str> {
+        self.0.last().map(AsRef::as_ref)
+    }
+
+    /// The path of the agent that started this one; `None` for the main agent.
+    #[must_use]
+    pub fn parent(&self) -> Option<Self> {
+        self.0.split_last().map(|(_, parents)| Self(parents.into()))
+    }
+
+    /// The ids from the main agent's child down to this one.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(AsRef::as_ref)
+    }
+}
+
+impl fmt::Debug for AgentPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.id().unwrap_or("main"))
+    }
+}
+
+/// What happened. An *item* (a text, a piece of reasoning, a tool call, an agent) has a start, perhaps
+/// deltas, and a finish that carries the whole value: a reader may ignore deltas.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum EventBody {
+    /// First event of every log.
+    RunStarted {
+        /// The chat it belongs to, if any.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional))]
+        chat: Option<ChatId>,
+        /// The assistant message it fills, if any.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional))]
+        message: Option<MessageId>,
+        /// The model the main agent uses.
+        model: String,
+    },
+    /// An agent begins its model call number `step`.
+    StepStarted {
+        /// From 1, per agent.
+        step: u32,
+    },
+    /// The one line that says what is going on now; each replaces the one before.
+    Status {
+        /// A short phrase in the reader's language where it is fixed text.
+        description: String,
+        /// The activity has ended.
+        done: bool,
+        /// The line should be taken away.
+        hidden: bool,
+    },
+    /// The agent begins to write text.
+    TextStarted {
+        /// Unique within the run.
+        item: String,
+    },
+    /// More text.
+    TextDelta {
+        /// The text item.
+        item: String,
+        /// What to append.
+        delta: String,
+    },
+    /// The text is whole.
+    TextFinished {
+        /// The text item.
+        item: String,
+        /// All of it.
+        text: String,
+        /// Whether this is the agent's last text, its answer; text before tool calls is commentary.
+        answer: bool,
+    },
+    /// The model begins to reason.
+    ReasoningStarted {
+        /// Unique within the run.
+        item: String,
+    },
+    /// More reasoning.
+    ReasoningDelta {
+        /// The reasoning item.
+        item: String,
+        /// What to append.
+        delta: String,
+    },
+    /// The reasoning is whole.
+    ReasoningFinished {
+        /// The reasoning item.
+        item: String,
+        /// All of it.
+        text: String,
+        /// How long it took, milliseconds.
+        #[cfg_attr(feature = "typescript", ts(type = "number"))]
+        duration_ms: u64,
+    },
+    /// The model begins to write a tool call: the item opens.
+    ToolRequested {
+        /// The call, unique within the run.
+        call: String,
+        /// The tool's name as the model wrote it.
+        name: String,
+    },
+    /// More of the arguments' JSON text.
+    ToolArgumentsDelta {
+        /// The call.
+        call: String,
+        /// What to append.
+        delta: String,
+    },
+    /// The tool runs now, with these checked (and perhaps edited) arguments.
+    ToolStarted {
+        /// The call.
+        call: String,
+        /// The tool's name.
+        name: String,
+        /// The arguments it runs with.
+        #[cfg_attr(feature = "typescript", ts(type = "unknown"))]
+        arguments: Value,
+        /// Whether running it again after a crash does no harm. Where not, this event is on disk first.
+        repeatable: bool,
+    },
+    /// News from a running tool.
+    ToolProgress {
+        /// The call.
+        call: String,
+        /// A line for people.
+        message: String,
+    },
+    /// The call has ended.
+    ToolFinished {
+        /// The call.
+        call: String,
+        /// The tool's name.
+        name: String,
+        /// The arguments; a JSON string where the model's text was not JSON.
+        #[cfg_attr(feature = "typescript", ts(type = "unknown"))]
+        arguments: Value,
+        /// The result or, where `error`, what went wrong in words.
+        result: String,
+        /// Whether the call failed.
+        error: bool,
+        /// Whether the result was cut to the size limit.
+        truncated: bool,
+        /// From start to finish, waiting for people not counted, milliseconds.
+        #[cfg_attr(feature = "typescript", ts(type = "number"))]
+        duration_ms: u64,
+    },
+    /// A call waits for a person's consent.
+    ApprovalAsked {
+        /// Unique within the run.
+        approval: String,
+        /// The call that waits.
+        call: String,
+        /// The tool's name.
+        name: String,
+        /// The arguments it would run with.
+        #[cfg_attr(feature = "typescript", ts(type = "unknown"))]
+        arguments: Value,
+    },
+    /// The person decided, or the run ended first.
+    ApprovalAnswered {
+        /// The approval.
+        approval: String,
+        /// What was decided.
+        decision: Decision,
+        /// Why, in the person's words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional))]
+        reason: Option<String>,
+        /// Whether the person changed the arguments.
+        edited: bool,
+    },
+    /// An agent asks the person something and waits.
+    QuestionAsked {
+        /// Unique within the run.
+        question: String,
+        /// The call that waits.
+        call: String,
+        /// The question.
+        text: String,
+        /// Suggested answers; any other text is allowed too.
+        options: Vec<String>,
+    },
+    /// The person answered; `answer` is empty where the run ended first.
+    QuestionAnswered {
+        /// The question.
+        question: String,
+        /// The answer.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional))]
+        answer: Option<String>,
+    },
+    /// The agent's plan is now this.
+    PlanChanged {
+        /// All tasks in order.
+        todos: Vec<Todo>,
+    },
+    /// A file of the workspace changed.
+    FileChanged {
+        /// Absolute path in the workspace.
+        path: String,
+        /// Counts up from 1 with each change.
+        #[cfg_attr(feature = "typescript", ts(type = "number"))]
+        version: u64,
+        /// Size now, bytes.
+        #[cfg_attr(feature = "typescript", ts(type = "number"))]
+        size_bytes: u64,
+    },
+    /// The agent found sources.
+    SourcesFound {
+        /// Newly found ones.
+        sources: Vec<Source>,
+    },
+    /// A sub-agent starts; `agent` of the event is its path.
+    AgentStarted {
+        /// What it is called, for people.
+        name: String,
+        /// The tool call that caused it.
+        call: String,
+        /// What it was told to do.
+        task: String,
+    },
+    /// A sub-agent has ended; `agent` of the event is its path.
+    AgentFinished {
+        /// How it ended.
+        outcome: Outcome,
+        /// Its answer, or what went wrong.
+        result: String,
+    },
+    /// A model call has ended.
+    ModelCalled {
+        /// The model asked.
+        model: String,
+        /// Tokens used.
+        usage: Usage,
+        /// Millionths of a US dollar, where the price is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]
+        cost_micro_usd: Option<u64>,
+        /// From request to end, milliseconds.
+        #[cfg_attr(feature = "typescript", ts(type = "number"))]
+        duration_ms: u64,
+        /// From request to the first token, milliseconds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]
+        first_token_ms: Option<u64>,
+    },
+    /// Something worth knowing that is not an answer: a retry, a limit, a cut.
+    Notice {
+        /// How much it matters.
+        level: NoticeLevel,
+        /// A sentence.
+        message: String,
+    },
+    /// Last event of every log.
+    RunFinished {
+        /// How it ended.
+        outcome: Outcome,
+        /// Why, where it did not simply complete.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional))]
+        problem: Option<Problem>,
+        /// All model calls of all agents.
+        usage: Usage,
+        /// Millionths of a US dollar, where prices are known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]
+        cost_micro_usd: Option<u64>,
+    },
+}
+
+/// How a run or a sub-agent ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The agent gave its answer.
+    Completed,
+    /// Somebody stopped it.
+    Cancelled,
+    /// A fault ended it.
+    Failed,
+    /// A limit ended it; what it had written stands.
+    Limited,
+}
+
+/// What a person decided about a tool call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// Run it.
+    Allow,
+    /// Do not run it; the model is told.
+    Deny,
+    /// Nobody decided before the run ended.
+    Withdrawn,
+}
+
+/// How much a notice matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum NoticeLevel {
+    /// Good to know.
+    Info,
+    /// Something was lost or slow.
+    Warning,
+    /// Something failed.
+    Error,
+}
+
+/// One task of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Todo {
+    /// What is to be done.
+    pub content: String,
+    /// How far it is.
+    pub status: TodoStatus,
+}
+
+/// How far a task is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum TodoStatus {
+    /// Not begun.
+    Pending,
+    /// Being done now.
+    InProgress,
+    /// Done.
+    Completed,
+}
+
+/// Where a statement comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Source {
+    /// The number it is cited by, as text.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// Its address.
+    pub url: String,
+    /// The words it is cited for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub quote: Option<String>,
+}
+
+/// Tokens used by one or more model calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Usage {
+    /// Tokens read by the model.
+    #[cfg_attr(feature = "typescript", ts(type = "number"))]
+    pub input_tokens: u64,
+    /// Tokens written by the model, reasoning included.
+    #[cfg_attr(feature = "typescript", ts(type = "number"))]
+    pub output_tokens: u64,
+}
+
+impl Usage {
+    /// Input and output together.
+    #[must_use]
+    pub fn total_tokens(self) -> u64 {
+        self.input_tokens.saturating_add(self.output_tokens)
+    }
+}
+
+impl std::ops::AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
+    }
+}
+
+/// Whom an event is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Audience {
+    /// Worth showing to the person who asked.
+    User,
+    /// Bookkeeping; shown in the debug view.
+    Debug,
+}
+
+impl EventBody {
+    /// Whom it is for.
+    #[must_use]
+    pub fn audience(&self) -> Audience {
+        match self {
+            Self::StepStarted { .. } | Self::ModelCalled { .. } => Audience::Debug,
+            Self::RunStarted { .. }
+            | Self::Status { .. }
+            | Self::TextStarted { .. }
+            | Self::TextDelta { .. }
+            | Self::TextFinished { .. }
+            | Self::ReasoningStarted { .. }
+            | Self::ReasoningDelta { .. }
+            | Self::ReasoningFinished { .. }
+            | Self::ToolRequested { .. }
+            | Self::ToolArgumentsDelta { .. }
+            | Self::ToolStarted { .. }
+            | Self::ToolProgress { .. }
+            | Self::ToolFinished { .. }
+            | Self::ApprovalAsked { .. }
+            | Self::ApprovalAnswered { .. }
+            | Self::QuestionAsked { .. }
+            | Self::QuestionAnswered { .. }
+            | Self::PlanChanged { .. }
+            | Self::FileChanged { .. }
+            | Self::SourcesFound { .. }
+            | Self::AgentStarted { .. }
+            | Self::AgentFinished { .. }
+            | Self::Notice { .. }
+            | Self::RunFinished { .. } => Audience::User,
+        }
+    }
+
+    /// Whether it only adds to an item whose finish will carry the whole value. Only these may be seen
+    /// before they are stored, and left out of a replay once their item has finished.
+    #[must_use]
+    pub fn is_delta(&self) -> bool {
+        matches!(self, Self::TextDelta { .. } | Self::ReasoningDelta { .. } | Self::ToolArgumentsDelta { .. })
+    }
+
+    /// Appends `next` to this delta where both belong to the same item; gives `next` back where not.
+    ///
+    /// # Errors
+    /// Returns `next` unchanged where the two are not deltas of one item.
+    pub fn merge_delta(&mut self, next: Self) -> Result<(), Self> {
+        match (self, next) {
+            (Self::TextDelta { item, delta }, Self::TextDelta { item: next_item, delta: more })
+            | (Self::ReasoningDelta { item, delta }, Self::ReasoningDelta { item: next_item, delta: more })
+            | (
+                Self::ToolArgumentsDelta { call: item, delta },
+                Self::ToolArgumentsDelta { call: next_item, delta: more },
+            ) if *item == next_item => {
+                delta.push_str(&more);
+                Ok(())
+            }
+            (_, next) => Err(next),
+        }
+    }
+
+    /// The event's name as it stands in JSON.
+    #[must_use]
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Self::RunStarted { .. } => "run_started",
+            Self::StepStarted { .. } => "step_started",
+            Self::Status { .. } => "status",
+            Self::TextStarted { .. } => "text_started",
+            Self::TextDelta { .. } => "text_delta",
+            Self::TextFinished { .. } => "text_finished",
+            Self::ReasoningStarted { .. } => "reasoning_started",
+            Self::ReasoningDelta { .. } => "reasoning_delta",
+            Self::ReasoningFinished { .. } => "reasoning_finished",
+            Self::ToolRequested { .. } => "tool_requested",
+            Self::ToolArgumentsDelta { .. } => "tool_arguments_delta",
+            Self::ToolStarted { .. } => "tool_started",
+            Self::ToolProgress { .. } => "tool_progress",
+            Self::ToolFinished { .. } => "tool_finished",
+            Self::ApprovalAsked { .. } => "approval_asked",
+            Self::ApprovalAnswered { .. } => "approval_answered",
+            Self::QuestionAsked { .. } => "question_asked",
+            Self::QuestionAnswered { .. } => "question_answered",
+            Self::PlanChanged { .. } => "plan_changed",
+            Self::FileChanged { .. } => "file_changed",
+            Self::SourcesFound { .. } => "sources_found",
+            Self::AgentStarted { .. } => "agent_started",
+            Self::AgentFinished { .. } => "agent_finished",
+            Self::ModelCalled { .. } => "model_called",
+            Self::Notice { .. } => "notice",
+            Self::RunFinished { .. } => "run_finished",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_name_their_agents() {
+        let main = AgentPath::main();
+        let nested = main.child(2).child(1);
+        assert_eq!((nested.depth(), nested.id()), (2, Some("a2.1")));
+        assert_eq!(nested.parent(), Some(main.child(2)));
+        assert_eq!(serde_json::to_string(&nested).unwrap(), r#"["a2","a2.1"]"#);
+    }
+
+    #[test]
+    fn the_stored_form() {
+        let event = RunEvent {
+            run: "run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d".parse().unwrap(),
+            seq: 7,
+            at: 1_763_760_000_123,
+            agent: AgentPath::main(),
+            body: EventBody::TextDelta { item: "t1".into(), delta: "Hé\n".into() },
+        };
+        let json = serde_json::to_string(&event).unwrap();
+        assert_eq!(
+            json,
+            r#"{"run":"run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d","seq":7,"at":1763760000123,"body":{"type":"text_delta","item":"t1","delta":"Hé\n"}}"#
+        );
+        assert_eq!(serde_json::from_str::<RunEvent>(&json).unwrap(), event);
+    }
+
+    #[test]
+    fn merges_only_deltas_of_one_item() {
+        let delta = |item: &str, text: &str| EventBody::TextDelta { item: item.into(), delta: text.into() };
+        let mut first = delta("t1", "a");
+        assert_eq!(first.merge_delta(delta("t1", "b")), Ok(()));
+        assert_eq!(first, delta("t1", "ab"));
+        assert_eq!(first.merge_delta(delta("t2", "c")), Err(delta("t2", "c")));
+    }
+}

@@ -1,0 +1,137 @@
+//! Typed ids: a short prefix that says what is named, and a time-ordered UUID.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use uuid::Uuid;
+
+/// The text was not an id of the expected kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not a valid {kind} id")]
+pub struct InvalidId {
+    /// What was expected, for example `run`.
+    pub kind: &'static str,
+}
+
+fn parse(text: &str, kind: &'static str) -> Result<Uuid, InvalidId> {
+    let hex = text.strip_prefix(kind).and_then(|rest| rest.strip_prefix('_')).ok_or(InvalidId { kind })?;
+    // Only the one spelling we print is accepted, so that an id can be compared as text.
+    if hex.len() != 32 || hex.bytes().any(|b| !matches!(b, b'0'..=b'9' | b'a'..=b'f')) {
+        return Err(InvalidId { kind });
+    }
+    Uuid::try_parse(hex).map_err(|_| InvalidId { kind })
+}
+
+/// Declares one id type; each is `prefix_` followed by 32 hexadecimal digits.
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(as = "String"))]
+        pub struct $name(Uuid);
+
+        impl $name {
+            /// A new id; later ids sort after earlier ones.
+            #[expect(clippy::disallowed_methods, reason = "this is the one place ids are made")]
+            #[must_use]
+            pub fn generate() -> Self {
+                Self(Uuid::now_v7())
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!($prefix, "_{}"), self.0.simple())
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(self, f)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = InvalidId;
+            fn from_str(text: &str) -> Result<Self, InvalidId> {
+                parse(text, $prefix).map(Self)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+
+id!(
+    /// A person's account.
+    UserId, "user"
+);
+id!(
+    /// A signed-in browser.
+    SessionId, "session"
+);
+id!(
+    /// A bearer key for programs.
+    ApiKeyId, "key"
+);
+id!(
+    /// A configured model server.
+    ConnectionId, "conn"
+);
+id!(
+    /// A conversation: a tree of messages.
+    ChatId, "chat"
+);
+id!(
+    /// One message in a chat's tree.
+    MessageId, "msg"
+);
+id!(
+    /// One run of an agent, and the name of its log.
+    RunId, "run"
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prints_and_parses_back() {
+        let id = RunId::generate();
+        assert_eq!(id.to_string().parse::<RunId>(), Ok(id));
+        assert_eq!(serde_json::from_str::<RunId>(&serde_json::to_string(&id).unwrap()).unwrap(), id);
+    }
+
+    #[test]
+    fn later_ids_sort_after_earlier_ones() {
+        let ids: Vec<String> = (0..100).map(|_| ChatId::generate().to_string()).collect();
+        assert!(ids.is_sorted());
+    }
+
+    #[test]
+    fn refuses_other_kinds_and_other_spellings() {
+        let chat = ChatId::generate().to_string();
+        for bad in [
+            chat.as_str(),
+            "",
+            "run_",
+            "run_0",
+            "run_00000000-0000-0000-0000-000000000000",
+            "run_0192F0C1D2E3F4A5B6C7D8E9FA0B1C2D",
+            "run_é192f0c1d2e3f4a5b6c7d8e9fa0b1c2",
+        ] {
+            assert_eq!(bad.parse::<RunId>(), Err(InvalidId { kind: "run" }), "{bad}");
+        }
+    }
+}

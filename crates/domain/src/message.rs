@@ -1,0 +1,130 @@
+//! Messages as a language model sees them, and as a chat stores them.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Who speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Instructions from the operator.
+    System,
+    /// The person.
+    User,
+    /// The model.
+    Assistant,
+    /// A tool's answer to a call.
+    Tool,
+}
+
+/// One piece of a message's content.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Part {
+    /// Plain text.
+    Text {
+        /// The text, UTF-8.
+        text: String,
+    },
+    /// A picture by address; `data:` URLs are usual.
+    Image {
+        /// `https:` or `data:` URL.
+        url: String,
+    },
+}
+
+/// A tool call as the model wrote it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct ToolCall {
+    /// The id the model gave; only unique within one answer.
+    pub id: String,
+    /// The tool's name.
+    pub name: String,
+    /// JSON text of the arguments, exactly as the model wrote it (may be invalid).
+    pub arguments: String,
+}
+
+/// One message of a conversation with a model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// Who speaks.
+    pub role: Role,
+    /// What is said, in order.
+    pub content: Vec<Part>,
+    /// Calls the assistant made in this message.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCall>,
+    /// For role `tool`: the call this answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_call_id: Option<String>,
+}
+
+impl Message {
+    /// A message of one text part and nothing else.
+    pub fn text(role: Role, text: impl Into<String>) -> Self {
+        Self {
+            role,
+            content: vec![Part::Text { text: text.into() }],
+            tool_calls: Vec::new(),
+            tool_call_id: None,
+        }
+    }
+
+    /// A tool's answer to the call `id`.
+    pub fn tool_result(id: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { tool_call_id: Some(id.into()), ..Self::text(Role::Tool, text) }
+    }
+
+    /// All text parts joined with line feeds; pictures are left out.
+    #[must_use]
+    pub fn plain_text(&self) -> String {
+        plain_text(&self.content)
+    }
+}
+
+/// All text parts joined with line feeds; pictures are left out.
+#[must_use]
+pub fn plain_text(parts: &[Part]) -> String {
+    let texts: Vec<&str> = parts
+        .iter()
+        .filter_map(|part| match part {
+            Part::Text { text } => Some(text.as_str()),
+            Part::Image { .. } => None,
+        })
+        .collect();
+    texts.join("\n")
+}
+
+/// The model's argument text as JSON, or as a JSON string where it is not JSON.
+#[must_use]
+pub fn arguments_value(raw: &str) -> Value {
+    if raw.trim().is_empty() {
+        return Value::Object(serde_json::Map::new());
+    }
+    serde_json::from_str(raw).unwrap_or_else(|_| Value::String(raw.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn joins_only_the_text() {
+        let parts = [
+            Part::Text { text: "a".into() },
+            Part::Image { url: "data:,".into() },
+            Part::Text { text: "b".into() },
+        ];
+        assert_eq!(plain_text(&parts), "a\nb");
+    }
+
+    #[test]
+    fn keeps_broken_arguments_as_text() {
+        assert_eq!(arguments_value(r#"{"path":"a"}"#), serde_json::json!({"path": "a"}));
+        assert_eq!(arguments_value("  "), serde_json::json!({}));
+        assert_eq!(arguments_value(r#"{"path":"#), Value::String(r#"{"path":"#.into()));
+    }
+}

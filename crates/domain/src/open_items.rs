@@ -1,0 +1,223 @@
+//! What a log has left open, and the events that close it: how a stop, a limit, a panic or a crash ends
+//! a run with everything that was written kept.
+
+use serde_json::Value;
+
+use crate::{AgentPath, EventBody, Outcome, event::Decision, message::arguments_value};
+
+/// Follows a log and knows at any time which items, questions and agents are open.
+#[derive(Debug, Default)]
+pub struct OpenItems {
+    /// In the order they were opened, so that closing backwards closes children before parents.
+    open: Vec<(AgentPath, Item)>,
+}
+
+#[derive(Debug)]
+enum Item {
+    Text { item: String, text: String },
+    Reasoning { item: String, text: String },
+    Call { call: String, name: String, raw: String, arguments: Option<Value> },
+    Approval { approval: String },
+    Question { question: String },
+    Agent,
+}
+
+impl OpenItems {
+    /// Takes note of the next event.
+    pub fn push(&mut self, agent: &AgentPath, body: &EventBody) {
+        match body {
+            EventBody::TextStarted { item } => {
+                self.add(agent, Item::Text { item: item.clone(), text: String::new() });
+            }
+            EventBody::ReasoningStarted { item } => {
+                self.add(agent, Item::Reasoning { item: item.clone(), text: String::new() });
+            }
+            EventBody::ToolRequested { call, name } => self.add(
+                agent,
+                Item::Call { call: call.clone(), name: name.clone(), raw: String::new(), arguments: None },
+            ),
+            EventBody::ApprovalAsked { approval, .. } => {
+                self.add(agent, Item::Approval { approval: approval.clone() });
+            }
+            EventBody::QuestionAsked { question, .. } => {
+                self.add(agent, Item::Question { question: question.clone() });
+            }
+            EventBody::AgentStarted { .. } => self.add(agent, Item::Agent),
+            EventBody::TextDelta { item: id, delta }
+            | EventBody::ReasoningDelta { item: id, delta }
+            | EventBody::ToolArgumentsDelta { call: id, delta } => {
+                if let Some(text) = self.text_of(id) {
+                    text.push_str(delta);
+                }
+            }
+            EventBody::ToolStarted { call: id, arguments: whole, .. } => {
+                for (_, item) in &mut self.open {
+                    if let Item::Call { call, arguments, .. } = item
+                        && call == id
+                    {
+                        *arguments = Some(whole.clone());
+                    }
+                }
+            }
+            EventBody::TextFinished { item: id, .. }
+            | EventBody::ReasoningFinished { item: id, .. }
+            | EventBody::ToolFinished { call: id, .. }
+            | EventBody::ApprovalAnswered { approval: id, .. }
+            | EventBody::QuestionAnswered { question: id, .. } => {
+                self.remove(|_, item| item.id() == Some(id))
+            }
+            EventBody::AgentFinished { .. } => {
+                self.remove(|path, item| path == agent && matches!(item, Item::Agent));
+            }
+            EventBody::RunStarted { .. }
+            | EventBody::StepStarted { .. }
+            | EventBody::Status { .. }
+            | EventBody::ToolProgress { .. }
+            | EventBody::PlanChanged { .. }
+            | EventBody::FileChanged { .. }
+            | EventBody::SourcesFound { .. }
+            | EventBody::ModelCalled { .. }
+            | EventBody::Notice { .. }
+            | EventBody::RunFinished { .. } => {}
+        }
+    }
+
+    /// The events that close everything still open, last opened first. `outcome` is how sub-agents end,
+    /// `reason` what unfinished tool calls say.
+    #[must_use]
+    pub fn close(&mut self, outcome: Outcome, reason: &str) -> Vec<(AgentPath, EventBody)> {
+        let open = std::mem::take(&mut self.open);
+        open.into_iter().rev().map(|(agent, item)| (agent, item.closing(outcome, reason))).collect()
+    }
+
+    fn add(&mut self, agent: &AgentPath, item: Item) {
+        self.open.push((agent.clone(), item));
+    }
+
+    fn remove(&mut self, is_it: impl Fn(&AgentPath, &Item) -> bool) {
+        if let Some(at) = self.open.iter().rposition(|(path, item)| is_it(path, item)) {
+            self.open.remove(at);
+        }
+    }
+
+    fn text_of(&mut self, id: &str) -> Option<&mut String> {
+        self.open.iter_mut().rev().find_map(|(_, item)| match item {
+            Item::Text { item, text } | Item::Reasoning { item, text } if item == id => Some(text),
+            Item::Call { call, raw, .. } if call == id => Some(raw),
+            _ => None,
+        })
+    }
+}
+
+impl Item {
+    fn id(&self) -> Option<&String> {
+        match self {
+            Self::Text { item, .. } | Self::Reasoning { item, .. } => Some(item),
+            Self::Call { call, .. } => Some(call),
+            Self::Approval { approval } => Some(approval),
+            Self::Question { question } => Some(question),
+            Self::Agent => None,
+        }
+    }
+
+    fn closing(self, outcome: Outcome, reason: &str) -> EventBody {
+        match self {
+            // What was written so far may be all the answer there will be.
+            Self::Text { item, text } => EventBody::TextFinished { item, text, answer: true },
+            Self::Reasoning { item, text } => EventBody::ReasoningFinished { item, text, duration_ms: 0 },
+            Self::Call { call, name, raw, arguments } => EventBody::ToolFinished {
+                call,
+                name,
+                arguments: arguments.unwrap_or_else(|| arguments_value(&raw)),
+                result: reason.to_owned(),
+                error: true,
+                truncated: false,
+                duration_ms: 0,
+            },
+            Self::Approval { approval } => EventBody::ApprovalAnswered {
+                approval,
+                decision: Decision::Withdrawn,
+                reason: None,
+                edited: false,
+            },
+            Self::Question { question } => EventBody::QuestionAnswered { question, answer: None },
+            Self::Agent => EventBody::AgentFinished { outcome, result: reason.to_owned() },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{RunEvent, RunId, Usage, laws};
+
+    /// Cuts a log with everything in it at every place, closes it, and asks the laws.
+    #[test]
+    fn closes_a_log_cut_anywhere() {
+        let (main, child) = (AgentPath::main(), AgentPath::main().child(1));
+        let s = str::to_owned;
+        let bodies = vec![
+            (&main, EventBody::RunStarted { chat: None, message: None, model: s("m") }),
+            (&main, EventBody::ReasoningStarted { item: s("r1") }),
+            (&main, EventBody::ReasoningDelta { item: s("r1"), delta: s("hm") }),
+            (&main, EventBody::ReasoningFinished { item: s("r1"), text: s("hm"), duration_ms: 1 }),
+            (&main, EventBody::ToolRequested { call: s("c1"), name: s("task") }),
+            (&main, EventBody::ToolArgumentsDelta { call: s("c1"), delta: s("{}") }),
+            (
+                &main,
+                EventBody::ToolStarted {
+                    call: s("c1"),
+                    name: s("task"),
+                    arguments: Value::Null,
+                    repeatable: true,
+                },
+            ),
+            (&child, EventBody::AgentStarted { name: s("n"), call: s("c1"), task: s("t") }),
+            (&child, EventBody::ToolRequested { call: s("a1.c1"), name: s("ask_user") }),
+            (
+                &child,
+                EventBody::QuestionAsked {
+                    question: s("q1"),
+                    call: s("a1.c1"),
+                    text: s("?"),
+                    options: vec![],
+                },
+            ),
+            (&child, EventBody::QuestionAnswered { question: s("q1"), answer: Some(s("y")) }),
+            (
+                &child,
+                EventBody::ApprovalAsked {
+                    approval: s("p1"),
+                    call: s("a1.c1"),
+                    name: s("x"),
+                    arguments: Value::Null,
+                },
+            ),
+            (&child, EventBody::TextStarted { item: s("a1.t1") }),
+            (&child, EventBody::TextDelta { item: s("a1.t1"), delta: s("partial") }),
+        ];
+        let run = RunId::generate();
+        for cut in 1..=bodies.len() {
+            let mut open = OpenItems::default();
+            let mut all: Vec<(AgentPath, EventBody)> =
+                bodies[..cut].iter().map(|(agent, body)| ((*agent).clone(), body.clone())).collect();
+            all.iter().for_each(|(agent, body)| open.push(agent, body));
+            all.extend(open.close(Outcome::Cancelled, "stopped"));
+            all.push((
+                main.clone(),
+                EventBody::RunFinished {
+                    outcome: Outcome::Cancelled,
+                    problem: None,
+                    usage: Usage::default(),
+                    cost_micro_usd: None,
+                },
+            ));
+            let log: Vec<RunEvent> = all
+                .into_iter()
+                .zip(1..)
+                .map(|((agent, body), seq)| RunEvent { run, seq, at: 0, agent, body })
+                .collect();
+            assert_eq!(laws::check(&log), Ok(()), "cut after {cut}");
+        }
+    }
+}

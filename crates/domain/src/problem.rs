@@ -1,0 +1,129 @@
+//! A problem as it is shown to people and programs: a stable code and a sentence.
+
+use serde::{Deserialize, Serialize};
+
+/// Stable names of everything that can end a run or refuse a request. Documented in `docs/errors.md`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum ProblemCode {
+    /// The request is not what this address takes.
+    InvalidRequest,
+    /// No valid key or session came with the request.
+    Unauthenticated,
+    /// The caller may not do this.
+    Forbidden,
+    /// There is no such thing, or it is not the caller's.
+    NotFound,
+    /// The thing has changed or ended meanwhile.
+    Conflict,
+    /// The body or a field is over its limit.
+    TooLarge,
+    /// The caller asks too often.
+    RateLimited,
+    /// No such model is configured.
+    ModelNotFound,
+    /// The model server could not be reached.
+    ModelUnreachable,
+    /// The model server refused the key.
+    ModelUnauthorized,
+    /// The model server asks to slow down, and kept asking.
+    ModelRateLimited,
+    /// The model server refused the request.
+    ModelRejected,
+    /// The model server failed.
+    ModelFailed,
+    /// The model server sent something that is not the protocol.
+    ModelProtocol,
+    /// The model server was silent for too long.
+    ModelTimeout,
+    /// A limit on steps, tokens, time or money was reached.
+    LimitReached,
+    /// The server stopped while the run was going.
+    Interrupted,
+    /// The database did not answer.
+    Unavailable,
+    /// A fault of ours.
+    Internal,
+}
+
+impl ProblemCode {
+    /// Every code, for the documentation check.
+    pub const ALL: [Self; 19] = [
+        Self::InvalidRequest,
+        Self::Unauthenticated,
+        Self::Forbidden,
+        Self::NotFound,
+        Self::Conflict,
+        Self::TooLarge,
+        Self::RateLimited,
+        Self::ModelNotFound,
+        Self::ModelUnreachable,
+        Self::ModelUnauthorized,
+        Self::ModelRateLimited,
+        Self::ModelRejected,
+        Self::ModelFailed,
+        Self::ModelProtocol,
+        Self::ModelTimeout,
+        Self::LimitReached,
+        Self::Interrupted,
+        Self::Unavailable,
+        Self::Internal,
+    ];
+
+    /// The code as it stands in JSON.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidRequest => "invalid_request",
+            Self::Unauthenticated => "unauthenticated",
+            Self::Forbidden => "forbidden",
+            Self::NotFound => "not_found",
+            Self::Conflict => "conflict",
+            Self::TooLarge => "too_large",
+            Self::RateLimited => "rate_limited",
+            Self::ModelNotFound => "model_not_found",
+            Self::ModelUnreachable => "model_unreachable",
+            Self::ModelUnauthorized => "model_unauthorized",
+            Self::ModelRateLimited => "model_rate_limited",
+            Self::ModelRejected => "model_rejected",
+            Self::ModelFailed => "model_failed",
+            Self::ModelProtocol => "model_protocol",
+            Self::ModelTimeout => "model_timeout",
+            Self::LimitReached => "limit_reached",
+            Self::Interrupted => "interrupted",
+            Self::Unavailable => "unavailable",
+            Self::Internal => "internal",
+        }
+    }
+}
+
+/// What went wrong, for the person or program that asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[error("{message}")]
+pub struct Problem {
+    /// Stable name.
+    pub code: ProblemCode,
+    /// One or two sentences that say what happened and what to do. Never holds secrets.
+    pub message: String,
+}
+
+impl Problem {
+    /// A problem with this code and sentence.
+    pub fn new(code: ProblemCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_the_json_names() {
+        for code in ProblemCode::ALL {
+            assert_eq!(serde_json::to_value(code).unwrap(), code.as_str());
+        }
+    }
+}
