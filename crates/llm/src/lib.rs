@@ -1,1 +1,5 @@
-//! Placeholder while the crate is written.
+//! Clients for language model servers, and the scripted model.
+
+pub mod chat;
+
+pub use chat::{ChatRequest, FinishReason, ModelError, ModelEvent, ToolMode, ToolSpec};

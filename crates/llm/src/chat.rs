@@ -1,0 +1,107 @@
+//! What is asked of a chat model and what it sends back, whichever server it lives on.
+
+use domain::{Message, ProblemCode, Usage};
+use serde_json::Value;
+
+/// One call of a chat model. Borrowed: the client encodes it at once and keeps nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct ChatRequest<'a> {
+    /// The conversation so far.
+    pub messages: &'a [Message],
+    /// The tools the model may call.
+    pub tools: &'a [ToolSpec],
+    /// How the model is to be told about the tools.
+    pub tool_mode: ToolMode,
+    /// 0 to 2; the server's default where `None`.
+    pub temperature: Option<f32>,
+    /// Upper limit on written tokens; the server's default where `None`.
+    pub max_output_tokens: Option<u64>,
+}
+
+/// A tool as a model sees it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolSpec {
+    /// Name, `[a-zA-Z0-9_-]{1,64}`.
+    pub name: String,
+    /// What it does and when to use it.
+    pub description: String,
+    /// JSON Schema of the arguments, an object.
+    pub parameters: Value,
+}
+
+/// How a model is told about tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolMode {
+    /// The protocol's own tools; calls written into code fences are rescued.
+    #[default]
+    Native,
+    /// The answer is forced into a JSON schema that chooses between a call and a reply: for small models.
+    Schema,
+    /// No tools are offered.
+    Off,
+}
+
+/// The next thing a model sent.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ModelEvent {
+    /// More of the answer's text.
+    TextDelta(String),
+    /// More reasoning.
+    ReasoningDelta(String),
+    /// A tool call begins. Calls may interleave; `index` tells them apart.
+    ToolCallStarted {
+        /// Which call of this answer, from 0.
+        index: usize,
+        /// The model's id for it; made up where the server sent none.
+        id: String,
+        /// The tool's name.
+        name: String,
+    },
+    /// More of a call's argument text.
+    ToolArgumentsDelta {
+        /// Which call.
+        index: usize,
+        /// What to append.
+        delta: String,
+    },
+    /// The server did not answer properly and will be asked again. Only before the first token.
+    Retrying {
+        /// How many tries have failed.
+        failed_attempts: u32,
+        /// How long we wait, milliseconds.
+        wait_ms: u64,
+        /// Why.
+        reason: String,
+    },
+    /// The model is done; nothing follows.
+    Finished {
+        /// Why it stopped.
+        reason: FinishReason,
+        /// Tokens used, where the server says.
+        usage: Option<Usage>,
+    },
+}
+
+/// Why a model stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FinishReason {
+    /// It had said all.
+    Stop,
+    /// It waits for tool results.
+    ToolCalls,
+    /// It reached the token limit.
+    Length,
+    /// The server's filter cut it.
+    ContentFilter,
+}
+
+/// A model call that failed for good. `Display` is the sentence for the person.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ModelError {
+    /// One of the `Model…` codes.
+    pub code: ProblemCode,
+    /// What happened and what to do, in words; never holds a key.
+    pub message: String,
+}
