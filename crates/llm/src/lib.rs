@@ -1,5 +1,15 @@
 //! Clients for language model servers, and the scripted model.
 
 pub mod chat;
+pub mod http;
+pub mod model;
+pub mod openai;
+pub mod script;
+pub mod secret;
 
 pub use chat::{ChatRequest, FinishReason, ModelError, ModelEvent, ToolMode, ToolSpec};
+pub use http::HttpClient;
+pub use model::{ChatModel, ModelCall};
+pub use openai::{BaseUrl, OpenAiSettings};
+pub use script::{Line, ScriptedModel};
+pub use secret::Secret;

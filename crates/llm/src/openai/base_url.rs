@@ -1,0 +1,101 @@
+//! The address of a model server, as people type it and as we use it.
+
+use std::fmt;
+
+use reqwest::Url;
+
+/// The checked address of an OpenAI-compatible server, for example `http://localhost:11434/v1`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BaseUrl(Url);
+
+/// The text is not the address of a server. `Display` is the sentence for the person.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "“{0}” is not a server address. Use one like http://localhost:11434/v1 or https://api.example.com/v1."
+)]
+pub struct InvalidBaseUrl(String);
+
+impl BaseUrl {
+    /// Reads what a person typed: the scheme, `/v1` and a slash at the end may be there or not, and a whole
+    /// `…/chat/completions` or `…/models` address is understood too.
+    ///
+    /// # Errors
+    /// Where the text cannot be the address of an HTTP server.
+    pub fn parse(text: &str) -> Result<Self, InvalidBaseUrl> {
+        let invalid = || InvalidBaseUrl(text.chars().take(100).collect());
+        let trimmed = text.trim();
+        let with_scheme =
+            if trimmed.contains("://") { trimmed.to_owned() } else { format!("http://{trimmed}") };
+        let mut url = Url::parse(&with_scheme).map_err(|_| invalid())?;
+        if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
+            return Err(invalid());
+        }
+        url.set_fragment(None);
+        let mut path = url.path().trim_end_matches('/');
+        for tail in ["/chat/completions", "/models"] {
+            path = path.strip_suffix(tail).unwrap_or(path);
+        }
+        // Only a bare host can be known to lack the version; other paths are taken as they are.
+        let path = if path.is_empty() { "/v1".to_owned() } else { path.to_owned() };
+        url.set_path(&path);
+        Ok(Self(url))
+    }
+
+    /// The address of one call, such as `models`.
+    pub(crate) fn join(&self, call: &str) -> Url {
+        let mut url = self.0.clone();
+        url.set_path(&format!("{}/{call}", self.0.path()));
+        url
+    }
+
+    /// The address without user name, password and query, to be shown.
+    pub(crate) fn shown(&self) -> String {
+        let mut url = self.0.clone();
+        // Both fail only for addresses without a host, which cannot be here.
+        let _ = url.set_username("");
+        let _ = url.set_password(None);
+        url.set_query(None);
+        url.to_string()
+    }
+}
+
+impl fmt::Display for BaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn understands_what_people_type() {
+        for (typed, meant) in [
+            ("http://localhost:11434", "http://localhost:11434/v1"),
+            ("localhost:11434/", "http://localhost:11434/v1"),
+            (" http://localhost:11434/v1/ ", "http://localhost:11434/v1"),
+            ("https://api.example.com/v1/chat/completions", "https://api.example.com/v1"),
+            ("https://api.example.com/v1/models", "https://api.example.com/v1"),
+            ("https://example.com/api/v1", "https://example.com/api/v1"),
+            ("https://example.com/v1beta/openai/", "https://example.com/v1beta/openai"),
+            ("https://example.com/v1?version=2#top", "https://example.com/v1?version=2"),
+        ] {
+            assert_eq!(BaseUrl::parse(typed).unwrap().to_string(), meant, "{typed}");
+        }
+    }
+
+    #[test]
+    fn refuses_what_is_no_server() {
+        for bad in ["", "   ", "ftp://example.com", "http://", "file:///etc/passwd", "a b", "http://[::1"] {
+            assert!(BaseUrl::parse(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn joins_behind_the_path_and_hides_the_password() {
+        let url = BaseUrl::parse("http://me:pw@host/v1?k=s").unwrap();
+        assert_eq!(url.join("models").as_str(), "http://me:pw@host/v1/models?k=s");
+        assert_eq!(url.shown(), "http://host/v1");
+    }
+}
