@@ -75,6 +75,12 @@ impl AgentPath {
         self.0.split_last().map(|(_, parents)| Self(parents.into()))
     }
 
+    /// Whether this is `ancestor` itself or one of its sub-agents at any depth.
+    #[must_use]
+    pub fn is_under(&self, ancestor: &Self) -> bool {
+        self.0.starts_with(&ancestor.0)
+    }
+
     /// The ids from the main agent's child down to this one.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(AsRef::as_ref)

@@ -82,12 +82,16 @@ impl OpenItems {
         }
     }
 
-    /// The events that close everything still open, last opened first. `outcome` is how sub-agents end,
-    /// `reason` what unfinished tool calls say.
+    /// The events that close everything `agent` and its sub-agents have open, last opened first, the agent
+    /// itself last; the main agent's path means everything. `outcome` is how sub-agents end, `reason` what
+    /// unfinished tool calls say.
     #[must_use]
-    pub fn close(&mut self, outcome: Outcome, reason: &str) -> Vec<(AgentPath, EventBody)> {
-        let open = std::mem::take(&mut self.open);
-        open.into_iter().rev().map(|(agent, item)| (agent, item.closing(outcome, reason))).collect()
+    pub fn close(&mut self, agent: &AgentPath, outcome: Outcome, reason: &str) -> Vec<(AgentPath, EventBody)> {
+        let (closed, open) =
+            std::mem::take(&mut self.open).into_iter().partition(|(path, _)| path.is_under(agent));
+        self.open = open;
+        let closed: Vec<(AgentPath, Item)> = closed;
+        closed.into_iter().rev().map(|(path, item)| (path, item.closing(outcome, reason))).collect()
     }
 
     fn add(&mut self, agent: &AgentPath, item: Item) {
@@ -202,7 +206,7 @@ mod tests {
             let mut all: Vec<(AgentPath, EventBody)> =
                 bodies[..cut].iter().map(|(agent, body)| ((*agent).clone(), body.clone())).collect();
             all.iter().for_each(|(agent, body)| open.push(agent, body));
-            all.extend(open.close(Outcome::Cancelled, "stopped"));
+            all.extend(open.close(&main, Outcome::Cancelled, "stopped"));
             all.push((
                 main.clone(),
                 EventBody::RunFinished {
