@@ -1,1 +1,80 @@
-//! Placeholder while the crate is written.
+//! Everything that outlives the process, in SQLite or PostgreSQL: one file per entity.
+//!
+//! Times are milliseconds since 1970-01-01 UTC and given by the caller, as ids are. Text may hold any
+//! character except U+0000, which PostgreSQL cannot store: on both databases it becomes U+FFFD, on its way
+//! in and in what is looked up alike. JSON (message content, settings, summaries) and the content of files
+//! keep it.
+
+mod api_keys;
+mod chats;
+mod connections;
+mod db;
+mod error;
+mod events;
+mod files;
+mod messages;
+mod query;
+mod runs;
+mod search;
+mod sessions;
+mod settings;
+mod users;
+mod writer;
+
+use std::sync::Arc;
+
+pub use api_keys::{ApiKey, NewApiKey};
+pub use chats::{Chat, ChatPage};
+pub use connections::Connection;
+pub use error::StoreError;
+pub use events::Segment;
+pub use files::{FileRow, FileText};
+pub use messages::{ChatMessage, NewTurn};
+pub use runs::{NewRun, Run};
+pub use sessions::NewSession;
+pub use users::{NewUser, User, UserRole, UserWithPassword};
+
+use db::Db;
+use writer::Writer;
+
+/// The database. Cheap to clone; all clones are one.
+#[derive(Debug, Clone)]
+pub struct Store(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    db: Db,
+    writer: Writer,
+}
+
+impl Store {
+    /// Opens `sqlite::memory:`, `sqlite:///path/to/file.db` or `postgres://…`, makes the file where it is
+    /// missing (its folder must exist) and brings the schema up to date.
+    ///
+    /// # Errors
+    /// `Unavailable` where the database does not answer or the address is wrong, `Corrupt` where the file is
+    /// not a database or was made by a newer version of this program.
+    pub async fn open(url: &str) -> Result<Self, StoreError> {
+        let db = Db::open(url).await?;
+        let writer = Writer::start(db.for_writer());
+        Ok(Self(Arc::new(Inner { db, writer })))
+    }
+
+    /// Asks the database for a sign of life.
+    ///
+    /// # Errors
+    /// `Unavailable` where there is none.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        self.db().read("SELECT 1").fetch_all().await.map(drop)
+    }
+
+    /// Commits what is queued and closes all connections; whatever is asked later is `Unavailable`.
+    pub async fn close(&self) {
+        self.0.writer.stop().await;
+        self.db().close().await;
+    }
+
+    fn db(&self) -> &Db {
+        &self.0.db
+    }
+}

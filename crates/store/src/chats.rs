@@ -1,0 +1,135 @@
+//! Conversations. Each belongs to one person; for everybody else it does not exist.
+
+use domain::{ChatId, MessageId, UserId};
+
+use crate::{Store, StoreError, query::Row, search};
+
+/// A conversation without its messages.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chat {
+    /// Its id.
+    pub id: ChatId,
+    /// Whose it is.
+    pub owner: UserId,
+    /// What it is called.
+    pub title: String,
+    /// The leaf of the message tree that is shown; nothing while it is empty.
+    pub current: Option<MessageId>,
+    /// When it was made.
+    pub created_at: i64,
+    /// When something last changed in it.
+    pub updated_at: i64,
+}
+
+/// Which chats to list.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ChatPage {
+    /// Only chats whose title or messages contain this, in whatever case.
+    pub query: Option<String>,
+    /// Only chats changed before this time.
+    pub before: Option<i64>,
+    /// At most so many.
+    pub limit: u32,
+}
+
+impl Store {
+    /// Keeps a new chat.
+    ///
+    /// # Errors
+    /// `NotFound` where the owner is gone, `Conflict("id")` where the id is taken.
+    pub async fn create_chat(&self, chat: &Chat) -> Result<(), StoreError> {
+        let sql = "INSERT INTO chats (id, owner, title, search_text, current_message, created_at, updated_at) \
+                   VALUES ($1, $2, $3, $4, $5, $6, $7)";
+        let query = self.db().write(sql).id(chat.id).id(chat.owner);
+        let query = query.text(&chat.title).text(&search::fold(&chat.title)).optional_id(chat.current);
+        query.bind(chat.created_at).bind(chat.updated_at).execute().await.map(drop)
+    }
+
+    /// A person's chat.
+    ///
+    /// # Errors
+    /// `NotFound`, for other people's chats too.
+    pub async fn chat(&self, owner: UserId, id: ChatId) -> Result<Chat, StoreError> {
+        let sql = "SELECT id, owner, title, current_message, created_at, updated_at FROM chats \
+                   WHERE id = $1 AND owner = $2";
+        read_chat(&self.db().read(sql).id(id).id(owner).fetch_one().await?)
+    }
+
+    /// A person's chats, newest change first.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn chats(&self, owner: UserId, page: &ChatPage) -> Result<Vec<Chat>, StoreError> {
+        let sql = r"SELECT id, owner, title, current_message, created_at, updated_at FROM chats
+                    WHERE owner = $1 AND updated_at < $2
+                      AND (search_text LIKE $3 ESCAPE '\' OR EXISTS (
+                          SELECT 1 FROM messages
+                          WHERE messages.chat = chats.id AND messages.search_text LIKE $3 ESCAPE '\'))
+                    ORDER BY updated_at DESC, id DESC LIMIT $4";
+        let pattern = search::pattern(page.query.as_deref().unwrap_or_default());
+        let query = self.db().read(sql).id(owner).bind(page.before.unwrap_or(i64::MAX));
+        let rows = query.text(&pattern).bind(i64::from(page.limit)).fetch_all().await?;
+        rows.iter().map(read_chat).collect()
+    }
+
+    /// Gives a chat another title.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn rename_chat(
+        &self,
+        owner: UserId,
+        id: ChatId,
+        title: &str,
+        now: i64,
+    ) -> Result<(), StoreError> {
+        let sql = "UPDATE chats SET title = $3, search_text = $4, updated_at = $5 \
+                   WHERE id = $1 AND owner = $2";
+        let query = self.db().write(sql).id(id).id(owner).text(title).text(&search::fold(title));
+        query.bind(now).execute_on_one().await
+    }
+
+    /// Shows another leaf of the message tree.
+    ///
+    /// # Errors
+    /// `NotFound`, and `Conflict("message")` where the message is not in that chat.
+    pub async fn set_current(
+        &self,
+        owner: UserId,
+        id: ChatId,
+        message: MessageId,
+        now: i64,
+    ) -> Result<(), StoreError> {
+        let sql = "UPDATE chats SET current_message = $3, updated_at = $4 WHERE id = $1 AND owner = $2 \
+                   AND EXISTS (SELECT 1 FROM messages WHERE messages.id = $3 AND messages.chat = $1)";
+        match self.db().write(sql).id(id).id(owner).id(message).bind(now).execute().await? {
+            // Tells a missing chat from a missing message.
+            0 => self.chat(owner, id).await.and(Err(StoreError::Conflict("message"))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes a chat with its messages, runs, logs and files, all or nothing.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn delete_chat(&self, owner: UserId, id: ChatId) -> Result<(), StoreError> {
+        let mut tx = self.db().begin().await?;
+        // Messages, runs and logs go with the chat by their foreign keys.
+        let chat = "DELETE FROM chats WHERE id = $1 AND owner = $2";
+        tx.query(chat).id(id).id(owner).execute_on_one().await?;
+        tx.query("DELETE FROM files WHERE workspace = $1").id(id).execute().await?;
+        tx.commit().await
+    }
+}
+
+fn read_chat(row: &Row) -> Result<Chat, StoreError> {
+    Ok(Chat {
+        id: row.id("id")?,
+        owner: row.id("owner")?,
+        title: row.get("title")?,
+        current: row.optional_id("current_message")?,
+        created_at: row.get("created_at")?,
+        updated_at: row.get("updated_at")?,
+    })
+}

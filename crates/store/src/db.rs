@@ -1,0 +1,156 @@
+//! The connections to SQLite or PostgreSQL: opening, migrating, and where reads and writes go.
+
+use std::{str::FromStr, time::Duration};
+
+use sqlx::{
+    Connection, PgPool, SqlitePool,
+    migrate::{Migration, MigrationType, Migrator},
+    postgres::{PgConnectOptions, PgPoolOptions},
+    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
+};
+
+use crate::{
+    StoreError,
+    query::{On, Query, Tx},
+};
+
+const SQLITE_READERS: u32 = 4;
+const POSTGRES_CONNECTIONS: u32 = 10;
+/// How long a caller waits for a free connection, and SQLite for another process's lock.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// A PostgreSQL connection that has been idle for longer is asked for a sign of life before it is used.
+const TRUSTED_IDLE: Duration = Duration::from_secs(1);
+
+/// One of the two databases.
+#[derive(Debug, Clone)]
+pub(crate) enum Db {
+    /// SQLite has one writer at a time, so one connection writes and callers queue for it here, where
+    /// waiting costs nothing. In memory `read` is the same single connection.
+    Sqlite {
+        read: SqlitePool,
+        write: SqlitePool,
+    },
+    Postgres(PgPool),
+}
+
+impl Db {
+    pub(crate) async fn open(url: &str) -> Result<Self, StoreError> {
+        if url.starts_with("postgres:") || url.starts_with("postgresql:") {
+            Self::open_postgres(PgConnectOptions::from_str(url)?).await
+        } else if url.starts_with("sqlite:") {
+            let in_memory = url.contains(":memory:") || url.contains("mode=memory");
+            Self::open_sqlite(SqliteConnectOptions::from_str(url)?, in_memory).await
+        } else {
+            let cause = "the database URL must begin with sqlite: or postgres:";
+            Err(StoreError::Unavailable(cause.to_owned()))
+        }
+    }
+
+    async fn open_sqlite(options: SqliteConnectOptions, in_memory: bool) -> Result<Self, StoreError> {
+        let options = options.foreign_keys(true).busy_timeout(PATIENCE);
+        let writing = options
+            .clone()
+            .create_if_missing(true)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(SqliteSynchronous::Normal);
+        let pool = |connections| {
+            SqlitePoolOptions::new()
+                .max_connections(connections)
+                .acquire_timeout(PATIENCE)
+                // Connections to a local file do not go stale, and the one in memory is the database.
+                .test_before_acquire(false)
+                .idle_timeout(None)
+                .max_lifetime(None)
+        };
+        let write = pool(1).connect_with(writing).await?;
+        let migration = include_str!("../migrations/sqlite/0001_first.sql");
+        migrator(migration).run(&write).await?;
+        let read = match in_memory {
+            true => write.clone(),
+            false => pool(SQLITE_READERS).connect_lazy_with(options.read_only(true)),
+        };
+        Ok(Self::Sqlite { read, write })
+    }
+
+    async fn open_postgres(options: PgConnectOptions) -> Result<Self, StoreError> {
+        let options = options.application_name("glasshouse");
+        let pool = postgres_pool(POSTGRES_CONNECTIONS).connect_with(options).await?;
+        let migration = include_str!("../migrations/postgres/0001_first.sql");
+        migrator(migration).run(&pool).await?;
+        Ok(Self::Postgres(pool))
+    }
+
+    /// The same database for the event writer, which on PostgreSQL has a connection of its own.
+    pub(crate) fn for_writer(&self) -> Self {
+        match self {
+            Self::Sqlite { .. } => self.clone(),
+            Self::Postgres(pool) => {
+                let options = pool.connect_options().as_ref().clone();
+                Self::Postgres(postgres_pool(1).connect_lazy_with(options))
+            }
+        }
+    }
+
+    /// A statement that changes nothing.
+    pub(crate) fn read(&self, sql: &'static str) -> Query<'_> {
+        match self {
+            Self::Sqlite { read, .. } => Query::Sqlite(sqlx::query(sql), On::Pool(read)),
+            Self::Postgres(pool) => Query::Postgres(sqlx::query(sql), On::Pool(pool)),
+        }
+    }
+
+    /// A statement that is a transaction of its own.
+    pub(crate) fn write(&self, sql: &'static str) -> Query<'_> {
+        match self {
+            Self::Sqlite { write, .. } => Query::Sqlite(sqlx::query(sql), On::Pool(write)),
+            Self::Postgres(pool) => Query::Postgres(sqlx::query(sql), On::Pool(pool)),
+        }
+    }
+
+    /// A transaction that may write; dropping it undoes everything.
+    pub(crate) async fn begin(&self) -> Result<Tx, StoreError> {
+        Ok(match self {
+            // Taking SQLite's write lock at once: taking it later may fail half-way.
+            Self::Sqlite { write, .. } => Tx::Sqlite(write.begin_with("BEGIN IMMEDIATE").await?),
+            Self::Postgres(pool) => Tx::Postgres(pool.begin().await?),
+        })
+    }
+
+    pub(crate) async fn close(&self) {
+        match self {
+            Self::Sqlite { read, write } => {
+                read.close().await;
+                // Last, so that it is the one to fold the write-ahead log into the file.
+                write.close().await;
+            }
+            Self::Postgres(pool) => pool.close().await,
+        }
+    }
+}
+
+fn postgres_pool(connections: u32) -> PgPoolOptions {
+    PgPoolOptions::new()
+        .max_connections(connections)
+        .acquire_timeout(PATIENCE)
+        // The server may have been restarted; asking before every use would double each short read.
+        .test_before_acquire(false)
+        .before_acquire(|connection, usage| {
+            Box::pin(async move {
+                if usage.idle_for > TRUSTED_IDLE {
+                    connection.ping().await?;
+                }
+                Ok(true)
+            })
+        })
+}
+
+fn migrator(first: &'static str) -> Migrator {
+    let first = Migration::new(
+        1,
+        "first".into(),
+        MigrationType::Simple,
+        sqlx::SqlSafeStr::into_sql_str(first),
+        false,
+    );
+    Migrator::with_migrations(vec![first])
+}

@@ -1,0 +1,52 @@
+//! What can go wrong in the store, named by what the caller can do about it.
+
+use sqlx::{error::ErrorKind, migrate::MigrateError};
+
+/// Why the store did not do what was asked. The texts are for the log, not for users.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    /// There is no such thing, or it is not the caller's.
+    #[error("not found")]
+    NotFound,
+    /// What stands in the database does not allow it; the word says what: `email`, `version`, `seq` …
+    #[error("conflict: {0}")]
+    Conflict(&'static str),
+    /// The database cannot be reached or did not answer; later it may.
+    #[error("the database is unavailable: {0}")]
+    Unavailable(String),
+    /// What is stored cannot be understood.
+    #[error("stored data is damaged: {0}")]
+    Corrupt(String),
+}
+
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> Self {
+        match &error {
+            sqlx::Error::RowNotFound => return Self::NotFound,
+            sqlx::Error::ColumnDecode { .. } | sqlx::Error::ColumnNotFound(_) | sqlx::Error::Decode(_) => {
+                return Self::Corrupt(error.to_string());
+            }
+            _ => {}
+        }
+        let Some(database) = error.as_database_error() else { return Self::Unavailable(error.to_string()) };
+        match (database.kind(), database.code().as_deref()) {
+            (ErrorKind::UniqueViolation, _) => Self::Conflict("id"),
+            // Every foreign key names an owner, a chat or a run, which then is not there (any more).
+            (ErrorKind::ForeignKeyViolation, _) => Self::NotFound,
+            // PostgreSQL: a serialisation failure or a deadlock; it works when tried again.
+            (_, Some("40001" | "40P01")) => Self::Conflict("concurrent change"),
+            // SQLite: a damaged file, or not a database at all.
+            (_, Some("11" | "26")) => Self::Corrupt(error.to_string()),
+            _ => Self::Unavailable(error.to_string()),
+        }
+    }
+}
+
+impl From<MigrateError> for StoreError {
+    fn from(error: MigrateError) -> Self {
+        match error {
+            MigrateError::Execute(cause) | MigrateError::ExecuteMigration(cause, _) => cause.into(),
+            other => Self::Corrupt(format!("the schema is not one this version knows: {other}")),
+        }
+    }
+}

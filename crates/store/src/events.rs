@@ -1,0 +1,79 @@
+//! The logs of runs, stored in segments: one row holds consecutive events as JSON lines.
+
+use domain::RunId;
+
+use crate::{Store, StoreError, query::Row};
+
+/// Consecutive events of one run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Segment {
+    /// The run.
+    pub run: RunId,
+    /// The number of the first event.
+    pub first_seq: u64,
+    /// The number of the last one.
+    pub last_seq: u64,
+    /// The events, one JSON line each, every line ended by a line feed.
+    pub lines: String,
+}
+
+/// How many segments one question to the database brings.
+const PAGE_SEGMENTS: i64 = 32;
+
+impl Store {
+    /// Adds a segment to its run's log; returns once it is committed. Many callers share one commit.
+    ///
+    /// # Errors
+    /// `Conflict("seq")` where it does not begin right after the run's last stored event, `NotFound` where
+    /// there is no such run. After `Unavailable` it may or may not be stored: look at [`Store::run`].
+    pub async fn append(&self, segment: Segment) -> Result<(), StoreError> {
+        self.0.writer.append(segment).await
+    }
+
+    /// The segments that hold events after number `after`, in order, until they are `limit_bytes` together or
+    /// more; at least one where there is any. The first may begin with events up to `after`, which the caller
+    /// skips.
+    ///
+    /// # Errors
+    /// Only those of the database; a run that is not there has no events.
+    pub async fn events_after(
+        &self,
+        run: RunId,
+        after: u64,
+        limit_bytes: usize,
+    ) -> Result<Vec<Segment>, StoreError> {
+        // The subquery finds the segment that holds the next event, so that the index is entered there.
+        let sql = "SELECT first_seq, last_seq, lines FROM segments WHERE run = $1 AND last_seq >= $2 \
+                   AND first_seq >= COALESCE((SELECT MAX(first_seq) FROM segments \
+                                              WHERE run = $1 AND first_seq <= $2), 0) \
+                   ORDER BY first_seq LIMIT $3";
+        let mut segments: Vec<Segment> = Vec::new();
+        let mut size_bytes = 0;
+        loop {
+            let next = segments.last().map_or(after, |segment| segment.last_seq).saturating_add(1);
+            let query = self.db().read(sql).id(run).number(next).bind(PAGE_SEGMENTS);
+            let page = query.fetch_all().await?;
+            let full = page.len() as i64 == PAGE_SEGMENTS;
+            for row in page {
+                let segment = read_segment(run, &row)?;
+                size_bytes += segment.lines.len();
+                segments.push(segment);
+                if size_bytes >= limit_bytes {
+                    return Ok(segments);
+                }
+            }
+            if !full {
+                return Ok(segments);
+            }
+        }
+    }
+}
+
+fn read_segment(run: RunId, row: &Row) -> Result<Segment, StoreError> {
+    Ok(Segment {
+        run,
+        first_seq: row.number("first_seq")?,
+        last_seq: row.number("last_seq")?,
+        lines: row.get("lines")?,
+    })
+}

@@ -1,0 +1,109 @@
+//! The files of a workspace: text by path, with a version that counts up so that writers notice each other.
+
+use crate::{Store, StoreError, query::Row};
+
+/// A file as a list shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FileRow {
+    /// Its path in the workspace.
+    pub path: String,
+    /// Its size.
+    pub size_bytes: u64,
+    /// 1 when new, one more with each write.
+    pub version: u64,
+    /// When it was last written.
+    pub changed_at: i64,
+}
+
+/// What a file holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FileText {
+    /// All of it.
+    pub content: String,
+    /// The version this is.
+    pub version: u64,
+}
+
+const INSERT: &str = "INSERT INTO files (workspace, path, content, size_bytes, version, changed_at) \
+                      VALUES ($1, $2, $3, $4, 1, $5) ON CONFLICT (workspace, path) DO NOTHING \
+                      RETURNING version";
+const REPLACE: &str = "UPDATE files SET content = $3, size_bytes = $4, version = version + 1, changed_at = $5 \
+                       WHERE workspace = $1 AND path = $2 AND version = $6 RETURNING version";
+const INSERT_OR_REPLACE: &str = "INSERT INTO files (workspace, path, content, size_bytes, version, changed_at) \
+     VALUES ($1, $2, $3, $4, 1, $5) ON CONFLICT (workspace, path) DO UPDATE \
+     SET content = excluded.content, size_bytes = excluded.size_bytes, \
+         version = files.version + 1, changed_at = excluded.changed_at \
+     RETURNING version";
+
+impl Store {
+    /// All files of a workspace (the id of a chat or of a run as text), by path.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn files(&self, workspace: &str) -> Result<Vec<FileRow>, StoreError> {
+        let sql =
+            "SELECT path, size_bytes, version, changed_at FROM files WHERE workspace = $1 ORDER BY path";
+        let read = |row: &Row| {
+            Ok(FileRow {
+                path: row.get("path")?,
+                size_bytes: row.number("size_bytes")?,
+                version: row.number("version")?,
+                changed_at: row.get("changed_at")?,
+            })
+        };
+        self.db().read(sql).text(workspace).fetch_all().await?.iter().map(read).collect()
+    }
+
+    /// One file; nothing where there is none at this path.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn read_file(&self, workspace: &str, path: &str) -> Result<Option<FileText>, StoreError> {
+        let sql = "SELECT content, version FROM files WHERE workspace = $1 AND path = $2";
+        let row = self.db().read(sql).text(workspace).text(path).fetch_optional().await?;
+        let read = |row: Row| {
+            let content = String::from_utf8(row.get("content")?)
+                .map_err(|error| StoreError::Corrupt(format!("files.content: {error}")))?;
+            Ok(FileText { content, version: row.number("version")? })
+        };
+        row.map(read).transpose()
+    }
+
+    /// Writes a file and tells its new version. `expected_version` is what the caller saw: `Some(0)` means it
+    /// must not exist, `Some(n)` that it must be at version n, `None` that it may be anything.
+    ///
+    /// # Errors
+    /// `Conflict("version")` where somebody else was faster.
+    pub async fn write_file(
+        &self,
+        workspace: &str,
+        path: &str,
+        content: &str,
+        expected_version: Option<u64>,
+        now: i64,
+    ) -> Result<u64, StoreError> {
+        let (sql, version) = match expected_version {
+            Some(0) => (INSERT, None),
+            Some(version) => (REPLACE, Some(version)),
+            None => (INSERT_OR_REPLACE, None),
+        };
+        // The content goes in as bytes, which may hold U+0000 on both databases.
+        let query = self.db().write(sql).text(workspace).text(path).bind(content.as_bytes());
+        let query = query.number(content.len() as u64).bind(now);
+        let query = match version {
+            Some(version) => query.number(version),
+            None => query,
+        };
+        let row = query.fetch_optional().await?.ok_or(StoreError::Conflict("version"))?;
+        row.number("version")
+    }
+
+    /// Removes all files of a workspace.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn delete_files(&self, workspace: &str) -> Result<(), StoreError> {
+        let query = self.db().write("DELETE FROM files WHERE workspace = $1").text(workspace);
+        query.execute().await.map(drop)
+    }
+}

@@ -1,0 +1,126 @@
+//! The messages of a chat: a tree, where editing or regenerating makes a sibling.
+
+use domain::{ChatId, MessageId, Part, Role, RunId, RunSummary, message::plain_text};
+use serde::Deserialize;
+
+use crate::{
+    NewRun, Store, StoreError,
+    query::{Row, Tx},
+    runs, search,
+};
+
+/// One message of a chat.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChatMessage {
+    /// Its id.
+    pub id: MessageId,
+    /// The chat it stands in.
+    pub chat: ChatId,
+    /// What it answers or follows; nothing for a first message.
+    pub parent: Option<MessageId>,
+    /// Who speaks.
+    pub role: Role,
+    /// What is said; an assistant's is empty until its run has finished.
+    pub content: Vec<Part>,
+    /// When it was made.
+    pub created_at: i64,
+    /// The model that answers, for an assistant's message.
+    pub model: Option<String>,
+    /// The run that fills it, for an assistant's message.
+    pub run: Option<RunId>,
+    /// That run in short, once it has finished.
+    pub summary: Option<RunSummary>,
+}
+
+/// What a person's turn adds to a chat.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewTurn {
+    /// What the person says; nothing where an answer is asked for again.
+    pub user: Option<ChatMessage>,
+    /// The message the run will fill.
+    pub assistant: ChatMessage,
+    /// The run. Its owner must be the chat's.
+    pub run: NewRun,
+}
+
+impl Store {
+    /// All messages of a chat, oldest first.
+    ///
+    /// # Errors
+    /// Only those of the database; a chat that is not there has no messages.
+    pub async fn messages(&self, chat: ChatId) -> Result<Vec<ChatMessage>, StoreError> {
+        let sql = "SELECT id, chat, parent, role, content, created_at, model, run, summary FROM messages \
+                   WHERE chat = $1 ORDER BY created_at, id";
+        self.db().read(sql).id(chat).fetch_all().await?.iter().map(read_message).collect()
+    }
+
+    /// Adds a turn to a chat: its messages and its run, all or nothing. The answer becomes the shown leaf.
+    ///
+    /// # Errors
+    /// `NotFound` where the chat is not there or not the run owner's; `Conflict("parent")` where a parent is
+    /// not a message of that chat.
+    pub async fn begin_turn(&self, turn: &NewTurn) -> Result<(), StoreError> {
+        let chat = turn.assistant.chat;
+        let mut tx = self.db().begin().await?;
+        let sql = "UPDATE chats SET current_message = $3, updated_at = $4 WHERE id = $1 AND owner = $2";
+        let update = tx.query(sql).id(chat).id(turn.run.owner).id(turn.assistant.id);
+        update.bind(turn.assistant.created_at).execute_on_one().await?;
+        for message in turn.user.iter().chain([&turn.assistant]) {
+            add_message(&mut tx, chat, message).await?;
+        }
+        runs::insert(tx.query(runs::INSERT), &turn.run).execute().await?;
+        tx.commit().await
+    }
+}
+
+async fn add_message(tx: &mut Tx, chat: ChatId, message: &ChatMessage) -> Result<(), StoreError> {
+    if let Some(parent) = message.parent {
+        let sql = "SELECT id FROM messages WHERE id = $1 AND chat = $2";
+        let found = tx.query(sql).id(parent).id(chat).fetch_optional().await?;
+        found.ok_or(StoreError::Conflict("parent"))?;
+    }
+    let sql = "INSERT INTO messages \
+               (id, chat, parent, role, content, search_text, created_at, model, run, summary) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+    let query = tx.query(sql).id(message.id).id(chat).optional_id(message.parent);
+    let query = query.text(role_name(message.role)).json(&message.content)?;
+    let query = query.text(&search::fold(&plain_text(&message.content))).bind(message.created_at);
+    let query = query.optional_text(message.model.as_deref()).optional_id(message.run);
+    query.optional_json(message.summary.as_ref())?.execute().await.map(drop)
+}
+
+/// Fills a run's message with its answer.
+pub(crate) async fn fill_message(tx: &mut Tx, id: MessageId, summary: &RunSummary) -> Result<(), StoreError> {
+    let content = [Part::Text { text: summary.answer.clone() }];
+    let sql = "UPDATE messages SET content = $2, search_text = $3, summary = $4 WHERE id = $1";
+    let query = tx.query(sql).id(id).json(&content)?.text(&search::fold(&summary.answer));
+    query.json(summary)?.execute().await.map(drop)
+}
+
+fn read_message(row: &Row) -> Result<ChatMessage, StoreError> {
+    Ok(ChatMessage {
+        id: row.id("id")?,
+        chat: row.id("chat")?,
+        parent: row.optional_id("parent")?,
+        role: read_role(row)?,
+        content: row.json("content")?,
+        created_at: row.get("created_at")?,
+        model: row.get("model")?,
+        run: row.optional_id("run")?,
+        summary: row.optional_json("summary")?,
+    })
+}
+
+fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::System => "system",
+        Role::User => "user",
+        Role::Assistant => "assistant",
+        Role::Tool => "tool",
+    }
+}
+
+fn read_role(row: &Row) -> Result<Role, StoreError> {
+    let name = serde_json::Value::String(row.get("role")?);
+    Role::deserialize(name).map_err(|error| StoreError::Corrupt(format!("messages.role: {error}")))
+}

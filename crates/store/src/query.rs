@@ -1,0 +1,238 @@
+//! One way to run a statement on either database: `db.read("…").bind(x).fetch_all()`.
+
+use std::fmt::Display;
+
+use serde::{Serialize, de::DeserializeOwned};
+use sqlx::{
+    AssertSqlSafe, Database, Decode, Encode, Executor, IntoArguments, Pool, Postgres, Row as _, Sqlite,
+    Transaction, Type, postgres::PgRow, query::Query as Prepared, sqlite::SqliteRow,
+};
+
+use crate::StoreError;
+
+/// A statement with its values and the place where it will run. Placeholders are `$1`, `$2` … on both.
+pub(crate) enum Query<'a> {
+    Sqlite(Prepared<'static, Sqlite, <Sqlite as Database>::Arguments>, On<'a, Sqlite>),
+    Postgres(Prepared<'static, Postgres, <Postgres as Database>::Arguments>, On<'a, Postgres>),
+}
+
+/// Where a statement runs: on any free connection, or inside a transaction.
+pub(crate) enum On<'a, DB: Database> {
+    Pool(&'a Pool<DB>),
+    Tx(&'a mut DB::Connection),
+}
+
+impl Query<'_> {
+    /// Gives the next placeholder its value. For text use [`Query::text`] or [`Query::id`].
+    pub(crate) fn bind<'t, T>(self, value: T) -> Self
+    where
+        T: Encode<'t, Sqlite> + Type<Sqlite> + Encode<'t, Postgres> + Type<Postgres>,
+    {
+        match self {
+            Self::Sqlite(query, on) => Self::Sqlite(query.bind(value), on),
+            Self::Postgres(query, on) => Self::Postgres(query.bind(value), on),
+        }
+    }
+
+    /// Binds text. U+0000, which PostgreSQL cannot store, becomes U+FFFD on both databases.
+    pub(crate) fn text(self, text: &str) -> Self {
+        match text.contains('\0') {
+            true => self.bind(text.replace('\0', "\u{fffd}")),
+            false => self.bind(text),
+        }
+    }
+
+    /// Binds text or nothing.
+    pub(crate) fn optional_text(self, text: Option<&str>) -> Self {
+        match text {
+            Some(text) => self.text(text),
+            None => self.bind(None::<&str>),
+        }
+    }
+
+    /// Binds an id as its text.
+    pub(crate) fn id(self, id: impl Display) -> Self {
+        self.bind(id.to_string())
+    }
+
+    /// Binds an id or nothing.
+    pub(crate) fn optional_id(self, id: Option<impl Display>) -> Self {
+        self.bind(id.map(|id| id.to_string()))
+    }
+
+    /// Binds a count or position; databases know signed numbers only, and none of ours come near the end.
+    pub(crate) fn number(self, number: u64) -> Self {
+        self.bind(i64::try_from(number).unwrap_or(i64::MAX))
+    }
+
+    /// Binds a value as JSON text.
+    pub(crate) fn json<T: Serialize + ?Sized>(self, value: &T) -> Result<Self, StoreError> {
+        let json = serde_json::to_string(value).map_err(|error| StoreError::Corrupt(error.to_string()))?;
+        Ok(self.bind(json))
+    }
+
+    /// Binds a value as JSON text, or nothing.
+    pub(crate) fn optional_json<T: Serialize>(self, value: Option<&T>) -> Result<Self, StoreError> {
+        match value {
+            Some(value) => self.json(value),
+            None => Ok(self.bind(None::<&str>)),
+        }
+    }
+
+    /// Runs it; tells how many rows it changed.
+    pub(crate) async fn execute(self) -> Result<u64, StoreError> {
+        Ok(match self {
+            Self::Sqlite(query, on) => execute(query, on).await?.rows_affected(),
+            Self::Postgres(query, on) => execute(query, on).await?.rows_affected(),
+        })
+    }
+
+    /// Runs it on one row that must be there: `NotFound` where it changed none.
+    pub(crate) async fn execute_on_one(self) -> Result<(), StoreError> {
+        match self.execute().await? {
+            0 => Err(StoreError::NotFound),
+            _ => Ok(()),
+        }
+    }
+
+    /// Runs it; gives all rows.
+    pub(crate) async fn fetch_all(self) -> Result<Vec<Row>, StoreError> {
+        Ok(match self {
+            Self::Sqlite(query, on) => fetch_all(query, on).await?.into_iter().map(Row::Sqlite).collect(),
+            Self::Postgres(query, on) => fetch_all(query, on).await?.into_iter().map(Row::Postgres).collect(),
+        })
+    }
+
+    /// Runs a statement that gives one row or none.
+    pub(crate) async fn fetch_optional(self) -> Result<Option<Row>, StoreError> {
+        Ok(self.fetch_all().await?.pop())
+    }
+
+    /// Runs a statement whose one row must be there: `NotFound` where it is not.
+    pub(crate) async fn fetch_one(self) -> Result<Row, StoreError> {
+        self.fetch_optional().await?.ok_or(StoreError::NotFound)
+    }
+}
+
+async fn execute<DB>(
+    query: Prepared<'static, DB, DB::Arguments>,
+    on: On<'_, DB>,
+) -> Result<DB::QueryResult, sqlx::Error>
+where
+    DB: Database,
+    DB::Arguments: IntoArguments<DB>,
+    for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
+{
+    match on {
+        On::Pool(pool) => query.execute(&mut *pool.acquire().await?).await,
+        On::Tx(connection) => query.execute(connection).await,
+    }
+}
+
+async fn fetch_all<DB>(
+    query: Prepared<'static, DB, DB::Arguments>,
+    on: On<'_, DB>,
+) -> Result<Vec<DB::Row>, sqlx::Error>
+where
+    DB: Database,
+    DB::Arguments: IntoArguments<DB>,
+    for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
+{
+    match on {
+        On::Pool(pool) => query.fetch_all(&mut *pool.acquire().await?).await,
+        On::Tx(connection) => query.fetch_all(connection).await,
+    }
+}
+
+/// A transaction that may write. Dropped without [`Tx::commit`], it leaves no trace.
+pub(crate) enum Tx {
+    Sqlite(Transaction<'static, Sqlite>),
+    Postgres(Transaction<'static, Postgres>),
+}
+
+impl Tx {
+    /// A statement inside the transaction.
+    pub(crate) fn query(&mut self, sql: &'static str) -> Query<'_> {
+        match self {
+            Self::Sqlite(tx) => Query::Sqlite(sqlx::query(sql), On::Tx(&mut **tx)),
+            Self::Postgres(tx) => Query::Postgres(sqlx::query(sql), On::Tx(&mut **tx)),
+        }
+    }
+
+    /// A statement whose text was made here, of constant pieces and placeholders only.
+    pub(crate) fn built_query(&mut self, sql: String) -> Query<'_> {
+        let sql = AssertSqlSafe(sql);
+        match self {
+            Self::Sqlite(tx) => Query::Sqlite(sqlx::query(sql).persistent(false), On::Tx(&mut **tx)),
+            Self::Postgres(tx) => Query::Postgres(sqlx::query(sql).persistent(false), On::Tx(&mut **tx)),
+        }
+    }
+
+    pub(crate) async fn commit(self) -> Result<(), StoreError> {
+        match self {
+            Self::Sqlite(tx) => tx.commit().await?,
+            Self::Postgres(tx) => tx.commit().await?,
+        }
+        Ok(())
+    }
+}
+
+/// A row of either database.
+pub(crate) enum Row {
+    Sqlite(SqliteRow),
+    Postgres(PgRow),
+}
+
+impl Row {
+    /// A column's value as it is.
+    pub(crate) fn get<T>(&self, column: &'static str) -> Result<T, StoreError>
+    where
+        T: for<'r> Decode<'r, Sqlite> + Type<Sqlite> + for<'r> Decode<'r, Postgres> + Type<Postgres>,
+    {
+        Ok(match self {
+            Self::Sqlite(row) => row.try_get(column)?,
+            Self::Postgres(row) => row.try_get(column)?,
+        })
+    }
+
+    /// A count or position.
+    pub(crate) fn number(&self, column: &'static str) -> Result<u64, StoreError> {
+        u64::try_from(self.get::<i64>(column)?).map_err(|_| corrupt(column, "is negative"))
+    }
+
+    /// An id, or another word with a parser.
+    pub(crate) fn id<T: std::str::FromStr<Err: Display>>(
+        &self,
+        column: &'static str,
+    ) -> Result<T, StoreError> {
+        self.get::<String>(column)?.parse().map_err(|error| corrupt(column, error))
+    }
+
+    /// An id or nothing.
+    pub(crate) fn optional_id<T: std::str::FromStr<Err: Display>>(
+        &self,
+        column: &'static str,
+    ) -> Result<Option<T>, StoreError> {
+        let text = self.get::<Option<String>>(column)?;
+        text.map(|text| text.parse().map_err(|error| corrupt(column, error))).transpose()
+    }
+
+    /// A value stored as JSON.
+    pub(crate) fn json<T: DeserializeOwned>(&self, column: &'static str) -> Result<T, StoreError> {
+        let text = self.get::<String>(column)?;
+        serde_json::from_str(&text).map_err(|error| corrupt(column, error))
+    }
+
+    /// A value stored as JSON, or nothing.
+    pub(crate) fn optional_json<T: DeserializeOwned>(
+        &self,
+        column: &'static str,
+    ) -> Result<Option<T>, StoreError> {
+        let text = self.get::<Option<String>>(column)?;
+        text.map(|text| serde_json::from_str(&text).map_err(|error| corrupt(column, error))).transpose()
+    }
+}
+
+fn corrupt(column: &str, what: impl Display) -> StoreError {
+    StoreError::Corrupt(format!("column {column}: {what}"))
+}

@@ -1,0 +1,153 @@
+//! Runs: who started what, with which model, and how it ended. Their logs are in `events.rs`.
+
+use domain::{ChatId, MessageId, RunId, RunSummary, UserId};
+
+use crate::{
+    Store, StoreError,
+    messages::fill_message,
+    query::{Query, Row},
+};
+
+/// A run to be kept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewRun {
+    /// Its id.
+    pub id: RunId,
+    /// Who started it.
+    pub owner: UserId,
+    /// The chat it belongs to; without one it is kept for a while only.
+    pub chat: Option<ChatId>,
+    /// The assistant message it fills.
+    pub message: Option<MessageId>,
+    /// The main agent's model.
+    pub model: String,
+    /// Now.
+    pub started_at: i64,
+}
+
+/// A run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// Its id.
+    pub id: RunId,
+    /// Who started it.
+    pub owner: UserId,
+    /// The chat it belongs to.
+    pub chat: Option<ChatId>,
+    /// The assistant message it fills.
+    pub message: Option<MessageId>,
+    /// The main agent's model.
+    pub model: String,
+    /// When it was started.
+    pub started_at: i64,
+    /// When it ended; nothing while it is going.
+    pub finished_at: Option<i64>,
+    /// The number of the last stored event; 0 where there is none.
+    pub last_seq: u64,
+    /// It in short, once it has ended.
+    pub summary: Option<RunSummary>,
+}
+
+pub(crate) const INSERT: &str = "INSERT INTO runs (id, owner, chat, message, model, started_at) \
+                                 VALUES ($1, $2, $3, $4, $5, $6)";
+
+/// Gives [`INSERT`] its values.
+pub(crate) fn insert<'a>(query: Query<'a>, run: &NewRun) -> Query<'a> {
+    let query = query.id(run.id).id(run.owner).optional_id(run.chat).optional_id(run.message);
+    query.text(&run.model).bind(run.started_at)
+}
+
+/// The statement that reads runs, with the given end.
+macro_rules! select_runs {
+    ($end:literal) => {
+        concat!(
+            "SELECT id, owner, chat, message, model, started_at, finished_at, summary, \
+             COALESCE((SELECT last_seq FROM segments WHERE segments.run = runs.id \
+                       ORDER BY first_seq DESC LIMIT 1), 0) AS last_seq FROM runs ",
+            $end
+        )
+    };
+}
+
+impl Store {
+    /// Keeps a run that begins; one that fills a message begins with [`Store::begin_turn`].
+    ///
+    /// # Errors
+    /// `NotFound` where its owner or chat is gone, `Conflict("id")` where the id is taken.
+    pub async fn create_run(&self, run: &NewRun) -> Result<(), StoreError> {
+        insert(self.db().write(INSERT), run).execute().await.map(drop)
+    }
+
+    /// The run with this id, whoever's it is.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn run(&self, id: RunId) -> Result<Run, StoreError> {
+        read_run(&self.db().read(select_runs!("WHERE id = $1")).id(id).fetch_one().await?)
+    }
+
+    /// All runs that have not ended, oldest first.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn unfinished_runs(&self) -> Result<Vec<Run>, StoreError> {
+        let sql = select_runs!("WHERE finished_at IS NULL ORDER BY started_at, id");
+        self.db().read(sql).fetch_all().await?.iter().map(read_run).collect()
+    }
+
+    /// Notes that a run has ended, fills its message with the answer and touches its chat, all or nothing.
+    ///
+    /// # Errors
+    /// `NotFound`, and `Conflict("finished")` where it had ended before.
+    pub async fn finish_run(
+        &self,
+        id: RunId,
+        finished_at: i64,
+        summary: &RunSummary,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.db().begin().await?;
+        // The chat first, as everywhere: two transactions that lock in different orders can block each other.
+        let touch = "UPDATE chats SET updated_at = $2 WHERE id = (SELECT chat FROM runs WHERE id = $1)";
+        tx.query(touch).id(id).bind(finished_at).execute().await?;
+        let finish = "UPDATE runs SET finished_at = $2, summary = $3 \
+                      WHERE id = $1 AND finished_at IS NULL RETURNING message";
+        let row = tx.query(finish).id(id).bind(finished_at).json(summary)?.fetch_optional().await?;
+        let Some(row) = row else {
+            tx.query("SELECT id FROM runs WHERE id = $1").id(id).fetch_one().await?;
+            return Err(StoreError::Conflict("finished"));
+        };
+        if let Some(message) = row.optional_id("message")? {
+            fill_message(&mut tx, message, summary).await?;
+        }
+        tx.commit().await
+    }
+
+    /// Removes runs that belong to no chat and ended before that time, with logs and files; tells how many.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn purge_runs(&self, chatless_finished_before: i64) -> Result<u64, StoreError> {
+        let mut tx = self.db().begin().await?;
+        let files = "DELETE FROM files WHERE workspace IN \
+                     (SELECT id FROM runs WHERE chat IS NULL AND finished_at < $1)";
+        tx.query(files).bind(chatless_finished_before).execute().await?;
+        let runs = "DELETE FROM runs WHERE chat IS NULL AND finished_at < $1";
+        let purged = tx.query(runs).bind(chatless_finished_before).execute().await?;
+        tx.commit().await?;
+        Ok(purged)
+    }
+}
+
+fn read_run(row: &Row) -> Result<Run, StoreError> {
+    Ok(Run {
+        id: row.id("id")?,
+        owner: row.id("owner")?,
+        chat: row.optional_id("chat")?,
+        message: row.optional_id("message")?,
+        model: row.get("model")?,
+        started_at: row.get("started_at")?,
+        finished_at: row.get("finished_at")?,
+        last_seq: row.number("last_seq")?,
+        summary: row.optional_json("summary")?,
+    })
+}

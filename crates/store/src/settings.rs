@@ -1,0 +1,37 @@
+//! Settings people change while the server runs: JSON values by name, such as `default_model`.
+
+use serde_json::Value;
+
+use crate::{Store, StoreError};
+
+impl Store {
+    /// One setting; nothing where it was never put.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn setting(&self, name: &str) -> Result<Option<Value>, StoreError> {
+        let row = self.db().read("SELECT value FROM settings WHERE name = $1").text(name).fetch_optional();
+        row.await?.map(|row| row.json("value")).transpose()
+    }
+
+    /// All settings whose names begin with `prefix`, by name.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn settings(&self, prefix: &str) -> Result<Vec<(String, Value)>, StoreError> {
+        // Not LIKE: it would read wildcards in the prefix and, on SQLite, take upper case for lower.
+        let sql = "SELECT name, value FROM settings WHERE substr(name, 1, length($1)) = $1 ORDER BY name";
+        let rows = self.db().read(sql).text(prefix).fetch_all().await?;
+        rows.iter().map(|row| Ok((row.get("name")?, row.json("value")?))).collect()
+    }
+
+    /// Sets a setting, new or not.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn put_setting(&self, name: &str, value: &Value) -> Result<(), StoreError> {
+        let sql = "INSERT INTO settings (name, value) VALUES ($1, $2) \
+                   ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+        self.db().write(sql).text(name).json(value)?.execute().await.map(drop)
+    }
+}

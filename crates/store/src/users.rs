@@ -1,0 +1,153 @@
+//! Accounts. An e-mail address is unique whatever its case.
+
+use domain::UserId;
+
+use crate::{
+    Store, StoreError,
+    query::{Query, Row, Tx},
+};
+
+/// What a person may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UserRole {
+    /// Everything, settings and connections included.
+    Admin,
+    /// Own chats and keys.
+    User,
+}
+
+/// An account.
+#[derive(Debug, Clone, PartialEq)]
+pub struct User {
+    /// Its id.
+    pub id: UserId,
+    /// The address as it was typed.
+    pub email: String,
+    /// What the person is called.
+    pub name: String,
+    /// What the person may do.
+    pub role: UserRole,
+    /// When it was made.
+    pub created_at: i64,
+}
+
+/// An account to be made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewUser {
+    /// Its id.
+    pub id: UserId,
+    /// The address as it was typed.
+    pub email: String,
+    /// What the person is called.
+    pub name: String,
+    /// What the person may do.
+    pub role: UserRole,
+    /// The password's hash with its parameters.
+    pub password_hash: String,
+    /// Now.
+    pub created_at: i64,
+}
+
+/// An account and what its password is checked against.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UserWithPassword {
+    /// The account.
+    pub user: User,
+    /// The password's hash with its parameters.
+    pub password_hash: String,
+}
+
+const INSERT: &str = "INSERT INTO users (id, email, email_key, name, role, password_hash, created_at) \
+                      VALUES ($1, $2, $3, $4, $5, $6, $7) \
+                      RETURNING id, email, name, role, created_at";
+
+impl Store {
+    /// Makes the first account, an administrator whatever `user.role` says.
+    ///
+    /// # Errors
+    /// `Conflict("admin")` where there is any account already; of many callers at once one succeeds.
+    pub async fn create_first_admin(&self, user: &NewUser) -> Result<User, StoreError> {
+        let mut tx = self.db().begin().await?;
+        if let Tx::Postgres(_) = tx {
+            // Lets nobody else insert between our look and our insert; on SQLite we are the only writer.
+            tx.query("LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE").execute().await?;
+        }
+        if tx.query("SELECT id FROM users LIMIT 1").fetch_optional().await?.is_some() {
+            return Err(StoreError::Conflict("admin"));
+        }
+        let row = bind_user(tx.query(INSERT), user, UserRole::Admin).fetch_one().await?;
+        tx.commit().await?;
+        read_user(&row)
+    }
+
+    /// Makes an account.
+    ///
+    /// # Errors
+    /// `Conflict("email")` where somebody has the address, in whatever case.
+    pub async fn create_user(&self, user: &NewUser) -> Result<User, StoreError> {
+        match bind_user(self.db().write(INSERT), user, user.role).fetch_one().await {
+            Ok(row) => read_user(&row),
+            Err(StoreError::Conflict(_)) => Err(StoreError::Conflict("email")),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The account with this id.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn user(&self, id: UserId) -> Result<User, StoreError> {
+        let sql = "SELECT id, email, name, role, created_at FROM users WHERE id = $1";
+        read_user(&self.db().read(sql).id(id).fetch_one().await?)
+    }
+
+    /// The account with this address, in whatever case.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn user_by_email(&self, email: &str) -> Result<UserWithPassword, StoreError> {
+        let sql = "SELECT id, email, name, role, created_at, password_hash FROM users WHERE email_key = $1";
+        let row = self.db().read(sql).text(&email.to_lowercase()).fetch_one().await?;
+        Ok(UserWithPassword { user: read_user(&row)?, password_hash: row.get("password_hash")? })
+    }
+
+    /// Whether anybody has an account.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn has_users(&self) -> Result<bool, StoreError> {
+        Ok(self.db().read("SELECT id FROM users LIMIT 1").fetch_optional().await?.is_some())
+    }
+}
+
+fn bind_user<'a>(query: Query<'a>, user: &NewUser, role: UserRole) -> Query<'a> {
+    let role = match role {
+        UserRole::Admin => "admin",
+        UserRole::User => "user",
+    };
+    query
+        .id(user.id)
+        .text(&user.email)
+        .text(&user.email.to_lowercase())
+        .text(&user.name)
+        .text(role)
+        .text(&user.password_hash)
+        .bind(user.created_at)
+}
+
+/// Reads the columns `id, email, name, role, created_at`.
+pub(crate) fn read_user(row: &Row) -> Result<User, StoreError> {
+    let role = match row.get::<String>("role")?.as_str() {
+        "admin" => UserRole::Admin,
+        "user" => UserRole::User,
+        other => return Err(StoreError::Corrupt(format!("users.role is {other:?}"))),
+    };
+    Ok(User {
+        id: row.id("id")?,
+        email: row.get("email")?,
+        name: row.get("name")?,
+        role,
+        created_at: row.get("created_at")?,
+    })
+}
