@@ -1,0 +1,95 @@
+//! The answer for a caller that does not stream: the same run, collected.
+
+use std::collections::HashMap;
+
+use domain::{EventBody, Outcome, Problem, RunEvent, RunId, RunSummary, Usage};
+use serde::Serialize;
+use serde_json::Value;
+
+/// A run being collected.
+#[derive(Debug, Default)]
+pub struct Collected {
+    run: Option<RunId>,
+    summary: RunSummary,
+    tools: Vec<Tool>,
+    /// Where in `tools` an open call stands.
+    open: HashMap<String, usize>,
+}
+
+#[derive(Debug, Serialize)]
+struct Tool {
+    tool_id: String,
+    name: String,
+    args: Value,
+    result: String,
+    error: bool,
+    duration_ms: u64,
+    truncated: bool,
+    agent_depth: usize,
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    run_id: Option<RunId>,
+    outcome: Option<Outcome>,
+    content: &'a str,
+    tools: &'a [Tool],
+    usage: Usage,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a Problem>,
+}
+
+impl Collected {
+    /// Reads the next event.
+    pub fn push(&mut self, event: &RunEvent) {
+        self.run = Some(event.run);
+        self.summary.push(event);
+        let agent_depth = event.agent.depth();
+        match &event.body {
+            // Calls stand in the order they were asked for, not the order they ended.
+            EventBody::ToolRequested { call, name } => {
+                self.open.insert(call.clone(), self.tools.len());
+                self.tools.push(Tool {
+                    tool_id: call.clone(),
+                    name: name.clone(),
+                    args: Value::Null,
+                    result: String::new(),
+                    error: false,
+                    duration_ms: 0,
+                    truncated: false,
+                    agent_depth,
+                });
+            }
+            EventBody::ToolFinished { call, name, arguments, result, error, truncated, duration_ms } => {
+                let Some(at) = self.open.remove(call) else { return };
+                self.tools[at] = Tool {
+                    tool_id: call.clone(),
+                    name: name.clone(),
+                    args: arguments.clone(),
+                    result: result.clone(),
+                    error: *error,
+                    duration_ms: *duration_ms,
+                    truncated: *truncated,
+                    agent_depth,
+                };
+            }
+            _ => {}
+        }
+    }
+
+    /// The JSON of the run: `run_id`, `outcome`, `content` (the answer), `tools`, `usage`, and `error`
+    /// where it did not simply complete.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let answer = Answer {
+            run_id: self.run,
+            outcome: self.summary.outcome,
+            content: &self.summary.answer,
+            tools: &self.tools,
+            usage: self.summary.usage,
+            error: self.summary.problem.as_ref(),
+        };
+        // Plain structs and values always have a JSON form.
+        serde_json::to_string(&answer).unwrap_or_default()
+    }
+}

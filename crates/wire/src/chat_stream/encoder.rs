@@ -1,0 +1,287 @@
+//! Turns a run's events into the typed frames of `POST /chat/stream`.
+
+use std::collections::{HashMap, HashSet};
+
+use domain::{
+    EventBody, Outcome, Problem, ProblemCode, RunEvent, RunId, Usage,
+    event::{AgentPath, Source},
+};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::Frame;
+
+/// What a reader asked for beyond the usual frames.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ChatStreamOptions {
+    /// Send the arguments of tool calls while the model writes them.
+    pub tool_args_delta: bool,
+}
+
+/// Encodes one run for one reader.
+#[derive(Debug)]
+pub struct ChatStreamEncoder {
+    options: ChatStreamOptions,
+    /// Bytes of each open text that the reader has.
+    sent_text: HashMap<String, usize>,
+    /// Names of open calls, for a frame that must name a call before it has started.
+    names: HashMap<String, String>,
+    /// Open calls the reader knows of.
+    started: HashSet<String>,
+}
+
+/// `{"type":…,"data":{…}}`. Depth 0 is the main agent.
+#[derive(Serialize)]
+#[serde(tag = "type", content = "data", rename_all = "snake_case")]
+enum Payload<'a> {
+    Status {
+        description: &'a str,
+        agent_depth: usize,
+        #[serde(skip_serializing_if = "is_false")]
+        done: bool,
+        #[serde(skip_serializing_if = "is_false")]
+        hidden: bool,
+    },
+    ToolStart {
+        tool_id: &'a str,
+        name: &'a str,
+        agent_depth: usize,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        args: Option<&'a Value>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        agent_id: Option<&'a str>,
+    },
+    ToolArgsDelta {
+        tool_id: &'a str,
+        delta: &'a str,
+    },
+    ToolEnd {
+        tool_id: &'a str,
+        name: &'a str,
+        result: &'a str,
+        agent_depth: usize,
+        error: bool,
+        duration_ms: u64,
+        truncated: bool,
+    },
+    Token {
+        content: &'a str,
+        agent_depth: usize,
+    },
+    AgentStart {
+        agent_id: &'a str,
+        name: &'a str,
+        depth: usize,
+        tool_id: &'a str,
+    },
+    AgentEnd {
+        agent_id: &'a str,
+        depth: usize,
+        outcome: Outcome,
+    },
+    Approval {
+        approval_id: &'a str,
+        tool_id: &'a str,
+        name: &'a str,
+        args: &'a Value,
+    },
+    Question {
+        question_id: &'a str,
+        tool_id: &'a str,
+        question: &'a str,
+        options: &'a [String],
+    },
+    Sources {
+        sources: &'a [Source],
+    },
+    Error {
+        message: &'a str,
+        code: ProblemCode,
+    },
+    Done {
+        run_id: RunId,
+        outcome: Outcome,
+        usage: Usage,
+    },
+}
+
+/// Serde asks with a reference.
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+/// The line that stands for reasoning, which this protocol does not show.
+const THINKING: &str = "Thinking…";
+
+impl ChatStreamEncoder {
+    /// An encoder for a reader at the beginning of the log.
+    #[must_use]
+    pub fn new(options: ChatStreamOptions) -> Self {
+        Self { options, sent_text: HashMap::new(), names: HashMap::new(), started: HashSet::new() }
+    }
+
+    /// Takes note of an event the reader already has, so that what follows fits to it.
+    pub fn prime(&mut self, event: &RunEvent) {
+        self.push(event);
+    }
+
+    /// The frames for the next event: usually one or none.
+    pub fn push(&mut self, event: &RunEvent) -> Vec<Frame> {
+        let mut out = Output { seq: event.seq, agent: &event.agent, frames: Vec::new() };
+        match &event.body {
+            EventBody::Status { description, done, hidden } => out.status(description, *done, *hidden),
+            EventBody::TextDelta { item, delta } => {
+                self.note_sent(item, delta.len());
+                out.token(delta);
+            }
+            EventBody::TextFinished { item, text, .. } => {
+                let sent = self.sent_text.remove(item).unwrap_or(0);
+                out.token(text.get(sent..).unwrap_or_default());
+            }
+            EventBody::ReasoningStarted { .. } => out.status(THINKING, false, false),
+            EventBody::ReasoningFinished { .. } => out.status(THINKING, true, false),
+            EventBody::ToolRequested { call, name } => {
+                self.names.insert(call.clone(), name.clone());
+                if self.options.tool_args_delta {
+                    self.start_tool(call, name, None, &mut out);
+                }
+            }
+            EventBody::ToolArgumentsDelta { call, delta } => {
+                if self.options.tool_args_delta {
+                    out.push(&Payload::ToolArgsDelta { tool_id: call, delta });
+                }
+            }
+            EventBody::ToolStarted { call, name, arguments, .. } => {
+                self.start_tool(call, name, Some(arguments), &mut out);
+            }
+            EventBody::ToolProgress { message, .. } => out.status(message, false, false),
+            EventBody::ToolFinished { call, name, arguments, result, error, truncated, duration_ms } => {
+                self.start_tool(call, name, Some(arguments), &mut out);
+                self.names.remove(call);
+                self.started.remove(call);
+                out.push(&Payload::ToolEnd {
+                    tool_id: call,
+                    name,
+                    result,
+                    agent_depth: event.agent.depth(),
+                    error: *error,
+                    duration_ms: *duration_ms,
+                    truncated: *truncated,
+                });
+            }
+            EventBody::ApprovalAsked { approval, call, name, arguments } => {
+                self.start_tool(call, name, Some(arguments), &mut out);
+                out.push(&Payload::Approval { approval_id: approval, tool_id: call, name, args: arguments });
+            }
+            EventBody::QuestionAsked { question, call, text, options } => {
+                if let Some(name) = self.names.get(call).cloned() {
+                    self.start_tool(call, &name, None, &mut out);
+                }
+                out.push(&Payload::Question {
+                    question_id: question,
+                    tool_id: call,
+                    question: text,
+                    options,
+                });
+            }
+            EventBody::SourcesFound { sources } => out.push(&Payload::Sources { sources }),
+            EventBody::AgentStarted { name, call, .. } => out.agent_start(name, call),
+            EventBody::AgentFinished { outcome, .. } => out.agent_end(*outcome),
+            EventBody::Notice { message, .. } => out.status(message, false, false),
+            EventBody::RunFinished { outcome, problem, usage, .. } => {
+                out.finish(event.run, *outcome, problem.as_ref(), *usage);
+            }
+            EventBody::RunStarted { .. }
+            | EventBody::StepStarted { .. }
+            | EventBody::TextStarted { .. }
+            | EventBody::ReasoningDelta { .. }
+            | EventBody::ApprovalAnswered { .. }
+            | EventBody::QuestionAnswered { .. }
+            | EventBody::PlanChanged { .. }
+            | EventBody::FileChanged { .. }
+            | EventBody::ModelCalled { .. } => {}
+        }
+        out.numbered()
+    }
+
+    /// Keeps count of what the reader has of an open text.
+    fn note_sent(&mut self, item: &str, size_bytes: usize) {
+        match self.sent_text.get_mut(item) {
+            Some(sent) => *sent += size_bytes,
+            None => drop(self.sent_text.insert(item.to_owned(), size_bytes)),
+        }
+    }
+
+    /// Announces a call the first time it is worth it.
+    fn start_tool(&mut self, call: &str, name: &str, args: Option<&Value>, out: &mut Output<'_>) {
+        if self.started.insert(call.to_owned()) {
+            out.push(&Payload::ToolStart {
+                tool_id: call,
+                name,
+                agent_depth: out.agent.depth(),
+                args,
+                agent_id: out.agent.id(),
+            });
+        }
+    }
+}
+
+/// The frames of one event.
+struct Output<'e> {
+    seq: u64,
+    agent: &'e AgentPath,
+    frames: Vec<Frame>,
+}
+
+impl Output<'_> {
+    /// Only the last frame says that the reader has the event: one cut off between two frames of an event
+    /// gets both again, rather than never the second.
+    fn numbered(mut self) -> Vec<Frame> {
+        if let Some((_, earlier)) = self.frames.split_last_mut() {
+            earlier.iter_mut().for_each(|frame| frame.id = Some(self.seq.saturating_sub(1)));
+        }
+        self.frames
+    }
+
+    fn push(&mut self, payload: &Payload<'_>) {
+        // Plain structs and values always have a JSON form.
+        let data = serde_json::to_string(payload).unwrap_or_default();
+        self.frames.push(Frame { id: Some(self.seq), event: None, data });
+    }
+
+    fn status(&mut self, description: &str, done: bool, hidden: bool) {
+        self.push(&Payload::Status { description, agent_depth: self.agent.depth(), done, hidden });
+    }
+
+    fn token(&mut self, content: &str) {
+        if !content.is_empty() {
+            self.push(&Payload::Token { content, agent_depth: self.agent.depth() });
+        }
+    }
+
+    fn agent_start(&mut self, name: &str, call: &str) {
+        let agent_id = self.agent.id().unwrap_or_default();
+        self.push(&Payload::AgentStart { agent_id, name, depth: self.agent.depth(), tool_id: call });
+    }
+
+    fn agent_end(&mut self, outcome: Outcome) {
+        let agent_id = self.agent.id().unwrap_or_default();
+        self.push(&Payload::AgentEnd { agent_id, depth: self.agent.depth(), outcome });
+    }
+
+    fn finish(&mut self, run_id: RunId, outcome: Outcome, problem: Option<&Problem>, usage: Usage) {
+        match (outcome, problem) {
+            (Outcome::Failed, Some(problem)) => {
+                self.push(&Payload::Error { message: &problem.message, code: problem.code });
+            }
+            (Outcome::Failed, None) => {
+                let message = "The run failed.";
+                self.push(&Payload::Error { message, code: ProblemCode::Internal });
+            }
+            // What was written stands, so it is not an error, but the reader should learn why it stops.
+            (Outcome::Limited, Some(problem)) => self.status(&problem.message, true, false),
+            (Outcome::Completed | Outcome::Cancelled | Outcome::Limited, _) => {}
+        }
+        self.push(&Payload::Done { run_id, outcome, usage });
+    }
+}

@@ -1,0 +1,9 @@
+//! The first door, `POST /chat/stream`: its request, its frames and its collected answer.
+
+pub mod collected;
+pub mod encoder;
+pub mod request;
+
+pub use collected::Collected;
+pub use encoder::{ChatStreamEncoder, ChatStreamOptions};
+pub use request::{ChatStreamRequest, InvalidRequest, Mode};

@@ -1,0 +1,116 @@
+//! Chat completion chunks as a server sends them, each as the data of one event.
+
+use domain::Usage;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// Writes the chunks of one answer.
+#[derive(Debug, Clone)]
+pub struct ChunkEncoder {
+    /// Everything before the choices, the same in each chunk.
+    head: String,
+}
+
+impl ChunkEncoder {
+    /// Chunks of the answer `id`, made at `created` (seconds since 1970) by `model`.
+    #[must_use]
+    pub fn new(id: &str, created: i64, model: &str) -> Self {
+        let (id, model) = (Value::from(id), Value::from(model));
+        let head =
+            format!(r#"{{"id":{id},"object":"chat.completion.chunk","created":{created},"model":{model},"#);
+        Self { head }
+    }
+
+    /// The first chunk, which names the speaker.
+    #[must_use]
+    pub fn role(&self) -> String {
+        self.delta(&json!({"role": "assistant", "content": ""}))
+    }
+
+    /// More text.
+    #[must_use]
+    pub fn content(&self, text: &str) -> String {
+        #[derive(Serialize)]
+        struct Delta<'a> {
+            content: &'a str,
+        }
+        self.delta(&Delta { content: text })
+    }
+
+    /// More reasoning.
+    #[must_use]
+    pub fn reasoning(&self, text: &str) -> String {
+        self.delta(&json!({"reasoning_content": text}))
+    }
+
+    /// Tool call number `index` begins.
+    #[must_use]
+    pub fn call_started(&self, index: usize, id: &str, name: &str) -> String {
+        let function = json!({"name": name, "arguments": ""});
+        self.delta(&json!({
+            "tool_calls": [{"index": index, "id": id, "type": "function", "function": function}],
+        }))
+    }
+
+    /// More of the call's arguments.
+    #[must_use]
+    pub fn call_arguments(&self, index: usize, delta: &str) -> String {
+        self.delta(&json!({"tool_calls": [{"index": index, "function": {"arguments": delta}}]}))
+    }
+
+    /// The last chunk with a choice.
+    #[must_use]
+    pub fn finish(&self, reason: &str) -> String {
+        let reason = Value::from(reason);
+        format!(r#"{}"choices":[{{"index":0,"delta":{{}},"finish_reason":{reason}}}]}}"#, self.head)
+    }
+
+    /// The chunk without a choice that carries the usage.
+    #[must_use]
+    pub fn usage(&self, usage: Usage) -> String {
+        format!(r#"{}"choices":[],"usage":{}}}"#, self.head, usage_value(usage))
+    }
+
+    fn delta(&self, delta: &impl Serialize) -> String {
+        // Plain structs and values always have a JSON form.
+        let delta = serde_json::to_string(delta).unwrap_or_default();
+        format!(r#"{}"choices":[{{"index":0,"delta":{delta},"finish_reason":null}}]}}"#, self.head)
+    }
+}
+
+/// Usage as OpenAI writes it.
+#[must_use]
+pub fn usage_value(usage: Usage) -> Value {
+    json!({
+        "prompt_tokens": usage.input_tokens,
+        "completion_tokens": usage.output_tokens,
+        "total_tokens": usage.total_tokens(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::openai::Chunk;
+
+    #[test]
+    fn our_decoder_reads_our_chunks() {
+        let encoder = ChunkEncoder::new("c\"1", 7, "m");
+        let text = encoder.content("a \"b\"\n✓");
+        assert_eq!(Chunk::decode(&text).unwrap().content, "a \"b\"\n✓");
+        let reasoning = encoder.reasoning("hm");
+        assert_eq!(Chunk::decode(&reasoning).unwrap().reasoning, "hm");
+        let (start, more) = (encoder.call_started(1, "id", "ls"), encoder.call_arguments(1, "{}"));
+        let started = Chunk::decode(&start).unwrap().calls.remove(0);
+        assert_eq!(
+            (started.index, started.id.as_deref(), started.name.as_deref()),
+            (Some(1), Some("id"), Some("ls"))
+        );
+        assert_eq!(Chunk::decode(&more).unwrap().calls[0].arguments, "{}");
+        let end = encoder.finish("stop");
+        assert_eq!(Chunk::decode(&end).unwrap().finish_reason.as_deref(), Some("stop"));
+        let usage = Usage { input_tokens: 1, output_tokens: 2 };
+        assert_eq!(Chunk::decode(&encoder.usage(usage)).unwrap().usage, Some(usage));
+        assert_eq!(Chunk::decode(&encoder.role()).unwrap(), Chunk::default());
+    }
+}

@@ -1,0 +1,258 @@
+//! The body of `POST /chat/completions`.
+
+use std::borrow::Cow;
+
+use domain::{Message, Part, Role, ToolCall};
+use serde::{Serialize, de::IgnoredAny};
+use serde_json::{Value, json};
+
+/// What is sent to the model server. Fields that are `None` or empty are left out.
+#[derive(Debug, Clone, Copy)]
+pub struct ChatBody<'a> {
+    /// The model's name on that server.
+    pub model: &'a str,
+    /// The conversation.
+    pub messages: &'a [Message],
+    /// Tools in the protocol's own form.
+    pub tools: &'a [Tool<'a>],
+    /// The form the answer must have.
+    pub response_format: Option<&'a Value>,
+    /// 0 to 2.
+    pub temperature: Option<f32>,
+    /// The limit on written tokens and the name the server knows it by.
+    pub output_limit: Option<OutputLimit>,
+}
+
+/// The limit on written tokens under the name the server knows.
+#[derive(Debug, Clone, Copy)]
+pub enum OutputLimit {
+    /// `max_tokens`, which nearly all servers take.
+    MaxTokens(u64),
+    /// `max_completion_tokens`, which newer OpenAI models insist on.
+    MaxCompletionTokens(u64),
+}
+
+/// A tool as the model is told about it.
+#[derive(Debug, Clone, Copy)]
+pub struct Tool<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// What it does.
+    pub description: &'a str,
+    /// JSON Schema of its arguments.
+    pub parameters: &'a Value,
+}
+
+impl ChatBody<'_> {
+    /// The JSON of a streaming request that asks for usage at the end.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let (max_tokens, max_completion_tokens) = match self.output_limit {
+            Some(OutputLimit::MaxTokens(limit)) => (Some(limit), None),
+            Some(OutputLimit::MaxCompletionTokens(limit)) => (None, Some(limit)),
+            None => (None, None),
+        };
+        let body = Body {
+            model: self.model,
+            messages: self.messages.iter().map(message).collect(),
+            tools: self.tools.iter().map(tool).collect(),
+            response_format: self.response_format,
+            temperature: self.temperature,
+            max_tokens,
+            max_completion_tokens,
+            stream: true,
+            stream_options: StreamOptions { include_usage: true },
+        };
+        // Writing plain structs into memory cannot fail.
+        serde_json::to_vec(&body).unwrap_or_default()
+    }
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    messages: Vec<WireMessage<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_format: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_completion_tokens: Option<u64>,
+    stream: bool,
+    stream_options: StreamOptions,
+}
+
+#[derive(Serialize)]
+struct StreamOptions {
+    include_usage: bool,
+}
+
+#[derive(Serialize)]
+struct WireMessage<'a> {
+    role: Role,
+    content: Option<Content<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<WireCall<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_call_id: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Content<'a> {
+    Text(Cow<'a, str>),
+    Parts(Vec<WirePart<'a>>),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum WirePart<'a> {
+    Text { text: &'a str },
+    ImageUrl { image_url: ImageUrl<'a> },
+}
+
+#[derive(Serialize)]
+struct ImageUrl<'a> {
+    url: &'a str,
+}
+
+#[derive(Serialize)]
+struct WireCall<'a> {
+    id: &'a str,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    function: WireFunction<'a>,
+}
+
+#[derive(Serialize)]
+struct WireFunction<'a> {
+    name: &'a str,
+    arguments: Cow<'a, str>,
+}
+
+fn message(message: &Message) -> WireMessage<'_> {
+    let content = content(&message.content);
+    let only_calls = !message.tool_calls.is_empty() && matches!(&content, Content::Text(t) if t.is_empty());
+    WireMessage {
+        role: message.role,
+        content: (!only_calls).then_some(content),
+        tool_calls: message.tool_calls.iter().map(call).collect(),
+        tool_call_id: message.tool_call_id.as_deref(),
+    }
+}
+
+/// Text alone goes as a string, which every server understands.
+fn content(parts: &[Part]) -> Content<'_> {
+    match parts {
+        [] => Content::Text(Cow::Borrowed("")),
+        [Part::Text { text }] => Content::Text(Cow::Borrowed(text)),
+        parts if parts.iter().all(|part| matches!(part, Part::Text { .. })) => {
+            Content::Text(Cow::Owned(domain::message::plain_text(parts)))
+        }
+        parts => Content::Parts(parts.iter().map(part).collect()),
+    }
+}
+
+fn part(part: &Part) -> WirePart<'_> {
+    match part {
+        Part::Text { text } => WirePart::Text { text },
+        Part::Image { url } => WirePart::ImageUrl { image_url: ImageUrl { url } },
+    }
+}
+
+fn call(call: &ToolCall) -> WireCall<'_> {
+    let arguments = readable_arguments(&call.arguments);
+    WireCall { id: &call.id, kind: "function", function: WireFunction { name: &call.name, arguments } }
+}
+
+/// Some servers parse the arguments in the history and answer 500 where they are not an object; then the
+/// model sees its own text inside one.
+fn readable_arguments(raw: &str) -> Cow<'_, str> {
+    let text = raw.trim();
+    if text.is_empty() {
+        return Cow::Borrowed("{}");
+    }
+    if text.starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok() {
+        return Cow::Borrowed(raw);
+    }
+    Cow::Owned(json!({ "not_json": raw }).to_string())
+}
+
+fn tool(tool: &Tool<'_>) -> Value {
+    let Tool { name, description, parameters } = tool;
+    json!({
+        "type": "function",
+        "function": { "name": name, "description": description, "parameters": parameters },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn encoded(messages: &[Message]) -> Value {
+        let body = ChatBody {
+            model: "m",
+            messages,
+            tools: &[],
+            response_format: None,
+            temperature: None,
+            output_limit: None,
+        };
+        serde_json::from_slice(&body.encode()).unwrap()
+    }
+
+    #[test]
+    fn a_whole_body() {
+        let schema = json!({"type": "object"});
+        let body = ChatBody {
+            model: "m",
+            messages: &[Message::text(Role::System, "be brief"), Message::text(Role::User, "hi")],
+            tools: &[Tool { name: "ls", description: "lists", parameters: &schema }],
+            response_format: None,
+            temperature: Some(0.7),
+            output_limit: Some(OutputLimit::MaxTokens(9)),
+        };
+        assert_eq!(
+            String::from_utf8(body.encode()).unwrap(),
+            concat!(
+                r#"{"model":"m","messages":[{"role":"system","content":"be brief"},"#,
+                r#"{"role":"user","content":"hi"}],"tools":[{"type":"function","function":"#,
+                r#"{"name":"ls","description":"lists","parameters":{"type":"object"}}}],"#,
+                r#""temperature":0.7,"max_tokens":9,"stream":true,"stream_options":{"include_usage":true}}"#
+            )
+        );
+    }
+
+    #[test]
+    fn calls_results_and_pictures() {
+        let call =
+            |arguments: &str| ToolCall { id: "c".into(), name: "ls".into(), arguments: arguments.into() };
+        let messages = [
+            Message {
+                content: vec![Part::Text { text: "see".into() }, Part::Image { url: "data:,x".into() }],
+                ..Message::text(Role::User, "")
+            },
+            Message {
+                tool_calls: vec![call(r#"{"path":"/"}"#), call(""), call("{broken")],
+                ..Message::text(Role::Assistant, "")
+            },
+            Message::tool_result("c", "a.txt"),
+        ];
+        let body = encoded(&messages);
+        assert_eq!(
+            body["messages"][0]["content"],
+            json!([{"type": "text", "text": "see"}, {"type": "image_url", "image_url": {"url": "data:,x"}}])
+        );
+        assert_eq!(body["messages"][1]["content"], Value::Null);
+        let arguments = |index: usize| &body["messages"][1]["tool_calls"][index]["function"]["arguments"];
+        assert_eq!(arguments(0), r#"{"path":"/"}"#);
+        assert_eq!(arguments(1), "{}");
+        assert_eq!(arguments(2), r#"{"not_json":"{broken"}"#);
+        assert_eq!(body["messages"][2], json!({"role": "tool", "content": "a.txt", "tool_call_id": "c"}));
+    }
+}

@@ -1,0 +1,150 @@
+//! `POST /chat/stream`: golden frames, and what holds for every log.
+
+use domain::{EventBody, RunEvent};
+use serde_json::Value;
+use wire::{
+    Frame,
+    chat_stream::{ChatStreamEncoder, ChatStreamOptions, Collected},
+};
+
+use crate::scenarios;
+
+const ARGS: ChatStreamOptions = ChatStreamOptions { tool_args_delta: true };
+
+fn encode<'a>(options: ChatStreamOptions, log: impl IntoIterator<Item = &'a RunEvent>) -> Vec<Frame> {
+    let mut encoder = ChatStreamEncoder::new(options);
+    log.into_iter().flat_map(|event| encoder.push(event)).collect()
+}
+
+fn sse(frames: &[Frame]) -> String {
+    let mut bytes = Vec::new();
+    frames.iter().for_each(|frame| frame.write(&mut bytes));
+    String::from_utf8(bytes).unwrap()
+}
+
+/// Golden files should be read by people: long lines are cut.
+fn readable(text: &str) -> String {
+    let lines = text.lines().map(|line| match line.len() {
+        0..2000 => line.to_owned(),
+        size => format!("{}… ({size} bytes)", &line[..line.floor_char_boundary(120)]),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn payloads(frames: &[Frame]) -> Vec<Value> {
+    frames.iter().map(|frame| serde_json::from_str(&frame.data).unwrap()).collect()
+}
+
+/// The texts a reader shows, by depth.
+fn tokens(frames: &[Frame], depth: u64) -> String {
+    let of_depth = |frame: Value| {
+        (frame["type"] == "token" && frame["data"]["agent_depth"] == depth)
+            .then(|| frame["data"]["content"].as_str().unwrap().to_owned())
+    };
+    payloads(frames).into_iter().filter_map(of_depth).collect()
+}
+
+#[test]
+fn golden_frames() {
+    for (name, log) in scenarios::all() {
+        let frames = encode(ChatStreamOptions::default(), &log);
+        insta::assert_snapshot!(format!("chat_stream__{name}"), readable(&sse(&frames)));
+    }
+}
+
+#[test]
+fn golden_frames_with_arguments() {
+    for (name, log) in scenarios::all() {
+        if ["parallel_tools", "approval", "question", "failing_tool"].contains(&name) {
+            let frames = encode(ARGS, &log);
+            insta::assert_snapshot!(format!("chat_stream_args__{name}"), readable(&sse(&frames)));
+        }
+    }
+}
+
+#[test]
+fn golden_collected_answers() {
+    for (name, log) in scenarios::all() {
+        let mut collected = Collected::default();
+        log.iter().for_each(|event| collected.push(event));
+        let answer: Value = serde_json::from_str(&collected.to_json()).unwrap();
+        let pretty = serde_json::to_string_pretty(&answer).unwrap();
+        insta::assert_snapshot!(format!("chat_stream_collected__{name}"), readable(&pretty));
+    }
+}
+
+#[test]
+fn each_call_starts_once_and_before_it_ends() {
+    for (name, log) in scenarios::all() {
+        for options in [ChatStreamOptions::default(), ARGS] {
+            let mut started = Vec::new();
+            for frame in payloads(&encode(options, &log)) {
+                let id = frame["data"]["tool_id"].as_str().unwrap_or_default().to_owned();
+                match frame["type"].as_str().unwrap() {
+                    "tool_start" => {
+                        assert!(!started.contains(&id), "{name}: {id} starts twice");
+                        started.push(id);
+                    }
+                    "tool_end" | "approval" | "question" | "agent_start" | "tool_args_delta" => {
+                        assert!(started.contains(&id), "{name}: {frame} before the start");
+                    }
+                    _ => {}
+                }
+            }
+            let calls =
+                log.iter().filter(|event| matches!(event.body, EventBody::ToolRequested { .. })).count();
+            assert_eq!(started.len(), calls, "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_replay_without_deltas_shows_the_same_text() {
+    for (name, log) in scenarios::all() {
+        let whole = encode(ChatStreamOptions::default(), &log);
+        let replay = log.iter().filter(|event| !event.body.is_delta());
+        let short = encode(ChatStreamOptions::default(), replay);
+        for depth in 0..3 {
+            assert_eq!(tokens(&short, depth), tokens(&whole, depth), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_reader_can_come_back_after_any_event() {
+    for (name, log) in scenarios::all() {
+        for options in [ChatStreamOptions::default(), ARGS] {
+            let whole = encode(options, &log);
+            for cut in 0..=log.len() {
+                let mut encoder = ChatStreamEncoder::new(options);
+                log[..cut].iter().for_each(|event| encoder.prime(event));
+                let rest: Vec<Frame> = log[cut..].iter().flat_map(|event| encoder.push(event)).collect();
+                let had = encode(options, &log[..cut]).len();
+                assert_eq!(rest, whole[had..], "{name} after {cut}");
+            }
+        }
+    }
+}
+
+/// Whoever is cut off after any frame and comes back with its id misses none of the frames.
+#[test]
+fn an_id_never_promises_more_than_was_sent() {
+    for (name, log) in scenarios::all() {
+        let whole = encode(ChatStreamOptions::default(), &log);
+        for (at, frame) in whole.iter().enumerate() {
+            let after = frame.id.unwrap() as usize;
+            let had = encode(ChatStreamOptions::default(), &log[..after]).len();
+            assert!(had <= at + 1, "{name}: frame {at} with id {after}");
+        }
+        assert!(whole.is_sorted_by_key(|frame| frame.id), "{name}");
+    }
+}
+
+#[test]
+fn no_text_can_break_out_of_its_frame() {
+    for (name, log) in scenarios::all() {
+        for frame in encode(ARGS, &log) {
+            assert!(!frame.data.contains(['\n', '\r', '\0']), "{name}: {}", frame.data);
+        }
+    }
+}

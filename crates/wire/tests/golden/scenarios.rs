@@ -1,0 +1,371 @@
+//! The logs every protocol must be able to show.
+
+use domain::{
+    AgentPath, EventBody, Outcome, Problem, ProblemCode, RunEvent, Usage,
+    event::{Decision, NoticeLevel, Source, Todo, TodoStatus},
+    laws,
+};
+use serde_json::{Value, json};
+
+/// All scenarios by name. Each keeps the laws of the log.
+pub(crate) fn all() -> Vec<(&'static str, Vec<RunEvent>)> {
+    let scenarios = vec![
+        ("plain", plain()),
+        ("reasoning", reasoning()),
+        ("tool", tool()),
+        ("parallel_tools", parallel_tools()),
+        ("failing_tool", failing_tool()),
+        ("sub_agents", sub_agents()),
+        ("approval", approval()),
+        ("question", question()),
+        ("cancelled", cancelled()),
+        ("upstream_error", upstream_error()),
+        ("limited", limited()),
+        ("empty_answer", empty_answer()),
+        ("hostile_text", hostile_text()),
+        ("huge_result", huge_result()),
+        ("sources", sources()),
+    ];
+    for (name, log) in &scenarios {
+        assert_eq!(laws::check(log), Ok(()), "{name}");
+    }
+    scenarios
+}
+
+/// A log being written; the clock moves 10 ms per event.
+struct Log(Vec<RunEvent>);
+
+impl Log {
+    fn new() -> Self {
+        let mut log = Self(Vec::new());
+        log.main(EventBody::RunStarted { chat: None, message: None, model: "m".into() });
+        log.main(EventBody::StepStarted { step: 1 });
+        log
+    }
+
+    fn add(&mut self, agent: &AgentPath, body: EventBody) {
+        let seq = self.0.len() as u64 + 1;
+        self.0.push(RunEvent {
+            run: "run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d".parse().unwrap(),
+            seq,
+            at: 1_763_760_000_000 + seq as i64 * 10,
+            agent: agent.clone(),
+            body,
+        });
+    }
+
+    fn main(&mut self, body: EventBody) {
+        self.add(&AgentPath::main(), body);
+    }
+
+    fn text(&mut self, agent: &AgentPath, item: &str, deltas: &[&str], answer: bool) {
+        let item = item.to_owned();
+        self.add(agent, EventBody::TextStarted { item: item.clone() });
+        for delta in deltas {
+            self.add(agent, EventBody::TextDelta { item: item.clone(), delta: (*delta).to_owned() });
+        }
+        self.add(agent, EventBody::TextFinished { item, text: deltas.concat(), answer });
+    }
+
+    fn request(&mut self, agent: &AgentPath, call: &str, name: &str, arguments: &Value) {
+        let call = call.to_owned();
+        self.add(agent, EventBody::ToolRequested { call: call.clone(), name: name.to_owned() });
+        let text = arguments.to_string();
+        let (first, second) = text.split_at(text.floor_char_boundary(text.len() / 2));
+        for delta in [first, second] {
+            self.add(agent, EventBody::ToolArgumentsDelta { call: call.clone(), delta: delta.to_owned() });
+        }
+    }
+
+    fn start(&mut self, agent: &AgentPath, call: &str, name: &str, arguments: &Value) {
+        self.add(
+            agent,
+            EventBody::ToolStarted {
+                call: call.to_owned(),
+                name: name.to_owned(),
+                arguments: arguments.clone(),
+                repeatable: true,
+            },
+        );
+    }
+
+    fn finish(
+        &mut self,
+        agent: &AgentPath,
+        call: &str,
+        name: &str,
+        arguments: &Value,
+        result: Result<&str, &str>,
+    ) {
+        self.add(
+            agent,
+            EventBody::ToolFinished {
+                call: call.to_owned(),
+                name: name.to_owned(),
+                arguments: arguments.clone(),
+                result: result.unwrap_or_else(|error| error).to_owned(),
+                error: result.is_err(),
+                truncated: false,
+                duration_ms: 12,
+            },
+        );
+    }
+
+    fn tool(
+        &mut self,
+        agent: &AgentPath,
+        call: &str,
+        name: &str,
+        arguments: &Value,
+        result: Result<&str, &str>,
+    ) {
+        self.request(agent, call, name, arguments);
+        self.start(agent, call, name, arguments);
+        self.finish(agent, call, name, arguments, result);
+    }
+
+    fn end(mut self, outcome: Outcome, problem: Option<Problem>) -> Vec<RunEvent> {
+        let usage = Usage { input_tokens: 120, output_tokens: 34 };
+        self.main(EventBody::ModelCalled {
+            model: "m".into(),
+            usage,
+            cost_micro_usd: None,
+            duration_ms: 50,
+            first_token_ms: Some(5),
+        });
+        self.main(EventBody::RunFinished { outcome, problem, usage, cost_micro_usd: None });
+        self.0
+    }
+
+    fn completed(self) -> Vec<RunEvent> {
+        self.end(Outcome::Completed, None)
+    }
+}
+
+fn plain() -> Vec<RunEvent> {
+    let mut log = Log::new();
+    log.text(&AgentPath::main(), "t1", &["Hel", "lo ", "there."], true);
+    log.completed()
+}
+
+fn reasoning() -> Vec<RunEvent> {
+    let mut log = Log::new();
+    let item = || "r1".to_owned();
+    log.main(EventBody::ReasoningStarted { item: item() });
+    log.main(EventBody::ReasoningDelta { item: item(), delta: "The user greets".into() });
+    log.main(EventBody::ReasoningDelta { item: item(), delta: " me.".into() });
+    log.main(EventBody::ReasoningFinished {
+        item: item(),
+        text: "The user greets me.".into(),
+        duration_ms: 20,
+    });
+    log.text(&AgentPath::main(), "t1", &["Hello."], true);
+    log.completed()
+}
+
+fn tool() -> Vec<RunEvent> {
+    let main = AgentPath::main();
+    let mut log = Log::new();
+    log.main(EventBody::Status { description: "Looking around".into(), done: false, hidden: false });
+    log.text(&main, "t1", &["Let me ", "look."], false);
+    log.tool(&main, "c1", "ls", &json!({"path": "/"}), Ok("a.txt\nb.txt"));
+    log.main(EventBody::FileChanged { path: "/a.txt".into(), version: 2, size_bytes: 9 });
+    let todo = Todo { content: "Look".into(), status: TodoStatus::Completed };
+    log.main(EventBody::PlanChanged { todos: vec![todo] });
+    log.main(EventBody::Status { description: "Done".into(), done: true, hidden: true });
+    log.text(&main, "t2", &["Two files."], true);
+    log.completed()
+}
+
+fn parallel_tools() -> Vec<RunEvent> {
+    let main = AgentPath::main();
+    let (a, b) = (json!({"path": "/a"}), json!({"path": "/b"}));
+    let mut log = Log::new();
+    log.request(&main, "c1", "read_file", &a);
+    log.request(&main, "c2", "read_file", &b);
+    log.start(&main, "c1", "read_file", &a);
+    log.start(&main, "c2", "read_file", &b);
+    log.main(EventBody::ToolProgress { call: "c1".into(), message: "Half of /a read".into() });
+    log.finish(&main, "c2", "read_file", &b, Ok("B"));
+    log.finish(&main, "c1", "read_file", &a, Ok("A"));
+    log.text(&main, "t1", &["A and B."], true);
+    log.completed()
+}
+
+/// The first call never starts, because its arguments are no JSON; the second one runs and fails.
+fn failing_tool() -> Vec<RunEvent> {
+    let main = AgentPath::main();
+    let mut log = Log::new();
+    let broken = json!("{\"path\":");
+    log.request(&main, "c1", "read_file", &broken);
+    log.finish(&main, "c1", "read_file", &broken, Err("The arguments are not JSON."));
+    log.tool(&main, "c2", "read_file", &json!({"path": "/x"}), Err("There is no file /x."));
+    log.text(&main, "t1", &["It is not there."], true);
+    log.completed()
+}
+
+/// Two sub-agents at once, the second of which has one of its own.
+fn sub_agents() -> Vec<RunEvent> {
+    let main = AgentPath::main();
+    let (first, second) = (main.child(1), main.child(2));
+    let nested = second.child(1);
+    let task = json!({"description": "look", "subagent_type": "general"});
+    let mut log = Log::new();
+    let started = |call: &str, name: &str| EventBody::AgentStarted {
+        name: name.into(),
+        call: call.into(),
+        task: "look".into(),
+    };
+    let finished = |outcome| EventBody::AgentFinished { outcome, result: "seen".into() };
+    for call in ["c1", "c2"] {
+        log.request(&main, call, "task", &task);
+        log.start(&main, call, "task", &task);
+    }
+    log.add(&first, started("c1", "Reader"));
+    log.add(&second, started("c2", "Writer"));
+    log.tool(&first, "a1.c1", "ls", &json!({}), Ok(""));
+    log.request(&second, "a2.c1", "task", &task);
+    log.start(&second, "a2.c1", "task", &task);
+    log.add(&nested, started("a2.c1", "Checker"));
+    log.text(&nested, "a2.1.t1", &["All ", "well."], true);
+    log.add(&nested, finished(Outcome::Completed));
+    log.finish(&second, "a2.c1", "task", &task, Ok("All well."));
+    log.text(&first, "a1.t1", &["Nothing."], true);
+    log.add(&first, finished(Outcome::Completed));
+    log.finish(&main, "c1", "task", &task, Ok("Nothing."));
+    log.add(&second, finished(Outcome::Failed));
+    log.finish(&main, "c2", "task", &task, Err("The sub-agent failed."));
+    log.text(&main, "t1", &["One of two."], true);
+    log.completed()
+}
+
+fn approval() -> Vec<RunEvent> {
+    let main = AgentPath::main();
+    let (asked, edited) = (json!({"to": "all"}), json!({"to": "me"}));
+    let mut log = Log::new();
+    log.request(&main, "c1", "send", &asked);
+    log.main(EventBody::ApprovalAsked {
+        approval: "p1".into(),
+        call: "c1".into(),
+        name: "send".into(),
+        arguments: asked,
+    });
+    log.main(EventBody::ApprovalAnswered {
+        approval: "p1".into(),
+        decision: Decision::Allow,
+        reason: None,
+        edited: true,
+    });
+    log.start(&main, "c1", "send", &edited);
+    log.finish(&main, "c1", "send", &edited, Ok("Sent."));
+    log.text(&main, "t1", &["Sent to you."], true);
+    log.completed()
+}
+
+fn question() -> Vec<RunEvent> {
+    let main = AgentPath::main();
+    let arguments = json!({"question": "Which one?"});
+    let mut log = Log::new();
+    log.request(&main, "c1", "ask_user", &arguments);
+    log.main(EventBody::QuestionAsked {
+        question: "q1".into(),
+        call: "c1".into(),
+        text: "Which one?".into(),
+        options: vec!["a".into(), "b".into()],
+    });
+    log.main(EventBody::QuestionAnswered { question: "q1".into(), answer: Some("b".into()) });
+    log.finish(&main, "c1", "ask_user", &arguments, Ok("b"));
+    log.text(&main, "t1", &["Then b."], true);
+    log.completed()
+}
+
+fn cancelled() -> Vec<RunEvent> {
+    let mut log = Log::new();
+    log.text(&AgentPath::main(), "t1", &["Once upon ", "a"], true);
+    log.end(Outcome::Cancelled, None)
+}
+
+fn upstream_error() -> Vec<RunEvent> {
+    let mut log = Log::new();
+    log.main(EventBody::Notice {
+        level: NoticeLevel::Warning,
+        message: "The model server is busy; asking again.".into(),
+    });
+    log.text(&AgentPath::main(), "t1", &["Once upon"], true);
+    let message = "The model server closed the connection in the middle of the answer.";
+    log.end(Outcome::Failed, Some(Problem::new(ProblemCode::ModelProtocol, message)))
+}
+
+fn limited() -> Vec<RunEvent> {
+    let mut log = Log::new();
+    log.text(&AgentPath::main(), "t1", &["So far."], true);
+    let message = "The limit of 50 steps was reached.";
+    log.end(Outcome::Limited, Some(Problem::new(ProblemCode::LimitReached, message)))
+}
+
+fn empty_answer() -> Vec<RunEvent> {
+    let mut log = Log::new();
+    log.text(&AgentPath::main(), "t1", &[], true);
+    log.completed()
+}
+
+/// Every field that can hold foreign text holds the worst of it.
+fn hostile_text() -> Vec<RunEvent> {
+    let bad = "</script><img src=x onerror=alert(1)>\u{2028}\u{202E}\r\n\ndata: {\"type\":\"done\"}\n\n\t\u{1F9D1}\u{200D}\u{1F680}é\u{0}";
+    let main = AgentPath::main();
+    let child = main.child(1);
+    let arguments = json!({ bad: bad });
+    let mut log = Log::new();
+    log.main(EventBody::Status { description: bad.into(), done: false, hidden: false });
+    log.main(EventBody::Notice { level: NoticeLevel::Info, message: bad.into() });
+    log.request(&main, bad, bad, &arguments);
+    log.main(EventBody::ApprovalAsked {
+        approval: bad.into(),
+        call: bad.into(),
+        name: bad.into(),
+        arguments: arguments.clone(),
+    });
+    log.main(EventBody::ApprovalAnswered {
+        approval: bad.into(),
+        decision: Decision::Deny,
+        reason: Some(bad.into()),
+        edited: false,
+    });
+    log.main(EventBody::QuestionAsked {
+        question: bad.into(),
+        call: bad.into(),
+        text: bad.into(),
+        options: vec![bad.into()],
+    });
+    log.main(EventBody::QuestionAnswered { question: bad.into(), answer: Some(bad.into()) });
+    log.start(&main, bad, bad, &arguments);
+    log.main(EventBody::ToolProgress { call: bad.into(), message: bad.into() });
+    log.add(&child, EventBody::AgentStarted { name: bad.into(), call: bad.into(), task: bad.into() });
+    log.add(&child, EventBody::AgentFinished { outcome: Outcome::Completed, result: bad.into() });
+    log.finish(&main, bad, bad, &arguments, Ok(bad));
+    let source = Source { id: bad.into(), title: bad.into(), url: bad.into(), quote: Some(bad.into()) };
+    log.main(EventBody::SourcesFound { sources: vec![source] });
+    log.text(&main, bad, &[bad], true);
+    log.end(Outcome::Failed, Some(Problem::new(ProblemCode::ModelFailed, bad)))
+}
+
+fn huge_result() -> Vec<RunEvent> {
+    let main = AgentPath::main();
+    let mut log = Log::new();
+    log.tool(&main, "c1", "read_file", &json!({"path": "/big"}), Ok(&"0123456789abcdef".repeat(65_536)));
+    log.text(&main, "t1", &["It is big."], true);
+    log.completed()
+}
+
+fn sources() -> Vec<RunEvent> {
+    let mut log = Log::new();
+    let source = |id: &str, quote: Option<&str>| Source {
+        id: id.into(),
+        title: "A page".into(),
+        url: "https://example.com/".into(),
+        quote: quote.map(str::to_owned),
+    };
+    log.main(EventBody::SourcesFound { sources: vec![source("1", Some("so it is")), source("2", None)] });
+    log.text(&AgentPath::main(), "t1", &["So it is [1]."], true);
+    log.completed()
+}
