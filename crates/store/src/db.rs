@@ -3,7 +3,7 @@
 use std::{str::FromStr, time::Duration};
 
 use sqlx::{
-    Connection, PgPool, SqlitePool,
+    AssertSqlSafe, Connection, PgPool, SqlitePool,
     migrate::{Migration, MigrationType, Migrator},
     postgres::{PgConnectOptions, PgPoolOptions},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
@@ -20,6 +20,7 @@ const POSTGRES_CONNECTIONS: u32 = 10;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// A PostgreSQL connection that has been idle for longer is asked for a sign of life before it is used.
 const TRUSTED_IDLE: Duration = Duration::from_secs(1);
+const MAX_KEPT_SQL_BYTES: usize = 300;
 
 /// One of the two databases.
 #[derive(Debug, Clone)]
@@ -104,6 +105,17 @@ impl Db {
         match self {
             Self::Sqlite { write, .. } => Query::Sqlite(sqlx::query(sql), On::Pool(write)),
             Self::Postgres(pool) => Query::Postgres(sqlx::query(sql), On::Pool(pool)),
+        }
+    }
+
+    /// A statement that is a transaction of its own, its text made here of constant pieces and placeholders.
+    pub(crate) fn built(&self, sql: String) -> Query<'_> {
+        // Keeping a long one prepared would push the others out of the connection's cache.
+        let keep = sql.len() < MAX_KEPT_SQL_BYTES;
+        let sql = AssertSqlSafe(sql);
+        match self {
+            Self::Sqlite { write, .. } => Query::Sqlite(sqlx::query(sql).persistent(keep), On::Pool(write)),
+            Self::Postgres(pool) => Query::Postgres(sqlx::query(sql).persistent(keep), On::Pool(pool)),
         }
     }
 

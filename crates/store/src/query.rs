@@ -4,8 +4,8 @@ use std::fmt::Display;
 
 use serde::{Serialize, de::DeserializeOwned};
 use sqlx::{
-    AssertSqlSafe, Database, Decode, Encode, Executor, IntoArguments, Pool, Postgres, Row as _, Sqlite,
-    Transaction, Type, postgres::PgRow, query::Query as Prepared, sqlite::SqliteRow,
+    Database, Decode, Encode, Executor, IntoArguments, Pool, Postgres, Row as _, Sqlite, Transaction, Type,
+    postgres::PgRow, query::Query as Prepared, sqlite::SqliteRow,
 };
 
 use crate::StoreError;
@@ -156,15 +156,6 @@ impl Tx {
         match self {
             Self::Sqlite(tx) => Query::Sqlite(sqlx::query(sql), On::Tx(&mut **tx)),
             Self::Postgres(tx) => Query::Postgres(sqlx::query(sql), On::Tx(&mut **tx)),
-        }
-    }
-
-    /// A statement whose text was made here, of constant pieces and placeholders only.
-    pub(crate) fn built_query(&mut self, sql: String) -> Query<'_> {
-        let sql = AssertSqlSafe(sql);
-        match self {
-            Self::Sqlite(tx) => Query::Sqlite(sqlx::query(sql).persistent(false), On::Tx(&mut **tx)),
-            Self::Postgres(tx) => Query::Postgres(sqlx::query(sql).persistent(false), On::Tx(&mut **tx)),
         }
     }
 

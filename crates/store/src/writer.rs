@@ -1,4 +1,4 @@
-//! Group commit: one task writes all event segments, everything that waits in one transaction.
+//! Group commit: one task writes all event segments, everything that waits with one statement.
 
 use std::{
     collections::HashMap,
@@ -10,13 +10,16 @@ use std::{
 use domain::RunId;
 use tokio::{
     sync::{mpsc, oneshot},
-    task::JoinSet,
+    task::{JoinSet, yield_now},
 };
 
-use crate::{Segment, StoreError, db::Db, query::Tx};
+use crate::{Segment, StoreError, db::Db};
 
-/// How many segments may wait; the next caller waits for a place. Also the most in one transaction.
+/// How many segments may wait; the next caller waits for a place. Also the most in one statement.
 const QUEUE_SEGMENTS: usize = 1024;
+
+/// How many runs' heads are kept in mind.
+const MAX_HEADS: usize = 10_000;
 
 /// The task's owner. Dropping it ends the task: whoever waited for an answer is gone by then.
 #[derive(Debug)]
@@ -58,111 +61,138 @@ impl Writer {
 }
 
 async fn write_all(db: Db, mut appends: mpsc::Receiver<Append>) {
+    let mut log = Log { db, heads: HashMap::new() };
     let mut batch = Vec::new();
     while appends.recv_many(&mut batch, QUEUE_SEGMENTS).await > 0 {
         let (segments, waiters): (Vec<_>, Vec<_>) =
             batch.drain(..).map(|append| (append.segment, append.done)).unzip();
-        for (waiter, outcome) in waiters.into_iter().zip(write_batch(&db, &segments).await) {
+        for (waiter, outcome) in waiters.into_iter().zip(log.write(&segments).await) {
             // A waiter that has left does not want to know.
             let _ = waiter.send(outcome);
         }
+        // Those who got their answer may have more to write: let them queue, so that they share a commit.
+        yield_now().await;
     }
-    if let Db::Postgres(_) = db {
-        db.close().await;
+    if let Db::Postgres(_) = log.db {
+        log.db.close().await;
     }
 }
 
-/// One outcome for each segment.
-async fn write_batch(db: &Db, segments: &[Segment]) -> Vec<Outcome> {
-    match commit(db, segments).await {
-        Ok(outcomes) => outcomes,
-        // Another process has written to one of these runs, or deletes it: one at a time, the others succeed.
-        Err(StoreError::Conflict(_) | StoreError::NotFound) if segments.len() > 1 => {
-            let mut outcomes = Vec::with_capacity(segments.len());
-            for segment in segments {
-                let outcome = commit(db, slice::from_ref(segment)).await;
-                outcomes.push(outcome.map_err(own_conflict).and_then(|mut outcomes| outcomes.remove(0)));
+/// The database and what is known about the ends of the logs in it.
+struct Log {
+    db: Db,
+    /// The number of the last stored event of runs written to lately. It may be out of date where another
+    /// process writes too; then the insert meets the row that process has written (the first segment after
+    /// any event has one possible primary key), and fails.
+    heads: HashMap<RunId, u64>,
+}
+
+impl Log {
+    /// Writes the segments that continue their logs; one outcome for each.
+    async fn write(&mut self, segments: &[Segment]) -> Vec<Outcome> {
+        let error = match self.commit(segments).await {
+            Ok(outcomes) => return outcomes,
+            Err(error) => error,
+        };
+        // What is known may be wrong, and what was accepted is not stored.
+        self.heads.clear();
+        match error {
+            // Another process has written to one of the runs, or has deleted one: one at a time, the others
+            // succeed.
+            StoreError::Conflict(_) | StoreError::NotFound => self.write_each(segments).await,
+            error => {
+                tracing::error!(segments = segments.len(), %error, "events could not be stored");
+                vec![Err(error); segments.len()]
             }
-            outcomes
-        }
-        Err(error) => {
-            if let StoreError::Unavailable(cause) | StoreError::Corrupt(cause) = &error {
-                tracing::error!(segments = segments.len(), cause, "events could not be stored");
-            }
-            vec![Err(own_conflict(error)); segments.len()]
         }
     }
-}
 
-/// A row with that number is there already: another process was faster.
-fn own_conflict(error: StoreError) -> StoreError {
-    match error {
-        StoreError::Conflict("id") => StoreError::Conflict("seq"),
-        other => other,
+    async fn write_each(&mut self, segments: &[Segment]) -> Vec<Outcome> {
+        let mut outcomes = Vec::with_capacity(segments.len());
+        for segment in segments {
+            let outcome = self
+                .commit(slice::from_ref(segment))
+                .await
+                .and_then(|outcomes| outcomes.into_iter().collect());
+            outcomes.push(outcome.map_err(|error| {
+                self.heads.remove(&segment.run);
+                match error {
+                    StoreError::Conflict(_) => StoreError::Conflict("seq"),
+                    other => other,
+                }
+            }));
+        }
+        outcomes
+    }
+
+    /// Stores the segments that continue their logs, all with one statement. An error concerns all of them.
+    async fn commit(&mut self, segments: &[Segment]) -> Result<Vec<Outcome>, StoreError> {
+        self.learn_heads(segments).await?;
+        let outcomes: Vec<Outcome> = segments.iter().map(|segment| self.advance(segment)).collect();
+        let accepted: Vec<&Segment> = segments
+            .iter()
+            .zip(&outcomes)
+            .filter_map(|(segment, outcome)| outcome.is_ok().then_some(segment))
+            .collect();
+        if !accepted.is_empty() {
+            self.insert(&accepted).await?;
+        }
+        Ok(outcomes)
+    }
+
+    /// Moves the run's head over the segment, if it continues there.
+    fn advance(&mut self, segment: &Segment) -> Outcome {
+        let head = self.heads.get_mut(&segment.run).ok_or(StoreError::NotFound)?;
+        if segment.first_seq != *head + 1 || segment.last_seq < segment.first_seq {
+            return Err(StoreError::Conflict("seq"));
+        }
+        *head = segment.last_seq;
+        Ok(())
+    }
+
+    /// Looks up the heads of runs not known yet.
+    async fn learn_heads(&mut self, segments: &[Segment]) -> Result<(), StoreError> {
+        if self.heads.len() > MAX_HEADS {
+            self.heads.clear();
+        }
+        let mut runs: Vec<RunId> = segments.iter().map(|segment| segment.run).collect();
+        runs.retain(|run| !self.heads.contains_key(run));
+        if runs.is_empty() {
+            return Ok(());
+        }
+        runs.sort_unstable();
+        runs.dedup();
+        let mut sql = String::from(
+            "SELECT id, COALESCE((SELECT last_seq FROM segments WHERE segments.run = runs.id \
+             ORDER BY first_seq DESC LIMIT 1), 0) AS head FROM runs WHERE id IN ",
+        );
+        push_placeholders(&mut sql, 1, runs.len());
+        let query = runs.iter().fold(self.db.built(sql), |query, run| query.id(run));
+        for row in query.fetch_all().await? {
+            self.heads.insert(row.id("id")?, row.number("head")?);
+        }
+        Ok(())
+    }
+
+    async fn insert(&self, segments: &[&Segment]) -> Result<(), StoreError> {
+        let mut sql = String::from("INSERT INTO segments (run, first_seq, last_seq, lines) VALUES ");
+        for row in 0..segments.len() {
+            sql.push_str(if row == 0 { "" } else { ", " });
+            push_placeholders(&mut sql, row * 4 + 1, 4);
+        }
+        let query = segments.iter().fold(self.db.built(sql), |query, segment| {
+            query.id(segment.run).number(segment.first_seq).number(segment.last_seq).text(&segment.lines)
+        });
+        query.execute().await.map(drop)
     }
 }
 
-/// Writes the segments that continue their logs in one transaction. An error concerns all of them.
-async fn commit(db: &Db, segments: &[Segment]) -> Result<Vec<Outcome>, StoreError> {
-    let mut tx = db.begin().await?;
-    let mut heads = read_heads(&mut tx, segments).await?;
-    let outcomes: Vec<Outcome> = segments.iter().map(|segment| advance(&mut heads, segment)).collect();
-    let accepted: Vec<&Segment> = segments
-        .iter()
-        .zip(&outcomes)
-        .filter(|(_, outcome)| outcome.is_ok())
-        .map(|(segment, _)| segment)
-        .collect();
-    if !accepted.is_empty() {
-        insert(&mut tx, &accepted).await?;
-        tx.commit().await?;
-    }
-    Ok(outcomes)
-}
-
-/// Moves the run's head over the segment, if it continues there.
-fn advance(heads: &mut HashMap<RunId, u64>, segment: &Segment) -> Outcome {
-    let head = heads.get_mut(&segment.run).ok_or(StoreError::NotFound)?;
-    if segment.first_seq != *head + 1 || segment.last_seq < segment.first_seq {
-        return Err(StoreError::Conflict("seq"));
-    }
-    *head = segment.last_seq;
-    Ok(())
-}
-
-/// The number of the last stored event of each run that is there.
-async fn read_heads(tx: &mut Tx, segments: &[Segment]) -> Result<HashMap<RunId, u64>, StoreError> {
-    let mut runs: Vec<RunId> = segments.iter().map(|segment| segment.run).collect();
-    runs.sort_unstable();
-    runs.dedup();
-    let mut sql = String::from(
-        "SELECT id, COALESCE((SELECT last_seq FROM segments WHERE segments.run = runs.id \
-         ORDER BY first_seq DESC LIMIT 1), 0) AS head FROM runs WHERE id IN (",
-    );
-    push_placeholders(&mut sql, 1, runs.len());
-    sql.push(')');
-    let query = runs.iter().fold(tx.built_query(sql), |query, run| query.id(run));
-    query.fetch_all().await?.iter().map(|row| Ok((row.id("id")?, row.number("head")?))).collect()
-}
-
-async fn insert(tx: &mut Tx, segments: &[&Segment]) -> Result<(), StoreError> {
-    let mut sql = String::from("INSERT INTO segments (run, first_seq, last_seq, lines) VALUES ");
-    for row in 0..segments.len() {
-        sql.push_str(if row == 0 { "(" } else { ", (" });
-        push_placeholders(&mut sql, row * 4 + 1, 4);
-        sql.push(')');
-    }
-    let query = segments.iter().fold(tx.built_query(sql), |query, segment| {
-        query.id(segment.run).number(segment.first_seq).number(segment.last_seq).text(&segment.lines)
-    });
-    query.execute().await.map(drop)
-}
-
-/// Adds `$first, $(first + 1) …`.
+/// Adds `($first, $(first + 1) …)`.
 fn push_placeholders(sql: &mut String, first: usize, count: usize) {
     for number in first..first + count {
-        let separator = if number == first { "" } else { ", " };
+        let separator = if number == first { '(' } else { ',' };
         // Writing to a String does not fail.
         let _ = write!(sql, "{separator}${number}");
     }
+    sql.push(')');
 }
