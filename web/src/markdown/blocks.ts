@@ -1,0 +1,76 @@
+// The shapes the engine hands to the page, and how one token becomes one of them.
+
+import type { Links, Token, Tokens } from "marked";
+import { sanitizeMarkdown, sanitizeRows } from "./sanitize";
+import { closeOpenMarks, fenceLanguage, lex, tableRows, tokensToHtml } from "./syntax";
+
+interface BlockBase {
+  /** Place in the document, from 0; a block keeps it for life. */
+  id: number;
+  /** Continues the block above, which was cut because it is very long. */
+  joined: boolean;
+}
+
+/** Anything that is only markup: paragraph, heading, list, quote, rule, formula. */
+export interface HtmlBlock extends BlockBase {
+  kind: "html";
+  /** Token type, for the space around the block. */
+  type: string;
+  html: string;
+}
+
+/** A fenced or indented code block; long ones are cut into finished `chunks` of lines plus a `rest`. */
+export interface CodeBlock extends BlockBase {
+  kind: "code";
+  lang: string;
+  chunks: readonly string[];
+  rest: string;
+  /** The closing fence has not come yet. */
+  open: boolean;
+}
+
+/** A table; long ones are cut into finished `chunks` of rows plus a `rest`, all sanitised HTML. */
+export interface TableBlock extends BlockBase {
+  kind: "table";
+  head: string;
+  chunks: readonly string[];
+  rest: string;
+}
+
+export type Block = HtmlBlock | CodeBlock | TableBlock;
+
+/** True when the token is a fenced block, not an indented one. */
+export function isFence(token: Token): token is Tokens.Code {
+  return token.type === "code" && /^ {0,3}(?:`{3}|~{3})/.test(token.raw);
+}
+
+/** Renders a finished token. */
+export function toBlock(token: Token, id: number, joined = false): Block {
+  if (token.type === "code") {
+    const { text, lang } = token as Tokens.Code;
+    return { kind: "code", id, joined, lang: fenceLanguage(lang), chunks: [], rest: text, open: false };
+  }
+  if (token.type === "table") {
+    const { head, rows } = tableRows(token as Tokens.Table);
+    return { kind: "table", id, joined, head: sanitizeRows(head), chunks: [], rest: sanitizeRows(rows) };
+  }
+  return { kind: "html", id, joined, type: token.type, html: sanitizeMarkdown(tokensToHtml([token])) };
+}
+
+const CLOSABLE = new Set(["paragraph", "heading", "list", "blockquote"]);
+
+/** Renders the last token of a growing text: still open code, half-written marks closed for now. */
+export function toOpenBlock(token: Token, id: number, joined: boolean, links: Links): Block {
+  if (isFence(token)) {
+    const closed = /\n {0,3}(?:`{3,}|~{3,})[ \t]*\n*$/.test(token.raw);
+    return { ...(toBlock(token, id, joined) as CodeBlock), open: !closed };
+  }
+  if (CLOSABLE.has(token.type)) {
+    const closed = closeOpenMarks(token.raw);
+    if (closed !== token.raw) {
+      const [repaired, more] = lex(closed, links, true);
+      if (repaired && !more && repaired.type === token.type) return toBlock(repaired, id, joined);
+    }
+  }
+  return toBlock(token, id, joined);
+}

@@ -1,0 +1,20 @@
+// The highlighting worker: one request, one answer, in order.
+
+import { colourChunks } from "./colour";
+
+/** A request; the answer carries the same `id`. */
+export interface ColourRequest {
+  id: number;
+  lang: string;
+  chunks: readonly string[];
+}
+
+export interface ColourAnswer {
+  id: number;
+  html: string[] | undefined;
+}
+
+addEventListener("message", ({ data }: MessageEvent<ColourRequest>) => {
+  const answer: ColourAnswer = { id: data.id, html: colourChunks(data.lang, data.chunks) };
+  postMessage(answer);
+});

@@ -1,0 +1,58 @@
+// Finishes rendered markup in place: formulas, colours of nested code, words in the page's language.
+
+import { colours, knownColours } from "./highlight";
+import type { MarkdownLabels } from "./labels";
+import { loadMaths, mathsReady, typeset } from "./maths";
+
+/** Images the reader has loaded; they stay loaded when their block is drawn again. */
+export type LoadedImages = Set<string>;
+
+/** Fills in what the markup only names. Call after every change of `root`'s content, before it is painted. */
+export function enhance(root: HTMLElement, labels: MarkdownLabels, loaded: LoadedImages): void {
+  const formulas = root.querySelectorAll<HTMLElement>("[data-tex]");
+  if (formulas.length > 0) fillFormulas(formulas);
+  for (const button of root.querySelectorAll<HTMLElement>("[data-cite]"))
+    button.ariaLabel = labels.citation(Number(button.dataset.cite));
+  for (const button of root.querySelectorAll<HTMLElement>("[data-copy]")) button.textContent = labels.copy;
+  for (const button of root.querySelectorAll<HTMLElement>("[data-src]")) {
+    if (loaded.has(button.dataset.src ?? "")) showImage(button, loaded);
+    else button.textContent = imageLabel(button, labels);
+  }
+  for (const code of root.querySelectorAll<HTMLElement>("code[data-lang]")) void colourNested(code);
+}
+
+function fillFormulas(formulas: Iterable<HTMLElement>): void {
+  if (!mathsReady()) {
+    void loadMaths().then(() => fillFormulas(formulas));
+    return;
+  }
+  for (const formula of formulas) {
+    const html = typeset(formula.dataset.tex ?? "", formula.classList.contains("md-display"));
+    if (html === undefined) formula.classList.add("md-source");
+    else formula.innerHTML = html;
+  }
+}
+
+async function colourNested(code: HTMLElement): Promise<void> {
+  const text = code.textContent;
+  const lang = code.dataset.lang ?? "";
+  const html = knownColours(lang, [text]) ?? (await colours(lang, [text]));
+  if (html?.[0] !== undefined) code.innerHTML = html[0];
+}
+
+function imageLabel(button: HTMLElement, labels: MarkdownLabels): string {
+  const host = URL.parse(button.dataset.src ?? "", location.href)?.host ?? "";
+  const alt = button.dataset.alt;
+  return (alt ? `${alt} · ` : "") + labels.loadImage(host);
+}
+
+/** Puts the image in the place of its button. */
+export function showImage(button: HTMLElement, loaded: LoadedImages): void {
+  const { src = "", alt = "" } = button.dataset;
+  loaded.add(src);
+  const image = new Image();
+  image.referrerPolicy = "no-referrer";
+  image.alt = alt;
+  image.src = src;
+  button.replaceWith(image);
+}

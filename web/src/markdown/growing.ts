@@ -1,0 +1,150 @@
+// Code fences and tables too long to lex as a whole: they grow by finished chunks, new text is read once.
+
+import type { Links, Tokens } from "marked";
+import type { CodeBlock, TableBlock } from "./blocks";
+import { sanitizeRows } from "./sanitize";
+import { fenceLanguage, lex, tableRows } from "./syntax";
+
+/** A block that is read line by line. */
+export interface Growing {
+  /** Reads what is new in `source`; returns the position after the block once it has ended. */
+  advance(source: string, done: boolean): number | undefined;
+  block(): CodeBlock | TableBlock;
+}
+
+const CHUNK_LINES = 40;
+const CHUNK_CHARS = 4000;
+
+/** A fence that starts at `start`, opened by `opening` (its whole first line). */
+export class GrowingCode implements Growing {
+  readonly #id: number;
+  readonly #lang: string;
+  readonly #close: RegExp;
+  readonly #indent: RegExp;
+  #chunks: readonly string[] = [];
+  #lines: string[] = [];
+  #lineChars = 0;
+  #partial = "";
+  #open = true;
+  #position: number;
+
+  constructor(opening: RegExpExecArray, start: number, id: number) {
+    const [line, indent = "", fence = "```", info] = opening;
+    this.#id = id;
+    this.#lang = fenceLanguage(info);
+    this.#close = new RegExp(`^ {0,3}${fence[0] ?? "`"}{${fence.length},}[ \\t]*$`);
+    this.#indent = new RegExp(`^ {0,${indent.length}}`);
+    this.#position = start + line.length;
+  }
+
+  advance(source: string, done: boolean): number | undefined {
+    for (;;) {
+      const end = source.indexOf("\n", this.#position);
+      const line = source.slice(this.#position, end < 0 ? undefined : end);
+      const closes = this.#close.test(line);
+      if (end < 0 && !done) {
+        this.#partial = closes ? "" : line.replace(this.#indent, "");
+        return undefined;
+      }
+      this.#position = end < 0 ? source.length : end + 1;
+      if (!closes && (end >= 0 || line)) this.#push(line.replace(this.#indent, ""), end >= 0);
+      this.#partial = "";
+      if (closes || end < 0) {
+        this.#open = false;
+        return this.#position;
+      }
+    }
+  }
+
+  #push(line: string, ended: boolean): void {
+    this.#lines.push(ended ? line + "\n" : line);
+    this.#lineChars += line.length;
+    if (this.#lines.length < CHUNK_LINES && this.#lineChars < CHUNK_CHARS) return;
+    this.#chunks = [...this.#chunks, this.#lines.join("")];
+    this.#lines = [];
+    this.#lineChars = 0;
+  }
+
+  block(): CodeBlock {
+    const rest = this.#lines.join("") + this.#partial;
+    return {
+      kind: "code",
+      id: this.#id,
+      joined: false,
+      lang: this.#lang,
+      chunks: this.#chunks,
+      rest,
+      open: this.#open,
+    };
+  }
+}
+
+const CHUNK_ROWS_CHARS = 2000;
+const TABLE_WINDOW_CHARS = 6000;
+
+/** A table whose first two lines are `opening`; rows are lexed below a copy of them. */
+export class GrowingTable implements Growing {
+  readonly #id: number;
+  readonly #opening: string;
+  readonly #links: Links;
+  #head = "";
+  #chunks: readonly string[] = [];
+  #rest = "";
+  #position: number;
+
+  constructor(opening: string, start: number, id: number, links: Links) {
+    this.#id = id;
+    this.#opening = opening;
+    this.#links = links;
+    this.#position = start + opening.length;
+  }
+
+  advance(source: string, done: boolean): number | undefined {
+    for (;;) {
+      const end = Math.min(source.length, this.#position + TABLE_WINDOW_CHARS);
+      const rows = source.slice(this.#position, end);
+      const last = done && end === source.length;
+      const chunk = chunkLength(rows);
+      const { table, length } = this.#lex(chunk ? rows.slice(0, chunk) : rows);
+      const ended = length < (chunk || rows.length) || (last && !chunk);
+      if (chunk && !ended) {
+        this.#chunks = [...this.#chunks, sanitizeRows(table.rows)];
+        this.#rest = "";
+        this.#position += chunk;
+        continue;
+      }
+      this.#rest = sanitizeRows(table.rows);
+      if (!ended || (!last && this.#undecided(rows, length))) return undefined;
+      return this.#position + length;
+    }
+  }
+
+  /** The line after the rows is not complete: it may yet turn out to be a row. */
+  #undecided(rows: string, length: number): boolean {
+    return rows.trimEnd().length > 0 && !rows.slice(length).includes("\n");
+  }
+
+  #lex(rows: string): { table: { rows: string }; length: number } {
+    const token = lex(this.#opening + rows, this.#links, true)[0];
+    if (token?.type !== "table") return { table: { rows: "" }, length: 0 };
+    const table = tableRows(token as Tokens.Table);
+    this.#head ||= sanitizeRows(table.head);
+    return { table, length: token.raw.length - this.#opening.length };
+  }
+
+  block(): TableBlock {
+    return {
+      kind: "table",
+      id: this.#id,
+      joined: false,
+      head: this.#head,
+      chunks: this.#chunks,
+      rest: this.#rest,
+    };
+  }
+}
+
+/** Length of the first whole lines that reach the size of a chunk, or 0. */
+function chunkLength(rows: string): number {
+  return rows.indexOf("\n", CHUNK_ROWS_CHARS) + 1;
+}

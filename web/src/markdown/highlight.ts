@@ -1,0 +1,85 @@
+// Asks the worker for coloured code, remembers answers, and gives up on a grammar that hangs.
+
+import type { ColourAnswer, ColourRequest } from "./colour.worker";
+import { sanitizeHighlight } from "./sanitize";
+
+const TIMEOUT_MS = 4000;
+const LIMIT_CHARS = 200_000;
+const CACHE_CHARS = 400_000;
+
+interface Waiting {
+  resolve: (html: string[] | undefined) => void;
+  timer: ReturnType<typeof setTimeout>;
+}
+
+let worker: Worker | undefined;
+let nextId = 0;
+const waiting = new Map<number, Waiting>();
+
+/** Newest last; the oldest leave when the sum of source characters passes the limit. */
+const cache = new Map<string, readonly string[]>();
+let cachedChars = 0;
+
+function cacheKey(lang: string, chunks: readonly string[]): string {
+  return [lang, ...chunks].join("\0");
+}
+
+/** Returns the colours of a text that was highlighted before. */
+export function knownColours(lang: string, chunks: readonly string[]): readonly string[] | undefined {
+  return cache.get(cacheKey(lang, chunks));
+}
+
+/** Returns sanitised HTML for each chunk; undefined when the language is unknown or it takes too long. */
+export async function colours(
+  lang: string,
+  chunks: readonly string[],
+): Promise<readonly string[] | undefined> {
+  const key = cacheKey(lang, chunks);
+  const known = cache.get(key);
+  if (known || !lang || key.length > LIMIT_CHARS) return known;
+  const html = (await ask(lang, chunks))?.map(sanitizeHighlight);
+  if (html) remember(key, html);
+  return html;
+}
+
+function remember(key: string, html: readonly string[]): void {
+  if (!cache.has(key)) cachedChars += key.length;
+  cache.set(key, html);
+  for (const old of cache.keys()) {
+    if (cachedChars <= CACHE_CHARS) break;
+    cache.delete(old);
+    cachedChars -= old.length;
+  }
+}
+
+function ask(lang: string, chunks: readonly string[]): Promise<string[] | undefined> {
+  worker ??= start();
+  const request: ColourRequest = { id: nextId++, lang, chunks };
+  return new Promise((resolve) => {
+    const timer = setTimeout(restart, TIMEOUT_MS);
+    waiting.set(request.id, { resolve, timer });
+    worker?.postMessage(request);
+  });
+}
+
+function start(): Worker {
+  const started = new Worker(new URL("./colour.worker.ts", import.meta.url), { type: "module" });
+  started.addEventListener("message", ({ data }: MessageEvent<ColourAnswer>) => settle(data.id, data.html));
+  started.addEventListener("error", restart);
+  return started;
+}
+
+function settle(id: number, html: string[] | undefined): void {
+  const request = waiting.get(id);
+  if (!request) return;
+  clearTimeout(request.timer);
+  waiting.delete(id);
+  request.resolve(html);
+}
+
+/** Ends a worker that hangs or failed; what it owed stays plain text. */
+function restart(): void {
+  worker?.terminate();
+  worker = undefined;
+  for (const id of [...waiting.keys()]) settle(id, undefined);
+}

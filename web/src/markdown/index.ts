@@ -1,0 +1,6 @@
+// Streaming markdown: the component, and the engine for those who want blocks only.
+
+export { default as Markdown } from "./Markdown.svelte";
+export { StreamMarkdown } from "./engine";
+export type { Block, CodeBlock, HtmlBlock, TableBlock } from "./blocks";
+export { englishLabels, type MarkdownLabels } from "./labels";

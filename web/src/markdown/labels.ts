@@ -1,0 +1,23 @@
+// The words a rendered text needs from the page's language.
+
+export interface MarkdownLabels {
+  copy: string;
+  copied: string;
+  /** On the button that stands for an external image. */
+  loadImage: (host: string) => string;
+  /** Spoken name of the `[n]` button. */
+  citation: (n: number) => string;
+  /** Spoken name of a drawn diagram. */
+  diagram: string;
+  /** Above the source of a diagram that could not be drawn. */
+  diagramFailed: string;
+}
+
+export const englishLabels: MarkdownLabels = {
+  copy: "Copy",
+  copied: "Copied",
+  loadImage: (host) => `Load image from ${host}`,
+  citation: (n) => `Source ${n}`,
+  diagram: "Diagram",
+  diagramFailed: "This diagram could not be drawn",
+};

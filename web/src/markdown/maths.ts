@@ -1,0 +1,49 @@
+// Typesets formulas with KaTeX, loaded with the first formula.
+
+import { sanitizeMath } from "./sanitize";
+
+type Katex = typeof import("katex").default;
+
+let katex: Katex | undefined;
+let loading: Promise<void> | undefined;
+const cache = new Map<string, string>();
+const CACHE_FORMULAS = 500;
+
+/** True once formulas can be typeset at once. */
+export function mathsReady(): boolean {
+  return katex !== undefined;
+}
+
+/** Loads KaTeX with its style sheet and fonts. */
+export function loadMaths(): Promise<void> {
+  loading ??= Promise.all([import("katex"), import("katex/dist/katex.min.css")]).then(([module]) => {
+    katex = module.default;
+  });
+  return loading;
+}
+
+/** Returns the sanitised formula, or undefined when it is not valid TeX (or KaTeX is not loaded). */
+export function typeset(tex: string, display: boolean): string | undefined {
+  const key = (display ? "d" : "i") + tex;
+  const known = cache.get(key);
+  if (known !== undefined) return known || undefined;
+  if (!katex) return undefined;
+  let html = "";
+  try {
+    html = sanitizeMath(
+      katex.renderToString(tex, {
+        displayMode: display,
+        throwOnError: true,
+        strict: false,
+        trust: false,
+        maxExpand: 200,
+        maxSize: 20,
+      }),
+    );
+  } catch {
+    // Not valid TeX: the source stays in view.
+  }
+  if (cache.size >= CACHE_FORMULAS) cache.delete(cache.keys().next().value ?? "");
+  cache.set(key, html);
+  return html || undefined;
+}

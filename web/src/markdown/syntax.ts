@@ -1,0 +1,225 @@
+// The dialect: GFM without raw HTML, plus maths, citations and safe links; tokens in, unsanitised HTML out.
+
+import { Lexer, Marked, type Links, type MarkedExtension, type Token, type Tokens } from "marked";
+import remend from "remend";
+
+/** Formulas longer than this are text: it bounds how far an unclosed `$$` can reach. */
+const MATH_LIMIT_CHARS = 3000;
+
+const ENTITIES: Record<string, string> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+/** Escapes text for element content and for quoted attributes. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (char) => ENTITIES[char] ?? char);
+}
+
+/** Returns the address when a link may point there (http, https, mailto, `#…`, `/…`), else undefined. */
+export function safeHref(address: string): string | undefined {
+  const href = address.replaceAll("&amp;", "&").trim();
+  // Browsers skip control characters inside a scheme.
+  if (/[\u0000-\u001f\u007f]/.test(href)) return undefined;
+  return /^(?:https?:\/\/|mailto:|[#/])/i.test(href) ? href : undefined;
+}
+
+const RASTER = /^data:image\/(?:png|jpe?g|gif|webp|avif);base64,[a-z0-9+/=]+$/i;
+
+/** True for inline raster pictures, the only images shown without asking. */
+export function isInlineRaster(address: string): boolean {
+  return RASTER.test(address);
+}
+
+/** Language of a fence: the first word of its info string, lower case, only harmless characters. */
+export function fenceLanguage(info: string | undefined): string {
+  return /^[\w+#.-]{1,30}/.exec(info?.trim() ?? "")?.[0].toLowerCase() ?? "";
+}
+
+function imageHtml(address: string, alt: string): string {
+  const label = escapeHtml(alt);
+  if (isInlineRaster(address)) return `<img src="${address}" alt="${label}">`;
+  const href = safeHref(address);
+  if (href === undefined || !/^(?:https?:\/)?\//i.test(href)) return label;
+  // The words on the button are the page's language: the component writes them.
+  return `<button type="button" class="md-image" data-src="${escapeHtml(href)}" data-alt="${label}">${label}</button>`;
+}
+
+function codeHtml(text: string, lang: string): string {
+  return (
+    `<div class="md-code"><div class="md-bar"><span>${lang}</span>` +
+    `<button type="button" data-copy="">Copy</button></div>` +
+    `<pre tabindex="0"><code data-lang="${lang}">${escapeHtml(text)}</code></pre></div>`
+  );
+}
+
+function mathHtml(tex: string, display: boolean): string {
+  const source = escapeHtml(tex);
+  return display
+    ? `<span class="md-math md-display" data-tex="${source}">${source}</span>`
+    : `<span class="md-math" data-tex="${source}">${source}</span>`;
+}
+
+interface Formula extends Tokens.Generic {
+  tex: string;
+  display: boolean;
+  open?: boolean;
+}
+
+/** True while the end of the source is not the end of the text: an unclosed formula may still close. */
+let openEnded = false;
+
+function lastCharacter(tokens: Token[]): string {
+  return tokens.at(-1)?.raw.at(-1) ?? "";
+}
+
+/** `$…$` as pandoc reads it, and not the dollars of "US$5 and A$7". */
+function dollarFormula(src: string, before: string): Formula | undefined {
+  const match = /^\$(?![\s$])((?:\\.|[^$\n\\])+?)(?<!\s)\$(?!\d)/.exec(src);
+  const tex = match?.[1];
+  if (!match || tex === undefined || /[\p{L}\d]/u.test(before)) return undefined;
+  if (/^\d/.test(tex) && /\s/.test(tex) && !/[\\^_=+<>{]/.test(tex)) return undefined;
+  return { type: "mathInline", raw: match[0], tex, display: false };
+}
+
+function bracketFormula(src: string): Formula | undefined {
+  const match =
+    /^\\\(((?:(?!\n\s*\n)[^])+?)\\\)/.exec(src) ??
+    /^(?:\\\[((?:(?!\n\s*\n)[^])+?)\\\]|\$\$((?:(?!\n\s*\n)[^$])+?)\$\$)/.exec(src);
+  if (!match || match[0].length > MATH_LIMIT_CHARS) return undefined;
+  const tex = (match[1] ?? match[2] ?? "").trim();
+  return tex ? { type: "mathInline", raw: match[0], tex, display: !src.startsWith("\\(") } : undefined;
+}
+
+function blockFormula(src: string): Formula | undefined {
+  const start = /^ {0,3}(\$\$|\\\[)/.exec(src);
+  if (!start) return undefined;
+  const close = start[1] === "$$" ? "$$" : "\\]";
+  const end = src.indexOf(close, start[0].length);
+  if (end < 0) {
+    if (!openEnded || src.length > MATH_LIMIT_CHARS) return undefined;
+    return { type: "mathBlock", raw: src, tex: src.slice(start[0].length).trim(), display: true, open: true };
+  }
+  const rest = /^[ \t]*(?:\n|$)/.exec(src.slice(end + 2));
+  const tex = src.slice(start[0].length, end).trim();
+  if (!rest || !tex || end > MATH_LIMIT_CHARS) return undefined;
+  return { type: "mathBlock", raw: src.slice(0, end + 2) + rest[0], tex, display: true };
+}
+
+const extensions: MarkedExtension["extensions"] = [
+  {
+    name: "cite",
+    level: "inline",
+    start: (src) => src.indexOf("["),
+    tokenizer(src) {
+      const match = /^\[(\d{1,3}(?:, ?\d{1,3})*)\](?![(:])/.exec(src);
+      const list = match?.[1];
+      if (!match || list === undefined || list in this.lexer.tokens.links) return undefined;
+      return { type: "cite", raw: match[0], numbers: list.split(/, ?/) };
+    },
+    renderer: ({ numbers }) =>
+      (numbers as string[])
+        .map((n) => `<button type="button" class="md-cite" data-cite="${n}">${n}</button>`)
+        .join(""),
+  },
+  {
+    // The one tag models cannot do without, inside table cells.
+    name: "lineBreak",
+    level: "inline",
+    start: (src) => src.search(/<br/i),
+    tokenizer(src) {
+      const match = /^<br ?\/?>/i.exec(src);
+      return match ? { type: "lineBreak", raw: match[0] } : undefined;
+    },
+    renderer: () => "<br>",
+  },
+  {
+    name: "mathInline",
+    level: "inline",
+    start: (src) => src.search(/\$|\\[([]/),
+    tokenizer: (src, tokens) =>
+      bracketFormula(src) ?? (src.startsWith("$") ? dollarFormula(src, lastCharacter(tokens)) : undefined),
+    renderer: (token) => mathHtml((token as Formula).tex, (token as Formula).display),
+  },
+  {
+    name: "mathBlock",
+    level: "block",
+    start: (src) => src.search(/\n {0,3}(?:\$\$|\\\[)/),
+    tokenizer: (src) => blockFormula(src),
+    renderer: (token) =>
+      (token as Formula).open
+        ? `<p class="md-source">${escapeHtml((token as Formula).tex)}</p>`
+        : `<p>${mathHtml((token as Formula).tex, true)}</p>`,
+  },
+];
+
+const marked = new Marked({
+  gfm: true,
+  // Without these two rules a `<tag>` is ordinary text, and markdown inside it still counts.
+  tokenizer: { html: () => undefined, tag: () => undefined },
+  extensions,
+  renderer: {
+    code: ({ text, lang }) => codeHtml(text, fenceLanguage(lang)),
+    checkbox: ({ checked }) => `<span class="md-task">${checked ? "☑" : "☐"}</span> `,
+    image: ({ href, text }) => imageHtml(href, text),
+    link({ href, title, text, tokens, autolink }) {
+      const label = autolink ? escapeHtml(text) : this.parser.parseInline(tokens);
+      const safe = safeHref(href);
+      if (safe === undefined) return label;
+      const hint = title ? ` title="${escapeHtml(title)}"` : "";
+      return `<a href="${escapeHtml(safe)}"${hint} target="_blank" rel="noreferrer noopener">${label}</a>`;
+    },
+    table(token) {
+      const { head, rows } = tableRows(token);
+      return `<div class="md-table"><table><thead>${head}</thead><tbody>${rows}</tbody></table></div>`;
+    },
+  },
+});
+
+/** Splits source into block tokens; `open` says more text may follow. `links` are the known definitions. */
+export function lex(source: string, links: Links, open: boolean): Token[] {
+  const lexer = new Lexer(marked.defaults);
+  Object.assign(lexer.tokens.links, links);
+  openEnded = open;
+  return lexer.lex(source);
+}
+
+/** Renders tokens to HTML that has yet to be sanitised. */
+export function tokensToHtml(tokens: Token[]): string {
+  return marked.parser(tokens);
+}
+
+/** Renders the head and the body rows of a table apart, so that a long table can grow by rows. */
+export function tableRows(table: Tokens.Table): { head: string; rows: string } {
+  const row = (cells: Tokens.TableCell[]): string => `<tr>${cells.map(cellHtml).join("")}</tr>`;
+  return { head: row(table.header), rows: table.rows.map(row).join("") };
+}
+
+function cellHtml(cell: Tokens.TableCell): string {
+  const tag = cell.header ? "th" : "td";
+  const align = cell.align ? ` align="${cell.align}"` : "";
+  return `<${tag}${align}>${tokensToHtml([{ type: "text", raw: cell.text, text: cell.text, tokens: cell.tokens }])}</${tag}>`;
+}
+
+/** Collects link definitions of finished tokens into `links`; the first definition of a name wins. */
+export function collectLinks(tokens: Token[], links: Links): void {
+  marked.walkTokens(tokens, (token) => {
+    if (token.type !== "def") return;
+    const { tag, href, title } = token as Tokens.Def;
+    if (!(tag in links)) links[tag] = { href, title };
+  });
+}
+
+/** Closes what is still open at the end of a growing block, so that `**bol` is bold at once. */
+export function closeOpenMarks(source: string): string {
+  return remend(source, {
+    linkMode: "text-only",
+    htmlTags: false,
+    comparisonOperators: false,
+    singleTilde: false,
+    katex: false,
+  });
+}
