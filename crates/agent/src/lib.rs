@@ -1,1 +1,25 @@
-//! Placeholder while the crate is written.
+//! The run loop, sub-agents and tools. Knows neither HTTP nor configuration files; what it does, it emits.
+
+pub mod agents;
+pub mod asks;
+mod budget;
+mod calls;
+mod context;
+pub mod emitter;
+pub mod history;
+mod run;
+mod step;
+mod subagent;
+pub mod tool;
+pub mod tools;
+pub mod tour;
+mod turns;
+pub mod workspace;
+
+pub use agents::{AgentSpec, Agents};
+pub use asks::{ApprovalAnswer, AskError, Asks};
+pub use budget::{Limits, Prices};
+pub use emitter::{Emitted, Emitter};
+pub use run::{INTERRUPTED, ModelSettings, RunRequest, StopSignals, run};
+pub use tool::{Tool, ToolContext, ToolFailure, Toolbox};
+pub use workspace::Workspace;

@@ -1,0 +1,178 @@
+//! Limits of a run over all its agents, and what has been used of them.
+
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use domain::{Problem, ProblemCode, Usage};
+
+/// What a run may use before it is ended with what it has.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limits {
+    /// Model calls of one agent.
+    pub steps: u32,
+    /// Tokens of all model calls of all agents, input and output.
+    pub tokens: u64,
+    /// Wall-clock time, waiting for people included.
+    pub time: Duration,
+    /// Millionths of a US dollar, where prices are known.
+    pub cost_micro_usd: u64,
+    /// How deep sub-agents may nest: 1 means that sub-agents start none.
+    pub depth: usize,
+    /// Tool calls (and so sub-agents) of one agent that run at a time.
+    pub parallel_calls: usize,
+    /// Largest tool result kept, bytes; what is longer is cut and says so.
+    pub result_bytes: usize,
+    /// How long a tool may run, sub-agents and questions excepted.
+    pub tool_time: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            steps: 50,
+            tokens: 2_000_000,
+            time: Duration::from_secs(3600),
+            cost_micro_usd: 5_000_000,
+            depth: 3,
+            parallel_calls: 8,
+            result_bytes: 1_000_000,
+            tool_time: Duration::from_secs(120),
+        }
+    }
+}
+
+/// A model's prices.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Prices {
+    /// US dollars for a million input tokens.
+    pub input_usd_per_million: f64,
+    /// US dollars for a million output tokens.
+    pub output_usd_per_million: f64,
+}
+
+impl Prices {
+    /// Millionths of a US dollar, which is tokens times dollars per million.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "a float cast saturates, and figures this large have long been refused"
+    )]
+    pub(crate) fn cost_micro_usd(self, usage: Usage) -> u64 {
+        let cost = usage.input_tokens as f64 * self.input_usd_per_million
+            + usage.output_tokens as f64 * self.output_usd_per_million;
+        cost.ceil() as u64
+    }
+}
+
+/// What the run has used so far.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    limits: Limits,
+    prices: Option<Prices>,
+    used: Mutex<Used>,
+}
+
+/// The running totals.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Used {
+    pub(crate) usage: Usage,
+    /// Nothing where no price is known.
+    pub(crate) cost_micro_usd: Option<u64>,
+}
+
+impl Budget {
+    pub(crate) fn new(limits: Limits, prices: Option<Prices>) -> Self {
+        Self { limits, prices, used: Mutex::default() }
+    }
+
+    /// Books one model call and returns its cost where the price is known.
+    pub(crate) fn book(&self, usage: Usage) -> Option<u64> {
+        let cost = self.prices.map(|prices| prices.cost_micro_usd(usage));
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        used.usage += usage;
+        if let Some(cost) = cost {
+            used.cost_micro_usd = Some(used.cost_micro_usd.unwrap_or(0).saturating_add(cost));
+        }
+        cost
+    }
+
+    pub(crate) fn used(&self) -> Used {
+        *self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Refuses once tokens or money are spent.
+    pub(crate) fn check(&self) -> Result<(), Problem> {
+        let used = self.used();
+        let tokens = used.usage.total_tokens();
+        if tokens >= self.limits.tokens {
+            return Err(limit_reached(format!(
+                "The run used {tokens} tokens and its limit is {}. It ends with what it has.",
+                self.limits.tokens
+            )));
+        }
+        match used.cost_micro_usd {
+            Some(cost) if cost >= self.limits.cost_micro_usd => Err(limit_reached(format!(
+                "The run cost {} and its limit is {}. It ends with what it has.",
+                dollars(cost),
+                dollars(self.limits.cost_micro_usd)
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
+pub(crate) fn limit_reached(message: String) -> Problem {
+    Problem::new(ProblemCode::LimitReached, message)
+}
+
+fn dollars(micro_usd: u64) -> String {
+    format!("${}.{:04}", micro_usd / 1_000_000, micro_usd % 1_000_000 / 100)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn usage(input_tokens: u64, output_tokens: u64) -> Usage {
+        Usage { input_tokens, output_tokens }
+    }
+
+    #[test]
+    fn counts_money_only_where_prices_are_known() {
+        let free = Budget::new(Limits::default(), None);
+        assert_eq!(free.book(usage(1_000, 1_000)), None);
+        assert_eq!(free.used().cost_micro_usd, None);
+        let prices = Prices { input_usd_per_million: 2.5, output_usd_per_million: 10.0 };
+        let paid = Budget::new(Limits::default(), Some(prices));
+        assert_eq!(paid.book(usage(1_000, 100)), Some(3_500));
+        assert_eq!(paid.book(usage(0, 100)), Some(1_000));
+        assert_eq!(paid.used().cost_micro_usd, Some(4_500));
+    }
+
+    #[test]
+    fn says_which_limit_and_by_how_much() {
+        let limits = Limits { tokens: 100, cost_micro_usd: 2_000, ..Limits::default() };
+        let tokens = Budget::new(limits, None);
+        assert_eq!(tokens.check(), Ok(()));
+        tokens.book(usage(90, 10));
+        assert!(tokens.check().unwrap_err().message.contains("100 tokens"));
+        let money =
+            Budget::new(limits, Some(Prices { input_usd_per_million: 1e3, output_usd_per_million: 0.0 }));
+        money.book(usage(3, 0));
+        assert!(money.check().unwrap_err().message.contains("$0.0030 and its limit is $0.0020"));
+    }
+
+    #[test]
+    fn absurd_figures_saturate() {
+        let budget = Budget::new(
+            Limits::default(),
+            Some(Prices { input_usd_per_million: f64::MAX, output_usd_per_million: 1.0 }),
+        );
+        budget.book(usage(u64::MAX, u64::MAX));
+        budget.book(usage(u64::MAX, u64::MAX));
+        assert!(budget.check().is_err());
+    }
+}

@@ -1,0 +1,206 @@
+//! The tool calls of one answer: checked, approved where needed, run in parallel, answered in order.
+
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
+
+use domain::{EventBody, Message, event::Decision, message::arguments_value};
+use futures_util::{FutureExt, StreamExt, stream};
+use serde_json::Value;
+use tokio::time::Instant;
+
+use crate::{
+    asks::ApprovalAnswer,
+    step::{RequestedCall, millis},
+    tool::{Tool, ToolContext, ToolFailure, Toolbox},
+    turns::AgentContext,
+};
+
+/// Runs all calls, several at a time, and returns the tool messages in the order of the calls.
+pub(crate) async fn run_calls(
+    agent: &Arc<AgentContext>,
+    tools: &Toolbox,
+    calls: &[RequestedCall],
+) -> Vec<Message> {
+    agent.status(describe(calls)).await;
+    // Boxed here, since the compiler cannot see through a borrowing closure that the futures are `Send`.
+    let calls: Vec<_> = calls.iter().map(|call| run_call(agent, tools, call).boxed()).collect();
+    stream::iter(calls).buffered(agent.run.limits.parallel_calls.max(1)).collect().await
+}
+
+fn describe(calls: &[RequestedCall]) -> String {
+    match calls {
+        [call] => format!("{}…", call.written.name),
+        calls => format!("Running {} tools…", calls.len()),
+    }
+}
+
+/// How a call went.
+struct Finished {
+    arguments: Value,
+    result: Result<String, ToolFailure>,
+    took: Duration,
+}
+
+async fn run_call(agent: &Arc<AgentContext>, tools: &Toolbox, call: &RequestedCall) -> Message {
+    let arguments = arguments_value(&call.written.arguments);
+    let finished = match check(tools, call, &arguments) {
+        Ok(tool) => consent_and_run(agent, tools, tool, &call.id, arguments).await,
+        Err(failure) => Finished { arguments, result: Err(failure), took: Duration::ZERO },
+    };
+    let error = finished.result.is_err();
+    let text = finished.result.unwrap_or_else(|failure| failure.0);
+    let (result, truncated) = cut(text, agent.run.limits.result_bytes);
+    // The model reads a shorter result than the log keeps: its context is dear.
+    let (for_model, _) = cut(result.clone(), MODEL_RESULT_BYTES);
+    agent
+        .emitter
+        .emit(EventBody::ToolFinished {
+            call: call.id.clone(),
+            name: call.written.name.clone(),
+            arguments: finished.arguments,
+            result,
+            error,
+            truncated,
+            duration_ms: millis(finished.took),
+        })
+        .await;
+    let for_model = if error { format!("Error: {for_model}") } else { for_model };
+    Message::tool_result(call.written.id.clone(), for_model)
+}
+
+/// About 16,000 tokens.
+const MODEL_RESULT_BYTES: usize = 64_000;
+
+fn check<'a>(
+    tools: &'a Toolbox,
+    call: &RequestedCall,
+    arguments: &Value,
+) -> Result<&'a Arc<Tool>, ToolFailure> {
+    let name = &call.written.name;
+    let tool = tools.get(name).ok_or_else(|| {
+        let names = tools.names();
+        ToolFailure(if names.is_empty() {
+            format!("There is no tool {name}: no tools are left. Answer with what you know.")
+        } else {
+            format!("There is no tool {name}. The tools are: {}.", names.join(", "))
+        })
+    })?;
+    if let Value::String(_) = arguments {
+        return Err(ToolFailure("The arguments are not valid JSON. Send one JSON object.".into()));
+    }
+    tool.check(arguments).map_err(|faults| ToolFailure(format!("The arguments do not fit: {faults}")))?;
+    Ok(tool)
+}
+
+async fn consent_and_run(
+    agent: &Arc<AgentContext>,
+    tools: &Toolbox,
+    tool: &Arc<Tool>,
+    call: &str,
+    arguments: Value,
+) -> Finished {
+    let mut arguments = arguments;
+    if tools.needs_approval(tool.name()) {
+        let answer = ask(agent, tool, call, &arguments).await;
+        if answer.decision != Decision::Allow {
+            let why = answer.reason.filter(|reason| !reason.trim().is_empty());
+            let why =
+                why.map_or_else(|| "no reason was given".to_owned(), |why| format!("the reason: {why}"));
+            let refusal =
+                ToolFailure(format!("The person did not allow this call; {why}. Do not repeat it."));
+            return Finished { arguments, result: Err(refusal), took: Duration::ZERO };
+        }
+        arguments = answer.arguments.unwrap_or(arguments);
+    }
+    let started = EventBody::ToolStarted {
+        call: call.to_owned(),
+        name: tool.name().to_owned(),
+        arguments: arguments.clone(),
+        repeatable: tool.kind().repeatable,
+    };
+    if tool.kind().repeatable {
+        agent.emitter.emit(started).await;
+    } else {
+        // Whoever takes over after a crash must know that this may have happened.
+        agent.emitter.emit_stored(started).await;
+    }
+    let began = Instant::now();
+    let result = run_tool(agent, tool, call, arguments.clone()).await;
+    Finished { arguments, result, took: began.elapsed() }
+}
+
+async fn ask(agent: &Arc<AgentContext>, tool: &Arc<Tool>, call: &str, arguments: &Value) -> ApprovalAnswer {
+    let approval = agent.next_item('p');
+    let waiting = agent.run.asks.approval(&approval, Arc::clone(tool));
+    let name = tool.name().to_owned();
+    let asked = EventBody::ApprovalAsked {
+        approval: approval.clone(),
+        call: call.to_owned(),
+        name,
+        arguments: arguments.clone(),
+    };
+    agent.emitter.emit(asked).await;
+    let withdrawn = ApprovalAnswer { decision: Decision::Withdrawn, arguments: None, reason: None };
+    let answer = waiting.await.unwrap_or(withdrawn);
+    agent
+        .emitter
+        .emit(EventBody::ApprovalAnswered {
+            approval,
+            decision: answer.decision,
+            reason: answer.reason.clone(),
+            edited: answer.arguments.is_some(),
+        })
+        .await;
+    answer
+}
+
+async fn run_tool(
+    agent: &Arc<AgentContext>,
+    tool: &Tool,
+    call: &str,
+    arguments: Value,
+) -> Result<String, ToolFailure> {
+    let context = ToolContext { agent: Arc::clone(agent), call: call.to_owned() };
+    let work = AssertUnwindSafe(tool.call(arguments, context)).catch_unwind();
+    let result = if tool.kind().waits {
+        work.await
+    } else {
+        match tokio::time::timeout(agent.run.limits.tool_time, work).await {
+            Ok(result) => result,
+            Err(_) => {
+                let seconds = agent.run.limits.tool_time.as_secs();
+                return Err(ToolFailure(format!(
+                    "The tool took longer than {seconds} seconds and was stopped."
+                )));
+            }
+        }
+    };
+    // The panic hook has reported it; the model gets a sentence and the run goes on.
+    result.unwrap_or_else(|_| Err(ToolFailure("The tool met a fault in the server.".into())))
+}
+
+/// Cuts at a character border and says so in the text.
+fn cut(mut text: String, limit_bytes: usize) -> (String, bool) {
+    if text.len() <= limit_bytes {
+        return (text, false);
+    }
+    let whole = text.len();
+    let mut end = limit_bytes;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.truncate(end);
+    text.push_str(&format!("\n… cut here: {end} of {whole} bytes"));
+    (text, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cut;
+
+    #[test]
+    fn cuts_at_a_character() {
+        assert_eq!(cut("short".into(), 5), ("short".into(), false));
+        let (text, truncated) = cut("ёёё".into(), 3);
+        assert!(truncated && text.starts_with("ё\n… cut here: 2 of 6 bytes"), "{text}");
+    }
+}

@@ -1,0 +1,87 @@
+//! Where an agent's events go: a bounded channel to whoever keeps the log.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use domain::{AgentPath, EventBody, OpenItems, Outcome};
+use tokio::sync::{mpsc, oneshot};
+
+/// An event on its way to the log, not yet numbered.
+#[derive(Debug)]
+pub struct Emitted {
+    /// Who did it.
+    pub agent: AgentPath,
+    /// What happened.
+    pub body: EventBody,
+    /// To be told once the event is stored.
+    pub stored: Option<oneshot::Sender<()>>,
+}
+
+/// One agent's end of the channel. Cloning is cheap.
+#[derive(Debug, Clone)]
+pub struct Emitter {
+    agent: AgentPath,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    events: mpsc::Sender<Emitted>,
+    /// What a sudden end would have to close. Never locked across an await.
+    open: Mutex<OpenItems>,
+}
+
+impl Emitter {
+    /// The main agent's emitter, and the end to read from. `capacity` bounds how far the agent may run ahead
+    /// of the log, in events.
+    #[must_use]
+    pub fn channel(capacity: usize) -> (Self, mpsc::Receiver<Emitted>) {
+        let (events, receiver) = mpsc::channel(capacity);
+        let shared = Arc::new(Shared { events, open: Mutex::default() });
+        (Self { agent: AgentPath::main(), shared }, receiver)
+    }
+
+    /// The agent whose events these are.
+    #[must_use]
+    pub fn agent(&self) -> &AgentPath {
+        &self.agent
+    }
+
+    /// The same channel for another agent of the run.
+    #[must_use]
+    pub fn for_agent(&self, agent: AgentPath) -> Self {
+        Self { agent, shared: Arc::clone(&self.shared) }
+    }
+
+    /// Hands over an event; waits only while the channel is full.
+    pub async fn emit(&self, body: EventBody) {
+        self.send(self.agent.clone(), body, None).await;
+    }
+
+    /// Hands over an event and waits until it is stored.
+    pub async fn emit_stored(&self, body: EventBody) {
+        let (stored, done) = oneshot::channel();
+        self.send(self.agent.clone(), body, Some(stored)).await;
+        // An error means that nobody keeps the log any more: then nothing waits for it either.
+        drop(done.await);
+    }
+
+    /// Closes everything this agent and its sub-agents have left open, the sub-agent itself included.
+    pub async fn close(&self, outcome: Outcome, reason: &str) {
+        let closing = self.open_items(|open| open.close(&self.agent, outcome, reason));
+        for (agent, body) in closing {
+            self.send(agent, body, None).await;
+        }
+    }
+
+    async fn send(&self, agent: AgentPath, body: EventBody, stored: Option<oneshot::Sender<()>>) {
+        // The place in the channel comes first: a caller dropped while it waits has then noted nothing.
+        if let Ok(place) = self.shared.events.reserve().await {
+            self.open_items(|open| open.push(&agent, &body));
+            place.send(Emitted { agent, body, stored });
+        }
+    }
+
+    fn open_items<T>(&self, use_them: impl FnOnce(&mut OpenItems) -> T) -> T {
+        use_them(&mut self.shared.open.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}

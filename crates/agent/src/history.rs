@@ -1,0 +1,74 @@
+//! Reads an earlier run's log back into the messages a model needs to go on from it.
+
+use std::collections::HashMap;
+
+use domain::{EventBody, Message, Part, Role, RunEvent, ToolCall};
+
+/// Longest tool result taken along from an earlier turn, bytes: the model can read the files again.
+const RESULT_LIMIT_BYTES: usize = 4_000;
+
+/// What the main agent said and did in the run, as assistant and tool messages. Deltas and sub-agents' own
+/// steps are not needed: finished items carry everything, and a sub-agent's answer is its call's result.
+#[must_use]
+pub fn messages_of(log: &[RunEvent]) -> Vec<Message> {
+    let mut messages = Vec::new();
+    let mut step = Step::default();
+    for event in log.iter().filter(|event| event.agent.is_main()) {
+        match &event.body {
+            EventBody::StepStarted { .. } => messages.extend(std::mem::take(&mut step).into_messages()),
+            EventBody::TextFinished { text, .. } => step.text.push_str(text),
+            EventBody::ToolRequested { call, .. } => step.calls.push(call.clone()),
+            EventBody::ToolFinished { call, name, arguments, result, error, .. } => {
+                let arguments = match arguments {
+                    serde_json::Value::String(raw) => raw.clone(),
+                    value => value.to_string(),
+                };
+                let result = if *error { format!("Error: {result}") } else { result.clone() };
+                step.finished.insert(call.clone(), (name.clone(), arguments, cut(result)));
+            }
+            _ => {}
+        }
+    }
+    messages.extend(step.into_messages());
+    messages
+}
+
+/// One model call and what came of it.
+#[derive(Default)]
+struct Step {
+    text: String,
+    calls: Vec<String>,
+    finished: HashMap<String, (String, String, String)>,
+}
+
+impl Step {
+    fn into_messages(mut self) -> Vec<Message> {
+        let (mut tool_calls, mut results) = (Vec::new(), Vec::new());
+        for id in self.calls {
+            // Every call is answered in a finished log; in one that is still going, the rest is left out.
+            if let Some((name, arguments, result)) = self.finished.remove(&id) {
+                results.push(Message::tool_result(id.clone(), result));
+                tool_calls.push(ToolCall { id, name, arguments });
+            }
+        }
+        if self.text.is_empty() && tool_calls.is_empty() {
+            return Vec::new();
+        }
+        let content = if self.text.is_empty() { Vec::new() } else { vec![Part::Text { text: self.text }] };
+        let mut messages = vec![Message { role: Role::Assistant, content, tool_calls, tool_call_id: None }];
+        messages.extend(results);
+        messages
+    }
+}
+
+fn cut(mut text: String) -> String {
+    if text.len() > RESULT_LIMIT_BYTES {
+        let mut end = RESULT_LIMIT_BYTES;
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        text.truncate(end);
+        text.push_str("\n… cut");
+    }
+    text
+}

@@ -1,0 +1,150 @@
+//! One run from its first event to its last: the main agent's turns, watched over for stop, limits and faults.
+
+use std::{panic::AssertUnwindSafe, sync::Arc};
+
+use domain::{ChatId, EventBody, Message, MessageId, Outcome, Problem, ProblemCode, Role};
+use futures_util::FutureExt;
+use llm::{ChatModel, ToolMode};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    Agents, Asks, Emitter, Limits, Prices, Workspace,
+    budget::{Budget, limit_reached},
+    turns::{AgentContext, Stop, take_turns},
+};
+
+/// How to call the model.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ModelSettings {
+    /// How it is told about tools.
+    pub tool_mode: ToolMode,
+    /// 0 to 2; the server's default where `None`.
+    pub temperature: Option<f32>,
+    /// Its context window; older messages are left out beyond it.
+    pub context_tokens: Option<u64>,
+    /// What it costs.
+    pub prices: Option<Prices>,
+}
+
+/// All a run needs.
+#[derive(Debug)]
+pub struct RunRequest {
+    /// The chat it belongs to, if any.
+    pub chat: Option<ChatId>,
+    /// The assistant message it fills, if any.
+    pub message: Option<MessageId>,
+    /// The main agent and those it may hand work to.
+    pub agents: Agents,
+    /// The model all of them use.
+    pub model: ChatModel,
+    /// How to call it.
+    pub settings: ModelSettings,
+    /// The conversation, ending with the person's message. Instructions are put before it.
+    pub history: Vec<Message>,
+    /// Where files are kept.
+    pub workspace: Workspace,
+    /// When to end it.
+    pub limits: Limits,
+}
+
+/// What all agents of a run share.
+#[derive(Debug)]
+pub(crate) struct RunContext {
+    pub(crate) agents: Agents,
+    pub(crate) model: ChatModel,
+    pub(crate) settings: ModelSettings,
+    pub(crate) workspace: Workspace,
+    pub(crate) limits: Limits,
+    pub(crate) budget: Budget,
+    pub(crate) asks: Asks,
+}
+
+/// The two ways to end a run from outside.
+#[derive(Debug, Clone, Default)]
+pub struct StopSignals {
+    /// A person wants it stopped.
+    pub cancel: CancellationToken,
+    /// The server is going down.
+    pub shutdown: CancellationToken,
+}
+
+/// How the run ended, with the problem where it did not simply complete.
+struct End(Outcome, Option<Problem>);
+
+/// Runs the main agent until it has answered, is cancelled, meets a limit or fails, and emits the whole log,
+/// `RunStarted` to `RunFinished`. Whatever is open when it ends early is closed with what it had: dropping
+/// the work is all it takes to stop every model call, tool and sub-agent at once.
+pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSignals) {
+    let RunRequest { chat, message, agents, model, settings, history, workspace, limits } = request;
+    emitter.emit(EventBody::RunStarted { chat, message, model: model.name().to_owned() }).await;
+    let budget = Budget::new(limits, settings.prices);
+    let context = Arc::new(RunContext { agents, model, settings, workspace, limits, budget, asks });
+    let main = Arc::new(AgentContext::main(Arc::clone(&context), emitter.clone()));
+    let work = AssertUnwindSafe(take_turns(main, history)).catch_unwind();
+    let end = tokio::select! {
+        () = stop.cancel.cancelled() => End(Outcome::Cancelled, None),
+        () = stop.shutdown.cancelled() => interrupted(),
+        () = tokio::time::sleep(limits.time) => time_is_up(limits),
+        result = work => match result {
+            Ok(result) => end_of(result),
+            Err(_) => fault(),
+        },
+    };
+    finish(&emitter, &context, end).await;
+}
+
+fn end_of(result: Result<String, Stop>) -> End {
+    match result {
+        Ok(_) => End(Outcome::Completed, None),
+        Err(Stop::Limited { problem, .. }) => End(Outcome::Limited, Some(problem)),
+        Err(Stop::Failed(problem)) => End(Outcome::Failed, Some(problem)),
+    }
+}
+
+fn time_is_up(limits: Limits) -> End {
+    let seconds = limits.time.as_secs();
+    let message = format!("The run took {seconds} seconds, which is its limit. It ends with what it has.");
+    End(Outcome::Limited, Some(limit_reached(message)))
+}
+
+fn interrupted() -> End {
+    End(Outcome::Failed, Some(Problem::new(ProblemCode::Interrupted, INTERRUPTED)))
+}
+
+/// Said of runs that a restart ended.
+pub const INTERRUPTED: &str =
+    "The server was restarted during this run. What it wrote is kept; ask again to go on.";
+
+/// The panic itself was reported by the panic hook; the person gets a sentence.
+fn fault() -> End {
+    let message = "The run met a fault in the server and had to end. What it wrote is kept.";
+    End(Outcome::Failed, Some(Problem::new(ProblemCode::Internal, message)))
+}
+
+async fn finish(emitter: &Emitter, context: &RunContext, End(outcome, problem): End) {
+    let reason = match outcome {
+        Outcome::Completed => "The run ended before this finished.",
+        Outcome::Cancelled => "Stopped.",
+        Outcome::Failed => "The run failed before this finished.",
+        Outcome::Limited => "The run reached a limit before this finished.",
+    };
+    emitter.close(outcome, reason).await;
+    emitter.emit(EventBody::Status { description: String::new(), done: true, hidden: true }).await;
+    let used = context.budget.used();
+    emitter
+        .emit(EventBody::RunFinished {
+            outcome,
+            problem,
+            usage: used.usage,
+            cost_micro_usd: used.cost_micro_usd,
+        })
+        .await;
+}
+
+/// The instructions as the first message.
+pub(crate) fn with_instructions(instructions: &str, history: Vec<Message>) -> Vec<Message> {
+    let mut messages = Vec::with_capacity(history.len() + 1);
+    messages.push(Message::text(Role::System, instructions));
+    messages.extend(history);
+    messages
+}

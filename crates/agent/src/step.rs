@@ -1,0 +1,210 @@
+//! One model call: its stream becomes events as it comes, and an answer at the end.
+
+use std::{mem, time::Duration};
+
+use domain::{EventBody, Message, Part, Problem, Role, ToolCall, Usage, event::NoticeLevel};
+use llm::{ChatRequest, FinishReason, ModelEvent};
+use tokio::time::Instant;
+
+use crate::{tool::Toolbox, turns::AgentContext};
+
+/// What the model said in one call.
+#[derive(Debug, Default)]
+pub(crate) struct Answer {
+    pub(crate) text: String,
+    pub(crate) calls: Vec<RequestedCall>,
+}
+
+/// A tool call as the model wrote it, under the id it has in the log.
+#[derive(Debug)]
+pub(crate) struct RequestedCall {
+    /// Unique within the run.
+    pub(crate) id: String,
+    /// As the model knows it.
+    pub(crate) written: ToolCall,
+    /// The index the stream tells calls apart by.
+    index: usize,
+}
+
+impl Answer {
+    /// The assistant's message for the next call.
+    pub(crate) fn into_message(self) -> Message {
+        let content = if self.text.is_empty() { Vec::new() } else { vec![Part::Text { text: self.text }] };
+        let tool_calls = self.calls.into_iter().map(|call| call.written).collect();
+        Message { role: Role::Assistant, content, tool_calls, tool_call_id: None }
+    }
+}
+
+/// Asks the agent's model and emits what comes. A failed call leaves its items open; whoever handles the
+/// failure closes them.
+pub(crate) async fn call_model(
+    agent: &AgentContext,
+    messages: &[Message],
+    tools: &Toolbox,
+) -> Result<Answer, Problem> {
+    let settings = agent.run.settings;
+    let request = ChatRequest {
+        messages,
+        tools: tools.specs(),
+        tool_mode: settings.tool_mode,
+        temperature: settings.temperature,
+        max_output_tokens: None,
+    };
+    let mut call = agent.run.model.call(&request);
+    let mut step = Step::new(agent);
+    while let Some(event) = call.next().await {
+        match event {
+            Ok(ModelEvent::Finished { reason, usage }) => {
+                let answer = step.finish(reason, usage.unwrap_or_else(|| estimate(messages, &step))).await;
+                return Ok(answer);
+            }
+            Ok(event) => step.push(event).await,
+            Err(error) => return Err(Problem::new(error.code, error.message)),
+        }
+    }
+    Err(Problem::new(
+        domain::ProblemCode::ModelProtocol,
+        "The model server ended its answer without saying that it was done.",
+    ))
+}
+
+/// Tokens by rule of thumb, where the server does not count: four bytes each.
+fn estimate(messages: &[Message], step: &Step<'_>) -> Usage {
+    let input: usize = messages.iter().map(crate::context::estimate_tokens).sum();
+    let written =
+        step.answer.text.len() + step.answer.calls.iter().map(|c| c.written.arguments.len()).sum::<usize>();
+    Usage { input_tokens: input as u64, output_tokens: (written / 4) as u64 }
+}
+
+/// The item the model is writing now.
+enum Writing {
+    Nothing,
+    Text { item: String, text: String },
+    Reasoning { item: String, text: String, since: Instant },
+}
+
+struct Step<'a> {
+    agent: &'a AgentContext,
+    answer: Answer,
+    writing: Writing,
+    began: Instant,
+    first_token: Option<Duration>,
+}
+
+impl<'a> Step<'a> {
+    fn new(agent: &'a AgentContext) -> Self {
+        let (answer, writing) = (Answer::default(), Writing::Nothing);
+        Self { agent, answer, writing, began: Instant::now(), first_token: None }
+    }
+
+    async fn push(&mut self, event: ModelEvent) {
+        if !matches!(event, ModelEvent::Retrying { .. }) {
+            self.first_token.get_or_insert_with(|| self.began.elapsed());
+        }
+        match event {
+            ModelEvent::TextDelta(delta) => self.write_text(delta).await,
+            ModelEvent::ReasoningDelta(delta) => self.write_reasoning(delta).await,
+            ModelEvent::ToolCallStarted { index, id, name } => self.start_call(index, id, name).await,
+            ModelEvent::ToolArgumentsDelta { index, delta } => self.write_arguments(index, delta).await,
+            ModelEvent::Retrying { wait_ms, reason, .. } => {
+                let seconds = wait_ms.div_ceil(1000);
+                self.agent.notice(NoticeLevel::Warning, reason).await;
+                self.agent.status(format!("Asking the model again in {seconds} s…")).await;
+            }
+            ModelEvent::Finished { .. } => {}
+        }
+    }
+
+    async fn write_text(&mut self, delta: String) {
+        if delta.is_empty() {
+            return;
+        }
+        if !matches!(self.writing, Writing::Text { .. }) {
+            self.close(false).await;
+            self.agent.clear_status().await;
+            let item = self.agent.next_item('t');
+            self.agent.emitter.emit(EventBody::TextStarted { item: item.clone() }).await;
+            self.writing = Writing::Text { item, text: String::new() };
+        }
+        if let Writing::Text { item, text } = &mut self.writing {
+            text.push_str(&delta);
+            self.agent.emitter.emit(EventBody::TextDelta { item: item.clone(), delta }).await;
+        }
+    }
+
+    async fn write_reasoning(&mut self, delta: String) {
+        if delta.is_empty() {
+            return;
+        }
+        if !matches!(self.writing, Writing::Reasoning { .. }) {
+            self.close(false).await;
+            let item = self.agent.next_item('r');
+            self.agent.emitter.emit(EventBody::ReasoningStarted { item: item.clone() }).await;
+            self.writing = Writing::Reasoning { item, text: String::new(), since: Instant::now() };
+        }
+        if let Writing::Reasoning { item, text, .. } = &mut self.writing {
+            text.push_str(&delta);
+            self.agent.emitter.emit(EventBody::ReasoningDelta { item: item.clone(), delta }).await;
+        }
+    }
+
+    async fn start_call(&mut self, index: usize, id: String, name: String) {
+        self.close(false).await;
+        let call = self.agent.next_item('c');
+        self.agent.emitter.emit(EventBody::ToolRequested { call: call.clone(), name: name.clone() }).await;
+        let written = ToolCall { id, name, arguments: String::new() };
+        self.answer.calls.push(RequestedCall { id: call, written, index });
+    }
+
+    async fn write_arguments(&mut self, index: usize, delta: String) {
+        // The client has checked that the call was started.
+        if let Some(call) = self.answer.calls.iter_mut().find(|call| call.index == index) {
+            call.written.arguments.push_str(&delta);
+            let call = call.id.clone();
+            self.agent.emitter.emit(EventBody::ToolArgumentsDelta { call, delta }).await;
+        }
+    }
+
+    /// Finishes what is being written; `is_answer` where nothing but the end follows.
+    async fn close(&mut self, is_answer: bool) {
+        match mem::replace(&mut self.writing, Writing::Nothing) {
+            Writing::Nothing => {}
+            Writing::Text { item, text } => {
+                self.answer.text.push_str(&text);
+                self.agent.emitter.emit(EventBody::TextFinished { item, text, answer: is_answer }).await;
+            }
+            Writing::Reasoning { item, text, since } => {
+                let duration_ms = millis(since.elapsed());
+                self.agent.emitter.emit(EventBody::ReasoningFinished { item, text, duration_ms }).await;
+            }
+        }
+    }
+
+    async fn finish(&mut self, reason: FinishReason, usage: Usage) -> Answer {
+        self.close(self.answer.calls.is_empty()).await;
+        let cost_micro_usd = self.agent.run.budget.book(usage);
+        self.agent
+            .emitter
+            .emit(EventBody::ModelCalled {
+                model: self.agent.run.model.name().to_owned(),
+                usage,
+                cost_micro_usd,
+                duration_ms: millis(self.began.elapsed()),
+                first_token_ms: self.first_token.map(millis),
+            })
+            .await;
+        let notice = match reason {
+            FinishReason::Length => "The model reached its limit on written tokens; the answer may be cut.",
+            FinishReason::ContentFilter => "The model server's content filter cut the answer.",
+            FinishReason::Stop | FinishReason::ToolCalls => "",
+        };
+        if !notice.is_empty() {
+            self.agent.notice(NoticeLevel::Warning, notice).await;
+        }
+        mem::take(&mut self.answer)
+    }
+}
+
+pub(crate) fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,219 @@
+//! What a tool is: a name, a checked JSON schema, and a function.
+
+use std::{fmt, sync::Arc};
+
+use domain::EventBody;
+use futures_util::future::BoxFuture;
+use llm::ToolSpec;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::{Workspace, turns::AgentContext, workspace::FileProblem};
+
+/// Something an agent can do.
+pub struct Tool {
+    spec: ToolSpec,
+    schema: jsonschema::Validator,
+    kind: ToolKind,
+    function: Box<Function>,
+}
+
+type Function = dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<String, ToolFailure>> + Send + Sync;
+
+/// What the loop has to know about a tool beside its schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ToolKind {
+    /// Running it again after a crash does no harm.
+    pub repeatable: bool,
+    /// It may wait for people or other agents, so the time limit on tools does not hold.
+    pub waits: bool,
+}
+
+impl ToolKind {
+    /// Reads only: may be repeated.
+    pub const REPEATABLE: Self = Self { repeatable: true, waits: false };
+    /// Changes something: not to be repeated blindly.
+    pub const ONCE: Self = Self { repeatable: false, waits: false };
+    /// Waits for a person or another agent.
+    pub const WAITING: Self = Self { repeatable: false, waits: true };
+}
+
+/// Why a tool could not do it, as a sentence for the model.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ToolFailure(pub String);
+
+impl From<FileProblem> for ToolFailure {
+    fn from(problem: FileProblem) -> Self {
+        Self(problem.0)
+    }
+}
+
+/// What a running tool can reach.
+#[derive(Clone)]
+pub struct ToolContext {
+    pub(crate) agent: Arc<AgentContext>,
+    pub(crate) call: String,
+}
+
+impl ToolContext {
+    /// The files it works with.
+    #[must_use]
+    pub fn workspace(&self) -> &Workspace {
+        &self.agent.run.workspace
+    }
+
+    /// Tells something to the log.
+    pub async fn emit(&self, body: EventBody) {
+        self.agent.emitter.emit(body).await;
+    }
+
+    /// Tells what the tool is doing.
+    pub async fn progress(&self, message: impl Into<String>) {
+        self.emit(EventBody::ToolProgress { call: self.call.clone(), message: message.into() }).await;
+    }
+}
+
+impl Tool {
+    /// A tool whose arguments are an `Arguments`; its schema is derived from that type.
+    pub fn new<Arguments, Call, Answer>(
+        name: &str,
+        description: &str,
+        kind: ToolKind,
+        call: Call,
+    ) -> Result<Self, ToolFailure>
+    where
+        Arguments: DeserializeOwned + JsonSchema,
+        Call: Fn(Arguments, ToolContext) -> Answer + Send + Sync + 'static,
+        Answer: Future<Output = Result<String, ToolFailure>> + Send + 'static,
+    {
+        let mut parameters = schemars::schema_for!(Arguments).to_value();
+        if let Some(object) = parameters.as_object_mut() {
+            // Models and strict servers want the bare object.
+            object.remove("$schema");
+            object.remove("title");
+            object.entry("properties").or_insert_with(|| Value::Object(serde_json::Map::new()));
+        }
+        let schema = jsonschema::validator_for(&parameters)
+            .map_err(|error| ToolFailure(format!("the schema of {name} is not valid: {error}")))?;
+        let function = move |arguments: Value, context: ToolContext| -> BoxFuture<'static, _> {
+            match serde_json::from_value(arguments) {
+                Ok(arguments) => Box::pin(call(arguments, context)),
+                Err(error) => {
+                    let failure = ToolFailure(format!("The arguments do not fit: {error}"));
+                    Box::pin(std::future::ready(Err(failure)))
+                }
+            }
+        };
+        let spec = ToolSpec { name: name.to_owned(), description: description.to_owned(), parameters };
+        Ok(Self { spec, schema, kind, function: Box::new(function) })
+    }
+
+    /// The tool's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.spec.name
+    }
+
+    /// What the loop has to know about it.
+    #[must_use]
+    pub fn kind(&self) -> ToolKind {
+        self.kind
+    }
+
+    /// Whether the arguments fit the schema.
+    ///
+    /// # Errors
+    /// The first three faults, each with its place, as a sentence for the model or the person.
+    pub fn check(&self, arguments: &Value) -> Result<(), String> {
+        let faults: Vec<String> = self
+            .schema
+            .iter_errors(arguments)
+            .take(3)
+            .map(|fault| {
+                let place = fault.instance_path().to_string();
+                let text: String = fault.to_string().chars().take(300).collect();
+                if place.is_empty() { text } else { format!("{place}: {text}") }
+            })
+            .collect();
+        if faults.is_empty() { Ok(()) } else { Err(faults.join("; ")) }
+    }
+
+    /// Runs it; the arguments have been checked.
+    pub(crate) fn call(
+        &self,
+        arguments: Value,
+        context: ToolContext,
+    ) -> BoxFuture<'static, Result<String, ToolFailure>> {
+        (self.function)(arguments, context)
+    }
+}
+
+impl fmt::Debug for Tool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Tool").field(&self.spec.name).finish()
+    }
+}
+
+/// The tools an agent has, and which of them wait for a person's consent. Cloning is cheap.
+#[derive(Debug, Clone, Default)]
+pub struct Toolbox {
+    tools: Vec<Arc<Tool>>,
+    specs: Arc<[ToolSpec]>,
+    needs_approval: Vec<String>,
+}
+
+impl Toolbox {
+    /// A box with these tools, in the order the model sees them.
+    #[must_use]
+    pub fn new(tools: Vec<Arc<Tool>>) -> Self {
+        let specs = tools.iter().map(|tool| tool.spec.clone()).collect();
+        Self { tools, specs, needs_approval: Vec::new() }
+    }
+
+    /// The same tools without those whose names are listed.
+    #[must_use]
+    pub fn without(&self, names: &[&str]) -> Self {
+        let kept = self.tools.iter().filter(|tool| !names.contains(&tool.name())).cloned().collect();
+        Self { needs_approval: self.needs_approval.clone(), ..Self::new(kept) }
+    }
+
+    /// Only the tools whose names are listed.
+    #[must_use]
+    pub fn only(&self, names: &[&str]) -> Self {
+        let kept = self.tools.iter().filter(|tool| names.contains(&tool.name())).cloned().collect();
+        Self { needs_approval: self.needs_approval.clone(), ..Self::new(kept) }
+    }
+
+    /// The same tools; the named one waits for a person's consent before it runs.
+    #[must_use]
+    pub fn with_approval(mut self, name: &str) -> Self {
+        self.needs_approval.push(name.to_owned());
+        self
+    }
+
+    /// The tool of this name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Arc<Tool>> {
+        self.tools.iter().find(|tool| tool.name() == name)
+    }
+
+    /// Whether a call of this tool waits for a person's consent.
+    #[must_use]
+    pub fn needs_approval(&self, name: &str) -> bool {
+        self.needs_approval.iter().any(|listed| listed == name)
+    }
+
+    /// What the model is told.
+    #[must_use]
+    pub fn specs(&self) -> &[ToolSpec] {
+        &self.specs
+    }
+
+    /// All names, for an answer to a model that made one up.
+    #[must_use]
+    pub fn names(&self) -> Vec<&str> {
+        self.tools.iter().map(|tool| tool.name()).collect()
+    }
+}

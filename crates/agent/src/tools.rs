@@ -1,0 +1,49 @@
+//! The list of tools; each has a file of its own.
+
+mod ask_user;
+mod edit_file;
+mod glob;
+mod grep;
+mod ls;
+mod read_file;
+mod task;
+mod write_file;
+mod write_todos;
+
+use std::sync::Arc;
+
+use crate::{Tool, ToolFailure};
+
+/// All tools, in the order models see them.
+///
+/// # Errors
+/// Where a tool's schema is not valid, which a test rules out.
+pub fn all() -> Result<Vec<Arc<Tool>>, ToolFailure> {
+    let tools = [
+        write_todos::tool()?,
+        ls::tool()?,
+        read_file::tool()?,
+        write_file::tool()?,
+        edit_file::tool()?,
+        glob::tool()?,
+        grep::tool()?,
+        task::tool()?,
+        ask_user::tool()?,
+    ];
+    Ok(tools.into_iter().map(Arc::new).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn schemas_are_plain_objects_with_described_fields() {
+        for tool in super::all().unwrap() {
+            let toolbox = crate::Toolbox::new(vec![std::sync::Arc::clone(&tool)]);
+            let parameters = &toolbox.specs()[0].parameters;
+            assert_eq!(parameters["type"], "object", "{}", tool.name());
+            for (field, schema) in parameters["properties"].as_object().unwrap() {
+                assert!(schema["description"].is_string(), "{} {field} has no description", tool.name());
+            }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! `ask_user`: a question to the person; the run waits for the answer.
+
+use domain::EventBody;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::{
+    Tool, ToolFailure,
+    tool::{ToolContext, ToolKind},
+};
+
+#[derive(Deserialize, JsonSchema)]
+struct Arguments {
+    /// One clear question.
+    #[schemars(length(min = 1, max = 2000))]
+    question: String,
+    /// Up to six short answers to choose from; the person may also write another.
+    #[serde(default)]
+    #[schemars(length(max = 6), inner(length(min = 1, max = 200)))]
+    options: Vec<String>,
+}
+
+pub(super) fn tool() -> Result<Tool, ToolFailure> {
+    Tool::new(
+        "ask_user",
+        "Asks the person a question and waits for the answer. Only when you cannot go on without it.",
+        ToolKind::WAITING,
+        ask_user,
+    )
+}
+
+async fn ask_user(arguments: Arguments, context: ToolContext) -> Result<String, ToolFailure> {
+    let question = context.agent.next_item('q');
+    let waiting = context.agent.run.asks.question(&question);
+    context
+        .emit(EventBody::QuestionAsked {
+            question: question.clone(),
+            call: context.call.clone(),
+            text: arguments.question,
+            options: arguments.options,
+        })
+        .await;
+    let answer = waiting.await.map_err(|_| ToolFailure("Nobody answered.".into()))?;
+    context.emit(EventBody::QuestionAnswered { question, answer: Some(answer.clone()) }).await;
+    Ok(answer)
+}

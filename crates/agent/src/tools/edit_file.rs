@@ -1,0 +1,60 @@
+//! `edit_file`: replaces a piece of a file.
+
+use domain::EventBody;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::{
+    Tool, ToolFailure,
+    tool::{ToolContext, ToolKind},
+    workspace::Path,
+};
+
+#[derive(Deserialize, JsonSchema)]
+struct Arguments {
+    /// The file.
+    path: String,
+    /// The text to replace, exactly as it stands in the file, without line numbers.
+    #[schemars(length(min = 1))]
+    old_text: String,
+    /// What to put in its place.
+    new_text: String,
+    /// Replace every place it stands at; otherwise there must be exactly one.
+    #[serde(default)]
+    replace_all: bool,
+}
+
+pub(super) fn tool() -> Result<Tool, ToolFailure> {
+    Tool::new(
+        "edit_file",
+        "Replaces a piece of a text file by another. Give enough of the text around it to name one place.",
+        ToolKind::ONCE,
+        edit_file,
+    )
+}
+
+async fn edit_file(arguments: Arguments, context: ToolContext) -> Result<String, ToolFailure> {
+    let path = Path::parse_file(&arguments.path)?;
+    let (content, version) = context.workspace().read(&path).await?;
+    let places = content.matches(&arguments.old_text).count();
+    match places {
+        0 => {
+            return Err(ToolFailure(format!(
+                "That text does not stand in {path}. Read the file and copy it exactly."
+            )));
+        }
+        2.. if !arguments.replace_all => {
+            return Err(ToolFailure(format!(
+                "That text stands {places} times in {path}. Give more of the text around it, or set replace_all."
+            )));
+        }
+        _ => {}
+    }
+    let edited = content.replace(&arguments.old_text, &arguments.new_text);
+    // Another agent may have written meanwhile; its change must not be lost.
+    let written = context.workspace().write(&path, &edited, Some(version)).await?;
+    let (version, size_bytes) = (written.version, written.size_bytes);
+    context.emit(EventBody::FileChanged { path: path.to_string(), version, size_bytes }).await;
+    let places = if places == 1 { "1 place".to_owned() } else { format!("{places} places") };
+    Ok(format!("Changed {places} in {path}, now {size_bytes} bytes, version {version}."))
+}

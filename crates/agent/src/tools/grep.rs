@@ -1,0 +1,72 @@
+//! `grep`: lines that fit a regular expression.
+
+use regex::RegexBuilder;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::{
+    Tool, ToolFailure,
+    tool::{ToolContext, ToolKind},
+    workspace::Path,
+};
+
+/// Most lines shown.
+const LINES_LIMIT: usize = 500;
+/// Longest line shown, characters.
+const LINE_LIMIT_CHARS: usize = 500;
+/// Bounds the memory a hostile expression can take when compiled, bytes.
+const REGEX_LIMIT_BYTES: usize = 1_000_000;
+
+#[derive(Deserialize, JsonSchema)]
+struct Arguments {
+    /// A regular expression (no look-around, no back-references).
+    #[schemars(length(min = 1, max = 1000))]
+    pattern: String,
+    /// The file or folder to search; everything where left out.
+    #[serde(default)]
+    path: Option<String>,
+    /// Whether upper and lower case are the same.
+    #[serde(default)]
+    ignore_case: bool,
+}
+
+pub(super) fn tool() -> Result<Tool, ToolFailure> {
+    Tool::new(
+        "grep",
+        "Finds the lines that fit a regular expression, as path:line: text.",
+        ToolKind::REPEATABLE,
+        grep,
+    )
+}
+
+async fn grep(arguments: Arguments, context: ToolContext) -> Result<String, ToolFailure> {
+    let root = Path::parse(arguments.path.as_deref().unwrap_or("/"))?;
+    let pattern = RegexBuilder::new(&arguments.pattern)
+        .case_insensitive(arguments.ignore_case)
+        .size_limit(REGEX_LIMIT_BYTES)
+        .build()
+        .map_err(|error| ToolFailure(format!("The expression is not valid: {error}")))?;
+    let (mut shown, mut found) = (Vec::new(), 0_usize);
+    for (path, _) in context.workspace().list().await? {
+        if !root.contains(&path) {
+            continue;
+        }
+        // A file deleted meanwhile has no lines.
+        let Ok((content, _)) = context.workspace().read(&Path::parse(&path)?).await else { continue };
+        for (index, line) in content.lines().enumerate().filter(|(_, line)| pattern.is_match(line)) {
+            found += 1;
+            if shown.len() < LINES_LIMIT {
+                let line: String = line.chars().take(LINE_LIMIT_CHARS).collect();
+                shown.push(format!("{path}:{}: {line}", index + 1));
+            }
+        }
+    }
+    match found {
+        0 => Ok("No line fits.".to_owned()),
+        found if found > shown.len() => {
+            let rest = found - shown.len();
+            Ok(format!("{}\n… and {rest} more lines", shown.join("\n")))
+        }
+        _ => Ok(shown.join("\n")),
+    }
+}

@@ -1,0 +1,54 @@
+//! `read_file`: a file's lines with their numbers.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::{
+    Tool, ToolFailure,
+    tool::{ToolContext, ToolKind},
+    workspace::Path,
+};
+
+#[derive(Deserialize, JsonSchema)]
+struct Arguments {
+    /// The file.
+    path: String,
+    /// The first line to show, from 1; 1 where left out.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    first_line: Option<u64>,
+    /// How many lines to show; 2000 where left out.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 10000))]
+    lines: Option<u64>,
+}
+
+pub(super) fn tool() -> Result<Tool, ToolFailure> {
+    Tool::new(
+        "read_file",
+        "Reads a text file. Each line comes with its number and a tab before it; these are not part of the file.",
+        ToolKind::REPEATABLE,
+        read_file,
+    )
+}
+
+async fn read_file(arguments: Arguments, context: ToolContext) -> Result<String, ToolFailure> {
+    let path = Path::parse_file(&arguments.path)?;
+    let (content, _) = context.workspace().read(&path).await?;
+    let first = usize::try_from(arguments.first_line.unwrap_or(1)).unwrap_or(usize::MAX).max(1);
+    let limit = usize::try_from(arguments.lines.unwrap_or(2000)).unwrap_or(usize::MAX);
+    let total = content.lines().count();
+    if total == 0 {
+        return Ok("The file is empty.".to_owned());
+    }
+    if first > total {
+        return Err(ToolFailure(format!("{path} has {total} lines, so there is no line {first}.")));
+    }
+    let numbered = content.lines().enumerate().skip(first - 1).take(limit);
+    let mut shown: String = numbered.map(|(index, line)| format!("{}\t{line}\n", index + 1)).collect();
+    let last = first.saturating_add(limit - 1);
+    if last < total {
+        shown.push_str(&format!("… {} more lines; read on with first_line {}", total - last, last + 1));
+    }
+    Ok(shown)
+}

@@ -1,0 +1,63 @@
+//! `task`: hands a piece of work to a sub-agent and waits for its answer.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::{
+    Tool, ToolFailure,
+    subagent::run_sub_agent,
+    tool::{ToolContext, ToolKind},
+};
+
+/// Longest name shown for a sub-agent, characters.
+const NAME_LIMIT_CHARS: usize = 60;
+
+#[derive(Deserialize, JsonSchema)]
+struct Arguments {
+    /// The whole task: the sub-agent knows nothing but this text and the files. Begin with a line that names it.
+    #[schemars(length(min = 1, max = 20000))]
+    description: String,
+    /// `general` for any work, `explore` to read and search the files.
+    #[schemars(length(min = 1, max = 64))]
+    subagent_type: String,
+}
+
+pub(super) fn tool() -> Result<Tool, ToolFailure> {
+    Tool::new(
+        "task",
+        "Gives a piece of work to a sub-agent with its own context and returns its answer. Call it several \
+         times in one answer to have pieces done at the same time. Types: general (all tools), explore (reads \
+         and searches files).",
+        ToolKind::WAITING,
+        task,
+    )
+}
+
+async fn task(arguments: Arguments, context: ToolContext) -> Result<String, ToolFailure> {
+    let spec = context.agent.sub_agent(&arguments.subagent_type)?;
+    let name = name_of(&arguments.description);
+    run_sub_agent(context, spec, name, arguments.description).await
+}
+
+/// The first line, cut at a word.
+fn name_of(description: &str) -> String {
+    let line = description.trim().lines().next().unwrap_or_default().trim_end_matches([':', '.']);
+    if line.chars().count() <= NAME_LIMIT_CHARS {
+        return line.to_owned();
+    }
+    let cut: String = line.chars().take(NAME_LIMIT_CHARS).collect();
+    let cut = cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words);
+    format!("{cut}…")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::name_of;
+
+    #[test]
+    fn a_name_is_the_first_line_cut_at_a_word() {
+        assert_eq!(name_of(" Licence reader:\nRead all licences."), "Licence reader");
+        let long = "Сравнить условия лицензий трёх открытых звёздных каталогов и записать выводы";
+        assert_eq!(name_of(long), "Сравнить условия лицензий трёх открытых звёздных каталогов…");
+    }
+}

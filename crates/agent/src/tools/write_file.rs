@@ -1,0 +1,41 @@
+//! `write_file`: makes a file or replaces it whole.
+
+use domain::EventBody;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::{
+    Tool, ToolFailure,
+    tool::{ToolContext, ToolKind},
+    workspace::Path,
+};
+
+#[derive(Deserialize, JsonSchema)]
+struct Arguments {
+    /// The file; its folders need not exist.
+    path: String,
+    /// The whole text of the file.
+    content: String,
+}
+
+pub(super) fn tool() -> Result<Tool, ToolFailure> {
+    Tool::new(
+        "write_file",
+        "Writes a text file, whole. A file that exists is replaced: to change a part use edit_file.",
+        // The same bytes again at the same place do no harm.
+        ToolKind::REPEATABLE,
+        write_file,
+    )
+}
+
+async fn write_file(arguments: Arguments, context: ToolContext) -> Result<String, ToolFailure> {
+    let path = Path::parse_file(&arguments.path)?;
+    let written = context.workspace().write(&path, &arguments.content, None).await?;
+    let (version, size_bytes) = (written.version, written.size_bytes);
+    let answer = match version {
+        1 => format!("Wrote {path}, {size_bytes} bytes."),
+        version => format!("Replaced {path}, {size_bytes} bytes, version {version}."),
+    };
+    context.emit(EventBody::FileChanged { path: path.to_string(), version, size_bytes }).await;
+    Ok(answer)
+}

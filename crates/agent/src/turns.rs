@@ -1,0 +1,164 @@
+//! The loop of one agent: call the model, run the tools it asks for, again until it answers.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use domain::{AgentPath, EventBody, Message, Problem, Role, event::NoticeLevel};
+
+use crate::{
+    AgentSpec, Emitter,
+    budget::limit_reached,
+    calls::run_calls,
+    context::fit,
+    run::{RunContext, with_instructions},
+    step::{Answer, call_model},
+    tool::Toolbox,
+};
+
+/// One agent of a run.
+pub(crate) struct AgentContext {
+    pub(crate) run: Arc<RunContext>,
+    pub(crate) emitter: Emitter,
+    pub(crate) spec: AgentSpec,
+    counters: Counters,
+}
+
+/// Numbers for the agent's items, so that ids do not depend on what other agents do meanwhile.
+#[derive(Default)]
+struct Counters {
+    items: AtomicUsize,
+    sub_agents: AtomicUsize,
+}
+
+/// Why an agent ended without an answer of its own accord.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// A limit ended it, with what it had.
+    Limited { problem: Problem, text: String },
+    /// A fault ended it.
+    Failed(Problem),
+}
+
+impl AgentContext {
+    pub(crate) fn main(run: Arc<RunContext>, emitter: Emitter) -> Self {
+        let spec = run.agents.main.clone();
+        Self { run, emitter, spec, counters: Counters::default() }
+    }
+
+    pub(crate) fn child(&self, path: AgentPath, spec: AgentSpec) -> Self {
+        let emitter = self.emitter.for_agent(path);
+        Self { run: Arc::clone(&self.run), emitter, spec, counters: Counters::default() }
+    }
+
+    /// The path for the next sub-agent.
+    pub(crate) fn next_child(&self) -> AgentPath {
+        let number = self.counters.sub_agents.fetch_add(1, Ordering::Relaxed) + 1;
+        self.emitter.agent().child(number)
+    }
+
+    /// An id for the next item, unique within the run.
+    pub(crate) fn next_item(&self, kind: char) -> String {
+        let number = self.counters.items.fetch_add(1, Ordering::Relaxed) + 1;
+        match self.emitter.agent().id() {
+            Some(agent) => format!("{agent}.{kind}{number}"),
+            None => format!("{kind}{number}"),
+        }
+    }
+
+    /// The tools it has: those that start sub-agents only while it may still nest.
+    pub(crate) fn tools(&self) -> Toolbox {
+        if self.emitter.agent().depth() < self.run.limits.depth {
+            self.spec.tools.clone()
+        } else {
+            self.spec.tools.without(&["task"])
+        }
+    }
+
+    /// Sets the one line that says what is going on.
+    pub(crate) async fn status(&self, description: impl Into<String>) {
+        let description = description.into();
+        self.emitter.emit(EventBody::Status { description, done: false, hidden: false }).await;
+    }
+
+    /// Takes the line away.
+    pub(crate) async fn clear_status(&self) {
+        self.emitter.emit(EventBody::Status { description: String::new(), done: true, hidden: true }).await;
+    }
+
+    pub(crate) async fn notice(&self, level: NoticeLevel, message: impl Into<String>) {
+        self.emitter.emit(EventBody::Notice { level, message: message.into() }).await;
+    }
+}
+
+/// Runs the agent on `history` until it answers. Returns the answer.
+pub(crate) async fn take_turns(agent: Arc<AgentContext>, history: Vec<Message>) -> Result<String, Stop> {
+    let tools = agent.tools();
+    let mut messages = with_instructions(&agent.spec.instructions, history);
+    let limit = agent.run.limits.steps;
+    for step in 1..=limit {
+        check_budget(&agent).await?;
+        agent.emitter.emit(EventBody::StepStarted { step }).await;
+        agent.status("Thinking…").await;
+        // The last step has no tools, so that the agent answers with what it has.
+        let is_last = step == limit && step > 1;
+        if is_last {
+            messages.push(Message::text(Role::User, LAST_STEP));
+        }
+        fit_context(&agent, &mut messages).await;
+        let offered = if is_last { Toolbox::default() } else { tools.clone() };
+        let answer = call_model(&agent, &messages, &offered).await.map_err(Stop::Failed)?;
+        if answer.calls.is_empty() {
+            return if is_last {
+                Err(out_of_steps(&agent, answer.text).await)
+            } else {
+                Ok(answered(&agent, answer).await)
+            };
+        }
+        let results = run_calls(&agent, &offered, &answer.calls).await;
+        messages.push(answer.into_message());
+        messages.extend(results);
+    }
+    Err(out_of_steps(&agent, String::new()).await)
+}
+
+const LAST_STEP: &str = "You have reached the limit on steps. You have no tools any more: give your best \
+    answer from what you know now, and say what is left undone.";
+
+async fn answered(agent: &AgentContext, answer: Answer) -> String {
+    if answer.text.trim().is_empty() {
+        agent.notice(NoticeLevel::Warning, "The model gave an empty answer.").await;
+    }
+    answer.text
+}
+
+async fn check_budget(agent: &AgentContext) -> Result<(), Stop> {
+    match agent.run.budget.check() {
+        Ok(()) => Ok(()),
+        Err(problem) => {
+            agent.notice(NoticeLevel::Warning, problem.message.clone()).await;
+            Err(Stop::Limited { problem, text: String::new() })
+        }
+    }
+}
+
+async fn out_of_steps(agent: &AgentContext, text: String) -> Stop {
+    let steps = agent.run.limits.steps;
+    let problem =
+        limit_reached(format!("The agent took {steps} steps, which is its limit. It ends with what it has."));
+    agent.notice(NoticeLevel::Warning, problem.message.clone()).await;
+    Stop::Limited { problem, text }
+}
+
+async fn fit_context(agent: &AgentContext, messages: &mut Vec<Message>) {
+    if let Some(limit_tokens) = agent.run.settings.context_tokens {
+        let left_out = fit(messages, limit_tokens);
+        if left_out > 0 {
+            let message = format!(
+                "{left_out} earlier messages no longer fit into the model's context and were left out."
+            );
+            agent.notice(NoticeLevel::Warning, message).await;
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Limits and stop: the run ends with what it has, and says so.
+
+use std::{sync::Arc, time::Duration};
+
+use agent::Prices;
+use domain::{EventBody, Outcome, ProblemCode, Usage};
+use llm::{
+    ChatRequest, FinishReason, Line,
+    script::{call, finish_with, text},
+};
+use serde_json::json;
+
+use crate::play::{Play, lines};
+
+fn spend(input_tokens: u64) -> Vec<Line> {
+    let usage = Usage { input_tokens, output_tokens: 0 };
+    [call(0, "ls", &json!({})), finish_with(FinishReason::ToolCalls, usage)].concat()
+}
+
+fn outcome(log: &[domain::RunEvent]) -> (Outcome, Option<ProblemCode>) {
+    let EventBody::RunFinished { outcome, problem, .. } = &log.last().unwrap().body else { unreachable!() };
+    (*outcome, problem.as_ref().map(|problem| problem.code))
+}
+
+#[tokio::test]
+async fn out_of_steps_it_answers_without_tools() {
+    let script = |request: &ChatRequest<'_>| {
+        if request.tools.is_empty() { text("What I know so far.") } else { call(0, "ls", &json!({})) }
+    };
+    let mut play = Play::new(Arc::new(script)).await;
+    play.limits.steps = 3;
+    let log = play.log().await;
+    assert_eq!(play.requests().len(), 3);
+    assert_eq!(outcome(&log), (Outcome::Limited, Some(ProblemCode::LimitReached)));
+    assert!(lines(&log).contains(&r#"main answers "What I know so far.""#.to_owned()));
+}
+
+#[tokio::test]
+async fn tokens_and_money_end_it() {
+    let mut play = Play::turns(vec![spend(60), spend(60), spend(60)]).await;
+    play.limits.tokens = 100;
+    let log = play.log().await;
+    assert_eq!(play.requests().len(), 2);
+    assert_eq!(outcome(&log), (Outcome::Limited, Some(ProblemCode::LimitReached)));
+
+    let mut play = Play::turns(vec![spend(60), spend(60), spend(60)]).await;
+    play.limits.cost_micro_usd = 100;
+    play.settings.prices = Some(Prices { input_usd_per_million: 1.0, output_usd_per_million: 1.0 });
+    let log = play.log().await;
+    let EventBody::RunFinished { cost_micro_usd, .. } = &log.last().unwrap().body else { unreachable!() };
+    assert_eq!(*cost_micro_usd, Some(120));
+    assert!(lines(&log).last().unwrap().contains("$0.0001"), "{:?}", lines(&log).last());
+}
+
+#[tokio::test]
+async fn time_ends_it_in_the_middle_of_a_word() {
+    let turn = [text("Half an"), vec![Line::Pause { ms: 3_600_000 }], text(" answer")].concat();
+    let mut play = Play::turns(vec![turn]).await;
+    play.limits.time = Duration::from_millis(100);
+    let log = play.log().await;
+    assert_eq!(lines(&log)[0], r#"main answers "Half an""#);
+    assert_eq!(outcome(&log), (Outcome::Limited, Some(ProblemCode::LimitReached)));
+}
+
+#[tokio::test]
+async fn stop_ends_all_sub_agents_and_keeps_what_was_written() {
+    let script = |request: &ChatRequest<'_>| match request.messages[1].plain_text().as_str() {
+        "Please." => [0, 1]
+            .map(|index| call(index, "task", &json!({"description": "slow", "subagent_type": "general"})))
+            .concat(),
+        _ => [text("I have begun"), vec![Line::Pause { ms: 600_000 }]].concat(),
+    };
+    let play = Play::new(Arc::new(script)).await;
+    let mut writing = 0;
+    let log = play
+        .watched(&mut |event, play| {
+            writing +=
+                usize::from(matches!(&event.body, EventBody::TextDelta { delta, .. } if delta == "begun"));
+            if writing == 2 {
+                play.stop.cancel.cancel();
+            }
+        })
+        .await;
+    let all = lines(&log);
+    assert_eq!(all.iter().filter(|line| line.ends_with(r#"answers "I have begun""#)).count(), 2, "{all:#?}");
+    assert_eq!(all.iter().filter(|line| line.ends_with("ends Cancelled: Stopped.")).count(), 2, "{all:#?}");
+    assert_eq!(outcome(&log), (Outcome::Cancelled, None));
+}
+
+#[tokio::test]
+async fn a_restart_says_so() {
+    let play = Play::turns(vec![vec![Line::Pause { ms: 600_000 }]]).await;
+    play.stop.shutdown.cancel();
+    assert_eq!(outcome(&play.log().await), (Outcome::Failed, Some(ProblemCode::Interrupted)));
+}

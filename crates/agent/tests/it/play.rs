@@ -1,0 +1,153 @@
+//! Plays one run to its end against a scripted model and keeps what happened.
+
+use std::sync::{Arc, Mutex};
+
+use agent::{
+    Agents, ApprovalAnswer, Asks, Emitter, Limits, ModelSettings, RunRequest, StopSignals, Workspace,
+};
+use domain::{EventBody, Message, Role, RunEvent, RunId, laws};
+use llm::{ChatModel, ChatRequest, Line, ScriptedModel};
+use store::Store;
+use tokio::sync::mpsc;
+
+type Script = dyn Fn(&ChatRequest<'_>) -> Vec<Line> + Send + Sync;
+
+/// A run about to be played.
+pub(crate) struct Play {
+    pub(crate) agents: Agents,
+    pub(crate) limits: Limits,
+    pub(crate) settings: ModelSettings,
+    pub(crate) model: ChatModel,
+    pub(crate) workspace: Workspace,
+    pub(crate) asks: Asks,
+    pub(crate) stop: StopSignals,
+    pub(crate) question: String,
+    requests: Arc<Mutex<Vec<Vec<Message>>>>,
+}
+
+/// Called with each event as it comes.
+pub(crate) type Watch<'a> = &'a mut (dyn FnMut(&RunEvent, &Play) + Send);
+
+impl Play {
+    /// A run whose model answers as `script` says.
+    pub(crate) async fn new(script: Arc<Script>) -> Self {
+        let requests: Arc<Mutex<Vec<Vec<Message>>>> = Arc::default();
+        let seen = Arc::clone(&requests);
+        let play = move |request: &ChatRequest<'_>| {
+            seen.lock().unwrap().push(request.messages.to_vec());
+            script(request)
+        };
+        let mut play =
+            Self::with_model(ChatModel::scripted(ScriptedModel::new("test", Arc::new(play)))).await;
+        play.requests = requests;
+        play
+    }
+
+    /// A run whose main agent's answers come from a list, one for each call.
+    pub(crate) async fn turns(turns: Vec<Vec<Line>>) -> Self {
+        let turns = Mutex::new(turns.into_iter());
+        Self::new(Arc::new(move |_| turns.lock().unwrap().next().unwrap_or_default())).await
+    }
+
+    /// A run with this model.
+    pub(crate) async fn with_model(model: ChatModel) -> Self {
+        let store = Store::open("sqlite::memory:").await.unwrap();
+        Self {
+            agents: Agents::built_in().unwrap(),
+            limits: Limits::default(),
+            settings: ModelSettings::default(),
+            model,
+            workspace: Workspace::new(store, "test".into(), Arc::new(|| 7)),
+            asks: Asks::default(),
+            stop: StopSignals::default(),
+            question: "Please.".into(),
+            requests: Arc::default(),
+        }
+    }
+
+    /// Runs it to the end and asks the laws of the log.
+    pub(crate) async fn log(&self) -> Vec<RunEvent> {
+        self.watched(&mut |_, _| {}).await
+    }
+
+    /// The same, with a look at each event as it comes.
+    pub(crate) async fn watched(&self, watch: Watch<'_>) -> Vec<RunEvent> {
+        let (emitter, events) = Emitter::channel(8);
+        let request = RunRequest {
+            chat: None,
+            message: None,
+            agents: self.agents.clone(),
+            model: self.model.clone(),
+            settings: self.settings,
+            history: vec![Message::text(Role::User, self.question.clone())],
+            workspace: self.workspace.clone(),
+            limits: self.limits,
+        };
+        let run = agent::run(request, emitter, self.asks.clone(), self.stop.clone());
+        let (log, ()) = tokio::join!(self.collect(events, watch), run);
+        if let Err(law) = laws::check(&log) {
+            panic!("{law}\n{}", lines(&log).join("\n"));
+        }
+        log
+    }
+
+    async fn collect(&self, mut events: mpsc::Receiver<agent::Emitted>, watch: Watch<'_>) -> Vec<RunEvent> {
+        let (run, mut log) = (RunId::generate(), Vec::new());
+        while let Some(emitted) = events.recv().await {
+            let (agent, body) = (emitted.agent, emitted.body);
+            log.push(RunEvent { run, seq: log.len() as u64 + 1, at: 0, agent, body });
+            emitted.stored.map(|stored| stored.send(()));
+            watch(&log[log.len() - 1], self);
+        }
+        log
+    }
+
+    /// The conversation sent with each model call.
+    pub(crate) fn requests(&self) -> Vec<Vec<Message>> {
+        self.requests.lock().unwrap().clone()
+    }
+
+    /// Allows whatever asks.
+    pub(crate) fn allow(&self, event: &RunEvent) {
+        if let EventBody::ApprovalAsked { approval, .. } = &event.body {
+            let answer =
+                ApprovalAnswer { decision: domain::event::Decision::Allow, arguments: None, reason: None };
+            self.asks.answer_approval(approval, answer).unwrap();
+        }
+    }
+}
+
+/// The log as short lines, deltas and bookkeeping left out.
+pub(crate) fn lines(log: &[RunEvent]) -> Vec<String> {
+    log.iter().filter_map(|event| line(event).map(|line| format!("{:?} {line}", event.agent))).collect()
+}
+
+fn line(event: &RunEvent) -> Option<String> {
+    Some(match &event.body {
+        EventBody::TextFinished { text, answer, .. } => {
+            format!("{} {text:?}", if *answer { "answers" } else { "says" })
+        }
+        EventBody::ReasoningFinished { text, .. } => format!("thinks {text:?}"),
+        EventBody::ToolRequested { call, name } => format!("requests {call} {name}"),
+        EventBody::ToolStarted { call, arguments, .. } => format!("runs {call} {arguments}"),
+        EventBody::ToolFinished { call, result, error, .. } => {
+            format!("{} {call}: {result}", if *error { "failed" } else { "finished" })
+        }
+        EventBody::ApprovalAsked { call, .. } => format!("asks to run {call}"),
+        EventBody::ApprovalAnswered { decision, edited, .. } => {
+            format!("is told {decision:?} edited={edited}")
+        }
+        EventBody::QuestionAsked { text, options, .. } => format!("asks {text:?} {options:?}"),
+        EventBody::QuestionAnswered { answer, .. } => format!("hears {answer:?}"),
+        EventBody::PlanChanged { todos } => format!("plans {} tasks", todos.len()),
+        EventBody::FileChanged { path, version, .. } => format!("changed {path} v{version}"),
+        EventBody::AgentStarted { name, call, .. } => format!("starts {name:?} for {call}"),
+        EventBody::AgentFinished { outcome, result } => format!("ends {outcome:?}: {result}"),
+        EventBody::Notice { message, .. } => format!("notices {message}"),
+        EventBody::RunFinished { outcome, problem, .. } => match problem {
+            Some(problem) => format!("finished {outcome:?}: {}", problem.message),
+            None => format!("finished {outcome:?}"),
+        },
+        _ => return None,
+    })
+}

@@ -1,0 +1,140 @@
+//! The file tools, called as a model calls them.
+
+use std::sync::Arc;
+
+use agent::{Tool, Toolbox, history::messages_of, tool::ToolKind};
+use domain::{EventBody, Role};
+use llm::script::{call, text};
+use serde_json::{Value, json};
+
+use crate::play::Play;
+
+/// Calls tools one after the other and returns what the model was told.
+async fn told(calls: &[(&str, Value)]) -> Vec<String> {
+    let mut turns: Vec<_> = calls.iter().map(|(name, arguments)| call(0, name, arguments)).collect();
+    turns.push(text("End."));
+    let play = Play::turns(turns).await;
+    play.log().await;
+    let messages = play.requests().pop().unwrap();
+    messages.iter().filter(|message| message.role == Role::Tool).map(domain::Message::plain_text).collect()
+}
+
+#[tokio::test]
+async fn files_are_written_read_edited_and_found() {
+    let answers = told(&[
+        ("write_file", json!({"path": "/notes/plan.md", "content": "one\ntwo\nthree\ntwo\n"})),
+        ("write_file", json!({"path": "notes/deep/x.txt", "content": "Привет, мир"})),
+        ("ls", json!({})),
+        ("ls", json!({"path": "/notes"})),
+        ("read_file", json!({"path": "/notes/plan.md", "first_line": 2, "lines": 2})),
+        ("read_file", json!({"path": "/notes/plan.md", "first_line": 9})),
+        ("edit_file", json!({"path": "/notes/plan.md", "old_text": "two", "new_text": "2"})),
+        (
+            "edit_file",
+            json!({"path": "/notes/plan.md", "old_text": "two", "new_text": "2", "replace_all": true}),
+        ),
+        ("edit_file", json!({"path": "/notes/plan.md", "old_text": "four", "new_text": "4"})),
+        ("glob", json!({"pattern": "**/*.md"})),
+        ("glob", json!({"pattern": "*.md"})),
+        ("glob", json!({"pattern": "["})),
+        ("grep", json!({"pattern": "привет", "ignore_case": true})),
+        ("grep", json!({"pattern": "^2$", "path": "/notes/plan.md"})),
+        ("grep", json!({"pattern": "(a{9999}){9999}"})),
+        ("read_file", json!({"path": "plan.md"})),
+    ])
+    .await;
+    for (answer, words) in answers.iter().zip([
+        "Wrote /notes/plan.md, 18 bytes.",
+        "Wrote /notes/deep/x.txt, 20 bytes.",
+        "notes/ (2 files)",
+        "deep/ (1 files)\nplan.md (18 bytes)",
+        "2\ttwo\n3\tthree\n… 1 more lines; read on with first_line 4",
+        "Error: /notes/plan.md has 4 lines, so there is no line 9.",
+        "Error: That text stands 2 times in /notes/plan.md.",
+        "Changed 2 places in /notes/plan.md, now 14 bytes, version 2.",
+        "Error: That text does not stand in /notes/plan.md.",
+        "/notes/plan.md",
+        "No file fits the pattern.",
+        "Error: The pattern is not valid",
+        "/notes/deep/x.txt:1: Привет, мир",
+        "/notes/plan.md:2: 2\n/notes/plan.md:4: 2",
+        "Error: The expression is not valid",
+        "Error: There is no file /plan.md. Did you mean /notes/plan.md?",
+    ]) {
+        assert!(answer.starts_with(words), "{answer:?} should begin with {words:?}");
+    }
+}
+
+#[tokio::test]
+async fn files_have_limits() {
+    let answers = told(&[
+        ("write_file", json!({"path": "big", "content": "x".repeat(1_000_001)})),
+        ("write_file", json!({"path": "/", "content": "x"})),
+        ("write_file", json!({"path": "nul", "content": "a\u{0}b"})),
+        ("ls", json!({})),
+    ])
+    .await;
+    assert!(answers[0].contains("1000001 bytes and the limit is 1000000"), "{}", answers[0]);
+    assert!(answers[1].contains("The path of a file is missing"), "{}", answers[1]);
+    assert!(answers[2].contains("no NUL characters"), "{}", answers[2]);
+    assert_eq!(answers[3], "The workspace is empty.");
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Nothing {}
+
+#[tokio::test]
+async fn long_results_slow_tools_and_panics() {
+    let tool = |name: &str, work: fn() -> String| {
+        let call = move |_: Nothing, _| async move { Ok(work()) };
+        Arc::new(Tool::new(name, "test", ToolKind::REPEATABLE, call).unwrap())
+    };
+    let slow =
+        Tool::new("slow", "test", ToolKind::REPEATABLE, |_: Nothing, _| std::future::pending()).unwrap();
+    let turn = ["long", "slow", "broken"]
+        .iter()
+        .enumerate()
+        .flat_map(|(at, name)| call(at, name, &json!({})))
+        .collect();
+    let mut play = Play::turns(vec![turn, text("End.")]).await;
+    play.limits.tool_time = std::time::Duration::from_millis(20);
+    play.limits.result_bytes = 100_000;
+    play.agents.main.tools = Toolbox::new(vec![
+        tool("long", || "я".repeat(300_000)),
+        Arc::new(slow),
+        tool("broken", || panic!("a fault in a tool")),
+    ]);
+    let log = play.log().await;
+    let (result, truncated) = log
+        .iter()
+        .find_map(|event| match &event.body {
+            EventBody::ToolFinished { name, result, truncated, .. } if name == "long" => {
+                Some((result.len(), *truncated))
+            }
+            _ => None,
+        })
+        .unwrap();
+    assert!(truncated && result < 100_100, "{result}");
+    let answers: Vec<String> = play.requests()[1][3..].iter().map(domain::Message::plain_text).collect();
+    assert!(answers[0].len() < 64_100);
+    assert!(answers[1].contains("took longer than 0 seconds"), "{}", answers[1]);
+    assert_eq!(answers[2], "Error: The tool met a fault in the server.");
+}
+
+#[tokio::test]
+async fn a_log_reads_back_as_the_conversation() {
+    let turns = vec![
+        [text("First."), call(0, "ls", &json!({})), call(1, "read_file", &json!({"path": "x"}))].concat(),
+        text("The answer."),
+    ];
+    let log = Play::turns(turns).await.log().await;
+    let messages = messages_of(&log);
+    let shape: Vec<(Role, String, usize)> =
+        messages.iter().map(|m| (m.role, m.plain_text(), m.tool_calls.len())).collect();
+    assert_eq!(shape[0], (Role::Assistant, "First.".into(), 2));
+    assert_eq!(shape[1].1, "The workspace is empty.");
+    assert!(shape[2].1.starts_with("Error: There is no file /x"));
+    assert_eq!(shape[3], (Role::Assistant, "The answer.".into(), 0));
+    let ids: Vec<_> = messages[1..3].iter().map(|m| m.tool_call_id.clone().unwrap()).collect();
+    assert_eq!(ids, messages[0].tool_calls.iter().map(|call| call.id.clone()).collect::<Vec<_>>());
+}

@@ -1,0 +1,131 @@
+//! Plain turns: text, reasoning, faults of the model, faults in its calls.
+
+use domain::{EventBody, ProblemCode, Usage};
+use llm::{
+    FinishReason, Line, ModelError, ModelEvent,
+    script::{call, finish, finish_with, interleave, raw_call, reasoning, text},
+};
+use serde_json::json;
+
+use crate::play::{Play, lines};
+
+#[tokio::test]
+async fn an_answer_without_tools() {
+    let usage = Usage { input_tokens: 11, output_tokens: 2 };
+    let turn =
+        [reasoning("Let me think."), text("Hello there"), finish_with(FinishReason::Stop, usage)].concat();
+    let log = Play::turns(vec![turn]).await.log().await;
+    assert_eq!(
+        lines(&log),
+        [r#"main thinks "Let me think.""#, r#"main answers "Hello there""#, "main finished Completed"]
+    );
+    let EventBody::RunFinished { usage: total, .. } = &log.last().unwrap().body else { unreachable!() };
+    assert_eq!(*total, usage);
+    let deltas = log.iter().filter(|event| matches!(event.body, EventBody::TextDelta { .. })).count();
+    assert_eq!(deltas, 2);
+    let hidden = log.iter().position(|event| matches!(event.body, EventBody::Status { hidden: true, .. }));
+    let first = log.iter().position(|event| matches!(event.body, EventBody::TextDelta { .. }));
+    assert!(hidden < first, "the status line is taken away before the first token");
+}
+
+#[tokio::test]
+async fn parallel_calls_come_back_in_order() {
+    let calls = interleave(vec![
+        call(0, "write_file", &json!({"path": "a.md", "content": "one\ntwo"})),
+        call(1, "write_todos", &json!({"todos": [{"content": "x", "status": "in_progress"}]})),
+        call(2, "ls", &json!({})),
+    ]);
+    let play = Play::turns(vec![[text("I write."), calls].concat(), text("Done.")]).await;
+    let log = play.log().await;
+    let requests = play.requests();
+    let last: Vec<String> = requests[1][2..].iter().map(domain::Message::plain_text).collect();
+    assert_eq!(last[0], "I write.");
+    assert_eq!(last[1], "Wrote /a.md, 7 bytes.");
+    assert_eq!(last[2], "The plan has 1 tasks, 0 completed.");
+    assert!(last[3].contains("workspace is empty") || last[3].contains("a.md (7 bytes)"), "{}", last[3]);
+    let ids: Vec<_> = requests[1][3..].iter().map(|message| message.tool_call_id.clone().unwrap()).collect();
+    assert_eq!(ids, ["call_0", "call_1", "call_2"]);
+    assert_eq!(lines(&log)[0], r#"main says "I write.""#);
+    assert_eq!(lines(&log).last().unwrap(), "main finished Completed");
+}
+
+#[tokio::test]
+async fn bad_calls_are_answered_to_the_model() {
+    let bad = [
+        raw_call(0, "read_file", "{\"path\": "),
+        call(1, "read_file", &json!({"file": "x"})),
+        call(2, "no_such_tool", &json!({})),
+        call(3, "read_file", &json!({"path": "/missing.md"})),
+        call(4, "write_todos", &json!({"todos": [{"content": "", "status": "later"}]})),
+    ]
+    .concat();
+    let play = Play::turns(vec![bad, text("Sorry.")]).await;
+    let log = play.log().await;
+    let answers: Vec<String> = play.requests()[1][3..].iter().map(domain::Message::plain_text).collect();
+    for (answer, words) in answers.iter().zip([
+        "Error: The arguments are not valid JSON",
+        "Error: The arguments do not fit: \"path\" is a required property",
+        "Error: There is no tool no_such_tool. The tools are: write_todos, ls,",
+        "Error: There is no file /missing.md. Use ls",
+        "Error: The arguments do not fit: /todos/0/content",
+    ]) {
+        assert!(answer.starts_with(words), "{answer:?} should begin with {words:?}");
+    }
+    assert_eq!(lines(&log).last().unwrap(), "main finished Completed");
+}
+
+#[tokio::test]
+async fn a_failing_model_ends_the_run_and_keeps_the_text() {
+    let error = ModelError { code: ProblemCode::ModelTimeout, message: "The model was silent.".into() };
+    let log = Play::turns(vec![[text("Half an"), vec![Line::Fail(error)]].concat()]).await.log().await;
+    assert_eq!(lines(&log), [r#"main answers "Half an""#, "main finished Failed: The model was silent."]);
+}
+
+#[tokio::test]
+async fn a_model_that_fails_in_the_middle_of_a_call() {
+    let error = ModelError { code: ProblemCode::ModelProtocol, message: "Cut.".into() };
+    let mut turn = raw_call(0, "ls", "{\"pa");
+    turn.push(Line::Fail(error));
+    let log = Play::turns(vec![turn]).await.log().await;
+    assert_eq!(
+        lines(&log),
+        [
+            "main requests c1 ls",
+            "main failed c1: The run failed before this finished.",
+            "main finished Failed: Cut."
+        ]
+    );
+}
+
+#[tokio::test]
+async fn an_empty_or_cut_answer_is_said() {
+    let log = Play::turns(vec![finish(FinishReason::Stop)]).await.log().await;
+    assert_eq!(lines(&log), ["main notices The model gave an empty answer.", "main finished Completed"]);
+    let cut = [text("Once upon"), finish(FinishReason::Length)].concat();
+    let log = Play::turns(vec![cut]).await.log().await;
+    assert!(lines(&log)[1].contains("reached its limit on written tokens"), "{:?}", lines(&log));
+}
+
+#[tokio::test]
+async fn a_retry_is_shown() {
+    let retry = ModelEvent::Retrying {
+        failed_attempts: 1,
+        wait_ms: 1500,
+        reason: "The model server is busy.".into(),
+    };
+    let log = Play::turns(vec![[vec![Line::Event(retry)], text("Here.")].concat()]).await.log().await;
+    assert_eq!(lines(&log)[0], "main notices The model server is busy.");
+    let shown = log.iter().any(|event| {
+        matches!(&event.body, EventBody::Status { description, .. } if description == "Asking the model again in 2 s…")
+    });
+    assert!(shown);
+}
+
+#[tokio::test]
+async fn text_after_a_call_is_an_item_of_its_own() {
+    let turn = [text("Before."), call(0, "ls", &json!({})), text("After.")].concat();
+    let log = Play::turns(vec![turn, text("End.")]).await.log().await;
+    let said: Vec<_> =
+        lines(&log).into_iter().filter(|line| line.contains("says") || line.contains("answers")).collect();
+    assert_eq!(said, [r#"main says "Before.""#, r#"main says "After.""#, r#"main answers "End.""#]);
+}
