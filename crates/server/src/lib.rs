@@ -1,1 +1,16 @@
-//! Placeholder while the crate is written.
+//! The Glasshouse server: configuration, users, models, runs, the HTTP API and the embedded web app.
+
+pub mod api_key;
+pub mod app;
+pub mod auth;
+pub mod cli;
+pub mod clock;
+pub mod config;
+pub mod discover;
+pub mod error;
+pub mod extract;
+pub mod http;
+pub mod listen;
+pub mod models;
+pub mod secret;
+pub mod start;

@@ -1,0 +1,131 @@
+//! The running server's state, and how it is put together.
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use anyhow::Context;
+use llm::{ChatModel, HttpClient, Secret};
+use store::{Store, User};
+use tokio::sync::OnceCell;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{
+    auth::{Backoff, KeyUse, Passwords},
+    clock::Clock,
+    config::{Auth, Config},
+    error::ApiError,
+    models::Models,
+    secret::{Sealer, random_token},
+};
+
+/// How often expired sessions are deleted.
+const HOUSEKEEPING: Duration = Duration::from_secs(3600);
+
+/// Everything handlers need. Shared by all of them.
+pub struct App {
+    /// The checked settings.
+    pub config: Config,
+    /// The database.
+    pub store: Store,
+    /// Where all times come from.
+    pub clock: Clock,
+    /// The model catalogue.
+    pub models: Models,
+    /// Password hashing.
+    pub passwords: Passwords,
+    /// Slows down password guessing.
+    pub backoff: Backoff,
+    /// Cancelled when the server begins to stop: streams end themselves then.
+    pub stopping: CancellationToken,
+    /// Owns every task that is not a connection; waited for when stopping.
+    pub tasks: TaskTracker,
+    /// The one-time token of the set-up link, where others may reach us and there was no account at start.
+    pub setup_token: Option<Secret>,
+    pub(crate) key_use: KeyUse,
+    pub(crate) local_user: OnceCell<Arc<User>>,
+}
+
+impl App {
+    /// Opens the database and everything else. `tour` plays the tour.
+    ///
+    /// # Errors
+    /// With a sentence that says what could not be opened.
+    pub async fn open(config: Config, clock: Clock, tour: ChatModel) -> anyhow::Result<Arc<Self>> {
+        create_data_dir(&config.data_dir)?;
+        let store = Store::open(&config.database_url).await.context("cannot open the database")?;
+        let sealer = Sealer::open(&config.data_dir)?;
+        let models = Models::open(&config, store.clone(), sealer, HttpClient::new()?, tour).await?;
+        let needs_token = config.auth == Auth::Password && config.reachable_by_others();
+        let setup_token =
+            if needs_token && !store.has_users().await? { Some(random_token("")?) } else { None };
+        let app = Arc::new(Self {
+            config,
+            store,
+            clock,
+            models,
+            passwords: Passwords::default(),
+            backoff: Backoff::default(),
+            stopping: CancellationToken::new(),
+            tasks: TaskTracker::new(),
+            setup_token,
+            key_use: KeyUse::default(),
+            local_user: OnceCell::new(),
+        });
+        app.tasks.spawn(keep_house(app.clone()));
+        app.tasks.spawn(ask_environment(app.clone()));
+        Ok(app)
+    }
+
+    /// Whether the first account is still to be made.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub async fn setup_needed(&self) -> Result<bool, ApiError> {
+        Ok(self.config.auth == Auth::Password && !self.store.has_users().await?)
+    }
+
+    /// Ends what still runs and closes the database. Call after the last connection has ended.
+    pub async fn close(&self) {
+        self.stopping.cancel();
+        self.tasks.close();
+        if tokio::time::timeout(self.config.drain, self.tasks.wait()).await.is_err() {
+            tracing::warn!(open = self.tasks.len(), "stopping with tasks still open");
+        }
+        self.store.close().await;
+    }
+}
+
+/// The folder holds a key and people's chats, so nobody else gets in.
+fn create_data_dir(dir: &Path) -> anyhow::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(dir).with_context(|| format!("cannot make the data folder {}", dir.display()))
+}
+
+async fn keep_house(app: Arc<App>) {
+    loop {
+        if let Err(error) = app.store.purge_sessions(app.clock.now_ms()).await {
+            tracing::warn!(%error, "cannot delete expired sessions");
+        }
+        tokio::select! {
+            () = app.stopping.cancelled() => return,
+            () = tokio::time::sleep(HOUSEKEEPING) => {}
+        }
+    }
+}
+
+/// Lists the models of the environment's server; one that is not up yet is asked again.
+async fn ask_environment(app: Arc<App>) {
+    let ask = async {
+        let mut wait = Duration::from_secs(1);
+        while app.models.ask_environment().await.is_err() {
+            tokio::time::sleep(wait).await;
+            wait = (wait * 2).min(Duration::from_secs(60));
+        }
+    };
+    tokio::select! {
+        () = app.stopping.cancelled() => {}
+        () = ask => {}
+    }
+}

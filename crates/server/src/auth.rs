@@ -1,0 +1,41 @@
+//! Who is calling: sessions of browsers, keys of programs, and what each may do.
+
+mod backoff;
+mod caller;
+mod origin;
+mod password;
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+};
+
+use domain::ApiKeyId;
+
+pub use backoff::Backoff;
+pub use caller::{Access, Admin, Caller, Credential, LOCAL_EMAIL, check_access};
+pub use origin::check_origin;
+pub use password::Passwords;
+
+/// The session cookie's name.
+pub const SESSION_COOKIE: &str = "glasshouse_session";
+
+/// What every bearer key begins with.
+pub const KEY_PREFIX: &str = "gh_";
+
+/// Remembers when each key's last use was written down, so that a busy key does not cause a write a request.
+#[derive(Debug, Default)]
+pub struct KeyUse(Mutex<HashMap<ApiKeyId, i64>>);
+
+impl KeyUse {
+    /// Whether the use at `now_ms` should be written down: at most once a minute.
+    fn is_news(&self, key: ApiKeyId, now_ms: i64) -> bool {
+        let mut written = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = written.entry(key).or_insert(i64::MIN);
+        let news = now_ms.saturating_sub(*last) >= 60_000;
+        if news {
+            *last = now_ms;
+        }
+        news
+    }
+}

@@ -1,0 +1,138 @@
+//! Slows down guessing: each failed sign-in beyond a few makes the next wait twice as long.
+
+use std::{
+    collections::HashMap,
+    net::IpAddr,
+    sync::{Mutex, PoisonError},
+};
+
+/// Failures that cost nothing: people mistype.
+const FREE_PER_ACCOUNT: u32 = 5;
+/// The same for all accounts tried from one address; offices share an address.
+const FREE_PER_ADDRESS: u32 = 50;
+const LONGEST_WAIT_MS: i64 = 15 * 60_000;
+/// After this long without a failure all is forgotten.
+const FORGET_AFTER_MS: i64 = 60 * 60_000;
+/// Bounds the memory; some 100 bytes each.
+const MOST_ENTRIES: usize = 20_000;
+
+/// Failed sign-ins per address, and per address and account. Bounded.
+#[derive(Debug, Default)]
+pub struct Backoff(Mutex<HashMap<Key, Failures>>);
+
+type Key = (IpAddr, Option<[u8; 32]>);
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Failures {
+    count: u32,
+    last_ms: i64,
+}
+
+impl Failures {
+    fn open_at_ms(self, free: u32) -> i64 {
+        if self.count < free {
+            return i64::MIN;
+        }
+        let doublings = (self.count - free).min(20);
+        self.last_ms + (1000_i64 << doublings).min(LONGEST_WAIT_MS)
+    }
+}
+
+impl Backoff {
+    /// Counts a sign-in that begins now as failed; one that then succeeds takes it back with
+    /// [`Backoff::succeeded`]. Counted beforehand, so that many guesses at once gain nothing.
+    ///
+    /// # Errors
+    /// How many seconds to wait first, at least 1.
+    pub fn begin(&self, address: IpAddr, account: &str, now_ms: i64) -> Result<(), u64> {
+        let mut failures = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let keys = keys(address, account);
+        for (key, free) in keys {
+            let known = failures.get(&key).copied().unwrap_or_default();
+            let wait_ms = known.open_at_ms(free).saturating_sub(now_ms);
+            if wait_ms > 0 && known.count > 0 {
+                return Err(u64::try_from(wait_ms).unwrap_or(0).div_ceil(1000));
+            }
+        }
+        if failures.len() + keys.len() > MOST_ENTRIES {
+            make_room(&mut failures, now_ms);
+        }
+        for (key, _) in keys {
+            let entry = failures.entry(key).or_default();
+            if now_ms - entry.last_ms > FORGET_AFTER_MS {
+                entry.count = 0;
+            }
+            entry.count += 1;
+            entry.last_ms = now_ms;
+        }
+        Ok(())
+    }
+
+    /// The password was right.
+    pub fn succeeded(&self, address: IpAddr, account: &str) {
+        let mut failures = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let [(own, _), (shared, _)] = keys(address, account);
+        failures.remove(&own);
+        if let Some(shared) = failures.get_mut(&shared) {
+            shared.count = shared.count.saturating_sub(1);
+        }
+    }
+}
+
+fn keys(address: IpAddr, account: &str) -> [(Key, u32); 2] {
+    let account = crate::secret::hash_token(&account.to_lowercase());
+    [((address, Some(account)), FREE_PER_ACCOUNT), ((address, None), FREE_PER_ADDRESS)]
+}
+
+/// Drops the older half, which an attacker with so many addresses can cause but not profit much from.
+fn make_room(failures: &mut HashMap<Key, Failures>, now_ms: i64) {
+    failures.retain(|_, entry| now_ms - entry.last_ms <= FORGET_AFTER_MS);
+    if failures.len() + 2 > MOST_ENTRIES {
+        let mut times: Vec<i64> = failures.values().map(|entry| entry.last_ms).collect();
+        times.sort_unstable();
+        let middle = times[times.len() / 2];
+        failures.retain(|_, entry| entry.last_ms > middle);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOME: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+
+    #[test]
+    fn waits_grow_and_end_with_success() {
+        let backoff = Backoff::default();
+        for _ in 0..FREE_PER_ACCOUNT {
+            assert_eq!(backoff.begin(HOME, "a@example.org", 0), Ok(()));
+        }
+        assert_eq!(backoff.begin(HOME, "A@Example.org", 0), Err(1));
+        assert_eq!(backoff.begin(HOME, "b@example.org", 0), Ok(()));
+        assert_eq!(backoff.begin(HOME, "a@example.org", 1000), Ok(()));
+        assert_eq!(backoff.begin(HOME, "a@example.org", 1000), Err(2));
+        backoff.succeeded(HOME, "a@example.org");
+        assert_eq!(backoff.begin(HOME, "a@example.org", 1000), Ok(()));
+    }
+
+    #[test]
+    fn trying_many_accounts_is_slowed_too() {
+        let backoff = Backoff::default();
+        for n in 0..FREE_PER_ADDRESS {
+            assert_eq!(backoff.begin(HOME, &n.to_string(), 0), Ok(()));
+        }
+        assert_eq!(backoff.begin(HOME, "another", 0), Err(1));
+        assert_eq!(backoff.begin("10.0.0.1".parse().unwrap(), "another", 0), Ok(()));
+        assert_eq!(backoff.begin(HOME, "another", FORGET_AFTER_MS + 1), Ok(()));
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let backoff = Backoff::default();
+        for n in 0..50_000_u32 {
+            let address = IpAddr::V4(n.into());
+            assert_eq!(backoff.begin(address, "a", i64::from(n)), Ok(()));
+        }
+        assert!(backoff.0.lock().unwrap().len() <= MOST_ENTRIES);
+    }
+}

@@ -1,0 +1,148 @@
+//! Keeps other web sites from using a visitor's browser against us.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::{Request, State},
+    http::{HeaderMap, Method, header},
+    middleware::Next,
+    response::Response,
+};
+
+use crate::{
+    app::App,
+    auth::caller::bearer,
+    config::{Auth, Config},
+    error::ApiError,
+};
+
+/// Refuses requests under a foreign host name where only this machine can connect (a page that made its own
+/// name point here), and requests that another site's page made the browser send.
+///
+/// # Errors
+/// 403 with what to do.
+pub async fn check_origin(
+    State(app): State<Arc<App>>,
+    request: Request,
+    next: Next,
+) -> Result<Response, ApiError> {
+    let headers = request.headers();
+    let host = host(&request);
+    check_host(&app.config, host)?;
+    // A page cannot send a bearer key to another site unless that site agrees, and we never do.
+    let could_be_forged = app.config.auth == Auth::None || bearer(headers).is_none();
+    if could_be_forged && (changes_something(request.method()) || headers.contains_key(header::UPGRADE)) {
+        check_same_origin(&app.config, headers, host)?;
+    }
+    Ok(next.run(request).await)
+}
+
+fn changes_something(method: &Method) -> bool {
+    !matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
+}
+
+fn host(request: &Request) -> &str {
+    let header = request.headers().get(header::HOST).and_then(|value| value.to_str().ok());
+    request.uri().authority().map(|authority| authority.as_str()).or(header).unwrap_or("")
+}
+
+fn check_host(config: &Config, host: &str) -> Result<(), ApiError> {
+    if !config.loopback_only() {
+        return Ok(());
+    }
+    let public = config.public_url.as_ref().map(|url| url.authority.as_str());
+    let ours = matches!(host_name(host), "localhost" | "127.0.0.1" | "[::1]")
+        || public.is_some_and(|public| public.eq_ignore_ascii_case(host));
+    if ours {
+        Ok(())
+    } else {
+        Err(ApiError::forbidden(
+            "This server answers only as localhost or 127.0.0.1. Where a proxy stands in front, set public_url \
+             to the address people type.",
+        ))
+    }
+}
+
+/// The host without its port; IPv6 addresses keep their brackets.
+fn host_name(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, port)) if !name.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => name,
+        _ => host,
+    }
+}
+
+fn check_same_origin(config: &Config, headers: &HeaderMap, host: &str) -> Result<(), ApiError> {
+    let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or(""));
+    let same = match (text("sec-fetch-site"), text("origin")) {
+        (Some(site), _) => matches!(site, "same-origin" | "none"),
+        (None, Some(origin)) => {
+            let host_of = origin.split_once("://").map(|(_, host)| host);
+            let public = config.public_url.as_ref().map(crate::config::PublicUrl::origin);
+            host_of.is_some_and(|own| own.eq_ignore_ascii_case(host))
+                || public.is_some_and(|public| public.eq_ignore_ascii_case(origin))
+        }
+        // Browsers always send one of the two here, so this is a program.
+        (None, None) => true,
+    };
+    if same {
+        Ok(())
+    } else {
+        Err(ApiError::forbidden(
+            "This request came from another web site. Open Glasshouse itself; programs use an API key.",
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Environment, Flags};
+
+    fn config(public_url: &str) -> Config {
+        let environment = Environment::from([
+            ("HOME".to_owned(), "/nonexistent".to_owned()),
+            ("GLASSHOUSE_PUBLIC_URL".to_owned(), public_url.to_owned()),
+        ]);
+        Config::from_parts(&Flags::default(), &environment).unwrap()
+    }
+
+    #[test]
+    fn only_our_own_names_are_answered() {
+        let config = config("https://ai.example.org");
+        for (host, ours) in [
+            ("localhost", true),
+            ("localhost:8000", true),
+            ("127.0.0.1:1234", true),
+            ("[::1]:8000", true),
+            ("ai.example.org", true),
+            ("AI.example.org", true),
+            ("evil.example", false),
+            ("localhost.evil.example:8000", false),
+            ("127.0.0.1.evil.example", false),
+            ("", false),
+        ] {
+            assert_eq!(check_host(&config, host).is_ok(), ours, "{host}");
+        }
+    }
+
+    #[test]
+    fn other_sites_are_refused() {
+        let config = config("https://ai.example.org");
+        for (name, value, host, same) in [
+            ("sec-fetch-site", "same-origin", "localhost:8000", true),
+            ("sec-fetch-site", "none", "localhost:8000", true),
+            ("sec-fetch-site", "same-site", "localhost:8000", false),
+            ("sec-fetch-site", "cross-site", "localhost:8000", false),
+            ("origin", "http://localhost:8000", "localhost:8000", true),
+            ("origin", "https://ai.example.org", "10.0.0.5:8000", true),
+            ("origin", "http://localhost:9000", "localhost:8000", false),
+            ("origin", "https://evil.example", "localhost:8000", false),
+            ("origin", "null", "localhost:8000", false),
+            ("accept", "*/*", "localhost:8000", true),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(name, value.parse().unwrap());
+            assert_eq!(check_same_origin(&config, &headers, host).is_ok(), same, "{name}: {value}");
+        }
+    }
+}

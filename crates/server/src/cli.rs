@@ -1,0 +1,206 @@
+//! The command line.
+
+use std::{
+    io::{IsTerminal, Write},
+    path::PathBuf,
+};
+
+use anyhow::Context;
+use clap::{Args, Parser, Subcommand};
+use store::{Store, StoreError};
+use tokio::net::TcpListener;
+
+use crate::{
+    api_key::{KeyName, create_key},
+    app::App,
+    clock::Clock,
+    config::{Config, DEFAULTS, Flags, LogFormat},
+    http::router,
+    listen::{ListenOptions, serve},
+    start,
+};
+
+/// Runs AI agents and shows everything they do.
+///
+/// Without a command it serves: open the address it prints, make the first account, connect a model or take
+/// the tour, which needs none.
+#[derive(Debug, Parser)]
+#[command(name = "glasshouse", version, after_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    serve: Serve,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  glasshouse                                           serve on http://127.0.0.1:8000
+  glasshouse --listen 0.0.0.0:80                       serve the whole network; prints a set-up link
+  glasshouse --data-dir ./try --auth none              try it out without passwords, on this machine only
+  OPENAI_API_BASE_URL=http://localhost:11434/v1 glasshouse
+                                                       with the models of Ollama
+  glasshouse key create --user ada@example.org         a key for a program; shown once
+  curl -N http://127.0.0.1:8000/chat/stream -H \"Authorization: Bearer gh_…\" \\
+       -d '{\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}],\"stream\":true}'
+
+Configuration, each winning over the one before: built-in defaults (`glasshouse config print-default`), the file
+glasshouse.toml in the data folder (or --config FILE), environment variables, flags.
+
+Environment:
+  GLASSHOUSE_…          every setting: GLASSHOUSE_LISTEN, GLASSHOUSE_DATA_DIR, GLASSHOUSE_DATABASE_URL,
+                        GLASSHOUSE_AUTH, GLASSHOUSE_PUBLIC_URL, GLASSHOUSE_LIMITS_STEPS, GLASSHOUSE_LOG_LEVEL …
+  GLASSHOUSE_CONFIG     the configuration file
+  OPENAI_API_BASE_URL   a model server (also OPENAI_BASE_URL)
+  OPENAI_API_KEY        its key";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve the web app and the API (also without a command)
+    Serve(Serve),
+    /// Keys with which programs sign in
+    #[command(subcommand)]
+    Key(KeyCommand),
+    /// Show the configuration
+    #[command(subcommand)]
+    Config(ConfigCommand),
+}
+
+#[derive(Debug, Args)]
+struct Serve {
+    /// Where to listen; several times for several addresses [default: 127.0.0.1:8000]
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    listen: Vec<String>,
+    #[command(flatten)]
+    place: Place,
+    /// How people sign in; `none` makes everybody the administrator and works on loopback only
+    /// [default: password]
+    #[arg(long, value_parser = ["password", "none"])]
+    auth: Option<String>,
+}
+
+/// Where the configuration and the data are.
+#[derive(Debug, Args)]
+struct Place {
+    /// Folder of the database and the key file [default: the user's data folder]
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// Configuration file [default: glasshouse.toml in the data folder, if it is there]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum KeyCommand {
+    /// Make a key and print it, this once; works while the server runs
+    Create {
+        /// Email of the account the key is for
+        #[arg(long, value_name = "EMAIL")]
+        user: String,
+        /// What to call the key
+        #[arg(long, default_value = "command line")]
+        name: String,
+        #[command(flatten)]
+        place: Place,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+enum ConfigCommand {
+    /// Print the default configuration file, with comments
+    PrintDefault,
+}
+
+impl Cli {
+    /// Does what the command line says.
+    ///
+    /// # Errors
+    /// With a sentence for the person at the terminal.
+    pub async fn run(self) -> anyhow::Result<()> {
+        match self.command.unwrap_or(Command::Serve(self.serve)) {
+            Command::Serve(flags) => run_server(&flags.into_flags()).await,
+            Command::Key(KeyCommand::Create { user, name, place }) => {
+                let flags = Flags { config: place.config, data_dir: place.data_dir, ..Flags::default() };
+                print_new_key(&flags, &user, &name).await
+            }
+            Command::Config(ConfigCommand::PrintDefault) => print_line(DEFAULTS.trim_end()),
+        }
+    }
+}
+
+impl Serve {
+    fn into_flags(self) -> Flags {
+        let Place { data_dir, config } = self.place;
+        Flags { config, listen: self.listen, data_dir, auth: self.auth }
+    }
+}
+
+fn print_line(line: &str) -> anyhow::Result<()> {
+    match writeln!(std::io::stdout(), "{line}") {
+        // Whoever reads has seen enough.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        other => other.context("cannot write to standard output"),
+    }
+}
+
+async fn print_new_key(flags: &Flags, email: &str, name: &str) -> anyhow::Result<()> {
+    let config = Config::load(flags)?;
+    let name = KeyName::parse(name).map_err(|error| anyhow::anyhow!("{}", error.problem()))?;
+    if config.database_url.starts_with("sqlite://") && !config.data_dir.exists() {
+        anyhow::bail!("there is no data folder {}: start the server once first", config.data_dir.display());
+    }
+    let store = Store::open(&config.database_url).await.context("cannot open the database")?;
+    let user = match store.user_by_email(email).await {
+        Ok(found) => found.user,
+        Err(StoreError::NotFound) => anyhow::bail!("there is no account with the email {email}"),
+        Err(error) => return Err(error.into()),
+    };
+    let created = create_key(&store, user.id, name, Clock::real().now_ms()).await;
+    let (_, secret) = created.map_err(|error| anyhow::anyhow!("{}", error.problem()))?;
+    store.close().await;
+    print_line(secret.reveal())
+}
+
+async fn run_server(flags: &Flags) -> anyhow::Result<()> {
+    let config = Config::load(flags)?;
+    start_logging(&config)?;
+    for warning in &config.warnings {
+        tracing::warn!("{warning}");
+    }
+    let mut listeners = Vec::new();
+    for address in &config.listen {
+        let listener = TcpListener::bind(address).await;
+        listeners.push(listener.with_context(|| format!("cannot listen on {address}"))?);
+    }
+    let app = App::open(config, Clock::real(), start::tour()).await?;
+    let options = ListenOptions::new(&app.config);
+    let address = listeners.first().context("there is no address to listen on")?.local_addr()?;
+    print_line(&format!("Glasshouse is ready: {}", start::link(&app, address)))?;
+    tracing::info!(data_dir = %app.config.data_dir.display(), "serving");
+    let stopping = app.stopping.clone();
+    app.tasks.spawn(async move {
+        tokio::select! {
+            () = stopping.cancelled() => {}
+            () = start::told_to_stop() => stopping.cancel(),
+        }
+    });
+    serve(listeners, router(app.clone()), options, app.stopping.clone()).await;
+    app.close().await;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+fn start_logging(config: &Config) -> anyhow::Result<()> {
+    use tracing_subscriber::{Layer, filter::Targets, fmt, layer::SubscriberExt, util::SubscriberInitExt};
+    let filter: Targets = config
+        .log
+        .level
+        .parse()
+        .with_context(|| format!("log.level “{}” is no level such as info", config.log.level))?;
+    let layer = fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
+    let layer = match config.log.format {
+        LogFormat::Text => layer.boxed(),
+        LogFormat::Json => layer.json().boxed(),
+    };
+    tracing_subscriber::registry().with(layer.with_filter(filter)).try_init().context("cannot start the log")
+}

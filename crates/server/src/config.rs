@@ -1,0 +1,365 @@
+//! Configuration: from the compiled-in defaults, the user's file, the environment and flags to checked
+//! settings in one step. Nothing else reads the environment.
+
+mod layers;
+
+use std::{
+    collections::BTreeMap,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use agent::Limits;
+use llm::{BaseUrl, Secret};
+use serde::Deserialize;
+use toml::Table;
+
+pub use layers::DEFAULTS;
+
+/// The environment, as it was when the program started.
+pub type Environment = BTreeMap<String, String>;
+
+/// What flags say about the configuration; they win over everything else.
+#[derive(Debug, Clone, Default)]
+pub struct Flags {
+    /// `--config`.
+    pub config: Option<PathBuf>,
+    /// `--listen`, perhaps several.
+    pub listen: Vec<String>,
+    /// `--data-dir`.
+    pub data_dir: Option<PathBuf>,
+    /// `--auth`.
+    pub auth: Option<String>,
+}
+
+/// Checked settings.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Where to listen; never empty.
+    pub listen: Vec<SocketAddr>,
+    /// The address people type, where it differs: scheme, host and perhaps port, without a path.
+    pub public_url: Option<PublicUrl>,
+    /// Where the database and the key file live.
+    pub data_dir: PathBuf,
+    /// The database, for `Store::open`.
+    pub database_url: String,
+    /// How callers prove who they are.
+    pub auth: Auth,
+    /// How long a browser stays signed in.
+    pub session_ms: i64,
+    /// How long runs that belong to no chat are kept.
+    pub retention_ms: i64,
+    /// The largest request body.
+    pub body_limit_bytes: usize,
+    /// The most connections at a time.
+    pub connection_limit: usize,
+    /// How long to wait for open requests when stopping.
+    pub drain: Duration,
+    /// What one run may use.
+    pub limits: Limits,
+    /// How long to wait for a model's first token.
+    pub first_token_timeout: Duration,
+    /// How long to wait between two chunks of a model's answer.
+    pub idle_timeout: Duration,
+    /// How to log.
+    pub log: Log,
+    /// The model server that `OPENAI_API_BASE_URL` and `OPENAI_API_KEY` name.
+    pub environment_connection: Option<EnvironmentConnection>,
+    /// What is odd but not wrong, in sentences for the log.
+    pub warnings: Vec<String>,
+}
+
+/// How callers prove who they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Auth {
+    /// With a password or a key.
+    Password,
+    /// Not at all: everybody is the administrator. Loopback only.
+    None,
+}
+
+/// How to log.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Log {
+    /// A level, or levels per part of the program.
+    pub level: String,
+    /// How a line looks.
+    pub format: LogFormat,
+}
+
+/// How a line of the log looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// A model server that the environment names.
+#[derive(Debug, Clone)]
+pub struct EnvironmentConnection {
+    /// Its address.
+    pub base_url: BaseUrl,
+    /// Its key.
+    pub api_key: Option<Secret>,
+}
+
+/// The address people type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PublicUrl {
+    /// Whether it is `https`.
+    pub secure: bool,
+    /// Host and, where not the usual one, port; lower case.
+    pub authority: String,
+}
+
+impl PublicUrl {
+    fn parse(text: &str) -> anyhow::Result<Self> {
+        let url: axum::http::Uri =
+            text.trim_end_matches('/').parse().map_err(|_| invalid_public_url(text))?;
+        let secure = match url.scheme_str() {
+            Some("https") => true,
+            Some("http") => false,
+            _ => return Err(invalid_public_url(text)),
+        };
+        let authority = url.authority().map(|a| a.as_str().to_ascii_lowercase());
+        match authority {
+            Some(authority) if !authority.contains('@') && matches!(url.path(), "" | "/") => {
+                Ok(Self { secure, authority })
+            }
+            _ => Err(invalid_public_url(text)),
+        }
+    }
+
+    /// Without a slash at the end.
+    #[must_use]
+    pub fn origin(&self) -> String {
+        format!("http{}://{}", if self.secure { "s" } else { "" }, self.authority)
+    }
+}
+
+fn invalid_public_url(text: &str) -> anyhow::Error {
+    anyhow::anyhow!(
+        "public_url is “{text}”, but must be scheme, host and perhaps port: https://ai.example.org"
+    )
+}
+
+/// The settings as they are written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Raw {
+    listen: Vec<String>,
+    public_url: String,
+    data_dir: String,
+    database_url: String,
+    auth: Auth,
+    session_hours: u32,
+    retention_days: u32,
+    body_limit_mb: u32,
+    connection_limit: u32,
+    drain_seconds: u32,
+    limits: RawLimits,
+    model_timeouts: RawTimeouts,
+    log: Log,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawLimits {
+    steps: u32,
+    tokens: u64,
+    seconds: u64,
+    usd: f64,
+    depth: u32,
+    parallel: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawTimeouts {
+    first_token_seconds: u64,
+    idle_seconds: u64,
+}
+
+impl Config {
+    /// Reads everything: defaults, file, the process's environment, flags.
+    ///
+    /// # Errors
+    /// With a sentence that names the setting that is wrong and where it stands.
+    pub fn load(flags: &Flags) -> anyhow::Result<Self> {
+        // Variables that are not text cannot be meant for us.
+        let environment = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect();
+        Self::from_parts(flags, &environment)
+    }
+
+    /// As [`Config::load`], with this environment.
+    ///
+    /// # Errors
+    /// As [`Config::load`].
+    pub fn from_parts(flags: &Flags, environment: &Environment) -> anyhow::Result<Self> {
+        let mut table = layers::defaults()?;
+        let mut overrides = Table::new();
+        let warnings = layers::read_environment(&table, environment, &mut overrides)?;
+        layers::read_flags(flags, &mut overrides);
+
+        let from = |table: &Table| table.get("data_dir").and_then(|v| v.as_str()).unwrap_or("").to_owned();
+        let file = flags.config.clone().or_else(|| environment.get("GLASSHOUSE_CONFIG").map(PathBuf::from));
+        let before_file = match from(&overrides) {
+            dir if dir.is_empty() => default_data_dir(environment),
+            dir => Some(PathBuf::from(dir)),
+        };
+        if let Some((path, text)) = layers::find_file(file, before_file.as_deref())? {
+            layers::merge_file(&mut table, &path, &text)?;
+        }
+        layers::merge(&mut table, overrides);
+        table.try_into::<Raw>().map_err(layers::in_words)?.check(environment, warnings)
+    }
+
+    /// Whether only this machine can connect, going by the addresses we listen on.
+    #[must_use]
+    pub fn loopback_only(&self) -> bool {
+        self.listen.iter().all(|address| address.ip().is_loopback())
+    }
+
+    /// Whether others than this machine's users may reach us, directly or through a proxy.
+    #[must_use]
+    pub fn reachable_by_others(&self) -> bool {
+        !self.loopback_only() || self.public_url.is_some()
+    }
+}
+
+impl Raw {
+    fn check(self, environment: &Environment, warnings: Vec<String>) -> anyhow::Result<Config> {
+        let listen = parse_listen(&self.listen)?;
+        let public_url = match self.public_url.as_str() {
+            "" => None,
+            text => Some(PublicUrl::parse(text)?),
+        };
+        let data_dir = match self.data_dir.as_str() {
+            "" => default_data_dir(environment).ok_or_else(|| {
+                anyhow::anyhow!("there is no home folder: name a data folder with --data-dir")
+            })?,
+            dir => PathBuf::from(dir),
+        };
+        let database_url = match self.database_url.as_str() {
+            "" => sqlite_url(&data_dir)?,
+            url => url.to_owned(),
+        };
+        anyhow::ensure!(self.body_limit_mb > 0, "body_limit_mb must be at least 1");
+        anyhow::ensure!(self.session_hours > 0, "session_hours must be at least 1");
+        anyhow::ensure!(self.connection_limit > 0, "connection_limit must be at least 1");
+        let config = Config {
+            listen,
+            public_url,
+            data_dir,
+            database_url,
+            auth: self.auth,
+            session_ms: i64::from(self.session_hours) * 3_600_000,
+            retention_ms: i64::from(self.retention_days) * 24 * 3_600_000,
+            body_limit_bytes: self.body_limit_mb as usize * 1_000_000,
+            connection_limit: self.connection_limit as usize,
+            drain: Duration::from_secs(self.drain_seconds.into()),
+            limits: self.limits.check()?,
+            first_token_timeout: timeout("first_token_seconds", self.model_timeouts.first_token_seconds)?,
+            idle_timeout: timeout("idle_seconds", self.model_timeouts.idle_seconds)?,
+            log: self.log,
+            environment_connection: environment_connection(environment)?,
+            warnings,
+        };
+        anyhow::ensure!(
+            config.auth == Auth::Password || !config.reachable_by_others(),
+            "auth is “none”, which lets everybody in as the administrator, so it works only where listen is \
+             a loopback address such as 127.0.0.1:8000 and public_url is empty. Leave --auth out to use passwords."
+        );
+        Ok(config)
+    }
+}
+
+impl RawLimits {
+    fn check(self) -> anyhow::Result<Limits> {
+        anyhow::ensure!(self.usd.is_finite() && self.usd >= 0.0, "limits.usd must be 0 or more");
+        anyhow::ensure!(self.depth >= 1, "limits.depth must be at least 1");
+        anyhow::ensure!(self.parallel >= 1, "limits.parallel must be at least 1");
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "not negative, and a conversion to an integer saturates"
+        )]
+        let cost_micro_usd = if self.usd == 0.0 { u64::MAX } else { (self.usd * 1e6).round() as u64 };
+        Ok(Limits {
+            steps: if self.steps == 0 { u32::MAX } else { self.steps },
+            tokens: if self.tokens == 0 { u64::MAX } else { self.tokens },
+            // Ten years: a longer time overflows what timers can hold.
+            time: Duration::from_secs(if self.seconds == 0 { 315_360_000 } else { self.seconds }),
+            cost_micro_usd,
+            depth: self.depth as usize,
+            parallel_calls: self.parallel as usize,
+            ..Limits::default()
+        })
+    }
+}
+
+fn timeout(name: &str, seconds: u64) -> anyhow::Result<Duration> {
+    anyhow::ensure!((1..=86_400).contains(&seconds), "model_timeouts.{name} must be 1 to 86400");
+    Ok(Duration::from_secs(seconds))
+}
+
+fn parse_listen(addresses: &[String]) -> anyhow::Result<Vec<SocketAddr>> {
+    anyhow::ensure!(!addresses.is_empty(), "listen is empty: give it an address such as 127.0.0.1:8000");
+    let parse = |text: &String| {
+        let spelled = text.trim().replacen("localhost:", "127.0.0.1:", 1);
+        spelled.parse().map_err(|_| {
+            anyhow::anyhow!(
+                "listen has “{text}”, but must be address:port, such as 127.0.0.1:8000 or [::]:8000"
+            )
+        })
+    };
+    addresses.iter().map(parse).collect()
+}
+
+fn sqlite_url(data_dir: &Path) -> anyhow::Result<String> {
+    let absolute = std::path::absolute(data_dir.join("glasshouse.db"))?;
+    let path = absolute.to_str().ok_or_else(|| {
+        anyhow::anyhow!("the data folder's path {} is not UTF-8: choose another", absolute.display())
+    })?;
+    Ok(format!("sqlite://{path}"))
+}
+
+/// The user's data folder by the platform's custom.
+fn default_data_dir(environment: &Environment) -> Option<PathBuf> {
+    let folder = |name: &str| {
+        environment.get(name).filter(|value| !value.is_empty()).map(PathBuf::from).filter(|p| p.is_absolute())
+    };
+    if cfg!(target_os = "macos") {
+        return folder("HOME").map(|home| home.join("Library/Application Support/Glasshouse"));
+    }
+    if cfg!(windows) {
+        return folder("LOCALAPPDATA").map(|data| data.join("Glasshouse"));
+    }
+    let data = folder("XDG_DATA_HOME").or_else(|| folder("HOME").map(|home| home.join(".local/share")));
+    data.map(|data| data.join("glasshouse"))
+}
+
+/// A key alone means the service the key's variable is named after, as its own programs take it.
+fn environment_connection(environment: &Environment) -> anyhow::Result<Option<EnvironmentConnection>> {
+    let value = |name: &str| environment.get(name).map(|v| v.trim()).filter(|v| !v.is_empty());
+    let api_key = value("OPENAI_API_KEY").map(Secret::new);
+    let (name, address) = match (value("OPENAI_API_BASE_URL"), value("OPENAI_BASE_URL")) {
+        (Some(address), _) => ("OPENAI_API_BASE_URL", address),
+        (None, Some(address)) => ("OPENAI_BASE_URL", address),
+        (None, None) if api_key.is_some() => ("OPENAI_API_KEY", "https://api.openai.com/v1"),
+        (None, None) => return Ok(None),
+    };
+    let base_url = BaseUrl::parse(address).map_err(|error| anyhow::anyhow!("{name}: {error}"))?;
+    Ok(Some(EnvironmentConnection { base_url, api_key }))
+}
+
+#[cfg(test)]
+mod tests;

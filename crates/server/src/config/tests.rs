@@ -1,0 +1,111 @@
+//! Tests of the configuration's layers and checks.
+
+use super::*;
+
+fn environment(pairs: &[(&str, &str)]) -> Environment {
+    let mut all: Environment = pairs.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
+    all.entry("HOME".to_owned()).or_insert_with(|| "/nonexistent/home".to_owned());
+    all
+}
+
+fn load(flags: &Flags, pairs: &[(&str, &str)]) -> Result<Config, String> {
+    Config::from_parts(flags, &environment(pairs)).map_err(|error| format!("{error:#}"))
+}
+
+fn load_file(text: &str) -> Result<Config, String> {
+    let dir = std::env::temp_dir().join(format!("glasshouse-config-{}", domain::RunId::generate()));
+    std::fs::create_dir_all(&dir).unwrap();
+    std::fs::write(dir.join("glasshouse.toml"), text).unwrap();
+    let result = load(&Flags { data_dir: Some(dir.clone()), ..Flags::default() }, &[]);
+    std::fs::remove_dir_all(dir).unwrap();
+    result
+}
+
+#[test]
+fn the_example_is_the_default() {
+    let config = load(&Flags::default(), &[]).unwrap();
+    assert_eq!(config.listen, ["127.0.0.1:8000".parse().unwrap()]);
+    assert_eq!(config.auth, Auth::Password);
+    assert_eq!(config.limits, Limits::default());
+    assert_eq!(config.body_limit_bytes, 10_000_000);
+    if cfg!(target_os = "linux") {
+        assert_eq!(config.data_dir, Path::new("/nonexistent/home/.local/share/glasshouse"));
+        assert_eq!(config.database_url, "sqlite:///nonexistent/home/.local/share/glasshouse/glasshouse.db");
+    }
+    assert!(config.environment_connection.is_none());
+}
+
+#[test]
+fn later_layers_win() {
+    let file = "listen = \"127.0.0.1:1\"\nretention_days = 3\n[limits]\nsteps = 7";
+    let dir = std::env::temp_dir().join(format!("glasshouse-config-{}", domain::RunId::generate()));
+    std::fs::create_dir_all(&dir).unwrap();
+    let path = dir.join("own.toml");
+    std::fs::write(&path, file).unwrap();
+    let flags = Flags { config: Some(path), listen: vec!["127.0.0.1:3".into()], ..Flags::default() };
+    let variables = [("GLASSHOUSE_LISTEN", "127.0.0.1:2, [::1]:2"), ("GLASSHOUSE_LIMITS_TOKENS", "0")];
+    let config = load(&flags, &variables).unwrap();
+    assert_eq!(config.listen, ["127.0.0.1:3".parse().unwrap()]);
+    assert_eq!(config.limits.steps, 7);
+    assert_eq!(config.limits.tokens, u64::MAX);
+    assert_eq!(config.retention_ms, 3 * 86_400_000);
+    let config = load(&Flags { listen: Vec::new(), ..flags }, &variables).unwrap();
+    assert_eq!(config.listen, ["127.0.0.1:2".parse().unwrap(), "[::1]:2".parse().unwrap()]);
+    std::fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn refusals_name_the_setting() {
+    for (file, words) in [
+        ("lisen = \"127.0.0.1:1\"", "there is no setting “lisen”"),
+        ("[limits]\nstep = 1", "there is no setting “limits.step”"),
+        ("retention_days = \"long\"", "retention_days"),
+        ("listen = [\"8000\"]", "listen has “8000”"),
+        ("listen = []", "listen is empty"),
+        ("auth = \"off\"", "auth"),
+        ("public_url = \"ai.example.org\"", "public_url is “ai.example.org”"),
+        ("public_url = \"https://a.example/b\"", "public_url"),
+        ("auth = \"none\"\nlisten = [\"127.0.0.1:1\", \"0.0.0.0:1\"]", "auth is “none”"),
+        ("auth = \"none\"\npublic_url = \"https://a.example\"", "auth is “none”"),
+        ("[limits]\nusd = -1.0", "limits.usd"),
+        ("[model_timeouts]\nidle_seconds = 0", "idle_seconds"),
+        ("= 5", "not valid TOML"),
+    ] {
+        let error = load_file(file).unwrap_err();
+        assert!(error.contains(words), "{file}: {error}");
+    }
+}
+
+#[test]
+fn a_named_file_must_exist() {
+    let flags = Flags { config: Some("/nonexistent/a.toml".into()), ..Flags::default() };
+    assert!(load(&flags, &[]).unwrap_err().contains("/nonexistent/a.toml"));
+}
+
+#[test]
+fn variables_are_checked() {
+    let error = load(&Flags::default(), &[("GLASSHOUSE_LIMITS_STEPS", "many")]).unwrap_err();
+    assert!(error.contains("GLASSHOUSE_LIMITS_STEPS"), "{error}");
+    let config = load(&Flags::default(), &[("GLASSHOUSE_PORT", "tcp://10.0.0.1:1")]).unwrap();
+    assert_eq!(config.warnings.len(), 1);
+}
+
+#[test]
+fn the_usual_variables_make_a_connection() {
+    let connection = |pairs: &[(&str, &str)]| {
+        load(&Flags::default(), pairs).map(|config| {
+            config.environment_connection.map(|c| (c.base_url.to_string(), c.api_key.is_some()))
+        })
+    };
+    assert_eq!(
+        connection(&[("OPENAI_API_BASE_URL", "http://localhost:11434/v1")]),
+        Ok(Some(("http://localhost:11434/v1".into(), false)))
+    );
+    assert_eq!(
+        connection(&[("OPENAI_BASE_URL", "http://a.example/v1"), ("OPENAI_API_KEY", "k")]),
+        Ok(Some(("http://a.example/v1".into(), true)))
+    );
+    assert_eq!(connection(&[("OPENAI_API_KEY", "k")]), Ok(Some(("https://api.openai.com/v1".into(), true))));
+    assert_eq!(connection(&[("OPENAI_API_KEY", " ")]), Ok(None));
+    assert!(connection(&[("OPENAI_BASE_URL", "ftp://x")]).unwrap_err().contains("OPENAI_BASE_URL"));
+}

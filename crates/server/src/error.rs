@@ -1,0 +1,208 @@
+//! The only table from errors to HTTP: status, stable code, a sentence to act on, and a cause for the log.
+
+use std::{any::Any, fmt};
+
+use axum::{
+    extract::{
+        Request,
+        rejection::{PathRejection, QueryRejection},
+    },
+    http::{HeaderValue, StatusCode, header},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use domain::{Problem, ProblemCode};
+use futures_util::FutureExt;
+use llm::ModelError;
+use serde_json::json;
+use store::StoreError;
+
+/// A request that failed. The cause is for the log only.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{problem}")]
+pub struct ApiError {
+    status: StatusCode,
+    problem: Problem,
+    cause: Option<String>,
+    retry_after_s: Option<u64>,
+}
+
+impl ApiError {
+    /// An error with the status that belongs to `code`.
+    pub fn new(code: ProblemCode, message: impl Into<String>) -> Self {
+        let problem = Problem::new(code, message);
+        Self { status: status(code), problem, cause: None, retry_after_s: None }
+    }
+
+    /// 400: the request is not what this address takes.
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Self::new(ProblemCode::InvalidRequest, message)
+    }
+
+    /// 403.
+    pub fn forbidden(message: impl Into<String>) -> Self {
+        Self::new(ProblemCode::Forbidden, message)
+    }
+
+    /// 404.
+    pub fn not_found(message: impl Into<String>) -> Self {
+        Self::new(ProblemCode::NotFound, message)
+    }
+
+    /// 409.
+    pub fn conflict(message: impl Into<String>) -> Self {
+        Self::new(ProblemCode::Conflict, message)
+    }
+
+    /// 401; a key that is not valid is told apart from none.
+    #[must_use]
+    pub fn unauthenticated(with_key: bool) -> Self {
+        let message = if with_key {
+            "This API key is not valid. Make one in the settings or with `glasshouse key create`."
+        } else {
+            "Sign in first; programs send “Authorization: Bearer gh_…”."
+        };
+        Self::new(ProblemCode::Unauthenticated, message)
+    }
+
+    /// 429 with how long to wait.
+    #[must_use]
+    pub fn rate_limited(wait_s: u64) -> Self {
+        let message = format!("Too many tries. Wait {wait_s} seconds and try again.");
+        Self { retry_after_s: Some(wait_s), ..Self::new(ProblemCode::RateLimited, message) }
+    }
+
+    /// 413.
+    #[must_use]
+    pub fn too_large(limit_bytes: usize) -> Self {
+        let limit_mb = limit_bytes / 1_000_000;
+        let message = format!("The request is larger than {limit_mb} MB, which is the limit. Send less.");
+        Self::new(ProblemCode::TooLarge, message)
+    }
+
+    /// 500: a fault of ours; `cause` goes to the log.
+    pub fn internal(cause: impl fmt::Display) -> Self {
+        let message = "Something went wrong in the server. Its log says what.";
+        Self { cause: Some(cause.to_string()), ..Self::new(ProblemCode::Internal, message) }
+    }
+
+    /// The same with another status.
+    #[must_use]
+    pub fn with_status(self, status: StatusCode) -> Self {
+        Self { status, ..self }
+    }
+
+    /// What the caller is told.
+    #[must_use]
+    pub fn problem(&self) -> &Problem {
+        &self.problem
+    }
+}
+
+/// The status that belongs to a code.
+fn status(code: ProblemCode) -> StatusCode {
+    match code {
+        ProblemCode::InvalidRequest => StatusCode::BAD_REQUEST,
+        ProblemCode::Unauthenticated => StatusCode::UNAUTHORIZED,
+        ProblemCode::Forbidden => StatusCode::FORBIDDEN,
+        ProblemCode::NotFound | ProblemCode::ModelNotFound => StatusCode::NOT_FOUND,
+        ProblemCode::Conflict => StatusCode::CONFLICT,
+        ProblemCode::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        ProblemCode::RateLimited | ProblemCode::ModelRateLimited => StatusCode::TOO_MANY_REQUESTS,
+        ProblemCode::ModelRejected | ProblemCode::LimitReached => StatusCode::UNPROCESSABLE_ENTITY,
+        // Not 401: the caller's own credential was good.
+        ProblemCode::ModelUnreachable
+        | ProblemCode::ModelUnauthorized
+        | ProblemCode::ModelFailed
+        | ProblemCode::ModelProtocol => StatusCode::BAD_GATEWAY,
+        ProblemCode::ModelTimeout => StatusCode::GATEWAY_TIMEOUT,
+        ProblemCode::Interrupted | ProblemCode::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        ProblemCode::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+impl From<Problem> for ApiError {
+    fn from(problem: Problem) -> Self {
+        Self::new(problem.code, problem.message)
+    }
+}
+
+impl From<ModelError> for ApiError {
+    fn from(error: ModelError) -> Self {
+        Self::new(error.code, error.message)
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::NotFound => Self::not_found("There is no such thing, or it is not yours."),
+            StoreError::Conflict(what) => Self::conflict(format!(
+                "The {what} has changed meanwhile or exists already. Look at it again, then repeat."
+            )),
+            StoreError::Unavailable(cause) => Self {
+                cause: Some(cause),
+                ..Self::new(ProblemCode::Unavailable, "The database does not answer. Try again in a moment.")
+            },
+            StoreError::Corrupt(cause) => Self::internal(cause),
+        }
+    }
+}
+
+impl From<QueryRejection> for ApiError {
+    fn from(rejection: QueryRejection) -> Self {
+        Self::invalid(format!("The address's query does not fit: {}.", rejection.body_text()))
+    }
+}
+
+impl From<PathRejection> for ApiError {
+    fn from(_: PathRejection) -> Self {
+        Self::not_found("The id in the address is not one of ours.")
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        if self.status.is_server_error() {
+            let cause = self.cause.as_deref().unwrap_or(&self.problem.message);
+            tracing::error!(code = self.problem.code.as_str(), cause, "request failed");
+        }
+        let body = axum::Json(json!({ "error": self.problem }));
+        let mut response = (self.status, body).into_response();
+        let headers = response.headers_mut();
+        if let Some(wait_s) = self.retry_after_s {
+            headers.insert(header::RETRY_AFTER, wait_s.into());
+        }
+        if self.status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+}
+
+/// Turns a panic in a handler, which would be our fault, into a 500.
+pub async fn catch_panic(request: Request, next: Next) -> Response {
+    let answer = std::panic::AssertUnwindSafe(next.run(request)).catch_unwind().await;
+    answer.unwrap_or_else(|panic| ApiError::internal(panic_text(&*panic)).into_response())
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("panic: {}", text.unwrap_or("without words"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_is_an_error_and_the_store_is_never_quoted() {
+        for code in ProblemCode::ALL {
+            assert!(status(code).is_client_error() || status(code).is_server_error(), "{code:?}");
+        }
+        for error in [StoreError::Unavailable("secret".into()), StoreError::Corrupt("secret".into())] {
+            assert!(!ApiError::from(error).problem.message.contains("secret"));
+        }
+    }
+}

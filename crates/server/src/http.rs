@@ -1,0 +1,116 @@
+//! The route table: every address, and who may call it.
+
+mod connections;
+mod health;
+mod keys;
+mod models;
+mod session;
+mod web;
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    extract::Request,
+    handler::Handler,
+    http::Method,
+    middleware::{from_fn, from_fn_with_state},
+    response::{IntoResponse, Response},
+    routing::{MethodFilter, MethodRouter, on},
+};
+use domain::ProblemCode;
+
+use crate::{
+    app::App,
+    auth::{Access, check_access, check_origin},
+    error::{ApiError, catch_panic},
+};
+
+/// One address with one method.
+pub struct Route {
+    /// The method.
+    pub method: Method,
+    /// The path; `{…}` stands for one segment.
+    pub path: &'static str,
+    /// Who may call it.
+    pub access: Access,
+    handler: MethodRouter<Arc<App>>,
+}
+
+/// Everything we answer besides the web app's files. A new address is one line here; what is not
+/// [`Access::Public`] is checked before its handler runs.
+#[must_use]
+pub fn table() -> Vec<Route> {
+    use Access::{Admin, Public, User};
+    vec![
+        get(Public, "/healthz", health::live),
+        get(Public, "/readyz", health::ready),
+        // Set-up and sign-in
+        get(Public, "/api/v1/me", session::me),
+        post(Public, "/api/v1/setup", session::set_up),
+        post(Public, "/api/v1/login", session::log_in),
+        post(Public, "/api/v1/logout", session::log_out),
+        get(User, "/api/v1/keys", keys::list),
+        post(User, "/api/v1/keys", keys::create),
+        delete(User, "/api/v1/keys/{key}", keys::delete),
+        // Models
+        get(User, "/api/v1/models", models::list),
+        put(Admin, "/api/v1/models/{model}", models::put),
+        put(Admin, "/api/v1/settings/default-model", models::put_default),
+        get(Admin, "/api/v1/connections", connections::list),
+        post(Admin, "/api/v1/connections", connections::create),
+        post(Admin, "/api/v1/connections/test", connections::test),
+        get(Admin, "/api/v1/connections/discover", connections::discover),
+        post(Admin, "/api/v1/connections/{connection}/refresh", connections::refresh),
+        delete(Admin, "/api/v1/connections/{connection}", connections::delete),
+    ]
+}
+
+/// First segments of addresses that programs use: there, an unknown one is an error and not a page.
+const PROGRAM_ADDRESSES: [&str; 6] = ["api", "chat", "healthz", "readyz", "runs", "v1"];
+
+/// The whole server as one service.
+pub fn router(app: Arc<App>) -> Router {
+    let routes = table().into_iter().fold(Router::new(), |router, route| {
+        let check = from_fn_with_state((app.clone(), route.access), check_access);
+        router.route(route.path, route.handler.route_layer(check))
+    });
+    routes
+        .fallback(fallback)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(from_fn_with_state(app.clone(), check_origin))
+        .layer(from_fn(web::harden))
+        .layer(from_fn(catch_panic))
+        .with_state(app)
+}
+
+async fn fallback(request: Request) -> Response {
+    let first = request.uri().path().split('/').nth(1).unwrap_or("");
+    if PROGRAM_ADDRESSES.contains(&first) {
+        let message = format!("There is nothing at {} {}.", request.method(), request.uri().path());
+        return ApiError::not_found(message).into_response();
+    }
+    web::serve(&request)
+}
+
+async fn wrong_method(request: Request) -> ApiError {
+    let message = format!("{} does not take {}.", request.uri().path(), request.method());
+    ApiError::new(ProblemCode::InvalidRequest, message)
+        .with_status(axum::http::StatusCode::METHOD_NOT_ALLOWED)
+}
+
+fn get<H: Handler<T, Arc<App>>, T: 'static>(access: Access, path: &'static str, handler: H) -> Route {
+    Route { method: Method::GET, path, access, handler: on(MethodFilter::GET, handler) }
+}
+
+fn post<H: Handler<T, Arc<App>>, T: 'static>(access: Access, path: &'static str, handler: H) -> Route {
+    Route { method: Method::POST, path, access, handler: on(MethodFilter::POST, handler) }
+}
+
+fn put<H: Handler<T, Arc<App>>, T: 'static>(access: Access, path: &'static str, handler: H) -> Route {
+    Route { method: Method::PUT, path, access, handler: on(MethodFilter::PUT, handler) }
+}
+
+fn delete<H: Handler<T, Arc<App>>, T: 'static>(access: Access, path: &'static str, handler: H) -> Route {
+    Route { method: Method::DELETE, path, access, handler: on(MethodFilter::DELETE, handler) }
+}

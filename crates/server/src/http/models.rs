@@ -1,0 +1,95 @@
+//! The models that can be chosen, and what is set for them.
+
+use std::sync::Arc;
+
+use axum::{extract::State, http::StatusCode};
+use domain::ProblemCode;
+use llm::ToolMode;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    app::App,
+    error::ApiError,
+    extract::{Json, Path, present},
+    models::{Model, ModelSettings},
+};
+
+#[derive(Debug, Serialize)]
+pub(super) struct ModelList {
+    models: Vec<Model>,
+    default_model: String,
+}
+
+/// `GET /api/v1/models`: all of them; the tour is always there.
+pub(super) async fn list(State(app): State<Arc<App>>) -> Json<ModelList> {
+    let catalogue = app.models.catalogue();
+    Json(ModelList { models: catalogue.models.clone(), default_model: catalogue.default_model.clone() })
+}
+
+/// What is to change; `null` takes a value away, and what is left out stays.
+#[derive(Debug, Deserialize)]
+pub(super) struct ChangeModel {
+    tool_mode: Option<ToolMode>,
+    #[serde(default, deserialize_with = "present")]
+    temperature: Option<Option<f32>>,
+    #[serde(default, deserialize_with = "present")]
+    context_tokens: Option<Option<u64>>,
+    #[serde(default, deserialize_with = "present")]
+    input_usd_per_million: Option<Option<f64>>,
+    #[serde(default, deserialize_with = "present")]
+    output_usd_per_million: Option<Option<f64>>,
+}
+
+impl ChangeModel {
+    fn apply(self, to: ModelSettings) -> Result<ModelSettings, ApiError> {
+        let new = ModelSettings {
+            tool_mode: self.tool_mode.unwrap_or(to.tool_mode),
+            temperature: self.temperature.unwrap_or(to.temperature),
+            context_tokens: self.context_tokens.unwrap_or(to.context_tokens),
+            input_usd_per_million: self.input_usd_per_million.unwrap_or(to.input_usd_per_million),
+            output_usd_per_million: self.output_usd_per_million.unwrap_or(to.output_usd_per_million),
+        };
+        if new.temperature.is_some_and(|value| !(0.0..=2.0).contains(&value)) {
+            return Err(ApiError::invalid("The temperature must be between 0 and 2."));
+        }
+        if new.context_tokens.is_some_and(|value| !(256..=100_000_000).contains(&value)) {
+            return Err(ApiError::invalid("The context must be 256 to 100000000 tokens."));
+        }
+        let prices = [new.input_usd_per_million, new.output_usd_per_million];
+        if prices.into_iter().flatten().any(|value| !(0.0..=1e6).contains(&value)) {
+            return Err(ApiError::invalid("A price must be 0 to 1000000 US dollars for a million tokens."));
+        }
+        Ok(new)
+    }
+}
+
+/// `PUT /api/v1/models/{model}`: changes a model's settings.
+pub(super) async fn put(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    Json(change): Json<ChangeModel>,
+) -> Result<Json<Model>, ApiError> {
+    let now = app.models.catalogue().model(&id).map(|model| model.settings.clone());
+    // An unknown model is refused below.
+    let settings = change.apply(now.unwrap_or_default())?;
+    app.models.put_settings(&id, &settings).await.map(Json)
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct ChooseDefault {
+    model: String,
+}
+
+/// `PUT /api/v1/settings/default-model`: the model for chats that choose none.
+pub(super) async fn put_default(
+    State(app): State<Arc<App>>,
+    Json(body): Json<ChooseDefault>,
+) -> Result<StatusCode, ApiError> {
+    let chosen = app.models.set_default(&body.model).await;
+    chosen.map_err(|error| match error.problem().code {
+        // The address is there; what the body names is not.
+        ProblemCode::ModelNotFound => error.with_status(StatusCode::UNPROCESSABLE_ENTITY),
+        _ => error,
+    })?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,217 @@
+//! Set-up, sign-in and sign-out of browsers.
+
+use std::{net::IpAddr, sync::Arc};
+
+use axum::{
+    Extension,
+    extract::State,
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::{AppendHeaders, IntoResponse},
+};
+use domain::{ProblemCode, SessionId, UserId};
+use llm::Secret;
+use serde::{Deserialize, Serialize};
+use store::{NewSession, NewUser, StoreError, User, UserRole};
+
+use crate::{
+    app::App,
+    auth::{Caller, Credential, SESSION_COOKIE},
+    config::Auth,
+    error::ApiError,
+    extract::Json,
+    listen::Peer,
+    secret::{hash_token, random_token},
+};
+
+/// A user as the API shows it.
+#[derive(Debug, Serialize)]
+pub(super) struct UserView {
+    id: UserId,
+    email: String,
+    name: String,
+    role: &'static str,
+}
+
+impl From<&User> for UserView {
+    fn from(user: &User) -> Self {
+        let role = match user.role {
+            UserRole::Admin => "admin",
+            UserRole::User => "user",
+        };
+        Self { id: user.id, email: user.email.clone(), name: user.name.clone(), role }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Me {
+    user: Option<UserView>,
+    setup_needed: bool,
+    auth: &'static str,
+    version: &'static str,
+}
+
+/// `GET /api/v1/me`: who is calling, and whether anybody could.
+pub(super) async fn me(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<Json<Me>, ApiError> {
+    let caller = Caller::identify(&app, &headers).await?;
+    let setup_needed = caller.is_none() && app.setup_needed().await?;
+    let auth = match app.config.auth {
+        Auth::Password => "password",
+        Auth::None => "none",
+    };
+    let user = caller.as_ref().map(|caller| UserView::from(&*caller.user));
+    Ok(Json(Me { user, setup_needed, auth, version: env!("CARGO_PKG_VERSION") }))
+}
+
+#[derive(Deserialize)]
+pub(super) struct SetUp {
+    email: String,
+    name: String,
+    password: String,
+    token: Option<String>,
+}
+
+/// `POST /api/v1/setup`: makes the first account, the administrator's.
+pub(super) async fn set_up(
+    State(app): State<Arc<App>>,
+    Json(body): Json<SetUp>,
+) -> Result<impl IntoResponse, ApiError> {
+    if !app.setup_needed().await? {
+        return Err(already_set_up());
+    }
+    check_setup_token(&app, body.token.as_deref())?;
+    let new = NewUser {
+        id: UserId::generate(),
+        email: checked_email(&body.email)?,
+        name: checked_name(&body.name)?,
+        role: UserRole::Admin,
+        password_hash: app.passwords.hash(checked_password(body.password)?).await?,
+        created_at: app.clock.now_ms(),
+    };
+    let user = app.store.create_first_admin(&new).await.map_err(|error| match error {
+        StoreError::Conflict(_) => already_set_up(),
+        other => other.into(),
+    })?;
+    sign_in(&app, &user).await
+}
+
+fn already_set_up() -> ApiError {
+    ApiError::conflict("This server has its administrator already. Sign in.")
+}
+
+fn check_setup_token(app: &App, given: Option<&str>) -> Result<(), ApiError> {
+    // Hashes are compared, so that the time taken tells nothing of the token.
+    let fits = |token: &Secret| given.is_some_and(|given| hash_token(given) == hash_token(token.reveal()));
+    if app.setup_token.as_ref().is_none_or(fits) {
+        return Ok(());
+    }
+    Err(ApiError::forbidden(
+        "Open the set-up link that the server printed when it started: others can reach this server too, so \
+         the first account needs its token.",
+    ))
+}
+
+#[derive(Deserialize)]
+pub(super) struct LogIn {
+    email: String,
+    password: String,
+}
+
+/// `POST /api/v1/login`: opens a session.
+pub(super) async fn log_in(
+    State(app): State<Arc<App>>,
+    Extension(Peer(peer)): Extension<Peer>,
+    Json(body): Json<LogIn>,
+) -> Result<impl IntoResponse, ApiError> {
+    let email = body.email.trim();
+    let wrong = || ApiError::new(ProblemCode::Unauthenticated, "The email or the password is wrong.");
+    if email.len() > MOST_EMAIL_BYTES || body.password.len() > MOST_PASSWORD_CHARS * 4 {
+        return Err(wrong());
+    }
+    let address: IpAddr = peer.ip().to_canonical();
+    app.backoff.begin(address, email, app.clock.now_ms()).map_err(ApiError::rate_limited)?;
+    let known = match app.store.user_by_email(email).await {
+        Ok(known) => Some(known),
+        Err(StoreError::NotFound) => None,
+        Err(error) => return Err(error.into()),
+    };
+    // The local account of `--auth none` has no password; nobody signs in as it.
+    let stored = known.as_ref().map(|known| known.password_hash.clone()).filter(|hash| !hash.is_empty());
+    let right = app.passwords.verify(body.password, stored).await?;
+    let user = known.filter(|_| right).ok_or_else(wrong)?.user;
+    app.backoff.succeeded(address, email);
+    sign_in(&app, &user).await
+}
+
+/// Opens a session for `user` and hands the browser its cookie.
+async fn sign_in(app: &App, user: &User) -> Result<impl IntoResponse + use<>, ApiError> {
+    let token = random_token("").map_err(ApiError::internal)?;
+    let now = app.clock.now_ms();
+    let session = NewSession {
+        id: SessionId::generate(),
+        user: user.id,
+        token_hash: hash_token(token.reveal()),
+        created_at: now,
+        expires_at: now + app.config.session_ms,
+    };
+    app.store.create_session(&session).await?;
+    let cookie = session_cookie(app, token.reveal(), app.config.session_ms / 1000)?;
+    Ok((
+        AppendHeaders([(header::SET_COOKIE, cookie)]),
+        Json(serde_json::json!({ "user": UserView::from(user) })),
+    ))
+}
+
+/// `POST /api/v1/logout`: closes the browser's session, if it has one.
+pub(super) async fn log_out(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+) -> Result<impl IntoResponse, ApiError> {
+    let caller = Caller::identify(&app, &headers).await?;
+    if let Some(Credential::Session(id)) = caller.map(|caller| caller.credential) {
+        app.store.delete_session(id).await?;
+    }
+    Ok((StatusCode::NO_CONTENT, AppendHeaders([(header::SET_COOKIE, session_cookie(&app, "", 0)?)])))
+}
+
+fn session_cookie(app: &App, value: &str, max_age_s: i64) -> Result<HeaderValue, ApiError> {
+    let secure = if app.config.public_url.as_ref().is_some_and(|url| url.secure) { "; Secure" } else { "" };
+    format!("{SESSION_COOKIE}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={max_age_s}{secure}")
+        .parse()
+        .map_err(ApiError::internal)
+}
+
+const MOST_EMAIL_BYTES: usize = 254;
+const MOST_NAME_CHARS: usize = 100;
+const LEAST_PASSWORD_CHARS: usize = 8;
+const MOST_PASSWORD_CHARS: usize = 256;
+
+fn checked_email(text: &str) -> Result<String, ApiError> {
+    let email = text.trim();
+    let shaped = email.split_once('@').is_some_and(|(name, host)| !name.is_empty() && !host.is_empty());
+    if shaped
+        && email.len() <= MOST_EMAIL_BYTES
+        && !email.contains(|c: char| c.is_whitespace() || c.is_control())
+    {
+        Ok(email.to_owned())
+    } else {
+        Err(ApiError::invalid("This is not an email address. Use one like ada@example.org."))
+    }
+}
+
+fn checked_name(text: &str) -> Result<String, ApiError> {
+    let name = text.trim();
+    match name.chars().count() {
+        1..=MOST_NAME_CHARS if !name.contains(char::is_control) => Ok(name.to_owned()),
+        0 => Err(ApiError::invalid("The name is empty. Type the name that others should see.")),
+        _ => Err(ApiError::invalid(format!("A name has at most {MOST_NAME_CHARS} characters, on one line."))),
+    }
+}
+
+fn checked_password(password: String) -> Result<String, ApiError> {
+    match password.chars().count() {
+        LEAST_PASSWORD_CHARS..=MOST_PASSWORD_CHARS => Ok(password),
+        _ => Err(ApiError::invalid(format!(
+            "A password has {LEAST_PASSWORD_CHARS} to {MOST_PASSWORD_CHARS} characters. Choose another."
+        ))),
+    }
+}

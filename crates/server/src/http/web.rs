@@ -1,0 +1,179 @@
+//! Serves the embedded web app, and puts the security headers on every answer.
+
+use std::borrow::Cow;
+
+use axum::{
+    body::Body,
+    extract::Request,
+    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use rust_embed::{EmbeddedFile, RustEmbed};
+
+use crate::{error::ApiError, secret::hex};
+
+/// What the web build made. In debug builds the files are read when asked for.
+#[derive(RustEmbed)]
+#[folder = "../../web/dist"]
+#[allow_missing = true]
+struct WebFiles;
+
+/// Shown by a build without the web app.
+const NO_WEB_APP: &[u8] = include_bytes!("no_web_app.html");
+
+/// Styles may stand in attributes, which maths needs; nothing else may be inline or come from elsewhere.
+const SECURITY_HEADERS: [(HeaderName, HeaderValue); 3] = [
+    (
+        header::CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static(
+            "default-src 'self'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; \
+             img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; frame-ancestors 'none'; \
+             base-uri 'none'; form-action 'self'",
+        ),
+    ),
+    (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+];
+
+/// Puts the security headers on an answer.
+pub(super) async fn harden(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    response.headers_mut().extend(SECURITY_HEADERS);
+    response
+}
+
+/// The file at the request's path, or the app's page, which finds out by itself what the path means.
+pub(super) fn serve(request: &Request) -> Response {
+    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        let message = format!("There is nothing at {} {}.", request.method(), request.uri().path());
+        return ApiError::not_found(message).with_status(StatusCode::METHOD_NOT_ALLOWED).into_response();
+    }
+    let path = request.uri().path().trim_start_matches('/');
+    // Names of our files are plain, so a path that needs decoding is none.
+    if let Some(response) = file(path, request.headers()) {
+        return response;
+    }
+    if path.starts_with("assets/") {
+        return ApiError::not_found("This file is of another version of the app. Load the page again.")
+            .into_response();
+    }
+    file("index.html", request.headers()).unwrap_or_else(no_web_app)
+}
+
+fn no_web_app() -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+    ];
+    (headers, Body::from(NO_WEB_APP)).into_response()
+}
+
+/// The file, compressed where the build has it so and the client takes it.
+fn file(path: &str, headers: &HeaderMap) -> Option<Response> {
+    if path.is_empty() || path.ends_with(".br") || path.ends_with(".gz") {
+        return None;
+    }
+    let plain = WebFiles::get(path)?;
+    let compressed = [("br", ".br"), ("gzip", ".gz")].into_iter().find_map(|(coding, suffix)| {
+        let file = accepts(headers, coding).then(|| WebFiles::get(&format!("{path}{suffix}"))).flatten();
+        file.map(|file| (coding, file))
+    });
+    let (coding, file) = compressed.map_or((None, plain), |(coding, file)| (Some(coding), file));
+    let etag = etag(&file)?;
+    // The build puts a hash of the content into these files' names.
+    let immutable = path.starts_with("assets/");
+    let cache = if immutable { "public, max-age=31536000, immutable" } else { "no-cache" };
+    let known = headers.get(header::IF_NONE_MATCH).is_some_and(|known| names(known, &etag));
+    let mut response = if known {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        Body::from(bytes_of(file)).into_response()
+    };
+    let answer = response.headers_mut();
+    answer.insert(header::ETAG, etag);
+    answer.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache));
+    answer.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    if !known {
+        answer.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type(path)));
+        if let Some(coding) = coding {
+            answer.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding));
+        }
+    }
+    Some(response)
+}
+
+fn etag(file: &EmbeddedFile) -> Option<HeaderValue> {
+    HeaderValue::from_str(&format!("\"{}\"", hex(&file.metadata.sha256_hash()[..16]))).ok()
+}
+
+fn names(known: &HeaderValue, etag: &HeaderValue) -> bool {
+    let (Ok(known), Ok(etag)) = (known.to_str(), etag.to_str()) else { return false };
+    known
+        .split(',')
+        .any(|tag| matches!(tag.trim().trim_start_matches("W/"), tag if tag == etag || tag == "*"))
+}
+
+fn bytes_of(file: EmbeddedFile) -> bytes::Bytes {
+    match file.data {
+        Cow::Borrowed(data) => bytes::Bytes::from_static(data),
+        Cow::Owned(data) => data.into(),
+    }
+}
+
+/// Whether the client takes `coding`; one with weight zero is refused.
+fn accepts(headers: &HeaderMap, coding: &str) -> bool {
+    let lines = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok());
+    lines.flat_map(|line| line.split(',')).any(|part| {
+        let (name, weight) = part.split_once(';').unwrap_or((part, ""));
+        let weight = weight.trim().strip_prefix("q=").map_or(1.0, |q| q.parse::<f32>().unwrap_or(0.0));
+        name.trim().eq_ignore_ascii_case(coding) && weight > 0.0
+    })
+}
+
+fn content_type(path: &str) -> &'static str {
+    match path.rsplit_once('.').map_or("", |(_, extension)| extension) {
+        "css" => "text/css; charset=utf-8",
+        "html" => "text/html; charset=utf-8",
+        "ico" => "image/x-icon",
+        "js" | "mjs" => "text/javascript; charset=utf-8",
+        "json" | "map" => "application/json",
+        "png" => "image/png",
+        "svg" => "image/svg+xml",
+        "txt" => "text/plain; charset=utf-8",
+        "wasm" => "application/wasm",
+        "webmanifest" => "application/manifest+json",
+        "webp" => "image/webp",
+        "woff" => "font/woff",
+        "woff2" => "font/woff2",
+        _ => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_accept_encoding() {
+        for (line, br) in [
+            ("gzip, deflate, br", true),
+            ("br;q=0.5", true),
+            ("br; q=0", false),
+            ("gzip", false),
+            ("brotli", false),
+        ] {
+            let headers = HeaderMap::from_iter([(header::ACCEPT_ENCODING, line.parse().unwrap())]);
+            assert_eq!(accepts(&headers, "br"), br, "{line}");
+        }
+        assert!(!accepts(&HeaderMap::new(), "br"));
+    }
+
+    #[test]
+    fn compares_tags() {
+        let tag = HeaderValue::from_static("\"abc\"");
+        for (known, same) in [("\"abc\"", true), ("W/\"abc\", \"d\"", true), ("*", true), ("\"ab\"", false)] {
+            assert_eq!(names(&HeaderValue::from_static(known), &tag), same, "{known}");
+        }
+    }
+}

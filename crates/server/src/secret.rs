@@ -1,0 +1,180 @@
+//! Secrets: random tokens, their hashes, and keys of model servers sealed at rest.
+
+use std::{
+    fs, io,
+    io::{ErrorKind, Write},
+    path::Path,
+};
+
+use anyhow::Context;
+use llm::Secret;
+use ring::{
+    aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey},
+    digest,
+    rand::{SecureRandom, SystemRandom},
+};
+
+/// The machine gave no randomness. Nothing can be done then but to refuse.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+#[error("the operating system gave no random bytes")]
+pub struct NoRandomness;
+
+fn random_bytes<const N: usize>() -> Result<[u8; N], NoRandomness> {
+    let mut bytes = [0; N];
+    SystemRandom::new().fill(&mut bytes).map_err(|_| NoRandomness)?;
+    Ok(bytes)
+}
+
+/// A new secret of 256 bits as text: `prefix` and 64 hexadecimal digits.
+///
+/// # Errors
+/// Where the machine has no randomness.
+pub fn random_token(prefix: &str) -> Result<Secret, NoRandomness> {
+    Ok(Secret::new(format!("{prefix}{}", hex(&random_bytes::<32>()?))))
+}
+
+/// What is stored of a token. A plain hash is enough, as nobody can guess 256 random bits; and looking up
+/// a hash gives a caller no way to measure how much of a guess was right.
+#[must_use]
+pub fn hash_token(token: &str) -> [u8; 32] {
+    let mut hash = [0; 32];
+    hash.copy_from_slice(digest::digest(&digest::SHA256, token.as_bytes()).as_ref());
+    hash
+}
+
+/// Lower-case hexadecimal digits.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// Seals and opens keys with the server's own key, which lives beside the database, not in it.
+pub struct Sealer(LessSafeKey);
+
+/// A sealed key could not be opened: it is damaged or was sealed with another key file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the stored key cannot be read with this server's key file; enter it again")]
+pub struct CannotOpen;
+
+impl Sealer {
+    /// Reads `secret.key` in `data_dir`, or makes it at the first start, readable by the owner only.
+    ///
+    /// # Errors
+    /// Where the file cannot be read or made, or is not a key.
+    pub fn open(data_dir: &Path) -> anyhow::Result<Self> {
+        let path = data_dir.join("secret.key");
+        let bytes = match fs::read(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                create_key_file(data_dir, &path).and_then(|()| fs::read(&path))
+            }
+            other => other,
+        };
+        let bytes = bytes.with_context(|| format!("cannot read or make the key file {}", path.display()))?;
+        let key = UnboundKey::new(&CHACHA20_POLY1305, &bytes).map_err(|_| {
+            anyhow::anyhow!("the key file {} is damaged: restore it from a backup", path.display())
+        })?;
+        Ok(Self(LessSafeKey::new(key)))
+    }
+
+    /// Seals `secret`; it opens only together with the same `owner`.
+    ///
+    /// # Errors
+    /// Where the machine has no randomness.
+    pub fn seal(&self, owner: &str, secret: &Secret) -> Result<Vec<u8>, NoRandomness> {
+        let nonce = random_bytes::<NONCE_LEN>()?;
+        let mut sealed = secret.reveal().as_bytes().to_vec();
+        let aad = Aad::from(owner.as_bytes());
+        self.0
+            .seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), aad, &mut sealed)
+            .map_err(|_| NoRandomness)?;
+        Ok([&nonce[..], &sealed].concat())
+    }
+
+    /// Opens what [`Sealer::seal`] made.
+    ///
+    /// # Errors
+    /// Where it was changed, or sealed for another owner or with another key.
+    pub fn unseal(&self, owner: &str, sealed: &[u8]) -> Result<Secret, CannotOpen> {
+        let (nonce, sealed) = sealed.split_first_chunk::<NONCE_LEN>().ok_or(CannotOpen)?;
+        let mut text = sealed.to_vec();
+        let aad = Aad::from(owner.as_bytes());
+        let open = self.0.open_in_place(Nonce::assume_unique_for_key(*nonce), aad, &mut text);
+        let open = open.map_err(|_| CannotOpen)?;
+        std::str::from_utf8(open).map(Secret::new).map_err(|_| CannotOpen)
+    }
+}
+
+/// Writes the whole key under another name first, so that no crash leaves half of one. Of two servers that
+/// start at once the first wins, and the second reads the first one's.
+fn create_key_file(data_dir: &Path, path: &Path) -> io::Result<()> {
+    let bytes = random_bytes::<32>().map_err(io::Error::other)?;
+    let name = hex(&random_bytes::<8>().map_err(io::Error::other)?);
+    let new = data_dir.join(format!("secret.key.{name}"));
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = options.open(&new).and_then(|mut file| {
+        file.write_all(&bytes)?;
+        file.sync_all()
+    });
+    let linked = written.and_then(|()| fs::hard_link(&new, path));
+    let removed = fs::remove_file(&new);
+    match linked {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
+        _ => removed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder() -> std::path::PathBuf {
+        let dir = std::env::temp_dir().join(format!("glasshouse-secret-{}", domain::RunId::generate()));
+        fs::create_dir_all(&dir).unwrap();
+        dir
+    }
+
+    #[test]
+    fn a_sealed_key_opens_after_a_restart_and_for_its_owner_only() {
+        let dir = folder();
+        let key = Secret::new("sk-very-secret");
+        let sealed = Sealer::open(&dir).unwrap().seal("conn_1", &key).unwrap();
+        assert!(!sealed.windows(6).any(|part| part == b"secret"));
+        let again = Sealer::open(&dir).unwrap();
+        assert_eq!(again.unseal("conn_1", &sealed), Ok(key));
+        assert_eq!(again.unseal("conn_2", &sealed), Err(CannotOpen));
+        assert_eq!(again.unseal("conn_1", &sealed[1..]), Err(CannotOpen));
+        assert_eq!(again.unseal("conn_1", b""), Err(CannotOpen));
+        fs::remove_dir_all(dir).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_key_file_is_the_owners_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = folder();
+        Sealer::open(&dir).unwrap();
+        let mode = fs::metadata(dir.join("secret.key")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        assert_eq!(fs::read_dir(&dir).unwrap().count(), 1);
+        fs::write(dir.join("secret.key"), b"short").unwrap();
+        assert!(Sealer::open(&dir).is_err());
+        fs::remove_dir_all(dir).unwrap();
+    }
+
+    #[test]
+    fn tokens_differ_and_hash_the_same() {
+        let (a, b) = (random_token("gh_").unwrap(), random_token("gh_").unwrap());
+        assert_ne!(a, b);
+        assert_eq!(a.reveal().len(), 3 + 64);
+        assert_eq!(hash_token(a.reveal()), hash_token(a.reveal()));
+        assert_eq!(hex(&hash_token(""))[..8], *"e3b0c442");
+    }
+}

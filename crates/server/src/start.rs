@@ -1,0 +1,67 @@
+//! What the program does when it starts and stops: the tour's model, the link to open, the signals.
+
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+
+use llm::ChatModel;
+
+use crate::app::App;
+
+/// How long the tour waits between words: as a quick model does.
+const TOUR_PACE_MS: u64 = 20;
+
+/// The model that plays the tour.
+#[must_use]
+pub fn tour() -> ChatModel {
+    agent::tour::model(TOUR_PACE_MS)
+}
+
+/// What to open in a browser: the page, or where others could come first, the set-up link.
+#[must_use]
+pub fn link(app: &App, listening_on: SocketAddr) -> String {
+    let origin = match &app.config.public_url {
+        Some(url) => url.origin(),
+        None => format!("http://{}", reachable(listening_on)),
+    };
+    match &app.setup_token {
+        Some(token) => format!("{origin}/setup?token={}", token.reveal()),
+        None => origin,
+    }
+}
+
+/// An address that can be typed: one that means “all of this machine's” cannot.
+fn reachable(address: SocketAddr) -> SocketAddr {
+    if !address.ip().is_unspecified() {
+        return address;
+    }
+    SocketAddr::new(own_address().unwrap_or(IpAddr::from([127, 0, 0, 1])), address.port())
+}
+
+/// This machine's address towards the network. Connecting a UDP socket sends nothing; it only makes the system
+/// choose. The far address is one reserved for documentation.
+fn own_address() -> Option<IpAddr> {
+    let socket = UdpSocket::bind("0.0.0.0:0").ok()?;
+    socket.connect("192.0.2.1:9").ok()?;
+    Some(socket.local_addr().ok()?.ip())
+}
+
+/// Waits for Ctrl-C or, from a service manager, SIGTERM.
+pub async fn told_to_stop() {
+    let interrupted = async {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    };
+    #[cfg(unix)]
+    let terminated = async {
+        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+            Ok(mut signal) => _ = signal.recv().await,
+            Err(_) => std::future::pending().await,
+        }
+    };
+    #[cfg(not(unix))]
+    let terminated = std::future::pending::<()>();
+    tokio::select! {
+        () = interrupted => {}
+        () = terminated => {}
+    }
+}
