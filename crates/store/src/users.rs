@@ -62,21 +62,38 @@ const INSERT: &str = "INSERT INTO users (id, email, email_key, name, role, passw
                       VALUES ($1, $2, $3, $4, $5, $6, $7) \
                       RETURNING id, email, name, role, created_at";
 
+const ANY_WITH_PASSWORD: &str = "SELECT id FROM users WHERE password_hash <> '' LIMIT 1";
+
+const FIRST_ADMIN: &str = "SELECT id, email, name, role, created_at FROM users WHERE role = 'admin' \
+                           ORDER BY created_at, id LIMIT 1";
+
+const TAKE_OVER: &str = "UPDATE users SET email = $2, email_key = $3, name = $4, role = $5, password_hash = $6, \
+                         created_at = $7 WHERE id = $1 RETURNING id, email, name, role, created_at";
+
 impl Store {
-    /// Makes the first account, an administrator whatever `user.role` says.
+    /// Makes the first account, an administrator whatever `user.role` says. An account without a password, which
+    /// nobody can sign in to, is taken over with all that is its own; it keeps its id.
     ///
     /// # Errors
-    /// `Conflict("admin")` where there is any account already; of many callers at once one succeeds.
+    /// `Conflict("admin")` where there is any account with a password; of many callers at once one succeeds.
     pub async fn create_first_admin(&self, user: &NewUser) -> Result<User, StoreError> {
         let mut tx = self.db().begin().await?;
         if let Tx::Postgres(_) = tx {
             // Lets nobody else insert between our look and our insert; on SQLite we are the only writer.
             tx.query("LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE").execute().await?;
         }
-        if tx.query("SELECT id FROM users LIMIT 1").fetch_optional().await?.is_some() {
+        if tx.query(ANY_WITH_PASSWORD).fetch_optional().await?.is_some() {
             return Err(StoreError::Conflict("admin"));
         }
-        let row = bind_user(tx.query(INSERT), user, UserRole::Admin).fetch_one().await?;
+        let local = tx.query(FIRST_ADMIN).fetch_optional().await?;
+        let row = match local {
+            Some(local) => {
+                let (id, created_at) = (local.id("id")?, local.get("created_at")?);
+                let taken_over = NewUser { id, created_at, ..user.clone() };
+                bind_user(tx.query(TAKE_OVER), &taken_over, UserRole::Admin).fetch_one().await?
+            }
+            None => bind_user(tx.query(INSERT), user, UserRole::Admin).fetch_one().await?,
+        };
         tx.commit().await?;
         read_user(&row)
     }
@@ -112,12 +129,20 @@ impl Store {
         Ok(UserWithPassword { user: read_user(&row)?, password_hash: row.get("password_hash")? })
     }
 
-    /// Whether anybody has an account.
+    /// The administrator whose account is oldest.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn first_admin(&self) -> Result<Option<User>, StoreError> {
+        self.db().read(FIRST_ADMIN).fetch_optional().await?.as_ref().map(read_user).transpose()
+    }
+
+    /// Whether anybody has an account with a password, and so can sign in.
     ///
     /// # Errors
     /// Only those of the database.
     pub async fn has_users(&self) -> Result<bool, StoreError> {
-        Ok(self.db().read("SELECT id FROM users LIMIT 1").fetch_optional().await?.is_some())
+        Ok(self.db().read(ANY_WITH_PASSWORD).fetch_optional().await?.is_some())
     }
 }
 
