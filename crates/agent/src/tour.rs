@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use domain::{Message, Role};
 use llm::{
-    ChatModel, ChatRequest, Line, ScriptedModel,
-    script::{call, interleave, paced, reasoning, text},
+    ChatModel, ChatRequest, Line, ModelEvent, ScriptedModel,
+    script::{call, interleave, reasoning, text},
 };
 use serde_json::{Value, json};
 
@@ -26,8 +26,16 @@ const REPORT_PATH: &str = "/report.md";
 /// The tour's model. `pace_ms` is the pause before each token.
 #[must_use]
 pub fn model(pace_ms: u64) -> ChatModel {
-    let play = move |request: &ChatRequest<'_>| paced(script(request), pace_ms);
+    let play = move |request: &ChatRequest<'_>| {
+        script(request).into_iter().flat_map(|line| [pause_before(&line, pace_ms), line]).collect()
+    };
     ChatModel::scripted(ScriptedModel::new(NAME, Arc::new(play)))
+}
+
+/// Words at the pace of reading; arguments, which can be long files, quicker.
+fn pause_before(line: &Line, pace_ms: u64) -> Line {
+    let is_argument = matches!(line, Line::Event(ModelEvent::ToolArgumentsDelta { .. }));
+    Line::Pause { ms: if is_argument { pace_ms / 8 } else { pace_ms } }
 }
 
 /// The agents as the tour uses them: one harmless tool waits for consent, to show what that looks like.

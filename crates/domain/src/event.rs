@@ -505,6 +505,7 @@ impl EventBody {
     ///
     /// # Errors
     /// Returns `next` unchanged where the two are not deltas of one item.
+    #[expect(clippy::result_large_err, reason = "the event is handed straight back, on the token path")]
     pub fn merge_delta(&mut self, next: Self) -> Result<(), Self> {
         match (self, next) {
             (Self::TextDelta { item, delta }, Self::TextDelta { item: next_item, delta: more })

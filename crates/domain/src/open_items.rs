@@ -86,7 +86,12 @@ impl OpenItems {
     /// itself last; the main agent's path means everything. `outcome` is how sub-agents end, `reason` what
     /// unfinished tool calls say.
     #[must_use]
-    pub fn close(&mut self, agent: &AgentPath, outcome: Outcome, reason: &str) -> Vec<(AgentPath, EventBody)> {
+    pub fn close(
+        &mut self,
+        agent: &AgentPath,
+        outcome: Outcome,
+        reason: &str,
+    ) -> Vec<(AgentPath, EventBody)> {
         let (closed, open) =
             std::mem::take(&mut self.open).into_iter().partition(|(path, _)| path.is_under(agent));
         self.open = open;

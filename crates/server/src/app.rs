@@ -2,6 +2,7 @@
 
 use std::{path::Path, sync::Arc, time::Duration};
 
+use agent::Agents;
 use anyhow::Context;
 use llm::{ChatModel, HttpClient, Secret};
 use store::{Store, User};
@@ -14,6 +15,7 @@ use crate::{
     config::{Auth, Config},
     error::ApiError,
     models::Models,
+    runs::Runs,
     secret::{Sealer, random_token},
 };
 
@@ -30,6 +32,10 @@ pub struct App {
     pub clock: Clock,
     /// The model catalogue.
     pub models: Models,
+    /// The runs that are going, and all logs.
+    pub runs: Runs,
+    /// The agents a run has.
+    pub agents: Agents,
     /// Password hashing.
     pub passwords: Passwords,
     /// Slows down password guessing.
@@ -57,11 +63,19 @@ impl App {
         let needs_token = config.auth == Auth::Password && config.reachable_by_others();
         let setup_token =
             if needs_token && !store.has_users().await? { Some(random_token("")?) } else { None };
+        let agents = Agents::built_in().context("cannot make the agents")?;
+        let runs = Runs::new(store.clone(), clock.clone());
+        let interrupted = runs.recover().await.context("cannot close the logs of interrupted runs")?;
+        if interrupted > 0 {
+            tracing::info!(interrupted, "closed the logs of runs that were interrupted");
+        }
         let app = Arc::new(Self {
             config,
             store,
             clock,
             models,
+            runs,
+            agents,
             passwords: Passwords::default(),
             backoff: Backoff::default(),
             stopping: CancellationToken::new(),
@@ -105,8 +119,12 @@ fn create_data_dir(dir: &Path) -> anyhow::Result<()> {
 
 async fn keep_house(app: Arc<App>) {
     loop {
-        if let Err(error) = app.store.purge_sessions(app.clock.now_ms()).await {
+        let now = app.clock.now_ms();
+        if let Err(error) = app.store.purge_sessions(now).await {
             tracing::warn!(%error, "cannot delete expired sessions");
+        }
+        if let Err(error) = app.store.purge_runs(now - app.config.retention_ms).await {
+            tracing::warn!(%error, "cannot delete old runs without a chat");
         }
         tokio::select! {
             () = app.stopping.cancelled() => return,

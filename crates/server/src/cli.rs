@@ -184,7 +184,12 @@ async fn run_server(flags: &Flags) -> anyhow::Result<()> {
             () = start::told_to_stop() => stopping.cancel(),
         }
     });
-    serve(listeners, router(app.clone()), options, app.stopping.clone()).await;
+    let drain_runs = async {
+        app.stopping.cancelled().await;
+        // Half of the time for runs to finish, the other half for their readers to hear how they ended.
+        app.runs.drain(options.drain / 2).await;
+    };
+    tokio::join!(serve(listeners, router(app.clone()), options, app.stopping.clone()), drain_runs);
     app.close().await;
     tracing::info!("stopped");
     Ok(())

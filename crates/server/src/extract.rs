@@ -33,6 +33,20 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Json<T> {
     }
 }
 
+/// A body for a decoder of its own, within the size limit and free of NULs and deep nesting.
+#[derive(Debug, Clone)]
+pub struct RawJson(pub Bytes);
+
+impl FromRequest<Arc<App>> for RawJson {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, ApiError> {
+        let body = read_body(request, app.config.body_limit_bytes).await?;
+        check_text(&body).map_err(ApiError::invalid)?;
+        Ok(Self(body))
+    }
+}
+
 /// How deep a body may be nested; nothing of ours goes beyond ten or so.
 const MOST_LEVELS: u32 = 100;
 

@@ -1,9 +1,15 @@
 //! The route table: every address, and who may call it.
 
+mod activity;
+mod chat_stream;
+mod chats;
 mod connections;
+mod files;
 mod health;
 mod keys;
+mod messages;
 mod models;
+mod runs;
 mod session;
 mod web;
 
@@ -63,6 +69,25 @@ pub fn table() -> Vec<Route> {
         get(Admin, "/api/v1/connections/discover", connections::discover),
         post(Admin, "/api/v1/connections/{connection}/refresh", connections::refresh),
         delete(Admin, "/api/v1/connections/{connection}", connections::delete),
+        // Chats
+        get(User, "/api/v1/chats", chats::list),
+        post(User, "/api/v1/chats", chats::create),
+        get(User, "/api/v1/chats/{chat}", chats::get),
+        patch(User, "/api/v1/chats/{chat}", chats::patch),
+        delete(User, "/api/v1/chats/{chat}", chats::delete),
+        post(User, "/api/v1/chats/{chat}/messages", messages::send),
+        post(User, "/api/v1/chats/{chat}/messages/{message}/regenerate", messages::regenerate),
+        get(User, "/api/v1/chats/{chat}/files", files::list),
+        get(User, "/api/v1/chats/{chat}/files/content", files::content),
+        get(User, "/api/v1/activity", activity::get),
+        // Runs
+        get(User, "/runs/{run}", runs::get),
+        get(User, "/runs/{run}/events", runs::events),
+        get(User, "/runs/{run}/calls/{call}", runs::call),
+        post(User, "/runs/{run}/cancel", runs::cancel),
+        post(User, "/runs/{run}/approvals/{approval}", runs::approve),
+        post(User, "/runs/{run}/questions/{question}", runs::answer),
+        post(User, "/chat/stream", chat_stream::post),
     ]
 }
 
@@ -109,6 +134,10 @@ fn post<H: Handler<T, Arc<App>>, T: 'static>(access: Access, path: &'static str,
 
 fn put<H: Handler<T, Arc<App>>, T: 'static>(access: Access, path: &'static str, handler: H) -> Route {
     Route { method: Method::PUT, path, access, handler: on(MethodFilter::PUT, handler) }
+}
+
+fn patch<H: Handler<T, Arc<App>>, T: 'static>(access: Access, path: &'static str, handler: H) -> Route {
+    Route { method: Method::PATCH, path, access, handler: on(MethodFilter::PATCH, handler) }
 }
 
 fn delete<H: Handler<T, Arc<App>>, T: 'static>(access: Access, path: &'static str, handler: H) -> Route {

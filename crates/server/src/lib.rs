@@ -12,5 +12,8 @@ pub mod extract;
 pub mod http;
 pub mod listen;
 pub mod models;
+pub mod runs;
 pub mod secret;
 pub mod start;
+pub mod streams;
+pub mod turns;

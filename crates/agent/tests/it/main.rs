@@ -1,5 +1,7 @@
 //! The run loop driven by a scripted model: whole logs and the exact requests are looked at.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test ends at the first surprise")]
+
 mod asks;
 mod limits;
 mod play;

@@ -14,7 +14,7 @@ use store::{NewUser, StoreError, User, UserRole};
 use super::{KEY_PREFIX, SESSION_COOKIE};
 use crate::{app::App, config::Auth, error::ApiError, secret::hash_token};
 
-/// The account that everybody is with `--auth none`. It has no password.
+/// The account made for `--auth none` where there is none yet. It has no password.
 pub const LOCAL_EMAIL: &str = "admin@localhost";
 
 /// Who may call a route.
@@ -85,10 +85,11 @@ async fn by_key(app: &App, key: &str) -> Result<Option<Caller>, ApiError> {
     Ok(Some(Caller { user: Arc::new(user), credential: Credential::Key(id) }))
 }
 
-/// The local administrator, made when first needed.
+/// The account of everybody with `--auth none`: the oldest administrator's, so that one person may change
+/// between that and a password; made when first needed.
 async fn local_user(app: &App) -> Result<Arc<User>, ApiError> {
-    if let Some(known) = find_local_user(app).await? {
-        return Ok(known);
+    if let Some(admin) = app.store.first_admin().await? {
+        return Ok(Arc::new(admin));
     }
     let new = NewUser {
         id: UserId::generate(),
@@ -102,16 +103,9 @@ async fn local_user(app: &App) -> Result<Arc<User>, ApiError> {
         Ok(user) => Ok(Arc::new(user)),
         // Another process on the same database was first.
         Err(StoreError::Conflict(_)) => {
-            find_local_user(app).await?.ok_or_else(|| ApiError::internal("the local user cannot be made"))
+            let admin = app.store.first_admin().await?;
+            admin.map(Arc::new).ok_or_else(|| ApiError::internal("the local user cannot be made"))
         }
-        Err(error) => Err(error.into()),
-    }
-}
-
-async fn find_local_user(app: &App) -> Result<Option<Arc<User>>, ApiError> {
-    match app.store.user_by_email(LOCAL_EMAIL).await {
-        Ok(found) => Ok(Some(Arc::new(found.user))),
-        Err(StoreError::NotFound) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }

@@ -46,8 +46,8 @@ pub(super) async fn harden(request: Request, next: Next) -> Response {
 /// The file at the request's path, or the app's page, which finds out by itself what the path means.
 pub(super) fn serve(request: &Request) -> Response {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        let message = format!("There is nothing at {} {}.", request.method(), request.uri().path());
-        return ApiError::not_found(message).with_status(StatusCode::METHOD_NOT_ALLOWED).into_response();
+        let message = format!("{} does not take {}.", request.uri().path(), request.method());
+        return ApiError::invalid(message).with_status(StatusCode::METHOD_NOT_ALLOWED).into_response();
     }
     let path = request.uri().path().trim_start_matches('/');
     // Names of our files are plain, so a path that needs decoding is none.

@@ -1,0 +1,68 @@
+//! `GET /api/v1/activity`: which of the caller's chats are busy, as it changes.
+
+use std::{collections::VecDeque, convert::Infallible, sync::Arc, time::Duration};
+
+use axum::{body::Body, extract::State, response::Response};
+use bytes::Bytes;
+use domain::UserId;
+use futures_util::stream;
+use tokio::sync::broadcast::{Receiver, error::RecvError};
+use wire::sse::{KEEP_ALIVE, write_data};
+
+use crate::{app::App, auth::Caller, runs::Activity, streams::event_stream};
+
+const KEEP_ALIVE_AFTER: Duration = Duration::from_secs(15);
+
+/// One browser that wants to know.
+struct Watcher {
+    app: Arc<App>,
+    owner: UserId,
+    changes: Receiver<Activity>,
+    /// What is to be told first.
+    known: VecDeque<Activity>,
+}
+
+/// First every run that is going, then each change.
+pub(super) async fn get(State(app): State<Arc<App>>, caller: Caller) -> Response {
+    // Subscribed before looking, so that nothing falls between.
+    let changes = app.runs.subscribe();
+    let known = snapshot(&app, caller.id());
+    let watcher = Watcher { owner: caller.id(), changes, known, app };
+    let body = stream::unfold(watcher, |mut watcher| async move {
+        let chunk = watcher.next().await?;
+        Some((Ok::<_, Infallible>(chunk), watcher))
+    });
+    event_stream(Body::from_stream(body))
+}
+
+fn snapshot(app: &App, owner: UserId) -> VecDeque<Activity> {
+    app.runs.live_of(owner).iter().map(|live| Activity::now(live)).collect()
+}
+
+impl Watcher {
+    async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            if let Some(activity) = self.known.pop_front() {
+                return Some(frame(&activity));
+            }
+            tokio::select! {
+                () = self.app.stopping.cancelled() => return None,
+                () = tokio::time::sleep(KEEP_ALIVE_AFTER) => return Some(Bytes::from_static(KEEP_ALIVE.as_bytes())),
+                change = self.changes.recv() => match change {
+                    Ok(activity) if activity.owner == self.owner => return Some(frame(&activity)),
+                    Ok(_) => {}
+                    // Too slow: what is going now is told anew.
+                    Err(RecvError::Lagged(_)) => self.known = snapshot(&self.app, self.owner),
+                    Err(RecvError::Closed) => return None,
+                },
+            }
+        }
+    }
+}
+
+fn frame(activity: &Activity) -> Bytes {
+    let mut out = Vec::new();
+    // Plain data always has a JSON form.
+    write_data(&serde_json::to_string(activity).unwrap_or_default(), &mut out);
+    out.into()
+}

@@ -1,0 +1,94 @@
+//! `POST /chat/stream`: the first door.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::State,
+    http::{HeaderValue, header},
+    response::{IntoResponse, Response},
+};
+use domain::{ChatId, RunId};
+use store::StoreError;
+use wire::chat_stream::{ChatStreamEncoder, ChatStreamOptions, ChatStreamRequest, Collected, Mode};
+
+use crate::{
+    app::App,
+    auth::Caller,
+    error::ApiError,
+    extract::RawJson,
+    streams::{Format, sse},
+    turns::FreeRun,
+};
+
+const CHAT_ID_LIMIT_BYTES: usize = 200;
+
+/// Starts a run and streams its events, or answers once with the collected run.
+pub(super) async fn post(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    RawJson(body): RawJson,
+) -> Result<Response, ApiError> {
+    let request = ChatStreamRequest::decode(&body).map_err(|error| ApiError::invalid(error.to_string()))?;
+    if request.mode != Mode::Chat {
+        return Err(ApiError::invalid(
+            "This version has no research mode. Leave `mode` out, or send \"chat\".",
+        ));
+    }
+    let (stream, options) = (request.stream, ChatStreamOptions { tool_args_delta: request.tool_args_delta });
+    let run = start(&app, &caller, request).await?;
+    let mut response = if stream {
+        let encoder = ChatStreamEncoder::new(options);
+        sse(app.runs.read(run, 0), Format::Chat(Box::new(encoder)))
+    } else {
+        collect(&app, run).await?
+    };
+    if let Ok(id) = HeaderValue::from_str(&run.to_string()) {
+        response.headers_mut().insert("x-run-id", id);
+    }
+    Ok(response)
+}
+
+async fn start(app: &App, caller: &Caller, request: ChatStreamRequest) -> Result<RunId, ApiError> {
+    let model = app.models.resolve(request.model.as_deref())?;
+    let (history, owner) = (request.messages, caller.id());
+    let workspace = match request.chat_id {
+        None => None,
+        Some(id) => match id.parse::<ChatId>() {
+            Ok(id) => {
+                let chat = app.store.chat(owner, id).await.map_err(no_such_chat)?;
+                let exchange = app.say_with_history(chat, history, model).await?;
+                return exchange.assistant.run.ok_or_else(|| ApiError::internal("an exchange without a run"));
+            }
+            Err(_) => Some(foreign_workspace(caller, &id)?),
+        },
+    };
+    app.run_freely(FreeRun { owner, workspace, history, model }).await
+}
+
+/// Where the files of a chat that lives in another program are kept: apart for each user.
+fn foreign_workspace(caller: &Caller, chat_id: &str) -> Result<String, ApiError> {
+    if chat_id.is_empty() || chat_id.len() > CHAT_ID_LIMIT_BYTES {
+        return Err(ApiError::invalid(format!("`chat_id` has 1 to {CHAT_ID_LIMIT_BYTES} bytes.")));
+    }
+    Ok(format!("{}/{chat_id}", caller.id()))
+}
+
+fn no_such_chat(error: StoreError) -> ApiError {
+    match error {
+        StoreError::NotFound => {
+            ApiError::not_found("There is no chat with this `chat_id`, or it is not yours.")
+        }
+        error => error.into(),
+    }
+}
+
+/// The same stream, read to its end and answered at once.
+async fn collect(app: &App, run: RunId) -> Result<Response, ApiError> {
+    let mut reader = app.runs.read(run, 0);
+    let mut collected = Collected::default();
+    while let Some(events) = reader.next().await? {
+        events.iter().for_each(|logged| collected.push(&logged.event));
+    }
+    let json = HeaderValue::from_static("application/json");
+    Ok(([(header::CONTENT_TYPE, json)], collected.to_json()).into_response())
+}

@@ -1,0 +1,195 @@
+//! Chats: the list, one with its messages, titles, branches.
+
+use std::sync::Arc;
+
+use axum::{extract::State, http::StatusCode};
+use domain::{ChatId, MessageId, Part, Role, RunId, RunSummary};
+use serde::{Deserialize, Serialize};
+use store::{Chat, ChatMessage, ChatPage};
+
+use crate::{
+    app::App,
+    auth::Caller,
+    error::ApiError,
+    extract::{Json, Path, Query},
+    runs::ActivityState,
+};
+
+/// Most chats in one page of the list.
+const PAGE_LIMIT: u32 = 200;
+const TITLE_LIMIT_CHARS: usize = 200;
+
+/// A chat as the list shows it.
+#[derive(Debug, Serialize)]
+pub(super) struct ChatRow {
+    id: ChatId,
+    title: String,
+    created_at: i64,
+    updated_at: i64,
+    state: &'static str,
+}
+
+/// A chat with its messages.
+#[derive(Debug, Serialize)]
+pub(super) struct ChatView {
+    #[serde(flatten)]
+    row: ChatRow,
+    current: Option<MessageId>,
+    messages: Vec<MessageView>,
+}
+
+/// A message as the API shows it.
+#[derive(Debug, Serialize)]
+pub(super) struct MessageView {
+    id: MessageId,
+    parent: Option<MessageId>,
+    role: Role,
+    content: Vec<Part>,
+    created_at: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run: Option<RunId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    summary: Option<RunSummary>,
+}
+
+impl From<ChatMessage> for MessageView {
+    fn from(message: ChatMessage) -> Self {
+        let ChatMessage { id, chat: _, parent, role, content, created_at, model, run, summary } = message;
+        Self { id, parent, role, content, created_at, model, run, summary }
+    }
+}
+
+fn row(app: &App, chat: Chat) -> ChatRow {
+    let live = app.runs.live_in(chat.id);
+    let state =
+        match live.iter().map(|run| crate::runs::Activity::now(run).state).max_by_key(|state| *state as u8) {
+            Some(ActivityState::Waiting) => "waiting",
+            Some(_) => "running",
+            None => "idle",
+        };
+    let Chat { id, title, created_at, updated_at, .. } = chat;
+    ChatRow { id, title, created_at, updated_at, state }
+}
+
+async fn view(app: &App, chat: Chat) -> Result<ChatView, ApiError> {
+    let messages = app.store.messages(chat.id).await?;
+    let (current, messages) = (chat.current, messages.into_iter().map(MessageView::from).collect());
+    Ok(ChatView { current, messages, row: row(app, chat) })
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct ListQuery {
+    query: Option<String>,
+    before: Option<i64>,
+    limit: Option<u32>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ChatList {
+    chats: Vec<ChatRow>,
+    more: bool,
+}
+
+/// `GET /api/v1/chats`: the caller's chats, newest change first.
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Query(query): Query<ListQuery>,
+) -> Result<Json<ChatList>, ApiError> {
+    let limit = query.limit.unwrap_or(50).clamp(1, PAGE_LIMIT);
+    let text = query.query.filter(|text| !text.trim().is_empty());
+    // One more than asked for tells whether there are more.
+    let page = ChatPage { query: text, before: query.before, limit: limit + 1 };
+    let mut chats = app.store.chats(caller.id(), &page).await?;
+    let more = chats.len() > limit as usize;
+    chats.truncate(limit as usize);
+    Ok(Json(ChatList { chats: chats.into_iter().map(|chat| row(&app, chat)).collect(), more }))
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct CreateChat {
+    #[serde(default)]
+    title: String,
+}
+
+/// `POST /api/v1/chats`: an empty chat.
+pub(super) async fn create(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Json(body): Json<CreateChat>,
+) -> Result<Json<ChatView>, ApiError> {
+    let now = app.clock.now_ms();
+    let title = if body.title.trim().is_empty() { String::new() } else { checked_title(&body.title)? };
+    let chat = Chat {
+        id: ChatId::generate(),
+        owner: caller.id(),
+        title,
+        current: None,
+        created_at: now,
+        updated_at: now,
+    };
+    app.store.create_chat(&chat).await?;
+    Ok(Json(view(&app, chat).await?))
+}
+
+/// `GET /api/v1/chats/{chat}`: the chat with all its messages.
+pub(super) async fn get(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(chat): Path<ChatId>,
+) -> Result<Json<ChatView>, ApiError> {
+    let chat = app.store.chat(caller.id(), chat).await?;
+    Ok(Json(view(&app, chat).await?))
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct PatchChat {
+    title: Option<String>,
+    current: Option<MessageId>,
+}
+
+/// `PATCH /api/v1/chats/{chat}`: another title, or another branch shown.
+pub(super) async fn patch(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(chat): Path<ChatId>,
+    Json(body): Json<PatchChat>,
+) -> Result<Json<ChatRow>, ApiError> {
+    let title = body.title.as_deref().map(checked_title).transpose()?;
+    let (owner, now) = (caller.id(), app.clock.now_ms());
+    if let Some(current) = body.current {
+        app.store.set_current(owner, chat, current, now).await?;
+    }
+    if let Some(title) = title {
+        app.store.rename_chat(owner, chat, &title, now).await?;
+    }
+    let chat = app.store.chat(owner, chat).await?;
+    Ok(Json(row(&app, chat)))
+}
+
+/// `DELETE /api/v1/chats/{chat}`: stops its runs and deletes everything in it.
+pub(super) async fn delete(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(chat): Path<ChatId>,
+) -> Result<StatusCode, ApiError> {
+    let chat = app.store.chat(caller.id(), chat).await?;
+    let live = app.runs.live_in(chat.id);
+    live.iter().for_each(|run| run.cancel.cancel());
+    for run in live {
+        // Its last events are on their way; deleting under them would leave some behind.
+        app.runs.ended(run.id).await;
+    }
+    app.store.delete_chat(caller.id(), chat.id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+fn checked_title(title: &str) -> Result<String, ApiError> {
+    let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    if title.is_empty() || title.chars().count() > TITLE_LIMIT_CHARS {
+        return Err(ApiError::invalid(format!("A title has 1 to {TITLE_LIMIT_CHARS} characters.")));
+    }
+    Ok(title)
+}

@@ -1,0 +1,248 @@
+//! Runs: watching their logs, stopping them, answering what they ask.
+
+use std::sync::Arc;
+
+use agent::{ApprovalAnswer, AskError};
+use axum::{
+    extract::{State, WebSocketUpgrade, ws::rejection::WebSocketUpgradeRejection},
+    http::{HeaderMap, StatusCode},
+    response::Response,
+};
+use domain::{ChatId, EventBody, MessageId, RunId, RunSummary, event::Decision};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use store::Run;
+use wire::chat_stream::{ChatStreamEncoder, ChatStreamOptions};
+
+use crate::{
+    app::App,
+    auth::Caller,
+    error::ApiError,
+    extract::{Json, Path, Query},
+    runs::LiveRun,
+    streams::{Format, Native, sse, web_socket},
+};
+
+const ANSWER_LIMIT_BYTES: usize = 100_000;
+
+/// A run as the API shows it.
+#[derive(Debug, Serialize)]
+pub(super) struct RunView {
+    id: RunId,
+    chat: Option<ChatId>,
+    message: Option<MessageId>,
+    model: String,
+    state: &'static str,
+    last_seq: u64,
+    started_at: i64,
+    summary: Option<RunSummary>,
+}
+
+async fn own_run(app: &App, caller: &Caller, run: RunId) -> Result<Run, ApiError> {
+    let run = app.store.run(run).await?;
+    if run.owner == caller.id() { Ok(run) } else { Err(no_such_run()) }
+}
+
+/// A run that is going and is the caller's; without the database, as this is asked for each stop and answer.
+fn own_live(app: &App, caller: &Caller, run: RunId) -> Option<Arc<LiveRun>> {
+    app.runs.live(run).filter(|live| live.owner == caller.id())
+}
+
+fn no_such_run() -> ApiError {
+    ApiError::not_found("There is no such run, or it is not yours.")
+}
+
+/// `GET /runs/{run}`: how far it is.
+pub(super) async fn get(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(run): Path<RunId>,
+) -> Result<Json<RunView>, ApiError> {
+    let run = own_run(&app, &caller, run).await?;
+    let live = app.runs.live(run.id);
+    let state = match &live {
+        Some(live) if live.is_waiting() => "waiting",
+        Some(_) => "running",
+        None => "finished",
+    };
+    let last_seq = live.map_or(run.last_seq, |live| live.last_seq());
+    let Run { id, chat, message, model, started_at, summary, .. } = run;
+    Ok(Json(RunView { id, chat, message, model, state, last_seq, started_at, summary }))
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct EventsQuery {
+    after: Option<u64>,
+    format: Option<String>,
+    preview: Option<usize>,
+    /// For the chat format: the optional frames, separated by commas.
+    events: Option<String>,
+}
+
+/// `GET /runs/{run}/events`: the log from any place to its end, as server-sent events or over a WebSocket.
+pub(super) async fn events(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(run): Path<RunId>,
+    Query(query): Query<EventsQuery>,
+    headers: HeaderMap,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Result<Response, ApiError> {
+    if own_live(&app, &caller, run).is_none() {
+        own_run(&app, &caller, run).await?;
+    }
+    let after = after(&query, &headers)?;
+    let native = Native { preview_bytes: query.preview };
+    if let Ok(upgrade) = upgrade {
+        let reader = app.runs.read(run, after);
+        return Ok(upgrade.on_upgrade(move |socket| web_socket(reader, native, socket)));
+    }
+    let format = match query.format.as_deref() {
+        None | Some("native") => Format::Native(native),
+        Some("chat") => chat_format(&app, run, after, &query).await?,
+        Some(other) => {
+            return Err(ApiError::invalid(format!("There is no format “{other}”. There are: native, chat.")));
+        }
+    };
+    Ok(sse(app.runs.read(run, after), format))
+}
+
+/// Where to go on: what the client has seen, by the header of the protocol or in the address.
+fn after(query: &EventsQuery, headers: &HeaderMap) -> Result<u64, ApiError> {
+    match headers.get("last-event-id") {
+        None => Ok(query.after.unwrap_or(0)),
+        Some(value) => value
+            .to_str()
+            .ok()
+            .and_then(|text| text.trim().parse().ok())
+            .ok_or_else(|| ApiError::invalid("Last-Event-ID has to be the number of an event.")),
+    }
+}
+
+/// The chat format in the state it is in after event `after`.
+async fn chat_format(app: &App, run: RunId, after: u64, query: &EventsQuery) -> Result<Format, ApiError> {
+    let asked = query.events.as_deref().unwrap_or_default();
+    let tool_args_delta = asked.split(',').any(|name| name.trim() == "tool_args_delta");
+    let mut format = Format::Chat(Box::new(ChatStreamEncoder::new(ChatStreamOptions { tool_args_delta })));
+    let mut earlier = app.runs.read(run, 0);
+    let mut primed = 0;
+    while primed < after {
+        let Some(events) = earlier.next().await? else { break };
+        for logged in events.iter().filter(|logged| logged.event.seq <= after) {
+            format.prime(&logged.event);
+        }
+        primed = events.last().map_or(after, |last| last.event.seq);
+    }
+    Ok(format)
+}
+
+/// `GET /runs/{run}/calls/{call}`: one finished tool call, whole.
+pub(super) async fn call(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path((run, call)): Path<(RunId, String)>,
+) -> Result<Json<EventBody>, ApiError> {
+    own_run(&app, &caller, run).await?;
+    let mut reader = app.runs.read_stored(run);
+    while let Some(events) = reader.next().await? {
+        for logged in &events {
+            if let EventBody::ToolFinished { call: finished, .. } = &logged.event.body
+                && *finished == call
+            {
+                return Ok(Json(logged.event.body.clone()));
+            }
+        }
+    }
+    Err(ApiError::not_found("There is no such call in this run, or it has not finished."))
+}
+
+/// `POST /runs/{run}/cancel`: stops it; what it wrote is kept.
+pub(super) async fn cancel(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(run): Path<RunId>,
+) -> Result<StatusCode, ApiError> {
+    match own_live(&app, &caller, run) {
+        Some(live) => live.cancel.cancel(),
+        None => drop(own_run(&app, &caller, run).await?),
+    }
+    Ok(StatusCode::NO_CONTENT)
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct AnswerApproval {
+    decision: AskedDecision,
+    arguments: Option<Map<String, Value>>,
+    reason: Option<String>,
+}
+
+/// What a person can decide.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum AskedDecision {
+    Allow,
+    Deny,
+}
+
+/// `POST /runs/{run}/approvals/{approval}`: allows or denies a call that waits.
+pub(super) async fn approve(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path((run, approval)): Path<(RunId, String)>,
+    Json(body): Json<AnswerApproval>,
+) -> Result<StatusCode, ApiError> {
+    let live = waiting_run(&app, &caller, run).await?;
+    let answer = ApprovalAnswer {
+        decision: match body.decision {
+            AskedDecision::Allow => Decision::Allow,
+            AskedDecision::Deny => Decision::Deny,
+        },
+        arguments: body.arguments.map(Value::Object),
+        reason: body.reason.map(limited).transpose()?,
+    };
+    live.asks.answer_approval(&approval, answer).map_err(not_taken)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct AnswerQuestion {
+    answer: String,
+}
+
+/// `POST /runs/{run}/questions/{question}`: answers an agent's question.
+pub(super) async fn answer(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path((run, question)): Path<(RunId, String)>,
+    Json(body): Json<AnswerQuestion>,
+) -> Result<StatusCode, ApiError> {
+    let live = waiting_run(&app, &caller, run).await?;
+    live.asks.answer_question(&question, limited(body.answer)?).map_err(not_taken)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn waiting_run(app: &App, caller: &Caller, run: RunId) -> Result<Arc<LiveRun>, ApiError> {
+    match own_live(app, caller, run) {
+        Some(live) => Ok(live),
+        None => {
+            own_run(app, caller, run).await?;
+            Err(not_taken(AskError::NotWaiting))
+        }
+    }
+}
+
+fn limited(text: String) -> Result<String, ApiError> {
+    if text.len() > ANSWER_LIMIT_BYTES {
+        return Err(ApiError::invalid(format!("An answer has at most {ANSWER_LIMIT_BYTES} bytes.")));
+    }
+    Ok(text)
+}
+
+fn not_taken(error: AskError) -> ApiError {
+    match error {
+        AskError::NotWaiting => ApiError::conflict(error.to_string()),
+        AskError::InvalidArguments(_) => {
+            ApiError::invalid(error.to_string()).with_status(StatusCode::UNPROCESSABLE_ENTITY)
+        }
+    }
+}

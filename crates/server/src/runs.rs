@@ -1,0 +1,149 @@
+//! The run registry: starts runs, keeps their logs, and lets anybody who may read them.
+
+mod activity;
+mod live;
+mod reader;
+mod recorder;
+mod recovery;
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use agent::{Asks, Emitter, RunRequest, StopSignals};
+use domain::{ChatId, RunId, UserId};
+use store::Store;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+pub use activity::{Activity, ActivityState};
+pub use live::{LiveRun, Logged};
+pub use reader::Reader;
+
+use crate::clock::Clock;
+
+/// How far an agent may run ahead of its log, events.
+const EMITTER_CAPACITY: usize = 256;
+
+/// All runs of this process. Cloning is cheap.
+#[derive(Clone)]
+pub struct Runs(Arc<Inner>);
+
+struct Inner {
+    store: Store,
+    clock: Clock,
+    live: Mutex<HashMap<RunId, Arc<LiveRun>>>,
+    activity: tokio::sync::broadcast::Sender<Activity>,
+    tasks: TaskTracker,
+    shutdown: CancellationToken,
+}
+
+/// A run about to start; its rows are in the database already.
+pub struct NewLiveRun {
+    /// Its id.
+    pub run: RunId,
+    /// Whose it is.
+    pub owner: UserId,
+    /// The chat's title, for the activity stream.
+    pub title: String,
+    /// What the agent needs.
+    pub request: RunRequest,
+}
+
+impl Runs {
+    /// An empty registry. `shutdown` ends all runs as interrupted, once [`Runs::drain`] has waited.
+    #[must_use]
+    pub fn new(store: Store, clock: Clock) -> Self {
+        let (activity, _) = tokio::sync::broadcast::channel(256);
+        let (tasks, shutdown) = (TaskTracker::new(), CancellationToken::new());
+        Self(Arc::new(Inner { store, clock, live: Mutex::default(), activity, tasks, shutdown }))
+    }
+
+    /// Starts the run in a task of its own.
+    pub fn start(&self, new: NewLiveRun) {
+        let NewLiveRun { run, owner, title, request } = new;
+        let (emitter, events) = Emitter::channel(EMITTER_CAPACITY);
+        let stop = StopSignals { cancel: CancellationToken::new(), shutdown: self.0.shutdown.clone() };
+        let asks = Asks::default();
+        let live = Arc::new(LiveRun::new(run, owner, request.chat, title, asks.clone(), stop.cancel.clone()));
+        self.lock().insert(run, Arc::clone(&live));
+        self.0.announce(&live, ActivityState::Running);
+        let registry = Arc::clone(&self.0);
+        self.0.tasks.spawn(async move {
+            let recorder = recorder::record(&registry, &live, events);
+            tokio::join!(agent::run(request, emitter, asks, stop), recorder);
+            registry.live.lock().unwrap_or_else(PoisonError::into_inner).remove(&run);
+            registry.announce(&live, ActivityState::Finished);
+        });
+    }
+
+    /// The run, if it is going in this process.
+    #[must_use]
+    pub fn live(&self, run: RunId) -> Option<Arc<LiveRun>> {
+        self.lock().get(&run).cloned()
+    }
+
+    /// The runs of one person that are going.
+    #[must_use]
+    pub fn live_of(&self, owner: UserId) -> Vec<Arc<LiveRun>> {
+        self.lock().values().filter(|run| run.owner == owner).cloned().collect()
+    }
+
+    /// The run that is going in a chat, if any.
+    #[must_use]
+    pub fn live_in(&self, chat: ChatId) -> Vec<Arc<LiveRun>> {
+        self.lock().values().filter(|run| run.chat == Some(chat)).cloned().collect()
+    }
+
+    /// Reads a run's log from after event `after` to its end, live or stored.
+    #[must_use]
+    pub fn read(&self, run: RunId, after: u64) -> Reader {
+        Reader::new(self.0.store.clone(), self.live(run), run, after)
+    }
+
+    /// Reads a log only as far as it is stored.
+    #[must_use]
+    pub fn read_stored(&self, run: RunId) -> Reader {
+        Reader::new(self.0.store.clone(), None, run, 0)
+    }
+
+    /// Waits until a run of this process is over and its log is closed.
+    pub async fn ended(&self, run: RunId) {
+        if let Some(live) = self.live(run) {
+            live.ended().await;
+        }
+    }
+
+    /// Changes in anybody's runs, from now on.
+    pub fn subscribe(&self) -> tokio::sync::broadcast::Receiver<Activity> {
+        self.0.activity.subscribe()
+    }
+
+    /// Ends the logs that an earlier process left open. Call once, before serving.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub async fn recover(&self) -> Result<usize, store::StoreError> {
+        recovery::close_open_logs(&self.0.store, &self.0.clock).await
+    }
+
+    /// Gives the runs `grace` to finish, then interrupts what is left and waits until their logs are closed.
+    pub async fn drain(&self, grace: std::time::Duration) {
+        self.0.tasks.close();
+        if tokio::time::timeout(grace, self.0.tasks.wait()).await.is_err() {
+            self.0.shutdown.cancel();
+            self.0.tasks.wait().await;
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<RunId, Arc<LiveRun>>> {
+        self.0.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn announce(&self, live: &LiveRun, state: ActivityState) {
+        // Nobody listening is fine.
+        drop(self.activity.send(Activity::of(live, state)));
+    }
+}

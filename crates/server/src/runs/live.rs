@@ -1,0 +1,186 @@
+//! A run that is going: the last stretch of its log in memory, and the ways to reach it.
+
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use agent::Asks;
+use bytes::Bytes;
+use domain::{ChatId, EventBody, RunEvent, RunId, UserId};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+/// Events kept for readers that follow closely; others read from the database.
+const TAIL_EVENTS: usize = 128;
+/// The same bound for long events, bytes of JSON.
+const TAIL_BYTES: usize = 256 * 1024;
+
+/// An event with its JSON, which all readers share.
+#[derive(Debug)]
+pub struct Logged {
+    /// The event.
+    pub event: RunEvent,
+    /// Its stored form.
+    pub json: Bytes,
+}
+
+/// A run of this process.
+#[derive(Debug)]
+pub struct LiveRun {
+    /// Its id.
+    pub id: RunId,
+    /// Whose it is.
+    pub owner: UserId,
+    /// Its chat, if any.
+    pub chat: Option<ChatId>,
+    /// The chat's title when it started.
+    pub title: String,
+    /// What it waits for from a person.
+    pub asks: Asks,
+    /// Stops it.
+    pub cancel: CancellationToken,
+    tail: Mutex<Tail>,
+    /// How far readers may see.
+    seen: watch::Sender<Seen>,
+    waiting: AtomicUsize,
+}
+
+#[derive(Debug, Default)]
+struct Tail {
+    events: VecDeque<Arc<Logged>>,
+    size_bytes: usize,
+    /// Everything up to here is in the database, so may leave the memory.
+    stored: u64,
+}
+
+/// How far the log has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Seen {
+    pub(super) seq: u64,
+    pub(super) closed: bool,
+}
+
+/// What the tail has for a reader.
+pub(super) enum FromTail {
+    /// The next events, at least one.
+    Events(Vec<Arc<Logged>>),
+    /// The next event has left the memory; it is in the database.
+    Older,
+    /// Nothing yet.
+    Nothing,
+}
+
+impl LiveRun {
+    pub(super) fn new(
+        id: RunId,
+        owner: UserId,
+        chat: Option<ChatId>,
+        title: String,
+        asks: Asks,
+        cancel: CancellationToken,
+    ) -> Self {
+        let (seen, _) = watch::channel(Seen::default());
+        let (tail, waiting) = (Mutex::default(), AtomicUsize::new(0));
+        Self { id, owner, chat, title, asks, cancel, tail, seen, waiting }
+    }
+
+    /// Whether it waits for a person.
+    #[must_use]
+    pub fn is_waiting(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) > 0
+    }
+
+    /// The number of the last event readers have seen.
+    #[must_use]
+    pub fn last_seq(&self) -> u64 {
+        self.seen.borrow().seq
+    }
+
+    /// Shows events to the readers. Returns whether the run began or ceased to wait for a person.
+    pub(super) fn publish(&self, events: Vec<Arc<Logged>>) -> bool {
+        let Some(last) = events.last().map(|last| last.event.seq) else { return false };
+        let was_waiting = self.is_waiting();
+        for event in &events {
+            self.count_waiting(&event.event.body);
+        }
+        {
+            let mut tail = self.tail();
+            tail.size_bytes += events.iter().map(|event| event.json.len()).sum::<usize>();
+            tail.events.extend(events);
+            tail.trim();
+        }
+        self.seen.send_modify(|seen| seen.seq = last);
+        was_waiting != self.is_waiting()
+    }
+
+    /// Notes that the database has everything up to `seq`.
+    pub(super) fn mark_stored(&self, seq: u64) {
+        let mut tail = self.tail();
+        tail.stored = seq;
+        tail.trim();
+    }
+
+    /// Ends the readers once they have read everything.
+    pub(super) fn close(&self) {
+        self.seen.send_modify(|seen| seen.closed = true);
+    }
+
+    /// Waits until nothing is written to the log any more.
+    pub(super) async fn ended(&self) {
+        // The sender lives in `self`, so waiting cannot fail.
+        drop(self.seen.subscribe().wait_for(|seen| seen.closed).await);
+    }
+
+    pub(super) fn watch(&self) -> watch::Receiver<Seen> {
+        self.seen.subscribe()
+    }
+
+    /// What comes after event `after`.
+    pub(super) fn after(&self, after: u64) -> FromTail {
+        let tail = self.tail();
+        match tail.events.front().map(|first| first.event.seq) {
+            Some(first) if first <= after + 1 => {
+                let skip = usize::try_from(after + 1 - first).unwrap_or(usize::MAX);
+                let events: Vec<_> = tail.events.iter().skip(skip).cloned().collect();
+                if events.is_empty() { FromTail::Nothing } else { FromTail::Events(events) }
+            }
+            Some(_) => FromTail::Older,
+            None => FromTail::Nothing,
+        }
+    }
+
+    fn count_waiting(&self, body: &EventBody) {
+        match body {
+            EventBody::ApprovalAsked { .. } | EventBody::QuestionAsked { .. } => {
+                self.waiting.fetch_add(1, Ordering::Relaxed);
+            }
+            EventBody::ApprovalAnswered { .. } | EventBody::QuestionAnswered { .. } => {
+                self.waiting.fetch_sub(1, Ordering::Relaxed);
+            }
+            _ => {}
+        }
+    }
+
+    fn tail(&self) -> std::sync::MutexGuard<'_, Tail> {
+        self.tail.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Tail {
+    fn trim(&mut self) {
+        // The last event always stays, so that the tail knows where it is.
+        while self.events.len() > 1 && (self.events.len() > TAIL_EVENTS || self.size_bytes > TAIL_BYTES) {
+            match self.events.front() {
+                Some(first) if first.event.seq <= self.stored => {
+                    self.size_bytes -= first.json.len();
+                    self.events.pop_front();
+                }
+                _ => return,
+            }
+        }
+    }
+}

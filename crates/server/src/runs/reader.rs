@@ -1,0 +1,89 @@
+//! Reads a log from any place to its end: from the database what is old, from memory what is new.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use bytes::Bytes;
+use domain::{EventBody, RunEvent, RunId};
+use store::{Segment, Store, StoreError};
+use tokio::sync::watch;
+
+use super::{
+    LiveRun, Logged,
+    live::{FromTail, Seen},
+};
+
+/// How much is read from the database at a time, bytes.
+const PAGE_BYTES: usize = 256 * 1024;
+
+/// One reader of one log. Dropping it ends the reading and nothing else.
+pub struct Reader {
+    store: Store,
+    run: RunId,
+    live: Option<(Arc<LiveRun>, watch::Receiver<Seen>)>,
+    /// The last event given out.
+    cursor: u64,
+    finished: bool,
+}
+
+impl Reader {
+    pub(super) fn new(store: Store, live: Option<Arc<LiveRun>>, run: RunId, after: u64) -> Self {
+        let live = live.map(|live| {
+            let seen = live.watch();
+            (live, seen)
+        });
+        Self { store, run, live, cursor: after, finished: false }
+    }
+
+    /// The next events, at least one; waits for them. `None` after the last.
+    ///
+    /// # Errors
+    /// Where the database does not answer or holds something that is not a log.
+    pub async fn next(&mut self) -> Result<Option<Vec<Arc<Logged>>>, StoreError> {
+        while !self.finished {
+            let found = match &mut self.live {
+                None => Some(self.page().await?),
+                Some((live, seen)) => {
+                    let now = *seen.borrow_and_update();
+                    match live.after(self.cursor) {
+                        FromTail::Events(events) => Some(events),
+                        FromTail::Older => Some(self.page().await?),
+                        FromTail::Nothing if now.closed || seen.changed().await.is_err() => Some(Vec::new()),
+                        FromTail::Nothing => None,
+                    }
+                }
+            };
+            let Some(events) = found else { continue };
+            let Some(last) = events.last() else {
+                self.finished = true;
+                return Ok(None);
+            };
+            self.cursor = last.event.seq;
+            self.finished = matches!(last.event.body, EventBody::RunFinished { .. });
+            return Ok(Some(events));
+        }
+        Ok(None)
+    }
+
+    /// A page from the database; nothing at the end of what is stored.
+    async fn page(&self) -> Result<Vec<Arc<Logged>>, StoreError> {
+        let segments = self.store.events_after(self.run, self.cursor, PAGE_BYTES).await?;
+        let mut events = VecDeque::new();
+        for segment in &segments {
+            events.extend(parse(segment, self.cursor)?);
+        }
+        Ok(events.into())
+    }
+}
+
+/// The events of a segment that come after `after`.
+pub(super) fn parse(segment: &Segment, after: u64) -> Result<Vec<Arc<Logged>>, StoreError> {
+    let skip = usize::try_from((after + 1).saturating_sub(segment.first_seq)).unwrap_or(usize::MAX);
+    let lines = segment.lines.lines().skip(skip);
+    lines
+        .map(|line| {
+            let event: RunEvent = serde_json::from_str(line)
+                .map_err(|error| StoreError::Corrupt(format!("log of {}: {error}", segment.run)))?;
+            Ok(Arc::new(Logged { event, json: Bytes::copy_from_slice(line.as_bytes()) }))
+        })
+        .collect()
+}

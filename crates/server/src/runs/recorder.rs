@@ -1,0 +1,206 @@
+//! Numbers a run's events, stores them and shows them to readers: an item only once it is stored, deltas at
+//! once and stored in small batches.
+
+use std::{sync::Arc, time::Duration};
+
+use agent::Emitted;
+use bytes::Bytes;
+use domain::{AgentPath, EventBody, Outcome, Problem, ProblemCode, RunEvent, RunSummary, Usage};
+use store::{Segment, StoreError};
+use tokio::{
+    sync::{mpsc, oneshot},
+    time::{Instant, sleep, sleep_until},
+};
+
+use super::{ActivityState, Inner, LiveRun, Logged};
+
+/// How far storage may be behind what readers have seen of deltas.
+const DELTAS_BEHIND: Duration = Duration::from_millis(50);
+/// Events taken at a time.
+const BATCH_EVENTS: usize = 256;
+/// How long a database that does not answer is asked again before the run is given up.
+const GIVE_UP_AFTER: Duration = Duration::from_secs(30);
+
+/// Keeps the log until the agent's end of the channel is gone.
+pub(super) async fn record(runs: &Inner, live: &LiveRun, events: mpsc::Receiver<Emitted>) {
+    let mut recorder =
+        Recorder { runs, live, next_seq: 1, unstored: Unstored::default(), summary: RunSummary::default() };
+    if recorder.keep(events).await.is_err() {
+        recorder.give_up();
+    }
+    live.close();
+}
+
+struct Recorder<'a> {
+    runs: &'a Inner,
+    live: &'a LiveRun,
+    next_seq: u64,
+    unstored: Unstored,
+    summary: RunSummary,
+}
+
+/// Lines that readers may have seen but the database has not.
+#[derive(Default)]
+struct Unstored {
+    first_seq: u64,
+    last_seq: u64,
+    lines: String,
+    /// When they have to be stored.
+    due: Option<Instant>,
+}
+
+impl Recorder<'_> {
+    async fn keep(&mut self, mut events: mpsc::Receiver<Emitted>) -> Result<(), StoreError> {
+        let mut taken = Vec::with_capacity(BATCH_EVENTS);
+        loop {
+            let due = self.unstored.due;
+            tokio::select! {
+                count = events.recv_many(&mut taken, BATCH_EVENTS) => {
+                    if count == 0 {
+                        return self.flush().await;
+                    }
+                    self.take(&mut taken).await?;
+                }
+                () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => self.flush().await?,
+            }
+        }
+    }
+
+    async fn take(&mut self, taken: &mut Vec<Emitted>) -> Result<(), StoreError> {
+        let (fresh, waiting) = self.number(taken);
+        let items_from = fresh.iter().position(|logged| !logged.event.body.is_delta());
+        let (deltas, rest) = fresh.split_at(items_from.unwrap_or(fresh.len()));
+        // Deltas need not wait for the disk; from the first item on everything does, to keep the order.
+        self.publish(deltas.to_vec());
+        if rest.is_empty() {
+            return Ok(());
+        }
+        self.flush().await?;
+        if let Some(finished_at) = rest.last().filter(|last| is_end(last)).map(|last| last.event.at) {
+            // Whoever reads the end finds the chat's message complete.
+            let store = &self.runs.store;
+            retry(|| store.finish_run(self.live.id, finished_at, &self.summary)).await?;
+        }
+        self.publish(rest.to_vec());
+        for stored in waiting {
+            // Whoever waited may have been stopped meanwhile.
+            let _ = stored.send(());
+        }
+        Ok(())
+    }
+
+    /// Gives the events their numbers and times, and puts them with the unstored ones.
+    fn number(&mut self, taken: &mut Vec<Emitted>) -> (Vec<Arc<Logged>>, Vec<oneshot::Sender<()>>) {
+        let at = self.runs.clock.now_ms();
+        let (mut fresh, mut waiting) = (Vec::with_capacity(taken.len()), Vec::new());
+        for (agent, body, stored) in merge_deltas(taken) {
+            let event = RunEvent { run: self.live.id, seq: self.next_seq, at, agent, body };
+            self.next_seq += 1;
+            self.summary.push(&event);
+            // An event is plain data: it always has a JSON form.
+            let json = serde_json::to_string(&event).unwrap_or_default();
+            self.unstored.push(event.seq, &json);
+            fresh.push(Arc::new(Logged { event, json: Bytes::from(json) }));
+            waiting.extend(stored);
+        }
+        (fresh, waiting)
+    }
+
+    async fn flush(&mut self) -> Result<(), StoreError> {
+        let unstored = std::mem::take(&mut self.unstored);
+        if unstored.lines.is_empty() {
+            return Ok(());
+        }
+        let Unstored { first_seq, last_seq, lines, .. } = unstored;
+        let segment = Segment { run: self.live.id, first_seq, last_seq, lines };
+        let store = &self.runs.store;
+        let appended = retry(|| store.append(segment.clone())).await;
+        match appended {
+            // Nobody else writes this log: a first try whose answer was lost had stored it after all.
+            Ok(()) | Err(StoreError::Conflict(_)) => {}
+            Err(error) => return Err(error),
+        }
+        self.live.mark_stored(last_seq);
+        Ok(())
+    }
+
+    fn publish(&self, events: Vec<Arc<Logged>>) {
+        if self.live.publish(events) {
+            let waits = self.live.is_waiting();
+            self.runs
+                .announce(self.live, if waits { ActivityState::Waiting } else { ActivityState::Running });
+        }
+    }
+
+    /// The database is gone for good: the run is stopped, and its readers are told. The log is closed
+    /// properly by the next start.
+    fn give_up(&mut self) {
+        tracing::error!(run = %self.live.id, "the log could not be stored; the run is stopped");
+        self.live.cancel.cancel();
+        let message = "The database did not answer, so the run was stopped.";
+        let body = EventBody::RunFinished {
+            outcome: Outcome::Failed,
+            problem: Some(Problem::new(ProblemCode::Unavailable, message)),
+            usage: Usage::default(),
+            cost_micro_usd: None,
+        };
+        let at = self.runs.clock.now_ms();
+        let event = RunEvent { run: self.live.id, seq: self.next_seq, at, agent: AgentPath::main(), body };
+        let json = serde_json::to_string(&event).unwrap_or_default().into();
+        self.publish(vec![Arc::new(Logged { event, json })]);
+    }
+}
+
+impl Unstored {
+    fn push(&mut self, seq: u64, json: &str) {
+        if self.lines.is_empty() {
+            self.first_seq = seq;
+            self.due = Some(Instant::now() + DELTAS_BEHIND);
+        }
+        self.last_seq = seq;
+        self.lines.reserve(json.len() + 1);
+        self.lines.push_str(json);
+        self.lines.push('\n');
+    }
+}
+
+fn is_end(logged: &Logged) -> bool {
+    matches!(logged.event.body, EventBody::RunFinished { .. })
+}
+
+type Waiting = Option<oneshot::Sender<()>>;
+
+/// Deltas of one item that came together become one event: a burst costs one line instead of hundreds.
+fn merge_deltas(taken: &mut Vec<Emitted>) -> Vec<(AgentPath, EventBody, Waiting)> {
+    let mut merged: Vec<(AgentPath, EventBody, Waiting)> = Vec::with_capacity(taken.len());
+    for Emitted { agent, body, stored } in taken.drain(..) {
+        let body = match merged.last_mut() {
+            Some((_, last, _)) if body.is_delta() => match last.merge_delta(body) {
+                Ok(()) => continue,
+                Err(body) => body,
+            },
+            _ => body,
+        };
+        merged.push((agent, body, stored));
+    }
+    merged
+}
+
+/// Repeats while the database does not answer, up to a limit.
+async fn retry<Work, Answer>(work: impl Fn() -> Work) -> Result<Answer, StoreError>
+where
+    Work: Future<Output = Result<Answer, StoreError>>,
+{
+    let give_up = Instant::now() + GIVE_UP_AFTER;
+    let mut pause = Duration::from_millis(50);
+    loop {
+        match work().await {
+            Err(error @ StoreError::Unavailable(_)) if Instant::now() < give_up => {
+                tracing::warn!(%error, "the database did not answer; trying again");
+                sleep(pause).await;
+                pause = (pause * 2).min(Duration::from_secs(2));
+            }
+            result => return result,
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Carries a log to its readers: server-sent events and WebSocket, in any format.
+
+use std::{convert::Infallible, time::Duration};
+
+use axum::{
+    body::Body,
+    extract::ws::{Message, WebSocket},
+    http::{HeaderValue, header},
+    response::Response,
+};
+use bytes::Bytes;
+use domain::{EventBody, RunEvent};
+use futures_util::stream;
+use serde_json::Value;
+use wire::{
+    chat_stream::ChatStreamEncoder,
+    sse::{Frame, KEEP_ALIVE},
+};
+
+use crate::runs::{Logged, Reader};
+
+/// After this much silence a comment tells proxies and clients that we are there.
+const KEEP_ALIVE_AFTER: Duration = Duration::from_secs(15);
+
+/// In which words a reader gets the log.
+pub enum Format {
+    /// The stored events.
+    Native(Native),
+    /// The frames of `POST /chat/stream`.
+    Chat(Box<ChatStreamEncoder>),
+}
+
+/// The stored events, with long results cut on request.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Native {
+    /// Tool results longer than this many bytes are cut there and marked; the whole is had by its own call.
+    pub preview_bytes: Option<usize>,
+}
+
+impl Format {
+    /// Takes note of an event the reader has already had.
+    pub fn prime(&mut self, event: &RunEvent) {
+        match self {
+            Self::Native(_) => {}
+            Self::Chat(encoder) => encoder.prime(event),
+        }
+    }
+
+    fn write(&mut self, logged: &Logged, out: &mut Vec<u8>) {
+        match self {
+            Self::Native(native) => native.write(logged, out),
+            Self::Chat(encoder) => encoder.push(&logged.event).iter().for_each(|frame| frame.write(out)),
+        }
+    }
+}
+
+impl Native {
+    fn write(self, logged: &Logged, out: &mut Vec<u8>) {
+        match self.preview(&logged.event) {
+            Some(data) => Frame { id: Some(logged.event.seq), event: None, data }.write(out),
+            None => {
+                // The stored bytes go out as they are: JSON has no line feeds to take care of.
+                out.extend_from_slice(format!("id: {}\ndata: ", logged.event.seq).as_bytes());
+                out.extend_from_slice(&logged.json);
+                out.extend_from_slice(b"\n\n");
+            }
+        }
+    }
+
+    /// The event with a shorter result, where its result is too long for this reader.
+    fn preview(self, event: &RunEvent) -> Option<String> {
+        let limit = self.preview_bytes?;
+        let EventBody::ToolFinished { result, .. } = &event.body else { return None };
+        if result.len() <= limit {
+            return None;
+        }
+        let mut end = limit;
+        while !result.is_char_boundary(end) {
+            end -= 1;
+        }
+        let mut value = serde_json::to_value(event).ok()?;
+        *value.pointer_mut("/body/result")? = Value::String(result[..end].to_owned());
+        value.as_object_mut()?.insert("preview".to_owned(), Value::Bool(true));
+        Some(value.to_string())
+    }
+}
+
+/// What a stream of server-sent events keeps between two writes.
+struct Sse {
+    reader: Reader,
+    format: Format,
+    over: bool,
+}
+
+/// A log as server-sent events, to its end. Many events that come together are one write.
+#[must_use]
+pub fn sse(reader: Reader, format: Format) -> Response {
+    let body = stream::unfold(Sse { reader, format, over: false }, |mut sse| async move {
+        let chunk = sse.next().await?;
+        Some((Ok::<_, Infallible>(chunk), sse))
+    });
+    event_stream(Body::from_stream(body))
+}
+
+/// A response of server-sent events.
+#[must_use]
+pub fn event_stream(body: Body) -> Response {
+    let mut response = Response::new(body);
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response
+}
+
+impl Sse {
+    async fn next(&mut self) -> Option<Bytes> {
+        while !self.over {
+            match tokio::time::timeout(KEEP_ALIVE_AFTER, self.reader.next()).await {
+                Err(_) => return Some(Bytes::from_static(KEEP_ALIVE.as_bytes())),
+                Ok(Ok(Some(events))) => {
+                    let mut out = Vec::with_capacity(events.iter().map(|event| event.json.len() + 16).sum());
+                    events.iter().for_each(|logged| self.format.write(logged, &mut out));
+                    // A format may have nothing to say about some events.
+                    if !out.is_empty() {
+                        return Some(out.into());
+                    }
+                }
+                Ok(Ok(None)) => self.over = true,
+                Ok(Err(error)) => {
+                    // The client comes back with the last event it has seen.
+                    tracing::warn!(%error, "a reader of a log was cut off");
+                    self.over = true;
+                }
+            }
+        }
+        None
+    }
+}
+
+/// A log over a WebSocket, one stored event for each text message, then a proper close.
+pub async fn web_socket(mut reader: Reader, native: Native, mut socket: WebSocket) {
+    loop {
+        tokio::select! {
+            events = reader.next() => match events {
+                Ok(Some(events)) => {
+                    for logged in events {
+                        let json = native.preview(&logged.event);
+                        let json = json.unwrap_or_else(|| String::from_utf8_lossy(&logged.json).into_owned());
+                        if socket.send(Message::Text(json.into())).await.is_err() {
+                            return;
+                        }
+                    }
+                }
+                // The other side may be gone already.
+                Ok(None) | Err(_) => return drop(socket.send(Message::Close(None)).await),
+            },
+            message = socket.recv() => match message {
+                // Whatever a reader says, it only reads.
+                Some(Ok(Message::Close(_)) | Err(_)) | None => return,
+                Some(Ok(_)) => {}
+            },
+            () = tokio::time::sleep(KEEP_ALIVE_AFTER) => {
+                if socket.send(Message::Ping(Bytes::new())).await.is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! One exchange of a chat: stores the messages, gathers what the agent has to know, starts the run.
+
+use std::{collections::HashMap, sync::Arc};
+
+use agent::{ModelSettings, RunRequest, Workspace, history::messages_of, tour};
+use domain::{ChatId, Message, MessageId, Part, Role, RunEvent, RunId, UserId};
+use store::{Chat, ChatMessage, NewRun, NewTurn};
+
+use crate::{
+    app::App,
+    error::ApiError,
+    models::{ResolvedModel, TOUR},
+    runs::NewLiveRun,
+};
+
+/// Earlier runs whose tool calls the model sees again; of older ones it sees the answers.
+const RUNS_RECALLED: usize = 3;
+/// Longest title made from a first message, characters.
+const TITLE_LIMIT_CHARS: usize = 60;
+/// Most parts of one message.
+const PARTS_LIMIT: usize = 50;
+
+/// What a person says, and after which message.
+pub struct NewMessage {
+    /// The message it follows; nothing at the beginning.
+    pub parent: Option<MessageId>,
+    /// What is said.
+    pub content: Vec<Part>,
+}
+
+/// Both messages of an exchange that has begun.
+pub struct Exchange {
+    /// The person's message; nothing where an earlier one is answered again.
+    pub user: Option<ChatMessage>,
+    /// The answer that is being written.
+    pub assistant: ChatMessage,
+}
+
+/// A run that belongs to no chat.
+pub struct FreeRun {
+    /// Whose it is.
+    pub owner: UserId,
+    /// Where its files are kept; its own id where nothing.
+    pub workspace: Option<String>,
+    /// The conversation.
+    pub history: Vec<Message>,
+    /// The model that answers.
+    pub model: ResolvedModel,
+}
+
+impl App {
+    /// Stores a person's message and starts the run that answers it.
+    ///
+    /// # Errors
+    /// 4xx where the message is empty or its parent is not in the chat.
+    pub async fn say(&self, chat: Chat, new: NewMessage, model: ResolvedModel) -> Result<Exchange, ApiError> {
+        check_content(&new.content)?;
+        let messages = self.store.messages(chat.id).await?;
+        if let Some(parent) = new.parent
+            && !messages.iter().any(|message| message.id == parent)
+        {
+            return Err(ApiError::conflict("The message you answer is not in this chat (any more)."));
+        }
+        let user = self.user_message(chat.id, new.parent, new.content);
+        let mut history = self.history(&messages, new.parent).await?;
+        history.push(Message { content: user.content.clone(), ..Message::text(Role::User, "") });
+        self.begin(chat, user.id, Some(user), history, model).await
+    }
+
+    /// Starts another run for the message that `answered` answers.
+    ///
+    /// # Errors
+    /// 404 where there is no such answer in the chat.
+    pub async fn answer_again(
+        &self,
+        chat: Chat,
+        answered: MessageId,
+        model: ResolvedModel,
+    ) -> Result<Exchange, ApiError> {
+        let messages = self.store.messages(chat.id).await?;
+        let asked = messages
+            .iter()
+            .find(|message| message.id == answered && message.role == Role::Assistant)
+            .and_then(|message| message.parent)
+            .ok_or_else(|| ApiError::not_found("There is no such answer in this chat."))?;
+        let history = self.history(&messages, Some(asked)).await?;
+        self.begin(chat, asked, None, history, model).await
+    }
+
+    /// Starts a run that belongs to no chat. Returns its id.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub async fn run_freely(&self, free: FreeRun) -> Result<RunId, ApiError> {
+        let run = RunId::generate();
+        let row = NewRun {
+            id: run,
+            owner: free.owner,
+            chat: None,
+            message: None,
+            model: free.model.id.clone(),
+            started_at: self.clock.now_ms(),
+        };
+        self.store.create_run(&row).await?;
+        let workspace = free.workspace.unwrap_or_else(|| run.to_string());
+        let request = self.request(free.model, free.history, workspace, None, None);
+        self.runs.start(NewLiveRun { run, owner: free.owner, title: String::new(), request });
+        Ok(run)
+    }
+
+    /// Stores a person's message in the chat, after its current end, and answers `history` instead of what the
+    /// chat holds: for callers that send the whole conversation themselves.
+    ///
+    /// # Errors
+    /// 4xx where the last message is empty.
+    pub async fn say_with_history(
+        &self,
+        chat: Chat,
+        history: Vec<Message>,
+        model: ResolvedModel,
+    ) -> Result<Exchange, ApiError> {
+        let said = history.iter().rev().find(|message| message.role == Role::User);
+        let content = said.map(|message| message.content.clone()).unwrap_or_default();
+        check_content(&content)?;
+        let user = self.user_message(chat.id, chat.current, content);
+        self.begin(chat, user.id, Some(user), history, model).await
+    }
+
+    fn user_message(&self, chat: ChatId, parent: Option<MessageId>, content: Vec<Part>) -> ChatMessage {
+        ChatMessage {
+            id: MessageId::generate(),
+            chat,
+            parent,
+            role: Role::User,
+            content,
+            created_at: self.clock.now_ms(),
+            model: None,
+            run: None,
+            summary: None,
+        }
+    }
+
+    /// Stores the exchange and starts the run that answers message `asked`.
+    async fn begin(
+        &self,
+        mut chat: Chat,
+        asked: MessageId,
+        user: Option<ChatMessage>,
+        history: Vec<Message>,
+        model: ResolvedModel,
+    ) -> Result<Exchange, ApiError> {
+        let (run, now) = (RunId::generate(), self.clock.now_ms());
+        let assistant = ChatMessage {
+            id: MessageId::generate(),
+            chat: chat.id,
+            parent: Some(asked),
+            role: Role::Assistant,
+            content: Vec::new(),
+            created_at: now,
+            model: Some(model.id.clone()),
+            run: Some(run),
+            summary: None,
+        };
+        let row = NewRun {
+            id: run,
+            owner: chat.owner,
+            chat: Some(chat.id),
+            message: Some(assistant.id),
+            model: model.id.clone(),
+            started_at: now,
+        };
+        self.store
+            .begin_turn(&NewTurn { user: user.clone(), assistant: assistant.clone(), run: row })
+            .await?;
+        if chat.title.is_empty()
+            && let Some(user) = &user
+        {
+            chat.title = title_of(&user.content);
+            self.store.rename_chat(chat.owner, chat.id, &chat.title, now).await?;
+        }
+        let request = self.request(model, history, chat.id.to_string(), Some(chat.id), Some(assistant.id));
+        self.runs.start(NewLiveRun { run, owner: chat.owner, title: chat.title, request });
+        Ok(Exchange { user, assistant })
+    }
+
+    fn request(
+        &self,
+        model: ResolvedModel,
+        history: Vec<Message>,
+        workspace: String,
+        chat: Option<ChatId>,
+        message: Option<MessageId>,
+    ) -> RunRequest {
+        let clock = self.clock.clone();
+        let agents = if model.id == TOUR { tour::agents(&self.agents) } else { self.agents.clone() };
+        let settings = ModelSettings {
+            tool_mode: model.tool_mode,
+            temperature: model.temperature,
+            context_tokens: model.context_tokens,
+            prices: model.prices,
+        };
+        RunRequest {
+            chat,
+            message,
+            agents,
+            model: model.model,
+            settings,
+            history,
+            workspace: Workspace::new(self.store.clone(), workspace, Arc::new(move || clock.now_ms())),
+            limits: self.config.limits,
+        }
+    }
+
+    /// The conversation from the beginning to `leaf`, as the model has to see it.
+    async fn history(
+        &self,
+        messages: &[ChatMessage],
+        leaf: Option<MessageId>,
+    ) -> Result<Vec<Message>, ApiError> {
+        let path = path_to(messages, leaf);
+        let answers = path.iter().filter(|message| message.role == Role::Assistant).count();
+        let (mut history, mut answer) = (Vec::new(), 0);
+        for message in path {
+            if message.role != Role::Assistant {
+                history.push(Message { content: message.content.clone(), ..Message::text(message.role, "") });
+                continue;
+            }
+            answer += 1;
+            match message.run.filter(|_| answers - answer < RUNS_RECALLED) {
+                Some(run) => history.extend(messages_of(&self.log_of(run).await?)),
+                None => history
+                    .push(Message::text(Role::Assistant, domain::message::plain_text(&message.content))),
+            }
+        }
+        Ok(history)
+    }
+
+    /// A run's log as far as it is stored, without deltas.
+    async fn log_of(&self, run: RunId) -> Result<Vec<RunEvent>, ApiError> {
+        let mut log = Vec::new();
+        let mut reader = self.runs.read_stored(run);
+        while let Some(events) = reader.next().await? {
+            log.extend(
+                events.iter().map(|logged| &logged.event).filter(|event| !event.body.is_delta()).cloned(),
+            );
+        }
+        Ok(log)
+    }
+}
+
+/// The messages from the root to `leaf`, in order.
+fn path_to(messages: &[ChatMessage], leaf: Option<MessageId>) -> Vec<&ChatMessage> {
+    let by_id: HashMap<MessageId, &ChatMessage> =
+        messages.iter().map(|message| (message.id, message)).collect();
+    let mut path = Vec::new();
+    let mut next = leaf;
+    while let Some(message) = next.and_then(|id| by_id.get(&id)) {
+        path.push(*message);
+        next = message.parent;
+    }
+    path.reverse();
+    path
+}
+
+/// Refuses a message that says nothing, or holds pictures from places we would have to fetch.
+pub fn check_content(content: &[Part]) -> Result<(), ApiError> {
+    if content.len() > PARTS_LIMIT {
+        return Err(ApiError::invalid(format!("A message has at most {PARTS_LIMIT} parts.")));
+    }
+    let says_something = content.iter().any(|part| match part {
+        Part::Text { text } => !text.trim().is_empty(),
+        Part::Image { .. } => true,
+    });
+    if !says_something {
+        return Err(ApiError::invalid("The message is empty. Write something first."));
+    }
+    let is_foreign = |part: &Part| matches!(part, Part::Image { url } if !url.starts_with("data:image/"));
+    if content.iter().any(is_foreign) {
+        return Err(ApiError::invalid("A picture has to be sent along as a data:image/… address."));
+    }
+    Ok(())
+}
+
+/// The first words of a message.
+fn title_of(content: &[Part]) -> String {
+    let text = domain::message::plain_text(content);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if words.is_empty() {
+        return "🖼".to_owned();
+    }
+    if words.chars().count() <= TITLE_LIMIT_CHARS {
+        return words;
+    }
+    let cut: String = words.chars().take(TITLE_LIMIT_CHARS).collect();
+    let cut = cut.rsplit_once(' ').map_or(cut.as_str(), |(whole, _)| whole);
+    format!("{cut}…")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(text: &str) -> Vec<Part> {
+        vec![Part::Text { text: text.into() }]
+    }
+
+    #[test]
+    fn titles_are_first_words() {
+        assert_eq!(title_of(&text("  Hello\n there ")), "Hello there");
+        let long = "word ".repeat(40);
+        assert!(title_of(&text(&long)).ends_with("word…") && title_of(&text(&long)).chars().count() <= 61);
+    }
+
+    #[test]
+    fn empty_messages_and_foreign_pictures_are_refused() {
+        assert!(check_content(&text(" \n")).is_err());
+        assert!(check_content(&[]).is_err());
+        assert!(check_content(&[Part::Image { url: "https://example.org/a.png".into() }]).is_err());
+        assert!(check_content(&[Part::Image { url: "data:image/png;base64,AAAA".into() }]).is_ok());
+    }
+}
