@@ -62,6 +62,10 @@ mod tests {
     use super::*;
 
     #[test]
+    fn timing() {
+        for _ in 0..3 { let t = std::time::Instant::now(); let _c = HttpClient::new(); println!("{:?}", t.elapsed()); }
+    }
+    #[test]
     fn knows_this_machine() {
         for (url, local) in [
             ("http://localhost:11434/v1", true),

@@ -1,15 +1,30 @@
 //! The client for OpenAI-compatible servers: Ollama, llama.cpp, vLLM, LM Studio, OpenAI and the like.
 
+mod answer;
+mod ask;
 mod base_url;
+mod call;
+mod calls;
+mod fault;
+mod json_scan;
+mod models;
+mod rescue;
+mod retry;
+mod schema;
+mod schema_reader;
 
-use std::time::Duration;
+use std::{
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
 
-use domain::ProblemCode;
-use reqwest::Client;
+use reqwest::{Client, RequestBuilder, Url, header::HeaderValue};
 
 pub use base_url::{BaseUrl, InvalidBaseUrl};
+pub(crate) use call::OpenAiCall;
+pub use models::list_models;
 
-use crate::{ChatRequest, HttpClient, ModelError, ModelEvent, Secret};
+use crate::{ChatRequest, HttpClient, Secret};
 
 /// How to reach one model.
 #[derive(Debug, Clone)]
@@ -26,6 +41,8 @@ pub struct OpenAiSettings {
     pub idle_timeout: Duration,
     /// How often to ask, the first time counted, while no token has come.
     pub attempts: u32,
+    /// The longest wait before the second attempt; later ones double it.
+    pub retry_wait: Duration,
 }
 
 impl OpenAiSettings {
@@ -38,41 +55,65 @@ impl OpenAiSettings {
             first_token_timeout: Duration::from_secs(120),
             idle_timeout: Duration::from_secs(60),
             attempts: 3,
+            retry_wait: Duration::from_secs(1),
         }
     }
 }
 
 /// A model behind an OpenAI-compatible server.
 #[derive(Debug)]
-pub(crate) struct OpenAiModel {
-    settings: OpenAiSettings,
-    client: Client,
-}
+pub(crate) struct OpenAiModel(Arc<Target>);
 
 impl OpenAiModel {
     pub(crate) fn new(settings: OpenAiSettings, http: &HttpClient) -> Self {
-        let client = http.for_url(&settings.base_url.join("chat/completions")).clone();
-        Self { settings, client }
+        Self(Arc::new(Target::new(settings, http, "chat/completions")))
     }
 
     pub(crate) fn name(&self) -> &str {
-        &self.settings.model
+        &self.0.settings.model
     }
 
-    pub(crate) fn call(&self, _request: &ChatRequest<'_>) -> OpenAiCall {
-        OpenAiCall { _client: self.client.clone() }
+    pub(crate) fn call(&self, request: &ChatRequest<'_>) -> OpenAiCall {
+        OpenAiCall::new(Arc::clone(&self.0), ask::Ask::new(request, &self.0))
     }
 }
 
-/// A call of an OpenAI-compatible server.
+/// Where requests go, and what is known about the place.
 #[derive(Debug)]
-pub(crate) struct OpenAiCall {
-    _client: Client,
+pub(crate) struct Target {
+    settings: OpenAiSettings,
+    client: Client,
+    url: Url,
+    /// The server takes a schema only as `json_object`.
+    prefers_object_form: Arc<AtomicBool>,
 }
 
-impl OpenAiCall {
-    pub(crate) async fn next(&mut self) -> Result<ModelEvent, ModelError> {
-        std::future::ready(()).await;
-        Err(ModelError { code: ProblemCode::Internal, message: "The client is not written yet.".into() })
+impl Target {
+    fn new(settings: OpenAiSettings, http: &HttpClient, call: &str) -> Self {
+        let url = settings.base_url.join(call);
+        let client = http.for_url(&url).clone();
+        Self { settings, client, url, prefers_object_form: Arc::default() }
+    }
+
+    /// Adds the key. One that cannot stand in a header is left out, and the server will ask for it.
+    fn authorize(&self, request: RequestBuilder) -> RequestBuilder {
+        let key = self.settings.api_key.as_ref().map(Secret::reveal).filter(|key| !key.is_empty());
+        match key.and_then(|key| HeaderValue::from_str(&format!("Bearer {key}")).ok()) {
+            Some(mut value) => {
+                value.set_sensitive(true);
+                request.header(reqwest::header::AUTHORIZATION, value)
+            }
+            None => request,
+        }
+    }
+
+    /// The server's address, fit to be shown.
+    fn shown(&self) -> String {
+        self.settings.base_url.shown()
+    }
+
+    /// `text` without the key.
+    fn redact(&self, text: &str) -> String {
+        self.settings.api_key.as_ref().map_or_else(|| text.to_owned(), |key| key.redact(text))
     }
 }

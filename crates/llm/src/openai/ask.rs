@@ -1,0 +1,131 @@
+//! What is sent for one request: its body, and how the answer's text is to be read.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use bytes::Bytes;
+use serde_json::Value;
+use wire::openai::{ChatBody, Tool, request::OutputLimit};
+
+use super::{Target, answer::TextReader, rescue::Rescue, schema, schema_reader::SchemaReader};
+use crate::{ChatRequest, ToolMode, ToolSpec};
+
+/// One request, encoded.
+#[derive(Debug)]
+pub(crate) struct Ask {
+    body: Bytes,
+    reading: Reading,
+}
+
+#[derive(Debug)]
+enum Reading {
+    Plain,
+    /// Calls of these tools may stand in the text.
+    Native(Vec<String>),
+    Schema {
+        tools: Vec<String>,
+        /// The same request with the schema under the other name.
+        other_body: Option<Bytes>,
+        /// Which form `body` has.
+        is_object_form: bool,
+        /// Which form this server takes, as far as we know.
+        prefers_object_form: Arc<AtomicBool>,
+    },
+}
+
+impl Ask {
+    /// Encodes a request for `target`.
+    pub(crate) fn new(request: &ChatRequest<'_>, target: &Target) -> Self {
+        let mode = if request.tools.is_empty() { ToolMode::Off } else { request.tool_mode };
+        match mode {
+            ToolMode::Off => Self { body: body(request, target, &[]), reading: Reading::Plain },
+            ToolMode::Native => {
+                let tools: Vec<Tool<'_>> = request.tools.iter().map(tool).collect();
+                Self { body: body(request, target, &tools), reading: Reading::Native(names(request.tools)) }
+            }
+            ToolMode::Schema => Self::schema(request, target),
+        }
+    }
+
+    fn schema(request: &ChatRequest<'_>, target: &Target) -> Self {
+        let schema = schema::answer_schema(request.tools);
+        let messages = schema::plain_messages(request.messages, request.tools);
+        let request = ChatRequest { messages: &messages, ..*request };
+        let encode = |format: &Value| Bytes::from(chat_body(&request, target, &[], Some(format)).encode());
+        let schema_form = encode(&schema::json_schema_format(&schema));
+        let object_form = encode(&schema::json_object_format(&schema));
+        let prefers_object_form = Arc::clone(&target.prefers_object_form);
+        let is_object_form = prefers_object_form.load(Ordering::Relaxed);
+        let (body, other) =
+            if is_object_form { (object_form, schema_form) } else { (schema_form, object_form) };
+        let tools = names(request.tools);
+        let other_body = Some(other);
+        Self { body, reading: Reading::Schema { tools, other_body, is_object_form, prefers_object_form } }
+    }
+
+    /// The JSON to send.
+    pub(crate) fn body(&self) -> Bytes {
+        self.body.clone()
+    }
+
+    /// Turns to the other way of asking for the same, if there is one that was not tried.
+    pub(crate) fn use_other_form(&mut self) -> bool {
+        let Reading::Schema { other_body, is_object_form, .. } = &mut self.reading else { return false };
+        let Some(other) = other_body.take() else { return false };
+        self.body = other;
+        *is_object_form = !*is_object_form;
+        true
+    }
+
+    /// The server took the request: the next one is asked in the same form.
+    pub(crate) fn was_accepted(&self) {
+        if let Reading::Schema { is_object_form, prefers_object_form, .. } = &self.reading {
+            prefers_object_form.store(*is_object_form, Ordering::Relaxed);
+        }
+    }
+
+    /// A fresh reader for the text of the answer.
+    pub(crate) fn text_reader(&self) -> TextReader {
+        match &self.reading {
+            Reading::Plain => TextReader::Plain,
+            Reading::Native(tools) => TextReader::Rescue(Rescue::new(tools.iter().cloned())),
+            Reading::Schema { tools, .. } => TextReader::Schema(SchemaReader::new(tools.clone())),
+        }
+    }
+}
+
+fn names(tools: &[ToolSpec]) -> Vec<String> {
+    tools.iter().map(|tool| tool.name.clone()).collect()
+}
+
+fn tool(spec: &ToolSpec) -> Tool<'_> {
+    Tool { name: &spec.name, description: &spec.description, parameters: &spec.parameters }
+}
+
+fn body(request: &ChatRequest<'_>, target: &Target, tools: &[Tool<'_>]) -> Bytes {
+    chat_body(request, target, tools, None).encode().into()
+}
+
+fn chat_body<'a>(
+    request: &'a ChatRequest<'_>,
+    target: &'a Target,
+    tools: &'a [Tool<'a>],
+    response_format: Option<&'a Value>,
+) -> ChatBody<'a> {
+    // OpenAI's newer models refuse the old name, and most other servers do not know the new one.
+    let limit = if target.url.host_str() == Some("api.openai.com") {
+        OutputLimit::MaxCompletionTokens
+    } else {
+        OutputLimit::MaxTokens
+    };
+    ChatBody {
+        model: &target.settings.model,
+        messages: request.messages,
+        tools,
+        response_format,
+        temperature: request.temperature,
+        output_limit: request.max_output_tokens.map(limit),
+    }
+}

@@ -1,0 +1,191 @@
+//! One call: asks, asks again where that may help, and reads the answer while it is pulled.
+
+use std::{pin::Pin, sync::Arc, time::Duration};
+
+use bytes::{Bytes, BytesMut};
+use reqwest::{Response, header};
+use tokio::time::{Instant, sleep_until, timeout, timeout_at};
+
+use super::{
+    Target,
+    answer::Answer,
+    ask::Ask,
+    fault::{self, Fault, Retry},
+    retry,
+};
+use crate::{ModelError, ModelEvent};
+
+/// More of an error page is not read.
+const ERROR_BODY_LIMIT_BYTES: usize = 64 << 10;
+
+/// How long we wait for a finished answer to end, so that its connection can be used again.
+const DRAIN_TIME: Duration = Duration::from_millis(20);
+
+type Opening = Pin<Box<dyn Future<Output = Result<Response, Fault>> + Send>>;
+
+/// A call of an OpenAI-compatible server.
+pub(crate) struct OpenAiCall {
+    target: Arc<Target>,
+    ask: Ask,
+    stage: Stage,
+    failed_attempts: u32,
+    /// When silence has lasted too long.
+    deadline: Instant,
+    /// What went wrong, to be dealt with once the events before it are given out.
+    fault: Option<Fault>,
+}
+
+enum Stage {
+    /// Nothing was sent yet, or the request is to be sent again at that time.
+    Waiting(Instant),
+    /// The request is on its way.
+    Opening(Opening),
+    /// The answer comes.
+    Reading(Box<Reading>),
+}
+
+struct Reading {
+    response: Response,
+    answer: Answer,
+}
+
+impl OpenAiCall {
+    pub(crate) fn new(target: Arc<Target>, ask: Ask) -> Self {
+        let now = Instant::now();
+        Self { target, ask, stage: Stage::Waiting(now), failed_attempts: 0, deadline: now, fault: None }
+    }
+
+    /// The next event. Abandoning the wait loses nothing: all progress is in `self`.
+    pub(crate) async fn next(&mut self) -> Result<ModelEvent, ModelError> {
+        loop {
+            if let Stage::Reading(reading) = &mut self.stage
+                && let Some(event) = reading.answer.pop()
+            {
+                return Ok(event);
+            }
+            if let Some(fault) = self.fault.take() {
+                return self.ask_again(fault);
+            }
+            if let Err(fault) = self.advance().await {
+                if let Stage::Reading(reading) = &mut self.stage {
+                    reading.answer.break_off();
+                }
+                self.fault = Some(fault);
+            }
+        }
+    }
+
+    async fn advance(&mut self) -> Result<(), Fault> {
+        let target = &self.target;
+        match &mut self.stage {
+            Stage::Waiting(until) => {
+                sleep_until(*until).await;
+                self.deadline = Instant::now() + target.settings.first_token_timeout;
+                self.stage = Stage::Opening(Box::pin(open(Arc::clone(target), self.ask.body())));
+                Ok(())
+            }
+            Stage::Opening(opening) => {
+                let opened = timeout_at(self.deadline, opening).await;
+                let response =
+                    opened.map_err(|_| Fault::no_first_token(target.settings.first_token_timeout))??;
+                self.ask.was_accepted();
+                let answer = Answer::new(self.ask.text_reader());
+                self.stage = Stage::Reading(Box::new(Reading { response, answer }));
+                Ok(())
+            }
+            Stage::Reading(reading) => {
+                if reading.read_on(self.deadline, target).await? {
+                    self.deadline = Instant::now() + target.settings.idle_timeout;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Either arranges another attempt or gives the fault out.
+    fn ask_again(&mut self, fault: Fault) -> Result<ModelEvent, ModelError> {
+        let begun = matches!(&self.stage, Stage::Reading(reading) if reading.answer.has_begun());
+        let settings = &self.target.settings;
+        if fault.retry == Retry::OtherForm && !begun && self.ask.use_other_form() {
+            self.stage = Stage::Waiting(Instant::now());
+            return Ok(self.retrying(Duration::ZERO, fault.error.message));
+        }
+        self.failed_attempts += 1;
+        let wait = match fault.retry {
+            Retry::Soon => retry::backoff(settings.retry_wait, self.failed_attempts),
+            Retry::After(hint) if hint <= retry::LONGEST_WAIT => retry::after_hint(hint, settings.retry_wait),
+            Retry::After(_) | Retry::No | Retry::OtherForm => return Err(fault.error),
+        };
+        if begun || self.failed_attempts >= settings.attempts {
+            return Err(fault.error);
+        }
+        self.stage = Stage::Waiting(Instant::now() + wait);
+        Ok(self.retrying(wait, fault.error.message))
+    }
+
+    fn retrying(&self, wait: Duration, reason: String) -> ModelEvent {
+        let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        tracing::debug!(model = self.target.settings.model, wait_ms, reason, "asking the model server again");
+        ModelEvent::Retrying { failed_attempts: self.failed_attempts, wait_ms, reason }
+    }
+}
+
+impl Reading {
+    /// Waits for more of the answer; says whether the answer has begun.
+    async fn read_on(&mut self, deadline: Instant, target: &Target) -> Result<bool, Fault> {
+        let read = match timeout_at(deadline, self.response.chunk()).await {
+            Ok(Ok(Some(bytes))) => self.answer.feed(&bytes, target),
+            Ok(Ok(None)) => self.answer.end(target),
+            // The model was done: what is missing is only the formal end.
+            Ok(Err(_)) | Err(_) if self.answer.is_complete() => self.answer.finish(),
+            Ok(Err(_)) => Err(Fault::truncated()),
+            Err(_) if self.answer.has_begun() => Err(Fault::went_silent(target.settings.idle_timeout)),
+            Err(_) => Err(Fault::no_first_token(target.settings.first_token_timeout)),
+        };
+        read?;
+        if self.answer.is_over() {
+            let _ =
+                timeout(DRAIN_TIME, async { while let Ok(Some(_)) = self.response.chunk().await {} }).await;
+        }
+        Ok(self.answer.has_begun())
+    }
+}
+
+impl std::fmt::Debug for OpenAiCall {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OpenAiCall").field("target", &self.target).finish_non_exhaustive()
+    }
+}
+
+/// Sends the request and waits for the head of a successful answer.
+async fn open(target: Arc<Target>, body: Bytes) -> Result<Response, Fault> {
+    let request = target
+        .client
+        .post(target.url.clone())
+        .header(header::CONTENT_TYPE, "application/json")
+        .header(header::ACCEPT, "text/event-stream")
+        .body(body);
+    check(target.authorize(request).send().await, &target).await
+}
+
+/// The answer, or the fault its status stands for.
+pub(crate) async fn check(
+    answer: Result<Response, reqwest::Error>,
+    target: &Target,
+) -> Result<Response, Fault> {
+    let mut response = answer.map_err(|error| fault::from_transport(&error, target))?;
+    let status = response.status();
+    if status.is_success() {
+        return Ok(response);
+    }
+    let headers = response.headers().clone();
+    let mut body = BytesMut::new();
+    // What came of the error page is good enough, also where the connection breaks.
+    while let Ok(Ok(Some(bytes))) = timeout(Duration::from_secs(5), response.chunk()).await {
+        body.extend_from_slice(&bytes[..bytes.len().min(ERROR_BODY_LIMIT_BYTES - body.len())]);
+        if body.len() >= ERROR_BODY_LIMIT_BYTES {
+            break;
+        }
+    }
+    Err(fault::from_status(status, &headers, &String::from_utf8_lossy(&body), target))
+}

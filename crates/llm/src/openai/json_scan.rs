@@ -1,0 +1,127 @@
+//! Follows a JSON value as it arrives, just far enough to know early that it is no tool call, and where it ends.
+
+/// Keys that name the tool.
+pub(crate) const NAME_KEYS: [&str; 5] = ["name", "tool", "tool_name", "function", "function_name"];
+
+/// Keys that hold the arguments.
+pub(crate) const ARGUMENT_KEYS: [&str; 4] = ["arguments", "parameters", "args", "input"];
+
+/// Keys that may stand beside them.
+const OTHER_KEYS: [&str; 3] = ["type", "id", "action"];
+
+/// What is known so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It may become a call.
+    Undecided,
+    /// It is not a call.
+    No,
+    /// The value is whole and ends before this byte.
+    Whole(usize),
+}
+
+/// How far a value has been read. Each byte is looked at once.
+#[derive(Debug)]
+pub(crate) struct Scan {
+    from: usize,
+    at: usize,
+    depth: u32,
+    /// Depth of the first object: 1, or 2 inside a list.
+    object_depth: u32,
+    string_from: Option<usize>,
+    escaped: bool,
+    is_value: bool,
+    names_tool: bool,
+}
+
+impl Scan {
+    /// A value that begins at byte `from` with `{` or `[`.
+    pub(crate) fn new(from: usize) -> Self {
+        Self {
+            from,
+            at: from,
+            depth: 0,
+            object_depth: 0,
+            string_from: None,
+            escaped: false,
+            is_value: false,
+            names_tool: false,
+        }
+    }
+
+    /// Where the value begins.
+    pub(crate) fn from(&self) -> usize {
+        self.from
+    }
+
+    /// Reads on in `text`, which only grows at its end.
+    pub(crate) fn advance(&mut self, text: &str, tools: &[String]) -> Verdict {
+        while let Some(byte) = text.as_bytes().get(self.at).copied() {
+            let verdict = match self.string_from {
+                Some(from) => self.in_string(byte, from, text, tools),
+                None => self.between(byte),
+            };
+            self.at += 1;
+            if verdict != Verdict::Undecided {
+                return verdict;
+            }
+        }
+        Verdict::Undecided
+    }
+
+    fn in_string(&mut self, byte: u8, from: usize, text: &str, tools: &[String]) -> Verdict {
+        if std::mem::take(&mut self.escaped) {
+            return Verdict::Undecided;
+        }
+        match byte {
+            b'\\' => self.escaped = true,
+            b'"' => {
+                self.string_from = None;
+                if self.depth == self.object_depth {
+                    return self.vet(&text[from..self.at], tools);
+                }
+            }
+            _ => {}
+        }
+        Verdict::Undecided
+    }
+
+    fn between(&mut self, byte: u8) -> Verdict {
+        let in_list_of_calls = self.depth == 1 && self.object_depth == 0;
+        match byte {
+            b'"' if in_list_of_calls => return Verdict::No,
+            b'"' => self.string_from = Some(self.at + 1),
+            b'{' | b'[' => {
+                self.depth += 1;
+                if self.object_depth == 0 && byte == b'{' {
+                    self.object_depth = self.depth;
+                } else if self.object_depth == 0 && self.depth > 1 {
+                    return Verdict::No;
+                }
+                self.is_value = false;
+            }
+            b'}' | b']' => {
+                self.depth = self.depth.saturating_sub(1);
+                if self.depth == 0 {
+                    return Verdict::Whole(self.at + 1);
+                }
+            }
+            b':' => self.is_value = true,
+            b',' => self.is_value = false,
+            byte if in_list_of_calls && !byte.is_ascii_whitespace() => return Verdict::No,
+            _ => {}
+        }
+        Verdict::Undecided
+    }
+
+    /// Looks at a whole string of the first object: a key we know, or the tool's name.
+    fn vet(&mut self, string: &str, tools: &[String]) -> Verdict {
+        let known = if self.is_value {
+            !std::mem::take(&mut self.names_tool) || tools.iter().any(|tool| tool == string)
+        } else {
+            self.names_tool = NAME_KEYS.contains(&string);
+            self.names_tool || ARGUMENT_KEYS.contains(&string) || OTHER_KEYS.contains(&string)
+        };
+        if known { Verdict::Undecided } else { Verdict::No }
+    }
+}

@@ -1,0 +1,95 @@
+//! The list of models a server has.
+
+use std::{sync::Arc, time::Duration};
+
+use domain::ProblemCode;
+use serde_json::Value;
+use tokio::time::timeout;
+
+use super::{OpenAiSettings, Target, call, fault};
+use crate::{BaseUrl, HttpClient, ModelError, Secret};
+
+/// No honest list is longer.
+const LIST_LIMIT_BYTES: usize = 8 << 20;
+
+/// Asks a server for the names of its models; also the test whether address and key are right.
+///
+/// # Errors
+/// What is wrong, in a sentence for the person who typed the address.
+pub async fn list_models(
+    base_url: &BaseUrl,
+    api_key: Option<&Secret>,
+    http: &HttpClient,
+    time_limit: Duration,
+) -> Result<Vec<String>, ModelError> {
+    let settings = OpenAiSettings::new(base_url.clone(), api_key.cloned(), "");
+    let target = Arc::new(Target::new(settings, http, "models"));
+    match timeout(time_limit, fetch(&target)).await {
+        Ok(answer) => answer,
+        Err(_) => Err(ModelError {
+            code: ProblemCode::ModelTimeout,
+            message: format!("{} did not answer within {} s.", target.shown(), time_limit.as_secs_f32()),
+        }),
+    }
+}
+
+async fn fetch(target: &Target) -> Result<Vec<String>, ModelError> {
+    let request = target.authorize(target.client.get(target.url.clone()));
+    let mut response = call::check(request.send().await, target).await.map_err(|fault| fault.error)?;
+    let mut body = Vec::new();
+    while let Some(bytes) =
+        response.chunk().await.map_err(|error| fault::from_transport(&error, target).error)?
+    {
+        body.extend_from_slice(&bytes);
+        if body.len() > LIST_LIMIT_BYTES {
+            return Err(not_a_list(target));
+        }
+    }
+    let text = String::from_utf8_lossy(&body);
+    if fault::is_web_page(&text) {
+        return Err(fault::web_page(target).error);
+    }
+    read_list(&text).ok_or_else(|| not_a_list(target))
+}
+
+fn not_a_list(target: &Target) -> ModelError {
+    ModelError {
+        code: ProblemCode::ModelProtocol,
+        message: format!(
+            "{} is not an OpenAI-compatible server: its list of models cannot be read. Check the address; it \
+             often ends in /v1.",
+            target.shown()
+        ),
+    }
+}
+
+/// OpenAI's `{"data":[{"id"}]}`, or what others made of it.
+fn read_list(body: &str) -> Option<Vec<String>> {
+    let value: Value = serde_json::from_str(body).ok()?;
+    let list = value.get("data").or_else(|| value.get("models")).unwrap_or(&value).as_array()?;
+    let name = |model: &Value| match model {
+        Value::String(name) => Some(name.clone()),
+        model => ["id", "name", "model"].iter().find_map(|key| model.get(*key)?.as_str()).map(str::to_owned),
+    };
+    Some(list.iter().filter_map(name).filter(|name| !name.is_empty()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_every_kind_of_list() {
+        for body in [
+            r#"{"object":"list","data":[{"id":"a"},{"id":"b","object":"model"}]}"#,
+            r#"{"models":[{"name":"a"},{"model":"b"}]}"#,
+            r#"[{"id":"a"},"b",{"id":""},7]"#,
+        ] {
+            assert_eq!(read_list(body), Some(vec!["a".to_owned(), "b".to_owned()]), "{body}");
+        }
+        assert_eq!(read_list(r#"{"data":[]}"#), Some(vec![]));
+        for body in ["", "{}", "Ollama is running", r#"{"data":{}}"#] {
+            assert_eq!(read_list(body), None, "{body}");
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Schema mode, the asking side: tools described in words, and an answer forced to be a call or a reply.
+
+use domain::{Message, Part, Role, message::arguments_value};
+use serde_json::{Map, Value, json};
+
+use crate::ToolSpec;
+
+/// The schema of an answer: a reply, or a call of one of the tools.
+pub(crate) fn answer_schema(tools: &[ToolSpec]) -> Value {
+    let mut definitions = Map::new();
+    let mut choices = vec![json!({
+        "type": "object",
+        "properties": { "action": { "const": "reply" }, "text": { "type": "string" } },
+        "required": ["action", "text"],
+        "additionalProperties": false,
+    })];
+    choices.extend(tools.iter().map(|tool| {
+        json!({
+            "type": "object",
+            "properties": {
+                "action": { "const": "call" },
+                "name": { "const": tool.name },
+                "arguments": arguments_schema(tool, &mut definitions),
+            },
+            "required": ["action", "name", "arguments"],
+            "additionalProperties": false,
+        })
+    }));
+    let mut schema = json!({ "oneOf": choices });
+    if !definitions.is_empty() {
+        schema["$defs"] = Value::Object(definitions);
+    }
+    schema
+}
+
+/// A tool's own schema; its definitions move to the root, where references can find them.
+fn arguments_schema(tool: &ToolSpec, definitions: &mut Map<String, Value>) -> Value {
+    let mut schema = tool.parameters.clone();
+    if let Some(fields) = schema.as_object_mut() {
+        fields.remove("$schema");
+        for key in ["$defs", "definitions"] {
+            if let Some(Value::Object(own)) = fields.remove(key) {
+                for (name, mut definition) in own {
+                    point_to_root(&mut definition, &tool.name);
+                    definitions.insert(format!("{}.{name}", tool.name), definition);
+                }
+            }
+        }
+    }
+    point_to_root(&mut schema, &tool.name);
+    schema
+}
+
+fn point_to_root(schema: &mut Value, tool: &str) {
+    match schema {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                match value {
+                    Value::String(target) if key == "$ref" => {
+                        for own in ["#/$defs/", "#/definitions/"] {
+                            if let Some(name) = target.strip_prefix(own) {
+                                *target = format!("#/$defs/{tool}.{name}");
+                                break;
+                            }
+                        }
+                    }
+                    value => point_to_root(value, tool),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| point_to_root(item, tool)),
+        _ => {}
+    }
+}
+
+/// The schema as most servers take it.
+pub(crate) fn json_schema_format(schema: &Value) -> Value {
+    json!({ "type": "json_schema", "json_schema": { "name": "answer", "schema": schema } })
+}
+
+/// The schema as llama-cpp-python and older llama.cpp take it.
+pub(crate) fn json_object_format(schema: &Value) -> Value {
+    json!({ "type": "json_object", "schema": schema })
+}
+
+/// The conversation in plain messages: the tools in the system text, calls as the JSON the model is to
+/// write, results as messages of the user.
+pub(crate) fn plain_messages(messages: &[Message], tools: &[ToolSpec]) -> Vec<Message> {
+    let mut plain = vec![Message::text(Role::System, instructions(tools))];
+    let mut names: Vec<(&str, &str)> = Vec::new();
+    for message in messages {
+        names.extend(message.tool_calls.iter().map(|call| (call.id.as_str(), call.name.as_str())));
+        let rendered = match message.role {
+            Role::System | Role::User => message.clone(),
+            Role::Assistant => Message::text(Role::Assistant, assistant_text(message)),
+            Role::Tool => Message::text(Role::User, result_text(message, &names)),
+        };
+        append(&mut plain, rendered);
+    }
+    plain
+}
+
+/// Many chat templates insist on taking turns, so neighbours with one role become one message.
+fn append(plain: &mut Vec<Message>, message: Message) {
+    match plain.last_mut() {
+        Some(last) if last.role == message.role => {
+            if let [Part::Text { text }] = last.content.as_mut_slice()
+                && let [Part::Text { text: more }] = message.content.as_slice()
+            {
+                text.push_str("\n\n");
+                text.push_str(more);
+            } else {
+                last.content.extend(message.content);
+            }
+        }
+        _ => plain.push(message),
+    }
+}
+
+fn instructions(tools: &[ToolSpec]) -> String {
+    let mut text = String::from(
+        "Answer with one JSON object and nothing else. To use a tool:\n\
+         {\"action\":\"call\",\"name\":\"<tool>\",\"arguments\":{…}}\n\
+         To answer the user, also after the result of a tool:\n\
+         {\"action\":\"reply\",\"text\":\"<answer>\"}\n\
+         Use a tool only where you need it, and never call one again whose result you have. The tools:",
+    );
+    for tool in tools {
+        let ToolSpec { name, description, parameters } = tool;
+        text.push_str(&format!("\n- {name}: {description} Arguments: {parameters}"));
+    }
+    text
+}
+
+fn assistant_text(message: &Message) -> String {
+    let said = message.plain_text();
+    let calls = message.tool_calls.iter().map(|call| {
+        let arguments = arguments_value(&call.arguments);
+        json!({ "action": "call", "name": call.name, "arguments": arguments }).to_string()
+    });
+    // The form allows either a reply or a call; what was said beside a call is left out.
+    let lines: Vec<String> = if message.tool_calls.is_empty() {
+        vec![json!({ "action": "reply", "text": said }).to_string()]
+    } else {
+        calls.collect()
+    };
+    lines.join("\n")
+}
+
+fn result_text(message: &Message, names: &[(&str, &str)]) -> String {
+    let id = message.tool_call_id.as_deref().unwrap_or_default();
+    let name = names.iter().rev().find(|(known, _)| *known == id).map_or("the tool", |(_, name)| name);
+    format!("Result of {name}:\n{}", message.plain_text())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::ToolCall;
+
+    fn tool(name: &str, parameters: Value) -> ToolSpec {
+        ToolSpec { name: name.into(), description: format!("Does {name}."), parameters }
+    }
+
+    #[test]
+    fn each_tool_is_one_choice() {
+        let schema = answer_schema(&[
+            tool("ls", json!({"type": "object", "properties": {"path": {"type": "string"}}})),
+            tool(
+                "plan",
+                json!({
+                    "$schema": "x",
+                    "properties": {"todos": {"items": {"$ref": "#/$defs/Todo"}}},
+                    "$defs": {"Todo": {"properties": {"after": {"$ref": "#/$defs/Todo"}}}},
+                }),
+            ),
+        ]);
+        assert_eq!(schema["oneOf"][0]["properties"]["action"], json!({"const": "reply"}));
+        assert_eq!(schema["oneOf"][1]["properties"]["name"], json!({"const": "ls"}));
+        assert_eq!(
+            schema["oneOf"][2]["properties"]["arguments"],
+            json!({"properties": {"todos": {"items": {"$ref": "#/$defs/plan.Todo"}}}})
+        );
+        assert_eq!(
+            schema["$defs"],
+            json!({"plan.Todo": {"properties": {"after": {"$ref": "#/$defs/plan.Todo"}}}})
+        );
+    }
+
+    #[test]
+    fn history_becomes_plain_messages_that_take_turns() {
+        let call =
+            |id: &str| ToolCall { id: id.into(), name: "ls".into(), arguments: r#"{"path":"/"}"#.into() };
+        let history = [
+            Message::text(Role::System, "Be brief."),
+            Message::text(Role::User, "What is there?"),
+            Message { tool_calls: vec![call("a"), call("b")], ..Message::text(Role::Assistant, "") },
+            Message::tool_result("a", "x.txt"),
+            Message::tool_result("b", "y.txt"),
+            Message::text(Role::Assistant, "Two \"files\"."),
+        ];
+        let plain = plain_messages(&history, &[tool("ls", json!({}))]);
+        let texts: Vec<(Role, String)> = plain.iter().map(|m| (m.role, m.plain_text())).collect();
+        assert_eq!(texts[0].0, Role::System);
+        assert!(texts[0].1.contains("- ls: Does ls.") && texts[0].1.ends_with("\n\nBe brief."));
+        let line = r#"{"action":"call","name":"ls","arguments":{"path":"/"}}"#;
+        assert_eq!(
+            texts[1..],
+            [
+                (Role::User, "What is there?".to_owned()),
+                (Role::Assistant, format!("{line}\n{line}")),
+                (Role::User, "Result of ls:\nx.txt\n\nResult of ls:\ny.txt".to_owned()),
+                (Role::Assistant, r#"{"action":"reply","text":"Two \"files\"."}"#.to_owned()),
+            ]
+        );
+        assert!(plain.iter().all(|m| m.tool_calls.is_empty() && m.tool_call_id.is_none()));
+    }
+}
