@@ -1,0 +1,45 @@
+/** Chromium for the tests: Debian's own, started without anything that would call home. */
+import { execFileSync } from "node:child_process";
+import { chromium } from "playwright-core";
+
+const executablePath =
+  process.env.CHROMIUM ?? execFileSync("which", ["chromium"], { encoding: "utf8" }).trim();
+
+export function launch() {
+  return chromium.launch({
+    executablePath,
+    headless: true,
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+}
+
+/** A page that collects everything it complains about, broken policy included. */
+export async function openPage(browser, { url, preferences = {}, ...options }) {
+  const context = await browser.newContext({
+    baseURL: url,
+    viewport: { width: 1440, height: 900 },
+    locale: "en-GB",
+    permissions: ["clipboard-read", "clipboard-write"],
+    ...options,
+  });
+  await context.addInitScript((chosen) => {
+    localStorage.getItem("glasshouse.preferences") ??
+      localStorage.setItem("glasshouse.preferences", JSON.stringify(chosen));
+  }, preferences);
+  const page = await context.newPage();
+  page.complaints = [];
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) page.complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => page.complaints.push(String(error)));
+  page.setDefaultTimeout(15_000);
+  return page;
+}

@@ -1,0 +1,197 @@
+/** What the fake server's runs do, chosen by a word in the message. */
+import { Stopped } from "./run.mjs";
+
+const answer = `Three catalogues fit, and **HYG 4.1** is the one to start with.
+
+| Catalogue | Stars | Licence | Size |
+| --- | ---: | --- | ---: |
+| HYG 4.1 | 119,627 | CC BY-SA 4.0 | 34 MB |
+| Tycho-2 | 2,539,913 | free of conditions | 502 MB |
+| Gaia DR3 (subset) | 5,000,000 | credit line | 1.4 GB |
+
+The brightness of a star falls with the square of its distance, $I = \\frac{L}{4 \\pi d^2}$, so a map that stops at magnitude 6.5 needs only a small part of each:
+
+\`\`\`rust
+/// Stars one can see without a telescope.
+fn visible(stars: &[Star]) -> impl Iterator<Item = &Star> {
+    stars.iter().filter(|star| star.magnitude <= 6.5)
+}
+\`\`\`
+
+1. Ship HYG whole, with its credit on the about page.
+2. Offer Tycho-2 as a download.
+3. Leave Gaia for later: the credit line has to stand *on the map*.
+`;
+
+const longResult = Array.from(
+  { length: 400 },
+  (_, line) =>
+    `${line + 1}: hyg_v41.csv row ${line * 311} magnitude ${(line % 90) / 10}, licence CC BY-SA 4.0`,
+).join("\n");
+
+const plan = (done) =>
+  ["Find the catalogues", "Read their licences", "Compare", "Write the report", "Check the report"].map(
+    (content, index) => ({
+      content,
+      status: index < done ? "completed" : index === done ? "in_progress" : "pending",
+    }),
+  );
+
+async function reader(run, call, number, name, task, steps, work) {
+  return run.agent(call, name, task, number, async (path) => {
+    for (const [tool, args, result, options] of steps) {
+      await run.tool(tool, args, result, { agent: path, ...options });
+    }
+    const extra = await work?.(path);
+    const text = extra ?? `${name} is done: the terms allow shipping the data with a credit line.`;
+    await run.text(text, { agent: path, answer: true });
+    run.modelCalled(path);
+    return text;
+  });
+}
+
+/** Plan, files, two parallel sub-agents, a failing tool, an approval, a long result, an answer. */
+async function tour(run) {
+  run.status("Planning the work…");
+  await run.reason(
+    "The person wants a comparison. I should plan first, then read the sources in parallel, and write everything down in a file.",
+  );
+  await run.text("I'll plan the work, then send two readers out in parallel.");
+  run.modelCalled();
+  await run.tool("write_todos", { todos: plan(0) }, "5 tasks", { ms: 60 });
+  run.push({ type: "plan_changed", todos: plan(0) });
+  run.status("Searching…");
+  await run.tool("grep", { path: "/", pattern: "open star catalogue licence" }, longResult, { ms: 500 });
+  await run.tool(
+    "read_file",
+    { path: "/archive/index.md" },
+    "There is no file /archive/index.md. Use ls to see what there is.",
+    { error: true, ms: 200 },
+  );
+  run.push({ type: "plan_changed", todos: plan(1) });
+  run.status("Two readers at work…");
+  const tasks = [
+    ["Licence reader", "Read the licences of HYG and Tycho-2 and quote the sentences that matter."],
+    ["Catalogue reader", "Count the rows of each catalogue and note the sizes."],
+  ];
+  const calls = [];
+  for (const [name, description] of tasks) {
+    calls.push(await run.request("task", { description, subagent_type: name }));
+  }
+  await Promise.all([
+    run.execute(calls[0], "task", { description: tasks[0][1] }, "The licences are read.", {
+      before: (call) =>
+        reader(
+          run,
+          call,
+          1,
+          tasks[0][0],
+          tasks[0][1],
+          [["read_file", { path: "/sources/hyg.md" }, "CC BY-SA 4.0", { ms: 300 }]],
+          async (path) => {
+            const args = { path: "/sources/licences.md", note: "share-alike applies" };
+            const asked = await run.request("publish_note", args, path);
+            const decided = await run.approval(asked, "publish_note", args, path);
+            if (decided.decision === "deny") {
+              run.finishTool(
+                asked,
+                "publish_note",
+                args,
+                `Denied: ${decided.reason ?? "no reason given"}`,
+                true,
+                0,
+                path,
+              );
+              return "The note was not published; the licences are CC BY-SA 4.0 and free of conditions.";
+            }
+            await run.execute(asked, "publish_note", decided.arguments ?? args, "published", {
+              agent: path,
+              ms: 200,
+            });
+          },
+        ),
+      ms: 20,
+    }),
+    run.execute(calls[1], "task", { description: tasks[1][1] }, "The rows are counted.", {
+      before: (call) =>
+        reader(run, call, 2, tasks[1][0], tasks[1][1], [
+          ["glob", { path: "/", pattern: "**/*.csv" }, "/data/hyg_v41.csv\n/data/tycho2.csv", { ms: 250 }],
+          ["read_file", { path: "/data/hyg_v41.csv" }, "119627 rows", { ms: 350 }],
+        ]),
+      ms: 20,
+    }),
+  ]);
+  run.push({ type: "plan_changed", todos: plan(3) });
+  run.status("Writing the report…");
+  run.modelCalled();
+  await run.tool("write_file", { path: "/report.md", content: answer }, "", { ms: 80 });
+  run.push({ type: "file_changed", path: "/report.md", version: 1, size_bytes: answer.length });
+  run.emit("file", { path: "/report.md", text: answer });
+  run.push({ type: "plan_changed", todos: plan(5) });
+  run.push({ type: "status", description: "", done: true, hidden: true });
+  await run.text(answer, { answer: true, ms: 18 });
+  run.modelCalled();
+}
+
+async function ask(run) {
+  const args = { question: "Which format shall the report have?" };
+  const call = await run.request("ask_user", args);
+  const reply = await run.question(call, args.question, ["Markdown", "Plain text"]);
+  run.finishTool(call, "ask_user", args, reply, false, 5, []);
+  await run.text(`Good: the report will be ${reply}.`, { answer: true });
+}
+
+async function fail(run) {
+  await run.tool("ls", { path: "/" }, "report.md", { ms: 60 });
+  await run.text("I have begun to look", { answer: true });
+  const message =
+    "The model server at model.example did not answer within 60 s. Check that it runs, or choose another model.";
+  run.finish("failed", { code: "model_timeout", message });
+}
+
+async function limit(run) {
+  await run.tool("ls", { path: "/" }, "report.md", { ms: 60 });
+  await run.text("This is as far as I came.", { answer: true });
+  run.finish("limited", { code: "limit_reached", message: "The limit of 40 steps was reached." });
+}
+
+async function hostile(run) {
+  await run.tool(
+    "read_file",
+    { path: "<img src=x onerror=window.hacked=1>" },
+    "<script>window.hacked=1</script><b>bold</b>",
+    { ms: 30 },
+  );
+  await run.text(
+    '<img src=x onerror="window.hacked=1"> <script>window.hacked=1</script> [link](javascript:window.hacked=1) ![far](https://tracker.example/pixel.png)',
+    { answer: true },
+  );
+}
+
+async function plain(run, words) {
+  await run.reason("A short question; a short answer will do.");
+  await run.text(`You said: ${words}\n\nThis answer comes from the test server, word by word.`, {
+    answer: true,
+    ms: 30,
+  });
+  run.modelCalled();
+}
+
+async function count(run) {
+  const words = Array.from({ length: 2000 }, (_, index) => `word${index + 1}`).join(" ");
+  await run.text(words, { answer: true, ms: 8 });
+}
+
+const scripts = { tour, ask, fail, limit, hostile, count };
+
+/** Plays the script the words name; a stop keeps what was written. */
+export async function play(run, words) {
+  const name = Object.keys(scripts).find((key) => words.toLowerCase().includes(key));
+  try {
+    await (name ? scripts[name](run, words) : plain(run, words));
+    if (run.state !== "finished") run.finish("completed");
+  } catch (error) {
+    if (!(error instanceof Stopped)) throw error;
+    run.finish("cancelled");
+  }
+}

@@ -1,0 +1,432 @@
+/** A stand-in for the server: the whole HTTP API (docs/api.md) in memory, for tests of the page alone. */
+import { createServer } from "node:http";
+import { readFile } from "node:fs/promises";
+import { extname, join, normalize } from "node:path";
+import { fileURLToPath } from "node:url";
+import { FakeRun } from "./run.mjs";
+import { play } from "./scripts.mjs";
+
+const dist = fileURLToPath(new URL("../../dist", import.meta.url));
+const policy =
+  "default-src 'self'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; " +
+  "img-src 'self' data: blob:; connect-src 'self'; frame-ancestors 'none'";
+const types = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript",
+  ".css": "text/css",
+  ".svg": "image/svg+xml",
+  ".woff2": "font/woff2",
+};
+
+class Refusal extends Error {
+  constructor(status, code, message) {
+    super(message);
+    Object.assign(this, { status, code });
+  }
+}
+
+const modelOf = (id, tour = false) => ({
+  id,
+  name: tour ? "Tour" : id,
+  connection: tour ? null : "conn_1",
+  tour,
+  tool_mode: "native",
+  temperature: null,
+  context_tokens: null,
+  input_usd_per_million: null,
+  output_usd_per_million: null,
+});
+
+export class FakeServer {
+  user = null;
+  signedIn = false;
+  models = [modelOf("tour", true)];
+  defaultModel = "tour";
+  connections = [];
+  keys = [];
+  chats = new Map();
+  runs = new Map();
+  #ids = 0;
+  #sockets = new Set();
+  #activity = new Set();
+  /** While true every event stream is refused, as if the network were down. */
+  offline = false;
+
+  constructor({ pace = 1, account = false, model = false } = {}) {
+    this.pace = pace;
+    if (account) {
+      this.user = { id: "user_1", email: "ada@example.org", name: "Ada Lovelace", role: "admin" };
+      this.password = "correct horse";
+      this.signedIn = true;
+    }
+    if (model) this.#connect({ name: "Ollama", base_url: "http://127.0.0.1:11434/v1" });
+  }
+
+  async listen(port = 0) {
+    this.http = createServer((request, response) => void this.#answer(request, response));
+    this.http.on("connection", (socket) => {
+      this.#sockets.add(socket);
+      socket.on("close", () => this.#sockets.delete(socket));
+    });
+    await new Promise((resolve) => this.http.listen(port, "127.0.0.1", resolve));
+    this.url = `http://127.0.0.1:${this.http.address().port}`;
+    return this;
+  }
+
+  /** Cuts every open connection, as a broken network does. */
+  cut() {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  async close() {
+    for (const run of this.runs.values()) run.stop();
+    this.cut();
+    await new Promise((resolve) => this.http.close(resolve));
+  }
+
+  id(prefix) {
+    this.#ids += 1;
+    return `${prefix}_${String(this.#ids).padStart(8, "0")}`;
+  }
+
+  #connect({ name, base_url, api_key }) {
+    const models = ["qwen3-30b", "llama-3.3-70b"];
+    const connection = {
+      id: this.id("conn"),
+      name,
+      base_url,
+      has_key: Boolean(api_key),
+      from_environment: false,
+      models,
+      problem: null,
+    };
+    this.connections.push(connection);
+    this.models.push(...models.map((id) => ({ ...modelOf(id), connection: connection.id })));
+    this.defaultModel = models[0];
+    return connection;
+  }
+
+  async #answer(request, response) {
+    const url = new URL(request.url, "http://fake");
+    try {
+      if (!/^\/(api|runs)\//.test(url.pathname)) return await this.#file(url.pathname, response);
+      let text = "";
+      for await (const piece of request) text += piece;
+      const body = text ? JSON.parse(text) : {};
+      if (!this.signedIn && !/\/(me|setup|login)$/.test(url.pathname)) {
+        throw new Refusal(401, "unauthenticated", "Log in first.");
+      }
+      const result = await this.#route(request, url, body, response);
+      if (result === undefined || response.headersSent) return;
+      if (result === null) response.writeHead(204).end();
+      else response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(result));
+    } catch (error) {
+      const { status = 500, code = "internal", message } = error;
+      if (status === 500) console.error(error);
+      response.writeHead(status, { "content-type": "application/json" });
+      response.end(JSON.stringify({ error: { code, message } }));
+    }
+  }
+
+  async #file(path, response) {
+    const wanted = extname(path) ? normalize(path) : "/index.html";
+    try {
+      const bytes = await readFile(join(dist, wanted));
+      response.writeHead(200, {
+        "content-type": types[extname(wanted)] ?? "text/plain",
+        "content-security-policy": policy,
+      });
+      response.end(bytes);
+    } catch {
+      response.writeHead(404).end();
+    }
+  }
+
+  async #route(request, url, body, response) {
+    const path = url.pathname
+      .replace(/^\/api\/v1/, "")
+      .split("/")
+      .filter(Boolean)
+      .map(decodeURIComponent);
+    const name = `${request.method} ${path[0]}`;
+    switch (name) {
+      case "GET me":
+        return {
+          user: this.signedIn ? this.user : null,
+          setup_needed: !this.user,
+          auth: "password",
+          version: "0.1.0",
+        };
+      case "POST setup":
+        this.user = { id: "user_1", email: body.email, name: body.name, role: "admin" };
+        this.password = body.password;
+        this.signedIn = true;
+        return { user: this.user };
+      case "POST login":
+        if (body.email !== this.user.email || body.password !== this.password) {
+          throw new Refusal(401, "unauthenticated", "The email or the password is wrong.");
+        }
+        this.signedIn = true;
+        return { user: this.user };
+      case "POST logout":
+        this.signedIn = false;
+        return null;
+      case "GET models":
+        return { models: this.models, default_model: this.defaultModel };
+      case "PUT models":
+        return Object.assign(
+          this.models.find((model) => model.id === path[1]),
+          body,
+        );
+      case "PUT settings":
+        this.defaultModel = body.model;
+        return null;
+      case "GET activity":
+        return this.#follow(response);
+    }
+    if (path[0] === "connections") return this.#connectionCall(request.method, path, body);
+    if (path[0] === "keys") return this.#keyCall(request.method, path, body);
+    if (path[0] === "chats") return this.#chatCall(request.method, path, body, url, response);
+    if (path[0] === "runs") return this.#runCall(request.method, path, body, url, response);
+    throw new Refusal(404, "not_found", "There is no such address.");
+  }
+
+  #connectionCall(method, [, id, action], body) {
+    if (method === "GET" && id === "discover") {
+      const models = ["qwen3-30b", "llama-3.3-70b"];
+      return { found: [{ kind: "ollama", name: "Ollama", base_url: "http://127.0.0.1:11434/v1", models }] };
+    }
+    if (method === "GET") return { connections: this.connections };
+    if (method === "DELETE") {
+      this.connections = this.connections.filter((connection) => connection.id !== id);
+      this.models = this.models.filter((model) => model.connection !== id);
+      this.defaultModel = this.models[0].id;
+      return null;
+    }
+    if (action === "refresh") return this.connections.find((connection) => connection.id === id);
+    if (body.base_url.includes("wrong")) {
+      throw new Refusal(
+        422,
+        "model_unreachable",
+        `Nothing answers at ${body.base_url}. Check the address and that the server runs.`,
+      );
+    }
+    return id === "test" ? { models: ["qwen3-30b", "llama-3.3-70b"] } : this.#connect(body);
+  }
+
+  #keyCall(method, [, id], body) {
+    if (method === "GET") return { keys: this.keys };
+    if (method === "DELETE") {
+      this.keys = this.keys.filter((key) => key.id !== id);
+      return null;
+    }
+    const key = {
+      id: this.id("key"),
+      name: body.name,
+      created_at: Date.now(),
+      last_used_at: null,
+      prefix: "gh_7f3a",
+    };
+    this.keys.unshift(key);
+    return { key, secret: "gh_7f3a0b1c2d4e5f60718293a4b5c6d7e8f" };
+  }
+
+  row({ messages: _messages, current: _current, files: _files, ...row }) {
+    const run = [...this.runs.values()].find((other) => other.chat === row.id && other.state !== "finished");
+    return { ...row, state: run?.state ?? "idle" };
+  }
+
+  addChat(title, { updated_at = Date.now(), messages = [] } = {}) {
+    const chat = {
+      id: this.id("chat"),
+      title,
+      created_at: updated_at,
+      updated_at,
+      current: null,
+      messages,
+      files: new Map(),
+    };
+    chat.current = messages.at(-1)?.id ?? null;
+    this.chats.set(chat.id, chat);
+    return chat;
+  }
+
+  #chatCall(method, [, id, what, message, action], body, url, response) {
+    if (id === undefined) {
+      if (method === "POST")
+        return { ...this.row(this.addChat(body.title ?? "")), current: null, messages: [] };
+      return this.#list(url.searchParams);
+    }
+    const chat = this.chats.get(id);
+    if (!chat) throw new Refusal(404, "not_found", "There is no such chat.");
+    if (what === "files")
+      return message === "content"
+        ? this.#content(chat, url, response)
+        : { files: [...chat.files.values()].map(({ text: _text, ...file }) => file) };
+    if (what === "messages")
+      return action === "regenerate" ? this.#again(chat, message, body) : this.#send(chat, body);
+    if (method === "DELETE") {
+      this.chats.delete(id);
+      return null;
+    }
+    if (method === "PATCH") {
+      Object.assign(chat, body);
+      return this.row(chat);
+    }
+    return {
+      ...this.row(chat),
+      current: chat.current,
+      messages: chat.messages.map((item) => this.#shown(item)),
+    };
+  }
+
+  #list(search) {
+    const query = (search.get("query") ?? "").toLowerCase();
+    const before = Number(search.get("before") ?? Infinity);
+    const limit = Number(search.get("limit") ?? 60);
+    const all = [...this.chats.values()]
+      .filter(
+        (chat) =>
+          chat.updated_at < before &&
+          JSON.stringify([chat.title, chat.messages]).toLowerCase().includes(query),
+      )
+      .sort((a, b) => b.updated_at - a.updated_at);
+    return { chats: all.slice(0, limit).map((chat) => this.row(chat)), more: all.length > limit };
+  }
+
+  /** A finished assistant message carries its answer and summary. */
+  #shown(message) {
+    const summary = this.runs.get(message.run)?.summary();
+    return summary ? { ...message, summary, content: [{ type: "text", text: summary.answer }] } : message;
+  }
+
+  #content(chat, url, response) {
+    const file = chat.files.get(url.searchParams.get("path"));
+    if (!file) throw new Refusal(404, "not_found", "There is no such file.");
+    response.writeHead(200, { "content-type": "application/octet-stream" }).end(file.text);
+    return undefined;
+  }
+
+  #send(chat, body) {
+    const content = typeof body.content === "string" ? [{ type: "text", text: body.content }] : body.content;
+    const user = { id: this.id("msg"), parent: body.parent, role: "user", content, created_at: Date.now() };
+    chat.messages.push(user);
+    const words = content.find((part) => part.type === "text")?.text ?? "";
+    chat.title ||= words.slice(0, 48);
+    return { user, ...this.#start(chat, user.id, words, body.model) };
+  }
+
+  #again(chat, message, body) {
+    const old = chat.messages.find((other) => other.id === message);
+    const user = chat.messages.find((other) => other.id === old.parent);
+    return this.#start(chat, user.id, user.content[0].text, body.model);
+  }
+
+  #start(chat, parent, words, model = this.defaultModel) {
+    const id = this.id("run");
+    const assistant = {
+      id: this.id("msg"),
+      parent,
+      role: "assistant",
+      content: [],
+      created_at: Date.now(),
+      model,
+      run: id,
+    };
+    chat.messages.push(assistant);
+    Object.assign(chat, { current: assistant.id, updated_at: Date.now() });
+    const run = new FakeRun({ id, chat: chat.id, message: assistant.id, model, pace: this.pace });
+    this.runs.set(id, run);
+    run.on("file", ({ path, text }) =>
+      chat.files.set(path, { path, size_bytes: text.length, version: 1, changed_at: Date.now(), text }),
+    );
+    run.on("state", () => this.#tell(run));
+    this.#tell(run);
+    void play(run, words);
+    return { assistant, run: id };
+  }
+
+  #runCall(method, [, id, what, item], body, url, response) {
+    const run = this.runs.get(id);
+    if (!run) throw new Refusal(404, "not_found", "There is no such run.");
+    switch (what) {
+      case "events":
+        return this.#events(run, url.searchParams, response);
+      case "calls": {
+        const found = run.log.find(
+          (event) => event.body.type === "tool_finished" && event.body.call === item,
+        );
+        if (!found) throw new Refusal(404, "not_found", "This call has not finished.");
+        return found.body;
+      }
+      case "cancel":
+        run.stop();
+        return null;
+      default:
+        if (!run.isWaitingFor(item))
+          throw new Refusal(409, "conflict", "This no longer waits for an answer.");
+        if (body.arguments && typeof body.arguments.path !== "string") {
+          throw new Refusal(
+            422,
+            "invalid_request",
+            "The arguments do not fit the tool: path must be a text.",
+          );
+        }
+        run.answer(item, what === "questions" ? body.answer : body);
+        return null;
+    }
+  }
+
+  #stream(response) {
+    if (this.offline) {
+      response.destroy();
+      return false;
+    }
+    response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
+    response.write(": hello\n\n");
+    return true;
+  }
+
+  #events(run, search, response) {
+    if (!this.#stream(response)) return undefined;
+    const preview = Number(search.get("preview") ?? Infinity);
+    const write = (event) => {
+      let sent = event;
+      if (event.body.type === "tool_finished" && event.body.result.length > preview) {
+        sent = {
+          ...event,
+          preview: true,
+          body: { ...event.body, result: event.body.result.slice(0, preview) },
+        };
+      }
+      response.write(`id: ${event.seq}\ndata: ${JSON.stringify(sent)}\n\n`);
+      if (event.body.type === "run_finished") response.end();
+    };
+    for (const event of run.log.slice(Number(search.get("after") ?? 0))) write(event);
+    run.on("event", write);
+    response.on("close", () => run.off("event", write));
+    return undefined;
+  }
+
+  #follow(response) {
+    if (!this.#stream(response)) return undefined;
+    this.#activity.add(response);
+    response.on("close", () => this.#activity.delete(response));
+    for (const run of this.runs.values()) if (run.state !== "finished") this.#tell(run, [response]);
+    return undefined;
+  }
+
+  #tell(run, readers = this.#activity) {
+    const chat = this.chats.get(run.chat);
+    if (!chat) return;
+    const data = JSON.stringify({ chat: run.chat, run: run.id, state: run.state, title: chat.title });
+    for (const reader of readers) reader.write(`data: ${data}\n\n`);
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const server = await new FakeServer({ account: true, model: true }).listen(
+    Number(process.env.PORT ?? 8000),
+  );
+  console.log(`The stand-in server listens on ${server.url}`);
+}

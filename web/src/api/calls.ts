@@ -1,0 +1,107 @@
+/** Every call of the HTTP API by name; see docs/api.md. */
+import type { EventBody } from "./events.ts";
+import { call, send } from "./http.ts";
+import type {
+  ApiKey,
+  Chat,
+  ChatFile,
+  ChatMessage,
+  ChatRow,
+  Connection,
+  FoundServer,
+  Me,
+  Model,
+  ModelList,
+  ModelSettings,
+  Part,
+  User,
+} from "./types.ts";
+
+const v1 = "/api/v1";
+const id = encodeURIComponent;
+
+export type ToolFinished = Extract<EventBody, { type: "tool_finished" }>;
+
+export const getMe = () => call<Me>("GET", `${v1}/me`);
+export const setUp = (body: { email: string; name: string; password: string; token?: string }) =>
+  call<{ user: User }>("POST", `${v1}/setup`, body);
+export const logIn = (email: string, password: string) =>
+  call<{ user: User }>("POST", `${v1}/login`, { email, password });
+export const logOut = () => call<void>("POST", `${v1}/logout`);
+
+export const listKeys = () => call<{ keys: ApiKey[] }>("GET", `${v1}/keys`);
+export const createKey = (name: string) =>
+  call<{ key: ApiKey; secret: string }>("POST", `${v1}/keys`, { name });
+export const deleteKey = (key: string) => call<void>("DELETE", `${v1}/keys/${id(key)}`);
+
+export const listModels = () => call<ModelList>("GET", `${v1}/models`);
+export const changeModel = (model: string, change: Partial<ModelSettings>) =>
+  call<Model>("PUT", `${v1}/models/${id(model)}`, change);
+export const setDefaultModel = (model: string) =>
+  call<void>("PUT", `${v1}/settings/default-model`, { model });
+
+export interface NewConnection {
+  name: string;
+  base_url: string;
+  api_key?: string;
+}
+export const listConnections = () => call<{ connections: Connection[] }>("GET", `${v1}/connections`);
+export const addConnection = (connection: NewConnection) =>
+  call<Connection>("POST", `${v1}/connections`, connection);
+export const testConnection = (body: { base_url: string; api_key?: string }) =>
+  call<{ models: string[] }>("POST", `${v1}/connections/test`, body);
+export const discoverServers = () => call<{ found: FoundServer[] }>("GET", `${v1}/connections/discover`);
+export const refreshConnection = (connection: string) =>
+  call<Connection>("POST", `${v1}/connections/${id(connection)}/refresh`);
+export const deleteConnection = (connection: string) =>
+  call<void>("DELETE", `${v1}/connections/${id(connection)}`);
+
+export function listChats(
+  options: { query?: string; before?: number; limit?: number } = {},
+  signal?: AbortSignal,
+) {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(options)) query.set(name, String(value));
+  return call<{ chats: ChatRow[]; more: boolean }>("GET", `${v1}/chats?${query}`, undefined, signal);
+}
+export const createChat = () => call<Chat>("POST", `${v1}/chats`, {});
+export const getChat = (chat: string, signal?: AbortSignal) =>
+  call<Chat>("GET", `${v1}/chats/${id(chat)}`, undefined, signal);
+export const changeChat = (chat: string, change: { title?: string; current?: string }) =>
+  call<ChatRow>("PATCH", `${v1}/chats/${id(chat)}`, change);
+export const deleteChat = (chat: string) => call<void>("DELETE", `${v1}/chats/${id(chat)}`);
+export const sendMessage = (
+  chat: string,
+  body: { parent: string | null; content: string | Part[]; model?: string },
+) =>
+  call<{ user: ChatMessage; assistant: ChatMessage; run: string }>(
+    "POST",
+    `${v1}/chats/${id(chat)}/messages`,
+    body,
+  );
+export const regenerate = (chat: string, message: string, model?: string) =>
+  call<{ assistant: ChatMessage; run: string }>(
+    "POST",
+    `${v1}/chats/${id(chat)}/messages/${id(message)}/regenerate`,
+    model ? { model } : {},
+  );
+export const listFiles = (chat: string) =>
+  call<{ files: ChatFile[] }>("GET", `${v1}/chats/${id(chat)}/files`);
+export const fileAddress = (chat: string, path: string) =>
+  `${v1}/chats/${id(chat)}/files/content?path=${id(path)}`;
+export const readFile = async (chat: string, path: string) =>
+  (await send(fileAddress(chat, path))).arrayBuffer();
+
+export const activityAddress = `${v1}/activity`;
+export const runEventsAddress = (run: string, after: number, previewBytes: number) =>
+  `/runs/${id(run)}/events?preview=${previewBytes}&after=${after}`;
+export const getCall = (run: string, toolCall: string) =>
+  call<ToolFinished>("GET", `/runs/${id(run)}/calls/${id(toolCall)}`);
+export const cancelRun = (run: string) => call<void>("POST", `/runs/${id(run)}/cancel`);
+export const answerApproval = (
+  run: string,
+  approval: string,
+  body: { decision: "allow" | "deny"; arguments?: unknown; reason?: string },
+) => call<void>("POST", `/runs/${id(run)}/approvals/${id(approval)}`, body);
+export const answerQuestion = (run: string, question: string, answer: string) =>
+  call<void>("POST", `/runs/${id(run)}/questions/${id(question)}`, { answer });

@@ -1,0 +1,98 @@
+/** Keeps an event stream open: reconnects with growing pauses and goes on where it was. */
+import { ApiError, send } from "./http.ts";
+import { readFrames, type SseFrame } from "./sse.ts";
+
+export interface FollowOptions {
+  /** The address to ask; called again for every try, so that it can name the last event seen. */
+  address: () => string;
+  onFrame: (frame: SseFrame) => void;
+  /** The line is up (again). */
+  onOpen?: () => void;
+  /** The line broke; the next try starts in `waitMs`. */
+  onLost?: (waitMs: number) => void;
+  /** The server refused (not found, signed out): there will be no further try. */
+  onRefused?: (error: ApiError) => void;
+  /** Whether nothing more is to come, asked when the server ends the stream. */
+  isComplete: () => boolean;
+}
+
+export interface Follower {
+  stop(): void;
+  /** Ends a pause at once. */
+  retryNow(): void;
+}
+
+const firstWaitMs = 500;
+const longestWaitMs = 10_000;
+
+function isRefusal(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429;
+}
+
+/** Starts following; runs until complete, refused or stopped. */
+export function follow(options: FollowOptions): Follower {
+  let stopped = false;
+  let failures = 0;
+  let abort = new AbortController();
+  let wake: () => void = () => {};
+
+  async function once(): Promise<void> {
+    abort = new AbortController();
+    const response = await send(options.address(), {
+      headers: { accept: "text/event-stream" },
+      signal: abort.signal,
+      cache: "no-store",
+    });
+    options.onOpen?.();
+    await readFrames(
+      response,
+      (frame) => {
+        failures = 0;
+        if (!stopped) options.onFrame(frame);
+      },
+      abort,
+    );
+  }
+
+  async function pause(): Promise<void> {
+    const base = Math.min(longestWaitMs, firstWaitMs * 2 ** failures);
+    const waitMs = Math.round(base * (0.75 + Math.random() * 0.5));
+    failures += 1;
+    options.onLost?.(waitMs);
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, waitMs);
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  async function loop(): Promise<void> {
+    while (!stopped) {
+      try {
+        await once();
+      } catch (error) {
+        if (stopped) return;
+        if (isRefusal(error)) {
+          options.onRefused?.(error);
+          return;
+        }
+      }
+      if (stopped || options.isComplete()) return;
+      await pause();
+    }
+  }
+
+  const retryNow = () => wake();
+  window.addEventListener("online", retryNow);
+  void loop().finally(() => window.removeEventListener("online", retryNow));
+  return {
+    stop() {
+      stopped = true;
+      abort.abort("stopped");
+      wake();
+    },
+    retryNow,
+  };
+}

@@ -1,0 +1,66 @@
+/** One way to ask the server: JSON in and out, and every failure an `ApiError` with a sentence. */
+
+/** `offline` is ours: no answer came at all. The other codes are the server's (docs/errors.md). */
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+    this.name = "ApiError";
+  }
+}
+
+type Handler = () => void;
+let onSignedOut: Handler = () => {};
+
+/** Called whenever an answer is 401: the session is gone. */
+export function whenSignedOut(handler: Handler): void {
+  onSignedOut = handler;
+}
+
+async function problemOf(response: Response): Promise<ApiError> {
+  let code = "unavailable";
+  let message = `${response.status} ${response.statusText}`.trim();
+  try {
+    const body = (await response.json()) as { error?: { code?: unknown; message?: unknown } };
+    if (typeof body.error?.code === "string") code = body.error.code;
+    if (typeof body.error?.message === "string") message = body.error.message;
+  } catch {
+    // A proxy's error page: status and reason are all there is.
+  }
+  return new ApiError(response.status, code, message);
+}
+
+/** Sends a request and gives the successful response; throws `ApiError` otherwise. */
+export async function send(path: string, init: RequestInit = {}): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(path, { credentials: "same-origin", ...init });
+  } catch (cause) {
+    if (init.signal?.aborted) throw cause;
+    throw new ApiError(0, "offline", "");
+  }
+  if (response.ok) return response;
+  if (response.status === 401 && !path.endsWith("/login")) onSignedOut();
+  throw await problemOf(response);
+}
+
+/** Sends `body` as JSON (if there is one) and reads the JSON answer; `undefined` where it has no content. */
+export async function call<T>(
+  method: string,
+  path: string,
+  body?: unknown,
+  signal?: AbortSignal,
+): Promise<T> {
+  const response = await send(path, {
+    method,
+    signal: signal ?? null,
+    ...(body === undefined
+      ? {}
+      : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
+  });
+  if (response.status === 204) return undefined as T;
+  return (await response.json()) as T;
+}

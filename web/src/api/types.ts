@@ -1,0 +1,117 @@
+/** What the HTTP API takes and gives (docs/api.md). */
+import type { Outcome, Problem, Usage } from "./events.ts";
+
+export interface User {
+  id: string;
+  email: string;
+  name: string;
+  role: "admin" | "user";
+}
+
+export interface Me {
+  user: User | null;
+  setup_needed: boolean;
+  auth: "password" | "none";
+  version: string;
+}
+
+export interface ApiKey {
+  id: string;
+  name: string;
+  created_at: number;
+  last_used_at: number | null;
+  prefix: string;
+}
+
+export type ToolMode = "native" | "schema" | "off";
+
+export interface ModelSettings {
+  tool_mode: ToolMode;
+  temperature: number | null;
+  context_tokens: number | null;
+  input_usd_per_million: number | null;
+  output_usd_per_million: number | null;
+}
+
+export interface Model extends ModelSettings {
+  id: string;
+  name: string;
+  connection: string | null;
+  tour: boolean;
+}
+
+export interface ModelList {
+  models: Model[];
+  default_model: string | null;
+}
+
+export interface Connection {
+  id: string;
+  name: string;
+  base_url: string;
+  has_key: boolean;
+  from_environment: boolean;
+  models: string[];
+  problem: string | null;
+}
+
+export interface FoundServer {
+  kind: "ollama" | "llama.cpp" | "lm-studio" | "vllm" | "unknown";
+  name: string;
+  base_url: string;
+  models: string[];
+}
+
+export type ChatActivity = "idle" | "running" | "waiting";
+
+export interface ChatRow {
+  id: string;
+  title: string;
+  created_at: number;
+  updated_at: number;
+  state: ChatActivity;
+}
+
+export type Part = { type: "text"; text: string } | { type: "image"; url: string };
+
+export interface RunSummary {
+  answer: string;
+  tools: number;
+  failed_tools: number;
+  agents: number;
+  duration_ms: number;
+  outcome: Outcome | null;
+  problem: Problem | null;
+  usage: Usage;
+  cost_micro_usd: number | null;
+}
+
+export interface ChatMessage {
+  id: string;
+  parent: string | null;
+  role: "user" | "assistant";
+  content: Part[];
+  created_at: number;
+  model?: string | null;
+  run?: string | null;
+  summary?: RunSummary | null;
+}
+
+export interface Chat extends ChatRow {
+  current: string | null;
+  messages: ChatMessage[];
+}
+
+export interface ChatFile {
+  path: string;
+  size_bytes: number;
+  version: number;
+  changed_at: number;
+}
+
+export interface Activity {
+  chat: string;
+  run: string;
+  state: "running" | "waiting" | "finished";
+  title: string;
+}

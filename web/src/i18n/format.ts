@@ -1,0 +1,50 @@
+/** Numbers as people read them, in the language that is shown. */
+import { language, t } from "./index.svelte.ts";
+
+const number = (value: number, digits: number) =>
+  new Intl.NumberFormat(language(), { maximumFractionDigits: digits }).format(value);
+
+/** A finished span: `0.4 s`, `12 s`, `2 min 5 s`. */
+export function formatDuration(ms: number): string {
+  const seconds = ms / 1000;
+  if (ms < 100) return t("duration.ms", { value: Math.round(ms) });
+  if (seconds < 10) return t("duration.s", { value: number(seconds, 1) });
+  if (seconds < 60) return t("duration.s", { value: Math.round(seconds) });
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return t("duration.min", { minutes, seconds: Math.floor(seconds % 60) });
+  return t("duration.h", { hours: Math.floor(minutes / 60), minutes: minutes % 60 });
+}
+
+/** A running clock: `0:07`, `1:24`. */
+export function formatClock(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+}
+
+export function formatSize(bytes: number): string {
+  if (bytes < 1000) return t("size.bytes", { value: bytes });
+  if (bytes < 1_000_000) return t("size.kb", { value: number(bytes / 1000, 1) });
+  return t("size.mb", { value: number(bytes / 1_000_000, 1) });
+}
+
+/** `812`, `31.4k`, `1.2M`. */
+export function formatTokens(count: number): string {
+  if (count < 1000) return number(count, 0);
+  if (count < 1_000_000) return `${number(count / 1000, 1)}k`;
+  return `${number(count / 1_000_000, 1)}M`;
+}
+
+/** US dollars from millionths; small sums keep enough digits to say something. */
+export function formatCost(microUsd: number): string {
+  const usd = microUsd / 1_000_000;
+  return new Intl.NumberFormat(language(), {
+    style: "currency",
+    currency: "USD",
+    minimumFractionDigits: 2,
+    maximumFractionDigits: usd < 0.1 ? 4 : 2,
+  }).format(usd);
+}
+
+export function formatDate(at: number): string {
+  return new Intl.DateTimeFormat(language(), { dateStyle: "medium", timeStyle: "short" }).format(at);
+}

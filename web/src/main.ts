@@ -1,0 +1,16 @@
+/** Starts the app. */
+import { mount } from "svelte";
+import "./styles/tokens.css";
+import "./styles/base.css";
+import App from "./App.svelte";
+import { loadLanguage } from "./i18n/index.svelte.ts";
+import { watchTheme } from "./state/preferences.svelte.ts";
+
+watchTheme();
+const target = document.getElementById("app");
+if (target) {
+  // Without its dictionary the page still works, in English.
+  void loadLanguage()
+    .catch(() => {})
+    .then(() => mount(App, { target }));
+}

@@ -1,0 +1,219 @@
+/** The open chat: its tree of messages, the branch that is shown, and the runs in it. */
+import {
+  cancelRun,
+  changeChat,
+  createChat,
+  getChat,
+  regenerate as askAgain,
+  sendMessage,
+} from "../api/calls.ts";
+import { ApiError } from "../api/http.ts";
+import type { Activity, Chat, ChatMessage, Part, RunSummary } from "../api/types.ts";
+import { chats } from "./chats.svelte.ts";
+import type { RunNode } from "./nodes.ts";
+import { RunView } from "./run.svelte.ts";
+import { nodeOf } from "./timeline.ts";
+import { newestLeaf, pathTo, siblingGroups } from "./tree.ts";
+
+export type LoadState = "empty" | "loading" | "ready" | "missing" | "failed";
+
+class OpenChat {
+  id = $state.raw<string | null>(null);
+  state = $state.raw<LoadState>("empty");
+  problem = $state.raw<unknown>(null);
+  messages = $state.raw<ChatMessage[]>([]);
+  current = $state.raw<string | null>(null);
+  /** Between pressing Send and the server's answer. */
+  sending = $state(false);
+
+  readonly path = $derived(pathTo(this.messages, this.current));
+  readonly siblings = $derived(siblingGroups(this.messages));
+  /** The run of the last message, while it goes on. */
+  readonly active = $derived.by(() => {
+    const last = this.path.at(-1);
+    if (!last?.run || last.summary) return null;
+    const view = this.viewOf(last.run);
+    return view.finished || view.refusal ? null : view;
+  });
+
+  #views = new Map<string, RunView>();
+  #abort: AbortController | undefined;
+
+  constructor() {
+    chats.listen((activity) => this.#noteActivity(activity));
+  }
+
+  get title(): string {
+    return (this.id && chats.rowOf(this.id)?.title) || this.#title;
+  }
+  #title = $state("");
+
+  viewOf(run: string): RunView {
+    let view = this.#views.get(run);
+    if (!view) {
+      view = new RunView(run, (finished) => this.#finish(finished));
+      this.#views.set(run, view);
+    }
+    return view;
+  }
+
+  /** Shows the chat `id`, or an empty one. */
+  async open(id: string | null): Promise<void> {
+    if (id === this.id && this.state !== "failed") return;
+    this.#leave();
+    this.id = id;
+    this.#title = "";
+    this.messages = [];
+    this.current = null;
+    this.problem = null;
+    this.state = id === null ? "empty" : "loading";
+    if (id !== null) await this.reload();
+  }
+
+  async reload(): Promise<void> {
+    const id = this.id;
+    if (id === null) return;
+    this.#abort?.abort();
+    const abort = (this.#abort = new AbortController());
+    try {
+      const chat = await getChat(id, abort.signal);
+      if (abort.signal.aborted || this.id !== id) return;
+      this.#show(chat);
+    } catch (error) {
+      if (abort.signal.aborted || this.id !== id) return;
+      this.problem = error;
+      this.state = error instanceof ApiError && error.status === 404 ? "missing" : "failed";
+    }
+  }
+
+  /** Sends a message under the last one and follows the run it starts. Gives the chat's id. */
+  async send(content: Part[], model: string | undefined, parent?: string | null): Promise<string> {
+    this.sending = true;
+    try {
+      let id = this.id;
+      if (id === null) {
+        const chat = await createChat();
+        id = chat.id;
+        chats.put(chat);
+        this.id = id;
+        this.state = "ready";
+      }
+      const under = parent === undefined ? (this.path.at(-1)?.id ?? null) : parent;
+      const answer = await sendMessage(id, {
+        parent: under,
+        content: plain(content),
+        ...(model ? { model } : {}),
+      });
+      if (this.id === id) this.#add([answer.user, answer.assistant], answer.run);
+      return id;
+    } finally {
+      this.sending = false;
+    }
+  }
+
+  async regenerate(message: ChatMessage, model: string | undefined): Promise<void> {
+    const id = this.id;
+    if (id === null) return;
+    const answer = await askAgain(id, message.id, model);
+    if (this.id === id) this.#add([answer.assistant], answer.run);
+  }
+
+  /** Shows the branch through `message`, down to its newest end. */
+  async switchTo(message: ChatMessage): Promise<void> {
+    const id = this.id;
+    if (id === null) return;
+    const before = this.current;
+    this.current = newestLeaf(this.messages, message.id);
+    this.#followShown();
+    try {
+      await changeChat(id, { current: this.current });
+    } catch (error) {
+      if (this.id === id) this.current = before;
+      throw error;
+    }
+  }
+
+  async stop(): Promise<void> {
+    if (this.active) await cancelRun(this.active.id);
+  }
+
+  #show(chat: Chat): void {
+    this.#title = chat.title;
+    this.messages = chat.messages;
+    this.current = chat.current ?? chat.messages.at(-1)?.id ?? null;
+    this.state = "ready";
+    this.#followShown();
+  }
+
+  #add(messages: ChatMessage[], run: string): void {
+    const last = messages.at(-1);
+    if (!last) return;
+    messages = messages.map((message) => (message === last ? { ...message, run } : message));
+    this.messages = [...this.messages, ...messages];
+    this.current = last.id;
+    this.viewOf(run).follow();
+    const row = this.id === null ? undefined : chats.rowOf(this.id);
+    if (row) chats.put({ ...row, state: "running", updated_at: Date.now() });
+  }
+
+  #followShown(): void {
+    for (const message of this.path) {
+      if (message.run && !message.summary) this.viewOf(message.run).follow();
+    }
+  }
+
+  #finish(view: RunView): void {
+    const run = view.run;
+    if (run.outcome === null) return;
+    const answer = answerOf(view);
+    const summary: RunSummary = {
+      answer,
+      tools: run.tools,
+      failed_tools: run.failed,
+      agents: run.agents,
+      duration_ms: durationOf(run),
+      outcome: run.outcome,
+      problem: run.problem,
+      usage: run.usage,
+      cost_micro_usd: run.costMicroUsd,
+    };
+    this.messages = this.messages.map((message) =>
+      message.run === view.id && !message.summary
+        ? { ...message, summary, content: [{ type: "text", text: answer }] }
+        : message,
+    );
+  }
+
+  #noteActivity(activity: Activity): void {
+    if (activity.chat !== this.id || this.sending || this.state !== "ready") return;
+    if (activity.title) this.#title = activity.title;
+    // Another tab sent something here.
+    const known = this.messages.some((message) => message.run === activity.run);
+    if (!known) void this.reload();
+  }
+
+  #leave(): void {
+    this.#abort?.abort();
+    for (const view of this.#views.values()) view.stopFollowing();
+    this.#views.clear();
+  }
+}
+
+/** A single text goes as a plain string: what other programs send, too. */
+function plain(content: Part[]): string | Part[] {
+  const [first] = content;
+  return content.length === 1 && first?.type === "text" ? first.text : content;
+}
+
+function answerOf(view: RunView): string {
+  return view.run.answers
+    .map((id) => nodeOf(view.nodes, id, "text")?.text ?? "")
+    .filter((text) => text !== "")
+    .join("\n\n");
+}
+
+export function durationOf(run: RunNode): number {
+  return run.endedAt === null ? 0 : run.endedAt - run.startedAt;
+}
+
+export const openChat = new OpenChat();

@@ -1,0 +1,145 @@
+/** The list of chats in the sidebar, kept live by the activity stream. */
+import { activityAddress, changeChat, deleteChat, listChats } from "../api/calls.ts";
+import { follow, type Follower } from "../api/follow.ts";
+import type { Activity, ChatRow } from "../api/types.ts";
+
+const pageSize = 60;
+
+export type GroupName = "running" | "today" | "yesterday" | "earlier";
+export interface Group {
+  name: GroupName;
+  chats: ChatRow[];
+}
+
+/** Chats under the headings of the sidebar; what runs or waits comes first. */
+export function groupChats(chats: ChatRow[], now: Date): Group[] {
+  const today = new Date(now.getFullYear(), now.getMonth(), now.getDate()).getTime();
+  const yesterday = new Date(now.getFullYear(), now.getMonth(), now.getDate() - 1).getTime();
+  const groups: Record<GroupName, ChatRow[]> = { running: [], today: [], yesterday: [], earlier: [] };
+  for (const chat of chats) {
+    if (chat.state !== "idle") groups.running.push(chat);
+    else if (chat.updated_at >= today) groups.today.push(chat);
+    else if (chat.updated_at >= yesterday) groups.yesterday.push(chat);
+    else groups.earlier.push(chat);
+  }
+  return (Object.keys(groups) as GroupName[])
+    .map((name) => ({ name, chats: groups[name] }))
+    .filter((group) => group.chats.length > 0);
+}
+
+type ActivityListener = (activity: Activity) => void;
+
+class Chats {
+  list = $state.raw<ChatRow[]>([]);
+  more = $state(false);
+  loaded = $state(false);
+  query = $state("");
+  found = $state.raw<ChatRow[] | null>(null);
+  searching = $state(false);
+
+  #follower: Follower | undefined;
+  #listeners = new Set<ActivityListener>();
+  #searchAbort: AbortController | undefined;
+
+  async load(): Promise<void> {
+    const answer = await listChats({ limit: Math.max(pageSize, this.list.length) });
+    this.list = answer.chats;
+    this.more = answer.more;
+    this.loaded = true;
+  }
+
+  async loadMore(): Promise<void> {
+    const last = this.list.at(-1);
+    if (!last || !this.more) return;
+    const answer = await listChats({ before: last.updated_at, limit: pageSize });
+    const known = new Set(this.list.map((chat) => chat.id));
+    this.list = [...this.list, ...answer.chats.filter((chat) => !known.has(chat.id))];
+    this.more = answer.more;
+  }
+
+  async search(query: string): Promise<void> {
+    this.query = query;
+    this.#searchAbort?.abort();
+    if (query.trim() === "") {
+      this.found = null;
+      this.searching = false;
+      return;
+    }
+    const abort = (this.#searchAbort = new AbortController());
+    this.searching = true;
+    try {
+      const answer = await listChats({ query: query.trim(), limit: pageSize }, abort.signal);
+      if (!abort.signal.aborted) this.found = answer.chats;
+    } catch (error) {
+      if (!abort.signal.aborted) throw error;
+    } finally {
+      if (this.#searchAbort === abort) this.searching = false;
+    }
+  }
+
+  put(row: ChatRow): void {
+    this.list = [row, ...this.list.filter((chat) => chat.id !== row.id)].sort(
+      (a, b) => b.updated_at - a.updated_at,
+    );
+  }
+
+  async rename(id: string, title: string): Promise<void> {
+    const row = await changeChat(id, { title });
+    this.#change(id, { title: row.title });
+  }
+
+  async remove(id: string): Promise<void> {
+    await deleteChat(id);
+    this.list = this.list.filter((chat) => chat.id !== id);
+    this.found = this.found?.filter((chat) => chat.id !== id) ?? null;
+  }
+
+  rowOf(id: string): ChatRow | undefined {
+    return this.list.find((chat) => chat.id === id);
+  }
+
+  #change(id: string, change: Partial<ChatRow>): void {
+    const apply = (chat: ChatRow) => (chat.id === id ? { ...chat, ...change } : chat);
+    this.list = this.list.map(apply);
+    this.found = this.found?.map(apply) ?? null;
+  }
+
+  /** Tells `listener` of every run that starts, waits or ends; gives back how to stop. */
+  listen(listener: ActivityListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  watch(): void {
+    this.#follower ??= follow({
+      address: () => activityAddress,
+      onOpen: () => {
+        // Whatever ended while we were away has left no event: the list tells.
+        void this.load().catch(() => {});
+      },
+      onFrame: (frame) => this.#take(JSON.parse(frame.data) as Activity),
+      isComplete: () => false,
+    });
+  }
+
+  unwatch(): void {
+    this.#follower?.stop();
+    this.#follower = undefined;
+  }
+
+  #take(activity: Activity): void {
+    const state = activity.state === "finished" ? "idle" : activity.state;
+    if (this.rowOf(activity.chat)) {
+      this.#change(activity.chat, {
+        state,
+        ...(activity.title ? { title: activity.title } : {}),
+        ...(state === "idle" ? { updated_at: Date.now() } : {}),
+      });
+    } else if (this.loaded) {
+      void this.load().catch(() => {});
+    }
+    for (const listener of this.#listeners) listener(activity);
+  }
+}
+
+export const chats = new Chats();

@@ -1,0 +1,44 @@
+/** Tells screen readers how the run of the open chat goes: work, what is asked, the end. */
+import { t } from "../i18n/index.svelte.ts";
+import { announcer } from "./announcer.svelte.ts";
+import { openChat } from "./chat.svelte.ts";
+import type { RunView } from "./run.svelte.ts";
+import { nodeOf } from "./timeline.ts";
+
+/** Call once while a component is being set up. */
+export function watchRun(): void {
+  const active = $derived(openChat.active);
+  const latest = $derived(active ? nodeOf(active.nodes, active.run.latestTool, "tool")?.name : undefined);
+  const asked = $derived(active?.run.waiting.at(-1));
+
+  $effect(() => {
+    if (latest) announcer.progress(t("say.working", { tool: latest }));
+  });
+
+  $effect(() => {
+    const node = asked ? active?.nodes.get(asked) : undefined;
+    if (node?.kind === "approval") announcer.say(t("say.approval", { tool: node.name }));
+    if (node?.kind === "question") announcer.say(t("say.question", { text: node.text }));
+  });
+
+  let before: RunView | null = null;
+  $effect(() => {
+    const ended = before !== active ? before : null;
+    before = active;
+    if (ended?.finished) sayEnd(ended);
+  });
+}
+
+function sayEnd(view: RunView): void {
+  const { outcome, problem } = view.run;
+  if (outcome === "cancelled") announcer.say(t("say.stopped"));
+  else if (outcome === "failed") announcer.error(problem?.message ?? t("turn.failed"));
+  else {
+    const words = view.run.answers
+      .map((id) => nodeOf(view.nodes, id, "text")?.text ?? "")
+      .join(" ")
+      .split(/\s+/)
+      .filter(Boolean).length;
+    announcer.say(t("say.answer", { count: words }));
+  }
+}

@@ -1,0 +1,102 @@
+/** The keyboard map: what each key does on the main page. */
+import { openChat } from "./chat.svelte.ts";
+import { layout } from "./layout.svelte.ts";
+import { preferences } from "./preferences.svelte.ts";
+import { router } from "./router.svelte.ts";
+import { thread } from "./thread.svelte.ts";
+import { attempt } from "./toasts.svelte.ts";
+
+function isWriting(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+  );
+}
+
+function focusOn(id: string): void {
+  document.getElementById(id)?.focus();
+}
+
+function press(selector: string, within: ParentNode = document): void {
+  within.querySelector<HTMLButtonElement>(selector)?.click();
+}
+
+function searchChats(): void {
+  layout.sidebar = true;
+  requestAnimationFrame(() => focusOn("chat-search"));
+}
+
+function newChat(): void {
+  layout.closeSheets();
+  router.go("/");
+  requestAnimationFrame(() => focusOn("composer"));
+}
+
+/** Keys with Ctrl (or Cmd); they act while one writes, too. */
+function withControl(event: KeyboardEvent): (() => void) | undefined {
+  if (event.altKey) {
+    if (event.code === "Enter") return () => press("[data-allow]");
+    if (event.code === "Backspace") return () => press("[data-deny]");
+    return undefined;
+  }
+  // By place, not by letter: the same keys on a Russian keyboard.
+  if (event.shiftKey) return event.code === "KeyO" ? newChat : undefined;
+  switch (event.code) {
+    case "KeyK":
+      return searchChats;
+    case "KeyB":
+      return () => (layout.sidebar = !layout.sidebar);
+    case "Period":
+      return () => (layout.panel = !layout.panel);
+    case "Slash":
+      return () => (layout.keyboardHelp = !layout.keyboardHelp);
+    default:
+      return undefined;
+  }
+}
+
+/** Keys without Ctrl; never while one writes. */
+function alone(event: KeyboardEvent): (() => void) | undefined {
+  if (event.shiftKey || !preferences.singleKeys) return undefined;
+  if (event.code === "Slash") return () => focusOn("composer");
+  const turn = thread.focused();
+  if (!turn) return undefined;
+  switch (event.code) {
+    case "BracketLeft":
+      return () => press("[data-branch=previous]", turn);
+    case "BracketRight":
+      return () => press("[data-branch=next]", turn);
+    case "KeyE":
+      return () => press("[data-steps-toggle]", turn);
+    default:
+      return undefined;
+  }
+}
+
+/** Closes what is open, and only then stops the run. */
+function escape(): (() => void) | undefined {
+  // The browser closes these by itself.
+  if (document.querySelector("dialog[open], :popover-open")) return undefined;
+  if (layout.narrow && (layout.sidebar || layout.panel)) return () => layout.closeSheets();
+  if (openChat.active) return () => void attempt(() => openChat.stop());
+  return undefined;
+}
+
+function actionOf(event: KeyboardEvent): (() => void) | undefined {
+  if (event.ctrlKey || event.metaKey) return withControl(event);
+  if (event.altKey) {
+    const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+    return step === undefined ? undefined : () => thread.moveFocus(step);
+  }
+  if (event.key === "Escape") return escape();
+  return isWriting(event.target) ? undefined : alone(event);
+}
+
+/** For the page's keydown. */
+export function handleKey(event: KeyboardEvent): void {
+  if (event.defaultPrevented || event.isComposing) return;
+  const action = actionOf(event);
+  if (!action) return;
+  event.preventDefault();
+  action();
+}

@@ -1,0 +1,51 @@
+/** Which side areas are shown. On a narrow page they are sheets over the thread, closed at first. */
+import { MediaQuery } from "svelte/reactivity";
+import { preferences, prefer } from "./preferences.svelte.ts";
+
+export type PanelTab = "files" | "plan" | "debug";
+
+class Layout {
+  readonly #narrow = new MediaQuery("(max-width: 899.9px)");
+  #sidebarSheet = $state(false);
+  #panelSheet = $state(false);
+  tab = $state<PanelTab>("files");
+  /** The file shown in the panel; null for the list. */
+  file = $state.raw<string | null>(null);
+  keyboardHelp = $state(false);
+
+  get narrow(): boolean {
+    return this.#narrow.current;
+  }
+
+  get sidebar(): boolean {
+    return this.narrow ? this.#sidebarSheet : preferences.sidebarOpen;
+  }
+
+  set sidebar(open: boolean) {
+    if (this.narrow) this.#sidebarSheet = open;
+    else prefer({ sidebarOpen: open });
+  }
+
+  get panel(): boolean {
+    return this.narrow ? this.#panelSheet : preferences.panelOpen;
+  }
+
+  set panel(open: boolean) {
+    if (this.narrow) this.#panelSheet = open;
+    else prefer({ panelOpen: open });
+  }
+
+  showFile(path: string): void {
+    this.tab = "files";
+    this.file = path;
+    this.panel = true;
+  }
+
+  /** After choosing something in a sheet, the sheet goes away. */
+  closeSheets(): void {
+    this.#sidebarSheet = false;
+    this.#panelSheet = false;
+  }
+}
+
+export const layout = new Layout();

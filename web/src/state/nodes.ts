@@ -1,0 +1,156 @@
+/** The shapes a run's timeline is made of; each is replaced, never changed, so that a reader sees news. */
+import type { Decision, NoticeLevel, Outcome, Problem, Source, Todo, Usage } from "../api/events.ts";
+
+export type NodeId = string;
+
+export interface FileNews {
+  path: string;
+  version: number;
+  sizeBytes: number;
+}
+
+/** The run itself; always there, under the id `run`. */
+export interface RunNode {
+  kind: "run";
+  model: string;
+  message: string | null;
+  chat: string | null;
+  startedAt: number;
+  endedAt: number | null;
+  /** The one line that says what is going on; null where nothing is to be said. */
+  status: string | null;
+  /** What the main agent did, in order: texts, reasoning, tools, notices. */
+  children: NodeId[];
+  /** Texts of the main agent that are, or may turn out to be, the answer. */
+  answers: NodeId[];
+  /** Approvals and questions that wait for a person, oldest first. */
+  waiting: NodeId[];
+  todos: Todo[];
+  files: FileNews[];
+  sources: Source[];
+  tools: number;
+  failed: number;
+  agents: number;
+  agentsRunning: number;
+  latestTool: NodeId | null;
+  outcome: Outcome | null;
+  problem: Problem | null;
+  usage: Usage;
+  costMicroUsd: number | null;
+}
+
+export interface TextNode {
+  kind: "text";
+  text: string;
+  done: boolean;
+  /** null while it is not known yet. */
+  answer: boolean | null;
+}
+
+export interface ReasoningNode {
+  kind: "reasoning";
+  text: string;
+  done: boolean;
+  startedAt: number;
+  durationMs: number | null;
+}
+
+export type ToolState = "writing" | "waiting" | "running" | "done" | "failed" | "stopped";
+
+export interface ToolNode {
+  kind: "tool";
+  call: string;
+  name: string;
+  state: ToolState;
+  /** The arguments' JSON as the model writes it. */
+  argumentsText: string;
+  /** The checked arguments; undefined until they are known. */
+  arguments: unknown;
+  progress: string | null;
+  result: string | null;
+  /** Whether `result` is only the beginning and the server has the rest. */
+  preview: boolean;
+  truncated: boolean;
+  startedAt: number;
+  durationMs: number | null;
+  /** Sub-agents this call started. */
+  agents: NodeId[];
+}
+
+export interface AgentNode {
+  kind: "agent";
+  name: string;
+  task: string;
+  call: string;
+  depth: number;
+  outcome: Outcome | null;
+  result: string | null;
+  startedAt: number;
+  endedAt: number | null;
+  children: NodeId[];
+  tools: number;
+  failed: number;
+  /** How many of its own approvals and questions are open. */
+  waiting: number;
+  latestTool: NodeId | null;
+}
+
+export interface NoticeNode {
+  kind: "notice";
+  level: NoticeLevel;
+  message: string;
+}
+
+export interface ApprovalNode {
+  kind: "approval";
+  approval: string;
+  call: string;
+  name: string;
+  arguments: unknown;
+  agent: NodeId | null;
+  decision: Decision | null;
+  reason: string | null;
+  edited: boolean;
+}
+
+export interface QuestionNode {
+  kind: "question";
+  question: string;
+  call: string;
+  text: string;
+  options: string[];
+  agent: NodeId | null;
+  answered: boolean;
+  answer: string | null;
+}
+
+export type TimelineNode =
+  RunNode | TextNode | ReasoningNode | ToolNode | AgentNode | NoticeNode | ApprovalNode | QuestionNode;
+
+export type Kind = TimelineNode["kind"];
+export type NodeOf<K extends Kind> = Extract<TimelineNode, { kind: K }>;
+
+export const emptyRun: RunNode = {
+  kind: "run",
+  model: "",
+  message: null,
+  chat: null,
+  startedAt: 0,
+  endedAt: null,
+  status: null,
+  children: [],
+  answers: [],
+  waiting: [],
+  todos: [],
+  files: [],
+  sources: [],
+  tools: 0,
+  failed: 0,
+  agents: 0,
+  agentsRunning: 0,
+  latestTool: null,
+  outcome: null,
+  problem: null,
+  usage: { input_tokens: 0, output_tokens: 0 },
+  costMicroUsd: null,
+};

@@ -1,0 +1,63 @@
+/** Which page the address names, and going to another one without loading the app again. */
+
+export type Route =
+  | { page: "chat"; chat: string | null }
+  | { page: "settings"; section: string }
+  | { page: "login"; next: string }
+  | { page: "setup"; token: string | null }
+  | { page: "welcome" }
+  | { page: "missing" };
+
+export function routeOf(address: URL): Route {
+  const [first = "", second = "", ...rest] = address.pathname.split("/").filter(Boolean);
+  if (rest.length > 0) return { page: "missing" };
+  switch (first) {
+    case "":
+      return { page: "chat", chat: null };
+    case "c":
+      return second ? { page: "chat", chat: decodeURIComponent(second) } : { page: "chat", chat: null };
+    case "settings":
+      return { page: "settings", section: second || "appearance" };
+    case "login":
+      return { page: "login", next: localPath(address.searchParams.get("next")) };
+    case "setup":
+      return { page: "setup", token: address.searchParams.get("token") };
+    case "welcome":
+      return { page: "welcome" };
+    default:
+      return { page: "missing" };
+  }
+}
+
+/** Only a path of our own: a link must not send people elsewhere after they signed in. */
+function localPath(path: string | null): string {
+  return path && /^\/(?![/\\])/.test(path) ? path : "/";
+}
+
+class Router {
+  route = $state.raw<Route>(routeOf(new URL(location.href)));
+
+  constructor() {
+    window.addEventListener("popstate", () => this.#read());
+  }
+
+  go(path: string, options: { replace?: boolean } = {}): void {
+    if (options.replace) history.replaceState(null, "", path);
+    else history.pushState(null, "", path);
+    this.#read();
+  }
+
+  #read(): void {
+    this.route = routeOf(new URL(location.href));
+  }
+}
+
+export const router = new Router();
+
+/** For `<a onclick>`: follows plain clicks inside the app, leaves new tabs to the browser. */
+export function followLink(event: MouseEvent): void {
+  if (event.defaultPrevented || event.button !== 0) return;
+  if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  router.go((event.currentTarget as HTMLAnchorElement).pathname);
+}

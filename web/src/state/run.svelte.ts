@@ -1,0 +1,127 @@
+/** A run as the page shows it: its timeline, how it is being followed, and what the reader has opened. */
+import { SvelteMap } from "svelte/reactivity";
+import { runEventsAddress } from "../api/calls.ts";
+import type { RunEvent } from "../api/events.ts";
+import { follow, type Follower } from "../api/follow.ts";
+import type { ApiError } from "../api/http.ts";
+import type { SseFrame } from "../api/sse.ts";
+import { noteServerTime } from "./clock.svelte.ts";
+import { emptyRun, type NodeId, type RunNode, type TimelineNode } from "./nodes.ts";
+import { createTimeline, nodeOf, reduce, runId, type Timeline } from "./timeline.ts";
+
+/** Deltas are shown in batches: more often than this nobody sees, and every repaint costs. */
+const frameMs = 40;
+const previewBytes = 2000;
+
+export type Connection = "idle" | "connecting" | "live" | "lost" | "ended";
+
+export class RunView {
+  readonly nodes = new SvelteMap<NodeId, TimelineNode>([[runId, emptyRun]]);
+  connection = $state<Connection>("idle");
+  /** When the next try to reconnect starts, by our own clock. */
+  retryAt = $state(0);
+  refusal = $state.raw<ApiError | null>(null);
+  /** What the reader chose for the fold; null while they have not touched it. */
+  foldChoice = $state<boolean | null>(null);
+  /** Rows the reader opened or closed; the others follow their own rule. */
+  readonly choices = new SvelteMap<NodeId, boolean>();
+  /** Whole results fetched because the log held only their beginning, by call. */
+  readonly results = new SvelteMap<string, string>();
+  /** Words to look for in the steps. */
+  search = $state("");
+
+  #timeline: Timeline;
+  #queue: RunEvent[] = [];
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #follower: Follower | undefined;
+  #onFinished: (view: RunView) => void;
+
+  constructor(
+    readonly id: string,
+    onFinished: (view: RunView) => void = () => {},
+  ) {
+    this.#timeline = createTimeline(this.nodes);
+    this.#onFinished = onFinished;
+  }
+
+  get run(): RunNode {
+    return nodeOf(this.nodes, runId, "run") ?? emptyRun;
+  }
+
+  get finished(): boolean {
+    return this.run.outcome !== null;
+  }
+
+  /** Whether any of the log has come. */
+  get loaded(): boolean {
+    return this.run.startedAt > 0;
+  }
+
+  /** Reads the log from where we are and, while the run goes on, what it adds. */
+  follow(): void {
+    if (this.#follower || this.connection === "ended") return;
+    this.connection = "connecting";
+    this.refusal = null;
+    this.#follower = follow({
+      address: () => {
+        // What waits to be shown counts as seen.
+        this.#flush();
+        return runEventsAddress(this.id, this.#timeline.seq, previewBytes);
+      },
+      onOpen: () => (this.connection = "live"),
+      onFrame: (frame) => this.#take(frame),
+      onLost: (waitMs) => {
+        this.connection = "lost";
+        this.retryAt = Date.now() + waitMs;
+      },
+      onRefused: (error) => {
+        this.refusal = error;
+        this.#end();
+      },
+      isComplete: () => {
+        this.#flush();
+        return this.finished;
+      },
+    });
+  }
+
+  retryNow(): void {
+    this.#follower?.retryNow();
+  }
+
+  stopFollowing(): void {
+    this.#flush();
+    this.#follower?.stop();
+    this.#follower = undefined;
+    if (this.connection !== "ended") this.connection = "idle";
+  }
+
+  /** Whether a row is open: the reader's choice, else `byItself`. */
+  isOpen(id: NodeId, byItself = false): boolean {
+    return this.choices.get(id) ?? byItself;
+  }
+
+  #take(frame: SseFrame): void {
+    const event = JSON.parse(frame.data) as RunEvent;
+    noteServerTime(event.at);
+    this.#queue.push(event);
+    this.#timer ??= setTimeout(() => this.#flush(), frameMs);
+  }
+
+  #flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const events = this.#queue;
+    this.#queue = [];
+    const wasFinished = this.finished;
+    for (const event of events) reduce(this.#timeline, event);
+    if (!wasFinished && this.finished) this.#end();
+  }
+
+  #end(): void {
+    this.#follower?.stop();
+    this.#follower = undefined;
+    this.connection = "ended";
+    this.#onFinished(this);
+  }
+}

@@ -1,0 +1,60 @@
+/** Looks for words in a run's steps. */
+import type { NodeId, TimelineNode } from "./nodes.ts";
+
+export interface Piece {
+  text: string;
+  hit: boolean;
+}
+
+/** Marking stops after so many hits in one text; a letter in a 50 kB result would freeze the page. */
+const mostHits = 200;
+
+/** Cuts a text into pieces that are hits and pieces that are not; letter case does not matter. */
+export function splitByHits(text: string, query: string): Piece[] {
+  const needle = query.trim().toLowerCase();
+  if (needle === "") return [{ text, hit: false }];
+  const hay = text.toLowerCase();
+  const pieces: Piece[] = [];
+  let from = 0;
+  for (let hits = 0; hits < mostHits; hits += 1) {
+    const at = hay.indexOf(needle, from);
+    if (at < 0) break;
+    if (at > from) pieces.push({ text: text.slice(from, at), hit: false });
+    pieces.push({ text: text.slice(at, at + needle.length), hit: true });
+    from = at + needle.length;
+  }
+  if (from < text.length || pieces.length === 0) pieces.push({ text: text.slice(from), hit: false });
+  return pieces;
+}
+
+/** Whether a step, or anything below it, holds the words. */
+export function matches(nodes: Map<NodeId, TimelineNode>, id: NodeId, query: string): boolean {
+  const needle = query.trim().toLowerCase();
+  if (needle === "") return true;
+  const node = nodes.get(id);
+  return node !== undefined && nodeMatches(nodes, node, needle);
+}
+
+function nodeMatches(nodes: Map<NodeId, TimelineNode>, node: TimelineNode, needle: string): boolean {
+  const holds = (...texts: (string | null)[]) => texts.some((text) => text?.toLowerCase().includes(needle));
+  const below = (ids: NodeId[]) =>
+    ids.some((id) => {
+      const child = nodes.get(id);
+      return child !== undefined && nodeMatches(nodes, child, needle);
+    });
+  switch (node.kind) {
+    case "tool": {
+      const args = node.arguments === undefined ? node.argumentsText : JSON.stringify(node.arguments);
+      return holds(node.name, args, node.result) || below(node.agents);
+    }
+    case "agent":
+      return holds(node.name, node.task, node.result) || below(node.children);
+    case "text":
+    case "reasoning":
+      return holds(node.text);
+    case "notice":
+      return holds(node.message);
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,65 @@
+/** Who is signed in. */
+import { getMe, logOut } from "../api/calls.ts";
+import { whenSignedOut } from "../api/http.ts";
+import type { Me, User } from "../api/types.ts";
+import { router } from "./router.svelte.ts";
+
+class Session {
+  me = $state.raw<Me | null>(null);
+
+  get user(): User | null {
+    return this.me?.user ?? null;
+  }
+
+  get isAdmin(): boolean {
+    return this.user?.role === "admin";
+  }
+
+  async load(): Promise<void> {
+    this.me = await getMe();
+    this.redirect();
+  }
+
+  signedIn(user: User, goTo: string): void {
+    if (this.me) this.me = { ...this.me, user, setup_needed: false };
+    router.go(goTo, { replace: true });
+  }
+
+  async leave(): Promise<void> {
+    await logOut();
+    // A fresh page: nothing of this person stays in memory.
+    location.assign("/login");
+  }
+
+  /** Sends people to the page they need first, keeping the place they wanted. */
+  redirect(): void {
+    if (!this.me) return;
+    const page = router.route.page;
+    if (this.me.setup_needed) {
+      if (page !== "setup") router.go("/setup", { replace: true });
+    } else if (!this.me.user) {
+      if (page !== "login") this.#toLogin();
+    } else if (page === "login" || page === "setup") {
+      router.go("/", { replace: true });
+    }
+  }
+
+  expired(): void {
+    if (!this.me || router.route.page === "login") return;
+    this.me = { ...this.me, user: null };
+    this.#toLogin();
+  }
+
+  #toLogin(): void {
+    const place = location.pathname + location.search;
+    router.go(
+      place === "/" || place.startsWith("/setup") ? "/login" : `/login?next=${encodeURIComponent(place)}`,
+      {
+        replace: true,
+      },
+    );
+  }
+}
+
+export const session = new Session();
+whenSignedOut(() => session.expired());

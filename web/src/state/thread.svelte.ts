@@ -1,0 +1,50 @@
+/** The thread's place on the page: whether its end is in view, and moving from turn to turn. */
+import { openChat } from "./chat.svelte.ts";
+
+interface Parts {
+  element: () => HTMLElement | undefined;
+  list: () =>
+    { scrollToIndex(index: number, options?: { align?: "start" | "center" | "end" }): void } | undefined;
+  toBottom: () => void;
+}
+
+class Thread {
+  atBottom = $state(true);
+  #parts: Parts | null = null;
+
+  attach(parts: Parts): () => void {
+    this.#parts = parts;
+    return () => {
+      if (this.#parts === parts) this.#parts = null;
+    };
+  }
+
+  toBottom(): void {
+    this.#parts?.toBottom();
+  }
+
+  /** The turn that has the focus, or holds it. */
+  focused(): HTMLElement | null {
+    return document.activeElement?.closest<HTMLElement>("article[data-turn]") ?? null;
+  }
+
+  /** Moves the focus to the turn `step` further; without one, to the last. */
+  moveFocus(step: number): void {
+    const element = this.#parts?.element();
+    if (!element) return;
+    const last = openChat.path.length - 1;
+    const now = this.focused()?.dataset.turn;
+    const target = now === undefined ? last : Math.min(last, Math.max(0, Number(now) + step));
+    if (target < 0) return;
+    if (target < last) this.atBottom = false;
+    this.#parts?.list()?.scrollToIndex(target, { align: "start" });
+    // The list brings the turn into the page with its next frame.
+    requestAnimationFrame(() =>
+      requestAnimationFrame(() =>
+        element.querySelector<HTMLElement>(`article[data-turn="${target}"]`)?.focus({ preventScroll: true }),
+      ),
+    );
+  }
+}
+
+export const thread = new Thread();

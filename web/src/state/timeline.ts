@@ -1,0 +1,384 @@
+/**
+ * Reads a run's log into a map of nodes. Plain functions: the same log gives the same map, whether its
+ * deltas were seen or skipped, and one event replaces only the nodes it is about.
+ */
+import type { EventBody, Outcome, RunEvent } from "../api/events.ts";
+import { emptyRun, type Kind, type NodeId, type NodeOf, type RunNode, type TimelineNode } from "./nodes.ts";
+
+export interface Timeline {
+  nodes: Map<NodeId, TimelineNode>;
+  /** The last event read; events up to it are ignored, so that a repeated part does no harm. */
+  seq: number;
+  /** Calls whose failure may only be the run's end closing them. */
+  closing: NodeId[];
+}
+
+export const runId: NodeId = "run";
+const agentId = (path: string[] | undefined): NodeId | null => (path?.length ? `agent ${path.at(-1)}` : null);
+export const toolId = (call: string): NodeId => `tool ${call}`;
+
+/** An empty timeline that keeps its nodes in `nodes`. */
+export function createTimeline(nodes: Map<NodeId, TimelineNode> = new Map()): Timeline {
+  if (!nodes.has(runId)) nodes.set(runId, emptyRun);
+  return { nodes, seq: 0, closing: [] };
+}
+
+/** The node of that id, where it is of that kind. */
+export function nodeOf<K extends Kind>(
+  nodes: Map<NodeId, TimelineNode>,
+  id: NodeId | null,
+  kind: K,
+): NodeOf<K> | undefined {
+  const node = id === null ? undefined : nodes.get(id);
+  return node?.kind === kind ? (node as NodeOf<K>) : undefined;
+}
+
+export function runOf(timeline: Timeline): RunNode {
+  return nodeOf(timeline.nodes, runId, "run") ?? emptyRun;
+}
+
+/** Reads one event. */
+export function reduce(timeline: Timeline, event: RunEvent): void {
+  if (event.seq <= timeline.seq) return;
+  timeline.seq = event.seq;
+  noteClosing(timeline, event.body);
+  switch (event.body.type) {
+    case "text_started":
+    case "text_delta":
+    case "text_finished":
+      return reduceText(timeline, event, event.body);
+    case "reasoning_started":
+    case "reasoning_delta":
+    case "reasoning_finished":
+      return reduceReasoning(timeline, event, event.body);
+    case "tool_requested":
+    case "tool_arguments_delta":
+    case "tool_started":
+    case "tool_progress":
+    case "tool_finished":
+      return reduceTool(timeline, event, event.body);
+    case "approval_asked":
+    case "approval_answered":
+    case "question_asked":
+    case "question_answered":
+      return reduceWaiting(timeline, event, event.body);
+    case "agent_started":
+    case "agent_finished":
+      return reduceAgent(timeline, event, event.body);
+    default:
+      return reduceRun(timeline, event, event.body);
+  }
+}
+
+type BodyOf<T extends EventBody["type"]> = Extract<EventBody, { type: T }>;
+
+function change<K extends Kind>(
+  timeline: Timeline,
+  id: NodeId | null,
+  kind: K,
+  news: (node: NodeOf<K>) => Partial<NodeOf<K>>,
+): void {
+  const node = nodeOf(timeline.nodes, id, kind);
+  if (node && id !== null) timeline.nodes.set(id, { ...node, ...news(node) } as TimelineNode);
+}
+
+/** Adds a node and lists it under the agent that made it; what is there already stays. */
+function open(timeline: Timeline, event: RunEvent, id: NodeId, node: TimelineNode): void {
+  if (timeline.nodes.has(id)) return;
+  timeline.nodes.set(id, node);
+  const agent = agentId(event.agent);
+  if (agent === null) change(timeline, runId, "run", (run) => ({ children: [...run.children, id] }));
+  else change(timeline, agent, "agent", (parent) => ({ children: [...parent.children, id] }));
+}
+
+function reduceText(
+  timeline: Timeline,
+  event: RunEvent,
+  body: BodyOf<"text_started" | "text_delta" | "text_finished">,
+): void {
+  const id = `text ${body.item}`;
+  const isMain = agentId(event.agent) === null;
+  if (!timeline.nodes.has(id)) {
+    open(timeline, event, id, { kind: "text", text: "", done: false, answer: null });
+    if (isMain) change(timeline, runId, "run", (run) => ({ answers: [...run.answers, id] }));
+  }
+  if (body.type === "text_delta") {
+    change(timeline, id, "text", (node) => ({ text: node.text + body.delta }));
+  } else if (body.type === "text_finished") {
+    change(timeline, id, "text", () => ({ text: body.text, done: true, answer: body.answer }));
+    if (isMain && !body.answer) {
+      change(timeline, runId, "run", (run) => ({ answers: run.answers.filter((answer) => answer !== id) }));
+    }
+  }
+}
+
+function reduceReasoning(
+  timeline: Timeline,
+  event: RunEvent,
+  body: BodyOf<"reasoning_started" | "reasoning_delta" | "reasoning_finished">,
+): void {
+  const id = `reasoning ${body.item}`;
+  open(timeline, event, id, {
+    kind: "reasoning",
+    text: "",
+    done: false,
+    startedAt: event.at,
+    durationMs: null,
+  });
+  if (body.type === "reasoning_delta") {
+    change(timeline, id, "reasoning", (node) => ({ text: node.text + body.delta }));
+  } else if (body.type === "reasoning_finished") {
+    change(timeline, id, "reasoning", () => ({ text: body.text, done: true, durationMs: body.duration_ms }));
+  }
+}
+
+function reduceTool(
+  timeline: Timeline,
+  event: RunEvent,
+  body: BodyOf<
+    "tool_requested" | "tool_arguments_delta" | "tool_started" | "tool_progress" | "tool_finished"
+  >,
+): void {
+  const id = toolId(body.call);
+  if (!timeline.nodes.has(id) && "name" in body) openTool(timeline, event, id, body.call, body.name);
+  switch (body.type) {
+    case "tool_requested":
+      return;
+    case "tool_arguments_delta":
+      return change(timeline, id, "tool", (node) => ({ argumentsText: node.argumentsText + body.delta }));
+    case "tool_started":
+      return change(timeline, id, "tool", () => ({
+        state: "running",
+        name: body.name,
+        arguments: body.arguments,
+        startedAt: event.at,
+      }));
+    case "tool_progress":
+      return change(timeline, id, "tool", () => ({ progress: body.message }));
+    case "tool_finished":
+      return finishTool(timeline, event, id, body);
+  }
+}
+
+function openTool(timeline: Timeline, event: RunEvent, id: NodeId, call: string, name: string): void {
+  open(timeline, event, id, {
+    kind: "tool",
+    call,
+    name,
+    state: "writing",
+    argumentsText: "",
+    arguments: undefined,
+    progress: null,
+    result: null,
+    preview: false,
+    truncated: false,
+    startedAt: event.at,
+    durationMs: null,
+    agents: [],
+  });
+  change(timeline, runId, "run", (run) => ({ tools: run.tools + 1, latestTool: id }));
+  forEachAgent(event, (agent) =>
+    change(timeline, agent, "agent", (node) => ({ tools: node.tools + 1, latestTool: id })),
+  );
+}
+
+function finishTool(timeline: Timeline, event: RunEvent, id: NodeId, body: BodyOf<"tool_finished">): void {
+  // The server marks a cut result on the event or in its body, by the version that sent it.
+  const isPreview = "preview" in event || "preview" in body;
+  change(timeline, id, "tool", () => ({
+    state: body.error ? "failed" : "done",
+    name: body.name,
+    arguments: body.arguments,
+    argumentsText: "",
+    progress: null,
+    result: body.result,
+    preview: isPreview,
+    truncated: body.truncated,
+    durationMs: body.duration_ms,
+  }));
+  if (!body.error) return;
+  change(timeline, runId, "run", (run) => ({ failed: run.failed + 1 }));
+  forEachAgent(event, (agent) => change(timeline, agent, "agent", (node) => ({ failed: node.failed + 1 })));
+}
+
+function forEachAgent(event: RunEvent, visit: (agent: NodeId) => void): void {
+  for (const id of event.agent ?? []) visit(`agent ${id}`);
+}
+
+function reduceWaiting(
+  timeline: Timeline,
+  event: RunEvent,
+  body: BodyOf<"approval_asked" | "approval_answered" | "question_asked" | "question_answered">,
+): void {
+  const agent = agentId(event.agent);
+  const id = "approval" in body ? `approval ${body.approval}` : `question ${body.question}`;
+  if (body.type === "approval_asked") {
+    const { approval, call, name } = body;
+    const asked = { approval, call, name, arguments: body.arguments, agent };
+    timeline.nodes.set(id, { kind: "approval", ...asked, decision: null, reason: null, edited: false });
+  } else if (body.type === "question_asked") {
+    const { question, call, text, options } = body;
+    const asked = { question, call, text, options, agent };
+    timeline.nodes.set(id, { kind: "question", ...asked, answered: false, answer: null });
+  } else if (body.type === "approval_answered") {
+    const { decision, edited, reason = null } = body;
+    change(timeline, id, "approval", () => ({ decision, edited, reason }));
+  } else {
+    change(timeline, id, "question", () => ({ answered: true, answer: body.answer ?? null }));
+  }
+  const begins = "call" in body;
+  const node = timeline.nodes.get(id);
+  if (node?.kind !== "approval" && node?.kind !== "question") return;
+  change(timeline, toolId(node.call), "tool", (tool) =>
+    tool.state === "writing" || tool.state === "running" || tool.state === "waiting"
+      ? { state: begins ? "waiting" : "running" }
+      : {},
+  );
+  change(timeline, runId, "run", (run) => ({
+    waiting: begins ? [...run.waiting, id] : run.waiting.filter((other) => other !== id),
+  }));
+  change(timeline, agent, "agent", (owner) => ({
+    waiting: Math.max(0, owner.waiting + (begins ? 1 : -1)),
+  }));
+}
+
+function reduceAgent(
+  timeline: Timeline,
+  event: RunEvent,
+  body: BodyOf<"agent_started" | "agent_finished">,
+): void {
+  const id = agentId(event.agent);
+  if (id === null) return;
+  if (body.type === "agent_finished") {
+    change(timeline, id, "agent", () => ({
+      outcome: body.outcome,
+      result: body.result,
+      endedAt: event.at,
+      waiting: 0,
+    }));
+    change(timeline, runId, "run", (run) => ({ agentsRunning: Math.max(0, run.agentsRunning - 1) }));
+    return;
+  }
+  timeline.nodes.set(id, {
+    kind: "agent",
+    name: body.name,
+    task: body.task,
+    call: body.call,
+    depth: event.agent?.length ?? 1,
+    outcome: null,
+    result: null,
+    startedAt: event.at,
+    endedAt: null,
+    children: [],
+    tools: 0,
+    failed: 0,
+    waiting: 0,
+    latestTool: null,
+  });
+  change(timeline, toolId(body.call), "tool", (tool) => ({ agents: [...tool.agents, id] }));
+  change(timeline, runId, "run", (run) => ({
+    agents: run.agents + 1,
+    agentsRunning: run.agentsRunning + 1,
+  }));
+}
+
+function reduceRun(timeline: Timeline, event: RunEvent, body: EventBody): void {
+  const set = (news: (run: RunNode) => Partial<RunNode>) => change(timeline, runId, "run", news);
+  switch (body.type) {
+    case "run_started":
+      return set(() => ({
+        model: body.model,
+        chat: body.chat ?? null,
+        message: body.message ?? null,
+        startedAt: event.at,
+      }));
+    case "status":
+      return set(() => ({ status: body.hidden || body.done ? null : body.description }));
+    case "plan_changed":
+      // A sub-agent's plan is its own business; the strip shows the main agent's.
+      return agentId(event.agent) === null ? set(() => ({ todos: body.todos })) : undefined;
+    case "file_changed":
+      return set((run) => ({
+        files: [
+          ...run.files.filter((file) => file.path !== body.path),
+          { path: body.path, version: body.version, sizeBytes: body.size_bytes },
+        ],
+      }));
+    case "sources_found":
+      return set((run) => ({ sources: [...run.sources, ...body.sources] }));
+    case "notice":
+      return open(timeline, event, `notice ${event.seq}`, {
+        kind: "notice",
+        level: body.level,
+        message: body.message,
+      });
+    case "model_called":
+      return set((run) => ({
+        usage: {
+          input_tokens: run.usage.input_tokens + body.usage.input_tokens,
+          output_tokens: run.usage.output_tokens + body.usage.output_tokens,
+        },
+        costMicroUsd:
+          body.cost_micro_usd === undefined
+            ? run.costMicroUsd
+            : (run.costMicroUsd ?? 0) + body.cost_micro_usd,
+      }));
+    case "run_finished":
+      set(() => ({
+        status: null,
+        endedAt: event.at,
+        outcome: body.outcome,
+        problem: body.problem ?? null,
+        usage: body.usage,
+        costMicroUsd: body.cost_micro_usd ?? null,
+        waiting: [],
+        agentsRunning: 0,
+      }));
+      return settle(timeline, event.at, body.outcome);
+  }
+}
+
+/** When a run ends early it closes what is open; those calls were stopped, they did not fail. */
+function noteClosing(timeline: Timeline, body: EventBody): void {
+  switch (body.type) {
+    case "tool_finished":
+      if (body.error && body.duration_ms === 0) timeline.closing.push(toolId(body.call));
+      return;
+    case "agent_finished":
+    case "text_finished":
+    case "reasoning_finished":
+    case "approval_answered":
+    case "question_answered":
+    case "status":
+    case "run_finished":
+      return;
+    default:
+      if (timeline.closing.length > 0) timeline.closing = [];
+  }
+}
+
+/** The run is over: nothing goes on turning. */
+function settle(timeline: Timeline, at: number, outcome: Outcome): void {
+  if (outcome !== "completed") {
+    for (const id of timeline.closing) change(timeline, id, "tool", () => ({ state: "stopped" }));
+    const stopped = timeline.closing.length;
+    change(timeline, runId, "run", (run) => ({ failed: Math.max(0, run.failed - stopped) }));
+  }
+  for (const [id, node] of timeline.nodes) {
+    if ((node.kind === "text" || node.kind === "reasoning") && !node.done) {
+      timeline.nodes.set(id, { ...node, done: true });
+    } else if (node.kind === "tool" && ["writing", "waiting", "running"].includes(node.state)) {
+      timeline.nodes.set(id, { ...node, state: "stopped" });
+    } else if (node.kind === "agent" && node.outcome === null) {
+      timeline.nodes.set(id, {
+        ...node,
+        outcome: outcome === "completed" ? "cancelled" : outcome,
+        endedAt: at,
+      });
+    } else if (node.kind === "approval" && node.decision === null) {
+      timeline.nodes.set(id, { ...node, decision: "withdrawn" });
+    } else if (node.kind === "question" && !node.answered) {
+      timeline.nodes.set(id, { ...node, answered: true });
+    }
+  }
+}

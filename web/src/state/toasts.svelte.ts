@@ -1,0 +1,45 @@
+/** Short messages that come up for a few seconds: mostly what went wrong with a click. */
+import { ApiError } from "../api/http.ts";
+import { t } from "../i18n/index.svelte.ts";
+
+export interface Toast {
+  id: number;
+  text: string;
+  isError: boolean;
+}
+
+const shownForMs = 7000;
+
+class Toasts {
+  list = $state.raw<Toast[]>([]);
+  #next = 1;
+
+  add(text: string, isError = false): void {
+    const id = this.#next++;
+    this.list = [...this.list, { id, text, isError }];
+    setTimeout(() => this.close(id), shownForMs);
+  }
+
+  close(id: number): void {
+    this.list = this.list.filter((toast) => toast.id !== id);
+  }
+}
+
+export const toasts = new Toasts();
+
+/** The sentence to show for a failure. */
+export function sentenceOf(error: unknown): string {
+  if (error instanceof ApiError) return error.code === "offline" ? t("error.offline") : error.message;
+  return t("error.unexpected");
+}
+
+/** Runs what a click started and shows what went wrong; tells whether it went well. */
+export async function attempt(action: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await action();
+    return true;
+  } catch (error) {
+    toasts.add(sentenceOf(error), true);
+    return false;
+  }
+}

@@ -1,0 +1,8 @@
+/** Svelte compiler settings, shared by Vite, svelte-check and eslint. */
+import { vitePreprocess } from "@sveltejs/vite-plugin-svelte";
+
+/** @type {import("@sveltejs/vite-plugin-svelte").SvelteConfig} */
+export default {
+  preprocess: vitePreprocess(),
+  compilerOptions: { runes: true },
+};
