@@ -37,6 +37,9 @@ struct Append {
 
 type Outcome = Result<(), StoreError>;
 
+/// The segment does not begin where its log ends.
+const REFUSED: Outcome = Err(StoreError::Conflict("seq"));
+
 impl Writer {
     pub(crate) fn start(db: Db) -> Self {
         let (queue, appends) = mpsc::channel(QUEUE_SEGMENTS);
@@ -82,47 +85,53 @@ async fn write_all(db: Db, mut appends: mpsc::Receiver<Append>) {
 struct Log {
     db: Db,
     /// The number of the last stored event of runs written to lately. It may be out of date where another
-    /// process writes too; then the insert meets the row that process has written (the first segment after
-    /// any event has one possible primary key), and fails.
+    /// process writes too, but does no harm: after an event there is one possible primary key, so the insert
+    /// fails on the row that process has written.
     heads: HashMap<RunId, u64>,
 }
 
 impl Log {
     /// Writes the segments that continue their logs; one outcome for each.
     async fn write(&mut self, segments: &[Segment]) -> Vec<Outcome> {
-        let error = match self.commit(segments).await {
-            Ok(outcomes) => return outcomes,
-            Err(error) => error,
-        };
-        // What is known may be wrong, and what was accepted is not stored.
-        self.heads.clear();
-        match error {
-            // Another process has written to one of the runs, or has deleted one: one at a time, the others
-            // succeed.
-            StoreError::Conflict(_) | StoreError::NotFound => self.write_each(segments).await,
-            error => {
+        let mut outcomes = match self.commit(segments).await {
+            Ok(outcomes) => outcomes,
+            // One of them cannot be stored: another process was faster, or has just deleted the run.
+            Err(StoreError::Conflict(_) | StoreError::NotFound) => vec![REFUSED; segments.len()],
+            Err(error) => {
                 tracing::error!(segments = segments.len(), %error, "events could not be stored");
+                self.heads.clear();
                 vec![Err(error); segments.len()]
             }
-        }
-    }
-
-    async fn write_each(&mut self, segments: &[Segment]) -> Vec<Outcome> {
-        let mut outcomes = Vec::with_capacity(segments.len());
-        for segment in segments {
-            let outcome = self
-                .commit(slice::from_ref(segment))
-                .await
-                .and_then(|outcomes| outcomes.into_iter().collect());
-            outcomes.push(outcome.map_err(|error| {
-                self.heads.remove(&segment.run);
-                match error {
-                    StoreError::Conflict(_) => StoreError::Conflict("seq"),
-                    other => other,
-                }
-            }));
+        };
+        // A refusal may come from a head that is out of date, or from another segment of the batch. The
+        // refused get a second chance, each alone.
+        let mut down = None;
+        for (segment, outcome) in
+            segments.iter().zip(&mut outcomes).filter(|(_, outcome)| **outcome == REFUSED)
+        {
+            *outcome = match &down {
+                None => self.write_alone(segment).await,
+                Some(error) => Err(StoreError::clone(error)),
+            };
+            if let Err(error @ StoreError::Unavailable(_)) = outcome {
+                down = Some(error.clone());
+            }
         }
         outcomes
+    }
+
+    /// Writes one segment, trusting nothing that is remembered.
+    async fn write_alone(&mut self, segment: &Segment) -> Outcome {
+        self.heads.remove(&segment.run);
+        let error = match self.commit(slice::from_ref(segment)).await {
+            Ok(outcomes) => return outcomes.into_iter().collect(),
+            Err(error) => error,
+        };
+        self.heads.remove(&segment.run);
+        match error {
+            StoreError::Conflict(_) => REFUSED,
+            other => Err(other),
+        }
     }
 
     /// Stores the segments that continue their logs, all with one statement. An error concerns all of them.
@@ -144,7 +153,7 @@ impl Log {
     fn advance(&mut self, segment: &Segment) -> Outcome {
         let head = self.heads.get_mut(&segment.run).ok_or(StoreError::NotFound)?;
         if segment.first_seq != *head + 1 || segment.last_seq < segment.first_seq {
-            return Err(StoreError::Conflict("seq"));
+            return REFUSED;
         }
         *head = segment.last_seq;
         Ok(())
@@ -166,7 +175,7 @@ impl Log {
             "SELECT id, COALESCE((SELECT last_seq FROM segments WHERE segments.run = runs.id \
              ORDER BY first_seq DESC LIMIT 1), 0) AS head FROM runs WHERE id IN ",
         );
-        push_placeholders(&mut sql, 1, runs.len());
+        push_placeholders(&mut sql, &self.db, 1, runs.len());
         let query = runs.iter().fold(self.db.built(sql), |query, run| query.id(run));
         for row in query.fetch_all().await? {
             self.heads.insert(row.id("id")?, row.number("head")?);
@@ -178,7 +187,7 @@ impl Log {
         let mut sql = String::from("INSERT INTO segments (run, first_seq, last_seq, lines) VALUES ");
         for row in 0..segments.len() {
             sql.push_str(if row == 0 { "" } else { ", " });
-            push_placeholders(&mut sql, row * 4 + 1, 4);
+            push_placeholders(&mut sql, &self.db, row * 4 + 1, 4);
         }
         let query = segments.iter().fold(self.db.built(sql), |query, segment| {
             query.id(segment.run).number(segment.first_seq).number(segment.last_seq).text(&segment.lines)
@@ -187,12 +196,15 @@ impl Log {
     }
 }
 
-/// Adds `($first, $(first + 1) …)`.
-fn push_placeholders(sql: &mut String, first: usize, count: usize) {
+/// Adds `($first,$(first + 1)…)`, or `(?,?…)` for SQLite, which compares each name with all before it.
+fn push_placeholders(sql: &mut String, db: &Db, first: usize, count: usize) {
     for number in first..first + count {
-        let separator = if number == first { '(' } else { ',' };
-        // Writing to a String does not fail.
-        let _ = write!(sql, "{separator}${number}");
+        sql.push(if number == first { '(' } else { ',' });
+        match db {
+            Db::Sqlite { .. } => sql.push('?'),
+            // Writing to a String does not fail.
+            Db::Postgres(_) => _ = write!(sql, "${number}"),
+        }
     }
     sql.push(')');
 }

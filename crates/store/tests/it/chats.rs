@@ -1,0 +1,119 @@
+//! Conversations: whose they are, how they are listed, and what goes when they go.
+
+use domain::{ChatId, MessageId, UserId};
+use store::{Chat, ChatPage, Store, StoreError};
+
+use crate::samples::{add_chat, add_run, add_user, new_turn, segment, summary, text};
+
+on_every_database!(
+    belongs_to_one_person,
+    lists_the_newest_change_first,
+    renames,
+    shows_another_leaf,
+    takes_everything_with_it,
+    needs_an_owner,
+);
+
+async fn belongs_to_one_person(store: Store) {
+    let (ann, bob) = (add_user(&store).await, add_user(&store).await);
+    let chat = add_chat(&store, ann, "Ann's", 10).await;
+    assert_eq!(store.chat(ann, chat.id).await, Ok(chat.clone()));
+    let turn = new_turn(&chat, None, "secret", 20);
+    store.begin_turn(&turn).await.unwrap();
+
+    let id = chat.id;
+    assert_eq!(store.chat(bob, id).await, Err(StoreError::NotFound));
+    assert_eq!(store.rename_chat(bob, id, "Bob's", 99).await, Err(StoreError::NotFound));
+    assert_eq!(store.set_current(bob, id, turn.assistant.id, 99).await, Err(StoreError::NotFound));
+    assert_eq!(store.delete_chat(bob, id).await, Err(StoreError::NotFound));
+    for query in [None, Some("secret".to_owned())] {
+        let page = ChatPage { query, before: None, limit: 10 };
+        assert_eq!(store.chats(bob, &page).await, Ok(vec![]));
+        assert_eq!(store.chats(ann, &page).await.unwrap().len(), 1);
+    }
+    let mut intrusion = new_turn(&chat, Some(turn.assistant.id), "hello", 99);
+    intrusion.run.owner = bob;
+    assert_eq!(store.begin_turn(&intrusion).await, Err(StoreError::NotFound));
+    let expected = Chat { current: Some(turn.assistant.id), updated_at: 20, ..chat };
+    assert_eq!(store.chat(ann, id).await, Ok(expected));
+}
+
+async fn lists_the_newest_change_first(store: Store) {
+    let ann = add_user(&store).await;
+    for (title, updated_at) in [("b", 20), ("a", 10), ("d", 40), ("c", 30)] {
+        add_chat(&store, ann, title, updated_at).await;
+    }
+    let titles = async |before, limit| -> String {
+        let page = ChatPage { query: None, before, limit };
+        store.chats(ann, &page).await.unwrap().into_iter().map(|chat| chat.title).collect()
+    };
+    assert_eq!(titles(None, 10).await, "dcba");
+    assert_eq!(titles(None, 2).await, "dc");
+    assert_eq!(titles(Some(30), 10).await, "ba");
+    assert_eq!(titles(Some(10), 10).await, "");
+    assert_eq!(titles(None, 0).await, "");
+    assert_eq!(titles(None, u32::MAX).await, "dcba");
+}
+
+async fn renames(store: Store) {
+    let ann = add_user(&store).await;
+    let chat = add_chat(&store, ann, "old", 10).await;
+    store.rename_chat(ann, chat.id, "new\0", 20).await.unwrap();
+    let expected = Chat { title: "new\u{fffd}".into(), updated_at: 20, ..chat };
+    assert_eq!(store.chat(ann, expected.id).await, Ok(expected));
+    assert_eq!(store.rename_chat(ann, ChatId::generate(), "x", 1).await, Err(StoreError::NotFound));
+}
+
+async fn shows_another_leaf(store: Store) {
+    let ann = add_user(&store).await;
+    let (chat, other) = (add_chat(&store, ann, "", 1).await, add_chat(&store, ann, "", 1).await);
+    let (here, there) = (new_turn(&chat, None, "q", 2), new_turn(&other, None, "q", 2));
+    store.begin_turn(&here).await.unwrap();
+    store.begin_turn(&there).await.unwrap();
+    let leaf = here.user.unwrap().id;
+    store.set_current(ann, chat.id, leaf, 3).await.unwrap();
+    let expected = Chat { current: Some(leaf), updated_at: 3, ..chat };
+    assert_eq!(store.chat(ann, expected.id).await.as_ref(), Ok(&expected));
+    for stranger in [there.assistant.id, MessageId::generate()] {
+        let refused = store.set_current(ann, expected.id, stranger, 4).await;
+        assert_eq!(refused, Err(StoreError::Conflict("message")));
+    }
+    assert_eq!(store.set_current(ann, ChatId::generate(), leaf, 4).await, Err(StoreError::NotFound));
+    assert_eq!(store.chat(ann, expected.id).await, Ok(expected));
+}
+
+async fn takes_everything_with_it(store: Store) {
+    let ann = add_user(&store).await;
+    let (gone, kept) = (add_chat(&store, ann, "gone", 1).await, add_chat(&store, ann, "kept", 1).await);
+    let (gone_turn, kept_turn) = (new_turn(&gone, None, "q", 2), new_turn(&kept, None, "q", 2));
+    for turn in [&gone_turn, &kept_turn] {
+        store.begin_turn(turn).await.unwrap();
+        store.append(segment(turn.run.id, 1, 3)).await.unwrap();
+        let workspace = turn.assistant.chat.to_string();
+        store.write_file(&workspace, "/a", "text", None, 2).await.unwrap();
+    }
+    store.finish_run(kept_turn.run.id, 3, &summary("answer")).await.unwrap();
+    let chatless = add_run(&store, ann).await;
+
+    store.delete_chat(ann, gone.id).await.unwrap();
+    assert_eq!(store.chat(ann, gone.id).await, Err(StoreError::NotFound));
+    assert_eq!(store.messages(gone.id).await, Ok(vec![]));
+    assert_eq!(store.run(gone_turn.run.id).await, Err(StoreError::NotFound));
+    assert_eq!(store.events_after(gone_turn.run.id, 0, 1_000).await, Ok(vec![]));
+    assert_eq!(store.files(&gone.id.to_string()).await, Ok(vec![]));
+    assert_eq!(store.append(segment(gone_turn.run.id, 4, 4)).await, Err(StoreError::NotFound));
+    assert_eq!(store.delete_chat(ann, gone.id).await, Err(StoreError::NotFound));
+
+    assert_eq!(store.messages(kept.id).await.unwrap()[1].content, text("answer"));
+    assert_eq!(store.events_after(kept_turn.run.id, 0, 1_000).await.unwrap().len(), 1);
+    assert_eq!(store.files(&kept.id.to_string()).await.unwrap().len(), 1);
+    assert!(store.run(chatless).await.is_ok());
+}
+
+async fn needs_an_owner(store: Store) {
+    let ann = add_user(&store).await;
+    let chat = add_chat(&store, ann, "one", 1).await;
+    assert_eq!(store.create_chat(&chat).await, Err(StoreError::Conflict("id")));
+    let nobodys = Chat { id: ChatId::generate(), owner: UserId::generate(), ..chat };
+    assert_eq!(store.create_chat(&nobodys).await, Err(StoreError::NotFound));
+}

@@ -1,0 +1,119 @@
+//! A fresh database for each test, and the registration of a test on all of them.
+
+use std::{
+    panic::resume_unwind,
+    path::{Path, PathBuf},
+};
+
+use domain::RunId;
+use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
+use store::Store;
+use tokio::task::LocalSet;
+
+/// Registers tests (`async fn(Store)`) of this file on every database.
+macro_rules! on_every_database {
+    ($($test:ident),+ $(,)?) => {
+        mod memory {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $test() {
+                let store = store::Store::open("sqlite::memory:").await.unwrap();
+                super::$test(store.clone()).await;
+                store.close().await;
+            })+
+        }
+        mod file {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $test() {
+                crate::database::with_file(|url| crate::database::with_store(url, super::$test)).await;
+            })+
+        }
+        mod postgres {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $test() {
+                crate::database::with_postgres(|url| crate::database::with_store(url, super::$test)).await;
+            })+
+        }
+    };
+}
+
+/// Registers tests (`async fn(String)`, the database's URL) of this file on the databases that outlive a
+/// `Store`.
+macro_rules! on_lasting_databases {
+    ($($test:ident),+ $(,)?) => {
+        mod lasting_file {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $test() {
+                crate::database::with_file(super::$test).await;
+            })+
+        }
+        mod lasting_postgres {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $test() {
+                crate::database::with_postgres(super::$test).await;
+            })+
+        }
+    };
+}
+
+/// Opens the database, runs the test and closes it.
+pub(crate) async fn with_store<F: Future<Output = ()>>(url: String, test: impl FnOnce(Store) -> F) {
+    let store = Store::open(&url).await.unwrap();
+    test(store.clone()).await;
+    store.close().await;
+}
+
+/// A new folder that is removed at the end, also after a failure.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new() -> Self {
+        let path = std::env::temp_dir().join(format!("glasshouse_store_{}", RunId::generate()));
+        std::fs::create_dir(&path).unwrap();
+        Self(path)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("sqlite://{}/test.db", self.0.display())
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Gives the test the URL of an SQLite file that does not exist yet.
+pub(crate) async fn with_file<F: Future<Output = ()>>(test: impl FnOnce(String) -> F) {
+    let folder = Folder::new();
+    test(folder.url()).await;
+}
+
+/// Gives the test the URL of a new PostgreSQL database, where `GLASSHOUSE_TEST_POSTGRES_URL` names a server.
+#[expect(clippy::disallowed_methods, reason = "tests have no configuration file")]
+pub(crate) async fn with_postgres<F>(test: impl FnOnce(String) -> F)
+where
+    F: Future<Output = ()> + 'static,
+{
+    let Ok(admin_url) = std::env::var("GLASSHOUSE_TEST_POSTGRES_URL") else {
+        let required = std::env::var("GLASSHOUSE_TEST_REQUIRE").is_ok_and(|value| value == "1");
+        assert!(!required, "GLASSHOUSE_TEST_POSTGRES_URL must name a PostgreSQL server");
+        println!("skipped: GLASSHOUSE_TEST_POSTGRES_URL is not set");
+        return;
+    };
+    let name = format!("glasshouse_{}", RunId::generate());
+    let mut admin = PgConnection::connect(&admin_url).await.unwrap();
+    admin.execute(AssertSqlSafe(format!("CREATE DATABASE {name}"))).await.unwrap();
+    let (server, _) = admin_url.rsplit_once('/').expect("the URL names a database");
+    // In a task of its own, so that the database is dropped after a failed assertion too.
+    let tasks = LocalSet::new();
+    let outcome = tasks.run_until(tasks.spawn_local(test(format!("{server}/{name}")))).await;
+    admin.execute(AssertSqlSafe(format!("DROP DATABASE {name} WITH (FORCE)"))).await.unwrap();
+    if let Err(failure) = outcome {
+        resume_unwind(failure.into_panic());
+    }
+}

@@ -1,0 +1,25 @@
+//! The storage tests: one suite, run on SQLite in memory, SQLite in a file, and PostgreSQL.
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "clippy allows these in tests, but not in the functions tests call"
+)]
+
+#[macro_use]
+mod database;
+
+mod api_keys;
+mod chats;
+mod connections;
+mod events;
+mod files;
+mod messages;
+mod opening;
+mod runs;
+mod samples;
+mod search;
+mod sessions;
+mod settings;
+mod users;

@@ -1,0 +1,90 @@
+//! How runs begin, end and are forgotten.
+
+use domain::{ChatId, RunId, UserId};
+use store::{NewRun, Store, StoreError};
+
+use crate::samples::{add_chat, add_run, add_user, new_turn, segment, summary, text};
+
+on_every_database!(
+    finishes_with_its_message,
+    finishes_once,
+    lists_the_unfinished,
+    purges_the_chatless,
+    needs_an_owner
+);
+
+async fn finishes_with_its_message(store: Store) {
+    let ann = add_user(&store).await;
+    let chat = add_chat(&store, ann, "t", 1).await;
+    let turn = new_turn(&chat, None, "q", 5);
+    store.begin_turn(&turn).await.unwrap();
+    store.append(segment(turn.run.id, 1, 7)).await.unwrap();
+    store.finish_run(turn.run.id, 9, &summary("ответ \0")).await.unwrap();
+
+    let run = store.run(turn.run.id).await.unwrap();
+    assert_eq!((run.finished_at, run.last_seq, run.summary), (Some(9), 7, Some(summary("ответ \0"))));
+    let messages = store.messages(chat.id).await.unwrap();
+    assert_eq!(messages[0], turn.user.unwrap());
+    assert_eq!(messages[1].content, text("ответ \0"));
+    assert_eq!(messages[1].summary, Some(summary("ответ \0")));
+    assert_eq!(store.chat(ann, chat.id).await.unwrap().updated_at, 9);
+}
+
+async fn finishes_once(store: Store) {
+    let ann = add_user(&store).await;
+    let chat = add_chat(&store, ann, "t", 1).await;
+    let turn = new_turn(&chat, None, "q", 5);
+    store.begin_turn(&turn).await.unwrap();
+    store.finish_run(turn.run.id, 9, &summary("first")).await.unwrap();
+    let again = store.finish_run(turn.run.id, 10, &summary("second")).await;
+    assert_eq!(again, Err(StoreError::Conflict("finished")));
+    assert_eq!(store.finish_run(RunId::generate(), 10, &summary("")).await, Err(StoreError::NotFound));
+    assert_eq!(store.messages(chat.id).await.unwrap()[1].content, text("first"));
+    assert_eq!(store.chat(ann, chat.id).await.unwrap().updated_at, 9);
+}
+
+async fn lists_the_unfinished(store: Store) {
+    let ann = add_user(&store).await;
+    let (first, second, third) =
+        (add_run(&store, ann).await, add_run(&store, ann).await, add_run(&store, ann).await);
+    store.append(segment(third, 1, 2)).await.unwrap();
+    store.finish_run(second, 9, &summary("")).await.unwrap();
+    let unfinished = store.unfinished_runs().await.unwrap();
+    let found: Vec<(RunId, u64)> = unfinished.iter().map(|run| (run.id, run.last_seq)).collect();
+    assert_eq!(found, [(first, 0), (third, 2)]);
+    assert_eq!(unfinished[1], store.run(third).await.unwrap());
+}
+
+async fn purges_the_chatless(store: Store) {
+    let ann = add_user(&store).await;
+    let chat = add_chat(&store, ann, "t", 1).await;
+    let turn = new_turn(&chat, None, "q", 5);
+    store.begin_turn(&turn).await.unwrap();
+    let (old, new, going) =
+        (add_run(&store, ann).await, add_run(&store, ann).await, add_run(&store, ann).await);
+    for (run, finished_at) in [(turn.run.id, 10), (old, 10), (new, 20)] {
+        store.append(segment(run, 1, 1)).await.unwrap();
+        store.write_file(&run.to_string(), "/a", "x", None, 1).await.unwrap();
+        store.finish_run(run, finished_at, &summary("")).await.unwrap();
+    }
+    assert_eq!(store.purge_runs(20).await, Ok(1));
+    assert_eq!(store.purge_runs(20).await, Ok(0));
+    assert_eq!(store.run(old).await, Err(StoreError::NotFound));
+    assert_eq!(store.events_after(old, 0, 100).await, Ok(vec![]));
+    assert_eq!(store.files(&old.to_string()).await, Ok(vec![]));
+    assert_eq!(store.files(&new.to_string()).await.unwrap().len(), 1);
+    for kept in [turn.run.id, new, going] {
+        assert!(store.run(kept).await.is_ok());
+    }
+}
+
+async fn needs_an_owner(store: Store) {
+    let owner = add_user(&store).await;
+    let id = add_run(&store, owner).await;
+    let run = NewRun { id, owner, chat: None, message: None, model: "tour".into(), started_at: 1 };
+    assert_eq!(store.create_run(&run).await, Err(StoreError::Conflict("id")));
+    let nobodys = NewRun { id: RunId::generate(), owner: UserId::generate(), ..run.clone() };
+    assert_eq!(store.create_run(&nobodys).await, Err(StoreError::NotFound));
+    let nowhere = NewRun { id: RunId::generate(), chat: Some(ChatId::generate()), ..run };
+    assert_eq!(store.create_run(&nowhere).await, Err(StoreError::NotFound));
+}
