@@ -10,7 +10,9 @@ use std::{
 
 use agent::Prices;
 use domain::{ConnectionId, ProblemCode};
-use llm::{BaseUrl, ChatModel, HttpClient, ModelError, OpenAiSettings, Secret, ToolMode};
+use llm::{
+    BaseUrl, ChatModel, HttpClient, ModelError, OpenAiSettings, Secret, ToolMode, openai::list_models,
+};
 use serde_json::Value;
 use store::{Connection, Store, StoreError};
 
@@ -24,6 +26,8 @@ use crate::{
 
 const DEFAULT_MODEL: &str = "default_model";
 const SETTINGS_PREFIX: &str = "model:";
+/// Somebody waits at a form.
+const LIST_TIMEOUT: Duration = Duration::from_secs(10);
 /// The environment's connection has no row in the database, but an id that stays the same.
 const ENVIRONMENT_ID: &str = "conn_00000000000000000000000000000000";
 
@@ -165,13 +169,7 @@ impl Models {
     /// # Errors
     /// What is wrong with it, in words.
     pub async fn ask(&self, base_url: &BaseUrl, api_key: Option<&Secret>) -> Result<Vec<String>, ModelError> {
-        // Until llm's client lists models.
-        let _ = (base_url, api_key, &self.http);
-        std::future::ready(()).await;
-        Err(ModelError {
-            code: ProblemCode::Internal,
-            message: "The model client cannot list models yet.".into(),
-        })
+        list_models(base_url, api_key, &self.http, LIST_TIMEOUT).await
     }
 
     /// Adds a server that offered `models` just now.

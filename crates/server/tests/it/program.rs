@@ -1,0 +1,87 @@
+//! The program itself: its one line, its key command, and SIGTERM.
+
+use std::{
+    io::{BufRead, BufReader, Read},
+    process::{Command, Stdio},
+};
+
+use serde_json::json;
+
+use crate::harness::{Answer, EMAIL, PASSWORD, new_folder, plain_client};
+
+fn glasshouse() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_glasshouse"));
+    command.env_clear();
+    command
+}
+
+fn output(command: &mut Command) -> (bool, String, String) {
+    let output = command.output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.success(), text(output.stdout), text(output.stderr))
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn serves_makes_keys_and_ends_well() {
+    let dir = new_folder();
+    let mut server = glasshouse()
+        .args(["serve", "--listen", "127.0.0.1:0", "--data-dir"])
+        .arg(&dir)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdout = BufReader::new(server.stdout.take().unwrap());
+    let mut line = String::new();
+    stdout.read_line(&mut line).unwrap();
+    let base = line.strip_prefix("Glasshouse is ready: ").unwrap().trim_end();
+    assert!(base.starts_with("http://127.0.0.1:"), "{line}");
+    drop(llm::HttpClient::new().unwrap());
+    let client = plain_client();
+    let body = json!({ "email": EMAIL, "name": "Ada", "password": PASSWORD });
+    Answer::of(client.post(format!("{base}/api/v1/setup")).json(&body)).await.expect(200);
+
+    let key =
+        |user: &str| output(glasshouse().args(["key", "create", "--user", user, "--data-dir"]).arg(&dir));
+    let (made, secret, _) = key(EMAIL);
+    assert!(made);
+    Answer::of(client.get(format!("{base}/api/v1/keys")).bearer_auth(secret.trim())).await.expect(200);
+    let (made, _, problem) = key("eve@example.org");
+    assert!(!made && problem.contains("eve@example.org"), "{problem}");
+
+    let id = server.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    assert!(server.wait().unwrap().success());
+    let mut rest = String::new();
+    stdout.read_to_string(&mut rest).unwrap();
+    assert_eq!(rest, "", "one line only");
+    std::fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn refuses_with_a_sentence() {
+    for (arguments, words) in [
+        (&["--auth", "none", "--listen", "0.0.0.0:0", "--data-dir", "x"][..], "auth is “none”"),
+        (&["--listen", "nowhere", "--data-dir", "x"], "listen has “nowhere”"),
+        (&["--config", "/nonexistent.toml"], "/nonexistent.toml"),
+        (&["--data-dir", "/dev/null/x"], "/dev/null/x"),
+        (&["key", "create", "--user", "a@b", "--data-dir", "/nonexistent/x"], "/nonexistent/x"),
+        (&[], "--data-dir"),
+    ] {
+        let (good, stdout, stderr) = output(glasshouse().args(arguments));
+        assert!(!good && stdout.is_empty() && stderr.contains(words), "{arguments:?}: {stderr}");
+    }
+}
+
+#[test]
+fn prints_its_configuration_and_help() {
+    let (good, printed, _) = output(glasshouse().args(["config", "print-default"]));
+    assert!(good);
+    assert_eq!(printed.trim_end(), server::config::DEFAULTS.trim_end());
+    let (good, help, _) = output(glasshouse().arg("--help"));
+    for words in ["key", "--listen", "--data-dir", "--auth", "OPENAI_API_BASE_URL", "curl", "glasshouse.toml"]
+    {
+        assert!(good && help.contains(words), "{words}");
+    }
+}

@@ -1,0 +1,83 @@
+//! The permission table: every route, and who may call it.
+
+use reqwest::Method;
+use server::{auth::Access, http::table};
+
+use crate::harness::{Answer, Server};
+
+/// Written out a second time on purpose: opening a route to more people must be done in two places.
+const PERMISSIONS: &[(&str, &str, Access)] = &[
+    ("GET", "/healthz", Access::Public),
+    ("GET", "/readyz", Access::Public),
+    ("GET", "/api/v1/me", Access::Public),
+    ("POST", "/api/v1/setup", Access::Public),
+    ("POST", "/api/v1/login", Access::Public),
+    ("POST", "/api/v1/logout", Access::Public),
+    ("GET", "/api/v1/keys", Access::User),
+    ("POST", "/api/v1/keys", Access::User),
+    ("DELETE", "/api/v1/keys/{key}", Access::User),
+    ("GET", "/api/v1/models", Access::User),
+    ("PUT", "/api/v1/models/{model}", Access::Admin),
+    ("PUT", "/api/v1/settings/default-model", Access::Admin),
+    ("GET", "/api/v1/connections", Access::Admin),
+    ("POST", "/api/v1/connections", Access::Admin),
+    ("POST", "/api/v1/connections/test", Access::Admin),
+    ("GET", "/api/v1/connections/discover", Access::Admin),
+    ("POST", "/api/v1/connections/{connection}/refresh", Access::Admin),
+    ("DELETE", "/api/v1/connections/{connection}", Access::Admin),
+    ("GET", "/api/v1/chats", Access::User),
+    ("POST", "/api/v1/chats", Access::User),
+    ("GET", "/api/v1/chats/{chat}", Access::User),
+    ("PATCH", "/api/v1/chats/{chat}", Access::User),
+    ("DELETE", "/api/v1/chats/{chat}", Access::User),
+    ("POST", "/api/v1/chats/{chat}/messages", Access::User),
+    ("POST", "/api/v1/chats/{chat}/messages/{message}/regenerate", Access::User),
+    ("GET", "/api/v1/chats/{chat}/files", Access::User),
+    ("GET", "/api/v1/chats/{chat}/files/content", Access::User),
+    ("GET", "/api/v1/activity", Access::User),
+    ("GET", "/runs/{run}", Access::User),
+    ("GET", "/runs/{run}/events", Access::User),
+    ("GET", "/runs/{run}/calls/{call}", Access::User),
+    ("POST", "/runs/{run}/cancel", Access::User),
+    ("POST", "/runs/{run}/approvals/{approval}", Access::User),
+    ("POST", "/runs/{run}/questions/{question}", Access::User),
+    ("POST", "/chat/stream", Access::User),
+];
+
+#[test]
+fn the_table_is_the_permission_table() {
+    let routes = table();
+    let table: Vec<_> = routes.iter().map(|r| (r.method.as_str(), r.path, r.access)).collect();
+    assert_eq!(table, PERMISSIONS);
+}
+
+#[tokio::test]
+async fn nobody_gets_further_than_allowed() {
+    let (server, _) = Server::start_signed_in().await;
+    let plain = server.key_of_plain_user("bob@example.org").await;
+    for (method, path, access) in PERMISSIONS {
+        let method: Method = method.parse().unwrap();
+        let path = path.replace(['{', '}'], "");
+        let anonymous = Answer::of(server.request(method.clone(), &path, "")).await;
+        match access {
+            Access::Public => assert_ne!(anonymous.status, 404, "{method} {path}"),
+            Access::User | Access::Admin => {
+                assert_eq!(anonymous.expect(401), "unauthenticated", "{method} {path}")
+            }
+        }
+        if *access == Access::Admin {
+            let answer = Answer::of(server.request(method.clone(), &path, &plain)).await;
+            assert_eq!(answer.expect(403), "forbidden", "{method} {path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn health_is_told_to_anybody() {
+    let server = Server::start().await;
+    assert_eq!(server.get("/healthz", "").await.text, "ok\n");
+    assert_eq!(server.get("/readyz", "").await.text, "ok\n");
+    server.app.store.close().await;
+    assert_eq!(server.get("/healthz", "").await.status, 200);
+    assert_eq!(server.get("/readyz", "").await.expect(503), "unavailable");
+}

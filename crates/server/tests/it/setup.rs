@@ -1,0 +1,170 @@
+//! Set-up, sign-in, sign-out, and sessions that end.
+
+use serde_json::json;
+
+use crate::harness::{EMAIL, PASSWORD, Server};
+
+const HOUR_MS: i64 = 3_600_000;
+
+#[tokio::test]
+async fn the_first_visitor_becomes_the_administrator() {
+    let server = Server::start().await;
+    let me = server.get("/api/v1/me", "").await.json();
+    assert_eq!((&me["user"], &me["setup_needed"]), (&json!(null), &json!(true)));
+    assert_eq!(me["auth"], "password");
+
+    let cookie = server.set_up().await;
+    let me = server.get("/api/v1/me", &cookie).await.json();
+    assert_eq!(me["user"]["email"], EMAIL);
+    assert_eq!(me["user"]["role"], "admin");
+    assert_eq!(me["setup_needed"], false);
+
+    let body = json!({ "email": "eve@example.org", "name": "Eve", "password": PASSWORD });
+    assert_eq!(server.post("/api/v1/setup", "", &body).await.expect(409), "conflict");
+    assert_eq!(server.get("/api/v1/me", "").await.json()["setup_needed"], false);
+}
+
+#[tokio::test]
+async fn of_two_first_visitors_one_wins() {
+    let server = Server::start().await;
+    let body = |email: &str| json!({ "email": email, "name": "A", "password": PASSWORD });
+    let (a, b) = (body("a@example.org"), body("b@example.org"));
+    let (a, b) = tokio::join!(server.post("/api/v1/setup", "", &a), server.post("/api/v1/setup", "", &b));
+    let mut statuses = [a.status.as_u16(), b.status.as_u16()];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 409]);
+}
+
+#[tokio::test]
+async fn bad_accounts_are_refused_and_nothing_stays() {
+    let server = Server::start().await;
+    for (email, name, password) in [
+        ("ada", "Ada", PASSWORD),
+        ("a b@example.org", "Ada", PASSWORD),
+        ("@example.org", "Ada", PASSWORD),
+        (EMAIL, " ", PASSWORD),
+        (EMAIL, "Ada\nEve", PASSWORD),
+        (EMAIL, "Ada", "short"),
+        (EMAIL, "Ada", &"x".repeat(257)),
+    ] {
+        let body = json!({ "email": email, "name": name, "password": password });
+        assert_eq!(server.post("/api/v1/setup", "", &body).await.expect(400), "invalid_request");
+    }
+    assert_eq!(server.get("/api/v1/me", "").await.json()["setup_needed"], true);
+    let body = json!({ "email": EMAIL, "name": "Ада", "password": "пароль👍 " });
+    server.post("/api/v1/setup", "", &body).await.expect(200);
+    let body = json!({ "email": EMAIL.to_uppercase(), "password": "пароль👍 " });
+    server.post("/api/v1/login", "", &body).await.expect(200);
+}
+
+#[tokio::test]
+async fn where_others_can_reach_us_the_printed_link_is_needed() {
+    for settings in [
+        &[("GLASSHOUSE_LISTEN", "127.0.0.1:0,0.0.0.0:0")][..],
+        &[("GLASSHOUSE_PUBLIC_URL", "https://ai.example.org")],
+    ] {
+        let server = Server::start_with(settings).await;
+        let token = server.app.setup_token.clone().unwrap();
+        let link = server::start::link(&server.app, "0.0.0.0:80".parse().unwrap());
+        assert!(
+            link.ends_with(&format!("/setup?token={}", token.reveal())) && !link.contains("0.0.0.0"),
+            "{link}"
+        );
+        let body = |token| json!({ "email": EMAIL, "name": "Ada", "password": PASSWORD, "token": token });
+        for wrong in [json!(null), json!(""), json!("0".repeat(64))] {
+            assert_eq!(server.post("/api/v1/setup", "", &body(wrong)).await.expect(403), "forbidden");
+        }
+        let answer = server.post("/api/v1/setup", "", &body(json!(token.reveal()))).await;
+        answer.expect(200);
+        let secure = answer.headers["set-cookie"].to_str().unwrap().contains("; Secure");
+        assert_eq!(secure, settings[0].1.starts_with("https"));
+    }
+    assert!(Server::start().await.app.setup_token.is_none());
+}
+
+#[tokio::test]
+async fn signing_in_and_out() {
+    let (server, first) = Server::start_signed_in().await;
+    let login = |email: &str, password: &str| {
+        let body = json!({ "email": email, "password": password });
+        let server = &server;
+        async move { server.post("/api/v1/login", "", &body).await }
+    };
+    assert_eq!(login(EMAIL, "wrong horse").await.expect(401), "unauthenticated");
+    assert_eq!(login("nobody@example.org", PASSWORD).await.expect(401), "unauthenticated");
+    let answer = login(" Ada@Example.org ", PASSWORD).await;
+    answer.expect(200);
+    let line = answer.headers["set-cookie"].to_str().unwrap();
+    assert!(line.contains("HttpOnly") && line.contains("SameSite=Lax") && line.contains("Path=/"), "{line}");
+    let second = answer.cookie();
+
+    let out = server.post("/api/v1/logout", &second, &json!({})).await;
+    out.expect(204);
+    assert_eq!(out.cookie(), "glasshouse_session=");
+    server.get("/api/v1/keys", &second).await.expect(401);
+    server.get("/api/v1/keys", &first).await.expect(200);
+    server.post("/api/v1/logout", "", &json!({})).await.expect(204);
+}
+
+#[tokio::test]
+async fn sessions_end_after_their_time() {
+    let (server, cookie) = Server::start_signed_in().await;
+    server.clock.advance_ms(24 * HOUR_MS - 1);
+    server.get("/api/v1/keys", &cookie).await.expect(200);
+    server.clock.advance_ms(2);
+    assert_eq!(server.get("/api/v1/keys", &cookie).await.expect(401), "unauthenticated");
+    assert_eq!(server.get("/api/v1/me", &cookie).await.json()["user"], json!(null));
+}
+
+#[tokio::test]
+async fn guessing_is_slowed_down() {
+    let (server, _) = Server::start_signed_in().await;
+    let wrong = json!({ "email": EMAIL, "password": "wrong horse" });
+    let right = json!({ "email": EMAIL, "password": PASSWORD });
+    for _ in 0..5 {
+        server.post("/api/v1/login", "", &wrong).await.expect(401);
+    }
+    let refused = server.post("/api/v1/login", "", &right).await;
+    assert_eq!(refused.expect(429), "rate_limited");
+    assert_eq!(refused.headers["retry-after"], "1");
+    server.clock.advance_ms(1000);
+    server.post("/api/v1/login", "", &right).await.expect(200);
+    server.post("/api/v1/login", "", &wrong).await.expect(401);
+}
+
+#[tokio::test]
+async fn without_passwords_everybody_is_the_administrator() {
+    let server = Server::start_with(&[("GLASSHOUSE_AUTH", "none")]).await;
+    let me = server.get("/api/v1/me", "").await.json();
+    assert_eq!((&me["user"]["role"], &me["auth"]), (&json!("admin"), &json!("none")));
+    assert_eq!(me["setup_needed"], false);
+    assert_eq!(server.get("/api/v1/me", "gh_unknown").await.json()["user"], me["user"]);
+    server.get("/api/v1/connections", "").await.expect(200);
+    // Nobody signs in to that account with a password.
+    for password in ["", "x"] {
+        let body = json!({ "email": me["user"]["email"], "password": password });
+        server.post("/api/v1/login", "", &body).await.expect(401);
+    }
+}
+
+#[tokio::test]
+async fn an_account_without_password_is_kept_when_passwords_come() {
+    let dir = crate::harness::new_folder();
+    let url = format!("sqlite://{}", dir.join("kept.db").display());
+    let settings = [("GLASSHOUSE_DATABASE_URL", url.as_str()), ("GLASSHOUSE_AUTH", "none")];
+    let open = Server::start_with(&settings).await;
+    let local = open.get("/api/v1/me", "").await.json()["user"]["id"].clone();
+    open.app.close().await;
+
+    let closed = Server::start_with(&settings[..1]).await;
+    assert_eq!(closed.get("/api/v1/me", "").await.json()["setup_needed"], true);
+    let cookie = closed.set_up().await;
+    let me = closed.get("/api/v1/me", &cookie).await.json();
+    assert_eq!((&me["user"]["id"], &me["user"]["email"]), (&local, &json!(EMAIL)));
+    closed.app.close().await;
+
+    let open = Server::start_with(&settings).await;
+    assert_eq!(open.get("/api/v1/me", "").await.json()["user"], me["user"]);
+    open.app.close().await;
+    std::fs::remove_dir_all(dir).unwrap();
+}

@@ -1,0 +1,38 @@
+//! The web app's files and the headers on every answer.
+
+use crate::harness::Server;
+
+#[tokio::test]
+async fn every_answer_is_hardened() {
+    let server = Server::start().await;
+    for path in
+        ["/", "/some/page", "/api/v1/me", "/api/v1/keys", "/api/nothing", "/healthz", "/assets/gone.js"]
+    {
+        let answer = server.get(path, "").await;
+        let policy = answer.headers["content-security-policy"].to_str().unwrap();
+        assert!(policy.contains("default-src 'self'") && policy.contains("frame-ancestors 'none'"), "{path}");
+        assert!(!policy.contains("script-src 'self' "), "{path}: {policy}");
+        assert_eq!(answer.headers["x-content-type-options"], "nosniff", "{path}");
+        assert_eq!(answer.headers["referrer-policy"], "no-referrer", "{path}");
+    }
+}
+
+#[tokio::test]
+async fn every_other_address_is_the_apps_page() {
+    let server = Server::start().await;
+    let page = server.get("/", "").await;
+    assert_eq!(page.status, 200);
+    assert_eq!(page.headers["content-type"], "text/html; charset=utf-8");
+    assert_eq!(page.headers["cache-control"], "no-cache");
+    assert!(page.text.to_lowercase().starts_with("<!doctype html>"));
+    let other = server.get("/some/page?x=1", "").await;
+    assert_eq!((other.status, &other.text), (page.status, &page.text));
+    for path in ["/../Cargo.toml", "/%2e%2e/Cargo.toml", "/..%2fCargo.toml", "/assets/../../Cargo.toml"] {
+        assert!(!server.get(path, "").await.text.contains("[workspace]"), "{path}");
+    }
+    server.get("/assets/gone.js", "").await.expect(404);
+    if let Some(tag) = page.headers.get("etag") {
+        let again = server.request(reqwest::Method::GET, "/", "").header("if-none-match", tag);
+        assert_eq!(again.send().await.unwrap().status(), 304);
+    }
+}
