@@ -1,5 +1,4 @@
 //! Builds the web app with npm, so that `cargo run --release` is all that is needed.
-#![expect(clippy::print_stdout, reason = "cargo reads a build script's standard output")]
 #![expect(clippy::disallowed_methods, reason = "cargo speaks to a build script through the environment")]
 
 use std::{

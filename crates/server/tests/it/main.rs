@@ -1,12 +1,17 @@
 //! Tests of the whole server, in process on a real loopback socket, with a database in memory.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "clippy spares only the test functions themselves")]
 
 mod bad_input;
+mod chat_stream;
+mod chats;
 mod connection;
 mod connections;
 mod harness;
 mod keys;
 mod program;
 mod routes;
+mod runs;
 mod setup;
 mod sites;
+mod sse;
 mod web;
