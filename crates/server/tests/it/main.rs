@@ -9,6 +9,7 @@ mod connections;
 mod harness;
 mod keys;
 mod program;
+mod restart;
 mod routes;
 mod runs;
 mod setup;

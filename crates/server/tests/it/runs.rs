@@ -1,0 +1,230 @@
+//! Runs through the front door: the log as it grows, from any place, over any carrier; stop and answers.
+
+use domain::{RunEvent, laws};
+use futures_util::StreamExt;
+use reqwest::{Method, header};
+use serde_json::{Value, json};
+use tokio_tungstenite::tungstenite::{Message, client::IntoClientRequest};
+
+use crate::{
+    harness::Server,
+    sse::{Event, Events},
+};
+
+/// Starts the tour in a new chat. Returns the chat's and the run's id.
+pub(crate) async fn start_tour(server: &Server, cookie: &str) -> (String, String) {
+    let chat = server.post("/api/v1/chats", cookie, &json!({})).await.json();
+    let chat = chat["id"].as_str().unwrap().to_owned();
+    let body = json!({"parent": null, "content": "Show me around", "model": "tour"});
+    let begun = server.post(&format!("/api/v1/chats/{chat}/messages"), cookie, &body).await;
+    begun.expect(200);
+    (chat, begun.json()["run"].as_str().unwrap().to_owned())
+}
+
+pub(crate) async fn events(server: &Server, cookie: &str, path: &str) -> Events {
+    Events::of(server.request(Method::GET, path, cookie).send().await.unwrap())
+}
+
+/// Allows the tour's one approval; returns everything the stream had, to its end.
+pub(crate) async fn play(server: &Server, cookie: &str, run: &str) -> Vec<Event> {
+    let mut stream = events(server, cookie, &format!("/runs/{run}/events")).await;
+    let mut all = Vec::new();
+    while let Some(event) = stream.next().await {
+        let body = &event.json()["body"];
+        if body["type"] == "approval_asked" {
+            let approval = body["approval"].as_str().unwrap();
+            let path = format!("/runs/{run}/approvals/{approval}");
+            server.post(&path, cookie, &json!({"decision": "allow"})).await.expect(204);
+        }
+        all.push(event);
+    }
+    all
+}
+
+fn parsed(events: &[Event]) -> Vec<RunEvent> {
+    events.iter().map(|event| serde_json::from_str(&event.data).unwrap()).collect()
+}
+
+#[tokio::test]
+async fn the_log_is_the_same_from_any_place() {
+    let (server, cookie) = Server::start_signed_in().await;
+    let (_, run) = start_tour(&server, &cookie).await;
+    let live = play(&server, &cookie, &run).await;
+    assert_eq!(laws::check(&parsed(&live)), Ok(()));
+    let path = format!("/runs/{run}/events");
+    let replay = events(&server, &cookie, &path).await.rest().await;
+    assert_eq!(replay, live, "what is stored is what was shown, byte for byte");
+    for after in [1, 2, live.len() / 3, live.len() / 2, live.len() - 1] {
+        let request = server.request(Method::GET, &path, &cookie).header("last-event-id", after.to_string());
+        let rest = Events::of(request.send().await.unwrap()).rest().await;
+        assert_eq!(rest, live[after..], "after {after}");
+    }
+    let past_the_end = events(&server, &cookie, &format!("{path}?after=999999")).await.rest().await;
+    assert_eq!(past_the_end, []);
+    let request = server.request(Method::GET, &path, &cookie).header("last-event-id", "x");
+    crate::harness::Answer::of(request).await.expect(400);
+}
+
+#[tokio::test]
+async fn a_reader_that_leaves_in_the_middle_loses_nothing() {
+    let (server, cookie) = Server::start_signed_in().await;
+    let (_, run) = start_tour(&server, &cookie).await;
+    let path = format!("/runs/{run}/events");
+    let mut seen = Vec::new();
+    // Comes and goes, each time for a few events, until the run waits for consent.
+    'waiting: loop {
+        let after = seen.len();
+        let mut stream = events(&server, &cookie, &format!("{path}?after={after}")).await;
+        for _ in 0..7 {
+            let event = stream.next().await.unwrap();
+            let waits = event.json()["body"]["type"] == "approval_asked";
+            seen.push(event);
+            if waits {
+                break 'waiting;
+            }
+        }
+    }
+    let state = server.get(&format!("/runs/{run}"), &cookie).await.json();
+    assert_eq!(
+        (state["state"].as_str(), state["last_seq"].as_u64()),
+        (Some("waiting"), Some(seen.len() as u64))
+    );
+    server.post(&format!("/runs/{run}/cancel"), &cookie, &json!({})).await.expect(204);
+    let after = seen.len();
+    seen.extend(events(&server, &cookie, &format!("{path}?after={after}")).await.rest().await);
+    assert_eq!(laws::check(&parsed(&seen)), Ok(()));
+    assert_eq!(events(&server, &cookie, &path).await.rest().await, seen);
+}
+
+#[tokio::test]
+async fn a_web_socket_carries_the_same_log() {
+    let (server, cookie) = Server::start_signed_in().await;
+    let (_, run) = start_tour(&server, &cookie).await;
+    let live = play(&server, &cookie, &run).await;
+    let mut request =
+        server.url(&format!("/runs/{run}/events")).replace("http", "ws").into_client_request().unwrap();
+    request.headers_mut().insert(header::COOKIE, cookie.parse().unwrap());
+    let (socket, _) = tokio_tungstenite::client_async(
+        request,
+        tokio::net::TcpStream::connect(server.address).await.unwrap(),
+    )
+    .await
+    .unwrap();
+    let texts: Vec<String> = socket
+        .filter_map(async |message| match message {
+            Ok(Message::Text(text)) => Some(text.to_string()),
+            _ => None,
+        })
+        .collect()
+        .await;
+    assert_eq!(texts, live.iter().map(|event| event.data.clone()).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn long_results_can_be_had_short_and_whole() {
+    let (server, cookie) = Server::start_signed_in().await;
+    let (_, run) = start_tour(&server, &cookie).await;
+    let live = play(&server, &cookie, &run).await;
+    let short = events(&server, &cookie, &format!("/runs/{run}/events?preview=100")).await.rest().await;
+    assert_eq!(short.len(), live.len());
+    let cut = short.iter().map(Event::json).find(|event| event["preview"] == true).unwrap();
+    assert!(cut["body"]["result"].as_str().unwrap().len() <= 100);
+    let call = cut["body"]["call"].as_str().unwrap();
+    let whole = server.get(&format!("/runs/{run}/calls/{call}"), &cookie).await.json();
+    assert!(whole["result"].as_str().unwrap().len() > 5_000);
+    assert_eq!(server.get(&format!("/runs/{run}/calls/c999"), &cookie).await.expect(404), "not_found");
+}
+
+#[tokio::test]
+async fn stop_keeps_what_was_written() {
+    let (server, cookie) = Server::start_signed_in().await;
+    let (chat, run) = start_tour(&server, &cookie).await;
+    let mut stream = events(&server, &cookie, &format!("/runs/{run}/events")).await;
+    stream.until(|event| event["body"]["type"] == "approval_asked").await;
+    let began = std::time::Instant::now();
+    server.post(&format!("/runs/{run}/cancel"), &cookie, &json!({})).await.expect(204);
+    let rest = stream.rest().await;
+    assert!(began.elapsed().as_secs() < 1);
+    assert_eq!(rest.last().unwrap().json()["body"]["outcome"], "cancelled");
+    server.post(&format!("/runs/{run}/cancel"), &cookie, &json!({})).await.expect(204);
+    let chat = server.get(&format!("/api/v1/chats/{chat}"), &cookie).await.json();
+    let summary = &chat["messages"][1]["summary"];
+    assert_eq!((&summary["outcome"], &summary["agents"]), (&json!("cancelled"), &json!(2)));
+    assert_eq!(chat["state"], "idle");
+}
+
+#[tokio::test]
+async fn an_approval_is_answered_once_and_checked() {
+    let (server, cookie) = Server::start_signed_in().await;
+    let (_, run) = start_tour(&server, &cookie).await;
+    let mut stream = events(&server, &cookie, &format!("/runs/{run}/events")).await;
+    let asked = stream.until(|event| event["body"]["type"] == "approval_asked").await;
+    let path = format!("/runs/{run}/approvals/{}", asked["body"]["approval"].as_str().unwrap());
+    let bad = json!({"decision": "allow", "arguments": {"path": 7}});
+    assert_eq!(server.post(&path, &cookie, &bad).await.expect(422), "invalid_request");
+    server.post(&path, &cookie, &json!({"decision": "perhaps"})).await.expect(400);
+    let edited = json!({"path": "/report.md", "old_text": "State: draft", "new_text": "State: edited"});
+    server.post(&path, &cookie, &json!({"decision": "allow", "arguments": edited})).await.expect(204);
+    assert_eq!(server.post(&path, &cookie, &json!({"decision": "allow"})).await.expect(409), "conflict");
+    let question = format!("/runs/{run}/questions/q1");
+    assert_eq!(server.post(&question, &cookie, &json!({"answer": "x"})).await.expect(409), "conflict");
+    let rest = stream.rest().await;
+    let started = rest.iter().map(Event::json).find(|event| event["body"]["type"] == "tool_started").unwrap();
+    assert_eq!(started["body"]["arguments"], edited);
+    server.post(&path, &cookie, &json!({"decision": "allow"})).await.expect(409);
+}
+
+#[tokio::test]
+async fn other_people_see_nothing() {
+    let (server, cookie) = Server::start_signed_in().await;
+    let (chat, run) = start_tour(&server, &cookie).await;
+    let other = server.key_of_plain_user("bob@example.org").await;
+    for path in [
+        format!("/runs/{run}"),
+        format!("/runs/{run}/events"),
+        format!("/runs/{run}/calls/c1"),
+        format!("/api/v1/chats/{chat}"),
+        format!("/api/v1/chats/{chat}/files"),
+        format!("/api/v1/chats/{chat}/files/content?path=/report.md"),
+    ] {
+        assert_eq!(server.get(&path, &other).await.expect(404), "not_found", "{path}");
+    }
+    for (path, body) in [
+        (format!("/runs/{run}/cancel"), json!({})),
+        (format!("/runs/{run}/approvals/p1"), json!({"decision": "allow"})),
+        (format!("/runs/{run}/questions/q1"), json!({"answer": "x"})),
+        (format!("/api/v1/chats/{chat}/messages"), json!({"parent": null, "content": "x"})),
+        (format!("/chat/stream"), json!({"chat_id": chat, "messages": [{"role": "user", "content": "x"}]})),
+    ] {
+        assert_eq!(server.post(&path, &other, &body).await.expect(404), "not_found", "{path}");
+    }
+    server.delete(&format!("/api/v1/chats/{chat}"), &other).await.expect(404);
+    let live = play(&server, &cookie, &run).await;
+    assert_eq!(live.last().unwrap().json()["body"]["outcome"], "completed", "nobody stopped it");
+}
+
+#[tokio::test]
+async fn the_activity_of_all_chats_is_one_stream() {
+    let (server, cookie) = Server::start_signed_in().await;
+    let mut activity = events(&server, &cookie, "/api/v1/activity").await;
+    let (chat, run) = start_tour(&server, &cookie).await;
+    let mut states: Vec<String> = Vec::new();
+    let note = |event: Value, states: &mut Vec<String>| {
+        assert_eq!((&event["chat"], &event["run"]), (&json!(chat), &json!(run)));
+        states.push(event["state"].as_str().unwrap().to_owned());
+    };
+    while states.last().map(String::as_str) != Some("waiting") {
+        note(activity.next().await.unwrap().json(), &mut states);
+    }
+    let mut late = events(&server, &cookie, "/api/v1/activity").await;
+    assert_eq!(
+        late.next().await.unwrap().json()["state"],
+        "waiting",
+        "a late watcher is told what is going on"
+    );
+    server.post(&format!("/runs/{run}/cancel"), &cookie, &json!({})).await.expect(204);
+    while states.last().map(String::as_str) != Some("finished") {
+        note(activity.next().await.unwrap().json(), &mut states);
+    }
+    assert_eq!(states, ["running", "waiting", "running", "finished"]);
+}

@@ -1,0 +1,71 @@
+//! Reads server-sent events as a client does.
+
+use reqwest::Response;
+use serde_json::Value;
+
+/// An open stream of events.
+pub(crate) struct Events {
+    response: Response,
+    buffer: String,
+}
+
+/// One event: its number, if it has one, and its data as it was sent.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Event {
+    pub(crate) id: Option<u64>,
+    pub(crate) data: String,
+}
+
+impl Event {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.data).unwrap()
+    }
+}
+
+impl Events {
+    #[track_caller]
+    pub(crate) fn of(response: Response) -> Self {
+        assert_eq!(response.status(), 200);
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        Self { response, buffer: String::new() }
+    }
+
+    /// The next event; nothing at the end of the stream.
+    pub(crate) async fn next(&mut self) -> Option<Event> {
+        loop {
+            if let Some((event, rest)) = self.buffer.split_once("\n\n") {
+                let (event, rest) = (event.to_owned(), rest.to_owned());
+                self.buffer = rest;
+                if event.starts_with(':') {
+                    continue;
+                }
+                let field =
+                    |name: &str| event.lines().find_map(|line| line.strip_prefix(name).map(str::to_owned));
+                let id = field("id: ").map(|id| id.parse().unwrap());
+                return Some(Event { id, data: field("data: ").unwrap() });
+            }
+            let chunk = self.response.chunk().await.unwrap()?;
+            self.buffer.push_str(std::str::from_utf8(&chunk).unwrap());
+        }
+    }
+
+    /// All events to the end.
+    pub(crate) async fn rest(mut self) -> Vec<Event> {
+        let mut all = Vec::new();
+        while let Some(event) = self.next().await {
+            all.push(event);
+        }
+        all
+    }
+
+    /// Skips to the first event whose data fits.
+    pub(crate) async fn until(&mut self, fits: impl Fn(&Value) -> bool) -> Value {
+        while let Some(event) = self.next().await {
+            let json = event.json();
+            if fits(&json) {
+                return json;
+            }
+        }
+        panic!("the stream ended first");
+    }
+}
