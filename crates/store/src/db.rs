@@ -3,7 +3,7 @@
 use std::{str::FromStr, time::Duration};
 
 use sqlx::{
-    AssertSqlSafe, Connection, PgPool, SqlitePool,
+    AssertSqlSafe, Connection, PgConnection, PgPool, SqlitePool,
     migrate::{Migration, MigrationType, Migrator},
     postgres::{PgConnectOptions, PgPoolOptions},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
@@ -83,9 +83,12 @@ impl Db {
 
     async fn open_postgres(options: PgConnectOptions) -> Result<Self, StoreError> {
         let options = options.application_name("glasshouse");
-        let pool = postgres_pool(POSTGRES_CONNECTIONS).connect_with(options).await?;
+        // Not through the pool: it would try for a while and then tell no more than that it has waited.
+        let mut connection = PgConnection::connect_with(&options).await?;
         let migration = include_str!("../migrations/postgres/0001_first.sql");
-        migrator(migration).run(&pool).await?;
+        migrator(migration).run_direct(None, &mut connection, false).await?;
+        connection.close().await?;
+        let pool = postgres_pool(POSTGRES_CONNECTIONS).connect_lazy_with(options);
         Ok(Self::Postgres(pool))
     }
 

@@ -208,3 +208,88 @@ fn push_placeholders(sql: &mut String, db: &Db, first: usize, count: usize) {
     }
     sql.push(')');
 }
+
+#[cfg(test)]
+mod tests {
+    use domain::UserId;
+
+    use super::*;
+    use crate::{NewRun, NewUser, Store, UserRole};
+
+    async fn add_user(store: &Store) -> UserId {
+        let user = NewUser {
+            id: UserId::generate(),
+            email: "a@x".to_owned(),
+            name: String::new(),
+            role: UserRole::User,
+            password_hash: String::new(),
+            created_at: 0,
+        };
+        store.create_user(&user).await.unwrap().id
+    }
+
+    async fn add_run(store: &Store, owner: UserId, finished_at: Option<i64>) -> RunId {
+        let id = RunId::generate();
+        let run = NewRun { id, owner, chat: None, message: None, model: String::new(), started_at: 0 };
+        store.create_run(&run).await.unwrap();
+        if let Some(finished_at) = finished_at {
+            store.finish_run(id, finished_at, &domain::RunSummary::default()).await.unwrap();
+        }
+        id
+    }
+
+    fn segment(run: RunId, seq: u64) -> Segment {
+        Segment { run, first_seq: seq, last_seq: seq, lines: "{}\n".to_owned() }
+    }
+
+    /// What happens to these segments when they share a batch.
+    async fn check(log: &mut Log, batch: &[(RunId, u64, Outcome)]) {
+        let segments: Vec<Segment> = batch.iter().map(|(run, seq, _)| segment(*run, *seq)).collect();
+        let expected: Vec<Outcome> = batch.iter().map(|(_, _, outcome)| outcome.clone()).collect();
+        assert_eq!(log.write(&segments).await, expected);
+    }
+
+    #[tokio::test]
+    async fn one_segment_of_a_batch_does_not_harm_the_others() {
+        let store = Store::open("sqlite::memory:").await.unwrap();
+        let owner = add_user(&store).await;
+        let (a, b) = (add_run(&store, owner, None).await, add_run(&store, owner, None).await);
+        let doomed = add_run(&store, owner, Some(1)).await;
+        let [mut log, mut other] = [(); 2].map(|()| Log { db: store.db().clone(), heads: HashMap::new() });
+        let missing = Err(StoreError::NotFound);
+
+        let strange = RunId::generate();
+        let batch = [
+            (a, 1, Ok(())),
+            (b, 3, REFUSED),
+            (strange, 1, missing.clone()),
+            (a, 2, Ok(())),
+            (doomed, 1, Ok(())),
+        ];
+        check(&mut log, &batch).await;
+        // What `log` remembers of run a is now out of date: its insert will fail as a whole.
+        check(&mut other, &[(a, 3, Ok(()))]).await;
+        check(&mut log, &[(a, 3, REFUSED), (b, 1, Ok(())), (a, 4, Ok(()))]).await;
+        check(&mut other, &[(a, 5, Ok(()))]).await;
+        check(&mut log, &[(b, 2, Ok(())), (a, 6, Ok(()))]).await;
+        // And so will this one, on the foreign key.
+        store.purge_runs(2).await.unwrap();
+        check(&mut log, &[(doomed, 2, missing), (b, 3, Ok(())), (a, 7, Ok(()))]).await;
+
+        assert_eq!(store.run(a).await.unwrap().last_seq, 7);
+        assert_eq!(store.run(b).await.unwrap().last_seq, 3);
+    }
+
+    #[tokio::test]
+    async fn all_hear_that_the_database_is_gone() {
+        let store = Store::open("sqlite::memory:").await.unwrap();
+        let run = add_run(&store, add_user(&store).await, None).await;
+        let mut log = Log { db: store.db().clone(), heads: HashMap::new() };
+        store.close().await;
+        let outcomes = log.write(&[segment(run, 1), segment(run, 2)]).await;
+        assert!(
+            outcomes.iter().all(|outcome| matches!(outcome, Err(StoreError::Unavailable(_)))),
+            "{outcomes:?}"
+        );
+    }
+}

@@ -77,7 +77,7 @@ async fn refuses_what_does_not_continue(store: Store) {
 async fn harms_nobody_with_a_refusal(store: Store) {
     let ann = add_user(&store).await;
     let (good, bad) = (add_run(&store, ann).await, add_run(&store, ann).await);
-    // All are queued before the writer's task can look: they share its batches.
+    // Some of them will share a batch; which ones does not matter here.
     let mut appends = JoinSet::new();
     for (run, seq) in [(good, 1), (bad, 2), (RunId::generate(), 1), (good, 2), (bad, 1), (bad, 1)] {
         let store = store.clone();
