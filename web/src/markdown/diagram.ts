@@ -7,7 +7,10 @@ let count = 0;
 let queue: Promise<unknown> = Promise.resolve();
 
 /** Pictures, styles and links would make the browser fetch something while the diagram is measured. */
-const REFUSED = /\bimg\s*:|<\s*img|url\s*\(|@import|:\/\/|javascript:|data:/i;
+const REFUSED = /\/\/|url\s*\(|@import|javascript:|data:|<\s*img|\bimg\s*:/i;
+
+/** Node data may name a picture, and its YAML may spell the word with escapes. */
+const REFUSED_DATA = /@\{[^]*(?:img|\\)/i;
 
 /** Settings inside a diagram could change what the page looks like. */
 function withoutSettings(source: string): string {
@@ -23,7 +26,8 @@ export function drawDiagram(source: string, isDark: boolean): Promise<string> {
 }
 
 async function draw(source: string, isDark: boolean): Promise<string> {
-  if (source.length > LIMIT_CHARS || REFUSED.test(source)) throw new Error("diagram refused");
+  if (source.length > LIMIT_CHARS || REFUSED.test(source) || REFUSED_DATA.test(source))
+    throw new Error("diagram refused");
   const { default: mermaid } = await import("mermaid");
   mermaid.initialize({
     startOnLoad: false,

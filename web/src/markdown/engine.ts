@@ -7,10 +7,10 @@ import { splitPoint } from "./split";
 import { collectLinks, lex } from "./syntax";
 
 /** A block that fills this much source by itself is cut into pieces (see `split.ts`, `growing.ts`). */
-const WINDOW_CHARS = 4096;
+const WINDOW_CHARS = 2048;
 
 /** A last line that may still become a list marker, rule, underline, fence or blank line. */
-const UNDECIDED = /^[ \t]{0,3}(?:\d{1,9}[.)]?|[-+*_=~`#>|:$\\[]{1,3})?[ \t]*$/;
+const UNDECIDED = /^[ \t]{0,3}(?:\d{1,9}[.)]?|[-+*_=~`#>|:$\\[]{1,7})?[ \t]*$/;
 
 /**
  * Turns a text that arrives in parts into blocks. The result depends on the text only, not on the parts:
@@ -175,13 +175,17 @@ export class StreamMarkdown {
   }
 }
 
-/** How many tokens no later text can change: all before the last, once the last line is no riddle. */
+/**
+ * How many tokens no later text can change: all before the last block. The block before that waits too while
+ * the last one may still turn out to belong to it.
+ */
 function settledCount(tokens: Token[], slice: string): number {
+  const solid = tokens.flatMap((token, i) => (token.type === "space" ? [] : [i]));
   const lastLine = slice.slice(slice.lastIndexOf("\n") + 1);
-  if (UNDECIDED.test(lastLine)) return 0;
-  let last = tokens.length - 1;
-  while (last >= 0 && tokens[last]?.type === "space") last--;
-  return Math.max(last, 0);
+  const last = solid.at(-1) ?? 0;
+  const mayBelong =
+    (lastLine.trim() !== "" && UNDECIDED.test(lastLine)) || tokens[last]?.type === "mathBlock";
+  return mayBelong ? (solid.at(-2) ?? 0) : last;
 }
 
 function sameBlock(a: Block, b: Block): boolean {

@@ -1,6 +1,6 @@
 // Finishes rendered markup in place: formulas, colours of nested code, words in the page's language.
 
-import { colours, knownColours } from "./highlight";
+import { colours } from "./highlight";
 import type { MarkdownLabels } from "./labels";
 import { loadMaths, mathsReady, typeset } from "./maths";
 
@@ -34,10 +34,9 @@ function fillFormulas(formulas: Iterable<HTMLElement>): void {
 }
 
 async function colourNested(code: HTMLElement): Promise<void> {
-  const text = code.textContent;
-  const lang = code.dataset.lang ?? "";
-  const html = knownColours(lang, [text]) ?? (await colours(lang, [text]));
-  if (html?.[0] !== undefined) code.innerHTML = html[0];
+  for await (const [html] of colours(code.dataset.lang ?? "", [code.textContent])) {
+    if (html !== undefined) code.innerHTML = html;
+  }
 }
 
 function imageLabel(button: HTMLElement, labels: MarkdownLabels): string {

@@ -79,7 +79,7 @@ export class GrowingCode implements Growing {
   }
 }
 
-const CHUNK_ROWS_CHARS = 2000;
+const CHUNK_ROWS_CHARS = 500;
 const TABLE_WINDOW_CHARS = 6000;
 
 /** A table whose first two lines are `opening`; rows are lexed below a copy of them. */

@@ -24,22 +24,31 @@ function cacheKey(lang: string, chunks: readonly string[]): string {
   return [lang, ...chunks].join("\0");
 }
 
-/** Returns the colours of a text that was highlighted before. */
-export function knownColours(lang: string, chunks: readonly string[]): readonly string[] | undefined {
-  return cache.get(cacheKey(lang, chunks));
-}
+/** Sanitising is done in slices of this size, with a pause between them. */
+const SLICE_MS = 8;
 
-/** Returns sanitised HTML for each chunk; undefined when the language is unknown or it takes too long. */
-export async function colours(
-  lang: string,
-  chunks: readonly string[],
-): Promise<readonly string[] | undefined> {
+/**
+ * Gives the sanitised HTML of ever more chunks until all are there; gives nothing when the language is unknown
+ * or the grammar takes too long.
+ */
+export async function* colours(lang: string, chunks: readonly string[]): AsyncGenerator<readonly string[]> {
   const key = cacheKey(lang, chunks);
   const known = cache.get(key);
-  if (known || !lang || key.length > LIMIT_CHARS) return known;
-  const html = (await ask(lang, chunks))?.map(sanitizeHighlight);
-  if (html) remember(key, html);
-  return html;
+  if (known) yield known;
+  if (known || !lang || key.length > LIMIT_CHARS) return;
+  const dirty = await ask(lang, chunks);
+  if (!dirty) return;
+  const clean: string[] = [];
+  let start = performance.now();
+  for (const html of dirty) {
+    clean.push(sanitizeHighlight(html));
+    if (performance.now() - start < SLICE_MS) continue;
+    yield [...clean];
+    await new Promise((resolve) => setTimeout(resolve));
+    start = performance.now();
+  }
+  remember(key, clean);
+  yield clean;
 }
 
 function remember(key: string, html: readonly string[]): void {

@@ -3,6 +3,9 @@
 import type { Token, Tokens } from "marked";
 import { lex } from "./syntax";
 
+/** Ordinary paragraphs are shorter: a cut shows as a line break. */
+const LONG_PARAGRAPH_CHARS = 4096;
+
 /** Returns how many characters of `source` make a piece of their own, or 0 when it cannot be cut yet. */
 export function splitPoint(token: Token, source: string): number {
   switch (token.type) {
@@ -24,6 +27,7 @@ const REACH_CHARS = 600;
 
 /** The last sentence end (or else word end) in the first three quarters that lies outside any mark. */
 function paragraphPoint(token: Tokens.Paragraph, source: string): number {
+  if (source.length < LONG_PARAGRAPH_CHARS) return 0;
   const from = source.length / 4;
   const to = from * 3;
   let offset = 0;

@@ -24,7 +24,9 @@ export function safeHref(address: string): string | undefined {
   const href = address.replaceAll("&amp;", "&").trim();
   // Browsers skip control characters inside a scheme.
   if (/[\u0000-\u001f\u007f]/.test(href)) return undefined;
-  return /^(?:https?:\/\/|mailto:|[#/])/i.test(href) ? href : undefined;
+  return /^(?:https?:\/\/|mailto:|[#/])/i.test(href) && URL.canParse(href, "https://base.invalid")
+    ? href
+    : undefined;
 }
 
 const RASTER = /^data:image\/(?:png|jpe?g|gif|webp|avif);base64,[a-z0-9+/=]+$/i;
@@ -69,8 +71,8 @@ interface Formula extends Tokens.Generic {
   open?: boolean;
 }
 
-/** True while the end of the source is not the end of the text: an unclosed formula may still close. */
-let openEnded = false;
+/** The source being lexed when its end is not the end of the text: a formula that reaches it may still close. */
+let unfinished: string | undefined;
 
 function lastCharacter(tokens: Token[]): string {
   return tokens.at(-1)?.raw.at(-1) ?? "";
@@ -100,7 +102,7 @@ function blockFormula(src: string): Formula | undefined {
   const close = start[1] === "$$" ? "$$" : "\\]";
   const end = src.indexOf(close, start[0].length);
   if (end < 0) {
-    if (!openEnded || src.length > MATH_LIMIT_CHARS) return undefined;
+    if (src.length > MATH_LIMIT_CHARS || !unfinished?.endsWith(src)) return undefined;
     return { type: "mathBlock", raw: src, tex: src.slice(start[0].length).trim(), display: true, open: true };
   }
   const rest = /^[ \t]*(?:\n|$)/.exec(src.slice(end + 2));
@@ -183,7 +185,7 @@ const marked = new Marked({
 export function lex(source: string, links: Links, open: boolean): Token[] {
   const lexer = new Lexer(marked.defaults);
   Object.assign(lexer.tokens.links, links);
-  openEnded = open;
+  unfinished = open ? source : undefined;
   return lexer.lex(source);
 }
 
