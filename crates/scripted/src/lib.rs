@@ -1,1 +1,10 @@
-//! Placeholder while the crate is written.
+//! A scripted model server that speaks the OpenAI protocol, well or badly as told: for tests and benchmarks.
+
+pub mod body;
+pub mod reply;
+pub mod scenario;
+pub mod server;
+
+pub use reply::{Call, Finish, Reply, Step};
+pub use scenario::Scenario;
+pub use server::{Behaviour, Request, ScriptedServer, ServerOptions};

@@ -1,0 +1,287 @@
+//! The HTTP server around the scripts: HTTP/1.1 on loopback, quick, and curious about who leaves.
+
+use std::{
+    io,
+    net::SocketAddr,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use http_body_util::BodyExt;
+use hyper::{Method, Response, body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::TokioIo;
+use serde_json::{Value, json};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::watch,
+};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{
+    Reply,
+    body::{OpenRequest, ScriptedBody},
+    reply::Kind,
+};
+
+/// A request for a chat completion.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Which one since the start, from 1.
+    pub number: usize,
+    /// The `Authorization` header.
+    pub authorization: Option<String>,
+    /// The JSON; `null` where it was none.
+    pub body: Value,
+}
+
+/// How the server behaves.
+#[derive(Clone)]
+pub enum Behaviour {
+    /// Chooses an answer for each request.
+    Answer(Arc<dyn Fn(&Request) -> Reply + Send + Sync>),
+    /// Closes each connection as soon as it is there.
+    CloseAtAccept,
+}
+
+impl Behaviour {
+    /// Chooses an answer for each request.
+    pub fn answer(choose: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Self {
+        Self::Answer(Arc::new(choose))
+    }
+
+    /// Always the same answer.
+    #[must_use]
+    pub fn always(reply: Reply) -> Self {
+        Self::answer(move |_| reply.clone())
+    }
+
+    /// These answers one after the other, the last one again and again.
+    #[must_use]
+    pub fn sequence(replies: Vec<Reply>) -> Self {
+        let none = Reply::error(500, "The script is empty.");
+        Self::answer(move |request| {
+            replies.get(request.number - 1).or(replies.last()).unwrap_or(&none).clone()
+        })
+    }
+}
+
+/// What else can be said about the server.
+#[derive(Debug, Clone)]
+pub struct ServerOptions {
+    /// Where to listen; port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// The names `GET /v1/models` gives.
+    pub models: Vec<String>,
+    /// What `GET /v1/models` answers instead.
+    pub models_reply: Option<Reply>,
+    /// Whether to keep each request for [`ScriptedServer::requests`]; not for benchmarks.
+    pub keep_requests: bool,
+}
+
+impl Default for ServerOptions {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            models: vec!["scripted".to_owned()],
+            models_reply: None,
+            keep_requests: true,
+        }
+    }
+}
+
+/// A running server; dropping it closes it.
+#[derive(Debug)]
+pub struct ScriptedServer {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    open: watch::Receiver<usize>,
+    stop: CancellationToken,
+    tasks: TaskTracker,
+}
+
+struct Shared {
+    behaviour: Behaviour,
+    options: ServerOptions,
+    open: watch::Sender<usize>,
+    received: Mutex<Vec<Request>>,
+    count: AtomicUsize,
+    connections: AtomicUsize,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+impl ScriptedServer {
+    /// Starts a server on a free port of the loopback address.
+    ///
+    /// # Errors
+    /// Where no port can be had.
+    pub async fn start(behaviour: Behaviour) -> io::Result<Self> {
+        Self::start_with(behaviour, ServerOptions::default()).await
+    }
+
+    /// Starts a server.
+    ///
+    /// # Errors
+    /// Where the address cannot be had.
+    pub async fn start_with(behaviour: Behaviour, options: ServerOptions) -> io::Result<Self> {
+        let listener = TcpListener::bind(options.listen).await?;
+        let address = listener.local_addr()?;
+        let (sender, open) = watch::channel(0);
+        let shared = Arc::new(Shared {
+            behaviour,
+            options,
+            open: sender,
+            received: Mutex::default(),
+            count: AtomicUsize::new(0),
+            connections: AtomicUsize::new(0),
+        });
+        let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
+        tasks.spawn(accept(listener, Arc::clone(&shared), stop.clone(), tasks.clone()));
+        Ok(Self { address, shared, open, stop, tasks })
+    }
+
+    /// The address clients are given, for example `http://127.0.0.1:4321/v1`.
+    #[must_use]
+    pub fn base_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// The requests received so far.
+    #[must_use]
+    pub fn received(&self) -> Vec<Request> {
+        self.shared.received.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The bodies received so far.
+    #[must_use]
+    pub fn requests(&self) -> Vec<Value> {
+        self.received().into_iter().map(|request| request.body).collect()
+    }
+
+    /// How many connections were accepted so far.
+    #[must_use]
+    pub fn connections(&self) -> usize {
+        self.shared.connections.load(Ordering::Relaxed)
+    }
+
+    /// How many clients wait for (the rest of) their answer now.
+    #[must_use]
+    pub fn open_requests(&self) -> usize {
+        *self.open.borrow()
+    }
+
+    /// Waits until that many clients wait.
+    pub async fn until_open_requests(&self, count: usize) {
+        // The sender lives in `self`, so this cannot fail.
+        let _ = self.open.clone().wait_for(|open| *open == count).await;
+    }
+
+    /// Closes the port and all connections.
+    pub async fn shutdown(self) {
+        self.stop.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+
+    /// Serves until the process ends.
+    pub async fn serve(self) {
+        self.stop.cancelled().await;
+    }
+}
+
+impl Drop for ScriptedServer {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
+async fn accept(listener: TcpListener, shared: Arc<Shared>, stop: CancellationToken, tasks: TaskTracker) {
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = stop.cancelled() => return,
+        };
+        // A failed accept, such as too many open files, passes by itself.
+        let Ok((stream, _)) = accepted else { continue };
+        shared.connections.fetch_add(1, Ordering::Relaxed);
+        if matches!(shared.behaviour, Behaviour::CloseAtAccept) {
+            continue;
+        }
+        tasks.spawn(serve_connection(stream, Arc::clone(&shared), stop.clone()));
+    }
+}
+
+async fn serve_connection(stream: TcpStream, shared: Arc<Shared>, stop: CancellationToken) {
+    // Without it small writes wait for acknowledgements; where it cannot be set they do.
+    let _ = stream.set_nodelay(true);
+    let service = service_fn(move |request| {
+        let shared = Arc::clone(&shared);
+        async move { shared.answer(request).await }
+    });
+    let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+    tokio::select! {
+        // Clients that leave and scripts that cut the line end here, as they should.
+        _ = connection => {}
+        () = stop.cancelled() => {}
+    }
+}
+
+type Answer = Response<ScriptedBody>;
+
+impl Shared {
+    async fn answer(&self, request: hyper::Request<Incoming>) -> io::Result<Answer> {
+        let path = request.uri().path();
+        if request.method() == Method::POST && path.ends_with("/chat/completions") {
+            return self.chat(request).await;
+        }
+        let reply = if request.method() == Method::GET && path.ends_with("/models") {
+            self.options.models_reply.clone().unwrap_or_else(|| self.models())
+        } else {
+            Reply::error(404, "There is nothing here.")
+        };
+        self.play(&reply, OpenRequest::new(self.open.clone()))
+    }
+
+    async fn chat(&self, request: hyper::Request<Incoming>) -> io::Result<Answer> {
+        let open = OpenRequest::new(self.open.clone());
+        let authorization = request.headers().get(hyper::header::AUTHORIZATION);
+        let authorization = authorization.and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let bytes = request.into_body().collect().await.map_err(io::Error::other)?.to_bytes();
+        let request = Request {
+            number: self.count.fetch_add(1, Ordering::Relaxed) + 1,
+            authorization,
+            body: serde_json::from_slice(&bytes).unwrap_or_default(),
+        };
+        let reply = match &self.behaviour {
+            Behaviour::Answer(choose) => choose(&request),
+            Behaviour::CloseAtAccept => Reply::close(),
+        };
+        if self.options.keep_requests {
+            self.received.lock().unwrap_or_else(PoisonError::into_inner).push(request);
+        }
+        self.play(&reply, open)
+    }
+
+    fn play(&self, reply: &Reply, open: OpenRequest) -> io::Result<Answer> {
+        let Kind::Answer { status, headers, .. } = &*reply.0 else {
+            return Err(io::Error::other("the script closes the connection here"));
+        };
+        let mut response = Response::builder().status(*status);
+        for (name, value) in headers {
+            response = response.header(name, value);
+        }
+        response.body(ScriptedBody::new(Arc::clone(&reply.0), open)).map_err(io::Error::other)
+    }
+
+    fn models(&self) -> Reply {
+        let models = self.options.models.iter();
+        let data: Vec<Value> = models.map(|id| json!({ "id": id, "object": "model" })).collect();
+        Reply::json(&json!({ "object": "list", "data": data }))
+    }
+}
