@@ -1,2 +1,55 @@
-//! Placeholder.
-fn main() {}
+//! The project's tasks: `cargo xtask test`, `ci`, `gen` and `bench`.
+#![expect(clippy::print_stdout, reason = "a task tells the person at the terminal what it does")]
+
+mod bench;
+mod check;
+mod command;
+mod counts;
+mod generate;
+mod parts;
+mod test;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "The project's tasks")]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Install what the tests need and run all of them
+    Test(test::Choice),
+    /// Everything that must hold before a change is taken: format, lints, docs, generated files, tests
+    Ci,
+    /// Write the files that are made from the code
+    Gen,
+    /// Measure the release build; arguments go to the bench program
+    Bench {
+        /// For the bench program; `--help` shows them
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+}
+
+fn main() -> ExitCode {
+    let outcome = match Cli::parse().task {
+        Task::Test(choice) => test::run(choice),
+        Task::Ci => check::run(),
+        Task::Gen => generate::write(),
+        Task::Bench { arguments } => bench::run(&arguments),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        // A count of tests has to stay the last line, so whoever failed one has said so above it.
+        Err(error) if error.is::<counts::TestsFailed>() => ExitCode::FAILURE,
+        Err(error) => {
+            println!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

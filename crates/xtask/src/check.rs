@@ -1,0 +1,79 @@
+//! `cargo xtask ci`: everything that must hold before a change is taken, cheapest first.
+
+use std::time::{Duration, Instant};
+
+use anyhow::bail;
+
+use crate::{
+    command::{cargo, npm, run as run_command},
+    counts::{Counts, TestsFailed},
+    generate,
+    parts::node_packages,
+    test,
+};
+
+/// What a part of the check does.
+type Part = fn() -> anyhow::Result<Counts>;
+
+/// In this order nothing is built twice: the web app before the server that embeds it, lints and docs before
+/// the tests since they share what is checked.
+const PARTS: [(&str, Part); 9] = [
+    ("format", || command(&["fmt", "--all", "--check"])),
+    ("node packages", || node_packages::install().map(|()| Counts::default())),
+    ("web check and lint", || web(&["check", "lint"])),
+    ("web unit tests", test::web_units),
+    ("web build", || web(&["build"])),
+    ("clippy", || command(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])),
+    ("docs and generated files", docs_and_generated_files),
+    ("rust tests", test::rust),
+    ("browser journeys", test::journeys),
+];
+
+/// Runs all parts, stops at the first that fails, and prints how long each took; the last line counts the tests.
+///
+/// # Errors
+/// [`TestsFailed`], after having said what failed.
+pub(crate) fn run() -> anyhow::Result<()> {
+    let mut took: Vec<(&str, Duration)> = Vec::new();
+    let mut counts = Counts::default();
+    for (name, part) in PARTS {
+        println!("\n== {name}");
+        let began = Instant::now();
+        let outcome = part();
+        took.push((name, began.elapsed()));
+        counts += outcome.unwrap_or_else(|error| {
+            println!("error: {error:#}");
+            Counts::FAILURE
+        });
+        if counts.failed > 0 {
+            println!("\n{name} failed; the parts after it were not tried.");
+            break;
+        }
+    }
+    println!();
+    for (name, took) in took {
+        println!("{:>6.1} s  {name}", took.as_secs_f64());
+    }
+    println!("{counts}");
+    if counts.failed > 0 { Err(TestsFailed.into()) } else { Ok(()) }
+}
+
+fn command(arguments: &[&str]) -> anyhow::Result<Counts> {
+    run_command(&mut cargo(arguments)).map(|()| Counts::default())
+}
+
+fn web(scripts: &[&str]) -> anyhow::Result<Counts> {
+    for script in scripts {
+        run_command(&mut npm(&["run", script]))?;
+    }
+    Ok(Counts::default())
+}
+
+fn docs_and_generated_files() -> anyhow::Result<Counts> {
+    run_command(cargo(&["doc", "--no-deps", "--workspace"]).env("RUSTDOCFLAGS", "-D warnings"))?;
+    let stale = generate::stale()?;
+    if !stale.is_empty() {
+        bail!("{} is not what the code says: run `cargo xtask gen` and commit it", stale.join(", "));
+    }
+    Ok(Counts::default())
+}

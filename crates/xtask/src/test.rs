@@ -1,0 +1,162 @@
+//! `cargo xtask test`: installs what the tests need, runs all of them and adds up what their runners say.
+
+use std::{fs, path::Path, process::Command};
+
+use anyhow::{Context, bail};
+
+use crate::{
+    command::{Finished, cargo, debug_folder, npm, root, run as run_command, run_reading, web},
+    counts::{Counts, Runner, TestsFailed},
+    parts::{self, chromium, node_packages, postgres::Postgres, real_model::RealModel},
+};
+
+/// Which tests to run; all without a flag.
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
+pub(crate) struct Choice {
+    /// Only the Rust tests, on both databases
+    #[arg(long, group = "part")]
+    rust_only: bool,
+    /// Only the web app's unit tests
+    #[arg(long, group = "part")]
+    web_only: bool,
+    /// Only the browser journeys against the real program
+    #[arg(long, group = "part")]
+    e2e: bool,
+    /// Only a real conversation with a real model: the one at GLASSHOUSE_TEST_MODEL_URL, or a small one that is
+    /// installed and started here
+    #[arg(long, group = "part")]
+    real_model: bool,
+}
+
+impl Choice {
+    fn is_all(self) -> bool {
+        !(self.rust_only || self.web_only || self.e2e || self.real_model)
+    }
+}
+
+/// Runs the chosen tests; the last line printed counts them.
+///
+/// # Errors
+/// [`TestsFailed`] where a test failed, others where something could not be installed or built.
+pub(crate) fn run(choice: Choice) -> anyhow::Result<()> {
+    let outcome = run_chosen(choice);
+    let (counts, failure) = match outcome {
+        Ok(counts) => (counts, None),
+        Err(error) => (Counts::FAILURE, Some(error)),
+    };
+    if let Some(error) = failure {
+        println!("error: {error:#}");
+    }
+    println!("{counts}");
+    if counts.failed > 0 { Err(TestsFailed.into()) } else { Ok(()) }
+}
+
+fn run_chosen(choice: Choice) -> anyhow::Result<Counts> {
+    if choice.real_model {
+        return with_real_model();
+    }
+    let mut counts = Counts::default();
+    if !choice.rust_only {
+        node_packages::install()?;
+    }
+    if choice.web_only || choice.is_all() {
+        counts += web_units()?;
+    }
+    if choice.e2e || choice.is_all() {
+        // Before anything of Rust: a changed web app builds the server again.
+        run_command(&mut npm(&["run", "build"]))?;
+    }
+    if choice.rust_only || choice.is_all() {
+        counts += rust()?;
+    }
+    if choice.e2e || choice.is_all() {
+        counts += journeys()?;
+    }
+    Ok(counts)
+}
+
+/// The tests of all crates, on SQLite and on a private PostgreSQL.
+pub(crate) fn rust() -> anyhow::Result<Counts> {
+    parts::nextest()?;
+    build()?;
+    let postgres = Postgres::start()?;
+    let mut tests = cargo(&["nextest", "run", "--workspace"]);
+    tests.env("GLASSHOUSE_TEST_POSTGRES_URL", postgres.url()).env("GLASSHOUSE_TEST_REQUIRE", "1");
+    let mut counts = count(Runner::Nextest, &run_reading(&mut tests)?);
+    if has_doc_tests(&root().join("crates"))? {
+        counts += count(Runner::Rustdoc, &run_reading(&mut cargo(&["test", "--workspace", "--doc"]))?);
+    }
+    Ok(counts)
+}
+
+/// Builds tests and programs together, so that both share their dependencies.
+fn build() -> anyhow::Result<()> {
+    run_command(&mut cargo(&["build", "--workspace", "--bins", "--tests"]))
+}
+
+/// The web app's unit tests.
+pub(crate) fn web_units() -> anyhow::Result<Counts> {
+    Ok(count(Runner::Vitest, &run_reading(&mut npm(&["test"]))?))
+}
+
+/// The browser journeys against the real program, with the web app as built last.
+pub(crate) fn journeys() -> anyhow::Result<Counts> {
+    let chromium = chromium::install()?;
+    build()?;
+    let mut files: Vec<_> = fs::read_dir(web().join("e2e"))
+        .context("cannot read web/e2e")?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.to_string_lossy().ends_with(".e2e.mjs"))
+        .collect();
+    files.sort();
+    if files.is_empty() {
+        bail!("there are no journeys (web/e2e/*.e2e.mjs)");
+    }
+    let programs = debug_folder()?;
+    let mut node = Command::new("node");
+    // One at a time: each starts a server and a browser.
+    node.args(["--test", "--test-concurrency=1", "--test-reporter=spec"]).args(files).current_dir(web());
+    node.env("CHROMIUM", chromium).env("GLASSHOUSE_BIN", programs.join("glasshouse"));
+    node.env("SCRIPTED_MODEL_BIN", programs.join("scripted-model"));
+    Ok(count(Runner::Node, &run_reading(&mut node)?))
+}
+
+/// The tests that are left out elsewhere because they need a real model.
+fn with_real_model() -> anyhow::Result<Counts> {
+    parts::nextest()?;
+    let model = RealModel::start()?;
+    let mut tests = cargo(&["nextest", "run", "--workspace", "--run-ignored", "only"]);
+    tests.args(["-E", "test(real_model)"]).env("GLASSHOUSE_TEST_MODEL_URL", model.url());
+    Ok(count(Runner::Nextest, &run_reading(&mut tests)?))
+}
+
+fn count(runner: Runner, finished: &Finished) -> Counts {
+    let counts = Counts::read(runner, &finished.output);
+    if finished.success || counts.failed > 0 {
+        return counts;
+    }
+    // It failed without naming a test: it could not be built, for example.
+    Counts { failed: 1, ..counts }
+}
+
+/// Whether a comment holds an example; building for them takes a while, so that it is not done for none.
+fn has_doc_tests(folder: &Path) -> anyhow::Result<bool> {
+    for entry in fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))? {
+        let path = entry?.path();
+        let found = if path.is_dir() {
+            has_doc_tests(&path)?
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = fs::read_to_string(&path)?;
+            text.lines().any(|line| {
+                let line = line.trim_start();
+                line.starts_with("/// ```") || line.starts_with("//! ```")
+            })
+        } else {
+            false
+        };
+        if found {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
