@@ -1,0 +1,85 @@
+//! A thousand paced streams: how much later the first token comes through us than straight from the model.
+
+use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
+
+use scripted::{Behaviour, Finish, Reply, ScriptedServer, ServerOptions, Step};
+use tokio::time::Instant;
+
+use crate::{
+    client::Client,
+    program::{Program, Setup},
+    table::{Aim, percentile, print},
+    turns::{request, row, until_model_known},
+};
+
+const STREAMS: u32 = 1000;
+const TOKENS: usize = 100;
+const TOKENS_PER_SECOND: f64 = 30.0;
+/// The streams begin spread over this time, as people do.
+const SPREAD: Duration = Duration::from_secs(3);
+
+pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
+    let streams = if quick { STREAMS / 10 } else { STREAMS };
+    let reply = Reply::stream(&[
+        Step::Text { text: "token ".repeat(TOKENS), tokens_per_second: Some(TOKENS_PER_SECOND) },
+        Step::Usage { input_tokens: 10, output_tokens: 100 },
+        Step::Finish { reason: Finish::Stop },
+    ]);
+    let options = ServerOptions { keep_requests: false, ..ServerOptions::default() };
+    let model = ScriptedServer::start_with(Behaviour::always(reply), options).await?;
+    let upstream: SocketAddr =
+        model.base_url().trim_start_matches("http://").trim_end_matches("/v1").parse()?;
+    let program = Program::start(Setup { program, upstream: Some(model.base_url()), data_dir: None })?;
+    until_model_known(&program).await?;
+    let mut direct = first_tokens(upstream, "/v1/chat/completions", "\"content\":\"token", streams).await?;
+    let cpu_before = program.cpu_s()?;
+    let mut through = first_tokens(program.address, "/chat/stream", "\"type\":\"token\"", streams).await?;
+    let cpu_us = (program.cpu_s()? - cpu_before) * 1e6 / (f64::from(streams) * 100.0);
+    let (_, peak_mb) = program.memory_mb()?;
+    let added = |share: f64, direct: &mut [f64], through: &mut [f64]| {
+        percentile(through, share) - percentile(direct, share)
+    };
+    print(
+        "1,000 streams at 30 tokens a second, everything stored",
+        &[
+            row("first token straight from the model, p50", percentile(&mut direct, 0.5), "ms", None),
+            row("first token through us, p50", percentile(&mut through, 0.5), "ms", None),
+            row("first token straight from the model, p99", percentile(&mut direct, 0.99), "ms", None),
+            row("first token through us, p99", percentile(&mut through, 0.99), "ms", None),
+            row(
+                "added to the first token, p99",
+                added(0.99, &mut direct, &mut through),
+                "ms",
+                Some(Aim::AtMost(20.0)),
+            ),
+            row("processor time of one token", cpu_us, "µs", None),
+            row("peak memory", peak_mb, "MB", None),
+        ],
+    );
+    Ok(())
+}
+
+/// When each stream's first token came, milliseconds after its request.
+async fn first_tokens(
+    address: SocketAddr,
+    path: &'static str,
+    mark: &'static str,
+    streams: u32,
+) -> anyhow::Result<Vec<f64>> {
+    let body: Arc<str> = request().into();
+    let began = Instant::now();
+    let mut workers = tokio::task::JoinSet::new();
+    for number in 0..streams {
+        let body = Arc::clone(&body);
+        workers.spawn(async move {
+            let mut client = Client::connect(address).await?;
+            tokio::time::sleep_until(began + SPREAD * number / streams).await;
+            client.stream(path, &body, mark.as_bytes()).await
+        });
+    }
+    let mut first = Vec::new();
+    while let Some(timing) = workers.join_next().await {
+        first.extend(timing??.mark_ms);
+    }
+    Ok(first)
+}

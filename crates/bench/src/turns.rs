@@ -1,0 +1,136 @@
+//! Runs of ten tool turns and 200 tokens, everything stored: one after the other, and a hundred at once.
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use scripted::{Behaviour, Finish, Reply, Request, ScriptedServer, ServerOptions, Step};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use crate::{
+    client::Client,
+    program::{Program, Setup},
+    table::{Aim, Row, percentile, print},
+};
+
+const TURNS: usize = 10;
+const TOKENS: usize = 200;
+const AT_ONCE: usize = 100;
+
+/// The model: ten turns with a tool each, then the answer.
+pub(crate) async fn model() -> anyhow::Result<ScriptedServer> {
+    let tool = |turn: usize| -> (&str, Value) {
+        match turn % 3 {
+            0 => (
+                "write_todos",
+                json!({"todos": [{"content": format!("Task {turn}"), "status": "in_progress"}]}),
+            ),
+            1 => (
+                "write_file",
+                json!({"path": format!("/notes/{turn}.md"), "content": "Some words to keep.\n".repeat(10)}),
+            ),
+            _ => ("read_file", json!({"path": format!("/notes/{}.md", turn - 1)})),
+        }
+    };
+    let mut replies: Vec<Reply> = (0..TURNS).map(|turn| Reply::calls(&[tool(turn)])).collect();
+    replies.push(Reply::stream(&[
+        Step::Text { text: "token ".repeat(TOKENS), tokens_per_second: None },
+        Step::Usage { input_tokens: 1000, output_tokens: 200 },
+        Step::Finish { reason: Finish::Stop },
+    ]));
+    let choose = move |request: &Request| {
+        let messages = request.body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let answers = messages.iter().filter(|message| message["role"] == "assistant").count();
+        replies.get(answers).cloned().unwrap_or_else(|| Reply::text("Done."))
+    };
+    let options = ServerOptions { keep_requests: false, ..ServerOptions::default() };
+    Ok(ScriptedServer::start_with(Behaviour::answer(choose), options).await?)
+}
+
+pub(crate) fn request() -> String {
+    json!({"messages": [{"role": "user", "content": "Do the work."}], "stream": true, "model": "scripted"})
+        .to_string()
+}
+
+/// Waits until the program has asked its model server for the list of models.
+pub(crate) async fn until_model_known(program: &Program) -> anyhow::Result<()> {
+    for _ in 0..200 {
+        let mut client = Client::connect(program.address).await?;
+        if client.stream("/chat/stream", &request(), b"done").await.is_ok() {
+            return Ok(());
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    anyhow::bail!("the program does not know the scripted model")
+}
+
+pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
+    let model = model().await?;
+    let program = Program::start(Setup { program, upstream: Some(model.base_url()), data_dir: None })?;
+    until_model_known(&program).await?;
+    let alone = alone(&program, if quick { 20 } else { 200 }).await?;
+    let (crowd, rate, cpu_ms) = at_once(&program, Duration::from_secs(if quick { 2 } else { 10 })).await?;
+    let (_, peak_mb) = program.memory_mb()?;
+    let mut whole: Vec<f64> = alone.iter().map(|timing| timing.end_ms).collect();
+    let mut first: Vec<f64> = crowd.iter().map(|timing| timing.first_ms).collect();
+    print(
+        "10 tool turns and 200 tokens, everything stored (POST /chat/stream, SQLite)",
+        &[
+            row("alone: one run, median", percentile(&mut whole, 0.5), "ms", Some(Aim::AtMost(15.0))),
+            row("alone: one run, p99", percentile(&mut whole, 0.99), "ms", None),
+            row("100 at once: runs a second", rate, "runs/s", Some(Aim::AtLeast(200.0))),
+            row("100 at once: first event, p50", percentile(&mut first, 0.5), "ms", None),
+            row(
+                "100 at once: first event, p99",
+                percentile(&mut first, 0.99),
+                "ms",
+                Some(Aim::AtMost(100.0)),
+            ),
+            row("processor time of one run", cpu_ms, "ms", None),
+            row("peak memory", peak_mb, "MB", Some(Aim::AtMost(80.0))),
+        ],
+    );
+    Ok(())
+}
+
+pub(crate) fn row(what: &'static str, figure: f64, unit: &'static str, aim: Option<Aim>) -> Row {
+    Row { what, figure, unit, aim }
+}
+
+async fn alone(program: &Program, runs: usize) -> anyhow::Result<Vec<crate::client::Timing>> {
+    let mut client = Client::connect(program.address).await?;
+    let mut timings = Vec::with_capacity(runs);
+    for _ in 0..runs {
+        timings.push(client.stream("/chat/stream", &request(), b"done").await?);
+    }
+    Ok(timings)
+}
+
+/// The timings, runs a second, and the program's processor time for each run in milliseconds.
+async fn at_once(
+    program: &Program,
+    time: Duration,
+) -> anyhow::Result<(Vec<crate::client::Timing>, f64, f64)> {
+    let (began, cpu_before) = (Instant::now(), program.cpu_s()?);
+    let deadline = began + time;
+    let body: Arc<str> = request().into();
+    let mut workers = tokio::task::JoinSet::new();
+    for _ in 0..AT_ONCE {
+        let (address, body) = (program.address, Arc::clone(&body));
+        workers.spawn(async move {
+            let mut client = Client::connect(address).await?;
+            let mut timings = Vec::new();
+            while Instant::now() < deadline {
+                timings.push(client.stream("/chat/stream", &body, b"done").await?);
+            }
+            anyhow::Ok(timings)
+        });
+    }
+    let mut all = Vec::new();
+    while let Some(timings) = workers.join_next().await {
+        all.extend(timings??);
+    }
+    #[expect(clippy::cast_precision_loss, reason = "a few thousand")]
+    let runs = all.len() as f64;
+    let cpu_ms = (program.cpu_s()? - cpu_before) * 1000.0 / runs;
+    Ok((all, runs / began.elapsed().as_secs_f64(), cpu_ms))
+}
