@@ -31,16 +31,22 @@ fn main() {
         Ok(_) => true,
         Err(_) => variable("PROFILE") == "release",
     };
-    // Watched also where nothing is built here, so that files built by hand are embedded again.
-    println!("cargo::rerun-if-changed={}", web.join("dist").display());
+    // Where it is missing when the program is compiled, a debug build could not read from it later.
+    if let Err(problem) = fs::create_dir_all(web.join("dist")) {
+        println!("cargo::error=Cannot make web/dist: {problem}.");
+    }
     if !wanted {
+        println!("cargo::rerun-if-changed={}", web.join("dist").display());
         return;
     }
-    for source in SOURCES {
-        println!("cargo::rerun-if-changed={}", web.join(source).display());
+    // A path that is not there would make cargo run this each time.
+    for source in SOURCES.iter().map(|source| web.join(source)).filter(|source| source.exists()) {
+        println!("cargo::rerun-if-changed={}", source.display());
     }
     if let Err(problem) = build(&web) {
-        println!("cargo::error={problem} Set GLASSHOUSE_BUILD_WEB=0 to build without the web app.");
+        // Cargo takes one line at a time.
+        problem.lines().for_each(|line| println!("cargo::error={line}"));
+        println!("cargo::error=Set GLASSHOUSE_BUILD_WEB=0 to build without the web app.");
     }
 }
 
@@ -50,16 +56,20 @@ fn variable(name: &str) -> String {
 
 fn build(web: &Path) -> Result<(), String> {
     check_node()?;
-    let lock = web.join("package-lock.json");
-    let wanted = fs::read(&lock).map_err(|error| format!("Cannot read {}: {error}.", lock.display()))?;
-    // A copy of the lock file the packages were installed from.
-    let stamp = PathBuf::from(variable("OUT_DIR")).join("installed-package-lock.json");
-    let installed = web.join("node_modules").is_dir() && fs::read(&stamp).is_ok_and(|have| have == wanted);
-    if !installed {
+    if !is_installed(web) {
         npm(web, &["ci", "--no-audit", "--no-fund"])?;
-        fs::write(&stamp, wanted).map_err(|error| format!("Cannot write {}: {error}.", stamp.display()))?;
     }
     npm(web, &["run", "build"])
+}
+
+/// Whether the packages were installed after the lock file last changed, by us or by hand: npm writes a copy
+/// of it when it has finished.
+fn is_installed(web: &Path) -> bool {
+    let changed = |file: &str| fs::metadata(web.join(file)).and_then(|metadata| metadata.modified());
+    match (changed("package-lock.json"), changed("node_modules/.package-lock.json")) {
+        (Ok(wanted), Ok(installed)) => installed >= wanted,
+        _ => false,
+    }
 }
 
 fn check_node() -> Result<(), String> {
@@ -79,13 +89,13 @@ fn check_node() -> Result<(), String> {
 fn npm(web: &Path, arguments: &[&str]) -> Result<(), String> {
     let program = if cfg!(windows) { "npm.cmd" } else { "npm" };
     let command = format!("npm {}", arguments.join(" "));
-    let output = Command::new(program).args(arguments).current_dir(web).output();
+    let output = Command::new(program).args(arguments).current_dir(web).env("NO_COLOR", "1").output();
     let output = output.map_err(|error| format!("`{command}` cannot be run: {error}."))?;
     if output.status.success() {
         return Ok(());
     }
     let said = [output.stdout, output.stderr].concat();
-    // Cargo takes one line; the last ones say what went wrong.
     let lines: Vec<_> = String::from_utf8_lossy(&said).lines().map(str::to_owned).collect();
-    Err(format!("`{command}` failed in web/: {}.", lines[lines.len().saturating_sub(15)..].join(" | ")))
+    let last = &lines[lines.len().saturating_sub(40)..];
+    Err(format!("`{command}` failed in web/:\n{}\n", last.join("\n")))
 }

@@ -36,3 +36,31 @@ async fn every_other_address_is_the_apps_page() {
         assert_eq!(again.send().await.unwrap().status(), 304);
     }
 }
+
+#[tokio::test]
+async fn files_come_compressed_and_stay_in_the_cache() {
+    let server = Server::start().await;
+    let page = server.get("/", "").await.text;
+    let Some(script) = page.split('"').find(|text| text.starts_with("/assets/") && text.ends_with(".js"))
+    else {
+        assert!(
+            page.contains("npm --prefix web"),
+            "without the web app, the page says how to get it: {page}"
+        );
+        return;
+    };
+    let get = |encoding: &'static str| {
+        let request = server.request(reqwest::Method::GET, script, "").header("accept-encoding", encoding);
+        async move { request.send().await.unwrap() }
+    };
+    let plain = get("identity").await;
+    assert_eq!(plain.headers()["content-type"], "text/javascript; charset=utf-8");
+    assert_eq!(plain.headers()["cache-control"], "public, max-age=31536000, immutable");
+    assert!(!plain.headers().contains_key("content-encoding"));
+    let compressed = get("gzip, deflate, br").await;
+    assert_eq!(compressed.headers()["content-encoding"], "br");
+    assert_eq!(compressed.headers()["content-type"], plain.headers()["content-type"]);
+    assert_ne!(compressed.headers()["etag"], plain.headers()["etag"]);
+    assert!(compressed.bytes().await.unwrap().len() < plain.bytes().await.unwrap().len());
+    assert!(server.get(&format!("{script}.br"), "").await.status.is_client_error());
+}
