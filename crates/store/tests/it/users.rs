@@ -4,13 +4,14 @@ use domain::UserId;
 use store::{NewUser, Store, StoreError, User, UserRole};
 use tokio::task::JoinSet;
 
-use crate::samples::new_user;
+use crate::samples::{add_chat, new_user};
 
 on_every_database!(
     reads_back_what_was_made,
     takes_an_address_once_in_any_case,
     makes_one_first_admin_of_fifty_callers,
     refuses_a_first_admin_after_any_user,
+    hands_the_local_account_to_the_first_admin,
     replaces_nul,
 );
 
@@ -52,6 +53,23 @@ async fn refuses_a_first_admin_after_any_user(store: Store) {
     store.create_user(&new_user("ann@x")).await.unwrap();
     assert_eq!(store.create_first_admin(&new_user("bob@x")).await, Err(StoreError::Conflict("admin")));
     assert_eq!(store.user_by_email("bob@x").await, Err(StoreError::NotFound));
+}
+
+/// The account of `--auth none` has no password; whoever sets up gets it with its chats.
+async fn hands_the_local_account_to_the_first_admin(store: Store) {
+    let local = NewUser { role: UserRole::Admin, password_hash: String::new(), ..new_user("local@x") };
+    store.create_user(&local).await.unwrap();
+    assert!(!store.has_users().await.unwrap());
+    let chat = add_chat(&store, local.id, "kept", 1).await;
+
+    let admin = store.create_first_admin(&new_user("ann@x")).await.unwrap();
+    assert_eq!((admin.id, admin.email.as_str(), admin.role), (local.id, "ann@x", UserRole::Admin));
+    assert_eq!(store.first_admin().await, Ok(Some(admin.clone())));
+    assert_eq!(store.user_by_email("ann@x").await.unwrap().password_hash, new_user("").password_hash);
+    assert_eq!(store.user_by_email("local@x").await, Err(StoreError::NotFound));
+    assert_eq!(store.chat(admin.id, chat.id).await, Ok(chat));
+    assert!(store.has_users().await.unwrap());
+    assert_eq!(store.create_first_admin(&new_user("bob@x")).await, Err(StoreError::Conflict("admin")));
 }
 
 async fn replaces_nul(store: Store) {
