@@ -1,14 +1,22 @@
 //! The one HTTP client every model connection shares, so that connections are reused.
 
-use std::time::Duration;
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
-use reqwest::{Client, ClientBuilder, redirect};
+use reqwest::{Client, ClientBuilder, Url, redirect};
 
 /// Connections to model servers. Cheap to clone; clones share their connections.
 #[derive(Debug, Clone)]
-pub struct HttpClient {
-    remote: Client,
+pub struct HttpClient(Arc<Clients>);
+
+#[derive(Debug)]
+struct Clients {
+    /// For plain HTTP to this machine: no certificates, and never through a proxy.
     local: Client,
+    /// For everything else. Reading the system's certificates takes a while, so not before it is needed.
+    remote: OnceLock<Client>,
 }
 
 /// The client could not be set up.
@@ -24,12 +32,20 @@ impl HttpClient {
     pub fn new() -> Result<Self, HttpClientError> {
         // Fails only where somebody installed a provider before, which is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        Ok(Self { remote: build(settings)?, local: build(|| settings().no_proxy())? })
+        let local = settings().no_proxy().tls_certs_only([]).build()?;
+        Ok(Self(Arc::new(Clients { local, remote: OnceLock::new() })))
     }
 
-    /// The client to use for `url`: a proxy from the environment is never asked for this machine's servers.
-    pub(crate) fn for_url(&self, url: &reqwest::Url) -> &Client {
-        if is_this_machine(url) { &self.local } else { &self.remote }
+    /// The client to use for `url`.
+    pub(crate) fn for_url(&self, url: &Url) -> Result<&Client, HttpClientError> {
+        if url.scheme() == "http" && is_this_machine(url) {
+            return Ok(&self.0.local);
+        }
+        if let Some(remote) = self.0.remote.get() {
+            return Ok(remote);
+        }
+        let remote = build_remote()?;
+        Ok(self.0.remote.get_or_init(|| remote))
     }
 }
 
@@ -43,15 +59,15 @@ fn settings() -> ClientBuilder {
         .user_agent(concat!("glasshouse/", env!("CARGO_PKG_VERSION")))
 }
 
-/// A machine without any certificates can still talk to the model server next door over plain HTTP.
-fn build(settings: impl Fn() -> ClientBuilder) -> Result<Client, reqwest::Error> {
+/// A machine without any certificates can still talk to a model server next door over plain HTTP.
+fn build_remote() -> Result<Client, reqwest::Error> {
     settings().build().or_else(|error| {
         tracing::warn!(%error, "no system certificates: https model servers cannot be reached");
         settings().tls_certs_only([]).build()
     })
 }
 
-fn is_this_machine(url: &reqwest::Url) -> bool {
+fn is_this_machine(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
     host == "localhost" || address.is_ok_and(|address| address.is_loopback())
@@ -61,10 +77,6 @@ fn is_this_machine(url: &reqwest::Url) -> bool {
 mod tests {
     use super::*;
 
-    #[test]
-    fn timing() {
-        for _ in 0..3 { let t = std::time::Instant::now(); let _c = HttpClient::new(); println!("{:?}", t.elapsed()); }
-    }
     #[test]
     fn knows_this_machine() {
         for (url, local) in [

@@ -383,6 +383,6 @@ mod tests {
             .filter(|line| line.contains("tool_calls"))
             .map(|line| if line.contains(r#""index":1"#) { "b" } else { "a" })
             .collect();
-        assert_eq!(order.concat(), "abababab");
+        assert_eq!(order.concat(), "ababab");
     }
 }

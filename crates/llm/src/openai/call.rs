@@ -3,7 +3,7 @@
 use std::{pin::Pin, sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
-use reqwest::{Response, header};
+use reqwest::{Method, Response, header};
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 use super::{
@@ -160,12 +160,11 @@ impl std::fmt::Debug for OpenAiCall {
 /// Sends the request and waits for the head of a successful answer.
 async fn open(target: Arc<Target>, body: Bytes) -> Result<Response, Fault> {
     let request = target
-        .client
-        .post(target.url.clone())
+        .request(Method::POST)?
         .header(header::CONTENT_TYPE, "application/json")
         .header(header::ACCEPT, "text/event-stream")
         .body(body);
-    check(target.authorize(request).send().await, &target).await
+    check(request.send().await, &target).await
 }
 
 /// The answer, or the fault its status stands for.

@@ -7,7 +7,7 @@ use reqwest::{StatusCode, header};
 use wire::openai::UpstreamError;
 
 use super::{Target, retry};
-use crate::ModelError;
+use crate::{ModelError, http::HttpClientError};
 
 /// Words of others are cut here before they are shown, characters.
 const QUOTE_LIMIT_CHARS: usize = 300;
@@ -39,6 +39,11 @@ impl Fault {
 
     fn soon(self) -> Self {
         Self { retry: Retry::Soon, ..self }
+    }
+
+    /// We cannot even ask.
+    pub(crate) fn no_client(error: &HttpClientError) -> Self {
+        Self::new(ProblemCode::Internal, format!("Model servers cannot be reached: {error}."))
     }
 
     /// The server sent something that is not the protocol.

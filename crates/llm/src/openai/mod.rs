@@ -18,7 +18,11 @@ use std::{
     time::Duration,
 };
 
-use reqwest::{Client, RequestBuilder, Url, header::HeaderValue};
+use fault::Fault;
+use reqwest::{
+    Method, RequestBuilder, Url,
+    header::{self, HeaderValue},
+};
 
 pub use base_url::{BaseUrl, InvalidBaseUrl};
 pub(crate) use call::OpenAiCall;
@@ -82,7 +86,7 @@ impl OpenAiModel {
 #[derive(Debug)]
 pub(crate) struct Target {
     settings: OpenAiSettings,
-    client: Client,
+    http: HttpClient,
     url: Url,
     /// The server takes a schema only as `json_object`.
     prefers_object_form: Arc<AtomicBool>,
@@ -91,20 +95,22 @@ pub(crate) struct Target {
 impl Target {
     fn new(settings: OpenAiSettings, http: &HttpClient, call: &str) -> Self {
         let url = settings.base_url.join(call);
-        let client = http.for_url(&url).clone();
-        Self { settings, client, url, prefers_object_form: Arc::default() }
+        Self { settings, http: http.clone(), url, prefers_object_form: Arc::default() }
     }
 
-    /// Adds the key. One that cannot stand in a header is left out, and the server will ask for it.
-    fn authorize(&self, request: RequestBuilder) -> RequestBuilder {
+    /// A request to this place, with the key. One that cannot stand in a header is left out, and the server
+    /// will ask for it.
+    fn request(&self, method: Method) -> Result<RequestBuilder, Fault> {
+        let client = self.http.for_url(&self.url).map_err(|error| Fault::no_client(&error))?;
+        let request = client.request(method, self.url.clone());
         let key = self.settings.api_key.as_ref().map(Secret::reveal).filter(|key| !key.is_empty());
-        match key.and_then(|key| HeaderValue::from_str(&format!("Bearer {key}")).ok()) {
+        Ok(match key.and_then(|key| HeaderValue::from_str(&format!("Bearer {key}")).ok()) {
             Some(mut value) => {
                 value.set_sensitive(true);
-                request.header(reqwest::header::AUTHORIZATION, value)
+                request.header(header::AUTHORIZATION, value)
             }
             None => request,
-        }
+        })
     }
 
     /// The server's address, fit to be shown.

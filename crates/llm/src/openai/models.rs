@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use domain::ProblemCode;
+use reqwest::Method;
 use serde_json::Value;
 use tokio::time::timeout;
 
@@ -34,7 +35,7 @@ pub async fn list_models(
 }
 
 async fn fetch(target: &Target) -> Result<Vec<String>, ModelError> {
-    let request = target.authorize(target.client.get(target.url.clone()));
+    let request = target.request(Method::GET).map_err(|fault| fault.error)?;
     let mut response = call::check(request.send().await, target).await.map_err(|fault| fault.error)?;
     let mut body = Vec::new();
     while let Some(bytes) =

@@ -1,0 +1,55 @@
+//! The exact requests sent.
+
+use super::*;
+
+#[tokio::test]
+async fn a_request_with_tools() {
+    let server = server(Reply::text("Hi")).await;
+    let request = ChatRequest {
+        messages: &[Message::text(Role::System, "Be brief."), Message::text(Role::User, "Hello")],
+        tools: &[tool("ls")],
+        tool_mode: ToolMode::Native,
+        temperature: Some(0.5),
+        max_output_tokens: Some(100),
+    };
+    drain(model(&server).call(&request)).await;
+    let received = server.received().remove(0);
+    assert_eq!(received.authorization, Some(format!("Bearer {KEY}")));
+    assert_eq!(
+        received.body,
+        json!({
+            "model": "tiny",
+            "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello"}],
+            "tools": [{"type": "function", "function": {
+                "name": "ls", "description": "Does ls.",
+                "parameters": {"type": "object", "properties": {"path": {"type": "string"}}}}}],
+            "temperature": 0.5,
+            "max_tokens": 100,
+            "stream": true,
+            "stream_options": {"include_usage": true},
+        })
+    );
+}
+
+#[tokio::test]
+async fn nothing_is_sent_before_the_call_is_pulled() {
+    let server = server(Reply::text("Hi")).await;
+    let call = ask(&model(&server), ToolMode::Native);
+    drop(call);
+    events(&model(&server), ToolMode::Off).await;
+    let requests = server.requests();
+    assert_eq!(requests.len(), 1);
+    assert_eq!(requests[0].get("tools"), None, "no tools in a call without tools");
+}
+
+#[tokio::test]
+async fn the_address_may_be_typed_in_any_way() {
+    let server = server(Reply::text("Hi")).await;
+    let bare = server.base_url().replace("/v1", "");
+    for url in
+        [format!("{bare}/"), bare.clone(), format!("{bare}/v1/"), format!("{bare}/v1/chat/completions")]
+    {
+        let model = ChatModel::openai(settings(&url), &HttpClient::new().unwrap());
+        assert_eq!(text_of(&events(&model, ToolMode::Off).await), "Hi", "{url}");
+    }
+}
