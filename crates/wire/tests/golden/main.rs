@@ -1,5 +1,7 @@
 //! Scenario logs through each encoder, compared with golden files. To renew them after a wanted change:
 //! `INSTA_UPDATE=always cargo test -p wire --test golden`, and read the difference.
 
+#![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
+
 mod chat_stream;
 mod scenarios;
