@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    net::IpAddr,
+    net::{IpAddr, Ipv6Addr},
     sync::{Mutex, PoisonError},
 };
 
@@ -80,8 +80,17 @@ impl Backoff {
 }
 
 fn keys(address: IpAddr, account: &str) -> [(Key, u32); 2] {
+    let address = network(address);
     let account = crate::secret::hash_token(&account.to_lowercase());
     [((address, Some(account)), FREE_PER_ACCOUNT), ((address, None), FREE_PER_ADDRESS)]
+}
+
+/// With IPv6 everybody has a network of 64 bits to choose addresses from.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() & !u128::from(u64::MAX)).into(),
+        v4 => v4,
+    }
 }
 
 /// Drops the older half, which an attacker with so many addresses can cause but not profit much from.
@@ -124,6 +133,15 @@ mod tests {
         assert_eq!(backoff.begin(HOME, "another", 0), Err(1));
         assert_eq!(backoff.begin("10.0.0.1".parse().unwrap(), "another", 0), Ok(()));
         assert_eq!(backoff.begin(HOME, "another", FORGET_AFTER_MS + 1), Ok(()));
+    }
+
+    #[test]
+    fn an_ipv6_network_is_one_address() {
+        let same = |a: &str, b: &str| network(a.parse().unwrap()) == network(b.parse().unwrap());
+        assert!(same("2001:db8::1", "2001:db8::ffff:1"));
+        assert!(!same("2001:db8::1", "2001:db8:0:1::1"));
+        assert!(same("::ffff:10.0.0.1", "10.0.0.1"));
+        assert!(!same("10.0.0.1", "10.0.0.2"));
     }
 
     #[test]

@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
+use axum::Router;
+use server::listen::{ListenOptions, serve};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
+    net::{TcpListener, TcpStream},
     time::timeout,
 };
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::harness::Server;
 
@@ -14,13 +17,20 @@ const SOON: Duration = Duration::from_secs(10);
 
 #[tokio::test]
 async fn a_header_that_never_ends_is_cut_off() {
-    let server = Server::start().await;
-    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mut stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+    let options = ListenOptions {
+        connection_limit: 1,
+        header_timeout: Duration::from_millis(300),
+        drain: Duration::ZERO,
+    };
+    let stopping = CancellationToken::new();
+    TaskTracker::new().spawn(serve(vec![listener], Router::new(), options, stopping.clone()));
     stream.write_all(b"GET / HTTP/1.1\r\nho").await.unwrap();
     let mut answer = Vec::new();
-    // The harness waits 300 ms for headers.
     timeout(SOON, stream.read_to_end(&mut answer)).await.unwrap().unwrap();
     assert!(answer.is_empty() || answer.starts_with(b"HTTP/1.1 408"), "{}", String::from_utf8_lossy(&answer));
+    stopping.cancel();
 }
 
 #[tokio::test]

@@ -92,8 +92,7 @@ impl Server {
         let app = App::open(config, clock.clone(), agent::tour::model(0)).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let options =
-            ListenOptions { header_timeout: Duration::from_millis(300), ..ListenOptions::new(&app.config) };
+        let options = ListenOptions::new(&app.config);
         let serving = TaskTracker::new();
         serving.spawn(serve(vec![listener], router(app.clone()), options, app.stopping.clone()));
         Self { app, clock, address, client: plain_client(), serving, data_dir }
