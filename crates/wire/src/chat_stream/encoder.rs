@@ -122,12 +122,17 @@ impl ChatStreamEncoder {
 
     /// Takes note of an event the reader already has, so that what follows fits to it.
     pub fn prime(&mut self, event: &RunEvent) {
-        self.push(event);
+        self.read(event, &mut Output { seq: event.seq, agent: &event.agent, frames: None });
     }
 
     /// The frames for the next event: usually one or none.
     pub fn push(&mut self, event: &RunEvent) -> Vec<Frame> {
-        let mut out = Output { seq: event.seq, agent: &event.agent, frames: Vec::new() };
+        let mut out = Output { seq: event.seq, agent: &event.agent, frames: Some(Vec::new()) };
+        self.read(event, &mut out);
+        out.numbered()
+    }
+
+    fn read(&mut self, event: &RunEvent, out: &mut Output<'_>) {
         match &event.body {
             EventBody::Status { description, done, hidden } => out.status(description, *done, *hidden),
             EventBody::TextDelta { item, delta } => {
@@ -143,7 +148,7 @@ impl ChatStreamEncoder {
             EventBody::ToolRequested { call, name } => {
                 self.names.insert(call.clone(), name.clone());
                 if self.options.tool_args_delta {
-                    self.start_tool(call, name, None, &mut out);
+                    self.start_tool(call, name, None, out);
                 }
             }
             EventBody::ToolArgumentsDelta { call, delta } => {
@@ -152,11 +157,11 @@ impl ChatStreamEncoder {
                 }
             }
             EventBody::ToolStarted { call, name, arguments, .. } => {
-                self.start_tool(call, name, Some(arguments), &mut out);
+                self.start_tool(call, name, Some(arguments), out);
             }
             EventBody::ToolProgress { message, .. } => out.status(message, false, false),
             EventBody::ToolFinished { call, name, arguments, result, error, truncated, duration_ms } => {
-                self.start_tool(call, name, Some(arguments), &mut out);
+                self.start_tool(call, name, Some(arguments), out);
                 self.names.remove(call);
                 self.started.remove(call);
                 out.push(&Payload::ToolEnd {
@@ -170,12 +175,12 @@ impl ChatStreamEncoder {
                 });
             }
             EventBody::ApprovalAsked { approval, call, name, arguments } => {
-                self.start_tool(call, name, Some(arguments), &mut out);
+                self.start_tool(call, name, Some(arguments), out);
                 out.push(&Payload::Approval { approval_id: approval, tool_id: call, name, args: arguments });
             }
             EventBody::QuestionAsked { question, call, text, options } => {
                 if let Some(name) = self.names.get(call).cloned() {
-                    self.start_tool(call, &name, None, &mut out);
+                    self.start_tool(call, &name, None, out);
                 }
                 out.push(&Payload::Question {
                     question_id: question,
@@ -201,7 +206,6 @@ impl ChatStreamEncoder {
             | EventBody::FileChanged { .. }
             | EventBody::ModelCalled { .. } => {}
         }
-        out.numbered()
     }
 
     /// Keeps count of what the reader has of an open text.
@@ -230,23 +234,27 @@ impl ChatStreamEncoder {
 struct Output<'e> {
     seq: u64,
     agent: &'e AgentPath,
-    frames: Vec<Frame>,
+    /// `None` where the reader has them already.
+    frames: Option<Vec<Frame>>,
 }
 
 impl Output<'_> {
     /// Only the last frame says that the reader has the event: one cut off between two frames of an event
     /// gets both again, rather than never the second.
-    fn numbered(mut self) -> Vec<Frame> {
-        if let Some((_, earlier)) = self.frames.split_last_mut() {
+    fn numbered(self) -> Vec<Frame> {
+        let mut frames = self.frames.unwrap_or_default();
+        if let Some((_, earlier)) = frames.split_last_mut() {
             earlier.iter_mut().for_each(|frame| frame.id = Some(self.seq.saturating_sub(1)));
         }
-        self.frames
+        frames
     }
 
     fn push(&mut self, payload: &Payload<'_>) {
-        // Plain structs and values always have a JSON form.
-        let data = serde_json::to_string(payload).unwrap_or_default();
-        self.frames.push(Frame { id: Some(self.seq), event: None, data });
+        if let Some(frames) = &mut self.frames {
+            // Plain structs and values always have a JSON form.
+            let data = serde_json::to_string(payload).unwrap_or_default();
+            frames.push(Frame { id: Some(self.seq), event: None, data });
+        }
     }
 
     fn status(&mut self, description: &str, done: bool, hidden: bool) {
