@@ -1,0 +1,234 @@
+//! Every setting, event, error code and address stands in the documentation, and nothing there is made up.
+
+use std::collections::BTreeSet;
+
+use crate::{expect_none, repository::read};
+
+/// What stands in one of the sets only, each said with its own words.
+fn compare(code: &BTreeSet<String>, docs: &BTreeSet<String>, missing: &str, made_up: &str) -> Vec<String> {
+    assert!(!code.is_empty(), "nothing was read from the code: has its form changed?");
+    let missing = code.difference(docs).map(|entry| format!("{entry}: {missing}"));
+    missing.chain(docs.difference(code).map(|entry| format!("{entry}: {made_up}"))).collect()
+}
+
+#[test]
+fn comparing_sees_both_sides() {
+    let set = |entries: &[&str]| entries.iter().map(|e| (*e).to_owned()).collect::<BTreeSet<_>>();
+    assert_eq!(compare(&set(&["a", "b"]), &set(&["b"]), "new", "gone"), ["a: new"]);
+    assert_eq!(compare(&set(&["b"]), &set(&["b", "c"]), "new", "gone"), ["c: gone"]);
+}
+
+#[test]
+fn every_setting() {
+    expect_none(compare(
+        &settings(&read("config.example.toml")),
+        &documented_settings(&read("docs/configuration.md")),
+        "add this row to a table of docs/configuration.md, with the meaning behind it",
+        "config.example.toml has no such setting, or another default: correct docs/configuration.md",
+    ));
+}
+
+/// ``| `limits.steps` | `GLASSHOUSE_LIMITS_STEPS` | `50` |`` for each setting.
+fn settings(toml: &str) -> BTreeSet<String> {
+    let mut section = String::new();
+    let mut rows = BTreeSet::new();
+    for line in toml.lines().filter(|line| !line.starts_with('#')) {
+        if let Some(title) = line.strip_prefix('[') {
+            section = format!("{}.", title.trim_end_matches(']'));
+        } else if let Some((name, default)) = line.split_once(" = ") {
+            let name = format!("{section}{name}");
+            let variable = format!("GLASSHOUSE_{}", name.replace('.', "_").to_uppercase());
+            rows.insert(format!("| `{name}` | `{variable}` | `{default}` |"));
+        }
+    }
+    rows
+}
+
+/// The rows of that form, without the meaning.
+fn documented_settings(docs: &str) -> BTreeSet<String> {
+    let rows = docs.lines().filter(|line| line.starts_with("| `") && line.contains("| `GLASSHOUSE_"));
+    rows.map(|row| format!("{} |", row.split(" | ").take(3).collect::<Vec<_>>().join(" | "))).collect()
+}
+
+#[test]
+fn settings_are_read() {
+    let toml = "# a = 1\na = [\"x\"]\n\n[limits]\n# Model calls.\nsteps = 50\n";
+    let rows =
+        ["| `a` | `GLASSHOUSE_A` | `[\"x\"]` |", "| `limits.steps` | `GLASSHOUSE_LIMITS_STEPS` | `50` |"];
+    assert_eq!(settings(toml).into_iter().collect::<Vec<_>>(), rows);
+    let docs = format!(
+        "Words.\n| setting | variable | default | meaning |\n{} What it is. |\n{} More. |",
+        rows[0], rows[1]
+    );
+    assert_eq!(documented_settings(&docs), settings(toml));
+}
+
+#[test]
+fn every_event() {
+    let code = names_in(&read("crates/domain/src/event.rs"), "fn type_name");
+    expect_none(compare(
+        &code,
+        &headings(&read("docs/events.md")),
+        "add a heading ### `name` with a sentence and an example to docs/events.md",
+        "there is no such event: correct docs/events.md",
+    ));
+}
+
+/// The text in quotes behind each `=>` of the function.
+fn names_in(source: &str, function: &str) -> BTreeSet<String> {
+    let body = source.split_once(function).map_or("", |(_, rest)| rest);
+    let arms = body.lines().skip(1).take_while(|line| !line.starts_with("    }"));
+    arms.filter_map(|line| line.split_once("=> \"")?.1.split('"').next()).map(str::to_owned).collect()
+}
+
+fn headings(docs: &str) -> BTreeSet<String> {
+    let titles = docs.lines().filter_map(|line| line.strip_prefix("### `")?.strip_suffix('`'));
+    titles.map(str::to_owned).collect()
+}
+
+#[test]
+fn names_are_read() {
+    let source = "fn type_name() {\n    match self {\n        A => \"a\",\n        B { .. } => \"b_c\",\n    }\n}\nX => \"x\"";
+    let source = source.replace("\n    }\n}", "\n        }\n    }\n}");
+    assert_eq!(names_in(&source, "fn type_name").into_iter().collect::<Vec<_>>(), ["a", "b_c"]);
+    assert_eq!(headings("# T\n### `a`\n## `c`\n### `b_c`").into_iter().collect::<Vec<_>>(), ["a", "b_c"]);
+}
+
+#[test]
+fn every_error_code() {
+    let statuses = statuses(&read("crates/server/src/error.rs"));
+    let names = names_in(&read("crates/domain/src/problem.rs"), "fn as_str");
+    assert_eq!(statuses.len(), names.len(), "each code has one status");
+    let rows = statuses.into_iter().map(|(code, status)| format!("| `{}` | {status} |", snake_case(&code)));
+    let docs = read("docs/errors.md");
+    let documented = docs.lines().filter(|line| line.starts_with("| `")).map(|line| {
+        let cells: Vec<&str> = line.splitn(4, " | ").take(2).collect();
+        format!("{} |", cells.join(" | "))
+    });
+    expect_none(compare(
+        &rows.collect(),
+        &documented.collect(),
+        "add this row to docs/errors.md, with its meaning and what to do",
+        "this is no code of domain::ProblemCode with its status in server/src/error.rs: correct docs/errors.md",
+    ));
+}
+
+/// Each `ProblemCode::…` of the status table with the number behind its arrow.
+fn statuses(source: &str) -> Vec<(String, u16)> {
+    let table = source.split_once("fn status(").map_or("", |(_, rest)| rest);
+    let table = table.split_once("\n}").map_or(table, |(table, _)| table);
+    let mut waiting: Vec<String> = Vec::new();
+    let mut statuses = Vec::new();
+    for line in table.lines() {
+        let (codes, status) = line.split_once("=>").unwrap_or((line, ""));
+        let code = |piece: &str| piece.chars().take_while(char::is_ascii_alphanumeric).collect::<String>();
+        waiting.extend(codes.split("ProblemCode::").skip(1).map(code));
+        if let Some((_, status)) = status.split_once("StatusCode::") {
+            let number = status_number(status.trim_end_matches(','));
+            statuses.extend(waiting.drain(..).map(|code| (code, number)));
+        }
+    }
+    statuses
+}
+
+fn status_number(name: &str) -> u16 {
+    match name {
+        "BAD_REQUEST" => 400,
+        "UNAUTHORIZED" => 401,
+        "FORBIDDEN" => 403,
+        "NOT_FOUND" => 404,
+        "CONFLICT" => 409,
+        "PAYLOAD_TOO_LARGE" => 413,
+        "UNPROCESSABLE_ENTITY" => 422,
+        "TOO_MANY_REQUESTS" => 429,
+        "INTERNAL_SERVER_ERROR" => 500,
+        "BAD_GATEWAY" => 502,
+        "SERVICE_UNAVAILABLE" => 503,
+        "GATEWAY_TIMEOUT" => 504,
+        other => panic!("add {other} and its number to status_number in {}", file!()),
+    }
+}
+
+fn snake_case(name: &str) -> String {
+    let mut snake = String::new();
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() && !snake.is_empty() {
+            snake.push('_');
+        }
+        snake.push(letter.to_ascii_lowercase());
+    }
+    snake
+}
+
+#[test]
+fn statuses_are_read() {
+    let source = "fn status(code: ProblemCode) {\n    match code {\n        ProblemCode::A | ProblemCode::TooLarge => StatusCode::CONFLICT,\n        \
+                  ProblemCode::C\n        | ProblemCode::D => StatusCode::NOT_FOUND,\n    }\n}\nProblemCode::E => StatusCode::CONFLICT";
+    let read: Vec<String> = statuses(source)
+        .into_iter()
+        .map(|(code, status)| format!("{} {status}", snake_case(&code)))
+        .collect();
+    assert_eq!(read, ["a 409", "too_large 409", "c 404", "d 404"]);
+}
+
+const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+
+#[test]
+fn every_address() {
+    let docs = format!("{}{}", read("docs/api.md"), read_if_there("docs/chat-stream.md"));
+    expect_none(compare(
+        &routes(&read("crates/server/src/http.rs")),
+        &documented_routes(&docs),
+        "describe it in docs/api.md as `METHOD /path`",
+        "crates/server/src/http.rs has no such address: correct docs/api.md or docs/chat-stream.md",
+    ));
+}
+
+fn read_if_there(path: &str) -> String {
+    if crate::repository::files_named(&[path]).is_empty() { String::new() } else { read(path) }
+}
+
+/// `get(User, "/runs/{run}", …)` as `GET /runs/{}`.
+fn routes(source: &str) -> BTreeSet<String> {
+    let mut routes = BTreeSet::new();
+    for line in source.lines().map(str::trim) {
+        let Some((call, rest)) = line.split_once('(') else { continue };
+        let method = call.to_uppercase();
+        if let Some(path) = rest.split('"').nth(1)
+            && METHODS.contains(&method.as_str())
+            && path.starts_with('/')
+        {
+            routes.insert(format!("{method} {}", without_names(path)));
+        }
+    }
+    routes
+}
+
+/// `` `GET /runs/{id}?after=` `` as `GET /runs/{}`.
+fn documented_routes(docs: &str) -> BTreeSet<String> {
+    let mut routes = BTreeSet::new();
+    for code in docs.split('`').skip(1).step_by(2) {
+        if let Some((method, path)) = code.split_once(' ')
+            && METHODS.contains(&method)
+            && path.starts_with('/')
+        {
+            let path = path.split(['?', ' ', '\n']).next().unwrap_or(path);
+            routes.insert(format!("{method} {}", without_names(path)));
+        }
+    }
+    routes
+}
+
+/// The docs call things by other names than the code: only their places count.
+fn without_names(path: &str) -> String {
+    let segments = path.split('/').map(|part| if part.starts_with('{') { "{}" } else { part });
+    segments.collect::<Vec<_>>().join("/")
+}
+
+#[test]
+fn routes_are_read() {
+    let source = "        get(User, \"/runs/{run}/events\", runs::events),\n        put(Admin, \"/a\", a::b),\n        on(\"/c\")";
+    let docs = "See `GET /runs/{id}/events?after=<seq>` and\n`PUT /a`, not `GET` or `/b`.";
+    assert_eq!(routes(source).into_iter().collect::<Vec<_>>(), ["GET /runs/{}/events", "PUT /a"]);
+    assert_eq!(documented_routes(docs), routes(source));
+}

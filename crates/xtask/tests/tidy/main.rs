@@ -1,0 +1,12 @@
+//! Tidy tests: they hold the shape of the repository. Each failure says what to do.
+
+mod arrows;
+mod code;
+mod documented;
+mod repository;
+
+/// Fails with all faults at once.
+#[track_caller]
+fn expect_none(faults: Vec<String>) {
+    assert!(faults.is_empty(), "{} to put right:\n- {}", faults.len(), faults.join("\n- "));
+}
