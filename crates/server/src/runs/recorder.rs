@@ -79,7 +79,9 @@ impl Recorder<'_> {
         if let Some(finished_at) = rest.last().filter(|last| is_end(last)).map(|last| last.event.at) {
             // Whoever reads the end finds the chat's message complete.
             let store = &self.runs.store;
-            retry(|| store.finish_run(self.live.id, finished_at, &self.summary)).await?;
+            retry(|| store.finish_run(self.live.id, finished_at, &self.summary))
+                .await
+                .or_else(done_before)?;
         }
         self.publish(rest.to_vec());
         for stored in waiting {
@@ -114,12 +116,7 @@ impl Recorder<'_> {
         let Unstored { first_seq, last_seq, lines, .. } = unstored;
         let segment = Segment { run: self.live.id, first_seq, last_seq, lines };
         let store = &self.runs.store;
-        let appended = retry(|| store.append(segment.clone())).await;
-        match appended {
-            // Nobody else writes this log: a first try whose answer was lost had stored it after all.
-            Ok(()) | Err(StoreError::Conflict(_)) => {}
-            Err(error) => return Err(error),
-        }
+        retry(|| store.append(segment.clone())).await.or_else(done_before)?;
         self.live.mark_stored(last_seq);
         Ok(())
     }
@@ -161,6 +158,14 @@ impl Unstored {
         self.lines.reserve(json.len() + 1);
         self.lines.push_str(json);
         self.lines.push('\n');
+    }
+}
+
+/// Nobody else writes this log: a conflict means that a first try, whose answer was lost, had succeeded.
+fn done_before(error: StoreError) -> Result<(), StoreError> {
+    match error {
+        StoreError::Conflict(_) => Ok(()),
+        error => Err(error),
     }
 }
 

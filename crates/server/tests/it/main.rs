@@ -9,6 +9,7 @@ mod connections;
 mod harness;
 mod keys;
 mod program;
+mod real_model;
 mod restart;
 mod routes;
 mod runs;

@@ -1,0 +1,241 @@
+/** The main job with the real program: sign up, connect, watch, reload, stop, branch, come back. */
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { after, before, test } from "node:test";
+import { launch, openPage } from "./browser.mjs";
+import { calls, pause, reasoning, startGlasshouse, startModel, text, turn } from "./programs.mjs";
+
+const CASES = [
+  {
+    contains: "Read the first half",
+    turns: [
+      turn(text("I look.", 40), calls(["grep", { pattern: "north", path: "/data.txt" }])),
+      turn(pause(1500), text("The first half says north.", 40)),
+    ],
+  },
+  {
+    contains: "Read the second half",
+    turns: [
+      turn(calls(["read_file", { path: "/nowhere.txt" }])),
+      turn(pause(1500), text("The second half is missing.", 40)),
+    ],
+  },
+  {
+    contains: "Count",
+    turns: [turn(text(Array.from({ length: 2000 }, (_, n) => `w${n + 1} `).join(""), 40))],
+  },
+  {
+    contains: "Ask",
+    turns: [
+      turn(calls(["ask_user", { question: "Which colour?", options: ["red", "blue"] }])),
+      turn(text("Thank you.")),
+    ],
+  },
+  { contains: "Broken", turns: [{ steps: [text("Half a sentence"), { type: "cut" }] }] },
+  {
+    contains: "Work",
+    turns: [
+      turn(
+        reasoning("First a plan, then two readers.", 40),
+        text("I plan the work."),
+        calls([
+          "write_todos",
+          {
+            todos: [
+              { content: "Write the data", status: "in_progress" },
+              { content: "Read it", status: "pending" },
+            ],
+          },
+        ]),
+      ),
+      turn(calls(["write_file", { path: "/data.txt", content: "north\nsouth\n".repeat(400) }])),
+      turn(calls(["read_file", { path: "/data.txt" }])),
+      turn(
+        calls(
+          ["task", { description: "Read the first half", subagent_type: "explore" }],
+          ["task", { description: "Read the second half", subagent_type: "explore" }],
+        ),
+      ),
+      turn(
+        text(
+          "# Result\n\n| Half | Finding |\n| --- | --- |\n| first | north |\n| second | missing |\n\n```js\nlet answer = 42;\n```\n\n<img src=x onerror=alert(1)>",
+          60,
+        ),
+      ),
+    ],
+  },
+  { turns: [turn(text("Hello from the scripted model."))] },
+];
+
+let browser, glasshouse, model, page;
+
+before(async () => {
+  [browser, glasshouse, model] = await Promise.all([launch(), startGlasshouse(), startModel(CASES)]);
+  page = await openPage(browser, { url: glasshouse.url });
+});
+after(async () => {
+  await browser?.close();
+  await Promise.all([glasshouse?.stop(), model?.stop()]);
+});
+
+const steps = () => page.getByRole("button", { name: /Execution steps/ }).last();
+const answer = () => page.locator("article.assistant .answer").last();
+const finished = () => page.getByRole("button", { name: "Regenerate" }).last().waitFor();
+const say = async (words) => {
+  await page.getByRole("textbox", { name: "Message" }).fill(words);
+  await page.keyboard.press("Enter");
+};
+const newChat = () => page.getByRole("button", { name: /New chat/ }).click();
+
+/** What the API answers to this browser. */
+const api = (path, options) =>
+  page.evaluate(async ([path, options]) => (await fetch(path, options)).json(), [path, options]);
+/** A finished run's whole log, as it is sent. */
+const log = (run) => page.evaluate(async (run) => (await fetch(`/runs/${run}/events`)).text(), run);
+const sha256 = (words) => createHash("sha256").update(words).digest("hex");
+const chatId = () => new URL(page.url()).pathname.split("/").pop();
+const lastRun = async () => (await api(`/api/v1/chats/${chatId()}`)).messages.at(-1).run;
+
+test("sign up", async () => {
+  await page.goto("/");
+  await page.waitForURL("**/setup");
+  await page.getByLabel("Name").fill("Ada Lovelace");
+  await page.getByLabel("Email").fill("ada@example.org");
+  await page.getByLabel("Password").fill("correct horse");
+  await page.getByRole("button", { name: "Create account" }).click();
+  await page.waitForURL("**/welcome");
+});
+
+test("connect a model server, once its address is right", async () => {
+  await page.getByLabel("Base URL").fill("http://127.0.0.1:9/v1");
+  await page.getByRole("button", { name: "Test" }).click();
+  await page
+    .getByText(/Nothing answers at/)
+    .first()
+    .waitFor();
+  await page.getByLabel("Base URL").fill(model.url);
+  await page.getByRole("button", { name: "Test" }).click();
+  await page.getByText("scripted").first().waitFor();
+  await page.locator("form").getByRole("button", { name: "Connect" }).click();
+  await page.getByText("Connected").first().waitFor();
+  await page.getByRole("button", { name: "Continue to the chats" }).click();
+});
+
+test("watch a run with two sub-agents, reload in the middle, lose nothing", async () => {
+  await say("Work");
+  await page.waitForURL("**/c/chat_*");
+  const run = await lastRun();
+  // A reader of its own follows from the beginning to the end, whatever the page does.
+  const cookie = (await page.context().cookies()).map(({ name, value }) => `${name}=${value}`).join("; ");
+  const followed = fetch(`${glasshouse.url}/runs/${run}/events`, { headers: { cookie } }).then((answer) =>
+    answer.text(),
+  );
+  await page.getByText(/2 agents running/).waitFor();
+  await page.getByText("There is no file /nowhere.txt").first().waitFor();
+  const before = await page.locator(".steps .name").allInnerTexts();
+  await page.reload();
+  await page.getByText(/2 agents running/).waitFor();
+  const afterReload = await page.locator(".steps .name").allInnerTexts();
+  assert.deepEqual(afterReload.slice(0, before.length), before);
+  await finished();
+  assert.match(await steps().innerText(), /\(7 tools\)[\s\S]*1 failed[\s\S]*2 agents/);
+  assert.equal(await answer().locator("table tbody tr").count(), 2);
+  assert.equal(await answer().locator("img").count(), 0);
+  const [live, replayed] = [await followed, await log(run)];
+  assert.ok(live.includes('"type":"run_finished"'));
+  assert.equal(sha256(replayed), sha256(live), "the log read later is the log that was watched");
+  await page.reload();
+  await steps().click();
+  await page.getByText("There is no file /nowhere.txt").first().waitFor();
+  assert.equal(sha256(await log(run)), sha256(live));
+});
+
+test("a long result is short until it is wanted", async () => {
+  await page
+    .getByRole("button", { name: /read_file/ })
+    .first()
+    .click();
+  await page.getByRole("button", { name: "Show all" }).first().click();
+  await page
+    .getByText(/^800\s+south$|800\tsouth/)
+    .first()
+    .waitFor();
+});
+
+test("stop keeps what was written", async () => {
+  await newChat();
+  await say("Count");
+  await page.getByText(/\bw40\b/).waitFor();
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.getByText("Stopped. What was written is kept.").waitFor({ timeout: 2000 });
+  assert.match(await answer().innerText(), /^w1 w2 w3/);
+  const { summary } = (await api(`/api/v1/chats/${chatId()}`)).messages.at(-1);
+  assert.equal(summary.outcome, "cancelled");
+  assert.match(summary.answer, /^w1 w2 w3/);
+});
+
+test("a question waits through a reload", async () => {
+  await newChat();
+  await say("Ask");
+  await page.getByText("Which colour?").first().waitFor();
+  await page.reload();
+  await page.getByRole("button", { name: "blue" }).click();
+  await page.getByText("Thank you.").waitFor();
+});
+
+test("a broken answer is told, and tried again", async () => {
+  await newChat();
+  await say("Broken");
+  await page.getByRole("button", { name: "Retry" }).waitFor();
+  assert.match(await answer().innerText(), /Half a sentence/);
+});
+
+test("edit and regenerate make branches that stay", async () => {
+  await newChat();
+  await say("First words");
+  await page.getByText("Hello from the scripted model.").waitFor();
+  await finished();
+  await page.locator("article.user").hover();
+  await page.getByRole("button", { name: "Edit", exact: true }).click();
+  await page.getByLabel("Edit your message").fill("Other words");
+  await page.keyboard.press("Enter");
+  await page.getByText("Other words").waitFor();
+  await finished();
+  await page.getByRole("button", { name: "Regenerate" }).click();
+  await page.getByRole("img", { name: "Version 2 of 2" }).nth(1).waitFor();
+  await finished();
+  await page.getByRole("button", { name: "Previous version" }).first().click();
+  await page.getByText("First words").last().waitFor();
+  const chat = await api(`/api/v1/chats/${chatId()}`);
+  assert.equal(chat.messages.length, 5);
+  await page.reload();
+  await page.locator("article.user").getByText("First words").waitFor();
+});
+
+test("the tour needs no model, and asks before it changes a file", async () => {
+  await newChat();
+  await page
+    .getByRole("button", { name: /scripted/ })
+    .first()
+    .click();
+  await page
+    .getByRole("option", { name: /Tour/ })
+    .or(page.getByRole("menuitemradio", { name: /Tour/ }))
+    .first()
+    .click();
+  await say("Show me around");
+  await page.locator("[data-allow]").click({ timeout: 60_000 });
+  await page.getByText("marked as final with your consent").waitFor({ timeout: 60_000 });
+  await page
+    .getByText(/October/)
+    .first()
+    .waitFor();
+});
+
+test("the page complained about nothing", () => {
+  const expected = /Failed to load resource|net::ERR/;
+  assert.deepEqual(
+    page.complaints.filter((complaint) => !expected.test(complaint)),
+    [],
+  );
+});

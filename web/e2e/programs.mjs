@@ -1,0 +1,81 @@
+/** The real programs in processes of their own: Glasshouse with an empty data folder, and the scripted model. */
+import { spawn } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+/** Starts a program and waits for its first line, which ends with its address. */
+async function start(command, args, env = {}) {
+  const child = spawn(command, args, {
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  const line = await Promise.race([
+    new Promise((resolve) => createInterface({ input: child.stdout }).once("line", resolve)),
+    ended.then((code) => Promise.reject(new Error(`${command} ended with ${code}`))),
+  ]);
+  return { url: line.slice(line.indexOf("http://")), child, ended };
+}
+
+function needed(name) {
+  const path = process.env[name];
+  if (!path) throw new Error(`${name} is not set: run these tests with \`cargo xtask test --e2e\``);
+  return path;
+}
+
+/** Glasshouse on a free port. */
+export async function startGlasshouse() {
+  const folder = await mkdtemp(join(tmpdir(), "glasshouse-e2e-"));
+  const args = ["--listen", "127.0.0.1:0", "--data-dir", folder];
+  const run = () => start(needed("GLASSHOUSE_BIN"), args, { GLASSHOUSE_LOG_LEVEL: "error" });
+  let program = await run();
+  return {
+    get url() {
+      return program.url;
+    },
+    async stop() {
+      program.child.kill("SIGTERM");
+      await program.ended;
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+/** The scripted model server with these cases. */
+export async function startModel(cases) {
+  const folder = await mkdtemp(join(tmpdir(), "glasshouse-model-"));
+  const file = join(folder, "scenario.json");
+  await writeFile(file, JSON.stringify({ cases }));
+  const args = ["--listen", "127.0.0.1:0", "--scenario", file];
+  const program = await start(needed("SCRIPTED_MODEL_BIN"), args);
+  return {
+    url: program.url,
+    async stop() {
+      program.child.kill("SIGTERM");
+      await program.ended;
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+/** Steps of the scripted model. */
+export const text = (words, tokens_per_second) => ({ type: "text", text: words, tokens_per_second });
+export const reasoning = (words, tokens_per_second) => ({
+  type: "reasoning",
+  text: words,
+  tokens_per_second,
+});
+export const pause = (ms) => ({ type: "pause", ms });
+export const calls = (...list) => ({
+  type: "calls",
+  calls: list.map(([name, args]) => ({ name, arguments: args })),
+});
+export const turn = (...steps) => ({
+  steps: [
+    ...steps,
+    { type: "usage", input_tokens: 120, output_tokens: 40 },
+    { type: "finish", reason: steps.some((step) => step.type === "calls") ? "tool_calls" : "stop" },
+  ],
+});
