@@ -8,7 +8,7 @@ const ARROWS: [(&str, &[&str]); 9] = [
     ("bench", &["scripted"]),
     ("domain", &[]),
     ("llm", &["domain", "wire"]),
-    ("scripted", &[]),
+    ("scripted", &["domain", "wire"]),
     ("server", &["agent", "domain", "llm", "store", "wire"]),
     ("store", &["domain"]),
     ("wire", &["domain"]),
