@@ -1,6 +1,6 @@
 //! Turns the bytes of an answer into model events, whatever a server makes of the protocol. No I/O.
 
-use std::{borrow::Cow, collections::VecDeque};
+use std::collections::VecDeque;
 
 use domain::Usage;
 use wire::{
@@ -14,6 +14,7 @@ use super::{
     fault::{self, Fault},
     rescue::{Piece, Rescue},
     schema_reader::SchemaReader,
+    thinking::{Split, Thinking},
 };
 use crate::{FinishReason, ModelEvent};
 
@@ -35,10 +36,10 @@ pub(crate) enum TextReader {
 }
 
 impl TextReader {
-    fn push(&mut self, text: Cow<'_, str>) -> Vec<Piece> {
+    fn push(&mut self, text: String) -> Vec<Piece> {
         let mut pieces = Vec::new();
         match self {
-            Self::Plain => pieces.push(Piece::Text(text.into_owned())),
+            Self::Plain => pieces.push(Piece::Text(text)),
             Self::Rescue(rescue) => rescue.push(&text, &mut pieces),
             Self::Schema(reader) => reader.push(&text, &mut pieces),
         }
@@ -60,6 +61,7 @@ impl TextReader {
 #[derive(Debug)]
 pub(crate) struct Answer {
     form: Form,
+    thinking: Thinking,
     text: TextReader,
     calls: Calls,
     events: VecDeque<ModelEvent>,
@@ -86,6 +88,7 @@ impl Answer {
     pub(crate) fn new(text: TextReader) -> Self {
         Self {
             form: Form::Unknown,
+            thinking: Thinking::default(),
             text,
             calls: Calls::default(),
             events: VecDeque::new(),
@@ -175,6 +178,8 @@ impl Answer {
     pub(crate) fn finish(&mut self) -> Result<(), Fault> {
         self.over = true;
         self.calls.finish()?;
+        let split = self.thinking.finish();
+        self.add_split(split)?;
         let pieces = self.text.finish();
         self.add_pieces(pieces)?;
         let reason = match (self.finish, self.calls.count()) {
@@ -189,7 +194,11 @@ impl Answer {
 
     /// The answer is cut off: text that was held back is given out, calls that are not whole are not.
     pub(crate) fn break_off(&mut self) {
-        for piece in self.text.finish() {
+        let Split { reasoning, answer } = self.thinking.finish();
+        self.add_reasoning(reasoning);
+        let mut pieces = if answer.is_empty() { Vec::new() } else { self.text.push(answer) };
+        pieces.extend(self.text.finish());
+        for piece in pieces {
             if let Piece::Text(text) = piece {
                 self.events.push_back(ModelEvent::TextDelta(text));
             }
@@ -252,14 +261,11 @@ impl Answer {
         if let Some(error) = &chunk.error {
             return Err(fault::in_stream(error, target));
         }
-        if !chunk.reasoning.is_empty() {
-            self.begun = true;
-            self.events.push_back(ModelEvent::ReasoningDelta(chunk.reasoning.into_owned()));
-        }
+        self.add_reasoning(chunk.reasoning.into_owned());
         if !chunk.content.is_empty() {
             self.begun = true;
-            let pieces = self.text.push(chunk.content);
-            self.add_pieces(pieces)?;
+            let split = self.thinking.push(&chunk.content);
+            self.add_split(split)?;
         }
         for piece in chunk.calls {
             self.begun = true;
@@ -270,6 +276,22 @@ impl Answer {
             self.finish = Some(finish_reason(&reason)?);
         }
         Ok(())
+    }
+
+    fn add_reasoning(&mut self, reasoning: String) {
+        if !reasoning.is_empty() {
+            self.begun = true;
+            self.events.push_back(ModelEvent::ReasoningDelta(reasoning));
+        }
+    }
+
+    fn add_split(&mut self, split: Split) -> Result<(), Fault> {
+        self.add_reasoning(split.reasoning);
+        if split.answer.is_empty() {
+            return Ok(());
+        }
+        let pieces = self.text.push(split.answer);
+        self.add_pieces(pieces)
     }
 
     fn add_pieces(&mut self, pieces: Vec<Piece>) -> Result<(), Fault> {

@@ -63,8 +63,10 @@ impl OpenAiCall {
             {
                 return Ok(event);
             }
-            if let Some(fault) = self.fault.take() {
-                return self.ask_again(fault);
+            if let Some(fault) = self.fault.take()
+                && let Some(retrying) = self.ask_again(fault)?
+            {
+                return Ok(retrying);
             }
             if let Err(fault) = self.advance().await {
                 if let Stage::Reading(reading) = &mut self.stage {
@@ -102,13 +104,14 @@ impl OpenAiCall {
         }
     }
 
-    /// Either arranges another attempt or gives the fault out.
-    fn ask_again(&mut self, fault: Fault) -> Result<ModelEvent, ModelError> {
+    /// Either arranges another attempt, which is told unless it only asks in another form, or gives the
+    /// fault out.
+    fn ask_again(&mut self, fault: Fault) -> Result<Option<ModelEvent>, ModelError> {
         let begun = matches!(&self.stage, Stage::Reading(reading) if reading.answer.has_begun());
         let settings = &self.target.settings;
         if fault.retry == Retry::OtherForm && !begun && self.ask.use_other_form() {
             self.stage = Stage::Waiting(Instant::now());
-            return Ok(self.retrying(Duration::ZERO, fault.error.message));
+            return Ok(None);
         }
         self.failed_attempts += 1;
         let wait = match fault.retry {
@@ -120,13 +123,10 @@ impl OpenAiCall {
             return Err(fault.error);
         }
         self.stage = Stage::Waiting(Instant::now() + wait);
-        Ok(self.retrying(wait, fault.error.message))
-    }
-
-    fn retrying(&self, wait: Duration, reason: String) -> ModelEvent {
+        let (failed_attempts, reason) = (self.failed_attempts, fault.error.message);
         let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-        tracing::debug!(model = self.target.settings.model, wait_ms, reason, "asking the model server again");
-        ModelEvent::Retrying { failed_attempts: self.failed_attempts, wait_ms, reason }
+        tracing::debug!(model = settings.model, wait_ms, reason, "asking the model server again");
+        Ok(Some(ModelEvent::Retrying { failed_attempts, wait_ms, reason }))
     }
 }
 

@@ -12,6 +12,7 @@ mod rescue;
 mod retry;
 mod schema;
 mod schema_reader;
+mod thinking;
 
 use std::{
     sync::{Arc, atomic::AtomicBool},

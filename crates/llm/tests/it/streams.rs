@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use scripted::Call;
+use scripted::{Call, Scenario};
 
 use super::*;
 
@@ -24,6 +24,46 @@ async fn text_reasoning_and_usage() {
     assert_eq!(text_of(&events), "Hello you é✓😀.");
     let usage = Usage { input_tokens: 12, output_tokens: 5 };
     assert_eq!(finish_of(&events), (FinishReason::Stop, Some(usage)));
+}
+
+#[tokio::test]
+async fn reasoning_left_in_the_text() {
+    let server = server(Reply::text("<think>They greet me.</think>\n\nHello.")).await;
+    let events = events(&model(&server), ToolMode::Native).await;
+    assert_eq!((reasoning_of(&events), text_of(&events)), ("They greet me.".into(), "Hello.".into()));
+}
+
+#[tokio::test]
+async fn a_scenario_goes_by_the_turn() {
+    let scenario: Scenario = serde_json::from_value(json!({"cases": [
+        {"contains": "elsewhere", "turns": [{"status": 400, "body": "wrong case"}]},
+        {"turns": [
+            {"steps": [{"type": "calls", "calls": [{"name": "ls", "arguments": {}}]},
+                       {"type": "finish", "reason": "tool_calls"}]},
+            {"steps": [{"type": "text", "text": "One file.", "tokens_per_second": 500},
+                       {"type": "usage", "input_tokens": 3, "output_tokens": 4},
+                       {"type": "finish", "reason": "stop"}]}]}]}))
+    .unwrap();
+    let server = serve(scenario.behaviour()).await;
+    let model = model(&server);
+    let first = events(&model, ToolMode::Native).await;
+    assert_eq!(calls_of(&first), [("call_0".into(), "ls".into(), "{}".into())]);
+    let call = domain::ToolCall { id: "call_0".into(), name: "ls".into(), arguments: "{}".into() };
+    let messages = [
+        Message::text(Role::User, "Hello"),
+        Message { tool_calls: vec![call], ..Message::text(Role::Assistant, "") },
+        Message::tool_result("call_0", "a.txt"),
+    ];
+    let request = ChatRequest {
+        messages: &messages,
+        tools: &[],
+        tool_mode: ToolMode::Off,
+        temperature: None,
+        max_output_tokens: None,
+    };
+    let (second, error) = drain(model.call(&request)).await;
+    assert_eq!((text_of(&second), error), ("One file.".into(), None));
+    assert_eq!(finish_of(&second).1, Some(Usage { input_tokens: 3, output_tokens: 4 }));
 }
 
 #[tokio::test]
