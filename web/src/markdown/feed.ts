@@ -48,7 +48,7 @@ export class MarkdownFeed {
     const interval = Math.min(LONGEST_INTERVAL_MS, Math.max(INTERVAL_MS, this.#lastCostMs * SHARE));
     const wait = now ? 0 : this.#lastStart + interval - performance.now();
     if (wait <= 0) this.#flush();
-    else this.#timer = setTimeout(() => this.#flush(), wait);
+    else this.#timer = setTimeout(() => requestAnimationFrame(() => this.#flush()), wait);
   }
 
   #flush(): void {

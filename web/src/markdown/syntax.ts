@@ -165,6 +165,10 @@ const marked = new Marked({
   extensions,
   renderer: {
     code: ({ text, lang }) => codeHtml(text, fenceLanguage(lang)),
+    listitem(item) {
+      const open = item.task ? `<li class="md-todo">` : "<li>";
+      return `${open}${this.parser.parse(item.tokens)}</li>\n`;
+    },
     checkbox: ({ checked }) => `<span class="md-task">${checked ? "☑" : "☐"}</span> `,
     image: ({ href, text }) => imageHtml(href, text),
     link({ href, title, text, tokens, autolink }) {
