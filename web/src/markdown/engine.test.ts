@@ -37,7 +37,7 @@ function randomCut(seed: number): Cut {
     return pieces;
   };
 }
-for (const seed of [1, 2, 3, 4]) cuts[`random ${seed}`] = randomCut(seed);
+for (const seed of [1, 2]) cuts[`random ${seed}`] = randomCut(seed);
 
 function stream(pieces: readonly string[], budgetMs = Infinity): readonly Block[] {
   const engine = new StreamMarkdown();
@@ -73,7 +73,7 @@ test.each(Array.from({ length: 25 }, (_, i) => i + 1))("answer %i streamed in to
   expect(stream(tokenPieces(text, seed))).toEqual(stream([text]));
 });
 
-test.each(Array.from({ length: 300 }, (_, i) => i + 1))("random document %i", (seed) => {
+test.each(Array.from({ length: 150 }, (_, i) => i + 1))("random document %i", (seed) => {
   const text = jumble(seed);
   expect(stream(randomCut(seed)(text))).toEqual(reference(text));
 });
