@@ -5,8 +5,8 @@ import { StreamMarkdown } from "./engine";
 
 const INTERVAL_MS = 40;
 const LONGEST_INTERVAL_MS = 400;
-/** An update may use at most one part in so many of the time. */
-const SHARE = 10;
+/** Reading and drawing use at most one part in so many of the time; layout and paint cost about as much again. */
+const SHARE = 20;
 /** A long text that is already there is read in slices of about this size. */
 const SLICE_MS = 10;
 
