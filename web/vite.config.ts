@@ -19,5 +19,5 @@ export default defineConfig(({ mode }) => ({
   // Without this vitest would pick Svelte's server build.
   resolve: mode === "test" ? { conditions: ["browser"] } : {},
   server: { proxy: { "/api": server, "/runs": server, "/chat/": server } },
-  test: { include: ["src/**/*.test.ts"], environment: "happy-dom" },
+  test: { include: ["src/**/*.test.ts"], environment: "happy-dom", testTimeout: 30_000 },
 }));

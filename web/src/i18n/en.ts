@@ -5,7 +5,6 @@ export const en = {
   "app.skip": "Skip to the message field",
   "app.missing": "There is no such page.",
   "app.missing.home": "Go to the chats",
-  "app.loadFailed": "The server does not answer.",
   "app.version": "Version {version}",
 
   "action.cancel": "Cancel",
@@ -17,9 +16,7 @@ export const en = {
   "action.save": "Save",
   "action.saved": "Saved",
   "action.back": "Back",
-  "action.open": "Open",
   "action.download": "Download",
-  "action.more": "More actions",
 
   "error.offline": "The server cannot be reached. Check the connection and try again.",
   "error.unexpected": "Something unexpected happened in the page. Reload it and try again.",
@@ -97,7 +94,7 @@ export const en = {
   "sidebar.untitled": "New chat",
   "sidebar.actions": "Actions for “{title}”",
 
-  "menu.user": "Account and settings",
+  "menu.user": "{name}: account and settings",
   "menu.settings": "Settings",
   "menu.keyboard": "Keyboard shortcuts",
   "menu.language": "Language",
@@ -113,7 +110,6 @@ export const en = {
   "chat.you": "You",
   "chat.assistant": "Assistant",
   "chat.toBottom": "Go to the newest message",
-  "chat.tokens": { one: "{count} token", other: "{count} tokens" },
   "chat.tokensShort": "{tokens} tokens",
   "chat.lost": "Connection lost. The run continues on the server.",
   "chat.reconnecting": "Reconnecting…",
@@ -156,7 +152,6 @@ export const en = {
   "turn.failed": "The run failed.",
   "turn.copyDetails": "Copy details",
   "turn.gone": "The steps of this run are no longer stored.",
-  "turn.cost": "Cost {cost}",
   "turn.usage": "{input} tokens read, {output} written",
   "turn.files": "Changed files",
   "turn.noAnswer": "The run ended without an answer.",
@@ -179,10 +174,9 @@ export const en = {
   "steps.task": "Task",
   "steps.subAgent": "sub-agent",
   "steps.tools": { one: "{count} tool", other: "{count} tools" },
-  "steps.openInPanel": "{name} works deeper than three levels; its steps stand below.",
 
   "state.writing": "being written",
-  "state.waiting": "waiting for approval",
+  "state.waiting": "waiting for you",
   "state.running": "running",
   "state.done": "done",
   "state.failed": "failed",
@@ -192,7 +186,6 @@ export const en = {
   "reasoning.running": "Thinking…",
   "reasoning.done": "Thought for {duration}",
 
-  "plan.label": "Plan",
   "plan.task": "Task {number} of {count}",
   "plan.done": { one: "{count} task done", other: "All {count} tasks done" },
   "plan.none": "There is no plan.",
@@ -200,7 +193,7 @@ export const en = {
   "plan.in_progress": "in progress",
   "plan.completed": "done",
 
-  "approval.title": "{agent} wants to run {tool}",
+  "approval.title": "{agent} wants to run",
   "approval.mainAgent": "The agent",
   "approval.arguments": "Arguments as JSON",
   "approval.edit": "Edit",
@@ -226,7 +219,7 @@ export const en = {
   "composer.removePicture": "Remove the picture",
   "composer.tooLarge": "“{name}” is larger than 8 MB.",
   "composer.notPicture": "“{name}” is not a picture a model can see (PNG, JPEG, WebP or GIF).",
-  "composer.model": "Model: {name}",
+  "composer.model": "{name}: choose a model",
   "composer.noModel": "No model",
   "composer.tourMark": "scripted",
   "composer.filter": "Find a model",
@@ -303,7 +296,6 @@ export const en = {
   "keyboard.steps": "On a turn: open or close the steps",
   "keyboard.allow": "Allow what is asked",
   "keyboard.deny": "Deny what is asked",
-  "keyboard.space": "Space",
 
   "say.working": "Working: {tool}",
   "say.approval": "Needs approval: {tool}",

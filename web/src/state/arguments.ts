@@ -2,11 +2,11 @@
 
 /** The argument that says most, by the names tools usually give it. */
 const tellingNames = [
-  "path",
   "query",
-  "command",
   "pattern",
+  "command",
   "url",
+  "path",
   "question",
   "description",
   "message",
@@ -31,7 +31,7 @@ export function argumentLine(value: unknown): string {
   return oneLine(
     entries
       .map(([key, item]) =>
-        Array.isArray(item) ? `${key} [${item.length}]` : `${key} ${JSON.stringify(item)}`,
+        Array.isArray(item) ? `${key}: ${item.length}` : `${key}: ${JSON.stringify(item)}`,
       )
       .join(", "),
   );

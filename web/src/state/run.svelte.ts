@@ -1,6 +1,6 @@
 /** A run as the page shows it: its timeline, how it is being followed, and what the reader has opened. */
 import { SvelteMap } from "svelte/reactivity";
-import { runEventsAddress } from "../api/calls.ts";
+import { getCall, runEventsAddress } from "../api/calls.ts";
 import type { RunEvent } from "../api/events.ts";
 import { follow, type Follower } from "../api/follow.ts";
 import type { ApiError } from "../api/http.ts";
@@ -94,6 +94,22 @@ export class RunView {
     this.#follower?.stop();
     this.#follower = undefined;
     if (this.connection !== "ended") this.connection = "idle";
+  }
+
+  /** The whole result of a call, asked of the server where the log held only its beginning. */
+  async fetchResult(call: string): Promise<string> {
+    const known = this.results.get(call);
+    if (known !== undefined) return known;
+    const { result } = await getCall(this.id, call);
+    this.results.set(call, result);
+    return result;
+  }
+
+  /** Fetches every result that is only begun, one after the other, so that a search finds all there is. */
+  async fetchResults(): Promise<void> {
+    for (const node of [...this.nodes.values()]) {
+      if (node.kind === "tool" && node.preview) await this.fetchResult(node.call);
+    }
   }
 
   /** Whether a row is open: the reader's choice, else `byItself`. */

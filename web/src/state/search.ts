@@ -27,25 +27,32 @@ export function splitByHits(text: string, query: string): Piece[] {
   return pieces;
 }
 
-/** Whether a step, or anything below it, holds the words. */
-export function matches(nodes: Map<NodeId, TimelineNode>, id: NodeId, query: string): boolean {
-  const needle = query.trim().toLowerCase();
-  if (needle === "") return true;
-  const node = nodes.get(id);
-  return node !== undefined && nodeMatches(nodes, node, needle);
+/** What is searched: the steps, and the whole results (by call) of those that hold only a beginning. */
+export interface Searched {
+  nodes: Map<NodeId, TimelineNode>;
+  results: Map<string, string>;
 }
 
-function nodeMatches(nodes: Map<NodeId, TimelineNode>, node: TimelineNode, needle: string): boolean {
+/** Whether a step, or anything below it, holds the words. */
+export function matches(searched: Searched, id: NodeId, query: string): boolean {
+  const needle = query.trim().toLowerCase();
+  if (needle === "") return true;
+  const node = searched.nodes.get(id);
+  return node !== undefined && nodeMatches(searched, node, needle);
+}
+
+function nodeMatches(searched: Searched, node: TimelineNode, needle: string): boolean {
   const holds = (...texts: (string | null)[]) => texts.some((text) => text?.toLowerCase().includes(needle));
   const below = (ids: NodeId[]) =>
     ids.some((id) => {
-      const child = nodes.get(id);
-      return child !== undefined && nodeMatches(nodes, child, needle);
+      const child = searched.nodes.get(id);
+      return child !== undefined && nodeMatches(searched, child, needle);
     });
   switch (node.kind) {
     case "tool": {
       const args = node.arguments === undefined ? node.argumentsText : JSON.stringify(node.arguments);
-      return holds(node.name, args, node.result) || below(node.agents);
+      const result = searched.results.get(node.call) ?? node.result;
+      return holds(node.name, args, result) || below(node.agents);
     }
     case "agent":
       return holds(node.name, node.task, node.result) || below(node.children);

@@ -1,0 +1,90 @@
+/** axe finds nothing on any screen, in both themes and both languages, wide and narrow. */
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import { after, before, test } from "node:test";
+import { launch, openPage } from "./browser.mjs";
+import { FakeServer } from "./fake/server.mjs";
+
+const axePath = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+let browser;
+before(async () => {
+  browser = await launch();
+});
+after(async () => {
+  await browser.close();
+});
+
+async function check(page, screen) {
+  // The page's policy forbids foreign scripts, so axe comes in through the debugger.
+  if (!(await page.evaluate(() => "axe" in window))) {
+    const { readFile } = await import("node:fs/promises");
+    await page.evaluate(await readFile(axePath, "utf8"));
+  }
+  const { violations } = await page.evaluate(() => window.axe.run(document));
+  const found = violations.flatMap(({ id, nodes }) =>
+    nodes.map((node) => `${screen}: ${id}: ${node.html.slice(0, 160)} ${node.failureSummary ?? ""}`),
+  );
+  assert.deepEqual(found, []);
+}
+
+async function visit(page, server) {
+  await page.goto("/");
+  await page.locator(".empty button").first().waitFor();
+  await check(page, "empty");
+  await page.locator("#composer").fill("tour");
+  await page.locator(".send").click();
+  await page.locator("[data-allow]").waitFor();
+  await check(page, "approval");
+  await page.locator("[data-allow]").click();
+  await page.locator(".facts").waitFor();
+  await page.locator("[data-steps-toggle]").click();
+  await page.locator(".steps .line").nth(3).click();
+  await check(page, "steps");
+  await page.locator("main > header .icon-button").last().click();
+  await page.locator("[role=tab]").first().waitFor();
+  await check(page, "panel");
+  await page.locator("[role=tab]").nth(2).click();
+  await page.locator(".list .seq").first().waitFor();
+  await check(page, "debug");
+  for (const section of ["appearance", "models", "keys"]) {
+    await page.goto(`/settings/${section}`);
+    await page.locator("h1").waitFor();
+    await page.waitForLoadState("networkidle");
+    await check(page, section);
+  }
+  await page.goto("/welcome");
+  await page.locator(".card .button").first().waitFor();
+  await check(page, "welcome");
+  server.signedIn = false;
+  await page.goto("/login");
+  await page.locator("form").waitFor();
+  await check(page, "login");
+}
+
+const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+for (const theme of ["light", "dark"]) {
+  for (const language of ["en", "ru"]) {
+    for (const [size, device] of [
+      ["wide", {}],
+      ["narrow", phone],
+    ]) {
+      test(`${theme}, ${language}, ${size}`, async () => {
+        const server = await new FakeServer({ pace: 0.05, account: true, model: true }).listen();
+        const preferences = { theme, language };
+        const page = await openPage(browser, {
+          url: server.url,
+          preferences,
+          reducedMotion: "reduce",
+          ...device,
+        });
+        try {
+          // Without motion nothing is caught half faded in.
+          await visit(page, server);
+        } finally {
+          await page.context().close();
+          await server.close();
+        }
+      });
+    }
+  }
+}

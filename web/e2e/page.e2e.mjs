@@ -1,0 +1,302 @@
+/** The page alone, against the stand-in server: the main journey, and what must never happen. */
+import assert from "node:assert/strict";
+import { after, before, beforeEach, afterEach, describe, test } from "node:test";
+import { launch, openPage } from "./browser.mjs";
+import { FakeServer } from "./fake/server.mjs";
+
+let browser;
+let server;
+let page;
+
+before(async () => {
+  browser = await launch();
+});
+after(async () => {
+  await browser.close();
+});
+
+async function begin(serverOptions, pageOptions = {}) {
+  server = await new FakeServer({ pace: 0.2, ...serverOptions }).listen();
+  page = await openPage(browser, { url: server.url, ...pageOptions });
+  await page.goto("/");
+}
+
+async function end() {
+  await page.context().close();
+  await server.close();
+}
+
+async function say(text) {
+  await page.getByRole("textbox", { name: "Message" }).fill(text);
+  await page.keyboard.press("Enter");
+}
+
+const steps = () => page.getByRole("button", { name: /Execution steps/ });
+const lastAnswer = () => page.locator("article.assistant .answer").last();
+const finished = () => page.getByRole("button", { name: "Regenerate" }).last().waitFor();
+
+describe("the first minute", () => {
+  before(() => begin({}));
+  after(end);
+
+  test("the first visitor makes the administrator's account", async () => {
+    await page.waitForURL("**/setup");
+    await page.getByLabel("Name").fill("Ada Lovelace");
+    await page.getByLabel("Email").fill("ada@example.org");
+    await page.getByLabel("Password").fill("short");
+    await page.getByRole("button", { name: "Create account" }).click();
+    await page.getByText("at least 8 characters").waitFor();
+    await page.getByLabel("Password").fill("correct horse");
+    await page.getByRole("button", { name: "Create account" }).click();
+    await page.waitForURL("**/welcome");
+  });
+
+  test("a wrong address is explained, a found server connects with one click", async () => {
+    await page.getByLabel("Base URL").fill("http://wrong.example/v1");
+    await page.getByRole("button", { name: "Test" }).click();
+    await page.getByText("Nothing answers at http://wrong.example/v1").waitFor();
+    await page.getByRole("listitem").filter({ hasText: "Ollama" }).getByRole("button").click();
+    await page.getByText("Connected").waitFor();
+    await page.getByRole("button", { name: "Continue to the chats" }).click();
+    await page.getByRole("button", { name: /qwen3-30b/ }).waitFor();
+  });
+
+  test("after logging out the place is kept", async () => {
+    server.signedIn = false;
+    await page.goto("/settings/keys");
+    await page.waitForURL("**/login?next=*");
+    await page.getByLabel("Email").fill("ada@example.org");
+    await page.getByLabel("Password").fill("wrong wrong");
+    await page.getByRole("button", { name: "Log in" }).click();
+    await page.getByText("The email or the password is wrong.").waitFor();
+    await page.getByLabel("Password").fill("correct horse");
+    await page.getByRole("button", { name: "Log in" }).click();
+    await page.waitForURL("**/settings/keys");
+  });
+
+  test("a key is shown once", async () => {
+    await page.getByLabel("What is it for?").fill("Open WebUI");
+    await page.getByRole("button", { name: "Create a key" }).click();
+    await page.getByText("gh_7f3a0b1c2d4e5f60718293a4b5c6d7e8f").waitFor();
+    await page.reload();
+    await page.getByText("Open WebUI").waitFor();
+    assert.equal(await page.getByText("gh_7f3a0b1c2d4e5f60718293a4b5c6d7e8f").count(), 0);
+  });
+});
+
+describe("a run", () => {
+  beforeEach(() => begin({ account: true, model: true }));
+  afterEach(async () => {
+    // A cut line is expected where a test cuts it; anything else is a fault.
+    const faults = page.complaints.filter((text) => !/Failed to load resource|net::ERR/.test(text));
+    assert.deepEqual(faults, []);
+    await end();
+  });
+
+  test("with sub-agents: approve with an edit, watch, finish, look inside", async () => {
+    await say("Give me the tour");
+    const card = page.getByRole("region", { name: /Licence reader wants to run publish_note/ });
+    await card.getByRole("button", { name: "Edit" }).click();
+    const field = card.getByLabel("Arguments as JSON");
+    await field.fill("{ not json");
+    await card.getByText("This is not valid JSON").waitFor();
+    await field.fill('{"path": 7}');
+    await card.getByRole("button", { name: "Allow with changes" }).click();
+    await card.getByText("path must be a text").waitFor();
+    await field.fill('{"path": "/notes.md", "note": "changed"}');
+    await card.getByRole("button", { name: "Allow with changes" }).click();
+    await card.waitFor({ state: "detached" });
+
+    await finished();
+    assert.equal(await steps().getAttribute("aria-expanded"), "false");
+    assert.match(await steps().innerText(), /\(10 tools\)[\s\S]*1 failed[\s\S]*2 agents/);
+    assert.equal(await lastAnswer().locator("table tbody tr").count(), 3);
+
+    await steps().click();
+    await page.getByText("There is no file /archive/index.md").waitFor();
+    await page.getByRole("button", { name: /Licence reader/ }).click();
+    await page.getByRole("button", { name: /publish_note/ }).click();
+    await page.getByText('"note": "changed"').waitFor();
+  });
+
+  test("a long result comes in full on demand, and search marks it", async () => {
+    await say("Give me the tour");
+    await page.locator("[data-allow]").click();
+    await finished();
+    await page.reload();
+    await steps().click();
+    await page.getByRole("button", { name: /^done grep/ }).click();
+    assert.equal(await page.getByText("400: hyg_v41.csv").count(), 0);
+    await page.getByRole("button", { name: "Show all" }).first().click();
+    await page.getByText("400: hyg_v41.csv").waitFor();
+
+    await page.getByRole("button", { name: "Search in steps" }).click();
+    await page.getByRole("searchbox", { name: "Search in steps" }).fill("magnitude 8.9");
+    await page.locator("mark", { hasText: "magnitude 8.9" }).first().waitFor();
+    assert.equal(await page.getByRole("button", { name: /write_todos/ }).count(), 0);
+  });
+
+  test("a reload in the middle loses nothing", async () => {
+    await say("Give me the tour");
+    await page.locator("[data-allow]").waitFor();
+    const stepsBefore = await page.locator(".steps .name").allInnerTexts();
+    await page.reload();
+    await page.locator("[data-allow]").waitFor();
+    assert.deepEqual(
+      (await page.locator(".steps .name").allInnerTexts()).slice(0, 4),
+      stepsBefore.slice(0, 4),
+    );
+    await page.locator("[data-allow]").click();
+    await finished();
+    assert.match(await lastAnswer().innerText(), /Three catalogues fit/);
+  });
+
+  test("a cut line is told, and comes back without repeating a word", async () => {
+    await say("count");
+    await page.getByText(/word40\b/).waitFor();
+    server.offline = true;
+    server.cut();
+    await page.getByText("Connection lost. The run continues").first().waitFor();
+    server.offline = false;
+    await page.locator(".banner").waitFor({ state: "detached" });
+    await finished();
+    const words = (await lastAnswer().textContent()).trim().split(/\s+/);
+    assert.deepEqual(
+      words,
+      Array.from({ length: 2000 }, (_, index) => `word${index + 1}`),
+    );
+  });
+
+  test("Escape stops it and keeps what was written", async () => {
+    await say("count");
+    await page.getByText(/word40\b/).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByText("Stopped. What was written is kept.").waitFor();
+    assert.match(await lastAnswer().innerText(), /^word1 word2/);
+    assert.equal(await page.locator(".spinner").count(), 0);
+  });
+
+  test("a question is answered with a button", async () => {
+    await say("ask me");
+    await page.getByRole("button", { name: "Plain text" }).click();
+    await page.getByText("the report will be Plain text").waitFor();
+  });
+
+  test("a denial carries its reason", async () => {
+    await say("Give me the tour");
+    await page.keyboard.press("Control+Alt+Backspace");
+    const card = page.getByRole("region", { name: /publish_note/ });
+    if (!(await page.getByLabel(/Why not/).count()))
+      await card.getByRole("button", { name: "Deny…" }).click();
+    await page.getByLabel(/Why not/).fill("not yet");
+    await page.keyboard.press("Enter");
+    await finished();
+    await steps().click();
+    await page.getByRole("button", { name: /Licence reader/ }).click();
+    await page.getByText("Denied: not yet").waitFor();
+  });
+
+  test("faults and limits are said in words", async () => {
+    await say("fail");
+    await page.getByText("did not answer within 60 s").first().waitFor();
+    await page.getByRole("button", { name: "Retry" }).waitFor();
+    await say("limit");
+    await page.getByText("The limit of 40 steps was reached.").first().waitFor();
+  });
+
+  test("edit and regenerate make versions one can go through", async () => {
+    await say("first words");
+    await page.getByText("You said: first words").waitFor();
+    await finished();
+    await page.locator("article.user").hover();
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    await page.getByLabel("Edit your message").fill("second words");
+    await page.keyboard.press("Enter");
+    await page.getByText("You said: second words").waitFor();
+    await finished();
+    await page.getByRole("button", { name: "Regenerate" }).click();
+    await page.getByRole("img", { name: "Version 2 of 2" }).nth(1).waitFor();
+    await finished();
+    await page.getByRole("button", { name: "Previous version" }).first().click();
+    await page.getByText("You said: first words").waitFor();
+    await page.reload();
+    await page.getByText("You said: first words").waitFor();
+  });
+
+  test("nothing a model or a tool says can run or load", async () => {
+    const asked = [];
+    page.on("request", (request) => asked.push(request.url()));
+    await say("hostile");
+    await finished();
+    await steps().click();
+    await page.getByRole("button", { name: /read_file/ }).click();
+    await page.getByText("<script>window.hacked=1</script><b>bold</b>").first().waitFor();
+    assert.equal(await page.evaluate(() => window.hacked), undefined);
+    assert.deepEqual(
+      asked.filter((url) => !url.startsWith(server.url) && !url.startsWith("data:")),
+      [],
+    );
+    assert.equal(await page.locator('a[href^="javascript"]').count(), 0);
+  });
+});
+
+describe("chats", () => {
+  beforeEach(async () => {
+    await begin({ account: true, model: true });
+  });
+  afterEach(end);
+
+  test("search, rename, delete", async () => {
+    server.addChat("Photosynthesis explained");
+    server.addChat("Invoice parser");
+    await page.reload();
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("invoice");
+    await page.getByRole("link", { name: "Photosynthesis" }).waitFor({ state: "detached" });
+    await page.getByRole("link", { name: "Invoice parser" }).hover();
+    await page.getByRole("button", { name: "Actions for “Invoice parser”" }).click();
+    await page.getByRole("menuitem", { name: "Rename" }).click();
+    await page.keyboard.type("Bill parser");
+    await page.keyboard.press("Enter");
+    await page.getByRole("link", { name: "Bill parser" }).hover();
+    await page.getByRole("button", { name: "Actions for “Bill parser”" }).click();
+    await page.getByRole("menuitem", { name: "Delete" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("link", { name: "Bill parser" }).waitFor({ state: "detached" });
+    assert.equal(server.chats.size, 1);
+  });
+
+  test("a draft stays with its chat", async () => {
+    const [one, two] = [server.addChat("One"), server.addChat("Two")];
+    await page.goto(`/c/${one.id}`);
+    await page.getByLabel("Message").fill("half a thought");
+    await page.getByRole("link", { name: "Two" }).click();
+    assert.equal(await page.getByLabel("Message").inputValue(), "");
+    await page.getByRole("link", { name: "One" }).click();
+    assert.equal(await page.getByLabel("Message").inputValue(), "half a thought");
+    await page.reload();
+    assert.equal(await page.getByLabel("Message").inputValue(), "half a thought");
+    assert.equal(new URL(page.url()).pathname, `/c/${one.id}`);
+    assert.ok(two);
+  });
+
+  test("two thousand messages open at the end, with few of them in the page", async () => {
+    const messages = Array.from({ length: 2000 }, (_, index) => ({
+      id: `msg_${index}`,
+      parent: index === 0 ? null : `msg_${index - 1}`,
+      role: index % 2 === 0 ? "user" : "assistant",
+      content: [{ type: "text", text: `Message ${index}\n\n- a point\n- **another** one` }],
+      created_at: index,
+    }));
+    const chat = server.addChat("Long", { messages });
+    await page.goto(`/c/${chat.id}`);
+    await page.getByText("Message 1999").waitFor();
+    assert.ok((await page.locator("article").count()) < 40);
+    const distance = () =>
+      page.getByRole("log").evaluate((log) => log.scrollHeight - log.clientHeight - log.scrollTop);
+    assert.ok((await distance()) < 2, `at the end, not ${await distance()} px above`);
+    await page.keyboard.press("Alt+ArrowUp");
+    await page.keyboard.press("Alt+ArrowUp");
+    await page.waitForFunction(() => document.activeElement?.dataset.turn === "1998");
+  });
+});

@@ -1,0 +1,43 @@
+/** The frame decoder against streams cut in every awkward place. */
+import { expect, test } from "vitest";
+import { SseDecoder, type SseFrame } from "./sse.ts";
+
+function decode(stream: string, pieceLength: number): SseFrame[] {
+  const bytes = new TextEncoder().encode(stream);
+  const decoder = new SseDecoder();
+  const frames: SseFrame[] = [];
+  for (let at = 0; at < bytes.length; at += pieceLength) {
+    frames.push(...decoder.push(bytes.slice(at, at + pieceLength)));
+  }
+  return frames;
+}
+
+const expected = [
+  { id: "1", data: '{"text":"Привет 🔭"}' },
+  { id: "2", data: "two\nlines" },
+];
+
+test.each(["\n", "\r\n", "\r"])("line ends %j, cut anywhere", (end) => {
+  const lines = [
+    ": keep-alive",
+    "",
+    "id: 1",
+    'data: {"text":"Привет 🔭"}',
+    "",
+    "id:2",
+    "event: ignored",
+    "data: two",
+    "data: lines",
+    "",
+    "",
+  ];
+  const stream = lines.join(end);
+  for (let length = 1; length <= stream.length; length += 1) {
+    // A lone CR at the very end may still become CRLF; the next byte tells.
+    expect(decode(stream + (end === "\r" ? ":" : ""), length)).toEqual(expected);
+  }
+});
+
+test("a frame without an end is no frame", () => {
+  expect(decode("id: 1\ndata: half", 3)).toEqual([]);
+});

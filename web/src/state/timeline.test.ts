@@ -1,0 +1,242 @@
+/** The timeline against whole logs: parallel calls, nested agents, replay, stopping, size. */
+import { describe, expect, test } from "vitest";
+import type { EventBody, RunEvent } from "../api/events.ts";
+import { createTimeline, nodeOf, reduce, runOf, type Timeline } from "./timeline.ts";
+
+type Entry = EventBody | [agent: string[], body: EventBody];
+
+function logOf(entries: Entry[]): RunEvent[] {
+  return entries.map((entry, index) => {
+    const [agent, body] = Array.isArray(entry) ? entry : [[], entry];
+    return { run: "run_1", seq: index + 1, at: 1000 + index, ...(agent.length > 0 ? { agent } : {}), body };
+  });
+}
+
+function read(events: RunEvent[]): Timeline {
+  const timeline = createTimeline();
+  for (const event of events) reduce(timeline, event);
+  return timeline;
+}
+
+const usage = { input_tokens: 10, output_tokens: 5 };
+const started: EventBody = { type: "run_started", model: "m" };
+const completed: EventBody = { type: "run_finished", outcome: "completed", usage };
+const requested = (call: string, name = "ls"): EventBody => ({ type: "tool_requested", call, name });
+const running = (call: string, args: unknown = {}, name = "ls"): EventBody => ({
+  type: "tool_started",
+  call,
+  name,
+  arguments: args,
+  repeatable: true,
+});
+const finished = (call: string, result = "ok", error = false, duration_ms = 7, name = "ls"): EventBody => ({
+  type: "tool_finished",
+  call,
+  name,
+  arguments: {},
+  result,
+  error,
+  truncated: false,
+  duration_ms,
+});
+const toolOf = (timeline: Timeline, call: string) => nodeOf(timeline.nodes, `tool ${call}`, "tool");
+const agentOf = (timeline: Timeline, id: string) => nodeOf(timeline.nodes, `agent ${id}`, "agent");
+
+const delegated: Entry[] = [
+  started,
+  requested("c1", "task"),
+  requested("c2", "task"),
+  running("c1", { description: "read" }, "task"),
+  running("c2", { description: "count" }, "task"),
+  [["a1"], { type: "agent_started", name: "Reader", call: "c1", task: "read" }],
+  [["a2"], { type: "agent_started", name: "Counter", call: "c2", task: "count" }],
+  [["a1"], requested("c3")],
+  [["a2"], requested("c4", "task")],
+  [["a2"], running("c4", {}, "task")],
+  [["a2", "a2.1"], { type: "agent_started", name: "Helper", call: "c4", task: "help" }],
+  [["a2", "a2.1"], requested("c5")],
+  [["a2", "a2.1"], finished("c5", "no such file", true)],
+];
+
+describe("tools", () => {
+  test("parallel calls keep apart, in the order they were asked for", () => {
+    const timeline = read(
+      logOf([
+        started,
+        requested("c1"),
+        requested("c2"),
+        { type: "tool_arguments_delta", call: "c2", delta: '{"path":' },
+        { type: "tool_arguments_delta", call: "c1", delta: "{}" },
+        { type: "tool_arguments_delta", call: "c2", delta: '"/a"}' },
+        running("c1"),
+        running("c2", { path: "/a" }),
+        finished("c2", "second"),
+      ]),
+    );
+    expect(runOf(timeline).children).toEqual(["tool c1", "tool c2"]);
+    expect(toolOf(timeline, "c1")).toMatchObject({ state: "running", argumentsText: "{}", result: null });
+    expect(toolOf(timeline, "c2")).toMatchObject({ state: "done", result: "second", durationMs: 7 });
+  });
+
+  test("arguments grow while they are written", () => {
+    const timeline = read(
+      logOf([started, requested("c1"), { type: "tool_arguments_delta", call: "c1", delta: '{"pa' }]),
+    );
+    expect(toolOf(timeline, "c1")).toMatchObject({ state: "writing", argumentsText: '{"pa' });
+  });
+
+  test("a cut result says so, wherever the server put the mark", () => {
+    const onEvent = { ...logOf([finished("c1", "begin")])[0], preview: true } as RunEvent;
+    const mark = { preview: true };
+    const cut: EventBody = Object.assign(finished("c2", "begin"), mark);
+    const timeline = read([onEvent, { run: "run_1", seq: 2, at: 0, body: cut }]);
+    expect(toolOf(timeline, "c1")?.preview).toBe(true);
+    expect(toolOf(timeline, "c2")?.preview).toBe(true);
+  });
+
+  test("one delta replaces one node", () => {
+    const timeline = read(logOf([...delegated, { type: "text_started", item: "t1" }]));
+    const before = new Map(timeline.nodes);
+    const body: EventBody = { type: "text_delta", item: "t1", delta: "x" };
+    reduce(timeline, { run: "run_1", seq: timeline.seq + 1, at: 0, body });
+    const changed = [...timeline.nodes].filter(([id, node]) => before.get(id) !== node).map(([id]) => id);
+    expect(changed).toEqual(["text t1"]);
+  });
+});
+
+describe("agents", () => {
+  test("nest under the calls that started them and count what happens below", () => {
+    const timeline = read(logOf(delegated));
+    expect(toolOf(timeline, "c2")?.agents).toEqual(["agent a2"]);
+    expect(toolOf(timeline, "c4")?.agents).toEqual(["agent a2.1"]);
+    expect(agentOf(timeline, "a2")).toMatchObject({ children: ["tool c4"], tools: 2, failed: 1, depth: 1 });
+    expect(agentOf(timeline, "a2.1")).toMatchObject({ children: ["tool c5"], tools: 1, failed: 1, depth: 2 });
+    expect(agentOf(timeline, "a1")).toMatchObject({ tools: 1, failed: 0 });
+    expect(runOf(timeline)).toMatchObject({ tools: 5, failed: 1, agents: 3, agentsRunning: 3 });
+  });
+
+  test("an approval inside an agent waits at the run, and the answer lets the tool go on", () => {
+    const asked: Entry[] = [
+      ...delegated,
+      [["a1"], { type: "approval_asked", approval: "p1", call: "c3", name: "ls", arguments: { path: "/" } }],
+    ];
+    const timeline = read(logOf(asked));
+    expect(runOf(timeline).waiting).toEqual(["approval p1"]);
+    expect(agentOf(timeline, "a1")?.waiting).toBe(1);
+    expect(toolOf(timeline, "c3")?.state).toBe("waiting");
+
+    const after = read(
+      logOf([
+        ...asked,
+        [["a1"], { type: "approval_answered", approval: "p1", decision: "allow", edited: false }],
+      ]),
+    );
+    expect(runOf(after).waiting).toEqual([]);
+    expect(agentOf(after, "a1")?.waiting).toBe(0);
+    expect(toolOf(after, "c3")?.state).toBe("running");
+  });
+});
+
+describe("texts", () => {
+  const live: Entry[] = [
+    started,
+    { type: "reasoning_started", item: "r1" },
+    { type: "reasoning_delta", item: "r1", delta: "hm" },
+    { type: "reasoning_finished", item: "r1", text: "hm", duration_ms: 9 },
+    { type: "text_started", item: "t1" },
+    { type: "text_delta", item: "t1", delta: "First " },
+    { type: "text_delta", item: "t1", delta: "I look." },
+    { type: "text_finished", item: "t1", text: "First I look.", answer: false },
+    requested("c1"),
+    { type: "tool_arguments_delta", call: "c1", delta: "{}" },
+    running("c1"),
+    finished("c1"),
+    { type: "text_started", item: "t2" },
+    { type: "text_delta", item: "t2", delta: "Done." },
+    { type: "text_finished", item: "t2", text: "Done.", answer: true },
+    completed,
+  ];
+
+  test("a replay without deltas equals what was seen live", () => {
+    const events = logOf(live);
+    const replay = events.filter((event) => !event.body.type.endsWith("_delta"));
+    expect([...read(replay).nodes]).toEqual([...read(events).nodes]);
+  });
+
+  test("reading a part again changes nothing", () => {
+    const events = logOf(live);
+    const twice = createTimeline();
+    for (const event of [...events.slice(0, 9), ...events.slice(3, 9), ...events.slice(5)]) {
+      reduce(twice, event);
+    }
+    expect([...twice.nodes]).toEqual([...read(events).nodes]);
+  });
+
+  test("a text is a possible answer until it turns out to be commentary", () => {
+    const events = logOf(live);
+    expect(runOf(read(events.slice(0, 6))).answers).toEqual(["text t1"]);
+    expect(runOf(read(events.slice(0, 8))).answers).toEqual([]);
+    expect(runOf(read(events)).answers).toEqual(["text t2"]);
+  });
+});
+
+describe("the end", () => {
+  test("a stop ends everything that turns, and a stopped call has not failed", () => {
+    const timeline = read(
+      logOf([
+        ...delegated,
+        [["a1"], { type: "question_asked", question: "q1", call: "c3", text: "?", options: [] }],
+        { type: "text_started", item: "t1" },
+        { type: "text_finished", item: "t1", text: "so far", answer: true },
+        [["a2"], finished("c4", "stopped", true, 0, "task")],
+        { type: "run_finished", outcome: "cancelled", usage },
+      ]),
+    );
+    const states = [...timeline.nodes.values()].flatMap((node) => (node.kind === "tool" ? [node.state] : []));
+    expect(new Set(states)).toEqual(new Set(["stopped", "failed"]));
+    expect(toolOf(timeline, "c4")?.state).toBe("stopped");
+    expect(toolOf(timeline, "c5")?.state).toBe("failed");
+    expect(runOf(timeline)).toMatchObject({ failed: 1, agentsRunning: 0, waiting: [], status: null });
+    expect(agentOf(timeline, "a2.1")?.outcome).toBe("cancelled");
+    expect(nodeOf(timeline.nodes, "question q1", "question")?.answered).toBe(true);
+  });
+
+  test("the status is replaced and goes away", () => {
+    const status = (description: string, done = false): EventBody => ({
+      type: "status",
+      description,
+      done,
+      hidden: done,
+    });
+    const events = logOf([started, status("one"), status("two"), status("", true)]);
+    expect(runOf(read(events.slice(0, 3))).status).toBe("two");
+    expect(runOf(read(events)).status).toBeNull();
+  });
+
+  test("usage adds up while it goes and is the server's sum at the end", () => {
+    const called: EventBody = { type: "model_called", model: "m", usage, cost_micro_usd: 3, duration_ms: 1 };
+    expect(runOf(read(logOf([started, called, called])))).toMatchObject({
+      usage: { input_tokens: 20, output_tokens: 10 },
+      costMicroUsd: 6,
+    });
+    expect(runOf(read(logOf([started, called, called, completed]))).usage).toEqual(usage);
+  });
+});
+
+test("ten thousand events, measured", () => {
+  const entries: Entry[] = [started];
+  for (let call = 0; entries.length < 10_000; call += 1) {
+    entries.push(requested(`c${call}`), running(`c${call}`), finished(`c${call}`));
+    entries.push({ type: "text_started", item: `t${call}` });
+    for (let word = 0; word < 6; word += 1)
+      entries.push({ type: "text_delta", item: `t${call}`, delta: "word " });
+    entries.push({ type: "text_finished", item: `t${call}`, text: "word ".repeat(6), answer: false });
+  }
+  const events = logOf(entries);
+  const from = performance.now();
+  const timeline = read(events);
+  const tookMs = performance.now() - from;
+  process.stdout.write(`reduced ${events.length} events in ${tookMs.toFixed(1)} ms\n`);
+  expect(timeline.seq).toBe(events.length);
+  expect(runOf(timeline).tools).toBe(runOf(timeline).children.length / 2);
+});
