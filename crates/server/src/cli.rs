@@ -164,6 +164,7 @@ async fn print_new_key(flags: &Flags, email: &str, name: &str) -> anyhow::Result
 async fn run_server(flags: &Flags) -> anyhow::Result<()> {
     let config = Config::load(flags)?;
     start_logging(&config)?;
+    raise_file_limit();
     for warning in &config.warnings {
         tracing::warn!("{warning}");
     }
@@ -193,6 +194,15 @@ async fn run_server(flags: &Flags) -> anyhow::Result<()> {
     app.close().await;
     tracing::info!("stopped");
     Ok(())
+}
+
+/// Each connection is an open file, and systems allow few of them until they are asked.
+fn raise_file_limit() {
+    const WANTED: u64 = 65_536;
+    match rlimit::increase_nofile_limit(WANTED) {
+        Ok(limit) => tracing::debug!(limit, "open files"),
+        Err(error) => tracing::warn!(%error, "cannot raise the limit on open files"),
+    }
 }
 
 fn start_logging(config: &Config) -> anyhow::Result<()> {
