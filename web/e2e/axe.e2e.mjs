@@ -27,6 +27,8 @@ async function check(page, screen) {
   assert.deepEqual(found, []);
 }
 
+const sections = { appearance: "[role=switch]", models: ".model .name", keys: "form" };
+
 async function visit(page, server) {
   await page.goto("/");
   await page.locator(".empty button").first().waitFor();
@@ -45,11 +47,12 @@ async function visit(page, server) {
   await check(page, "panel");
   await page.locator("[role=tab]").nth(2).click();
   await page.locator(".list .seq").first().waitFor();
+  // Rows are hidden for the moment in which the list measures them.
+  await page.waitForFunction(() => !document.querySelector(".list [style*=hidden]"));
   await check(page, "debug");
-  for (const section of ["appearance", "models", "keys"]) {
+  for (const [section, content] of Object.entries(sections)) {
     await page.goto(`/settings/${section}`);
-    await page.locator("h1").waitFor();
-    await page.waitForLoadState("networkidle");
+    await page.locator(content).first().waitFor();
     await check(page, section);
   }
   await page.goto("/welcome");

@@ -31,8 +31,9 @@ export async function openPage(browser, { url, preferences = {}, ...options }) {
     ...options,
   });
   await context.addInitScript((chosen) => {
-    localStorage.getItem("glasshouse.preferences") ??
+    if (localStorage.getItem("glasshouse.preferences") === null) {
       localStorage.setItem("glasshouse.preferences", JSON.stringify(chosen));
+    }
   }, preferences);
   const page = await context.newPage();
   page.complaints = [];

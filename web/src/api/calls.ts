@@ -27,18 +27,18 @@ export const setUp = (body: { email: string; name: string; password: string; tok
   call<{ user: User }>("POST", `${v1}/setup`, body);
 export const logIn = (email: string, password: string) =>
   call<{ user: User }>("POST", `${v1}/login`, { email, password });
-export const logOut = () => call<void>("POST", `${v1}/logout`);
+export const logOut = () => call<undefined>("POST", `${v1}/logout`);
 
 export const listKeys = () => call<{ keys: ApiKey[] }>("GET", `${v1}/keys`);
 export const createKey = (name: string) =>
   call<{ key: ApiKey; secret: string }>("POST", `${v1}/keys`, { name });
-export const deleteKey = (key: string) => call<void>("DELETE", `${v1}/keys/${id(key)}`);
+export const deleteKey = (key: string) => call<undefined>("DELETE", `${v1}/keys/${id(key)}`);
 
 export const listModels = () => call<ModelList>("GET", `${v1}/models`);
 export const changeModel = (model: string, change: Partial<ModelSettings>) =>
   call<Model>("PUT", `${v1}/models/${id(model)}`, change);
 export const setDefaultModel = (model: string) =>
-  call<void>("PUT", `${v1}/settings/default-model`, { model });
+  call<undefined>("PUT", `${v1}/settings/default-model`, { model });
 
 export interface NewConnection {
   name: string;
@@ -54,7 +54,7 @@ export const discoverServers = () => call<{ found: FoundServer[] }>("GET", `${v1
 export const refreshConnection = (connection: string) =>
   call<Connection>("POST", `${v1}/connections/${id(connection)}/refresh`);
 export const deleteConnection = (connection: string) =>
-  call<void>("DELETE", `${v1}/connections/${id(connection)}`);
+  call<undefined>("DELETE", `${v1}/connections/${id(connection)}`);
 
 export function listChats(
   options: { query?: string; before?: number; limit?: number } = {},
@@ -69,7 +69,7 @@ export const getChat = (chat: string, signal?: AbortSignal) =>
   call<Chat>("GET", `${v1}/chats/${id(chat)}`, undefined, signal);
 export const changeChat = (chat: string, change: { title?: string; current?: string }) =>
   call<ChatRow>("PATCH", `${v1}/chats/${id(chat)}`, change);
-export const deleteChat = (chat: string) => call<void>("DELETE", `${v1}/chats/${id(chat)}`);
+export const deleteChat = (chat: string) => call<undefined>("DELETE", `${v1}/chats/${id(chat)}`);
 export const sendMessage = (
   chat: string,
   body: { parent: string | null; content: string | Part[]; model?: string },
@@ -97,11 +97,11 @@ export const runEventsAddress = (run: string, after: number, previewBytes: numbe
   `/runs/${id(run)}/events?preview=${previewBytes}&after=${after}`;
 export const getCall = (run: string, toolCall: string) =>
   call<ToolFinished>("GET", `/runs/${id(run)}/calls/${id(toolCall)}`);
-export const cancelRun = (run: string) => call<void>("POST", `/runs/${id(run)}/cancel`);
+export const cancelRun = (run: string) => call<undefined>("POST", `/runs/${id(run)}/cancel`);
 export const answerApproval = (
   run: string,
   approval: string,
   body: { decision: "allow" | "deny"; arguments?: unknown; reason?: string },
-) => call<void>("POST", `/runs/${id(run)}/approvals/${id(approval)}`, body);
+) => call<undefined>("POST", `/runs/${id(run)}/approvals/${id(approval)}`, body);
 export const answerQuestion = (run: string, question: string, answer: string) =>
-  call<void>("POST", `/runs/${id(run)}/questions/${id(question)}`, { answer });
+  call<undefined>("POST", `/runs/${id(run)}/questions/${id(question)}`, { answer });

@@ -5,28 +5,6 @@ import type { Activity, ChatRow } from "../api/types.ts";
 
 const pageSize = 60;
 
-export type GroupName = "running" | "today" | "yesterday" | "earlier";
-export interface Group {
-  name: GroupName;
-  chats: ChatRow[];
-}
-
-/** Chats under the headings of the sidebar; what runs or waits comes first. */
-export function groupChats(chats: ChatRow[], now: Date): Group[] {
-  const today = new Date(now.getFullYear(), now.getMonth(), now.getDate()).getTime();
-  const yesterday = new Date(now.getFullYear(), now.getMonth(), now.getDate() - 1).getTime();
-  const groups: Record<GroupName, ChatRow[]> = { running: [], today: [], yesterday: [], earlier: [] };
-  for (const chat of chats) {
-    if (chat.state !== "idle") groups.running.push(chat);
-    else if (chat.updated_at >= today) groups.today.push(chat);
-    else if (chat.updated_at >= yesterday) groups.yesterday.push(chat);
-    else groups.earlier.push(chat);
-  }
-  return (Object.keys(groups) as GroupName[])
-    .map((name) => ({ name, chats: groups[name] }))
-    .filter((group) => group.chats.length > 0);
-}
-
 type ActivityListener = (activity: Activity) => void;
 
 class Chats {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { ChatRow } from "../api/types.ts";
 import { argumentLine, argumentsText, partialLine } from "./arguments.ts";
-import { groupChats } from "./chats.svelte.ts";
+import { groupChats } from "./groups.ts";
 import { routeOf } from "./router.svelte.ts";
 import { splitByHits } from "./search.ts";
 
