@@ -1,13 +1,21 @@
 //! `cargo xtask bench`: builds the release and measures it.
 
-use crate::command::{self, cargo};
+use std::process::Command;
+
+use crate::command::{self, cargo, debug_folder, root};
 
 /// Builds the program and the bench, and runs the bench with `arguments`.
 ///
 /// # Errors
 /// Where one of them fails.
 pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
+    // Together, so that they share their dependencies; `cargo run` would build some of them again.
     command::run(&mut cargo(&["build", "--release", "--package", "server", "--package", "bench"]))?;
-    let mut bench = cargo(&["run", "--release", "--package", "bench", "--bin", "bench", "--"]);
-    command::run(bench.args(arguments))
+    let release = debug_folder()?.join("../release");
+    let mut bench = Command::new(release.join("bench"));
+    if !arguments.iter().any(|argument| argument.starts_with("--program")) {
+        bench.arg("--program").arg(release.join("glasshouse"));
+    }
+    bench.args(arguments).current_dir(root());
+    command::run(&mut bench)
 }

@@ -146,11 +146,7 @@ fn has_doc_tests(folder: &Path) -> anyhow::Result<bool> {
         let found = if path.is_dir() {
             has_doc_tests(&path)?
         } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let text = fs::read_to_string(&path)?;
-            text.lines().any(|line| {
-                let line = line.trim_start();
-                line.starts_with("/// ```") || line.starts_with("//! ```")
-            })
+            has_doc_test(&fs::read_to_string(&path)?)
         } else {
             false
         };
@@ -159,4 +155,31 @@ fn has_doc_tests(folder: &Path) -> anyhow::Result<bool> {
         }
     }
     Ok(false)
+}
+
+/// Whether a code block in a comment is Rust: one without a language, or with a word that rustdoc knows.
+fn has_doc_test(source: &str) -> bool {
+    let mut inside = false;
+    for line in source.lines().map(str::trim_start) {
+        let comment = line.strip_prefix("/// ```").or_else(|| line.strip_prefix("//! ```"));
+        let Some(language) = comment else { continue };
+        inside = !inside;
+        let first = language.split(',').next().unwrap_or("").trim();
+        if inside && matches!(first, "" | "rust" | "no_run" | "should_panic" | "compile_fail") {
+            return true;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_doc_test;
+
+    #[test]
+    fn only_rust_in_comments_is_a_doc_test() {
+        assert!(has_doc_test("    /// ```\n    /// let a = 1;\n    /// ```"));
+        assert!(has_doc_test("//! ```json\n//! {}\n//! ```\n//!\n//! ```no_run\n//! ```"));
+        assert!(!has_doc_test("/// ```json\n/// {}\n/// ```\nlet s = \"```\";"));
+    }
 }
