@@ -129,6 +129,15 @@ export type EventBody =
       duration_ms: number;
     }
   | {
+      type: "tool_handed_over";
+      /** The call. */
+      call: string;
+      /** The tool's name. */
+      name: string;
+      /** The arguments; a JSON string where the model's text was not JSON. */
+      arguments: unknown;
+    }
+  | {
       type: "approval_asked";
       /** Unique within the run. */
       approval: string;
@@ -242,7 +251,7 @@ export type MessageId = string;
 export type NoticeLevel = "info" | "warning" | "error";
 
 /** How a run or a sub-agent ended. */
-export type Outcome = "completed" | "cancelled" | "failed" | "limited";
+export type Outcome = "completed" | "cancelled" | "failed" | "limited" | "handed_over";
 
 /** One piece of a message's content. */
 export type Part =

@@ -1,5 +1,12 @@
 //! Tidy tests: they hold the shape of the repository. Each failure says what to do.
 
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "clippy allows these in tests, but not in the functions tests call"
+)]
+
 mod arrows;
 mod code;
 mod documented;
