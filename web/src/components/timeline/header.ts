@@ -18,6 +18,7 @@ const stateOf: Record<Outcome, StepsHeader["state"]> = {
   cancelled: "stopped",
   failed: "failed",
   limited: "limited",
+  handed_over: "done",
 };
 
 export function stateOfOutcome(outcome: Outcome | null): StepsHeader["state"] {
