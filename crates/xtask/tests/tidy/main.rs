@@ -10,6 +10,7 @@
 mod arrows;
 mod code;
 mod documented;
+mod links;
 mod repository;
 
 /// Fails with all faults at once.

@@ -19,6 +19,11 @@ pub(crate) fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
+/// Whether there is something at `path`, from the repository's folder.
+pub(crate) fn is_there(path: &Path) -> bool {
+    root().join(path).exists()
+}
+
 /// All text files: those git keeps, and those it would keep.
 pub(crate) fn files() -> Vec<File> {
     let arguments = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
