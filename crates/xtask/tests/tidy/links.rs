@@ -9,15 +9,15 @@ use crate::{
 
 #[test]
 fn links_and_paths_lead_somewhere() {
-    let faults = files_named(&[".md"]).iter().flat_map(|file| {
-        let folder = Path::new(&file.path).parent().unwrap_or(Path::new("")).to_owned();
-        let links = links(&file.text).into_iter().map(move |link| flat(&folder.join(link)));
-        let missing = links.chain(paths(&file.text)).filter(|path| !is_there(path));
-        missing
-            .map(|path| format!("{}: there is no {}: correct it", file.path, path.display()))
-            .collect::<Vec<_>>()
-    });
-    expect_none(faults.collect());
+    let mut faults = Vec::new();
+    for file in files_named(&[".md"]) {
+        let folder = Path::new(&file.path).parent().unwrap_or(Path::new(""));
+        let links = links(&file.text).into_iter().map(|link| flat(&folder.join(link)));
+        for path in links.chain(paths(&file.text)).filter(|path| !is_there(path)) {
+            faults.push(format!("{}: there is no {}: correct it", file.path, path.display()));
+        }
+    }
+    expect_none(faults);
 }
 
 /// The targets of `[…](target)`, without addresses on the web and without the part behind `#`.
