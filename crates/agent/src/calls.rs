@@ -14,19 +14,25 @@ use crate::{
     turns::AgentContext,
 };
 
-/// Runs all calls, several at a time, and returns the tool messages in the order of the calls.
+/// Runs all calls but those of the caller's own tools, several at a time, and returns the tool messages in the
+/// order of the calls.
 pub(crate) async fn run_calls(
     agent: &Arc<AgentContext>,
     tools: &Toolbox,
     calls: &[RequestedCall],
 ) -> Vec<Message> {
-    agent.status(describe(calls)).await;
+    let calls: Vec<&RequestedCall> =
+        calls.iter().filter(|call| !tools.is_client(&call.written.name)).collect();
+    if calls.is_empty() {
+        return Vec::new();
+    }
+    agent.status(describe(&calls)).await;
     // Boxed here, since the compiler cannot see through a borrowing closure that the futures are `Send`.
-    let calls: Vec<_> = calls.iter().map(|call| run_call(agent, tools, call).boxed()).collect();
+    let calls: Vec<_> = calls.into_iter().map(|call| run_call(agent, tools, call).boxed()).collect();
     stream::iter(calls).buffered(agent.run.limits.parallel_calls.max(1)).collect().await
 }
 
-fn describe(calls: &[RequestedCall]) -> String {
+fn describe(calls: &[&RequestedCall]) -> String {
     match calls {
         [call] => format!("{}…", call.written.name),
         calls => format!("Running {} tools…", calls.len()),

@@ -4,7 +4,7 @@ use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use domain::{ChatId, EventBody, Message, MessageId, Outcome, Problem, ProblemCode, Role};
 use futures_util::FutureExt;
-use llm::{ChatModel, ToolMode};
+use llm::{ChatModel, ToolMode, ToolSpec};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -35,6 +35,8 @@ pub struct RunRequest {
     pub message: Option<MessageId>,
     /// The main agent and those it may hand work to.
     pub agents: Agents,
+    /// Tools that the caller brings and runs itself: a call of one ends the run as handed over.
+    pub client_tools: Vec<ToolSpec>,
     /// The model all of them use.
     pub model: ChatModel,
     /// How to call it.
@@ -75,7 +77,11 @@ struct End(Outcome, Option<Problem>);
 /// `RunStarted` to `RunFinished`. Whatever is open when it ends early is closed with what it had: dropping
 /// the work is all it takes to stop every model call, tool and sub-agent at once.
 pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSignals) {
-    let RunRequest { chat, message, agents, model, settings, history, workspace, limits } = request;
+    let RunRequest { chat, message, mut agents, client_tools, model, settings, history, workspace, limits } =
+        request;
+    if !client_tools.is_empty() {
+        agents.main.tools = agents.main.tools.with_client_tools(&client_tools);
+    }
     emitter.emit(EventBody::RunStarted { chat, message, model: model.name().to_owned() }).await;
     let budget = Budget::new(limits, settings.prices);
     let context = Arc::new(RunContext { agents, model, settings, workspace, limits, budget, asks });
@@ -98,6 +104,7 @@ fn end_of(result: Result<String, Stop>) -> End {
         Ok(_) => End(Outcome::Completed, None),
         Err(Stop::Limited { problem, .. }) => End(Outcome::Limited, Some(problem)),
         Err(Stop::Failed(problem)) => End(Outcome::Failed, Some(problem)),
+        Err(Stop::HandedOver) => End(Outcome::HandedOver, None),
     }
 }
 
@@ -123,7 +130,7 @@ fn fault() -> End {
 
 async fn finish(emitter: &Emitter, context: &RunContext, End(outcome, problem): End) {
     let reason = match outcome {
-        Outcome::Completed => "The run ended before this finished.",
+        Outcome::Completed | Outcome::HandedOver => "The run ended before this finished.",
         Outcome::Cancelled => "Stopped.",
         Outcome::Failed => "The run failed before this finished.",
         Outcome::Limited => "The run reached a limit before this finished.",

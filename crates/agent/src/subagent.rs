@@ -42,6 +42,8 @@ pub(crate) fn run_sub_agent(
                 emitter.close(Outcome::Limited, &result).await;
                 Ok(result)
             }
+            // Only the main agent has the caller's tools.
+            Ok(Err(Stop::HandedOver)) => failed(&emitter, "It called a tool it does not have.".into()).await,
             Ok(Err(Stop::Failed(problem))) => failed(&emitter, problem.message).await,
             Err(_) => failed(&emitter, "It met a fault in the server.".into()).await,
         }

@@ -162,6 +162,8 @@ pub struct Toolbox {
     tools: Vec<Arc<Tool>>,
     specs: Arc<[ToolSpec]>,
     needs_approval: Vec<String>,
+    /// Names of the tools that the caller runs.
+    client: Vec<String>,
 }
 
 impl Toolbox {
@@ -169,7 +171,7 @@ impl Toolbox {
     #[must_use]
     pub fn new(tools: Vec<Arc<Tool>>) -> Self {
         let specs = tools.iter().map(|tool| tool.spec.clone()).collect();
-        Self { tools, specs, needs_approval: Vec::new() }
+        Self { tools, specs, needs_approval: Vec::new(), client: Vec::new() }
     }
 
     /// The same tools without those whose names are listed.
@@ -191,6 +193,23 @@ impl Toolbox {
     pub fn with_approval(mut self, name: &str) -> Self {
         self.needs_approval.push(name.to_owned());
         self
+    }
+
+    /// The same tools and those that the caller of the run brings and runs itself; they win over ours of the
+    /// same name.
+    #[must_use]
+    pub fn with_client_tools(&self, specs: &[ToolSpec]) -> Self {
+        let client: Vec<String> = specs.iter().map(|spec| spec.name.clone()).collect();
+        let hidden: Vec<&str> = client.iter().map(String::as_str).collect();
+        let mut tools = self.without(&hidden);
+        tools.specs = tools.specs.iter().chain(specs).cloned().collect();
+        Self { client, ..tools }
+    }
+
+    /// Whether the caller runs this tool.
+    #[must_use]
+    pub fn is_client(&self, name: &str) -> bool {
+        self.client.iter().any(|client| client == name)
     }
 
     /// The tool of this name.

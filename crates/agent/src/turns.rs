@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-use domain::{AgentPath, EventBody, Message, Problem, Role, event::NoticeLevel};
+use domain::{AgentPath, EventBody, Message, Problem, Role, event::NoticeLevel, message::arguments_value};
 
 use crate::{
     AgentSpec, Emitter,
@@ -13,7 +13,7 @@ use crate::{
     calls::run_calls,
     context::fit,
     run::{RunContext, with_instructions},
-    step::{Answer, call_model},
+    step::{Answer, RequestedCall, call_model},
     tool::Toolbox,
 };
 
@@ -39,6 +39,8 @@ pub(crate) enum Stop {
     Limited { problem: Problem, text: String },
     /// A fault ended it.
     Failed(Problem),
+    /// The caller has to run tools of its own first.
+    HandedOver,
 }
 
 impl AgentContext {
@@ -117,10 +119,27 @@ pub(crate) async fn take_turns(agent: Arc<AgentContext>, history: Vec<Message>) 
             };
         }
         let results = run_calls(&agent, &offered, &answer.calls).await;
+        if hand_over(&agent, &offered, &answer.calls).await {
+            return Err(Stop::HandedOver);
+        }
         messages.push(answer.into_message());
         messages.extend(results);
     }
     Err(out_of_steps(&agent, String::new()).await)
+}
+
+/// Gives the calls of the caller's own tools to the caller, ours having been run. Whether there were any.
+async fn hand_over(agent: &AgentContext, tools: &Toolbox, calls: &[RequestedCall]) -> bool {
+    let mut handed_over = false;
+    for RequestedCall { id: call, written, .. } in
+        calls.iter().filter(|call| tools.is_client(&call.written.name))
+    {
+        let (call, name, arguments) =
+            (call.clone(), written.name.clone(), arguments_value(&written.arguments));
+        agent.emitter.emit(EventBody::ToolHandedOver { call, name, arguments }).await;
+        handed_over = true;
+    }
+    handed_over
 }
 
 const LAST_STEP: &str = "You have reached the limit on steps. You have no tools any more: give your best \

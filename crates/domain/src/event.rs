@@ -221,6 +221,16 @@ pub enum EventBody {
         #[cfg_attr(feature = "typescript", ts(type = "number"))]
         duration_ms: u64,
     },
+    /// The call is the caller's to run: the run ends here and another one goes on with the result.
+    ToolHandedOver {
+        /// The call.
+        call: String,
+        /// The tool's name.
+        name: String,
+        /// The arguments; a JSON string where the model's text was not JSON.
+        #[cfg_attr(feature = "typescript", ts(type = "unknown"))]
+        arguments: Value,
+    },
     /// A call waits for a person's consent.
     ApprovalAsked {
         /// Unique within the run.
@@ -358,6 +368,8 @@ pub enum Outcome {
     Failed,
     /// A limit ended it; what it had written stands.
     Limited,
+    /// It waits for the caller to run the tools that were handed over.
+    HandedOver,
 }
 
 /// What a person decided about a tool call.
@@ -480,6 +492,7 @@ impl EventBody {
             | Self::ToolStarted { .. }
             | Self::ToolProgress { .. }
             | Self::ToolFinished { .. }
+            | Self::ToolHandedOver { .. }
             | Self::ApprovalAsked { .. }
             | Self::ApprovalAnswered { .. }
             | Self::QuestionAsked { .. }
@@ -539,6 +552,7 @@ impl EventBody {
             Self::ToolStarted { .. } => "tool_started",
             Self::ToolProgress { .. } => "tool_progress",
             Self::ToolFinished { .. } => "tool_finished",
+            Self::ToolHandedOver { .. } => "tool_handed_over",
             Self::ApprovalAsked { .. } => "approval_asked",
             Self::ApprovalAnswered { .. } => "approval_answered",
             Self::QuestionAsked { .. } => "question_asked",

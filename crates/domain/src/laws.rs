@@ -112,6 +112,7 @@ impl State {
                 self.items.remove(&format!("running call {call}"));
                 self.close(call, "call", None)
             }
+            EventBody::ToolHandedOver { call, .. } => self.close(call, "call", None),
             EventBody::ApprovalAsked { approval, call, .. } => {
                 self.waiting.insert(format!("approval {approval}"));
                 self.delta(call, "call", "")

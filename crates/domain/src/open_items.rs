@@ -62,6 +62,7 @@ impl OpenItems {
             EventBody::TextFinished { item: id, .. }
             | EventBody::ReasoningFinished { item: id, .. }
             | EventBody::ToolFinished { call: id, .. }
+            | EventBody::ToolHandedOver { call: id, .. }
             | EventBody::ApprovalAnswered { approval: id, .. }
             | EventBody::QuestionAnswered { question: id, .. } => {
                 self.remove(|_, item| item.id() == Some(id))

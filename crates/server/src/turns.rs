@@ -203,6 +203,7 @@ impl App {
             chat,
             message,
             agents,
+            client_tools: Vec::new(),
             model: model.model,
             settings,
             history,

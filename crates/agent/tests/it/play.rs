@@ -22,6 +22,7 @@ pub(crate) struct Play {
     pub(crate) asks: Asks,
     pub(crate) stop: StopSignals,
     pub(crate) question: String,
+    pub(crate) client_tools: Vec<llm::ToolSpec>,
     requests: Arc<Mutex<Vec<Vec<Message>>>>,
 }
 
@@ -61,6 +62,7 @@ impl Play {
             asks: Asks::default(),
             stop: StopSignals::default(),
             question: "Please.".into(),
+            client_tools: Vec::new(),
             requests: Arc::default(),
         }
     }
@@ -77,6 +79,7 @@ impl Play {
             chat: None,
             message: None,
             agents: self.agents.clone(),
+            client_tools: self.client_tools.clone(),
             model: self.model.clone(),
             settings: self.settings,
             history: vec![Message::text(Role::User, self.question.clone())],
@@ -133,6 +136,7 @@ fn line(event: &RunEvent) -> Option<String> {
         EventBody::ToolFinished { call, result, error, .. } => {
             format!("{} {call}: {result}", if *error { "failed" } else { "finished" })
         }
+        EventBody::ToolHandedOver { call, arguments, .. } => format!("hands over {call} {arguments}"),
         EventBody::ApprovalAsked { call, .. } => format!("asks to run {call}"),
         EventBody::ApprovalAnswered { decision, edited, .. } => {
             format!("is told {decision:?} edited={edited}")

@@ -129,3 +129,22 @@ async fn text_after_a_call_is_an_item_of_its_own() {
         lines(&log).into_iter().filter(|line| line.contains("says") || line.contains("answers")).collect();
     assert_eq!(said, [r#"main says "Before.""#, r#"main says "After.""#, r#"main answers "End.""#]);
 }
+
+#[tokio::test]
+async fn the_callers_own_tools_are_handed_over() {
+    let calls = [call(0, "ls", &json!({})), call(1, "open_door", &json!({"door": 3}))].concat();
+    let mut play = Play::turns(vec![calls]).await;
+    play.client_tools = vec![llm::ToolSpec {
+        name: "open_door".into(),
+        description: "Opens a door.".into(),
+        parameters: json!({"type": "object"}),
+    }];
+    let log = play.log().await;
+    let all = lines(&log);
+    assert_eq!(all.last().unwrap(), "main finished HandedOver");
+    assert!(
+        all.contains(&"main finished c1: The workspace is empty.".to_owned()),
+        "ours has been run: {all:#?}"
+    );
+    assert!(all.contains(&r#"main hands over c2 {"door":3}"#.to_owned()), "{all:#?}");
+}

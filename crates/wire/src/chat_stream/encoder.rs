@@ -160,6 +160,12 @@ impl ChatStreamEncoder {
                 self.start_tool(call, name, Some(arguments), out);
             }
             EventBody::ToolProgress { message, .. } => out.status(message, false, false),
+            EventBody::ToolHandedOver { call, name, arguments } => {
+                // This door offers no tools of the caller's own; another may have started the run.
+                self.start_tool(call, name, Some(arguments), out);
+                self.names.remove(call);
+                self.started.remove(call);
+            }
             EventBody::ToolFinished { call, name, arguments, result, error, truncated, duration_ms } => {
                 self.start_tool(call, name, Some(arguments), out);
                 self.names.remove(call);
@@ -288,7 +294,7 @@ impl Output<'_> {
             }
             // What was written stands, so it is not an error, but the reader should learn why it stops.
             (Outcome::Limited, Some(problem)) => self.status(&problem.message, true, false),
-            (Outcome::Completed | Outcome::Cancelled | Outcome::Limited, _) => {}
+            (Outcome::Completed | Outcome::Cancelled | Outcome::Limited | Outcome::HandedOver, _) => {}
         }
         self.push(&Payload::Done { run_id, outcome, usage });
     }
