@@ -5,7 +5,8 @@ import { readFrames, type SseFrame } from "./sse.ts";
 export interface FollowOptions {
   /** The address to ask; called again for every try, so that it can name the last event seen. */
   address: () => string;
-  onFrame: (frame: SseFrame) => void;
+  /** The next frames, in batches of what came within a few hundredths of a second. */
+  onFrames: (frames: SseFrame[]) => void;
   /** The line is up (again). */
   onOpen?: () => void;
   /** The line broke; the next try starts in `waitMs`. */
@@ -46,9 +47,9 @@ export function follow(options: FollowOptions): Follower {
     options.onOpen?.();
     await readFrames(
       response,
-      (frame) => {
+      (frames) => {
         failures = 0;
-        if (!stopped) options.onFrame(frame);
+        if (!stopped) options.onFrames(frames);
       },
       abort,
     );

@@ -41,26 +41,44 @@ export class SseDecoder {
 
 /** The server sends a comment every 15 s; silence for longer means the line is dead. */
 const silenceLimitMs = 45_000;
+const silenceCheckMs = 5_000;
+/** Frames are given in batches: more often than this nobody sees, and every repaint costs. */
+const batchMs = 40;
 
-/** Calls `onFrame` for every frame until the stream ends; throws when it breaks or falls silent. */
+/** Calls `onFrames` with each batch until the stream ends; throws when it breaks or falls silent. */
 export async function readFrames(
   response: Response,
-  onFrame: (frame: SseFrame) => void,
+  onFrames: (frames: SseFrame[]) => void,
   abort: AbortController,
 ): Promise<void> {
   const reader = response.body?.getReader();
   if (!reader) return;
   const decoder = new SseDecoder();
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let waiting: SseFrame[] = [];
+  let batch: ReturnType<typeof setTimeout> | undefined;
+  let heardAt = performance.now();
+
+  const give = () => {
+    clearTimeout(batch);
+    batch = undefined;
+    const frames = waiting;
+    waiting = [];
+    if (frames.length > 0) onFrames(frames);
+  };
+  const watch = setInterval(() => {
+    if (performance.now() - heardAt > silenceLimitMs) abort.abort("silence");
+  }, silenceCheckMs);
   try {
     for (;;) {
-      clearTimeout(timer);
-      timer = setTimeout(() => abort.abort("silence"), silenceLimitMs);
       const { done, value } = await reader.read();
       if (done) return;
-      for (const frame of decoder.push(value)) onFrame(frame);
+      heardAt = performance.now();
+      waiting.push(...decoder.push(value));
+      if (waiting.length > 0) batch ??= setTimeout(give, batchMs);
     }
   } finally {
-    clearTimeout(timer);
+    clearInterval(watch);
+    // What had come before the line broke counts as seen; a stop leaves nobody to see it.
+    give();
   }
 }

@@ -95,7 +95,9 @@ class Chats {
         // Whatever ended while we were away has left no event: the list tells.
         void this.load().catch(() => {});
       },
-      onFrame: (frame) => this.#take(JSON.parse(frame.data) as Activity),
+      onFrames: (frames) => {
+        for (const frame of frames) this.#take(JSON.parse(frame.data) as Activity);
+      },
       isComplete: () => false,
     });
   }

@@ -9,8 +9,6 @@ import { noteServerTime } from "./clock.svelte.ts";
 import { emptyRun, type NodeId, type RunNode, type TimelineNode } from "./nodes.ts";
 import { createTimeline, nodeOf, reduce, runId, type Timeline } from "./timeline.ts";
 
-/** Deltas are shown in batches: more often than this nobody sees, and every repaint costs. */
-const frameMs = 40;
 const previewBytes = 2000;
 
 export type Connection = "idle" | "connecting" | "live" | "lost" | "ended";
@@ -31,8 +29,6 @@ export class RunView {
   search = $state("");
 
   #timeline: Timeline;
-  #queue: RunEvent[] = [];
-  #timer: ReturnType<typeof setTimeout> | undefined;
   #follower: Follower | undefined;
   #onFinished: (view: RunView) => void;
 
@@ -63,13 +59,9 @@ export class RunView {
     this.connection = "connecting";
     this.refusal = null;
     this.#follower = follow({
-      address: () => {
-        // What waits to be shown counts as seen.
-        this.#flush();
-        return runEventsAddress(this.id, this.#timeline.seq, previewBytes);
-      },
+      address: () => runEventsAddress(this.id, this.#timeline.seq, previewBytes),
       onOpen: () => (this.connection = "live"),
-      onFrame: (frame) => this.#take(frame),
+      onFrames: (frames) => this.#read(frames),
       onLost: (waitMs) => {
         this.connection = "lost";
         this.retryAt = Date.now() + waitMs;
@@ -78,10 +70,7 @@ export class RunView {
         this.refusal = error;
         this.#end();
       },
-      isComplete: () => {
-        this.#flush();
-        return this.finished;
-      },
+      isComplete: () => this.finished,
     });
   }
 
@@ -90,7 +79,6 @@ export class RunView {
   }
 
   stopFollowing(): void {
-    this.#flush();
     this.#follower?.stop();
     this.#follower = undefined;
     if (this.connection !== "ended") this.connection = "idle";
@@ -117,24 +105,17 @@ export class RunView {
     return this.choices.get(id) ?? byItself;
   }
 
-  #take(frame: SseFrame): void {
-    const event = JSON.parse(frame.data) as RunEvent;
-    noteServerTime(event.at);
-    this.#queue.push(event);
-    this.#timer ??= setTimeout(() => this.#flush(), frameMs);
-  }
-
-  #flush(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    const events = this.#queue;
-    this.#queue = [];
-    const wasFinished = this.finished;
-    for (const event of events) reduce(this.#timeline, event);
-    if (!wasFinished && this.finished) this.#end();
+  #read(frames: SseFrame[]): void {
+    for (const frame of frames) {
+      const event = JSON.parse(frame.data) as RunEvent;
+      noteServerTime(event.at);
+      reduce(this.#timeline, event);
+    }
+    if (this.finished) this.#end();
   }
 
   #end(): void {
+    if (this.connection === "ended") return;
     this.#follower?.stop();
     this.#follower = undefined;
     this.connection = "ended";
