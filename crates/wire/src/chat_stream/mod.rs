@@ -6,4 +6,4 @@ pub mod request;
 
 pub use collected::Collected;
 pub use encoder::{ChatStreamEncoder, ChatStreamOptions};
-pub use request::{ChatStreamRequest, InvalidRequest, Mode};
+pub use request::{ChatStreamRequest, Mode};

@@ -1,7 +1,9 @@
 //! The body of `POST /chat/stream`: tolerant of what it does not know, exact about what it does.
 
-use domain::{Message, Part, Role, ToolCall};
+use domain::Message;
 use serde_json::{Map, Value};
+
+use crate::conversation::{Checked, check_says_something, messages, object, optional_text, present, wrong};
 
 /// A checked request.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,22 +36,13 @@ pub enum Mode {
     Deep,
 }
 
-/// The body is not a request. `Display` is the sentence for the caller; it names the field.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct InvalidRequest(String);
-
-type Checked<T> = Result<T, InvalidRequest>;
-
 impl ChatStreamRequest {
     /// Reads a request body.
     ///
     /// # Errors
     /// A sentence that names the field and says what belongs there.
     pub fn decode(body: &[u8]) -> Checked<Self> {
-        let value: Value = serde_json::from_slice(body)
-            .map_err(|error| InvalidRequest(format!("The body is not valid JSON: {error}.")))?;
-        let Value::Object(fields) = value else { return wrong("The body", "a JSON object") };
+        let fields = object(body)?;
         let request = Self {
             messages: messages(fields.get("messages"))?,
             stream: match present(&fields, "stream") {
@@ -67,46 +60,8 @@ impl ChatStreamRequest {
             },
             tool_args_delta: events(&fields)?.contains(&"tool_args_delta"),
         };
-        request.says_something()
-    }
-
-    fn says_something(self) -> Checked<Self> {
-        let speaks = |message: &Message| {
-            message.role == Role::User
-                && message.content.iter().any(|part| match part {
-                    Part::Text { text } => !text.trim().is_empty(),
-                    Part::Image { .. } => true,
-                })
-        };
-        if self.messages.iter().any(speaks) {
-            Ok(self)
-        } else {
-            Err(InvalidRequest("`messages` holds no message of the user with text or a picture.".into()))
-        }
-    }
-}
-
-fn wrong<T>(what: &str, wanted: &str) -> Checked<T> {
-    Err(InvalidRequest(format!("{what} must be {wanted}.")))
-}
-
-/// The field, where it is there and not `null`.
-fn present<'a>(fields: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
-    fields.get(name).filter(|value| !value.is_null())
-}
-
-fn optional_text(fields: &Map<String, Value>, name: &str) -> Checked<Option<String>> {
-    present(fields, name).map(|value| text(value, &format!("`{name}`")).map(str::to_owned)).transpose()
-}
-
-/// A string without NUL, which databases cannot hold.
-fn text<'a>(value: &'a Value, what: &str) -> Checked<&'a str> {
-    match value.as_str() {
-        None => wrong(what, "a string"),
-        Some(text) if text.contains('\0') => {
-            Err(InvalidRequest(format!("{what} contains a NUL character; remove it.")))
-        }
-        Some(text) => Ok(text),
+        check_says_something(&request.messages)?;
+        Ok(request)
     }
 }
 
@@ -131,109 +86,10 @@ fn events(fields: &Map<String, Value>) -> Checked<Vec<&str>> {
     }
 }
 
-fn messages(value: Option<&Value>) -> Checked<Vec<Message>> {
-    match value {
-        Some(Value::Array(list)) if !list.is_empty() => {
-            list.iter().enumerate().map(|(at, value)| message(value, &format!("messages[{at}]"))).collect()
-        }
-        _ => wrong(
-            "`messages`",
-            "a list with at least one message, like [{\"role\":\"user\",\"content\":\"Hi\"}]",
-        ),
-    }
-}
-
-fn message(value: &Value, at: &str) -> Checked<Message> {
-    let Value::Object(fields) = value else { return wrong(&format!("`{at}`"), "an object") };
-    let role = match fields.get("role").and_then(Value::as_str) {
-        Some("system" | "developer") => Role::System,
-        Some("user") => Role::User,
-        Some("assistant") => Role::Assistant,
-        Some("tool") => Role::Tool,
-        _ => return wrong(&format!("`{at}.role`"), "\"system\", \"user\", \"assistant\" or \"tool\""),
-    };
-    let tool_call_id = present(fields, "tool_call_id");
-    let tool_call_id = tool_call_id.map(|id| text(id, &format!("`{at}.tool_call_id`"))).transpose()?;
-    Ok(Message {
-        role,
-        content: content(fields.get("content"), role, at)?,
-        tool_calls: tool_calls(present(fields, "tool_calls"), at)?,
-        tool_call_id: tool_call_id.map(str::to_owned),
-    })
-}
-
-fn content(value: Option<&Value>, role: Role, at: &str) -> Checked<Vec<Part>> {
-    let what = format!("`{at}.content`");
-    match value {
-        Some(Value::Array(parts)) => parts
-            .iter()
-            .enumerate()
-            .map(|(number, value)| part(value, &format!("{at}.content[{number}]")))
-            .collect(),
-        Some(value @ Value::String(_)) => Ok(vec![Part::Text { text: text(value, &what)?.to_owned() }]),
-        // An assistant that only called tools said nothing.
-        None | Some(Value::Null) if role == Role::Assistant => Ok(Vec::new()),
-        _ => wrong(&what, "a string or a list of content parts"),
-    }
-}
-
-fn part(value: &Value, at: &str) -> Checked<Part> {
-    let Value::Object(fields) = value else { return wrong(&format!("`{at}`"), "an object with a `type`") };
-    let kind = fields.get("type").and_then(Value::as_str).unwrap_or("text");
-    match (kind, fields.get("text")) {
-        ("image_url" | "input_image", _) => image(fields.get("image_url"), at),
-        (_, Some(words)) => Ok(Part::Text { text: text(words, &format!("`{at}.text`"))?.to_owned() }),
-        ("text" | "input_text" | "output_text", None) => wrong(&format!("`{at}.text`"), "a string"),
-        // The model should know that something was there.
-        (kind, None) => {
-            let kind: String = kind.chars().filter(|c| !c.is_control()).take(40).collect();
-            Ok(Part::Text { text: format!("[An attachment of type {kind} was left out.]") })
-        }
-    }
-}
-
-fn image(value: Option<&Value>, at: &str) -> Checked<Part> {
-    let what = format!("`{at}.image_url`");
-    let url = match value {
-        Some(Value::Object(image)) => image.get("url"),
-        other => other,
-    };
-    let Some(url) = url else { return wrong(&what, "{\"url\": \"…\"}") };
-    let url = text(url, &what)?;
-    if ["https://", "http://", "data:image/"].iter().any(|scheme| url.starts_with(scheme)) {
-        Ok(Part::Image { url: url.to_owned() })
-    } else {
-        wrong(&what, "an https: address or a data: URL of a picture")
-    }
-}
-
-fn tool_calls(value: Option<&Value>, at: &str) -> Checked<Vec<ToolCall>> {
-    let what = format!("`{at}.tool_calls`");
-    let wanted = "a list of OpenAI tool calls";
-    let calls = match value {
-        None => return Ok(Vec::new()),
-        Some(Value::Array(calls)) => calls,
-        Some(_) => return wrong(&what, wanted),
-    };
-    let field = |value: Option<&Value>| match value {
-        Some(value) => text(value, &what).map(str::to_owned),
-        None => wrong(&what, wanted),
-    };
-    calls
-        .iter()
-        .map(|call| {
-            Ok(ToolCall {
-                id: field(call.get("id"))?,
-                name: field(call.pointer("/function/name"))?,
-                arguments: field(call.pointer("/function/arguments"))?,
-            })
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use domain::{Part, Role};
     use proptest::prelude::*;
     use serde_json::json;
 
