@@ -250,6 +250,7 @@ describe("chats", () => {
     server.addChat("Photosynthesis explained");
     server.addChat("Invoice parser");
     await page.reload();
+    await page.getByRole("link", { name: "Photosynthesis" }).waitFor();
     await page.keyboard.press("Control+k");
     await page.keyboard.type("invoice");
     await page.getByRole("link", { name: "Photosynthesis" }).waitFor({ state: "detached" });
