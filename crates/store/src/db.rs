@@ -18,9 +18,9 @@ const SQLITE_READERS: u32 = 4;
 const POSTGRES_CONNECTIONS: u32 = 10;
 /// How long a caller waits for a free connection, and SQLite for another process's lock.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// 16 MB, negative because it is in kilobytes: a batch for 256 runs touches as many index pages, and SQLite's
+/// 8 MB, negative because it is in kilobytes: a batch for 256 runs touches as many index pages, and SQLite's
 /// 2 MB would spill them to the disk before the commit.
-const WRITER_CACHE: &str = "-16000";
+const WRITER_CACHE: &str = "-8000";
 /// Copying the write-ahead log into the database every 16 MB rather than every 4 MB.
 const CHECKPOINT_PAGES: &str = "4000";
 /// A PostgreSQL connection that has been idle for longer is asked for a sign of life before it is used.

@@ -105,6 +105,13 @@ impl Store {
         finished_at: i64,
         summary: &RunSummary,
     ) -> Result<(), StoreError> {
+        // A run without a chat is one statement, which does not keep other writers waiting.
+        let alone = "UPDATE runs SET finished_at = $2, summary = $3 \
+                     WHERE id = $1 AND finished_at IS NULL AND chat IS NULL AND message IS NULL RETURNING id";
+        let alone = self.db().write(alone).id(id).bind(finished_at).json(summary)?;
+        if alone.fetch_optional().await?.is_some() {
+            return Ok(());
+        }
         let mut tx = self.db().begin().await?;
         // The chat first, as everywhere: two transactions that lock in different orders can block each other.
         let touch = "UPDATE chats SET updated_at = $2 WHERE id = (SELECT chat FROM runs WHERE id = $1)";

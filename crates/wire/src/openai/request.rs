@@ -33,7 +33,7 @@ pub enum OutputLimit {
 }
 
 /// A tool as the model is told about it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize)]
 pub struct Tool<'a> {
     /// Its name.
     pub name: &'a str,
@@ -73,7 +73,7 @@ struct Body<'a> {
     model: &'a str,
     messages: Vec<WireMessage<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<Value>,
+    tools: Vec<WireTool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     response_format: Option<&'a Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -84,6 +84,14 @@ struct Body<'a> {
     max_completion_tokens: Option<u64>,
     stream: bool,
     stream_options: StreamOptions,
+}
+
+/// Borrowed, since every call of the model sends all schemas again.
+#[derive(Serialize)]
+struct WireTool<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    function: &'a Tool<'a>,
 }
 
 #[derive(Serialize)]
@@ -182,12 +190,8 @@ fn readable_arguments(raw: &str) -> Cow<'_, str> {
     Cow::Owned(json!({ "not_json": raw }).to_string())
 }
 
-fn tool(tool: &Tool<'_>) -> Value {
-    let Tool { name, description, parameters } = tool;
-    json!({
-        "type": "function",
-        "function": { "name": name, "description": description, "parameters": parameters },
-    })
+fn tool<'a>(tool: &'a Tool<'a>) -> WireTool<'a> {
+    WireTool { kind: "function", function: tool }
 }
 
 #[cfg(test)]
