@@ -72,8 +72,11 @@ impl Db {
                 .max_lifetime(None)
         };
         let write = pool(1).connect_with(writing).await?;
-        let migration = include_str!("../migrations/sqlite/0001_first.sql");
-        migrator(migration).run(&write).await?;
+        let migrations = [
+            ("first", include_str!("../migrations/sqlite/0001_first.sql")),
+            ("run inputs", include_str!("../migrations/sqlite/0002_run_inputs.sql")),
+        ];
+        migrator(migrations).run(&write).await?;
         let read = match in_memory {
             true => write.clone(),
             false => pool(SQLITE_READERS).connect_lazy_with(options.read_only(true)),
@@ -85,8 +88,11 @@ impl Db {
         let options = options.application_name("glasshouse");
         // Not through the pool: it would try for a while and then tell no more than that it has waited.
         let mut connection = PgConnection::connect_with(&options).await?;
-        let migration = include_str!("../migrations/postgres/0001_first.sql");
-        migrator(migration).run_direct(None, &mut connection, false).await?;
+        let migrations = [
+            ("first", include_str!("../migrations/postgres/0001_first.sql")),
+            ("run inputs", include_str!("../migrations/postgres/0002_run_inputs.sql")),
+        ];
+        migrator(migrations).run_direct(None, &mut connection, false).await?;
         connection.close().await?;
         let pool = postgres_pool(POSTGRES_CONNECTIONS).connect_lazy_with(options);
         Ok(Self::Postgres(pool))
@@ -167,13 +173,11 @@ fn postgres_pool(connections: u32) -> PgPoolOptions {
         })
 }
 
-fn migrator(first: &'static str) -> Migrator {
-    let first = Migration::new(
-        1,
-        "first".into(),
-        MigrationType::Simple,
-        sqlx::SqlSafeStr::into_sql_str(first),
-        false,
-    );
-    Migrator::with_migrations(vec![first])
+/// The steps to today's schema, in order: a step that has been released never changes.
+fn migrator<const COUNT: usize>(steps: [(&'static str, &'static str); COUNT]) -> Migrator {
+    let numbered = steps.into_iter().zip(1..).map(|((name, sql), number)| {
+        let sql = sqlx::SqlSafeStr::into_sql_str(sql);
+        Migration::new(number, name.into(), MigrationType::Simple, sql, false)
+    });
+    Migrator::with_migrations(numbered.collect())
 }

@@ -14,6 +14,7 @@ mod events;
 mod files;
 mod messages;
 mod query;
+mod run_inputs;
 mod runs;
 mod search;
 mod sessions;

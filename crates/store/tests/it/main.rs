@@ -17,6 +17,7 @@ mod events;
 mod files;
 mod messages;
 mod opening;
+mod run_inputs;
 mod runs;
 mod samples;
 mod search;

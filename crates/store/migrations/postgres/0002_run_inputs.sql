@@ -1,0 +1,6 @@
+-- What a caller sent along with a run and only that caller's protocol understands, such as its ids of messages.
+
+CREATE TABLE run_inputs (
+    run TEXT COLLATE "C" PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
+    input TEXT NOT NULL
+);

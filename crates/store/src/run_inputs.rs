@@ -1,0 +1,28 @@
+//! What a caller sent along with a run, in the words of its own protocol: needed to show the run to it again.
+
+use domain::{ChatId, RunId};
+use serde_json::Value;
+
+use crate::{Store, StoreError};
+
+impl Store {
+    /// Keeps what came with a run; it goes when the run goes.
+    ///
+    /// # Errors
+    /// `NotFound` where there is no such run, `Conflict("run")` where something is kept already.
+    pub async fn keep_run_input(&self, run: RunId, input: &Value) -> Result<(), StoreError> {
+        let sql = "INSERT INTO run_inputs (run, input) VALUES ($1, $2)";
+        self.db().write(sql).id(run).json(input)?.execute().await.map(drop)
+    }
+
+    /// What came with the runs of a chat, oldest run first.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn run_inputs(&self, chat: ChatId) -> Result<Vec<(RunId, Value)>, StoreError> {
+        let sql = "SELECT run_inputs.run, input FROM run_inputs JOIN runs ON runs.id = run_inputs.run \
+                   WHERE runs.chat = $1 ORDER BY runs.started_at, runs.id";
+        let rows = self.db().read(sql).id(chat).fetch_all().await?;
+        rows.iter().map(|row| Ok((row.id("run")?, row.json("input")?))).collect()
+    }
+}
