@@ -4,6 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use agent::{ModelSettings, RunRequest, Workspace, history::messages_of, tour};
 use domain::{ChatId, Message, MessageId, Part, Role, RunEvent, RunId, UserId};
+use llm::ToolSpec;
 use store::{Chat, ChatMessage, NewRun, NewTurn};
 
 use crate::{
@@ -36,6 +37,13 @@ pub struct Exchange {
     pub assistant: ChatMessage,
 }
 
+/// What an agent gets to do.
+struct Work {
+    history: Vec<Message>,
+    model: ResolvedModel,
+    client_tools: Vec<ToolSpec>,
+}
+
 /// A run that belongs to no chat.
 pub struct FreeRun {
     /// Whose it is.
@@ -46,6 +54,22 @@ pub struct FreeRun {
     pub history: Vec<Message>,
     /// The model that answers.
     pub model: ResolvedModel,
+    /// Tools that the caller runs itself.
+    pub client_tools: Vec<ToolSpec>,
+}
+
+/// A turn of a chat whose conversation another program keeps and sends whole.
+pub struct OutsideTurn {
+    /// The message it follows in our chat; nothing at the beginning.
+    pub parent: Option<MessageId>,
+    /// What the person says; nothing where the last answer goes on, with the results of the caller's tools.
+    pub said: Option<Vec<Part>>,
+    /// The conversation as the model is to see it.
+    pub history: Vec<Message>,
+    /// The model that answers.
+    pub model: ResolvedModel,
+    /// Tools that the caller runs itself.
+    pub client_tools: Vec<ToolSpec>,
 }
 
 impl App {
@@ -64,7 +88,8 @@ impl App {
         let user = self.user_message(chat.id, new.parent, new.content);
         let mut history = self.history(&messages, new.parent).await?;
         history.push(Message { content: user.content.clone(), ..Message::text(Role::User, "") });
-        self.begin(chat, user.id, Some(user), history, model).await
+        let work = Work { history, model, client_tools: Vec::new() };
+        self.begin(chat, user.id, Some(user), work).await
     }
 
     /// Starts another run for the message that `answered` answers.
@@ -84,7 +109,7 @@ impl App {
             .and_then(|message| message.parent)
             .ok_or_else(|| ApiError::not_found("There is no such answer in this chat."))?;
         let history = self.history(&messages, Some(asked)).await?;
-        self.begin(chat, asked, None, history, model).await
+        self.begin(chat, asked, None, Work { history, model, client_tools: Vec::new() }).await
     }
 
     /// Starts a run that belongs to no chat. Returns its id.
@@ -103,9 +128,28 @@ impl App {
         };
         self.store.create_run(&row).await?;
         let workspace = free.workspace.unwrap_or_else(|| run.to_string());
-        let request = self.request(free.model, free.history, workspace, None, None);
+        let work = Work { history: free.history, model: free.model, client_tools: free.client_tools };
+        let request = self.request(work, workspace, None, None);
         self.runs.start(NewLiveRun { run, owner: free.owner, title: String::new(), request });
         Ok(run)
+    }
+
+    /// Starts the run of a turn that comes from outside, and stores the exchange in the chat.
+    ///
+    /// # Errors
+    /// 4xx where what the person says is empty, or the parent is not in the chat.
+    pub async fn say_from_outside(&self, chat: Chat, turn: OutsideTurn) -> Result<Exchange, ApiError> {
+        let OutsideTurn { parent, said, history, model, client_tools } = turn;
+        let work = Work { history, model, client_tools };
+        match (parent, said) {
+            (Some(parent), None) => self.begin(chat, parent, None, work).await,
+            (parent, said) => {
+                let said = said.unwrap_or_default();
+                check_content(&said)?;
+                let user = self.user_message(chat.id, parent, said);
+                self.begin(chat, user.id, Some(user), work).await
+            }
+        }
     }
 
     /// Stores a person's message in the chat, after its current end, and answers `history` instead of what the
@@ -119,11 +163,10 @@ impl App {
         history: Vec<Message>,
         model: ResolvedModel,
     ) -> Result<Exchange, ApiError> {
-        let said = history.iter().rev().find(|message| message.role == Role::User);
-        let content = said.map(|message| message.content.clone()).unwrap_or_default();
-        check_content(&content)?;
-        let user = self.user_message(chat.id, chat.current, content);
-        self.begin(chat, user.id, Some(user), history, model).await
+        let last = history.iter().rev().find(|message| message.role == Role::User);
+        let said = Some(last.map(|message| message.content.clone()).unwrap_or_default());
+        let turn = OutsideTurn { parent: chat.current, said, history, model, client_tools: Vec::new() };
+        self.say_from_outside(chat, turn).await
     }
 
     fn user_message(&self, chat: ChatId, parent: Option<MessageId>, content: Vec<Part>) -> ChatMessage {
@@ -146,8 +189,7 @@ impl App {
         mut chat: Chat,
         asked: MessageId,
         user: Option<ChatMessage>,
-        history: Vec<Message>,
-        model: ResolvedModel,
+        work: Work,
     ) -> Result<Exchange, ApiError> {
         let (run, now) = (RunId::generate(), self.clock.now_ms());
         let assistant = ChatMessage {
@@ -157,7 +199,7 @@ impl App {
             role: Role::Assistant,
             content: Vec::new(),
             created_at: now,
-            model: Some(model.id.clone()),
+            model: Some(work.model.id.clone()),
             run: Some(run),
             summary: None,
         };
@@ -166,7 +208,7 @@ impl App {
             owner: chat.owner,
             chat: Some(chat.id),
             message: Some(assistant.id),
-            model: model.id.clone(),
+            model: work.model.id.clone(),
             started_at: now,
         };
         self.store
@@ -178,15 +220,14 @@ impl App {
             chat.title = title_of(&user.content);
             self.store.rename_chat(chat.owner, chat.id, &chat.title, now).await?;
         }
-        let request = self.request(model, history, chat.id.to_string(), Some(chat.id), Some(assistant.id));
+        let request = self.request(work, chat.id.to_string(), Some(chat.id), Some(assistant.id));
         self.runs.start(NewLiveRun { run, owner: chat.owner, title: chat.title, request });
         Ok(Exchange { user, assistant })
     }
 
     fn request(
         &self,
-        model: ResolvedModel,
-        history: Vec<Message>,
+        Work { history, model, client_tools }: Work,
         workspace: String,
         chat: Option<ChatId>,
         message: Option<MessageId>,
@@ -203,7 +244,7 @@ impl App {
             chat,
             message,
             agents,
-            client_tools: Vec::new(),
+            client_tools,
             model: model.model,
             settings,
             history,
