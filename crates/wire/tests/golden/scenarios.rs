@@ -25,6 +25,7 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<RunEvent>)> {
         ("hostile_text", hostile_text()),
         ("huge_result", huge_result()),
         ("sources", sources()),
+        ("handed_over", handed_over()),
     ];
     for (name, log) in &scenarios {
         assert_eq!(laws::check(log), Ok(()), "{name}");
@@ -368,4 +369,22 @@ fn sources() -> Vec<RunEvent> {
     log.main(EventBody::SourcesFound { sources: vec![source("1", Some("so it is")), source("2", None)] });
     log.text(&AgentPath::main(), "t1", &["So it is [1]."], true);
     log.completed()
+}
+
+/// One tool of ours and two of the caller's in one answer; the caller goes on from here.
+fn handed_over() -> Vec<RunEvent> {
+    let main = AgentPath::main();
+    let (paris, rome) = (json!({"city": "Paris"}), json!({"city": "Rome"}));
+    let mut log = Log::new();
+    log.text(&main, "t1", &["Let me ", "ask you."], false);
+    log.request(&main, "c1", "weather", &paris);
+    log.request(&main, "c2", "ls", &json!({"path": "/"}));
+    log.request(&main, "c3", "weather", &rome);
+    log.start(&main, "c2", "ls", &json!({"path": "/"}));
+    log.finish(&main, "c2", "ls", &json!({"path": "/"}), Ok("a.txt"));
+    for (call, arguments) in [("c1", paris), ("c3", rome)] {
+        let (call, name) = (call.to_owned(), "weather".to_owned());
+        log.main(EventBody::ToolHandedOver { call, name, arguments });
+    }
+    log.end(Outcome::HandedOver, None)
 }
