@@ -18,7 +18,7 @@ async fn server_with_model() -> (Server, String, String) {
         reason = "the address of the model comes from whoever starts the test"
     )]
     let url = std::env::var("GLASSHOUSE_TEST_MODEL_URL").unwrap_or_default();
-    assert!(!url.is_empty(), "GLASSHOUSE_TEST_MODEL_URL names the model server: cargo xtask test --real-model");
+    assert!(!url.is_empty(), "no model: run cargo xtask test --real-model");
     let server = Server::start_with(&[("OPENAI_API_BASE_URL", &url)]).await;
     let cookie = server.set_up().await;
     for _ in 0..100 {
