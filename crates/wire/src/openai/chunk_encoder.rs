@@ -71,6 +71,21 @@ impl ChunkEncoder {
         format!(r#"{}"choices":[],"usage":{}}}"#, self.head, usage_value(usage))
     }
 
+    /// A chunk without a choice that tells readers who know `kind` something, in both places they look.
+    #[must_use]
+    pub fn event(&self, kind: &str, data: &Value) -> String {
+        let kind = Value::from(kind);
+        let event = format!(r#"{{"type":{kind},"data":{data}}}"#);
+        format!(r#"{}"choices":[],"type":{kind},"data":{data},"event":{event}}}"#, self.head)
+    }
+
+    /// A chunk without a choice that carries an item of the Responses format.
+    #[must_use]
+    pub fn item(&self, event: &str, item: &Value) -> String {
+        let event = Value::from(event);
+        format!(r#"{}"choices":[],"type":{event},"item":{item}}}"#, self.head)
+    }
+
     fn delta(&self, delta: &impl Serialize) -> String {
         // Plain structs and values always have a JSON form.
         let delta = serde_json::to_string(delta).unwrap_or_default();

@@ -1,12 +1,23 @@
-//! OpenAI's chat completions: what we send to a model server, and what comes back.
+//! OpenAI's chat completions, both ways: as we ask model servers, and as programs ask us.
 
 pub mod chunk;
 pub mod chunk_encoder;
+pub mod completion;
+pub mod completion_encoder;
+pub mod completion_request;
+pub mod error_object;
+mod open_webui;
+pub mod passing;
 pub mod request;
 pub mod upstream_error;
 
 pub use chunk::Chunk;
 pub use chunk_encoder::ChunkEncoder;
+pub use completion::Completion;
+pub use completion_encoder::{CompletionEncoder, CompletionOptions, outer_call_id, run_of_call};
+pub use completion_request::{CallerTool, CompletionRequest};
+pub use error_object::ErrorObject;
+pub use passing::{Passing, UsageWatch};
 pub use request::{ChatBody, Tool};
 pub use upstream_error::UpstreamError;
 

@@ -1,0 +1,93 @@
+//! The answer for a caller of an agent that does not stream: the same run, collected.
+
+use domain::{EventBody, Outcome, Problem, RunEvent, Usage};
+use serde_json::{Value, json};
+
+use super::{
+    chunk_encoder::usage_value,
+    completion_encoder::{arguments_text, completion_id, failure, finish_reason, outer_call_id},
+};
+
+/// A run being collected.
+#[derive(Debug)]
+pub struct Completion {
+    model: String,
+    id: String,
+    created: i64,
+    texts: Vec<String>,
+    reasoning: Vec<String>,
+    calls: Vec<Value>,
+    end: Option<(Outcome, Option<Problem>, Usage)>,
+}
+
+impl Completion {
+    /// For a caller that named the model so.
+    #[must_use]
+    pub fn new(model: String) -> Self {
+        Self {
+            model,
+            id: String::new(),
+            created: 0,
+            texts: Vec::new(),
+            reasoning: Vec::new(),
+            calls: Vec::new(),
+            end: None,
+        }
+    }
+
+    /// Reads the next event.
+    pub fn push(&mut self, event: &RunEvent) {
+        let main = event.agent.is_main();
+        match &event.body {
+            EventBody::RunStarted { .. } => {
+                (self.id, self.created) = (completion_id(event.run), event.at / 1000);
+            }
+            EventBody::TextFinished { text, .. } if main && !text.is_empty() => self.texts.push(text.clone()),
+            EventBody::ReasoningFinished { text, .. } if main && !text.is_empty() => {
+                self.reasoning.push(text.clone());
+            }
+            EventBody::ToolHandedOver { call, name, arguments } => self.calls.push(json!({
+                "id": outer_call_id(event.run, call),
+                "type": "function",
+                "function": {"name": name, "arguments": arguments_text(arguments)},
+            })),
+            EventBody::RunFinished { outcome, problem, usage, .. } => {
+                self.end = Some((*outcome, problem.clone(), *usage));
+            }
+            _ => {}
+        }
+    }
+
+    /// The answer's JSON.
+    ///
+    /// # Errors
+    /// What made the run fail: the caller gets that instead of half an answer.
+    pub fn finish(self) -> Result<Value, Problem> {
+        let (outcome, problem, usage) = self.end.unwrap_or((Outcome::Failed, None, Usage::default()));
+        let Some(reason) = finish_reason(outcome) else {
+            let (code, message) = failure(problem.as_ref());
+            return Err(Problem::new(code, message));
+        };
+        let content = self.texts.join("\n\n");
+        let silent = content.is_empty() && !self.calls.is_empty();
+        let mut message = json!({
+            "role": "assistant",
+            "content": if silent { Value::Null } else { Value::from(content) },
+            "refusal": null,
+        });
+        if !self.reasoning.is_empty() {
+            message["reasoning_content"] = Value::from(self.reasoning.join("\n\n"));
+        }
+        if !self.calls.is_empty() {
+            message["tool_calls"] = Value::from(self.calls);
+        }
+        Ok(json!({
+            "id": self.id,
+            "object": "chat.completion",
+            "created": self.created,
+            "model": self.model,
+            "choices": [{"index": 0, "message": message, "logprobs": null, "finish_reason": reason}],
+            "usage": usage_value(usage),
+        }))
+    }
+}

@@ -1,0 +1,269 @@
+//! Turns a run's events into the chunks of `POST /v1/chat/completions`, for callers of an agent.
+
+use std::collections::HashMap;
+
+use domain::{EventBody, Outcome, Problem, ProblemCode, RunEvent, RunId, Usage};
+use serde_json::Value;
+
+use super::{ChunkEncoder, DONE, ErrorObject, open_webui::Extras};
+use crate::Frame;
+
+/// What a caller asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompletionOptions {
+    /// The model as the caller named it.
+    pub model: String,
+    /// End with the tokens used.
+    pub include_usage: bool,
+    /// Show the work too: statuses, tool rows and sources.
+    pub extras: bool,
+    /// Give each frame its event's number, for readers that come back.
+    pub numbered: bool,
+}
+
+/// Encodes one run for one caller.
+#[derive(Debug)]
+pub struct CompletionEncoder {
+    options: CompletionOptions,
+    /// There from the first event on.
+    chunks: Option<ChunkEncoder>,
+    texts: Paragraphs,
+    reasoning: Paragraphs,
+    extras: Option<Extras>,
+    /// How many calls were handed over.
+    calls: usize,
+}
+
+/// Joins the texts of one agent: each later one is a paragraph of its own.
+#[derive(Debug, Default)]
+struct Paragraphs {
+    /// Bytes of each open text that the reader has.
+    sent: HashMap<String, usize>,
+    any: bool,
+}
+
+impl Paragraphs {
+    /// What to send for more of `item`.
+    fn more(&mut self, item: &str, delta: &str) -> String {
+        if delta.is_empty() {
+            return String::new();
+        }
+        match self.sent.get_mut(item) {
+            Some(sent) => {
+                *sent += delta.len();
+                delta.to_owned()
+            }
+            None => {
+                self.sent.insert(item.to_owned(), delta.len());
+                let separator = if std::mem::replace(&mut self.any, true) { "\n\n" } else { "" };
+                format!("{separator}{delta}")
+            }
+        }
+    }
+
+    /// What is still to be sent of a whole text.
+    fn rest(&mut self, item: &str, text: &str) -> String {
+        let sent = self.sent.get(item).copied().unwrap_or(0);
+        let rest = self.more(item, text.get(sent..).unwrap_or_default());
+        self.sent.remove(item);
+        rest
+    }
+}
+
+impl CompletionEncoder {
+    /// An encoder for a reader at the beginning of the log.
+    #[must_use]
+    pub fn new(options: CompletionOptions) -> Self {
+        let extras = options.extras.then(Extras::default);
+        Self {
+            options,
+            chunks: None,
+            texts: Paragraphs::default(),
+            reasoning: Paragraphs::default(),
+            extras,
+            calls: 0,
+        }
+    }
+
+    /// Takes note of an event the reader already has, so that what follows fits to it.
+    pub fn prime(&mut self, event: &RunEvent) {
+        let _ = self.read(event);
+    }
+
+    /// The frames for the next event: usually one or none.
+    pub fn push(&mut self, event: &RunEvent) -> Vec<Frame> {
+        let data = self.read(event);
+        let last = data.len().saturating_sub(1);
+        let frame = |(at, data)| {
+            // One cut off between two frames of an event gets both again, rather than never the second.
+            let seq = if at == last { event.seq } else { event.seq.saturating_sub(1) };
+            Frame { id: self.options.numbered.then_some(seq), event: None, data }
+        };
+        data.into_iter().enumerate().map(frame).collect()
+    }
+
+    /// Whether a status waits that [`Self::flush`] would give.
+    #[must_use]
+    pub fn holds_back(&self) -> bool {
+        self.extras.as_ref().is_some_and(Extras::holds_back)
+    }
+
+    /// The status held back because it came too soon after another: for a reader that nothing else reaches.
+    pub fn flush(&mut self) -> Option<Frame> {
+        let (extras, chunks) = (self.extras.as_mut()?, self.chunks.as_ref()?);
+        let data = extras.flush(chunks)?;
+        // Without a number: it is no event, and whoever comes back gets it with the next.
+        Some(Frame { id: None, event: None, data })
+    }
+
+    fn read(&mut self, event: &RunEvent) -> Vec<String> {
+        let chunks = self.chunks.get_or_insert_with(|| {
+            ChunkEncoder::new(&completion_id(event.run), event.at / 1000, &self.options.model)
+        });
+        let mut out = Output { chunks, data: Vec::new() };
+        if let Some(extras) = &mut self.extras {
+            extras.read(event, &mut out);
+        }
+        match &event.body {
+            EventBody::RunStarted { .. } => out.data.push(out.chunks.role()),
+            EventBody::TextDelta { item, delta } if event.agent.is_main() => {
+                out.text(self.texts.more(item, delta));
+            }
+            EventBody::TextFinished { item, text, .. } if event.agent.is_main() => {
+                out.text(self.texts.rest(item, text));
+            }
+            EventBody::ReasoningDelta { item, delta } if event.agent.is_main() => {
+                out.reasoning(self.reasoning.more(item, delta));
+            }
+            EventBody::ReasoningFinished { item, text, .. } if event.agent.is_main() => {
+                out.reasoning(self.reasoning.rest(item, text));
+            }
+            EventBody::ToolHandedOver { call, name, arguments } => {
+                out.call(self.calls, &outer_call_id(event.run, call), name, arguments);
+                self.calls += 1;
+            }
+            EventBody::RunFinished { outcome, problem, usage, .. } => {
+                out.finish(*outcome, problem.as_ref(), self.options.include_usage.then_some(*usage));
+            }
+            EventBody::TextStarted { .. }
+            | EventBody::TextDelta { .. }
+            | EventBody::TextFinished { .. }
+            | EventBody::ReasoningStarted { .. }
+            | EventBody::ReasoningDelta { .. }
+            | EventBody::ReasoningFinished { .. }
+            | EventBody::StepStarted { .. }
+            | EventBody::Status { .. }
+            | EventBody::ToolRequested { .. }
+            | EventBody::ToolArgumentsDelta { .. }
+            | EventBody::ToolStarted { .. }
+            | EventBody::ToolProgress { .. }
+            | EventBody::ToolFinished { .. }
+            | EventBody::ApprovalAsked { .. }
+            | EventBody::ApprovalAnswered { .. }
+            | EventBody::QuestionAsked { .. }
+            | EventBody::QuestionAnswered { .. }
+            | EventBody::PlanChanged { .. }
+            | EventBody::FileChanged { .. }
+            | EventBody::SourcesFound { .. }
+            | EventBody::AgentStarted { .. }
+            | EventBody::AgentFinished { .. }
+            | EventBody::ModelCalled { .. }
+            | EventBody::Notice { .. } => {}
+        }
+        out.data
+    }
+}
+
+/// The data of the frames of one event.
+pub(super) struct Output<'e> {
+    pub(super) chunks: &'e ChunkEncoder,
+    pub(super) data: Vec<String>,
+}
+
+impl Output<'_> {
+    fn text(&mut self, text: String) {
+        if !text.is_empty() {
+            self.data.push(self.chunks.content(&text));
+        }
+    }
+
+    fn reasoning(&mut self, text: String) {
+        if !text.is_empty() {
+            self.data.push(self.chunks.reasoning(&text));
+        }
+    }
+
+    fn call(&mut self, index: usize, id: &str, name: &str, arguments: &Value) {
+        self.data.push(self.chunks.call_started(index, id, name));
+        self.data.push(self.chunks.call_arguments(index, &arguments_text(arguments)));
+    }
+
+    fn finish(&mut self, outcome: Outcome, problem: Option<&Problem>, usage: Option<Usage>) {
+        let Some(reason) = finish_reason(outcome) else {
+            let (code, message) = failure(problem);
+            return self.data.push(ErrorObject::new(code, message, None).to_json().to_string());
+        };
+        self.data.push(self.chunks.finish(reason));
+        if let Some(usage) = usage {
+            self.data.push(self.chunks.usage(usage));
+        }
+        self.data.push(DONE.to_owned());
+    }
+}
+
+/// Why the answer ends, in OpenAI's words; nothing where it is an error.
+pub(super) fn finish_reason(outcome: Outcome) -> Option<&'static str> {
+    match outcome {
+        Outcome::Completed | Outcome::Cancelled => Some("stop"),
+        Outcome::Limited => Some("length"),
+        Outcome::HandedOver => Some("tool_calls"),
+        Outcome::Failed => None,
+    }
+}
+
+pub(super) fn failure(problem: Option<&Problem>) -> (ProblemCode, &str) {
+    problem.map_or((ProblemCode::Internal, "The run failed."), |problem| (problem.code, &problem.message))
+}
+
+/// The arguments as the model wrote them, near enough.
+pub(super) fn arguments_text(arguments: &Value) -> String {
+    match arguments {
+        Value::String(raw) => raw.clone(),
+        value => value.to_string(),
+    }
+}
+
+/// The id of a run's answer.
+pub(super) fn completion_id(run: RunId) -> String {
+    format!("chatcmpl-{run}")
+}
+
+/// A call's id outside of its run: unique in a conversation of many runs, and it tells the run.
+#[must_use]
+pub fn outer_call_id(run: RunId, call: &str) -> String {
+    let run = run.to_string();
+    format!("{call}_{}", run.strip_prefix("run_").unwrap_or(&run))
+}
+
+/// The run in which a call was made, where its id is one of ours.
+#[must_use]
+pub fn run_of_call(id: &str) -> Option<RunId> {
+    let (_, run) = id.rsplit_once('_')?;
+    format!("run_{run}").parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_know_their_run() {
+        let run: RunId = "run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d".parse().unwrap();
+        let id = outer_call_id(run, "c12");
+        assert_eq!(id, "c12_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d");
+        assert!(id.len() <= 40, "OpenAI takes no longer ones");
+        assert_eq!(run_of_call(&id), Some(run));
+        assert_eq!(run_of_call("call_abc"), None);
+        assert_eq!(run_of_call(""), None);
+    }
+}

@@ -1,0 +1,326 @@
+//! The body of `POST /v1/chat/completions` where an agent answers it.
+
+use domain::{Message, Part, Role};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    chat_stream::Mode,
+    conversation::{
+        Checked, InvalidRequest, check_says_something, messages, object, optional_text, present, text, wrong,
+    },
+};
+
+/// Most tools a caller may bring.
+const TOOLS_LIMIT: usize = 128;
+/// Longest name of a tool.
+const NAME_LIMIT: usize = 64;
+
+/// A checked request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CompletionRequest {
+    /// The model as the caller named it.
+    pub model: String,
+    /// The conversation, without research prefixes; at least one message of the user says something.
+    pub messages: Vec<Message>,
+    /// The kind of work that a prefix of the last user message asks for.
+    pub mode: Mode,
+    /// Whether to stream; not, where the caller does not say.
+    pub stream: bool,
+    /// Whether the stream ends with the tokens used.
+    pub include_usage: bool,
+    /// Whether the caller wants to see the work: statuses, tool rows, sources.
+    pub include_status: bool,
+    /// Tools that the caller runs itself.
+    pub tools: Vec<CallerTool>,
+    /// 0 to 2, where the caller says.
+    pub temperature: Option<f32>,
+}
+
+/// A tool of the caller's own.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallerTool {
+    /// Its name, `[a-zA-Z0-9_-]{1,64}`.
+    pub name: String,
+    /// What it does; may be empty.
+    pub description: String,
+    /// JSON Schema of its arguments, an object.
+    pub parameters: Value,
+}
+
+impl CompletionRequest {
+    /// Reads a request body. What an agent cannot do is refused, not left out silently.
+    ///
+    /// # Errors
+    /// A sentence that names the field and says what belongs there.
+    pub fn decode(body: &[u8]) -> Checked<Self> {
+        let fields = object(body)?;
+        check_single_answer(&fields)?;
+        check_plain_text(&fields)?;
+        let mut messages = messages(fields.get("messages"))?;
+        let mode = take_research_prefix(&mut messages);
+        check_says_something(&messages)?;
+        let tools = if wants_tools(&fields)? { tools(&fields)? } else { Vec::new() };
+        let options = stream_options(&fields)?;
+        let option = |name: &str| flag(&options, name, &format!("stream_options.{name}"));
+        Ok(Self {
+            model: match optional_text(&fields, "model")? {
+                Some(model) if !model.is_empty() => model,
+                _ => return wrong("`model`", "the name of a model; GET /v1/models lists them"),
+            },
+            messages,
+            mode,
+            stream: flag(&fields, "stream", "stream")?,
+            include_usage: option("include_usage")?,
+            include_status: option("include_status")?,
+            tools,
+            temperature: temperature(&fields)?,
+        })
+    }
+}
+
+fn flag(fields: &Map<String, Value>, name: &str, shown: &str) -> Checked<bool> {
+    match present(fields, name) {
+        None => Ok(false),
+        Some(Value::Bool(flag)) => Ok(*flag),
+        Some(_) => wrong(&format!("`{shown}`"), "true or false"),
+    }
+}
+
+fn stream_options(fields: &Map<String, Value>) -> Checked<Map<String, Value>> {
+    match present(fields, "stream_options") {
+        None => Ok(Map::new()),
+        Some(Value::Object(options)) => Ok(options.clone()),
+        Some(_) => wrong("`stream_options`", "an object"),
+    }
+}
+
+fn check_single_answer(fields: &Map<String, Value>) -> Checked<()> {
+    match present(fields, "n") {
+        None => Ok(()),
+        Some(number) if number.as_u64() == Some(1) => Ok(()),
+        Some(_) => {
+            Err(InvalidRequest("`n` must be 1: an agent gives one answer. Ask again for another.".into()))
+        }
+    }
+}
+
+fn check_plain_text(fields: &Map<String, Value>) -> Checked<()> {
+    let Some(format) = present(fields, "response_format") else { return Ok(()) };
+    match format.get("type").and_then(Value::as_str) {
+        Some("text") => Ok(()),
+        Some("json_object" | "json_schema") => Err(InvalidRequest(
+            "`response_format` must be text here: an agent answers in words. Name one of the plain models \
+             for structured output."
+                .into(),
+        )),
+        _ => wrong("`response_format`", "an object with a `type`"),
+    }
+}
+
+/// Whether the caller's tools may be used. An agent cannot be made to use one.
+fn wants_tools(fields: &Map<String, Value>) -> Checked<bool> {
+    match present(fields, "tool_choice") {
+        None => Ok(true),
+        Some(Value::String(choice)) if choice == "auto" => Ok(true),
+        Some(Value::String(choice)) if choice == "none" => Ok(false),
+        Some(_) => wrong("`tool_choice`", "\"auto\" or \"none\" here: an agent chooses its tools itself"),
+    }
+}
+
+fn tools(fields: &Map<String, Value>) -> Checked<Vec<CallerTool>> {
+    let tools = match present(fields, "tools") {
+        None => return Ok(Vec::new()),
+        Some(Value::Array(tools)) if tools.len() <= TOOLS_LIMIT => tools,
+        Some(_) => return wrong("`tools`", &format!("a list of at most {TOOLS_LIMIT} tools")),
+    };
+    let mut checked: Vec<CallerTool> = Vec::with_capacity(tools.len());
+    for (at, value) in tools.iter().enumerate() {
+        let tool = tool(value, &format!("tools[{at}]"))?;
+        if checked.iter().any(|other| other.name == tool.name) {
+            return wrong(&format!("`tools[{at}].function.name`"), "different from the names before it");
+        }
+        checked.push(tool);
+    }
+    Ok(checked)
+}
+
+fn tool(value: &Value, at: &str) -> Checked<CallerTool> {
+    if value.get("type").is_some_and(|kind| kind != "function") {
+        return wrong(&format!("`{at}.type`"), "\"function\"");
+    }
+    let Some(Value::Object(function)) = value.get("function") else {
+        return wrong(&format!("`{at}.function`"), "an object with a `name`");
+    };
+    let name = function.get("name").and_then(Value::as_str).unwrap_or_default();
+    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
+    if name.is_empty() || name.len() > NAME_LIMIT || !name.chars().all(is_letter) {
+        let wanted = format!("1 to {NAME_LIMIT} letters, digits, `_` or `-`");
+        return wrong(&format!("`{at}.function.name`"), &wanted);
+    }
+    let description = match present(function, "description") {
+        None => "",
+        Some(value) => text(value, &format!("`{at}.function.description`"))?,
+    };
+    let parameters = match present(function, "parameters") {
+        None => json!({"type": "object", "properties": {}}),
+        Some(parameters @ Value::Object(_)) => parameters.clone(),
+        Some(_) => return wrong(&format!("`{at}.function.parameters`"), "a JSON Schema, an object"),
+    };
+    Ok(CallerTool { name: name.to_owned(), description: description.to_owned(), parameters })
+}
+
+fn temperature(fields: &Map<String, Value>) -> Checked<Option<f32>> {
+    match present(fields, "temperature") {
+        None => Ok(None),
+        Some(value) => match value.as_f64() {
+            Some(number) if (0.0..=2.0).contains(&number) => Ok(Some(number as f32)),
+            _ => wrong("`temperature`", "a number from 0 to 2"),
+        },
+    }
+}
+
+/// What the last user message begins with to ask for research.
+const PREFIXES: [(&str, Mode); 2] =
+    [("<research_request>\n", Mode::Research), ("<research_request_deep>\n", Mode::Deep)];
+
+/// Finds and removes the prefix, which no model should see; earlier messages may still have theirs.
+fn take_research_prefix(messages: &mut [Message]) -> Mode {
+    let mut mode = Mode::Chat;
+    for message in messages.iter_mut().filter(|message| message.role == Role::User) {
+        let first = message.content.iter_mut().find_map(|part| match part {
+            Part::Text { text } => Some(text),
+            Part::Image { .. } => None,
+        });
+        mode = Mode::Chat;
+        let Some(text) = first else { continue };
+        for (prefix, asked) in PREFIXES {
+            if let Some(rest) = text.strip_prefix(prefix) {
+                (*text, mode) = (rest.to_owned(), asked);
+                break;
+            }
+        }
+    }
+    mode
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn decode(body: &Value) -> Checked<CompletionRequest> {
+        CompletionRequest::decode(body.to_string().as_bytes())
+    }
+
+    fn with(field: &str, value: Value) -> Value {
+        let mut body = json!({"model": "glasshouse/agent", "messages": [{"role": "user", "content": "Hi"}]});
+        body[field] = value;
+        body
+    }
+
+    fn said(content: &str) -> Value {
+        with("messages", json!([{"role": "user", "content": content}]))
+    }
+
+    #[test]
+    fn the_smallest_request() {
+        let request = decode(&said("Hi")).unwrap();
+        assert_eq!(
+            request,
+            CompletionRequest {
+                model: "glasshouse/agent".into(),
+                messages: vec![Message::text(Role::User, "Hi")],
+                mode: Mode::Chat,
+                stream: false,
+                include_usage: false,
+                include_status: false,
+                tools: Vec::new(),
+                temperature: None,
+            }
+        );
+    }
+
+    #[test]
+    fn a_full_request() {
+        let mut body = with("tools", json!([{"type": "function", "function": {"name": "get_time"}}]));
+        body["stream"] = json!(true);
+        body["stream_options"] = json!({"include_usage": true, "include_status": true, "later": 1});
+        body["temperature"] = json!(0.5);
+        body["n"] = json!(1);
+        body["response_format"] = json!({"type": "text"});
+        body["tool_choice"] = json!("auto");
+        let request = decode(&body).unwrap();
+        assert!(request.stream && request.include_usage && request.include_status);
+        assert_eq!(request.tools[0].name, "get_time");
+        assert_eq!(request.tools[0].parameters, json!({"type": "object", "properties": {}}));
+        assert_eq!(request.temperature, Some(0.5));
+        body["tool_choice"] = json!("none");
+        assert_eq!(decode(&body).unwrap().tools, []);
+    }
+
+    #[test]
+    fn research_is_asked_for_by_a_prefix() {
+        for (content, mode, rest) in [
+            ("Hi", Mode::Chat, "Hi"),
+            ("<research_request>\nWhy?", Mode::Research, "Why?"),
+            ("<research_request_deep>\nWhy?", Mode::Deep, "Why?"),
+            ("<research_request>Why?", Mode::Chat, "<research_request>Why?"),
+            (" <research_request>\nWhy?", Mode::Chat, " <research_request>\nWhy?"),
+        ] {
+            let request = decode(&said(content)).unwrap();
+            assert_eq!((request.mode, request.messages[0].plain_text().as_str()), (mode, rest));
+        }
+        let earlier = json!([
+            {"role": "user", "content": "<research_request>\nWhy?"},
+            {"role": "assistant", "content": "So."},
+            {"role": "user", "content": [{"type": "text", "text": "Thanks"}]},
+        ]);
+        let request = decode(&with("messages", earlier)).unwrap();
+        assert_eq!((request.mode, request.messages[0].plain_text().as_str()), (Mode::Chat, "Why?"));
+        assert!(decode(&said("<research_request>\n ")).is_err(), "nothing is left to research");
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let function = |function: Value| json!([{"type": "function", "function": function}]);
+        for (body, field) in [
+            (json!({"messages": [{"role": "user", "content": "Hi"}]}), "model"),
+            (with("model", json!("")), "model"),
+            (with("messages", json!([])), "messages"),
+            (with("messages", json!([{"role": "boss"}])), "messages[0].role"),
+            (with("n", json!(2)), "n"),
+            (with("n", json!("1")), "n"),
+            (with("stream", json!(1)), "stream"),
+            (with("stream_options", json!([])), "stream_options"),
+            (with("stream_options", json!({"include_usage": 1})), "stream_options.include_usage"),
+            (with("response_format", json!({"type": "json_schema"})), "response_format"),
+            (with("response_format", json!("json")), "response_format"),
+            (with("tool_choice", json!("required")), "tool_choice"),
+            (with("temperature", json!(3)), "temperature"),
+            (with("tools", json!({})), "tools"),
+            (with("tools", json!([{"type": "custom"}])), "tools[0].type"),
+            (with("tools", json!([{}])), "tools[0].function"),
+            (with("tools", function(json!({"name": "a b"}))), "tools[0].function.name"),
+            (with("tools", function(json!({"name": "a", "parameters": []}))), "tools[0].function.parameters"),
+            (
+                with("tools", function(json!({"name": "a", "description": 1}))),
+                "tools[0].function.description",
+            ),
+            (
+                with("tools", json!([{"function": {"name": "a"}}, {"function": {"name": "a"}}])),
+                "tools[1].function.name",
+            ),
+        ] {
+            let error = decode(&body).unwrap_err();
+            assert_eq!(error.field(), Some(field), "{error}");
+        }
+        assert_eq!(CompletionRequest::decode(b"{").unwrap_err().field(), None);
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(text in r#"[\{\}\[\]":,a-z0-9\\]{0,60}"#) {
+            let _ = CompletionRequest::decode(text.as_bytes());
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! What Open WebUI can show beside the text: a status line, rows for tools and sub-agents, sources. Every chunk
+//! has an empty list of choices, so that other readers of OpenAI's format pass over it.
+
+use std::collections::{HashMap, HashSet};
+
+use domain::{
+    AgentPath, EventBody, RunEvent,
+    event::{NoticeLevel, Source},
+};
+use serde_json::{Value, json};
+
+use super::{
+    ChunkEncoder,
+    completion_encoder::{Output, arguments_text, outer_call_id},
+};
+
+/// The shortest time between two statuses: each costs Open WebUI a rewrite of the whole chat.
+const STATUS_INTERVAL_MS: i64 = 100;
+/// Longest result in a row, bytes; it is stored in the chat and comes back with each request.
+const RESULT_LIMIT_BYTES: usize = 16 << 10;
+/// The name by which Open WebUI knows the call that starts a sub-agent.
+const SUB_AGENT_ROW: &str = "delegate_task";
+/// Our own name of that tool.
+const SUB_AGENT_TOOL: &str = "task";
+
+/// Encodes what is to be seen of the work.
+#[derive(Debug, Default)]
+pub(super) struct Extras {
+    status: StatusLine,
+    /// Names of running sub-agents.
+    agents: HashMap<AgentPath, String>,
+    /// Calls that have a row but no result yet.
+    open_rows: HashSet<String>,
+}
+
+/// The one line that says what is going on.
+#[derive(Debug, Default)]
+struct StatusLine {
+    shown: Option<String>,
+    sent_at: i64,
+    held_back: Option<String>,
+}
+
+impl Extras {
+    pub(super) fn holds_back(&self) -> bool {
+        self.status.held_back.is_some()
+    }
+
+    /// The status that waits, if any; the interval is taken to be over.
+    pub(super) fn flush(&mut self, chunks: &ChunkEncoder) -> Option<String> {
+        let description = self.status.held_back.take()?;
+        self.status.sent_at += STATUS_INTERVAL_MS;
+        Some(self.status.show(chunks, description))
+    }
+
+    /// Adds the chunks for the next event, which come before those with its text.
+    pub(super) fn read(&mut self, event: &RunEvent, out: &mut Output<'_>) {
+        let main = event.agent.is_main();
+        match &event.body {
+            EventBody::Status { description, done, hidden } => {
+                if !description.is_empty() && !(*done && *hidden) {
+                    self.say(event, description, out);
+                } else if main {
+                    self.status.clear(out);
+                }
+            }
+            EventBody::ToolProgress { message, .. } => self.say(event, message, out),
+            EventBody::Notice { level: NoticeLevel::Warning | NoticeLevel::Error, message } => {
+                self.say(event, message, out);
+            }
+            EventBody::ApprovalAsked { name, .. } => {
+                self.say(event, &format!("Waiting for somebody to allow {name}"), out);
+            }
+            EventBody::QuestionAsked { text, .. } => self.say(event, text, out),
+            EventBody::TextDelta { delta, .. } if main && !delta.is_empty() => self.status.clear(out),
+            EventBody::TextFinished { text, .. } if main && !text.is_empty() => self.status.clear(out),
+            EventBody::ToolStarted { call, name, arguments, .. } if main && name != SUB_AGENT_TOOL => {
+                self.open_row(event, call, name, arguments, out);
+            }
+            EventBody::ToolFinished { call, name, arguments, result, error, .. } if main => {
+                self.open_row(event, call, name, arguments, out);
+                self.close_row(event, call, result, *error, out);
+            }
+            EventBody::AgentStarted { name, call, task } => {
+                self.agents.insert(event.agent.clone(), name.clone());
+                if event.agent.depth() == 1 {
+                    let arguments = json!({"task": format!("{name}: {task}"), "background": false});
+                    self.open_row(event, call, SUB_AGENT_ROW, &arguments, out);
+                }
+                self.say(event, "…", out);
+            }
+            EventBody::AgentFinished { .. } => drop(self.agents.remove(&event.agent)),
+            EventBody::SourcesFound { sources } => {
+                out.data.extend(sources.iter().map(|source| source_chunk(out.chunks, source)));
+            }
+            EventBody::RunFinished { .. } => self.status.clear(out),
+            EventBody::RunStarted { .. }
+            | EventBody::StepStarted { .. }
+            | EventBody::TextStarted { .. }
+            | EventBody::TextDelta { .. }
+            | EventBody::TextFinished { .. }
+            | EventBody::ReasoningStarted { .. }
+            | EventBody::ReasoningDelta { .. }
+            | EventBody::ReasoningFinished { .. }
+            | EventBody::ToolRequested { .. }
+            | EventBody::ToolArgumentsDelta { .. }
+            | EventBody::ToolStarted { .. }
+            | EventBody::ToolFinished { .. }
+            | EventBody::ToolHandedOver { .. }
+            | EventBody::ApprovalAnswered { .. }
+            | EventBody::QuestionAnswered { .. }
+            | EventBody::PlanChanged { .. }
+            | EventBody::FileChanged { .. }
+            | EventBody::ModelCalled { .. }
+            | EventBody::Notice { level: NoticeLevel::Info, .. } => {}
+        }
+        self.status.release(event.at, out);
+    }
+
+    /// Sets the status line; a sub-agent's begins with its name.
+    fn say(&mut self, event: &RunEvent, description: &str, out: &mut Output<'_>) {
+        let description = match self.agents.get(&event.agent) {
+            Some(name) => format!("🤖 {name}: {description}"),
+            None => description.to_owned(),
+        };
+        self.status.say(event.at, description, out);
+    }
+
+    /// Open WebUI would run a call that stays open, so its row says at once that the call is complete.
+    fn open_row(
+        &mut self,
+        event: &RunEvent,
+        call: &str,
+        name: &str,
+        arguments: &Value,
+        out: &mut Output<'_>,
+    ) {
+        if self.open_rows.insert(call.to_owned()) {
+            let id = outer_call_id(event.run, call);
+            out.row(&json!({
+                "type": "function_call", "id": format!("fc_{id}"), "call_id": id, "name": name,
+                "arguments": arguments_text(arguments), "status": "completed",
+            }));
+        }
+    }
+
+    fn close_row(&mut self, event: &RunEvent, call: &str, result: &str, error: bool, out: &mut Output<'_>) {
+        self.open_rows.remove(call);
+        let id = outer_call_id(event.run, call);
+        let text = if error { format!("Error: {}", cut(result)) } else { cut(result) };
+        out.row(&json!({
+            "type": "function_call_output", "id": format!("fco_{id}"), "call_id": id,
+            "output": [{"type": "input_text", "text": text}], "status": "completed",
+        }));
+    }
+}
+
+impl StatusLine {
+    fn say(&mut self, at: i64, description: String, out: &mut Output<'_>) {
+        self.held_back = Some(description);
+        self.release(at, out);
+    }
+
+    /// Gives out what was held back, once enough time has passed.
+    fn release(&mut self, at: i64, out: &mut Output<'_>) {
+        if at - self.sent_at >= STATUS_INTERVAL_MS
+            && let Some(description) = self.held_back.take()
+        {
+            self.sent_at = at;
+            let data = self.show(out.chunks, description);
+            out.data.push(data);
+        }
+    }
+
+    fn show(&mut self, chunks: &ChunkEncoder, description: String) -> String {
+        let data = chunks.event("status", &status(&description, false));
+        self.shown = Some(description);
+        data
+    }
+
+    fn clear(&mut self, out: &mut Output<'_>) {
+        self.held_back = None;
+        if let Some(description) = self.shown.take() {
+            out.data.push(out.chunks.event("status", &status(&description, true)));
+        }
+    }
+}
+
+fn status(description: &str, over: bool) -> Value {
+    json!({"description": description, "done": over, "hidden": over})
+}
+
+fn source_chunk(chunks: &ChunkEncoder, source: &Source) -> String {
+    let Source { id, title, url, quote } = source;
+    let document = quote.as_deref().unwrap_or(title);
+    chunks.event(
+        "source",
+        &json!({
+            "source": {"id": id, "name": title, "url": url},
+            "document": [document],
+            "metadata": [{"source": url, "name": title}],
+        }),
+    )
+}
+
+impl Output<'_> {
+    /// A row is whole as soon as it is there.
+    fn row(&mut self, item: &Value) {
+        for event in ["response.output_item.added", "response.output_item.done"] {
+            self.data.push(self.chunks.item(event, item));
+        }
+    }
+}
+
+fn cut(result: &str) -> String {
+    if result.len() <= RESULT_LIMIT_BYTES {
+        return result.to_owned();
+    }
+    let end = result.floor_char_boundary(RESULT_LIMIT_BYTES);
+    format!("{}\n… cut here: {end} of {} bytes", &result[..end], result.len())
+}

@@ -1,0 +1,180 @@
+//! Looks into requests and answers that are passed through, without decoding or changing them.
+
+use std::{borrow::Cow, ops::Range};
+
+use domain::Usage;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::Chunk;
+use crate::{InvalidRequest, conversation::Checked};
+
+/// A longer line is not looked into; the one with the usage is short.
+const LINE_LIMIT_BYTES: usize = 64 << 10;
+
+/// What has to be known of a request to pass it on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Passing<'a> {
+    /// The model as the caller named it.
+    pub model: Cow<'a, str>,
+    /// Whether a stream was asked for.
+    pub stream: bool,
+    /// Where the model's name stands in the body, with its quotes.
+    place: Range<usize>,
+}
+
+impl<'a> Passing<'a> {
+    /// Finds the model in a request body; everything else stays unread.
+    ///
+    /// # Errors
+    /// Where the body is not a JSON object or names no model.
+    pub fn peek(body: &'a [u8]) -> Checked<Self> {
+        #[derive(Deserialize)]
+        struct Body<'a> {
+            #[serde(borrow)]
+            model: Option<&'a RawValue>,
+            #[serde(borrow)]
+            stream: Option<&'a RawValue>,
+        }
+        let body_text = std::str::from_utf8(body)
+            .map_err(|_| InvalidRequest("The body is not valid JSON: it is not UTF-8.".into()))?;
+        let peeked: Body<'a> = serde_json::from_str(body_text)
+            .map_err(|error| InvalidRequest(format!("The body is not valid JSON: {error}.")))?;
+        let raw = peeked.model.map(RawValue::get).unwrap_or_default();
+        let model: Cow<'a, str> = match raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+            Some(plain) if !plain.contains('\\') => Cow::Borrowed(plain),
+            _ => Cow::Owned(serde_json::from_str(raw).unwrap_or_default()),
+        };
+        if model.is_empty() {
+            return Err(InvalidRequest(
+                "`model` must be the name of a model; GET /v1/models lists them.".into(),
+            ));
+        }
+        let start = raw.as_ptr() as usize - body.as_ptr() as usize;
+        let stream = peeked.stream.is_some_and(|value| value.get() == "true");
+        Ok(Self { model, stream, place: start..start + raw.len() })
+    }
+
+    /// The same body with another model's name in it; every other byte stays.
+    #[must_use]
+    pub fn with_model(&self, body: &[u8], model: &str) -> Vec<u8> {
+        // A string always has a JSON form.
+        let name = serde_json::to_string(model).unwrap_or_default();
+        [&body[..self.place.start], name.as_bytes(), &body[self.place.end..]].concat()
+    }
+}
+
+/// Watches an answer go by for the tokens used.
+#[derive(Debug, Default)]
+pub struct UsageWatch {
+    /// A line whose end has not come yet.
+    partial: Vec<u8>,
+    usage: Option<Usage>,
+}
+
+impl UsageWatch {
+    /// Looks at the next bytes, cut anywhere.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        let Some(last) = bytes.iter().rposition(|byte| *byte == b'\n') else {
+            return self.keep(bytes);
+        };
+        let (whole, rest) = bytes.split_at(last + 1);
+        if self.partial.is_empty() {
+            self.read(whole);
+        } else {
+            let mut line = std::mem::take(&mut self.partial);
+            line.extend_from_slice(whole);
+            self.read(&line);
+        }
+        self.keep(rest);
+    }
+
+    /// The tokens used, once the answer is over.
+    #[must_use]
+    pub fn finish(mut self) -> Option<Usage> {
+        let last = std::mem::take(&mut self.partial);
+        self.read(&last);
+        self.usage
+    }
+
+    fn keep(&mut self, bytes: &[u8]) {
+        if self.partial.len() + bytes.len() <= LINE_LIMIT_BYTES {
+            self.partial.extend_from_slice(bytes);
+        }
+    }
+
+    fn read(&mut self, bytes: &[u8]) {
+        // Nearly all chunks end here.
+        let Some(text) = find(bytes, b"\"usage\"").and_then(|_| std::str::from_utf8(bytes).ok()) else {
+            return;
+        };
+        for line in text.lines().filter(|line| line.contains("\"usage\"")) {
+            let data = line.strip_prefix("data:").unwrap_or(line);
+            if let Ok(Chunk { usage: Some(usage), .. }) = Chunk::decode(data.trim()) {
+                self.usage = Some(usage);
+            }
+        }
+    }
+}
+
+fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
+    bytes.windows(wanted.len()).position(|window| window == wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn only_the_model_changes() {
+        for (body, model, other) in [
+            (r#"{"model":"a","x":[1.0,"é"]}"#, "a", r#"{"model":"up/b\"","x":[1.0,"é"]}"#),
+            (
+                r#" {"messages":[{"model":"no"}], "model" : "A\/tour" ,"stream":true}"#,
+                "A/tour",
+                r#" {"messages":[{"model":"no"}], "model" : "up/b\"" ,"stream":true}"#,
+            ),
+        ] {
+            let passing = Passing::peek(body.as_bytes()).unwrap();
+            assert_eq!(passing.model, model);
+            assert_eq!(passing.stream, body.contains("stream"));
+            let mapped = passing.with_model(body.as_bytes(), "up/b\"");
+            assert_eq!(String::from_utf8(mapped).unwrap(), other);
+        }
+        for body in ["", "[]", "{", "{}", r#"{"model":7}"#, r#"{"model":null}"#, r#"{"model":""}"#] {
+            assert!(Passing::peek(body.as_bytes()).is_err(), "{body}");
+        }
+    }
+
+    const STREAM: &str = concat!(
+        "data: {\"choices\":[{\"delta\":{\"content\":\"the \\\"usage\\\"\"}}],\"usage\":null}\n\n",
+        "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":5,\"completion_tokens\":7}}\n\n",
+        "data: [DONE]\n\n",
+    );
+
+    proptest! {
+        #[test]
+        fn usage_is_found_however_it_is_cut(cuts in proptest::collection::vec(0..STREAM.len(), 0..6)) {
+            let mut cuts = cuts;
+            cuts.extend([0, STREAM.len()]);
+            cuts.sort_unstable();
+            let mut watch = UsageWatch::default();
+            cuts.windows(2).for_each(|cut| watch.feed(&STREAM.as_bytes()[cut[0]..cut[1]]));
+            prop_assert_eq!(watch.finish(), Some(Usage { input_tokens: 5, output_tokens: 7 }));
+        }
+    }
+
+    #[test]
+    fn whole_answers_and_long_lines() {
+        let mut watch = UsageWatch::default();
+        watch.feed(br#"{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}"#);
+        assert_eq!(watch.finish(), Some(Usage { input_tokens: 1, output_tokens: 2 }));
+        let mut watch = UsageWatch::default();
+        (0..100).for_each(|_| watch.feed(&[b'x'; 4096]));
+        assert!(watch.partial.len() <= LINE_LIMIT_BYTES);
+        watch.feed(b"\n");
+        watch.feed(STREAM.as_bytes());
+        assert_eq!(watch.finish().map(|usage| usage.output_tokens), Some(7));
+    }
+}
