@@ -2,8 +2,13 @@
 
 pub mod chat_stream;
 pub mod conversation;
+pub mod details;
+mod escape;
+mod frames;
+pub mod markup;
 pub mod openai;
 pub mod sse;
+pub mod tool_calls;
 
 pub use conversation::InvalidRequest;
 pub use sse::Frame;

@@ -33,7 +33,7 @@ pub struct ChatStreamEncoder {
 /// `{"type":…,"data":{…}}`. Depth 0 is the main agent.
 #[derive(Serialize)]
 #[serde(tag = "type", content = "data", rename_all = "snake_case")]
-enum Payload<'a> {
+pub(crate) enum Payload<'a> {
     Status {
         description: &'a str,
         agent_depth: usize,
@@ -67,6 +67,10 @@ enum Payload<'a> {
     Token {
         content: &'a str,
         agent_depth: usize,
+    },
+    /// In place of all tokens so far; only in formats whose readers asked for it.
+    Replace {
+        content: &'a str,
     },
     AgentStart {
         agent_id: &'a str,
@@ -111,7 +115,7 @@ fn is_false(flag: &bool) -> bool {
 }
 
 /// The line that stands for reasoning, which this protocol does not show.
-const THINKING: &str = "Thinking…";
+pub(crate) const THINKING: &str = "Thinking…";
 
 impl ChatStreamEncoder {
     /// An encoder for a reader at the beginning of the log.
@@ -122,12 +126,12 @@ impl ChatStreamEncoder {
 
     /// Takes note of an event the reader already has, so that what follows fits to it.
     pub fn prime(&mut self, event: &RunEvent) {
-        self.read(event, &mut Output { seq: event.seq, agent: &event.agent, frames: None });
+        self.read(event, &mut Output::none(event));
     }
 
     /// The frames for the next event: usually one or none.
     pub fn push(&mut self, event: &RunEvent) -> Vec<Frame> {
-        let mut out = Output { seq: event.seq, agent: &event.agent, frames: Some(Vec::new()) };
+        let mut out = Output::of(event);
         self.read(event, &mut out);
         out.numbered()
     }
@@ -237,17 +241,27 @@ impl ChatStreamEncoder {
 }
 
 /// The frames of one event.
-struct Output<'e> {
+pub(crate) struct Output<'e> {
     seq: u64,
     agent: &'e AgentPath,
     /// `None` where the reader has them already.
     frames: Option<Vec<Frame>>,
 }
 
-impl Output<'_> {
+impl<'e> Output<'e> {
+    /// For an event that the reader is to have.
+    pub(crate) fn of(event: &'e RunEvent) -> Self {
+        Self { seq: event.seq, agent: &event.agent, frames: Some(Vec::new()) }
+    }
+
+    /// For an event that the reader has already.
+    pub(crate) fn none(event: &'e RunEvent) -> Self {
+        Self { seq: event.seq, agent: &event.agent, frames: None }
+    }
+
     /// Only the last frame says that the reader has the event: one cut off between two frames of an event
     /// gets both again, rather than never the second.
-    fn numbered(self) -> Vec<Frame> {
+    pub(crate) fn numbered(self) -> Vec<Frame> {
         let mut frames = self.frames.unwrap_or_default();
         if let Some((_, earlier)) = frames.split_last_mut() {
             earlier.iter_mut().for_each(|frame| frame.id = Some(self.seq.saturating_sub(1)));
@@ -255,7 +269,7 @@ impl Output<'_> {
         frames
     }
 
-    fn push(&mut self, payload: &Payload<'_>) {
+    pub(crate) fn push(&mut self, payload: &Payload<'_>) {
         if let Some(frames) = &mut self.frames {
             // Plain structs and values always have a JSON form.
             let data = serde_json::to_string(payload).unwrap_or_default();
@@ -263,14 +277,19 @@ impl Output<'_> {
         }
     }
 
-    fn status(&mut self, description: &str, done: bool, hidden: bool) {
+    pub(crate) fn status(&mut self, description: &str, done: bool, hidden: bool) {
         self.push(&Payload::Status { description, agent_depth: self.agent.depth(), done, hidden });
     }
 
-    fn token(&mut self, content: &str) {
+    pub(crate) fn token(&mut self, content: &str) {
         if !content.is_empty() {
             self.push(&Payload::Token { content, agent_depth: self.agent.depth() });
         }
+    }
+
+    /// More of a text that is all the reader shows.
+    pub(crate) fn answer(&mut self, content: &str) {
+        self.push(&Payload::Token { content, agent_depth: 0 });
     }
 
     fn agent_start(&mut self, name: &str, call: &str) {
@@ -283,7 +302,13 @@ impl Output<'_> {
         self.push(&Payload::AgentEnd { agent_id, depth: self.agent.depth(), outcome });
     }
 
-    fn finish(&mut self, run_id: RunId, outcome: Outcome, problem: Option<&Problem>, usage: Usage) {
+    pub(crate) fn finish(
+        &mut self,
+        run_id: RunId,
+        outcome: Outcome,
+        problem: Option<&Problem>,
+        usage: Usage,
+    ) {
         match (outcome, problem) {
             (Outcome::Failed, Some(problem)) => {
                 self.push(&Payload::Error { message: &problem.message, code: problem.code });

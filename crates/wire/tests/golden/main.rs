@@ -4,4 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 mod chat_stream;
+mod column;
 mod scenarios;
+mod texts;
+mod tool_calls;

@@ -1,0 +1,184 @@
+//! Shows a run as one Markdown text with an element for each tool call, as Open WebUI's page reads them
+//! (`?format=details`).
+
+use domain::{EventBody, RunEvent};
+use serde_json::Value;
+
+use crate::{
+    Frame,
+    chat_stream::encoder::{Output, Payload, THINKING},
+    escape::{cut, html},
+    markup::Writing,
+};
+
+/// Longer results are cut here; the log has them whole.
+const RESULT_LIMIT_CHARS: usize = 10_000;
+
+/// Encodes one run for one reader.
+#[derive(Debug, Default)]
+pub struct DetailsEncoder {
+    writing: Writing,
+    pieces: Vec<Piece>,
+    /// Bytes of the main agent's open text that were written.
+    written_bytes: usize,
+}
+
+#[derive(Debug)]
+enum Piece {
+    Text(String),
+    /// A call's element: pending, then finished.
+    Call {
+        call: String,
+        element: String,
+    },
+}
+
+impl DetailsEncoder {
+    /// An encoder for a reader at the beginning of the log.
+    #[must_use]
+    pub fn new(writing: Writing) -> Self {
+        Self { writing, ..Self::default() }
+    }
+
+    /// Takes note of an event the reader already has, so that what follows fits to it.
+    pub fn prime(&mut self, event: &RunEvent) {
+        self.read(event, &mut Output::none(event));
+    }
+
+    /// The frames for the next event: usually one or none.
+    pub fn push(&mut self, event: &RunEvent) -> Vec<Frame> {
+        let mut out = Output::of(event);
+        self.read(event, &mut out);
+        out.numbered()
+    }
+
+    /// The whole text as it stands.
+    #[must_use]
+    pub fn content(&self) -> String {
+        let pieces = self.pieces.iter().map(|piece| match piece {
+            Piece::Text(text) | Piece::Call { element: text, .. } => text.as_str(),
+        });
+        pieces.collect::<Vec<_>>().join("\n\n")
+    }
+
+    fn read(&mut self, event: &RunEvent, out: &mut Output<'_>) {
+        let is_main = event.agent.is_main();
+        match &event.body {
+            EventBody::Status { description, done, hidden } => out.status(description, *done, *hidden),
+            EventBody::ReasoningStarted { .. } => out.status(THINKING, false, false),
+            EventBody::ReasoningFinished { .. } => out.status(THINKING, true, false),
+            EventBody::ToolProgress { message, .. } | EventBody::Notice { message, .. } => {
+                out.status(message, false, false);
+            }
+            EventBody::TextDelta { delta, .. } if is_main => self.write(delta, out),
+            EventBody::TextFinished { text, .. } if is_main => {
+                self.write(text.get(self.written_bytes..).unwrap_or_default(), out);
+                self.written_bytes = 0;
+            }
+            EventBody::ToolStarted { call, name, arguments, .. } => {
+                if self.writing == Writing::Replace {
+                    self.add(call, pending(call, name, arguments), out);
+                }
+            }
+            EventBody::ToolFinished { call, name, arguments, result, .. } => {
+                self.add(call, finished(call, name, arguments, result), out);
+            }
+            EventBody::ApprovalAsked { approval, call, name, arguments } => {
+                out.push(&Payload::Approval { approval_id: approval, tool_id: call, name, args: arguments });
+            }
+            EventBody::QuestionAsked { question, call, text, options } => {
+                let (question_id, tool_id) = (question, call);
+                out.push(&Payload::Question { question_id, tool_id, question: text, options });
+            }
+            EventBody::SourcesFound { sources } => out.push(&Payload::Sources { sources }),
+            EventBody::AgentStarted { name, .. } => {
+                out.status(&format!("🤖 Sub-agent: {name}..."), false, false);
+            }
+            EventBody::RunFinished { outcome, problem, usage, .. } => {
+                out.finish(event.run, *outcome, problem.as_ref(), *usage);
+            }
+            // An element of a call that is never answered here would spin for ever.
+            EventBody::ToolHandedOver { .. }
+            | EventBody::RunStarted { .. }
+            | EventBody::StepStarted { .. }
+            | EventBody::TextStarted { .. }
+            | EventBody::TextDelta { .. }
+            | EventBody::TextFinished { .. }
+            | EventBody::ReasoningDelta { .. }
+            | EventBody::ToolRequested { .. }
+            | EventBody::ToolArgumentsDelta { .. }
+            | EventBody::ApprovalAnswered { .. }
+            | EventBody::QuestionAnswered { .. }
+            | EventBody::PlanChanged { .. }
+            | EventBody::FileChanged { .. }
+            | EventBody::AgentFinished { .. }
+            | EventBody::ModelCalled { .. } => {}
+        }
+    }
+
+    fn write(&mut self, delta: &str, out: &mut Output<'_>) {
+        if delta.is_empty() {
+            return;
+        }
+        let begins = self.written_bytes == 0;
+        self.written_bytes += delta.len();
+        match self.pieces.last_mut() {
+            Some(Piece::Text(text)) if !begins => {
+                text.push_str(delta);
+                out.answer(delta);
+            }
+            _ => self.append(Piece::Text(delta.to_owned()), delta, out),
+        }
+    }
+
+    /// Puts a call's element where the call has one already, or at the end.
+    fn add(&mut self, id: &str, new: String, out: &mut Output<'_>) {
+        let known = self.pieces.iter_mut().find_map(|piece| match piece {
+            Piece::Call { call, element } if call == id => Some(element),
+            Piece::Call { .. } | Piece::Text(_) => None,
+        });
+        match known {
+            Some(element) => {
+                *element = new;
+                out.push(&Payload::Replace { content: &self.content() });
+            }
+            None => {
+                let piece = Piece::Call { call: id.to_owned(), element: new.clone() };
+                self.append(piece, &new, out);
+            }
+        }
+    }
+
+    fn append(&mut self, piece: Piece, text: &str, out: &mut Output<'_>) {
+        let gap = if self.pieces.is_empty() { "" } else { "\n\n" };
+        self.pieces.push(piece);
+        out.answer(&format!("{gap}{text}"));
+    }
+}
+
+fn pending(call: &str, name: &str, arguments: &Value) -> String {
+    format!(
+        "<details type=\"tool_calls\" done=\"false\" id=\"{}\" name=\"{}\" arguments=\"{}\">\n\
+         <summary>Executing...</summary>\n</details>",
+        attribute(call),
+        attribute(name),
+        html(&arguments.to_string()),
+    )
+}
+
+fn finished(call: &str, name: &str, arguments: &Value, result: &str) -> String {
+    let result = Value::from(cut(result, RESULT_LIMIT_CHARS));
+    format!(
+        "<details type=\"tool_calls\" done=\"true\" id=\"{}\" name=\"{}\" arguments=\"{}\" result=\"{}\" \
+         files=\"\" embeds=\"\">\n<summary>Tool Executed</summary>\n</details>",
+        attribute(call),
+        attribute(name),
+        html(&arguments.to_string()),
+        html(&result.to_string()),
+    )
+}
+
+/// An id or a name inside a tag, which must stay on one line.
+fn attribute(text: &str) -> String {
+    html(&text.replace(|c: char| c.is_control(), " "))
+}

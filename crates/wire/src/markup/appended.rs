@@ -1,0 +1,104 @@
+//! The text for readers that can only append: a piece goes out once its place is known.
+
+use super::{Change, whole::said};
+
+/// A text this long is taken for the answer and shown as it comes, since hardly anybody says as much before a
+/// tool call; shorter ones wait until it is known whether one follows.
+const HELD_BYTES: usize = 1_200;
+
+/// What the reader has, as far as it matters for what comes.
+#[derive(Debug, Default)]
+pub(super) struct Appended {
+    /// What was said before there was a tool.
+    said: Vec<String>,
+    /// Not shown yet of the text that is being written.
+    held: String,
+    /// The text that is being written goes out as it comes.
+    flowing: bool,
+    block_is_open: bool,
+    has_text: bool,
+}
+
+impl Appended {
+    pub(super) fn write(&mut self, delta: &str) -> Change {
+        self.held.push_str(delta);
+        if self.flowing || self.held.len() > HELD_BYTES { self.flow() } else { Change::Nothing }
+    }
+
+    pub(super) fn end_text(&mut self, is_answer: bool) -> Change {
+        let change = if is_answer || self.flowing {
+            self.flow()
+        } else {
+            let text = std::mem::take(&mut self.held).trim().to_owned();
+            match (text.is_empty(), self.block_is_open) {
+                (true, _) => Change::Nothing,
+                (false, true) => Change::More(said(&text) + "\n\n"),
+                (false, false) => {
+                    self.said.push(text);
+                    Change::Nothing
+                }
+            }
+        };
+        self.flowing = false;
+        change
+    }
+
+    /// A tool is asked for: from now on there is a block. How many there will be cannot be known.
+    pub(super) fn request(&mut self) -> Change {
+        if self.block_is_open {
+            return Change::Nothing;
+        }
+        let mut block = self.gap().to_owned() + "<details open>\n<summary>🔍 Execution Steps</summary>\n\n";
+        for text in self.said.drain(..) {
+            block = block + &said(&text) + "\n\n";
+        }
+        (self.block_is_open, self.has_text) = (true, true);
+        Change::More(block)
+    }
+
+    pub(super) fn step(&mut self, line: &str) -> Change {
+        let Change::More(opening) = self.request() else { return Change::More(format!("{line}\n\n")) };
+        Change::More(format!("{opening}{line}\n\n"))
+    }
+
+    pub(super) fn finish(&mut self) -> Change {
+        let mut rest = self.plain();
+        if std::mem::take(&mut self.block_is_open) {
+            rest.push_str("</details>");
+        }
+        if rest.is_empty() { Change::Nothing } else { Change::More(rest) }
+    }
+
+    /// Shows what is held, as (part of) the answer.
+    fn flow(&mut self) -> Change {
+        let held = std::mem::take(&mut self.held);
+        if held.is_empty() {
+            return Change::Nothing;
+        }
+        if std::mem::replace(&mut self.flowing, true) {
+            return Change::More(held);
+        }
+        let mut news = self.plain();
+        if std::mem::take(&mut self.block_is_open) {
+            news.push_str("</details>");
+        }
+        news.push_str(self.gap());
+        self.has_text = true;
+        Change::More(news + &held)
+    }
+
+    /// What was said on the way where no tool followed, so that there is no block.
+    fn plain(&mut self) -> String {
+        let mut plain = String::new();
+        for text in std::mem::take(&mut self.said) {
+            plain.push_str(self.gap());
+            plain.push_str(&text);
+            self.has_text = true;
+        }
+        plain
+    }
+
+    fn gap(&self) -> &'static str {
+        if self.has_text { "\n\n" } else { "" }
+    }
+}

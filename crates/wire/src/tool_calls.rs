@@ -1,0 +1,158 @@
+//! Turns a run's events into the flat frames of the tool-call stream (`?format=tool_calls`).
+
+use std::collections::{HashMap, HashSet};
+
+use domain::{EventBody, Outcome, Problem, RunEvent};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::{Frame, chat_stream::encoder::THINKING, escape::cut, frames::Frames};
+
+/// Longer results are cut here; the log has them whole.
+const RESULT_LIMIT_CHARS: usize = 2_000;
+
+/// Encodes one run for one reader.
+#[derive(Debug, Default)]
+pub struct ToolCallsEncoder {
+    /// Bytes of each open text of the main agent that the reader has.
+    sent_text: HashMap<String, usize>,
+    /// Open calls the reader knows of.
+    started: HashSet<String>,
+    /// Names of open calls, for questions, which do not name their call.
+    names: HashMap<String, String>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Payload<'a> {
+    Status { content: &'a str },
+    Message { content: &'a str },
+    ToolCallStart { tool_call_id: &'a str, tool_name: &'a str, tool_args: &'a Value },
+    ToolCallComplete { tool_call_id: &'a str, tool_name: &'a str, result: &'a str },
+    ToolCallError { tool_call_id: &'a str, tool_name: &'a str, error: &'a str },
+    Approval { approval_id: &'a str, tool_call_id: &'a str, tool_name: &'a str, tool_args: &'a Value },
+    Question { question_id: &'a str, tool_call_id: &'a str, content: &'a str, options: &'a [String] },
+    Error { content: &'a str },
+    Done,
+}
+
+impl ToolCallsEncoder {
+    /// Takes note of an event the reader already has, so that what follows fits to it.
+    pub fn prime(&mut self, event: &RunEvent) {
+        self.read(event, &mut Frames::none(event));
+    }
+
+    /// The frames for the next event: usually one or none.
+    pub fn push(&mut self, event: &RunEvent) -> Vec<Frame> {
+        let mut out = Frames::of(event);
+        self.read(event, &mut out);
+        out.numbered()
+    }
+
+    fn read(&mut self, event: &RunEvent, out: &mut Frames) {
+        match &event.body {
+            // A line that only says to take the last one away has no words worth showing.
+            EventBody::Status { description, hidden: false, .. } => status(out, description),
+            EventBody::TextDelta { item, delta } if event.agent.is_main() => {
+                *self.sent_text.entry(item.clone()).or_default() += delta.len();
+                message(out, delta);
+            }
+            EventBody::TextFinished { item, text, .. } if event.agent.is_main() => {
+                let sent = self.sent_text.remove(item).unwrap_or(0);
+                message(out, text.get(sent..).unwrap_or_default());
+            }
+            EventBody::ReasoningStarted { .. } => status(out, THINKING),
+            EventBody::ToolRequested { call, name } => drop(self.names.insert(call.clone(), name.clone())),
+            EventBody::ToolStarted { call, name, arguments, .. } => self.start(call, name, arguments, out),
+            EventBody::ToolProgress { message, .. } | EventBody::Notice { message, .. } => {
+                status(out, message);
+            }
+            EventBody::ToolHandedOver { call, name, arguments } => {
+                self.start(call, name, arguments, out);
+                self.forget(call);
+            }
+            EventBody::ToolFinished { call, name, arguments, result, error, .. } => {
+                self.start(call, name, arguments, out);
+                self.forget(call);
+                finish_call(out, call, name, result, *error);
+            }
+            EventBody::ApprovalAsked { approval, call, name, arguments } => {
+                self.start(call, name, arguments, out);
+                out.push(&Payload::Approval {
+                    approval_id: approval,
+                    tool_call_id: call,
+                    tool_name: name,
+                    tool_args: arguments,
+                });
+            }
+            EventBody::QuestionAsked { question, call, text, options } => {
+                if let Some(name) = self.names.get(call).cloned() {
+                    let arguments = serde_json::json!({"question": text, "options": options});
+                    self.start(call, &name, &arguments, out);
+                }
+                let (question_id, tool_call_id) = (question, call);
+                out.push(&Payload::Question { question_id, tool_call_id, content: text, options });
+            }
+            EventBody::AgentStarted { name, .. } => status(out, &format!("Sub-agent: {name}…")),
+            EventBody::RunFinished { outcome, problem, .. } => finish(out, *outcome, problem.as_ref()),
+            EventBody::RunStarted { .. }
+            | EventBody::StepStarted { .. }
+            | EventBody::Status { .. }
+            | EventBody::TextStarted { .. }
+            | EventBody::TextDelta { .. }
+            | EventBody::TextFinished { .. }
+            | EventBody::ReasoningDelta { .. }
+            | EventBody::ReasoningFinished { .. }
+            | EventBody::ToolArgumentsDelta { .. }
+            | EventBody::ApprovalAnswered { .. }
+            | EventBody::QuestionAnswered { .. }
+            | EventBody::PlanChanged { .. }
+            | EventBody::FileChanged { .. }
+            | EventBody::SourcesFound { .. }
+            | EventBody::AgentFinished { .. }
+            | EventBody::ModelCalled { .. } => {}
+        }
+    }
+
+    /// Announces a call the first time there is something to say about it.
+    fn start(&mut self, call: &str, name: &str, arguments: &Value, out: &mut Frames) {
+        if self.started.insert(call.to_owned()) {
+            out.push(&Payload::ToolCallStart { tool_call_id: call, tool_name: name, tool_args: arguments });
+        }
+    }
+
+    fn forget(&mut self, call: &str) {
+        self.started.remove(call);
+        self.names.remove(call);
+    }
+}
+
+fn status(out: &mut Frames, content: &str) {
+    out.push(&Payload::Status { content });
+}
+
+fn message(out: &mut Frames, content: &str) {
+    if !content.is_empty() {
+        out.push(&Payload::Message { content });
+    }
+}
+
+fn finish_call(out: &mut Frames, call: &str, name: &str, result: &str, error: bool) {
+    let (tool_call_id, tool_name, result) = (call, name, &*cut(result, RESULT_LIMIT_CHARS));
+    out.push(&if error {
+        Payload::ToolCallError { tool_call_id, tool_name, error: result }
+    } else {
+        Payload::ToolCallComplete { tool_call_id, tool_name, result }
+    });
+}
+
+fn finish(out: &mut Frames, outcome: Outcome, problem: Option<&Problem>) {
+    let said = problem.map(|problem| problem.message.as_str());
+    match outcome {
+        Outcome::Failed => out.push(&Payload::Error { content: said.unwrap_or("The run failed.") }),
+        // What was written stands, so it is no error.
+        Outcome::Limited => status(out, said.unwrap_or("A limit was reached.")),
+        Outcome::Completed | Outcome::Cancelled | Outcome::HandedOver => {}
+    }
+    out.push(&Payload::Done);
+}

@@ -1,0 +1,74 @@
+//! What every encoder that resumes must be able to do, asked of any of them.
+
+use domain::RunEvent;
+use serde_json::Value;
+use wire::Frame;
+
+/// An encoder.
+pub(crate) trait Column {
+    fn prime(&mut self, event: &RunEvent);
+    fn push(&mut self, event: &RunEvent) -> Vec<Frame>;
+}
+
+macro_rules! columns {
+    ($($encoder:ty),+ $(,)?) => {$(
+        impl Column for $encoder {
+            fn prime(&mut self, event: &RunEvent) {
+                <$encoder>::prime(self, event);
+            }
+            fn push(&mut self, event: &RunEvent) -> Vec<Frame> {
+                <$encoder>::push(self, event)
+            }
+        }
+    )+};
+}
+
+columns!(
+    wire::openai::CompletionEncoder,
+    wire::tool_calls::ToolCallsEncoder,
+    wire::markup::MarkupEncoder,
+    wire::details::DetailsEncoder,
+);
+
+pub(crate) fn encode<'a>(mut column: impl Column, log: impl IntoIterator<Item = &'a RunEvent>) -> Vec<Frame> {
+    log.into_iter().flat_map(|event| column.push(event)).collect()
+}
+
+pub(crate) fn payloads(frames: &[Frame]) -> Vec<Value> {
+    frames.iter().map(|frame| serde_json::from_str(&frame.data).unwrap()).collect()
+}
+
+/// As it goes over the wire, to be read by people: long lines are cut.
+pub(crate) fn readable(frames: &[Frame]) -> String {
+    let mut bytes = Vec::new();
+    frames.iter().for_each(|frame| frame.write(&mut bytes));
+    let text = String::from_utf8(bytes).unwrap();
+    let lines = text.lines().map(|line| match line.len() {
+        0..2000 => line.to_owned(),
+        size => format!("{}… ({size} bytes)", &line[..line.floor_char_boundary(120)]),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// A reader may leave after any event or frame, come back with the last id, and have everything; and no text breaks
+/// out of its frame.
+pub(crate) fn assert_resumes<C: Column>(name: &str, log: &[RunEvent], make: impl Fn() -> C) {
+    let mut column = make();
+    let (mut counts, mut whole) = (vec![0], Vec::new());
+    for event in log {
+        whole.extend(column.push(event));
+        counts.push(whole.len());
+    }
+    for cut in 0..=log.len() {
+        let mut column = make();
+        log[..cut].iter().for_each(|event| column.prime(event));
+        let rest: Vec<Frame> = log[cut..].iter().flat_map(|event| column.push(event)).collect();
+        assert!(rest == whole[counts[cut]..], "{name} after event {cut}");
+    }
+    assert!(whole.is_sorted_by_key(|frame| frame.id), "{name}");
+    for (at, frame) in whole.iter().enumerate() {
+        let after = frame.id.unwrap() as usize;
+        assert!(counts[after] <= at + 1, "{name}: frame {at} with id {after} promises too much");
+        assert!(!frame.data.contains(['\n', '\r', '\0']), "{name}: {}", frame.data);
+    }
+}

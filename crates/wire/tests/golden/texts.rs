@@ -1,0 +1,200 @@
+//! `?format=markup` and `?format=details`: golden texts, and what holds for every log.
+
+use domain::{EventBody, RunEvent};
+use wire::{
+    Frame,
+    details::DetailsEncoder,
+    markup::{MarkupEncoder, Writing},
+};
+
+use crate::{
+    column::{assert_resumes, encode, payloads, readable},
+    scenarios,
+};
+
+const BOTH: [Writing; 2] = [Writing::Append, Writing::Replace];
+
+/// What a reader that knows only texts shows in the end.
+fn shown(frames: &[Frame]) -> String {
+    let mut text = String::new();
+    for frame in payloads(frames) {
+        let content = frame["data"]["content"].as_str().unwrap_or_default();
+        match frame["type"].as_str().unwrap() {
+            "replace" => content.clone_into(&mut text),
+            "token" => text.push_str(content),
+            _ => {}
+        }
+    }
+    text
+}
+
+/// The frames, and below them what they add up to.
+fn golden(frames: &[Frame]) -> String {
+    let text = shown(frames);
+    let end = text.floor_char_boundary(3_000);
+    format!("{}\n\n======== shown ========\n{}", readable(frames), text[..end].replace('\0', "\\0"))
+}
+
+fn answer(log: &[RunEvent]) -> String {
+    let mut summary = domain::RunSummary::default();
+    log.iter().for_each(|event| summary.push(event));
+    summary.answer
+}
+
+fn finished_calls(log: &[RunEvent]) -> usize {
+    log.iter().filter(|event| matches!(event.body, EventBody::ToolFinished { .. })).count()
+}
+
+fn calls(log: &[RunEvent]) -> usize {
+    log.iter().filter(|event| matches!(event.body, EventBody::ToolRequested { .. })).count()
+}
+
+#[test]
+fn golden_markup() {
+    for (name, log) in scenarios::all() {
+        let frames = encode(MarkupEncoder::new(Writing::Append), &log);
+        insta::assert_snapshot!(format!("markup__{name}"), golden(&frames));
+        if ["tool", "sub_agents"].contains(&name) {
+            let frames = encode(MarkupEncoder::new(Writing::Replace), &log);
+            insta::assert_snapshot!(format!("markup_replace__{name}"), golden(&frames));
+        }
+    }
+}
+
+#[test]
+fn golden_details() {
+    for (name, log) in scenarios::all() {
+        let frames = encode(DetailsEncoder::new(Writing::Append), &log);
+        insta::assert_snapshot!(format!("details__{name}"), golden(&frames));
+        if ["tool", "parallel_tools"].contains(&name) {
+            let frames = encode(DetailsEncoder::new(Writing::Replace), &log);
+            insta::assert_snapshot!(format!("details_replace__{name}"), golden(&frames));
+        }
+    }
+}
+
+#[test]
+fn one_block_for_all_steps_and_the_answer_below_it() {
+    for (name, log) in scenarios::all() {
+        for writing in BOTH {
+            let text = shown(&encode(MarkupEncoder::new(writing), &log));
+            let answer = answer(&log);
+            let above = text.strip_suffix(&answer).unwrap_or_else(|| panic!("{name} {writing:?}: {text}"));
+            let blocks = usize::from(calls(&log) > 0);
+            assert_eq!(above.matches("<details").count(), blocks, "{name} {writing:?}: {text}");
+            assert_eq!(above.matches("</details>").count(), blocks, "{name} {writing:?}");
+            let tags = above.matches('<').count();
+            assert_eq!(tags, 4 * blocks, "{name} {writing:?}: only our own tags: {above}");
+            assert_eq!(above.lines().filter(|line| line.starts_with("**🔧")).count(), calls(&log), "{name}");
+        }
+        let mut encoder = MarkupEncoder::new(Writing::Replace);
+        let frames: Vec<Frame> = log.iter().flat_map(|event| encoder.push(event)).collect();
+        assert_eq!(encoder.content(), shown(&frames), "{name}");
+        let count = calls(&log);
+        let summary = format!(
+            "<details>\n<summary>🔍 Execution Steps ({count} tool{})</summary>",
+            if count == 1 { "" } else { "s" }
+        );
+        assert_eq!(encoder.content().contains(&summary), count > 0, "{name}: folded, with the count");
+    }
+}
+
+#[test]
+fn one_element_for_each_finished_call() {
+    for (name, log) in scenarios::all() {
+        for writing in BOTH {
+            let text = shown(&encode(DetailsEncoder::new(writing), &log));
+            let answer = answer(&log);
+            let above = text.strip_suffix(&answer).unwrap_or_else(|| panic!("{name} {writing:?}: {text}"));
+            assert_eq!(
+                above.matches("<details type=\"tool_calls\" done=\"true\"").count(),
+                finished_calls(&log),
+                "{name}"
+            );
+            assert!(!above.contains("done=\"false\""), "{name}: the pending element was replaced");
+            for element in above.split("<details ").skip(1) {
+                let (tag, _) = element.split_once(">\n").unwrap();
+                assert!(!tag.contains('\n') && tag.matches('"').count() == 16, "{name}: {tag}");
+            }
+        }
+        let mut encoder = DetailsEncoder::new(Writing::Replace);
+        let frames: Vec<Frame> = log.iter().flat_map(|event| encoder.push(event)).collect();
+        assert_eq!(encoder.content(), shown(&frames), "{name}");
+    }
+}
+
+/// The attributes, read as Open WebUI reads them, are what the log says.
+#[test]
+fn attributes_hold_json() {
+    let unescape = |text: &str| {
+        let entities = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#x27;", "'"), ("&amp;", "&")];
+        entities.iter().fold(text.to_owned(), |text, (entity, letter)| text.replace(entity, letter))
+    };
+    for (name, log) in scenarios::all() {
+        let text = shown(&encode(DetailsEncoder::new(Writing::Append), &log));
+        let mut elements = text.split("<details type=\"tool_calls\"").skip(1);
+        for event in &log {
+            let EventBody::ToolFinished { arguments, result, .. } = &event.body else { continue };
+            let element = elements.next().unwrap();
+            let read = |attribute: &str| -> serde_json::Value {
+                let value = element.split_once(&format!(" {attribute}=\"")).unwrap().1.split('"').next();
+                serde_json::from_str(&unescape(value.unwrap())).unwrap()
+            };
+            assert_eq!(&read("arguments"), arguments, "{name}");
+            let cut: String = result.chars().take(10_000).collect();
+            assert!(read("result").as_str().unwrap().starts_with(&cut), "{name}");
+        }
+    }
+}
+
+/// A long text is shown as it comes, also where it can only be appended.
+#[test]
+fn a_long_answer_flows() {
+    let (_, mut log) = scenarios::all().into_iter().find(|(name, _)| *name == "tool").unwrap();
+    let at = log.iter().rposition(|event| matches!(event.body, EventBody::TextDelta { .. })).unwrap();
+    let delta = log.remove(at);
+    let words: Vec<String> = (0..300).map(|number| format!("word{number} ")).collect();
+    let with = |words: &str| {
+        let mut event = delta.clone();
+        if let EventBody::TextDelta { delta, .. } = &mut event.body {
+            words.clone_into(delta);
+        }
+        event
+    };
+    let deltas: Vec<RunEvent> = words.iter().map(|word| with(word)).collect();
+    log.splice(at..at, deltas);
+    if let EventBody::TextFinished { text, .. } = &mut log[at + words.len()].body {
+        *text = words.concat();
+    }
+    for (at, event) in log.iter_mut().enumerate() {
+        event.seq = at as u64 + 1;
+    }
+    assert_eq!(domain::laws::check(&log), Ok(()));
+    let frames = encode(MarkupEncoder::new(Writing::Append), &log);
+    assert!(frames.len() > 140, "{}", frames.len());
+    assert!(shown(&frames).ends_with(&format!("</details>\n\n{}", words.concat())));
+    assert_resumes("long answer", &log, || MarkupEncoder::new(Writing::Append));
+}
+
+#[test]
+fn a_replay_without_deltas_shows_the_same() {
+    for (name, log) in scenarios::all() {
+        for writing in BOTH {
+            let short: Vec<&RunEvent> = log.iter().filter(|event| !event.body.is_delta()).collect();
+            let markup = |log: Vec<&RunEvent>| shown(&encode(MarkupEncoder::new(writing), log));
+            assert_eq!(markup(short.clone()), markup(log.iter().collect()), "{name}");
+            let details = |log: Vec<&RunEvent>| shown(&encode(DetailsEncoder::new(writing), log));
+            assert_eq!(details(short), details(log.iter().collect()), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_reader_can_come_back_after_any_event() {
+    for (name, log) in scenarios::all() {
+        for writing in BOTH {
+            assert_resumes(name, &log, || MarkupEncoder::new(writing));
+            assert_resumes(name, &log, || DetailsEncoder::new(writing));
+        }
+    }
+}
