@@ -10,6 +10,6 @@ pub mod secret;
 pub use chat::{ChatRequest, FinishReason, ModelError, ModelEvent, ToolMode, ToolSpec};
 pub use http::HttpClient;
 pub use model::{ChatModel, ModelCall};
-pub use openai::{BaseUrl, OpenAiSettings};
+pub use openai::{BaseUrl, OpenAiSettings, Upstream};
 pub use script::{Line, ScriptedModel};
 pub use secret::Secret;

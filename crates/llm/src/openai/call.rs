@@ -177,7 +177,12 @@ pub(crate) async fn check(
     if status.is_success() {
         return Ok(response);
     }
-    let headers = response.headers().clone();
+    let body = read_error(&mut response).await;
+    Err(fault::from_status(status, response.headers(), &body, target))
+}
+
+/// The error page, as far as it came and is worth reading.
+pub(crate) async fn read_error(response: &mut Response) -> String {
     let mut body = BytesMut::new();
     // What came of the error page is good enough, also where the connection breaks.
     while let Ok(Ok(Some(bytes))) = timeout(Duration::from_secs(5), response.chunk()).await {
@@ -186,5 +191,5 @@ pub(crate) async fn check(
             break;
         }
     }
-    Err(fault::from_status(status, &headers, &String::from_utf8_lossy(&body), target))
+    String::from_utf8_lossy(&body).into_owned()
 }

@@ -8,6 +8,7 @@ mod calls;
 mod fault;
 mod json_scan;
 mod models;
+mod passing;
 mod rescue;
 mod retry;
 mod schema;
@@ -28,6 +29,7 @@ use reqwest::{
 pub use base_url::{BaseUrl, InvalidBaseUrl};
 pub(crate) use call::OpenAiCall;
 pub use models::list_models;
+pub use passing::{NoAnswer, Refused, Upstream};
 
 use crate::{ChatRequest, HttpClient, Secret};
 
