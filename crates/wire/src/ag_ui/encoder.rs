@@ -1,0 +1,469 @@
+//! Turns a run's events into AG-UI's.
+
+use std::collections::{BTreeMap, HashMap};
+
+use domain::{AgentPath, EventBody, Outcome, Problem, RunEvent, RunId};
+use serde_json::{Map, Value, json};
+
+use super::{
+    event::{Event, RunOutcome, Sink, TokenUsage},
+    ids::{Id, StepName, stem},
+    request::Version,
+    waiting::{Ask, AskKind},
+};
+use crate::Frame;
+
+/// The parts of the shared state that are ours; the client's others are handed back as they came.
+pub(super) const OWN_STATE: [&str; 2] = ["todos", "files"];
+
+/// What the client calls this run, and what it understands.
+#[derive(Debug, Clone)]
+pub struct Door {
+    /// The conversation.
+    pub thread_id: String,
+    /// The run, by the client's own id.
+    pub run_id: String,
+    /// What the client understands.
+    pub version: Version,
+    /// The shared state at the beginning of the run.
+    pub state: Map<String, Value>,
+}
+
+/// Encodes one run for one reader.
+#[derive(Debug, Clone)]
+pub struct AgUiEncoder {
+    pub(super) run: RunId,
+    stem: String,
+    pub(super) door: Door,
+    /// The last event read.
+    pub(super) seq: u64,
+    pub(super) at: i64,
+    /// Open texts, and whether the reader has any of them. So for reasoning.
+    pub(super) texts: HashMap<String, bool>,
+    pub(super) reasoning: HashMap<String, bool>,
+    pub(super) calls: BTreeMap<String, Call>,
+    /// The message that an agent's next call belongs to: an item and a suffix.
+    carriers: HashMap<AgentPath, (String, &'static str)>,
+    steps: BTreeMap<AgentPath, u32>,
+    /// Those that are running, in the order they began.
+    pub(super) agents: Vec<RunningAgent>,
+    pub(super) asks: Vec<Ask>,
+    /// What has to wait until what is asked has been answered.
+    deferred: Vec<RunEvent>,
+    pub(super) paused_at: Option<u64>,
+    handed_over: Vec<String>,
+    pub(super) usage: Vec<TokenUsage>,
+}
+
+/// An unanswered call.
+#[derive(Debug, Clone)]
+pub(super) struct Call {
+    agent: AgentPath,
+    arguments: Arguments,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Arguments {
+    /// The reader has none of them; the model may be writing them.
+    Nothing,
+    /// The model has ended without any that we saw: the whole value will come.
+    Unseen,
+    /// Some.
+    Some,
+    /// All.
+    Ended,
+}
+
+impl Call {
+    pub(super) fn is_being_written(&self) -> bool {
+        matches!(self.arguments, Arguments::Nothing | Arguments::Some)
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.arguments != Arguments::Ended
+    }
+}
+
+/// A sub-agent at work.
+#[derive(Debug, Clone)]
+pub(super) struct RunningAgent {
+    pub(super) path: AgentPath,
+    name: String,
+    call: String,
+    task: String,
+}
+
+impl AgUiEncoder {
+    /// An encoder for a reader at the beginning of `run`'s log.
+    #[must_use]
+    pub fn new(run: RunId, mut door: Door) -> Self {
+        // What we change later has to be there: a patch does not make the objects on its way.
+        door.state.entry("todos").or_insert_with(|| json!([]));
+        let files = door.state.entry("files").or_insert_with(|| json!({}));
+        if !files.is_object() {
+            *files = json!({});
+        }
+        Self {
+            run,
+            stem: stem(run),
+            door,
+            seq: 0,
+            at: 0,
+            texts: HashMap::new(),
+            reasoning: HashMap::new(),
+            calls: BTreeMap::new(),
+            carriers: HashMap::new(),
+            steps: BTreeMap::new(),
+            agents: Vec::new(),
+            asks: Vec::new(),
+            deferred: Vec::new(),
+            paused_at: None,
+            handed_over: Vec::new(),
+            usage: Vec::new(),
+        }
+    }
+
+    /// Takes note of an event the reader already has, so that what follows fits to it.
+    pub fn prime(&mut self, event: &RunEvent) {
+        self.read(event, &mut ());
+    }
+
+    /// The frames for the next event: usually one or none.
+    pub fn push(&mut self, event: &RunEvent) -> Vec<Frame> {
+        let mut frames = Vec::new();
+        self.read(event, &mut frames);
+        frames
+    }
+
+    pub(super) fn read(&mut self, event: &RunEvent, sink: &mut impl Sink) {
+        (self.seq, self.at) = (event.seq, event.at);
+        self.take(event, sink);
+        self.paused_at = if self.can_pause() { self.paused_at.or(Some(event.seq)) } else { None };
+    }
+
+    fn take(&mut self, event: &RunEvent, sink: &mut impl Sink) {
+        if self.must_wait(event) {
+            self.deferred.push(event.clone());
+            return;
+        }
+        self.encode(event, sink);
+        if self.asks.is_empty() {
+            for event in std::mem::take(&mut self.deferred) {
+                self.take(&event, sink);
+            }
+        }
+    }
+
+    pub(super) fn id<'a>(&'a self, item: &'a str, suffix: &'static str) -> Id<'a> {
+        Id { stem: &self.stem, item, suffix }
+    }
+
+    /// The sub-agent's name for its events; nothing for the main agent.
+    pub(super) fn tag<'a>(&'a self, agent: &'a AgentPath) -> Option<Id<'a>> {
+        agent.id().map(|id| self.id(id, ""))
+    }
+
+    /// What RUN_FINISHED tells of tokens; older clients do not know the field.
+    pub(super) fn usage(&self) -> &[TokenUsage] {
+        match self.door.version {
+            Version::V1 => &self.usage,
+            Version::V0x => &[],
+        }
+    }
+
+    fn encode(&mut self, event: &RunEvent, sink: &mut impl Sink) {
+        let agent = &event.agent;
+        match &event.body {
+            EventBody::RunStarted { .. } => self.start_run(sink),
+            EventBody::StepStarted { step } => self.start_step(agent, *step, sink),
+            EventBody::TextStarted { item } => {
+                self.texts.insert(item.clone(), false);
+                self.carriers.insert(agent.clone(), (item.clone(), ""));
+                let message_id = self.id(item, "");
+                self.put(agent, &Event::TextMessageStart { message_id, role: "assistant" }, sink);
+            }
+            EventBody::TextDelta { item, delta } => self.text(agent, item, delta, sink),
+            EventBody::TextFinished { item, text, .. } => {
+                if self.texts.get(item) == Some(&false) {
+                    self.text(agent, item, text, sink);
+                }
+                self.texts.remove(item);
+                self.put(agent, &Event::TextMessageEnd { message_id: self.id(item, "") }, sink);
+            }
+            EventBody::ReasoningStarted { item } => {
+                self.reasoning.insert(item.clone(), false);
+                let message_id = self.id(item, "-r");
+                self.put(agent, &Event::ReasoningStart { message_id }, sink);
+                self.put(agent, &Event::ReasoningMessageStart { message_id, role: "reasoning" }, sink);
+            }
+            EventBody::ReasoningDelta { item, delta } => self.reason(agent, item, delta, sink),
+            EventBody::ReasoningFinished { item, text, .. } => {
+                if self.reasoning.get(item) == Some(&false) {
+                    self.reason(agent, item, text, sink);
+                }
+                self.reasoning.remove(item);
+                let message_id = self.id(item, "-r");
+                self.put(agent, &Event::ReasoningMessageEnd { message_id }, sink);
+                self.put(agent, &Event::ReasoningEnd { message_id }, sink);
+            }
+            EventBody::ToolRequested { call, name } => self.start_call(agent, call, name, sink),
+            EventBody::ToolArgumentsDelta { call, delta } => self.arguments(agent, call, delta, sink),
+            EventBody::ToolStarted { call, arguments, .. } => self.end_arguments(call, Some(arguments), sink),
+            EventBody::ToolProgress { call, message } => {
+                let value = json!({"toolCallId": self.id(call, ""), "message": message});
+                self.put(agent, &Event::Custom { name: "tool_progress", value }, sink);
+            }
+            EventBody::ToolFinished { call, arguments, result, error, .. } => {
+                self.end_arguments(call, Some(arguments), sink);
+                self.calls.remove(call);
+                self.carriers.remove(agent);
+                self.result(agent, call, result, *error, sink);
+            }
+            EventBody::ToolHandedOver { call, arguments, .. } => {
+                self.end_arguments(call, Some(arguments), sink);
+                self.calls.remove(call);
+                self.carriers.remove(agent);
+                self.handed_over.push(call.clone());
+            }
+            EventBody::ApprovalAsked { approval, call, name, arguments } => {
+                self.end_arguments(call, Some(arguments), sink);
+                let kind = AskKind::Approval { name: name.clone(), arguments: arguments.clone() };
+                self.asks.push(Ask::new(event, approval, call, kind));
+            }
+            EventBody::QuestionAsked { question, call, text, options } => {
+                let kind = AskKind::Question { text: text.clone(), options: options.clone() };
+                self.asks.push(Ask::new(event, question, call, kind));
+            }
+            EventBody::ApprovalAnswered { approval: id, .. }
+            | EventBody::QuestionAnswered { question: id, .. } => self.asks.retain(|ask| ask.id != *id),
+            EventBody::PlanChanged { todos } => self.patch(agent, &["todos"], json!(todos), sink),
+            EventBody::FileChanged { path, version, size_bytes } => {
+                let file = json!({"version": version, "sizeBytes": size_bytes});
+                self.patch(agent, &["files", path], file, sink);
+            }
+            EventBody::SourcesFound { sources } => {
+                let value = json!({ "sources": sources });
+                self.put(agent, &Event::Custom { name: "sources", value }, sink);
+            }
+            EventBody::Status { description, done, hidden } => {
+                let value = json!({"description": description, "done": done, "hidden": hidden});
+                self.put(agent, &Event::Custom { name: "status", value }, sink);
+            }
+            EventBody::Notice { level, message } => {
+                let value = json!({"level": level, "message": message});
+                self.put(agent, &Event::Custom { name: "notice", value }, sink);
+            }
+            EventBody::AgentStarted { name, call, task } => {
+                let (name, call, task) = (name.clone(), call.clone(), task.clone());
+                let running = RunningAgent { path: agent.clone(), name, call, task };
+                self.put_agent(&running, sink);
+                self.agents.push(running);
+            }
+            EventBody::AgentFinished { outcome, result } => self.end_agent(agent, *outcome, result, sink),
+            EventBody::ModelCalled { model, usage, .. } => {
+                self.end_written_arguments(agent, sink);
+                self.count(model, *usage);
+            }
+            EventBody::RunFinished { outcome, problem, .. } => {
+                self.end_run(*outcome, problem.as_ref(), sink);
+            }
+        }
+    }
+
+    fn text(&mut self, agent: &AgentPath, item: &str, delta: &str, sink: &mut impl Sink) {
+        if delta.is_empty() {
+            return;
+        }
+        if let Some(has_some) = self.texts.get_mut(item) {
+            *has_some = true;
+        }
+        self.put(agent, &Event::TextMessageContent { message_id: self.id(item, ""), delta }, sink);
+    }
+
+    fn reason(&mut self, agent: &AgentPath, item: &str, delta: &str, sink: &mut impl Sink) {
+        if delta.is_empty() {
+            return;
+        }
+        if let Some(has_some) = self.reasoning.get_mut(item) {
+            *has_some = true;
+        }
+        self.put(agent, &Event::ReasoningMessageContent { message_id: self.id(item, "-r"), delta }, sink);
+    }
+
+    fn start_step(&mut self, agent: &AgentPath, step: u32, sink: &mut impl Sink) {
+        self.finish_steps(Some(agent), sink);
+        self.carriers.remove(agent);
+        self.steps.insert(agent.clone(), step);
+        self.put(agent, &Event::StepStarted { step_name: StepName { agent, step } }, sink);
+    }
+
+    /// Ends the open step of one agent, or those of all.
+    pub(super) fn finish_steps(&mut self, only: Option<&AgentPath>, sink: &mut impl Sink) {
+        let (ended, open) = std::mem::take(&mut self.steps)
+            .into_iter()
+            .partition(|(agent, _)| only.is_none_or(|only| only == agent));
+        self.steps = open;
+        let ended: BTreeMap<AgentPath, u32> = ended;
+        for (agent, step) in &ended {
+            self.put(agent, &Event::StepFinished { step_name: StepName { agent, step: *step } }, sink);
+        }
+    }
+
+    /// Calls belong to the text before them; calls without one share a message of their own.
+    fn start_call(&mut self, agent: &AgentPath, call: &str, name: &str, sink: &mut impl Sink) {
+        self.calls.insert(call.to_owned(), Call { agent: agent.clone(), arguments: Arguments::Nothing });
+        let (item, suffix) =
+            self.carriers.entry(agent.clone()).or_insert_with(|| (call.to_owned(), "-m")).clone();
+        let started = Event::ToolCallStart {
+            tool_call_id: self.id(call, ""),
+            tool_call_name: name,
+            parent_message_id: self.id(&item, suffix),
+        };
+        self.put(agent, &started, sink);
+    }
+
+    fn arguments(&mut self, agent: &AgentPath, call: &str, delta: &str, sink: &mut impl Sink) {
+        let Some(open) = self.calls.get_mut(call).filter(|call| call.is_open() && !delta.is_empty()) else {
+            return;
+        };
+        open.arguments = Arguments::Some;
+        self.put(agent, &Event::ToolCallArgs { tool_call_id: self.id(call, ""), delta }, sink);
+    }
+
+    /// The arguments are complete; where the reader has none of them yet, it gets them whole.
+    pub(super) fn end_arguments(&mut self, call: &str, whole: Option<&Value>, sink: &mut impl Sink) {
+        let Some(open) = self.calls.get_mut(call).filter(|call| call.is_open()) else { return };
+        let had_some = open.arguments == Arguments::Some;
+        open.arguments = Arguments::Ended;
+        let agent = open.agent.clone();
+        let tool_call_id = self.id(call, "");
+        if let (false, Some(whole)) = (had_some, whole) {
+            let delta = match whole {
+                Value::String(raw) => raw.clone(),
+                whole => whole.to_string(),
+            };
+            self.put(&agent, &Event::ToolCallArgs { tool_call_id, delta: &delta }, sink);
+        }
+        self.put(&agent, &Event::ToolCallEnd { tool_call_id }, sink);
+    }
+
+    /// The model has ended its answer, so the arguments of all its calls are complete.
+    fn end_written_arguments(&mut self, agent: &AgentPath, sink: &mut impl Sink) {
+        let mut written = Vec::new();
+        for (id, call) in self.calls.iter_mut().filter(|(_, call)| call.agent == *agent) {
+            match call.arguments {
+                Arguments::Some => written.push(id.clone()),
+                Arguments::Nothing => call.arguments = Arguments::Unseen,
+                Arguments::Unseen | Arguments::Ended => {}
+            }
+        }
+        for call in written {
+            self.end_arguments(&call, None, sink);
+        }
+    }
+
+    fn result(&mut self, agent: &AgentPath, call: &str, result: &str, error: bool, sink: &mut impl Sink) {
+        let marked = if error { format!("Error: {result}") } else { String::new() };
+        let answered = Event::ToolCallResult {
+            message_id: self.id(call, "-result"),
+            tool_call_id: self.id(call, ""),
+            content: if error { &marked } else { result },
+            role: "tool",
+        };
+        self.put(agent, &answered, sink);
+    }
+
+    fn patch(&mut self, agent: &AgentPath, path: &[&str], value: Value, sink: &mut impl Sink) {
+        match path {
+            [name] => _ = self.door.state.insert((*name).to_owned(), value.clone()),
+            [name, key, ..] => {
+                if let Some(Value::Object(object)) = self.door.state.get_mut(*name) {
+                    object.insert((*key).to_owned(), value.clone());
+                }
+            }
+            [] => {}
+        }
+        let pointer: String =
+            path.iter().map(|part| format!("/{}", part.replace('~', "~0").replace('/', "~1"))).collect();
+        // In an object, `add` replaces as well.
+        let delta = [json!({"op": "add", "path": pointer, "value": value})];
+        self.put(agent, &Event::StateDelta { delta }, sink);
+    }
+
+    pub(super) fn put_agent(&self, running: &RunningAgent, sink: &mut impl Sink) {
+        if self.door.version == Version::V0x {
+            return;
+        }
+        let parent = running.path.parent();
+        let started = Event::SubagentStarted {
+            name: &running.name,
+            description: &running.task,
+            parent_tool_call_id: self.id(&running.call, ""),
+            parent_subagent_run_id: parent.as_ref().and_then(|parent| self.tag(parent)),
+        };
+        self.put(&running.path, &started, sink);
+    }
+
+    fn end_agent(&mut self, agent: &AgentPath, outcome: Outcome, result: &str, sink: &mut impl Sink) {
+        self.finish_steps(Some(agent), sink);
+        self.carriers.remove(agent);
+        self.agents.retain(|running| running.path != *agent);
+        if self.door.version == Version::V0x {
+            return;
+        }
+        let ended = match outcome {
+            Outcome::Completed | Outcome::Limited | Outcome::HandedOver => {
+                Event::SubagentFinished { result: Some(result), outcome: None }
+            }
+            Outcome::Failed | Outcome::Cancelled => Event::SubagentError { message: result },
+        };
+        self.put(agent, &ended, sink);
+    }
+
+    fn count(&mut self, model: &str, usage: domain::Usage) {
+        let known = self.usage.iter().position(|used| used.model == model);
+        let at = known.unwrap_or(self.usage.len());
+        if known.is_none() {
+            let model = model.to_owned();
+            self.usage.push(TokenUsage { model, input_tokens: 0, output_tokens: 0, total_tokens: 0 });
+        }
+        let used = &mut self.usage[at];
+        used.input_tokens = used.input_tokens.saturating_add(usage.input_tokens);
+        used.output_tokens = used.output_tokens.saturating_add(usage.output_tokens);
+        used.total_tokens = used.total_tokens.saturating_add(usage.total_tokens());
+    }
+
+    fn end_run(&mut self, outcome: Outcome, problem: Option<&Problem>, sink: &mut impl Sink) {
+        self.finish_steps(None, sink);
+        let main = AgentPath::main();
+        if outcome == Outcome::Failed {
+            let (message, code) = match problem {
+                Some(problem) => (problem.message.as_str(), problem.code.as_str()),
+                None => ("The run failed.", domain::ProblemCode::Internal.as_str()),
+            };
+            return self.put(&main, &Event::RunError { message, code }, sink);
+        }
+        let is_new = self.door.version == Version::V1;
+        let pending = self.handed_over.iter().map(|call| self.id(call, "")).collect();
+        let finished = Event::RunFinished {
+            thread_id: &self.door.thread_id,
+            run_id: &self.door.run_id,
+            outcome: match outcome {
+                Outcome::Cancelled if is_new => Some(RunOutcome::Cancelled),
+                Outcome::HandedOver if is_new => Some(RunOutcome::Success { pending_tool_call_ids: pending }),
+                // An old client takes any other outcome for a fault; none is a success.
+                Outcome::Completed
+                | Outcome::Limited
+                | Outcome::Failed
+                | Outcome::Cancelled
+                | Outcome::HandedOver => None,
+            },
+            result: match (outcome, problem) {
+                (Outcome::Limited, Some(problem)) => Some(json!({"limited": problem.message})),
+                _ => None,
+            },
+            usage: self.usage(),
+        };
+        self.put(&main, &finished, sink);
+    }
+}

@@ -1,0 +1,123 @@
+//! The names by which AG-UI clients know our items: unique in a thread, the same in a stream and in a snapshot.
+
+use std::{fmt, str::FromStr};
+
+use domain::{AgentPath, RunId};
+use serde::{Serialize, Serializer};
+
+/// The run's id without its prefix: model servers take ids of calls up to 40 characters only.
+pub(super) fn stem(run: RunId) -> String {
+    let id = run.to_string();
+    id.strip_prefix("run_").unwrap_or(&id).to_owned()
+}
+
+/// An item of a run, or what belongs to it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Id<'a> {
+    pub(super) stem: &'a str,
+    pub(super) item: &'a str,
+    /// Tells apart the messages that come from one item.
+    pub(super) suffix: &'static str,
+}
+
+impl fmt::Display for Id<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}{}", self.stem, self.item, self.suffix)
+    }
+}
+
+impl Serialize for Id<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// The run and the item that one of our ids names; nothing for ids that others made.
+pub(super) fn parse(id: &str) -> Option<(RunId, &str)> {
+    let (stem, item) = id.split_once('-')?;
+    let run = format!("run_{stem}").parse().ok()?;
+    Some((run, item))
+}
+
+/// Whether one of our ids names something that a sub-agent said or did.
+pub(super) fn is_of_sub_agent(id: &str) -> bool {
+    parse(id).is_some_and(|(_, item)| {
+        item.strip_prefix('a').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    })
+}
+
+/// A step's name: unique among all agents, as old clients do not tell agents apart.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StepName<'a> {
+    pub(super) agent: &'a AgentPath,
+    pub(super) step: u32,
+}
+
+impl Serialize for StepName<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.agent.id() {
+            Some(agent) => serializer.collect_str(&format_args!("{agent} step {}", self.step)),
+            None => serializer.collect_str(&format_args!("step {}", self.step)),
+        }
+    }
+}
+
+/// Names an approval or a question, and the place in the log where the client's stream ended to wait for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InterruptId {
+    /// The run that waits.
+    pub run: RunId,
+    /// The approval or question.
+    pub ask: String,
+    /// The last event the client has.
+    pub seq: u64,
+}
+
+/// The text is not an interrupt of ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not an interrupt of ours")]
+pub struct UnknownInterrupt;
+
+impl fmt::Display for InterruptId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}-{}", stem(self.run), self.ask, self.seq)
+    }
+}
+
+impl FromStr for InterruptId {
+    type Err = UnknownInterrupt;
+
+    fn from_str(text: &str) -> Result<Self, UnknownInterrupt> {
+        let (rest, seq) = text.rsplit_once('-').ok_or(UnknownInterrupt)?;
+        let (run, ask) = parse(rest).ok_or(UnknownInterrupt)?;
+        let seq = seq.parse().map_err(|_| UnknownInterrupt)?;
+        Ok(Self { run, ask: ask.to_owned(), seq })
+    }
+}
+
+impl Serialize for InterruptId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_can_be_read_back() {
+        let run: RunId = "run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d".parse().unwrap();
+        let stem = stem(run);
+        let id = Id { stem: &stem, item: "a1.t2", suffix: "" }.to_string();
+        assert_eq!(id, "0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d-a1.t2");
+        assert_eq!(parse(&id), Some((run, "a1.t2")));
+        assert!(is_of_sub_agent(&id));
+        for other in ["0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d-t1", "a1.t2", "x-a1", ""] {
+            assert!(!is_of_sub_agent(other), "{other}");
+        }
+        let interrupt = InterruptId { run, ask: "a1.p3".into(), seq: 17 };
+        assert_eq!(interrupt.to_string().parse(), Ok(interrupt));
+        assert_eq!("p1-17".parse::<InterruptId>(), Err(UnknownInterrupt));
+    }
+}

@@ -1,0 +1,164 @@
+//! AG-UI's messages as a model has to see them: every call is followed by its result.
+
+use std::collections::HashMap;
+
+use domain::{Message, Part, Role, ToolCall};
+use serde_json::{Map, Value};
+
+use super::ids::is_of_sub_agent;
+use crate::conversation::{Checked, present, text, wrong};
+
+/// The conversation. Reasoning, activities and what sub-agents said are not part of it; calls without a result
+/// and results without a call are left out, as no model server takes them.
+pub(super) fn conversation(sent: &[Value]) -> Checked<Vec<Message>> {
+    let read: Vec<Message> = sent
+        .iter()
+        .enumerate()
+        .filter_map(|(at, value)| message(value, &format!("messages[{at}]")).transpose())
+        .collect::<Checked<_>>()?;
+    let results: HashMap<String, Message> =
+        read.iter().filter_map(|message| Some((message.tool_call_id.clone()?, message.clone()))).collect();
+    let mut paired = Vec::with_capacity(read.len());
+    for mut message in read.into_iter().filter(|message| message.role != Role::Tool) {
+        message.tool_calls.retain(|call| results.contains_key(&call.id));
+        if message.role == Role::Assistant && message.content.is_empty() && message.tool_calls.is_empty() {
+            continue;
+        }
+        let answers: Vec<Message> =
+            message.tool_calls.iter().filter_map(|call| results.get(&call.id).cloned()).collect();
+        paired.push(message);
+        paired.extend(answers);
+    }
+    Ok(paired)
+}
+
+/// Only the results of tools, in the order they were sent.
+pub(super) fn results(sent: &[Value]) -> Checked<Vec<Message>> {
+    let is_result = |value: &&Value| value["role"] == "tool";
+    sent.iter().filter(is_result).filter_map(|value| message(value, "messages").transpose()).collect()
+}
+
+fn message(value: &Value, at: &str) -> Checked<Option<Message>> {
+    let Value::Object(fields) = value else { return wrong(&format!("`{at}`"), "an object") };
+    let id = present(fields, "id").and_then(Value::as_str).unwrap_or_default();
+    if present(fields, "subagentRunId").is_some() || is_of_sub_agent(id) {
+        return Ok(None);
+    }
+    let role = match fields.get("role").and_then(Value::as_str) {
+        Some("developer" | "system") => Role::System,
+        Some("user") => Role::User,
+        Some("assistant") => Role::Assistant,
+        Some("tool") => return tool_result(fields, at).map(Some),
+        Some("reasoning" | "activity") => return Ok(None),
+        _ => {
+            let roles =
+                "\"user\", \"assistant\", \"system\", \"developer\", \"tool\", \"reasoning\" or \"activity\"";
+            return wrong(&format!("`{at}.role`"), roles);
+        }
+    };
+    let content = content(fields.get("content"), at)?;
+    if role != Role::Assistant && content.is_empty() {
+        return Ok(None);
+    }
+    let tool_calls = tool_calls(present(fields, "toolCalls"), at)?;
+    Ok(Some(Message { role, content, tool_calls, tool_call_id: None }))
+}
+
+fn tool_result(fields: &Map<String, Value>, at: &str) -> Checked<Message> {
+    let Some(call) = present(fields, "toolCallId") else {
+        return wrong(&format!("`{at}.toolCallId`"), "a string");
+    };
+    let call = text(call, &format!("`{at}.toolCallId`"))?;
+    let said = domain::message::plain_text(&content(fields.get("content"), at)?);
+    Ok(Message::tool_result(
+        call,
+        match present(fields, "error").and_then(Value::as_str) {
+            Some(error) => format!("Error: {error}"),
+            None => said,
+        },
+    ))
+}
+
+fn content(value: Option<&Value>, at: &str) -> Checked<Vec<Part>> {
+    let what = format!("`{at}.content`");
+    match value {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(Value::String(words)) if words.is_empty() => Ok(Vec::new()),
+        Some(value @ Value::String(_)) => Ok(vec![Part::Text { text: text(value, &what)?.to_owned() }]),
+        Some(Value::Array(parts)) => {
+            let mut read = Vec::with_capacity(parts.len());
+            for value in parts {
+                let part = part(value, &what)?;
+                // CopilotKit sends a picture twice, in the old form and in the new one.
+                if !matches!(part, Part::Image { .. }) || !read.contains(&part) {
+                    read.push(part);
+                }
+            }
+            Ok(read)
+        }
+        Some(_) => wrong(&what, "a string or a list of parts"),
+    }
+}
+
+/// A part that cannot be used does not fail the run: the model learns that something was there.
+fn part(value: &Value, what: &str) -> Checked<Part> {
+    let kind = value["type"].as_str().unwrap_or("unknown");
+    if kind == "text" {
+        return Ok(Part::Text { text: text(&value["text"], what)?.to_owned() });
+    }
+    if let Some(url) = picture(kind, value) {
+        return Ok(Part::Image { url });
+    }
+    let kind: String = kind.chars().filter(|c| !c.is_control()).take(40).collect();
+    let name = value["filename"].as_str().or(value["metadata"]["filename"].as_str()).unwrap_or_default();
+    let name: String = name.chars().filter(|c| !c.is_control()).take(100).collect();
+    let name = if name.is_empty() { name } else { format!(" “{name}”") };
+    Ok(Part::Text { text: format!("[An attachment of type {kind}{name} was left out.]") })
+}
+
+/// The address of a picture, where the part is one that can be used.
+fn picture(kind: &str, value: &Value) -> Option<String> {
+    let (data, url, mime) = match kind {
+        "image" => {
+            let source = &value["source"];
+            let of_type = |kind: &str| (source["type"] == kind).then(|| source["value"].as_str()).flatten();
+            (of_type("data"), of_type("url"), source["mimeType"].as_str())
+        }
+        // The form before 0.0.46.
+        "binary" => (value["data"].as_str(), value["url"].as_str(), value["mimeType"].as_str()),
+        _ => return None,
+    };
+    let is_picture = |mime: &&str| mime.starts_with("image/") && !mime.contains([';', ',', ' ']);
+    let is_base64 = |data: &&str| {
+        !data.is_empty() && data.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=-_".contains(&b))
+    };
+    if let (Some(data), Some(mime)) = (data.filter(is_base64), mime.filter(is_picture)) {
+        return Some(format!("data:{mime};base64,{data}"));
+    }
+    let is_address =
+        |url: &&str| ["https://", "http://", "data:image/"].iter().any(|scheme| url.starts_with(scheme));
+    let is_fit = kind == "image" || mime.is_some_and(|mime| mime.starts_with("image/"));
+    url.filter(is_address).filter(|url| is_fit && !url.contains('\0')).map(str::to_owned)
+}
+
+fn tool_calls(value: Option<&Value>, at: &str) -> Checked<Vec<ToolCall>> {
+    let what = format!("`{at}.toolCalls`");
+    let wanted = "a list of {id, type: \"function\", function: {name, arguments}}";
+    let calls = match value {
+        None => return Ok(Vec::new()),
+        Some(Value::Array(calls)) => calls,
+        Some(_) => return wrong(&what, wanted),
+    };
+    let field = |value: Option<&Value>| match value {
+        Some(value) => text(value, &what).map(str::to_owned),
+        None => wrong(&what, wanted),
+    };
+    let call = |call: &Value| {
+        Ok(ToolCall {
+            id: field(call.get("id"))?,
+            name: field(call.pointer("/function/name"))?,
+            arguments: field(call.pointer("/function/arguments"))?,
+        })
+    };
+    calls.iter().map(call).collect()
+}

@@ -1,0 +1,15 @@
+//! AG-UI 1.0, and what its 0.x clients understand of it: the input, the events, and a thread shown again.
+
+mod encoder;
+mod event;
+mod ids;
+mod messages;
+mod request;
+mod transcript;
+mod waiting;
+
+pub use encoder::{AgUiEncoder, Door};
+pub use ids::InterruptId;
+pub use request::{Answer, ClientTool, Resume, RunInput, Version};
+pub use transcript::Transcript;
+pub use waiting::{Ask, AskKind};

@@ -1,0 +1,253 @@
+//! `RunAgentInput`: tolerant of what it does not know, exact about what it does.
+
+use domain::{Message, Part, Role};
+use serde_json::{Map, Value, json};
+
+use super::{ids::InterruptId, messages};
+use crate::conversation::{Checked, InvalidRequest, object, optional_text, present, text, wrong};
+
+/// Longest id of a thread or run, bytes.
+const ID_LIMIT_BYTES: usize = 200;
+/// Most tools of one request.
+const TOOLS_LIMIT: usize = 200;
+
+/// What a client understands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Version {
+    /// 1.0 and later.
+    V1,
+    /// What came before; such a client does not say.
+    V0x,
+}
+
+/// A checked input.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunInput {
+    /// The conversation, by the client's name.
+    pub thread_id: String,
+    /// This run, by the client's name.
+    pub run_id: String,
+    /// What the client understands.
+    pub version: Version,
+    /// The conversation as a model has to see it: every call answered, sub-agents' own messages left out.
+    pub history: Vec<Message>,
+    /// The messages as they were sent.
+    pub sent: Vec<Value>,
+    /// Tools that the client runs.
+    pub tools: Vec<ClientTool>,
+    /// The shared state.
+    pub state: Map<String, Value>,
+    /// What else the model should know, in words; nothing where there is nothing.
+    pub context: Option<String>,
+    /// Answers to interrupts.
+    pub resume: Vec<Resume>,
+    /// The model to use, from the forwarded properties.
+    pub model: Option<String>,
+    /// Whether the run should go on when the client leaves, from the forwarded properties.
+    pub continue_alone: Option<bool>,
+}
+
+/// A tool that the client runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClientTool {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// JSON Schema of its arguments.
+    pub parameters: Value,
+}
+
+/// The answer to one interrupt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Resume {
+    /// Which; nothing where it is not one of ours.
+    pub interrupt: Option<InterruptId>,
+    /// What the person says.
+    pub answer: Answer,
+}
+
+/// What a person says to an interrupt.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    /// Something, in the form the interrupt asked for.
+    Resolved(Value),
+    /// Nothing: it was dismissed.
+    Cancelled,
+}
+
+impl RunInput {
+    /// Reads a request body.
+    ///
+    /// # Errors
+    /// A sentence that names the field and says what belongs there.
+    pub fn decode(body: &[u8]) -> Checked<Self> {
+        let fields = object(body)?;
+        let sent = match present(&fields, "messages") {
+            Some(Value::Array(messages)) => messages.clone(),
+            _ => return wrong("`messages`", "a list"),
+        };
+        let state = match present(&fields, "state") {
+            Some(Value::Object(state)) => state.clone(),
+            // Another value is allowed, but nothing of ours can be added to it.
+            _ => Map::new(),
+        };
+        let forwarded = present(&fields, "forwardedProps").and_then(Value::as_object);
+        let model = forwarded.map(|props| optional_text(props, "model")).transpose()?.flatten();
+        let leaving = forwarded.and_then(|props| props.get("onDisconnect")).and_then(Value::as_str);
+        let input = Self {
+            thread_id: id(&fields, "threadId")?,
+            run_id: id(&fields, "runId")?,
+            version: version(&fields)?,
+            history: messages::conversation(&sent)?,
+            tools: tools(present(&fields, "tools"))?,
+            context: context(present(&fields, "context"), &state)?,
+            state,
+            resume: resume(present(&fields, "resume"))?,
+            sent,
+            model,
+            continue_alone: leaving.map(|word| word != "stop"),
+        };
+        input.says_something()
+    }
+
+    /// What the person says that no answer follows: the content of the last messages of the user.
+    #[must_use]
+    pub fn said(&self) -> Option<Vec<Part>> {
+        let last = self.history.last().filter(|message| message.role == Role::User)?;
+        Some(last.content.iter().map(keepable).collect())
+    }
+
+    /// The result that the client sent for this call of ours, if any.
+    #[must_use]
+    pub fn result_of(&self, call: &str) -> Option<String> {
+        let answers = |message: &&Message| message.tool_call_id.as_deref() == Some(call);
+        messages::results(&self.sent).ok()?.iter().rev().find(answers).map(Message::plain_text)
+    }
+
+    fn says_something(self) -> Checked<Self> {
+        let speaks = self.history.iter().any(|message| message.role != Role::System);
+        if speaks || !self.resume.is_empty() {
+            return Ok(self);
+        }
+        Err(InvalidRequest("`messages` holds nothing to answer: send a message of the user.".into()))
+    }
+}
+
+/// Pictures that lie elsewhere are not fetched; the chat keeps where they are.
+fn keepable(part: &Part) -> Part {
+    match part {
+        Part::Image { url } if !url.starts_with("data:image/") => {
+            Part::Text { text: format!("[Picture: {url}]") }
+        }
+        part => part.clone(),
+    }
+}
+
+fn id(fields: &Map<String, Value>, name: &str) -> Checked<String> {
+    match optional_text(fields, name)? {
+        Some(id) if !id.is_empty() && id.len() <= ID_LIMIT_BYTES => Ok(id),
+        _ => wrong(&format!("`{name}`"), &format!("a string of 1 to {ID_LIMIT_BYTES} bytes")),
+    }
+}
+
+fn version(fields: &Map<String, Value>) -> Checked<Version> {
+    Ok(match optional_text(fields, "protocolVersion")? {
+        Some(version) if !version.starts_with("0.") => Version::V1,
+        _ => Version::V0x,
+    })
+}
+
+fn tools(value: Option<&Value>) -> Checked<Vec<ClientTool>> {
+    let tools = match value {
+        None => return Ok(Vec::new()),
+        Some(Value::Array(tools)) if tools.len() <= TOOLS_LIMIT => tools,
+        Some(_) => return wrong("`tools`", &format!("a list of at most {TOOLS_LIMIT} tools")),
+    };
+    let mut checked: Vec<ClientTool> = Vec::new();
+    for (at, value) in tools.iter().enumerate() {
+        let tool = tool(value, &format!("tools[{at}]"))?;
+        // Frameworks register a tool twice when a page draws itself again.
+        if !checked.iter().any(|known| known.name == tool.name) {
+            checked.push(tool);
+        }
+    }
+    Ok(checked)
+}
+
+fn tool(value: &Value, at: &str) -> Checked<ClientTool> {
+    let Value::Object(fields) = value else { return wrong(&format!("`{at}`"), "an object") };
+    let name = fields.get("name").and_then(Value::as_str).unwrap_or_default();
+    let is_fine = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if name.is_empty() || name.len() > 64 || !name.chars().all(is_fine) {
+        return wrong(&format!("`{at}.name`"), "1 to 64 letters, digits, - and _");
+    }
+    let description = present(fields, "description").map(|value| text(value, &format!("`{at}.description`")));
+    let parameters = match present(fields, "parameters") {
+        None => json!({"type": "object", "properties": {}}),
+        Some(schema @ Value::Object(_)) => schema.clone(),
+        Some(_) => return wrong(&format!("`{at}.parameters`"), "a JSON Schema, an object"),
+    };
+    let description = description.transpose()?.unwrap_or_default().to_owned();
+    Ok(ClientTool { name: name.to_owned(), description, parameters })
+}
+
+/// What the application tells, for the model: its context and its own part of the shared state.
+fn context(value: Option<&Value>, state: &Map<String, Value>) -> Checked<Option<String>> {
+    let entries = match value {
+        None => &Vec::new(),
+        Some(Value::Array(entries)) => entries,
+        Some(_) => return wrong("`context`", "a list of {description, value}"),
+    };
+    let mut lines: Vec<String> = entries
+        .iter()
+        .map(|entry| {
+            let word = |name: &str| match entry.get(name) {
+                Some(Value::String(text)) => text.clone(),
+                Some(other) => other.to_string(),
+                None => String::new(),
+            };
+            format!("- {}: {}", word("description"), word("value"))
+        })
+        .collect();
+    let own: Map<String, Value> = state
+        .iter()
+        .filter(|(name, _)| !super::encoder::OWN_STATE.contains(&name.as_str()))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    if !own.is_empty() {
+        lines.push(format!("- its state: {}", Value::Object(own)));
+    }
+    if lines.is_empty() {
+        return Ok(None);
+    }
+    let mut told = format!("The application that the person uses tells this:\n{}", lines.join("\n"));
+    if told.len() > CONTEXT_LIMIT_BYTES {
+        told.truncate(told.floor_char_boundary(CONTEXT_LIMIT_BYTES));
+        told.push_str("\n… cut");
+    }
+    Ok(Some(told))
+}
+
+/// About 16,000 tokens.
+const CONTEXT_LIMIT_BYTES: usize = 64_000;
+
+fn resume(value: Option<&Value>) -> Checked<Vec<Resume>> {
+    let wanted = "a list of {interruptId, status, payload}";
+    let entries = match value {
+        None => return Ok(Vec::new()),
+        Some(Value::Array(entries)) => entries,
+        Some(_) => return wrong("`resume`", wanted),
+    };
+    let entry = |value: &Value| {
+        let id = value.get("interruptId").and_then(Value::as_str);
+        let answer = match value.get("status").and_then(Value::as_str) {
+            Some("resolved") => Answer::Resolved(value.get("payload").cloned().unwrap_or(Value::Null)),
+            Some("cancelled") => Answer::Cancelled,
+            _ => return wrong("`resume`", wanted),
+        };
+        let Some(id) = id else { return wrong("`resume`", wanted) };
+        Ok(Resume { interrupt: id.parse().ok(), answer })
+    };
+    entries.iter().map(entry).collect()
+}

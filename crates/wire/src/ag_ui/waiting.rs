@@ -1,0 +1,213 @@
+//! What a run waits for, and how its AG-UI stream ends and goes on there: for AG-UI a run that waits is over, and
+//! the answer begins another one; ours keeps waiting.
+
+use domain::{AgentPath, EventBody, RunEvent};
+use serde_json::{Value, json};
+
+use super::{
+    encoder::{AgUiEncoder, Door},
+    event::{Event, Interrupt, PROTOCOL_VERSION, RunOutcome, Sink, Stamped, SubagentOutcome},
+    ids::InterruptId,
+    request::Version,
+};
+use crate::Frame;
+
+/// An approval or a question that the client knows of and nobody has answered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ask {
+    /// Its id in the run.
+    pub id: String,
+    /// The call that waits.
+    pub call: String,
+    /// What is asked.
+    pub kind: AskKind,
+    pub(super) agent: AgentPath,
+    /// The client has brought the answer, so that it is on its way into the log.
+    pub(super) is_being_answered: bool,
+}
+
+/// What is asked.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AskKind {
+    /// Whether a call may run.
+    Approval {
+        /// The tool.
+        name: String,
+        /// The arguments it would run with.
+        arguments: Value,
+    },
+    /// A question in words.
+    Question {
+        /// The question.
+        text: String,
+        /// Suggested answers.
+        options: Vec<String>,
+    },
+}
+
+impl Ask {
+    pub(super) fn new(event: &RunEvent, id: &str, call: &str, kind: AskKind) -> Self {
+        let (id, call, agent) = (id.to_owned(), call.to_owned(), event.agent.clone());
+        Self { id, call, kind, agent, is_being_answered: false }
+    }
+
+    /// What the client is told.
+    fn interrupt<'a>(&'a self, encoder: &'a AgUiEncoder, id: InterruptId) -> Interrupt<'a> {
+        let (reason, message, response_schema, metadata) = match &self.kind {
+            AskKind::Approval { name, arguments } => (
+                "tool_call",
+                format!("May {name} run?"),
+                json!({"type": "object", "required": ["approved"], "properties": {
+                    "approved": {"type": "boolean"},
+                    "editedArgs": {"type": "object", "description": "Other arguments to run it with."},
+                    "reason": {"type": "string", "description": "Why not, for the model."}}}),
+                json!({"name": name, "arguments": arguments}),
+            ),
+            AskKind::Question { text, options } => (
+                "input_required",
+                text.clone(),
+                json!({"type": "object", "required": ["answer"], "properties": {
+                    "answer": {"type": "string", "examples": options}}}),
+                json!({"options": options}),
+            ),
+        };
+        Interrupt {
+            id,
+            reason,
+            message,
+            tool_call_id: encoder.id(&self.call, ""),
+            response_schema,
+            metadata,
+            subagent_run_id: encoder.tag(&self.agent),
+        }
+    }
+}
+
+impl AgUiEncoder {
+    /// What the client knows to be open.
+    #[must_use]
+    pub fn asks(&self) -> &[Ask] {
+        &self.asks
+    }
+
+    /// Whether the stream could end here as an interrupt: something is asked and nothing is being written.
+    #[must_use]
+    pub fn can_pause(&self) -> bool {
+        self.asks.iter().any(|ask| !ask.is_being_answered)
+            && self.texts.is_empty()
+            && self.reasoning.is_empty()
+            && self.calls.values().all(|call| !call.is_being_written())
+    }
+
+    /// The event after which the stream first could end for what is open now.
+    #[must_use]
+    pub fn paused_at(&self) -> Option<u64> {
+        self.paused_at
+    }
+
+    /// Whether the event has to wait until what is asked has been answered. Only what was being written before
+    /// goes on, so that the stream can end soon even where other agents keep working.
+    pub(super) fn must_wait(&self, event: &RunEvent) -> bool {
+        if self.asks.is_empty() {
+            return false;
+        }
+        match &event.body {
+            EventBody::TextDelta { item, .. } | EventBody::TextFinished { item, .. } => {
+                !self.texts.contains_key(item)
+            }
+            EventBody::ReasoningDelta { item, .. } | EventBody::ReasoningFinished { item, .. } => {
+                !self.reasoning.contains_key(item)
+            }
+            EventBody::ToolArgumentsDelta { call, .. }
+            | EventBody::ToolStarted { call, .. }
+            | EventBody::ApprovalAsked { call, .. }
+            | EventBody::QuestionAsked { call, .. } => !self.calls.contains_key(call),
+            EventBody::ApprovalAnswered { approval: id, .. }
+            | EventBody::QuestionAnswered { question: id, .. } => !self.asks.iter().any(|ask| ask.id == *id),
+            EventBody::ModelCalled { .. } | EventBody::RunFinished { .. } => false,
+            EventBody::RunStarted { .. }
+            | EventBody::StepStarted { .. }
+            | EventBody::Status { .. }
+            | EventBody::TextStarted { .. }
+            | EventBody::ReasoningStarted { .. }
+            | EventBody::ToolRequested { .. }
+            | EventBody::ToolProgress { .. }
+            | EventBody::ToolFinished { .. }
+            | EventBody::ToolHandedOver { .. }
+            | EventBody::PlanChanged { .. }
+            | EventBody::FileChanged { .. }
+            | EventBody::SourcesFound { .. }
+            | EventBody::AgentStarted { .. }
+            | EventBody::AgentFinished { .. }
+            | EventBody::Notice { .. } => true,
+        }
+    }
+
+    /// Ends the client's run as interrupted by what is asked. Nothing may be pushed after it; the run goes on
+    /// with [`AgUiEncoder::resume`].
+    pub fn pause(&mut self) -> Vec<Frame> {
+        let mut frames = Vec::new();
+        let open: Vec<String> =
+            self.calls.iter().filter(|(_, call)| call.is_open()).map(|(id, _)| id.clone()).collect();
+        for call in open {
+            self.end_arguments(&call, None, &mut frames);
+        }
+        self.finish_steps(None, &mut frames);
+        if self.door.version == Version::V1 {
+            for agent in self.agents.iter().rev() {
+                let own = self.asks.iter().filter(|ask| ask.agent == agent.path);
+                let interrupt_ids = own.map(|ask| self.interrupt_id(ask)).collect();
+                let outcome = Some(SubagentOutcome::Suspended { interrupt_ids });
+                self.put(&agent.path, &Event::SubagentFinished { result: None, outcome }, &mut frames);
+            }
+        }
+        let interrupts = self.asks.iter().map(|ask| ask.interrupt(self, self.interrupt_id(ask))).collect();
+        let finished = Event::RunFinished {
+            thread_id: &self.door.thread_id,
+            run_id: &self.door.run_id,
+            outcome: Some(RunOutcome::Interrupt { interrupts }),
+            result: None,
+            usage: self.usage(),
+        };
+        self.put(&AgentPath::main(), &finished, &mut frames);
+        frames
+    }
+
+    /// Begins the client's next run, which goes on where the last one ended. `answered` names the asks whose
+    /// answers the client has brought.
+    pub fn resume(&mut self, door: Door, answered: &[String]) -> Vec<Frame> {
+        self.pause();
+        for (name, value) in
+            door.state.iter().filter(|(name, _)| !super::encoder::OWN_STATE.contains(&name.as_str()))
+        {
+            self.door.state.insert(name.clone(), value.clone());
+        }
+        let state = std::mem::take(&mut self.door.state);
+        self.door = Door { state, ..door };
+        self.usage.clear();
+        for ask in &mut self.asks {
+            ask.is_being_answered = answered.contains(&ask.id);
+        }
+        let mut frames = Vec::new();
+        self.start_run(&mut frames);
+        for agent in &self.agents {
+            self.put_agent(agent, &mut frames);
+        }
+        frames
+    }
+
+    pub(super) fn start_run(&self, sink: &mut impl Sink) {
+        let Door { thread_id, run_id, state, .. } = &self.door;
+        let main = AgentPath::main();
+        self.put(&main, &Event::RunStarted { thread_id, run_id, protocol_version: PROTOCOL_VERSION }, sink);
+        self.put(&main, &Event::StateSnapshot { snapshot: state }, sink);
+    }
+
+    pub(super) fn put(&self, agent: &AgentPath, event: &Event<'_>, sink: &mut impl Sink) {
+        sink.put(Stamped { event, timestamp: self.at, subagent_run_id: self.tag(agent) });
+    }
+
+    fn interrupt_id(&self, ask: &Ask) -> InterruptId {
+        InterruptId { run: self.run, ask: ask.id.clone(), seq: self.seq }
+    }
+}
