@@ -1,6 +1,6 @@
 //! The answer for a caller of an agent that does not stream: the same run, collected.
 
-use domain::{EventBody, Outcome, Problem, RunEvent, Usage};
+use domain::{EventBody, Outcome, Problem, RunEvent, RunId, Usage};
 use serde_json::{Value, json};
 
 use super::{
@@ -32,6 +32,18 @@ impl Completion {
             reasoning: Vec::new(),
             calls: Vec::new(),
             end: None,
+        }
+    }
+
+    /// An answer that was written without a run; `id` names it, `at` is in milliseconds since 1970.
+    #[must_use]
+    pub fn written(id: RunId, at: i64, model: String, text: String, usage: Usage) -> Self {
+        Self {
+            id: completion_id(id),
+            created: at / 1000,
+            texts: vec![text],
+            end: Some((Outcome::Completed, None, usage)),
+            ..Self::new(model)
         }
     }
 

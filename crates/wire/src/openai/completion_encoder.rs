@@ -21,6 +21,14 @@ pub struct CompletionOptions {
     pub numbered: bool,
 }
 
+impl CompletionOptions {
+    /// Everything there is, for whoever watches a run that began elsewhere.
+    #[must_use]
+    pub fn watching() -> Self {
+        Self { model: "glasshouse/agent".to_owned(), include_usage: true, extras: true, numbered: true }
+    }
+}
+
 /// Encodes one run for one caller.
 #[derive(Debug)]
 pub struct CompletionEncoder {

@@ -1,0 +1,74 @@
+//! `/v1`: the door for every program that speaks OpenAI's format.
+
+mod agent;
+mod background;
+pub(super) mod models;
+mod passing;
+
+use std::sync::Arc;
+
+use axum::{
+    extract::{Request, State},
+    http::{HeaderMap, header},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use wire::{
+    InvalidRequest,
+    openai::{ErrorObject, Passing},
+};
+
+use crate::{
+    app::App,
+    auth::Caller,
+    error::{ApiError, Refusal},
+    extract::RawJson,
+};
+
+/// Where the door's addresses begin.
+pub(super) const PREFIX: &str = "/v1/";
+
+/// `POST /v1/chat/completions`: an agent answers, or the model server that has the model.
+pub(super) async fn chat(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    headers: HeaderMap,
+    RawJson(body): RawJson,
+) -> Result<Response, ApiError> {
+    let passing = Passing::peek(&body).map_err(invalid)?;
+    match models::AgentModel::find(&passing.model) {
+        Some(agent) => agent::answer(&app, &caller, &headers, agent, &body).await,
+        None => passing::pass_on(&app, "chat/completions", &body, &passing).await,
+    }
+}
+
+/// `POST /v1/embeddings`: always answered by the model server that has the model.
+pub(super) async fn embeddings(
+    State(app): State<Arc<App>>,
+    RawJson(body): RawJson,
+) -> Result<Response, ApiError> {
+    let passing = Passing::peek(&body).map_err(invalid)?;
+    if models::AgentModel::find(&passing.model).is_some() {
+        let message = format!("`model` must be an embedding model: {} is an agent.", passing.model);
+        return Err(ApiError::invalid(message).with_field(Some("model")));
+    }
+    passing::pass_on(&app, "embeddings", &body, &passing).await
+}
+
+fn invalid(error: InvalidRequest) -> ApiError {
+    ApiError::invalid(error.to_string()).with_field(error.field())
+}
+
+/// Words our own refusals as OpenAI's packages expect them.
+pub(super) async fn word_errors(request: Request, next: Next) -> Response {
+    reword(next.run(request).await)
+}
+
+/// The same refusal as OpenAI's error object; other answers stay as they are.
+pub(super) fn reword(response: Response) -> Response {
+    let Some(Refusal { problem, field }) = response.extensions().get::<Refusal>() else { return response };
+    let object = ErrorObject::new(problem.code, &problem.message, field.as_deref()).to_json();
+    let (mut parts, _) = response.into_parts();
+    parts.headers.remove(header::CONTENT_LENGTH);
+    (parts, axum::Json(object)).into_response()
+}

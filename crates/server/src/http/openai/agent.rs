@@ -1,0 +1,167 @@
+//! Chat completions that an agent answers: a run, shown in OpenAI's format.
+
+use std::sync::Arc;
+
+use agent::ApprovalAnswer;
+use axum::{
+    body::Body,
+    http::{HeaderMap, HeaderValue},
+    response::{IntoResponse, Response},
+};
+use domain::{EventBody, Message, RunId, event::Decision};
+use futures_util::StreamExt;
+use llm::ToolSpec;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use wire::{
+    chat_stream::Mode,
+    openai::{CallerTool, Completion, CompletionEncoder, CompletionOptions, CompletionRequest, run_of_call},
+};
+
+use super::{background, invalid, models::AgentModel};
+use crate::{
+    app::App,
+    auth::Caller,
+    error::ApiError,
+    http::chat_stream::foreign_workspace,
+    runs::Runs,
+    streams::{Format, sse},
+    turns::FreeRun,
+};
+
+/// Open WebUI's headers begin with this.
+const OPEN_WEBUI: &str = "x-openwebui-";
+const CHAT_ID: &str = "x-openwebui-chat-id";
+
+/// Starts a run and streams it, or answers once with the collected run.
+pub(super) async fn answer(
+    app: &Arc<App>,
+    caller: &Caller,
+    headers: &HeaderMap,
+    agent: AgentModel,
+    body: &[u8],
+) -> Result<Response, ApiError> {
+    let request = CompletionRequest::decode(body).map_err(invalid)?;
+    if background::is_task(headers, &request) {
+        return background::answer(app, request).await;
+    }
+    if agent.mode != Mode::Chat || request.mode != Mode::Chat {
+        let message = "This version has no research mode. Use the model glasshouse/agent, without a research \
+                       prefix in the message.";
+        return Err(ApiError::invalid(message).with_field(Some("model")));
+    }
+    let options = CompletionOptions {
+        model: request.model.clone(),
+        include_usage: request.include_usage,
+        extras: request.include_status || from_open_webui(headers),
+        numbered: false,
+    };
+    let stream = request.stream;
+    let run = start(app, caller, headers, agent, request).await?;
+    // This format has no call to stop an answer: whoever leaves does not want it any more.
+    let stop = stop_when_dropped(&app.runs, run);
+    app.tasks.spawn(decline_questions(app.runs.clone(), run));
+    let mut response = if stream {
+        let encoder = CompletionEncoder::new(options);
+        held_by_body(sse(app.runs.read(run, 0), Format::OpenAi(Box::new(encoder))), stop)
+    } else {
+        collect(app, run, options.model).await?
+    };
+    if let Ok(id) = HeaderValue::from_str(&run.to_string()) {
+        response.headers_mut().insert("x-run-id", id);
+    }
+    Ok(response)
+}
+
+pub(super) fn from_open_webui(headers: &HeaderMap) -> bool {
+    headers.keys().any(|name| name.as_str().starts_with(OPEN_WEBUI))
+}
+
+async fn start(
+    app: &App,
+    caller: &Caller,
+    headers: &HeaderMap,
+    agent: AgentModel,
+    request: CompletionRequest,
+) -> Result<RunId, ApiError> {
+    let mut model = app.models.resolve(agent.model)?;
+    model.temperature = request.temperature.or(model.temperature);
+    let workspace = match headers.get(CHAT_ID).and_then(|id| id.to_str().ok()) {
+        Some(id) => Some(foreign_workspace(caller, id)?),
+        None => earlier_workspace(app, caller, &request.messages).await?,
+    };
+    let client_tools = request.tools.into_iter().map(spec).collect();
+    let history = request.messages;
+    app.run_freely(FreeRun { owner: caller.id(), workspace, history, model, client_tools }).await
+}
+
+fn spec(tool: CallerTool) -> ToolSpec {
+    let CallerTool { name, description, parameters } = tool;
+    ToolSpec { name, description, parameters }
+}
+
+/// A conversation that goes on with results of the caller's tools keeps the files of the run that asked for them
+/// first.
+async fn earlier_workspace(
+    app: &App,
+    caller: &Caller,
+    messages: &[Message],
+) -> Result<Option<String>, ApiError> {
+    let calls = messages.iter().flat_map(|message| &message.tool_calls);
+    let Some(run) = calls.filter_map(|call| run_of_call(&call.id)).next() else { return Ok(None) };
+    match app.store.run(run).await {
+        Ok(run) if run.owner == caller.id() => Ok(Some(run.id.to_string())),
+        // Whatever else the id may name is not the caller's.
+        Ok(_) | Err(store::StoreError::NotFound) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn stop_when_dropped(runs: &Runs, run: RunId) -> DropGuard {
+    let live = runs.live(run);
+    live.map_or_else(CancellationToken::new, |live| live.cancel.clone()).drop_guard()
+}
+
+/// The same response; `stop` is dropped with its body.
+fn held_by_body(response: Response, stop: DropGuard) -> Response {
+    response.map(|body| {
+        Body::from_stream(body.into_data_stream().map(move |chunk| {
+            let _held = &stop;
+            chunk
+        }))
+    })
+}
+
+/// The same stream, read to its end and answered at once.
+async fn collect(app: &App, run: RunId, model: String) -> Result<Response, ApiError> {
+    let mut reader = app.runs.read(run, 0);
+    let mut completion = Completion::new(model);
+    while let Some(events) = reader.next().await? {
+        events.iter().for_each(|logged| completion.push(&logged.event));
+    }
+    Ok(axum::Json(completion.finish()?).into_response())
+}
+
+const NOBODY: &str = "Nobody can be asked here: the caller's program shows no questions. Decide yourself, or \
+    end and ask in your answer.";
+
+/// Answers what the agent asks a person, as this format has no place for it.
+async fn decline_questions(runs: Runs, run: RunId) {
+    let mut reader = runs.read(run, 0);
+    while let Ok(Some(events)) = reader.next().await {
+        for logged in events {
+            let Some(live) = runs.live(run) else { return };
+            // It may have been answered by somebody else meanwhile.
+            let _ = match &logged.event.body {
+                EventBody::ApprovalAsked { approval, .. } => {
+                    let reason = Some(NOBODY.to_owned());
+                    let deny = ApprovalAnswer { decision: Decision::Deny, arguments: None, reason };
+                    live.asks.answer_approval(approval, deny)
+                }
+                EventBody::QuestionAsked { question, .. } => {
+                    live.asks.answer_question(question, NOBODY.to_owned())
+                }
+                _ => Ok(()),
+            };
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Small tasks that Open WebUI asks for beside a chat, such as titles and tags: one model call, never a run.
+
+use axum::{
+    http::HeaderMap,
+    response::{IntoResponse, Response},
+};
+use domain::{RunId, Usage};
+use llm::{ChatRequest, ModelEvent, ToolMode};
+use wire::openai::{Completion, CompletionRequest};
+
+use crate::{app::App, error::ApiError};
+
+/// Holds the name of the task, where the connection's headers are set as our guide says.
+const TASK: &str = "x-openwebui-task";
+/// How Open WebUI's own task prompts begin.
+const TASK_PROMPT: &str = "### Task:";
+
+/// Whether this is such a task: by its header or, from an Open WebUI that was not set up so, by its looks.
+pub(super) fn is_task(headers: &HeaderMap, request: &CompletionRequest) -> bool {
+    if request.stream {
+        return false;
+    }
+    let named = headers.get(TASK).and_then(|value| value.to_str().ok()).map(str::trim);
+    match named {
+        Some("" | "None" | "{{TASK}}") | None => {
+            super::agent::from_open_webui(headers)
+                && matches!(&request.messages[..], [only] if only.plain_text().starts_with(TASK_PROMPT))
+        }
+        Some(_) => true,
+    }
+}
+
+/// Asks the default model once.
+pub(super) async fn answer(app: &App, request: CompletionRequest) -> Result<Response, ApiError> {
+    let model = app.models.resolve(None)?;
+    let mut call = model.model.call(&ChatRequest {
+        messages: &request.messages,
+        tools: &[],
+        tool_mode: ToolMode::Off,
+        temperature: request.temperature.or(model.temperature),
+        max_output_tokens: None,
+    });
+    let (mut text, mut used) = (String::new(), Usage::default());
+    while let Some(event) = call.next().await {
+        match event? {
+            ModelEvent::TextDelta(delta) => text.push_str(&delta),
+            ModelEvent::Finished { usage, .. } => used = usage.unwrap_or_default(),
+            ModelEvent::ReasoningDelta(_)
+            | ModelEvent::ToolCallStarted { .. }
+            | ModelEvent::ToolArgumentsDelta { .. }
+            | ModelEvent::Retrying { .. } => {}
+        }
+    }
+    let completion = Completion::written(RunId::generate(), app.clock.now_ms(), request.model, text, used);
+    Ok(axum::Json(completion.finish()?).into_response())
+}

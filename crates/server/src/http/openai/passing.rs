@@ -1,0 +1,149 @@
+//! Passes a request on to the model server that has the model, and the answer back: bytes as they come.
+
+use std::{io, time::Duration};
+
+use axum::{
+    body::Body,
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use bytes::Bytes;
+use domain::ProblemCode;
+use futures_util::stream;
+use llm::{
+    ModelError, Upstream,
+    openai::{NoAnswer, Refused},
+};
+use serde_json::Value;
+use tokio::time::{Instant, timeout};
+use wire::{
+    openai::{ErrorObject, Passing, UsageWatch},
+    sse,
+};
+
+use crate::{app::App, error::ApiError};
+
+/// An answer that is not streamed has no head before it is whole; OpenAI's packages wait as long.
+const WHOLE_ANSWER_TIMEOUT: Duration = Duration::from_secs(600);
+/// Headers of an answer that mean something to the caller.
+const HEADERS_KEPT: [HeaderName; 2] = [header::CONTENT_TYPE, HeaderName::from_static("x-request-id")];
+const RATE_LIMIT_HEADERS: &str = "x-ratelimit-";
+
+/// Passes `body` on to `call`, with the model's name on its server in it.
+///
+/// # Errors
+/// 404 for a model we do not know, 5xx where its server gives no answer.
+pub(super) async fn pass_on(
+    app: &App,
+    call: &str,
+    body: &Bytes,
+    passing: &Passing<'_>,
+) -> Result<Response, ApiError> {
+    let upstream = app.models.upstream(&passing.model, call);
+    let upstream = upstream.map_err(|error| error.with_field(Some("model")))?;
+    let upstream = upstream.ok_or_else(|| ApiError::internal("a model without a server is no agent"))?;
+    let body = if upstream.model() == passing.model {
+        body.clone()
+    } else {
+        passing.with_model(body, upstream.model()).into()
+    };
+    let wait = if passing.stream { app.config.first_token_timeout } else { WHOLE_ANSWER_TIMEOUT };
+    let started = Instant::now();
+    match upstream.post(body, wait).await {
+        Ok(response) => Ok(Answer { response, upstream, started, watch: UsageWatch::default() }.pass_back()),
+        Err(NoAnswer::Failed(error)) => Err(error.into()),
+        Err(NoAnswer::Refused(refused)) => Ok(refusal(refused)),
+    }
+}
+
+/// An answer on its way through.
+struct Answer {
+    response: reqwest::Response,
+    upstream: Upstream,
+    started: Instant,
+    watch: UsageWatch,
+}
+
+impl Answer {
+    fn pass_back(self) -> Response {
+        let mut headers = HeaderMap::new();
+        for (name, value) in self.response.headers() {
+            if HEADERS_KEPT.contains(name) || name.as_str().starts_with(RATE_LIMIT_HEADERS) {
+                headers.insert(name, value.clone());
+            }
+        }
+        let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        let events = kind.is_some_and(|kind| kind.starts_with("text/event-stream"));
+        if events {
+            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+            headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+        }
+        let status = self.response.status();
+        let body = stream::unfold(Some(self), move |answer| async move { answer?.next(events).await });
+        (status, headers, Body::from_stream(body)).into_response()
+    }
+
+    /// The next bytes, and the rest of the answer where there is one.
+    async fn next(mut self, events: bool) -> Option<(io::Result<Bytes>, Option<Self>)> {
+        let error = match timeout(self.upstream.idle_timeout(), self.response.chunk()).await {
+            Ok(Ok(Some(bytes))) => {
+                self.watch.feed(&bytes);
+                return Some((Ok(bytes), Some(self)));
+            }
+            Ok(Ok(None)) => {
+                self.note_usage();
+                return None;
+            }
+            Ok(Err(_)) => self.upstream.broken_off(),
+            Err(_) => self.upstream.went_silent(),
+        };
+        tracing::warn!(model = self.upstream.model(), %error, "a passed answer broke off");
+        // In a stream the caller can be told why; elsewhere the broken transfer has to say it.
+        let last = if events { Ok(error_event(&error)) } else { Err(io::Error::other(error.message)) };
+        Some((last, None))
+    }
+
+    fn note_usage(self) {
+        let usage = self.watch.finish().unwrap_or_default();
+        tracing::debug!(
+            model = self.upstream.model(),
+            input_tokens = usage.input_tokens,
+            output_tokens = usage.output_tokens,
+            ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
+            "passed on"
+        );
+    }
+}
+
+fn error_event(error: &ModelError) -> Bytes {
+    let object = ErrorObject::new(error.code, &error.message, None).to_json().to_string();
+    // The line that broke off, if any, ends here.
+    let mut out = b"\n\n".to_vec();
+    sse::write_data(&object, &mut out);
+    out.into()
+}
+
+/// A refusal of the model server, in its own words where they are an error object.
+fn refusal(refused: Refused) -> Response {
+    let Refused { status, retry_after, body, error } = refused;
+    // A bad key is the administrator's, not the caller's; faults over there are faults of a gateway here.
+    let own_words = (400..500).contains(&status) && !matches!(error.code, ProblemCode::ModelUnauthorized);
+    if !own_words {
+        return ApiError::from(error).into_response();
+    }
+    let object = upstream_object(&body)
+        .unwrap_or_else(|| ErrorObject::new(error.code, &error.message, None).to_json());
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
+    let mut response = (status, axum::Json(object)).into_response();
+    if let Some(value) = retry_after {
+        response.headers_mut().insert(header::RETRY_AFTER, value);
+    }
+    response
+}
+
+/// The body, where it is an error object already.
+fn upstream_object(body: &str) -> Option<Value> {
+    let object: Value = serde_json::from_str(body).ok()?;
+    object.get("error")?.get("message")?.as_str()?;
+    Some(object)
+}
