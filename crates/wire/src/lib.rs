@@ -1,5 +1,6 @@
 //! Pure codecs for every wire format: no clock, no sockets, no database.
 
+pub mod ag_ui;
 pub mod chat_stream;
 pub mod conversation;
 pub mod details;

@@ -231,6 +231,7 @@ impl AgUiEncoder {
                 self.asks.push(Ask::new(event, approval, call, kind));
             }
             EventBody::QuestionAsked { question, call, text, options } => {
+                self.end_written_arguments(|id, _| id == call, sink);
                 let kind = AskKind::Question { text: text.clone(), options: options.clone() };
                 self.asks.push(Ask::new(event, question, call, kind));
             }
@@ -261,7 +262,8 @@ impl AgUiEncoder {
             }
             EventBody::AgentFinished { outcome, result } => self.end_agent(agent, *outcome, result, sink),
             EventBody::ModelCalled { model, usage, .. } => {
-                self.end_written_arguments(agent, sink);
+                // The model has ended its answer, so the arguments of all its calls are complete.
+                self.end_written_arguments(|_, call| call.agent == *agent, sink);
                 self.count(model, *usage);
             }
             EventBody::RunFinished { outcome, problem, .. } => {
@@ -347,10 +349,10 @@ impl AgUiEncoder {
         self.put(&agent, &Event::ToolCallEnd { tool_call_id }, sink);
     }
 
-    /// The model has ended its answer, so the arguments of all its calls are complete.
-    fn end_written_arguments(&mut self, agent: &AgentPath, sink: &mut impl Sink) {
+    /// The model has written all arguments of these calls.
+    fn end_written_arguments(&mut self, is_it: impl Fn(&str, &Call) -> bool, sink: &mut impl Sink) {
         let mut written = Vec::new();
-        for (id, call) in self.calls.iter_mut().filter(|(_, call)| call.agent == *agent) {
+        for (id, call) in self.calls.iter_mut().filter(|(id, call)| is_it(id, call)) {
             match call.arguments {
                 Arguments::Some => written.push(id.clone()),
                 Arguments::Nothing => call.arguments = Arguments::Unseen,

@@ -3,8 +3,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 
+mod ag_ui;
+mod ag_ui_client;
 mod chat_stream;
 mod column;
+mod openai;
 mod scenarios;
 mod texts;
 mod tool_calls;

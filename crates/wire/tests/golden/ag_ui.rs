@@ -1,0 +1,208 @@
+//! AG-UI: golden events, the protocol's rules on every log, interrupts, and a thread shown again.
+
+use domain::{EventBody, RunEvent};
+use serde_json::{Map, Value, json};
+use wire::{
+    Frame,
+    ag_ui::{AgUiEncoder, Door, Transcript, Version},
+};
+
+use crate::{ag_ui_client::Client, scenarios};
+
+fn door(version: Version) -> Door {
+    let state = Map::from_iter([("colour".to_owned(), json!(null))]);
+    Door { thread_id: "thread-1".into(), run_id: "run-1".into(), version, state }
+}
+
+fn encode<'a>(version: Version, log: impl IntoIterator<Item = &'a RunEvent>) -> Vec<Frame> {
+    let mut log = log.into_iter().peekable();
+    let mut encoder = AgUiEncoder::new(log.peek().unwrap().run, door(version));
+    log.flat_map(|event| encoder.push(event)).collect()
+}
+
+fn events(frames: &[Frame]) -> Vec<Value> {
+    frames.iter().map(|frame| serde_json::from_str(&frame.data).unwrap()).collect()
+}
+
+/// A client that has read everything and found nothing wrong.
+#[track_caller]
+fn read(name: &str, frames: &[Frame]) -> Client {
+    let mut client = Client::default();
+    read_on(name, &mut client, frames);
+    client
+}
+
+#[track_caller]
+fn read_on(name: &str, client: &mut Client, frames: &[Frame]) {
+    for event in events(frames) {
+        client.read(&event).unwrap_or_else(|rule| panic!("{name}: {rule}: {event}"));
+    }
+}
+
+fn readable(frames: &[Frame]) -> String {
+    let lines = frames.iter().map(|frame| match frame.data.len() {
+        0..2000 => frame.data.clone(),
+        size => format!("{}… ({size} bytes)", &frame.data[..frame.data.floor_char_boundary(120)]),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Cuts the log wherever a client's stream may end as an interrupt, and goes on there.
+fn interrupted(version: Version, log: &[RunEvent]) -> (Vec<Frame>, usize) {
+    let mut encoder = AgUiEncoder::new(log[0].run, door(version));
+    let (mut frames, mut pauses) = (Vec::new(), 0);
+    for (at, event) in log.iter().enumerate() {
+        frames.extend(encoder.push(event));
+        if encoder.can_pause() {
+            pauses += 1;
+            frames.extend(encoder.pause());
+            // Another connection knows only the log and the place.
+            encoder = AgUiEncoder::new(event.run, door(version));
+            log[..=at].iter().for_each(|event| encoder.prime(event));
+            let answered: Vec<String> = encoder.asks().iter().map(|ask| ask.id.clone()).collect();
+            frames.extend(encoder.resume(Door { run_id: "run-2".into(), ..door(version) }, &answered));
+        }
+    }
+    (frames, pauses)
+}
+
+#[test]
+fn golden_events() {
+    for (name, log) in scenarios::all() {
+        insta::assert_snapshot!(format!("ag_ui__{name}"), readable(&encode(Version::V1, &log)));
+        if ["sub_agents", "cancelled", "approval"].contains(&name) {
+            insta::assert_snapshot!(format!("ag_ui_0x__{name}"), readable(&encode(Version::V0x, &log)));
+        }
+    }
+}
+
+#[test]
+fn golden_interrupts() {
+    for (name, log) in scenarios::all() {
+        if ["approval", "question"].contains(&name) {
+            let (frames, pauses) = interrupted(Version::V1, &log);
+            assert_eq!(pauses, 1, "{name}");
+            insta::assert_snapshot!(format!("ag_ui_interrupt__{name}"), readable(&frames));
+        }
+    }
+}
+
+#[test]
+fn every_log_keeps_the_rules() {
+    for (name, log) in scenarios::all() {
+        for version in [Version::V1, Version::V0x] {
+            let client = read(name, &encode(version, &log));
+            assert!(client.ended.is_some(), "{name}");
+            let (frames, _) = interrupted(version, &log);
+            let cut = read(name, &frames);
+            assert_eq!(cut.ended.is_some(), client.ended.is_some(), "{name}");
+            assert_eq!(cut.messages, client.messages, "{name}: the same in two runs as in one");
+            assert_eq!(cut.state, client.state, "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_thread_shown_again_has_the_messages_of_the_stream() {
+    for (name, log) in scenarios::all() {
+        let streamed = read(name, &encode(Version::V1, &log));
+        for deltas in [true, false] {
+            let mut transcript = Transcript::default();
+            transcript.begin_run(log[0].run);
+            log.iter()
+                .filter(|event| deltas || !event.body.is_delta())
+                .for_each(|event| transcript.push(event));
+            assert_eq!(
+                without_arguments(transcript.messages()),
+                without_arguments(&streamed.messages),
+                "{name}"
+            );
+            let shown = read(name, &transcript.replay(&door(Version::V1), 1));
+            assert_eq!(shown.messages, transcript.messages(), "{name}");
+            assert_eq!(transcript.todos().is_some(), true, "{name}");
+        }
+    }
+}
+
+/// With the arguments as values: a log without deltas knows them only so.
+fn without_arguments(messages: &[Value]) -> Vec<Value> {
+    let mut messages = messages.to_vec();
+    for call in
+        messages.iter_mut().filter_map(|message| message.get_mut("toolCalls")?.as_array_mut()).flatten()
+    {
+        call["function"]["arguments"] = json!(call["function"]["name"]);
+    }
+    messages
+}
+
+#[test]
+fn a_log_without_deltas_shows_the_same_text() {
+    for (name, log) in scenarios::all() {
+        let whole = read(name, &encode(Version::V1, &log));
+        let short = read(name, &encode(Version::V1, log.iter().filter(|event| !event.body.is_delta())));
+        assert_eq!(without_arguments(&short.messages), without_arguments(&whole.messages), "{name}");
+        for (message, of_stream) in short.messages.iter().zip(&whole.messages) {
+            assert_eq!(message["content"], of_stream["content"], "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_reader_can_come_back_after_any_event() {
+    for (name, log) in scenarios::all() {
+        let whole = encode(Version::V1, &log);
+        for cut in 0..=log.len() {
+            let mut encoder = AgUiEncoder::new(log[0].run, door(Version::V1));
+            let had: usize = {
+                let mut counting = encoder.clone();
+                log[..cut].iter().map(|event| counting.push(event).len()).sum()
+            };
+            log[..cut].iter().for_each(|event| encoder.prime(event));
+            let rest: Vec<Frame> = log[cut..].iter().flat_map(|event| encoder.push(event)).collect();
+            assert!(rest == whole[had..], "{name} after {cut}");
+        }
+    }
+}
+
+#[test]
+fn ends_are_told_apart() {
+    for (name, log) in scenarios::all() {
+        let ended = read(name, &encode(Version::V1, &log)).ended.unwrap();
+        let old = read(name, &encode(Version::V0x, &log)).ended.unwrap();
+        match name {
+            "cancelled" => assert_eq!(ended["outcome"]["type"], "cancelled"),
+            "upstream_error" | "hostile_text" => assert_eq!(ended["type"], "RUN_ERROR", "{name}"),
+            "handed_over" => assert_eq!(ended["outcome"]["pendingToolCallIds"].as_array().unwrap().len(), 2),
+            "limited" => assert!(ended["result"]["limited"].is_string()),
+            _ => assert!(ended.get("outcome").is_none() && ended["type"] == "RUN_FINISHED", "{name}"),
+        }
+        assert!(
+            old.get("outcome").is_none() && old.get("usage").is_none(),
+            "{name}: old clients die of these"
+        );
+    }
+}
+
+#[test]
+fn old_clients_are_not_told_of_sub_agents() {
+    for (name, log) in scenarios::all() {
+        let old = events(&encode(Version::V0x, &log));
+        assert!(!old.iter().any(|event| event["type"].as_str().unwrap().starts_with("SUBAGENT")), "{name}");
+        let agents = log.iter().filter(|event| matches!(event.body, EventBody::AgentStarted { .. })).count();
+        let new = events(&encode(Version::V1, &log));
+        assert_eq!(new.iter().filter(|event| event["type"] == "SUBAGENT_STARTED").count(), agents, "{name}");
+    }
+}
+
+#[test]
+fn no_text_can_break_out_of_its_frame() {
+    for (name, log) in scenarios::all() {
+        for frame in encode(Version::V1, &log) {
+            assert!(
+                !frame.data.contains(['\n', '\r', '\0']) && frame.event.is_none(),
+                "{name}: {}",
+                frame.data
+            );
+        }
+    }
+}
