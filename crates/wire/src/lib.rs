@@ -10,6 +10,7 @@ pub mod markup;
 pub mod openai;
 pub mod sse;
 pub mod tool_calls;
+pub mod ui_message_stream;
 
 pub use conversation::InvalidRequest;
 pub use sse::Frame;

@@ -81,10 +81,16 @@ impl Collected {
     /// where it did not simply complete.
     #[must_use]
     pub fn to_json(&self) -> String {
+        self.to_json_with(&self.summary.answer)
+    }
+
+    /// The same with another text for the answer, such as one that shows the steps too.
+    #[must_use]
+    pub fn to_json_with(&self, content: &str) -> String {
         let answer = Answer {
             run_id: self.run,
             outcome: self.summary.outcome,
-            content: &self.summary.answer,
+            content,
             tools: &self.tools,
             usage: self.summary.usage,
             error: self.summary.problem.as_ref(),

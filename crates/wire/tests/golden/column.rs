@@ -28,6 +28,7 @@ columns!(
     wire::tool_calls::ToolCallsEncoder,
     wire::markup::MarkupEncoder,
     wire::details::DetailsEncoder,
+    wire::ui_message_stream::UiMessageEncoder,
 );
 
 pub(crate) fn encode<'a>(mut column: impl Column, log: impl IntoIterator<Item = &'a RunEvent>) -> Vec<Frame> {

@@ -11,3 +11,4 @@ mod openai;
 mod scenarios;
 mod texts;
 mod tool_calls;
+mod ui_message_stream;

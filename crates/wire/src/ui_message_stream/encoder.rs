@@ -1,0 +1,351 @@
+//! Turns a run's events into the parts of a UI message.
+
+use std::collections::{HashMap, HashSet};
+
+use domain::{AgentPath, EventBody, Outcome, Problem, RunEvent, RunId, Usage, event::Decision};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::{Frame, chat_stream::encoder::THINKING, openai::DONE};
+
+/// Encodes one run for one reader.
+#[derive(Debug, Default)]
+pub struct UiMessageEncoder {
+    /// Bytes of each open text or reasoning of the main agent that the reader has.
+    sent: HashMap<String, usize>,
+    step_is_open: bool,
+    /// Open calls, and whether the reader has their whole input.
+    calls: HashMap<String, bool>,
+    /// Calls that wait for consent, by approval.
+    waiting: HashMap<String, String>,
+    /// Calls that were not allowed.
+    denied: HashSet<String>,
+    /// Names of sub-agents that run.
+    agents: HashMap<AgentPath, String>,
+    sources: usize,
+    handed_over: bool,
+    start: Option<Value>,
+}
+
+impl UiMessageEncoder {
+    /// Takes note of an event the reader already has, so that what follows fits to it.
+    pub fn prime(&mut self, event: &RunEvent) {
+        self.read(event, &mut Parts { seq: event.seq, frames: None });
+    }
+
+    /// The parts for the next event.
+    pub fn push(&mut self, event: &RunEvent) -> Vec<Frame> {
+        let mut out = Parts { seq: event.seq, frames: Some(Vec::new()) };
+        self.read(event, &mut out);
+        out.numbered()
+    }
+
+    /// Whether everything that is open waits for consent. The protocol gives it with the next request, which
+    /// comes only after this stream has ended.
+    #[must_use]
+    pub fn waits(&self) -> bool {
+        let waiting: HashSet<&String> = self.waiting.values().collect();
+        !waiting.is_empty() && self.calls.keys().all(|call| waiting.contains(call))
+    }
+
+    /// Ends the stream of a run that [waits](Self::waits).
+    #[must_use]
+    pub fn pause(&self) -> Vec<Frame> {
+        let mut parts = Vec::new();
+        if self.step_is_open {
+            parts.push(json!({"type": "finish-step"}).to_string());
+        }
+        parts.extend([json!({"type": "finish", "finishReason": "tool-calls"}).to_string(), DONE.to_owned()]);
+        parts.into_iter().map(|data| Frame { id: None, event: None, data }).collect()
+    }
+
+    /// Goes on with the message of a run that was [paused](Self::pause).
+    #[must_use]
+    pub fn resume(&self) -> Vec<Frame> {
+        let start = self.start.iter().map(Value::to_string);
+        start.map(|data| Frame { id: None, event: None, data }).collect()
+    }
+
+    fn read(&mut self, event: &RunEvent, out: &mut Parts) {
+        let agent = &event.agent;
+        match &event.body {
+            EventBody::RunStarted { message, model, .. } => {
+                let id = message.map_or_else(|| event.run.to_string(), |message| message.to_string());
+                let metadata = json!({"run": event.run, "model": model});
+                let start = json!({"type": "start", "messageId": id, "messageMetadata": metadata});
+                out.push(&start);
+                self.start = Some(start);
+            }
+            EventBody::StepStarted { .. } if agent.is_main() => {
+                self.end_step(out);
+                self.step_is_open = true;
+                out.push(&json!({"type": "start-step"}));
+            }
+            EventBody::TextStarted { item } if agent.is_main() => self.open(TEXT, item, out),
+            EventBody::TextDelta { item, delta } if agent.is_main() => self.more(TEXT, item, delta, out),
+            EventBody::TextFinished { item, text, .. } if agent.is_main() => {
+                self.close(TEXT, item, text, out);
+            }
+            EventBody::ReasoningStarted { item } if agent.is_main() => self.open(REASONING, item, out),
+            EventBody::ReasoningDelta { item, delta } if agent.is_main() => {
+                self.more(REASONING, item, delta, out);
+            }
+            EventBody::ReasoningFinished { item, text, .. } if agent.is_main() => {
+                self.close(REASONING, item, text, out);
+            }
+            EventBody::ReasoningStarted { .. } => self.status(agent, THINKING, false, false, out),
+            EventBody::Status { description, done, hidden } => {
+                self.status(agent, description, *done, *hidden, out);
+            }
+            EventBody::ToolProgress { message, .. } => self.status(agent, message, false, false, out),
+            EventBody::Notice { level, message } => {
+                let data = json!({"level": level, "message": message});
+                out.push(&json!({"type": "data-notice", "data": data, "transient": true}));
+            }
+            EventBody::PlanChanged { todos } => {
+                let id = format!("plan-{}", agent.id().unwrap_or("main"));
+                out.push(&json!({"type": "data-plan", "id": id, "data": {"todos": todos}}));
+            }
+            EventBody::FileChanged { path, version, size_bytes } => {
+                let data = json!({"path": path, "version": version, "sizeBytes": size_bytes});
+                out.push(&json!({"type": "data-file", "id": path, "data": data}));
+            }
+            EventBody::SourcesFound { sources } => {
+                for source in sources {
+                    self.sources += 1;
+                    let id = format!("{}-{}", self.sources, source.id);
+                    out.push(&json!({"type": "source-url", "sourceId": id, "url": source.url, "title": source.title}));
+                }
+            }
+            EventBody::AgentStarted { name, call, task } => {
+                self.agents.insert(agent.clone(), name.clone());
+                let data = json!({"name": name, "depth": agent.depth(), "toolCallId": call, "task": task, "state": "running"});
+                out.push(&json!({"type": "data-agent", "id": agent.id(), "data": data}));
+            }
+            EventBody::AgentFinished { outcome, result } => {
+                let name = self.agents.remove(agent);
+                let data = json!({"name": name, "depth": agent.depth(), "state": outcome, "result": result});
+                out.push(&json!({"type": "data-agent", "id": agent.id(), "data": data}));
+            }
+            EventBody::RunFinished { outcome, problem, usage, .. } => {
+                self.end_step(out);
+                finish(out, event.run, *outcome, problem.as_ref(), *usage, self.handed_over);
+            }
+            EventBody::ToolRequested { .. }
+            | EventBody::ToolArgumentsDelta { .. }
+            | EventBody::ToolStarted { .. }
+            | EventBody::ToolFinished { .. }
+            | EventBody::ToolHandedOver { .. }
+            | EventBody::ApprovalAsked { .. }
+            | EventBody::ApprovalAnswered { .. }
+            | EventBody::QuestionAsked { .. } => self.read_call(event, out),
+            EventBody::StepStarted { .. }
+            | EventBody::TextStarted { .. }
+            | EventBody::TextDelta { .. }
+            | EventBody::TextFinished { .. }
+            | EventBody::ReasoningDelta { .. }
+            | EventBody::ReasoningFinished { .. }
+            | EventBody::QuestionAnswered { .. }
+            | EventBody::ModelCalled { .. } => {}
+        }
+    }
+
+    /// The events of one tool call.
+    fn read_call(&mut self, event: &RunEvent, out: &mut Parts) {
+        let agent = &event.agent;
+        match &event.body {
+            EventBody::ToolRequested { call, name } => {
+                self.calls.insert(call.clone(), false);
+                out.push(&json!({
+                    "type": "tool-input-start", "toolCallId": call, "toolName": name, "dynamic": true,
+                }));
+            }
+            EventBody::ToolArgumentsDelta { call, delta } => {
+                out.push(&json!({"type": "tool-input-delta", "toolCallId": call, "inputTextDelta": delta}));
+            }
+            EventBody::ToolStarted { call, name, arguments, .. } => {
+                // Once more after consent: the person may have changed it.
+                self.input(agent, call, name, arguments, out);
+            }
+            EventBody::ToolHandedOver { call, name, arguments } => {
+                self.input(agent, call, name, arguments, out);
+                self.calls.remove(call);
+                self.handed_over = true;
+            }
+            EventBody::ToolFinished { call, name, arguments, result, error, .. } => {
+                let has_input = self.calls.get(call).copied().unwrap_or(false);
+                if !has_input && !error {
+                    self.input(agent, call, name, arguments, out);
+                }
+                self.calls.remove(call);
+                out.push(&if self.denied.remove(call) {
+                    json!({"type": "tool-output-denied", "toolCallId": call})
+                } else if *error && !has_input {
+                    json!({
+                        "type": "tool-input-error", "toolCallId": call, "toolName": name, "input": arguments,
+                        "errorText": result, "dynamic": true,
+                    })
+                } else {
+                    output(call, result, *error)
+                });
+            }
+            EventBody::ApprovalAsked { approval, call, name, arguments } => {
+                self.input(agent, call, name, arguments, out);
+                self.waiting.insert(approval.clone(), call.clone());
+                let id = format!("{}:{approval}", event.run);
+                out.push(&json!({"type": "tool-approval-request", "approvalId": id, "toolCallId": call}));
+            }
+            EventBody::ApprovalAnswered { approval, decision, .. } => {
+                let call = self.waiting.remove(approval);
+                if let (Some(call), Decision::Deny) = (call, decision) {
+                    self.denied.insert(call);
+                }
+            }
+            EventBody::QuestionAsked { question, call, text, options } => {
+                let data = json!({"run": event.run, "toolCallId": call, "text": text, "options": options});
+                out.push(&json!({"type": "data-question", "id": question, "data": data}));
+            }
+            _ => {}
+        }
+    }
+
+    fn status(&self, agent: &AgentPath, description: &str, done: bool, hidden: bool, out: &mut Parts) {
+        let mut data = json!({"description": description, "done": done, "hidden": hidden});
+        if let Some(name) = self.agents.get(agent) {
+            data["agent"] = Value::from(name.as_str());
+        }
+        out.push(&json!({"type": "data-status", "data": data, "transient": true}));
+    }
+
+    fn open(&mut self, kind: Kind, item: &str, out: &mut Parts) {
+        self.sent.insert(item.to_owned(), 0);
+        out.push(&json!({"type": kind.start, "id": item}));
+    }
+
+    fn more(&mut self, kind: Kind, item: &str, delta: &str, out: &mut Parts) {
+        if let Some(sent) = self.sent.get_mut(item)
+            && !delta.is_empty()
+        {
+            *sent += delta.len();
+            out.push(&Delta { kind: kind.delta, id: item, delta });
+        }
+    }
+
+    fn close(&mut self, kind: Kind, item: &str, whole: &str, out: &mut Parts) {
+        let sent = self.sent.get(item).copied().unwrap_or(0);
+        self.more(kind, item, whole.get(sent..).unwrap_or_default(), out);
+        self.sent.remove(item);
+        out.push(&json!({"type": kind.end, "id": item}));
+    }
+
+    fn input(&mut self, agent: &AgentPath, call: &str, name: &str, arguments: &Value, out: &mut Parts) {
+        self.calls.insert(call.to_owned(), true);
+        let mut part = json!({
+            "type": "tool-input-available", "toolCallId": call, "toolName": name, "input": arguments,
+            "dynamic": true,
+        });
+        if let Some(id) = agent.id() {
+            // So that whoever reads the message later knows that this call was not the main agent's.
+            let whose = json!({"agent": id, "agentName": self.agents.get(agent), "depth": agent.depth()});
+            part["providerMetadata"] = json!({"glasshouse": whose});
+        }
+        out.push(&part);
+    }
+
+    fn end_step(&mut self, out: &mut Parts) {
+        if std::mem::take(&mut self.step_is_open) {
+            out.push(&json!({"type": "finish-step"}));
+        }
+    }
+}
+
+/// The parts of one kind of text.
+#[derive(Clone, Copy)]
+struct Kind {
+    start: &'static str,
+    delta: &'static str,
+    end: &'static str,
+}
+
+const TEXT: Kind = Kind { start: "text-start", delta: "text-delta", end: "text-end" };
+const REASONING: Kind = Kind { start: "reasoning-start", delta: "reasoning-delta", end: "reasoning-end" };
+
+/// The part that comes for every token.
+#[derive(Serialize)]
+struct Delta<'a> {
+    #[serde(rename = "type")]
+    kind: &'a str,
+    id: &'a str,
+    delta: &'a str,
+}
+
+fn output(call: &str, result: &str, error: bool) -> Value {
+    if error {
+        json!({"type": "tool-output-error", "toolCallId": call, "errorText": result, "dynamic": true})
+    } else {
+        json!({"type": "tool-output-available", "toolCallId": call, "output": result, "dynamic": true})
+    }
+}
+
+fn finish(
+    out: &mut Parts,
+    run: RunId,
+    outcome: Outcome,
+    problem: Option<&Problem>,
+    usage: Usage,
+    handed_over: bool,
+) {
+    let reason = match outcome {
+        Outcome::Failed => {
+            let said = problem.map_or("The run failed.", |problem| problem.message.as_str());
+            out.push(&json!({"type": "error", "errorText": said}));
+            "error"
+        }
+        Outcome::Cancelled => {
+            out.push(&json!({"type": "abort"}));
+            "other"
+        }
+        Outcome::Limited => "length",
+        Outcome::HandedOver => "tool-calls",
+        Outcome::Completed if handed_over => "tool-calls",
+        Outcome::Completed => "stop",
+    };
+    // After an error or an abort nothing else may come.
+    if !matches!(outcome, Outcome::Failed | Outcome::Cancelled) {
+        let mut metadata = json!({"run": run, "outcome": outcome, "usage": usage});
+        if let Some(problem) = problem {
+            metadata["problem"] = json!(problem);
+        }
+        out.push(&json!({"type": "finish", "finishReason": reason, "messageMetadata": metadata}));
+    }
+    out.raw(|| DONE.to_owned());
+}
+
+/// The parts of one event.
+struct Parts {
+    seq: u64,
+    /// `None` where the reader has them already.
+    frames: Option<Vec<Frame>>,
+}
+
+impl Parts {
+    fn push(&mut self, part: &impl Serialize) {
+        // Plain structs and values always have a JSON form.
+        self.raw(|| serde_json::to_string(part).unwrap_or_default());
+    }
+
+    fn raw(&mut self, data: impl FnOnce() -> String) {
+        if let Some(frames) = &mut self.frames {
+            frames.push(Frame { id: Some(self.seq), event: None, data: data() });
+        }
+    }
+
+    /// Only the last frame says that the reader has the event.
+    fn numbered(self) -> Vec<Frame> {
+        let mut frames = self.frames.unwrap_or_default();
+        if let Some((_, earlier)) = frames.split_last_mut() {
+            earlier.iter_mut().for_each(|frame| frame.id = Some(self.seq.saturating_sub(1)));
+        }
+        frames
+    }
+}

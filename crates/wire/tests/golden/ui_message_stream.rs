@@ -1,0 +1,95 @@
+//! The AI SDK's parts: golden frames, and the order its reader insists on.
+
+use std::collections::{HashMap, HashSet};
+
+use domain::EventBody;
+use serde_json::Value;
+use wire::{Frame, ui_message_stream::UiMessageEncoder};
+
+use crate::{
+    column::{assert_resumes, encode, readable},
+    scenarios,
+};
+
+/// The parts, and that `[DONE]` comes once and last.
+#[track_caller]
+fn parts(frames: &[Frame]) -> Vec<Value> {
+    let (done, parts) = frames.split_last().unwrap();
+    assert_eq!(done.data, "[DONE]");
+    parts.iter().map(|frame| serde_json::from_str(&frame.data).unwrap()).collect()
+}
+
+#[test]
+fn golden_frames() {
+    for (name, log) in scenarios::all() {
+        let frames = encode(UiMessageEncoder::default(), &log);
+        insta::assert_snapshot!(format!("ui_message_stream__{name}"), readable(&frames));
+    }
+}
+
+#[test]
+fn parts_come_in_the_order_the_reader_insists_on() {
+    for (name, log) in scenarios::all() {
+        let (mut texts, mut calls) = (HashSet::new(), HashMap::new());
+        let (mut step, mut ended) = (false, false);
+        for (at, part) in parts(&encode(UiMessageEncoder::default(), &log)).iter().enumerate() {
+            assert!(!ended, "{name}: {part} after the end");
+            let kind = part["type"].as_str().unwrap();
+            assert_eq!(kind == "start", at == 0, "{name}");
+            let id = || part["id"].as_str().unwrap().to_owned();
+            let call = || part["toolCallId"].as_str().unwrap().to_owned();
+            match kind {
+                "start-step" => assert!(!std::mem::replace(&mut step, true), "{name}"),
+                "finish-step" => assert!(std::mem::take(&mut step) && texts.is_empty(), "{name}"),
+                "text-start" | "reasoning-start" => assert!(step && texts.insert(id()), "{name}"),
+                "text-delta" | "reasoning-delta" => assert!(texts.contains(&id()), "{name}"),
+                "text-end" | "reasoning-end" => assert!(texts.remove(&id()), "{name}"),
+                "tool-input-start" => assert_eq!(calls.insert(call(), "open"), None, "{name}"),
+                "tool-input-delta" => assert_eq!(calls[&call()], "open", "{name}"),
+                "tool-input-available" => assert!(calls.insert(call(), "input").is_some(), "{name}"),
+                "tool-approval-request" => assert_eq!(calls[&call()], "input", "{name}"),
+                "tool-output-available" | "tool-output-error" | "tool-output-denied" => {
+                    assert_eq!(calls.insert(call(), "done"), Some("input"), "{name}: {part}");
+                }
+                "tool-input-error" => assert_eq!(calls.insert(call(), "done"), Some("open"), "{name}"),
+                "finish" | "abort" | "error" => ended = true,
+                "start" | "source-url" => {}
+                data => assert!(data.starts_with("data-"), "{name}: unknown {data}"),
+            }
+        }
+        assert!(ended && !step && texts.is_empty(), "{name}");
+        let handed_over =
+            log.iter().filter(|event| matches!(event.body, EventBody::ToolHandedOver { .. })).count();
+        assert_eq!(calls.values().filter(|state| **state != "done").count(), handed_over, "{name}");
+    }
+}
+
+/// A run that waits for consent pauses its stream, and the next one goes on with the same message.
+#[test]
+fn a_waiting_run_pauses() {
+    let (_, log) = scenarios::all().into_iter().find(|(name, _)| *name == "approval").unwrap();
+    let mut encoder = UiMessageEncoder::default();
+    let mut waited = 0;
+    for event in &log {
+        encoder.push(event);
+        if encoder.waits() {
+            waited += 1;
+            assert!(matches!(event.body, EventBody::ApprovalAsked { .. }));
+            let kinds: Vec<Value> = parts(&encoder.pause()).iter().map(|part| part["type"].clone()).collect();
+            assert_eq!(kinds, ["finish-step", "finish"]);
+            let start: Value = serde_json::from_str(&encoder.resume()[0].data).unwrap();
+            assert_eq!(
+                (&start["type"], &start["messageId"]),
+                (&"start".into(), &event.run.to_string().into())
+            );
+        }
+    }
+    assert_eq!(waited, 1);
+}
+
+#[test]
+fn a_reader_can_come_back_after_any_event() {
+    for (name, log) in scenarios::all() {
+        assert_resumes(name, &log, UiMessageEncoder::default);
+    }
+}
