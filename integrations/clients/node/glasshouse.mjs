@@ -1,0 +1,26 @@
+/** Glasshouse with an administrator, a key, and model servers connected to it. */
+import { startGlasshouse } from "../../../web/e2e/programs.mjs";
+
+/** Starts it; `post` and `get` speak as the administrator. */
+export async function startWithKey() {
+  const program = await startGlasshouse();
+  const { url } = program;
+  let cookie = "";
+  const call = async (path, options) => {
+    const answer = await fetch(url + path, { ...options, headers: { "content-type": "application/json", cookie } });
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+    return answer;
+  };
+  const post = (path, body) => call(path, { method: "POST", body: JSON.stringify(body) });
+  const account = { email: "ada@example.org", name: "Ada", password: "correct horse" };
+  cookie = (await post("/api/v1/setup", account)).headers.get("set-cookie").split(";")[0];
+  const { secret } = await (await post("/api/v1/keys", { name: "test" })).json();
+  return {
+    url,
+    key: secret,
+    post,
+    get: async (path) => (await call(path)).json(),
+    connect: (name, base_url) => post("/api/v1/connections", { name, base_url, api_key: "sk-upstream" }),
+    stop: () => program.stop(),
+  };
+}

@@ -1,0 +1,265 @@
+"""
+title: Glasshouse
+author: Glasshouse
+description: Talk to a Glasshouse agent and watch it work: status line, tool results as citations, sub-agents.
+version: 0.1.0
+license: MIT OR Apache-2.0
+requirements: httpx
+"""
+
+import asyncio
+import contextlib
+import json
+from typing import Any, AsyncIterator, Awaitable, Callable, Literal, Optional
+
+import httpx
+from pydantic import BaseModel, Field
+
+Emitter = Callable[[dict], Awaitable[None]]
+
+PREVIEW_CHARS = 500
+CONNECT_TIMEOUT_S = 10
+
+
+class Failure(Exception):
+    """Something went wrong; the words are for the person in the chat."""
+
+
+class Pipe:
+    """A model of Open WebUI that is an agent of a Glasshouse server."""
+
+    class Valves(BaseModel):
+        """What an administrator sets."""
+
+        DEEP_AGENT_URL: str = Field(default="http://localhost:8000", description="Where the Glasshouse server is")
+        API_KEY: str = Field(
+            default="",
+            description="A Glasshouse API key (gh_…); empty where the server runs with --auth none",
+            json_schema_extra={"input": {"type": "password"}},
+        )
+        SHOW_TOOL_CITATIONS: bool = Field(default=True, description="Show each tool result as a citation")
+        SHOW_SUBAGENT_STATUS: bool = Field(default=True, description="Show what sub-agents do in the status line")
+        REQUEST_TIMEOUT: int = Field(
+            default=300, gt=0, description="Longest silence between two events, seconds; an agent may think for minutes"
+        )
+        MODE: Literal["chat", "research", "deep"] = Field(default="chat", description="What kind of work is wanted")
+        MODEL: str = Field(default="", description="The Glasshouse model; its default model where empty")
+
+    def __init__(self) -> None:
+        self.valves = self.Valves()
+
+    def pipes(self) -> list[dict]:
+        """The models this adds to Open WebUI's list."""
+        return [{"id": "glasshouse", "name": "Glasshouse"}]
+
+    async def pipe(
+        self,
+        body: dict,
+        __event_emitter__: Optional[Emitter] = None,
+        __metadata__: Optional[dict] = None,
+        __task__: Optional[str] = None,
+    ) -> AsyncIterator[Any]:
+        """Answers one request: yields the answer's text, and tells the page about everything else."""
+        metadata = __metadata__ or {}
+        if __task__ or metadata.get("task"):
+            # A title, tags, follow-ups: nobody wants an agent for these. Open WebUI takes its defaults instead.
+            return
+        turn = Turn(self.valves, __event_emitter__)
+        request = request_of(body, self.valves, metadata)
+        try:
+            # Closed here and not some time later: closing is what stops the run.
+            async with contextlib.aclosing(turn.run(request)) as answer:
+                async for text in answer:
+                    yield text
+        except Failure as failure:
+            await turn.status("Failed", done=True)
+            # Yielded and not raised: an exception would take the text written so far out of the stored chat.
+            yield {"error": {"message": str(failure)}}
+
+
+def request_of(body: dict, valves: Pipe.Valves, metadata: dict) -> dict:
+    """The body for Glasshouse: the conversation, and which chat it belongs to."""
+    request = {"messages": body.get("messages", []), "stream": True, "mode": valves.MODE}
+    if valves.MODEL:
+        request["model"] = valves.MODEL
+    if metadata.get("chat_id"):
+        request["chat_id"] = str(metadata["chat_id"])
+    return request
+
+
+class Turn:
+    """One run, from the request to its last event."""
+
+    def __init__(self, valves: Pipe.Valves, emitter: Optional[Emitter]) -> None:
+        self.valves = valves
+        self.emitter = emitter
+        self.run_id: Optional[str] = None
+        self.done = False
+        key = valves.API_KEY.strip()
+        self.headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self.url = valves.DEEP_AGENT_URL.rstrip("/")
+        self.agents: dict[str, str] = {}
+
+    async def run(self, request: dict) -> AsyncIterator[str]:
+        """Yields the answer's text; raises Failure where there is none or it breaks off."""
+        # Servers send a comment every 15 seconds, so silence is counted between events, not between bytes.
+        timeout = httpx.Timeout(CONNECT_TIMEOUT_S, read=None)
+        try:
+            async with httpx.AsyncClient(timeout=timeout, headers=self.headers) as client:
+                async with client.stream("POST", f"{self.url}/chat/stream", json=request) as response:
+                    self.run_id = response.headers.get("x-run-id")
+                    if response.status_code != 200:
+                        raise Failure(refusal(response.status_code, await response.aread()))
+                    async for event in self.events(response):
+                        text = await self.show(event)
+                        if text:
+                            yield text
+        except httpx.HTTPError as error:
+            raise Failure(f"The connection to Glasshouse at {self.url} failed: {str(error) or type(error).__name__}.") from error
+        finally:
+            # Also where the reader was stopped: whoever presses Stop wants the agent to stop.
+            if not self.done:
+                await asyncio.shield(self.cancel())
+        if not self.done:
+            raise Failure("The connection to Glasshouse ended in the middle of the answer.")
+
+    async def events(self, response: httpx.Response) -> AsyncIterator[dict]:
+        """The events as they come; raises Failure where none comes for too long."""
+        lines = response.aiter_lines().__aiter__()
+        while True:
+            try:
+                async with asyncio.timeout(self.valves.REQUEST_TIMEOUT):
+                    line = await next_data(lines)
+            except TimeoutError:
+                seconds = self.valves.REQUEST_TIMEOUT
+                raise Failure(
+                    f"Glasshouse was silent for {seconds} seconds, so the run was stopped. "
+                    "Set REQUEST_TIMEOUT higher where tools take longer."
+                ) from None
+            if line is None:
+                return
+            try:
+                yield json.loads(line)
+            except ValueError:
+                raise Failure("Glasshouse sent something that is not JSON. Is DEEP_AGENT_URL right?") from None
+
+    async def show(self, event: dict) -> Optional[str]:
+        """Shows one event; returns the text to append to the answer, if it has any."""
+        kind, data = event.get("type"), event.get("data") or {}
+        depth = data.get("agent_depth", data.get("depth", 0))
+        if kind == "token":
+            # What a sub-agent writes is not the answer; its result comes with its tool call.
+            return data.get("content") if depth == 0 else None
+        if kind == "error":
+            raise Failure(data.get("message") or "The run failed.")
+        if kind == "done":
+            self.done = True
+            await self.status(ENDINGS.get(data.get("outcome"), "Complete"), done=True)
+        elif kind == "sources":
+            for source in data.get("sources", []):
+                await self.source(source)
+        elif kind == "tool_end":
+            await self.citation(data)
+        else:
+            await self.progress(kind, data, depth)
+        return None
+
+    async def progress(self, kind: Optional[str], data: dict, depth: int) -> None:
+        """Turns everything that is under way into the status line."""
+        if kind == "agent_start":
+            self.agents[str(data.get("agent_id"))] = str(data.get("name"))
+        if depth > 0 and not self.valves.SHOW_SUBAGENT_STATUS:
+            return
+        name = data.get("name", "")
+        if kind == "status":
+            if not data.get("hidden"):
+                await self.status(self.prefix(data, depth) + str(data.get("description", "")))
+        elif kind == "tool_start":
+            await self.status(f"{self.prefix(data, depth)}🔧 {name}...")
+        elif kind == "agent_start":
+            await self.status(f"🤖 Sub-agent: {name}...")
+        elif kind == "agent_end":
+            # Not done: the main agent goes on, and so does the shimmer.
+            finished = self.agents.pop(str(data.get("agent_id")), "")
+            await self.status(f"🤖 Sub-agent: {finished} completed")
+        elif kind == "approval":
+            await self.status(f"⏸ {name} waits for consent in Glasshouse (approval {data.get('approval_id')})")
+        elif kind == "question":
+            await self.status(f"❓ {data.get('question', '')} (answer it in Glasshouse)")
+
+    def prefix(self, data: dict, depth: int) -> str:
+        """Says whose activity it is, where it is not the main agent's."""
+        if depth == 0:
+            return ""
+        name = self.agents.get(str(data.get("agent_id")))
+        return f"🤖 Sub-agent: {name} › " if name else "🤖 Sub-agent: "
+
+    async def status(self, description: str, done: bool = False) -> None:
+        await self.emit("status", {"description": description, "done": done, "hidden": False})
+
+    async def citation(self, data: dict) -> None:
+        """A tool's result as a citation: the beginning to read at once, all of it behind."""
+        if not self.valves.SHOW_TOOL_CITATIONS:
+            return
+        name, result = f"🔧 {data.get('name', '')}", str(data.get("result", ""))
+        if data.get("error"):
+            name = f"{name} ✕"
+        preview = result[:PREVIEW_CHARS] + ("..." if len(result) > PREVIEW_CHARS else "")
+        await self.emit(
+            "source",
+            {
+                "source": {"name": name, "id": str(data.get("tool_id", ""))},
+                "document": [preview or "✓ completed"],
+                "metadata": [
+                    {"source": f"{name} ({data.get('tool_id', '')})", "name": name, "full_result": result}
+                ],
+            },
+        )
+
+    async def source(self, source: dict) -> None:
+        """A page that the agent cites."""
+        title, url = source.get("title") or source.get("url", ""), source.get("url", "")
+        await self.emit(
+            "source",
+            {
+                "source": {"name": title, "url": url},
+                "document": [source.get("quote") or title],
+                "metadata": [{"source": url, "name": title}],
+            },
+        )
+
+    async def emit(self, kind: str, data: dict) -> None:
+        if self.emitter:
+            await self.emitter({"type": kind, "data": data})
+
+    async def cancel(self) -> None:
+        """Stops the run, so that nothing works on for nobody."""
+        if not self.run_id:
+            return
+        try:
+            async with httpx.AsyncClient(timeout=CONNECT_TIMEOUT_S, headers=self.headers) as client:
+                await client.post(f"{self.url}/runs/{self.run_id}/cancel")
+        except httpx.HTTPError:
+            # It cannot be reached, which is why we stop.
+            pass
+
+
+ENDINGS = {"cancelled": "Stopped", "limited": "Stopped at a limit", "failed": "Failed"}
+
+
+async def next_data(lines: AsyncIterator[str]) -> Optional[str]:
+    """The next line with data, past comments and ids; nothing at the end."""
+    async for line in lines:
+        if line.startswith("data:"):
+            return line[5:].strip()
+    return None
+
+
+def refusal(status: int, body: bytes) -> str:
+    """What the server says is wrong, in words."""
+    try:
+        message = json.loads(body)["error"]["message"]
+    except (ValueError, KeyError, TypeError):
+        message = f"it answered {status}"
+    hint = " Set API_KEY in the function's valves." if status == 401 else ""
+    return f"Glasshouse refused the request: {message}{hint}"

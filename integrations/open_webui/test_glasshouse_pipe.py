@@ -1,0 +1,236 @@
+"""Drives the pipe as Open WebUI does, against the real server with the tour and a scripted model."""
+
+import asyncio
+import unittest
+
+import httpx
+
+from glasshouse_pipe import Pipe
+from programs import Glasshouse, calls, text, turn
+
+LONG = "line of a long file\n" * 100
+CASES = [
+    {"contains": "Look into it", "turns": [turn(text("SECRET WORDS OF A SUB-AGENT"))]},
+    {
+        "contains": "Work",
+        "turns": [
+            turn(text("I write first. "), calls(("write_file", {"path": "/long.txt", "content": LONG}))),
+            turn(calls(("read_file", {"path": "/long.txt"}), ("read_file", {"path": "/nowhere.txt"}))),
+            turn(calls(("task", {"description": "Look into it", "subagent_type": "explore"}))),
+            turn(text("All of it is done.")),
+        ],
+    },
+    {"contains": "Count", "turns": [turn(text("word " * 3000, 30))]},
+    {"contains": "Break", "turns": [{"steps": [text("Half a sentence"), {"type": "pause", "ms": 200}, {"type": "cut"}]}]},
+    {"contains": "Fall silent", "turns": [{"steps": [text("And then "), {"type": "silence"}]}]},
+    {
+        "contains": "Slowly",
+        "turns": [turn(*[step for n in range(6) for step in (text(f"w{n} "), {"type": "pause", "ms": 400})])],
+    },
+]
+
+
+class Page:
+    """What Open WebUI shows of an answer."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.error = None
+        self.events: list[dict] = []
+
+    async def emit(self, event: dict) -> None:
+        self.events.append(event)
+
+    def statuses(self) -> list[dict]:
+        return [event["data"] for event in self.events if event["type"] == "status"]
+
+    def sources(self) -> list[dict]:
+        return [event["data"] for event in self.events if event["type"] == "source"]
+
+    async def show(self, pipe: Pipe, words: str, **more) -> "Page":
+        body = {"stream": True, "model": "glasshouse", "messages": [{"role": "user", "content": words}]}
+        metadata = {"chat_id": "6a3f5a0e-0000-4000-8000-000000000001", **more.pop("metadata", {})}
+        async for piece in pipe.pipe(body, __event_emitter__=self.emit, __metadata__=metadata, **more):
+            if isinstance(piece, dict):
+                self.error = piece["error"]["message"]
+            else:
+                self.text += piece
+        return self
+
+
+class PipeTest(unittest.IsolatedAsyncioTestCase):
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.server = Glasshouse(CASES)
+
+    @classmethod
+    def tearDownClass(cls) -> None:
+        cls.server.stop()
+
+    def pipe(self, **valves) -> Pipe:
+        pipe = Pipe()
+        settings = {"DEEP_AGENT_URL": self.server.url, "API_KEY": self.server.key, "MODEL": "scripted", **valves}
+        pipe.valves = Pipe.Valves(**settings)
+        return pipe
+
+    async def live_runs(self) -> int:
+        """How many runs are going: each is one of the first events of the activity stream."""
+        async with httpx.AsyncClient(headers={"Authorization": f"Bearer {self.server.key}"}) as client:
+            async with client.stream("GET", f"{self.server.url}/api/v1/activity") as response:
+                try:
+                    async with asyncio.timeout(0.5):
+                        return len([1 async for line in response.aiter_lines() if '"state":"running"' in line])
+                except TimeoutError:
+                    return 0
+
+    async def outcome(self, run: str) -> str:
+        """How a run ended; waits for it."""
+        headers = {"Authorization": f"Bearer {self.server.key}"}
+        async with httpx.AsyncClient(headers=headers, timeout=30) as client:
+            async with client.stream("GET", f"{self.server.url}/runs/{run}/events?format=chat") as response:
+                async for _ in response.aiter_lines():
+                    pass
+            summary = (await client.get(f"{self.server.url}/runs/{run}")).json()["summary"]
+        return summary["outcome"]
+
+    async def test_the_defaults_are_the_documented_ones(self) -> None:
+        valves = Pipe().valves.model_dump()
+        expected = {
+            "DEEP_AGENT_URL": "http://localhost:8000",
+            "API_KEY": "",
+            "SHOW_TOOL_CITATIONS": True,
+            "SHOW_SUBAGENT_STATUS": True,
+            "REQUEST_TIMEOUT": 300,
+            "MODE": "chat",
+            "MODEL": "",
+        }
+        self.assertEqual(valves, expected)
+        self.assertRaises(ValueError, Pipe.Valves, MODE="fast")
+        self.assertRaises(ValueError, Pipe.Valves, REQUEST_TIMEOUT=0)
+
+    async def test_everything_has_its_place(self) -> None:
+        page = await Page().show(self.pipe(), "Work")
+        self.assertIsNone(page.error)
+        self.assertEqual(page.text, "I write first. All of it is done.")
+        lines = [status["description"] for status in page.statuses()]
+        for line in ("🔧 write_file...", "🔧 read_file...", "🔧 task..."):
+            self.assertIn(line, lines)
+        self.assertTrue(any(line.startswith("🤖 Sub-agent: ") and line.endswith("...") for line in lines), lines)
+        self.assertEqual(page.statuses()[-1], {"description": "Complete", "done": True, "hidden": False})
+        self.assertTrue(all(not status["done"] for status in page.statuses()[:-1]), "nothing stops the shimmer early")
+
+    async def test_results_are_citations(self) -> None:
+        page = await Page().show(self.pipe(), "Work")
+        by_name = {source["source"]["name"]: source for source in page.sources()}
+        read = by_name["🔧 read_file"]
+        full = read["metadata"][0]["full_result"]
+        self.assertGreater(len(full), 1500)
+        self.assertEqual(read["document"], [full[:500] + "..."])
+        self.assertIn("🔧 read_file ✕", by_name)
+        self.assertIn("SECRET WORDS", by_name["🔧 task"]["document"][0])
+        places = [source["metadata"][0]["source"] for source in page.sources()]
+        self.assertEqual(len(places), len(set(places)), "Open WebUI puts together what has the same source")
+        for source in page.sources():
+            self.assertEqual(len(source["document"]), len(source["metadata"]))
+
+    async def test_what_is_switched_off_is_not_shown(self) -> None:
+        pipe = self.pipe(SHOW_TOOL_CITATIONS=False, SHOW_SUBAGENT_STATUS=False)
+        page = await Page().show(pipe, "Work")
+        self.assertEqual(page.sources(), [])
+        self.assertFalse([status for status in page.statuses() if "🤖" in status["description"]])
+        self.assertEqual(page.text, "I write first. All of it is done.")
+
+    async def test_the_tour_with_two_sub_agents(self) -> None:
+        page, pipe = Page(), self.pipe(MODEL="tour")
+        showing = asyncio.create_task(page.show(pipe, "Show me around"))
+        # The tour waits for consent once; the page says so, and Stop ends it.
+        while not any("consent" in status["description"] for status in page.statuses()):
+            await asyncio.sleep(0.05)
+            self.assertFalse(showing.done(), page.error)
+        lines = [status["description"] for status in page.statuses()]
+        self.assertGreaterEqual(sum(line.startswith("🤖 Sub-agent: ") and "›" in line for line in lines), 2, lines)
+        showing.cancel()
+        await asyncio.gather(showing, return_exceptions=True)
+        self.assertEqual(await self.live_runs(), 0)
+
+    async def test_stop_stops_the_run(self) -> None:
+        page, pipe = Page(), self.pipe()
+        runs = await self.runs_of(pipe)
+        showing = asyncio.create_task(page.show(pipe, "Count"))
+        while len(page.text) < 50:
+            await asyncio.sleep(0.02)
+        showing.cancel()
+        with self.assertRaises(asyncio.CancelledError):
+            await showing
+        self.assertEqual(await self.outcome(runs[-1]), "cancelled")
+        self.assertGreaterEqual(len(page.text), 50, "what was written stands")
+
+    async def test_closing_the_generator_stops_the_run(self) -> None:
+        pipe = self.pipe()
+        runs = await self.runs_of(pipe)
+        body = {"messages": [{"role": "user", "content": "Count"}]}
+        answer = pipe.pipe(body, __event_emitter__=Page().emit)
+        await answer.__anext__()
+        await answer.aclose()
+        self.assertEqual(await self.outcome(runs[-1]), "cancelled")
+
+    async def runs_of(self, pipe: Pipe) -> list[str]:
+        """The runs this pipe will start, noted as the server names them."""
+        runs: list[str] = []
+        send = httpx.AsyncClient.send
+
+        async def noting(client, request, **more):
+            response = await send(client, request, **more)
+            if "x-run-id" in response.headers:
+                runs.append(response.headers["x-run-id"])
+            return response
+
+        httpx.AsyncClient.send = noting
+        self.addCleanup(setattr, httpx.AsyncClient, "send", send)
+        return runs
+
+    async def test_an_error_keeps_the_partial_text(self) -> None:
+        page = await Page().show(self.pipe(), "Break")
+        self.assertEqual(page.text, "Half a sentence")
+        self.assertIn("model server", page.error)
+        self.assertEqual(page.statuses()[-1]["done"], True, "the shimmer ends")
+
+    async def test_silence_ends_the_turn_but_a_slow_answer_does_not(self) -> None:
+        pipe = self.pipe(REQUEST_TIMEOUT=1)
+        page = await Page().show(pipe, "Slowly")
+        self.assertIsNone(page.error, "2.4 seconds in all, but never more than one between two events")
+        self.assertEqual(page.text, "w0 w1 w2 w3 w4 w5 ")
+        runs = await self.runs_of(pipe)
+        page = await Page().show(pipe, "Fall silent")
+        self.assertEqual(page.text, "And then ")
+        self.assertIn("silent for 1 seconds", page.error)
+        self.assertEqual(await self.outcome(runs[-1]), "cancelled")
+
+    async def test_background_tasks_start_nothing(self) -> None:
+        runs = await self.runs_of(self.pipe())
+        for more in ({"__task__": "title_generation"}, {"metadata": {"task": "tags_generation"}}):
+            page = await Page().show(self.pipe(), "Work", **more)
+            self.assertEqual((page.text, page.error, page.events), ("", None, []))
+        self.assertEqual(runs, [])
+
+    async def test_what_is_wrong_is_said_in_words(self) -> None:
+        for valves, words in (
+            ({"API_KEY": "gh_wrong"}, "API_KEY"),
+            ({"API_KEY": ""}, "Sign in first"),
+            ({"MODEL": "none-such"}, "none-such"),
+            ({"MODE": "deep"}, "research mode"),
+            ({"DEEP_AGENT_URL": "http://127.0.0.1:9"}, "http://127.0.0.1:9"),
+        ):
+            page = await Page().show(self.pipe(**valves), "Work")
+            self.assertEqual(page.text, "")
+            self.assertIn(words, page.error, valves)
+            self.assertEqual(page.statuses()[-1]["done"], True)
+
+    async def test_it_works_without_an_emitter(self) -> None:
+        body = {"messages": [{"role": "user", "content": "Work"}]}
+        pieces = [piece async for piece in self.pipe().pipe(body)]
+        self.assertEqual("".join(pieces), "I write first. All of it is done.")
+
+
+if __name__ == "__main__":
+    unittest.main()
