@@ -291,7 +291,7 @@ impl App {
 }
 
 /// The messages from the root to `leaf`, in order.
-fn path_to(messages: &[ChatMessage], leaf: Option<MessageId>) -> Vec<&ChatMessage> {
+pub(crate) fn path_to(messages: &[ChatMessage], leaf: Option<MessageId>) -> Vec<&ChatMessage> {
     let by_id: HashMap<MessageId, &ChatMessage> =
         messages.iter().map(|message| (message.id, message)).collect();
     let mut path = Vec::new();

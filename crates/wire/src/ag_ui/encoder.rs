@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use domain::{AgentPath, EventBody, Outcome, Problem, RunEvent, RunId};
+use domain::{AgentPath, ChatId, EventBody, Outcome, Problem, RunEvent, RunId};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -29,10 +29,29 @@ pub struct Door {
     pub state: Map<String, Value>,
 }
 
+impl Door {
+    /// For whoever watches a run that was started through another door: our own names stand for the client's.
+    #[must_use]
+    pub fn watching() -> Self {
+        let (thread_id, run_id) = (String::new(), String::new());
+        Self { thread_id, run_id, version: Version::V1, state: Map::new() }
+    }
+
+    fn name(&mut self, run: RunId, chat: Option<ChatId>) {
+        if self.run_id.is_empty() {
+            self.run_id = run.to_string();
+        }
+        if self.thread_id.is_empty() {
+            self.thread_id = chat.map_or_else(|| run.to_string(), |chat| chat.to_string());
+        }
+    }
+}
+
 /// Encodes one run for one reader.
 #[derive(Debug, Clone)]
 pub struct AgUiEncoder {
-    pub(super) run: RunId,
+    /// Which run this is, once its first event has come.
+    pub(super) run: Option<RunId>,
     stem: String,
     pub(super) door: Door,
     /// The last event read.
@@ -94,9 +113,9 @@ pub(super) struct RunningAgent {
 }
 
 impl AgUiEncoder {
-    /// An encoder for a reader at the beginning of `run`'s log.
+    /// An encoder for a reader at the beginning of a log.
     #[must_use]
-    pub fn new(run: RunId, mut door: Door) -> Self {
+    pub fn new(mut door: Door) -> Self {
         // What we change later has to be there: a patch does not make the objects on its way.
         door.state.entry("todos").or_insert_with(|| json!([]));
         let files = door.state.entry("files").or_insert_with(|| json!({}));
@@ -104,8 +123,8 @@ impl AgUiEncoder {
             *files = json!({});
         }
         Self {
-            run,
-            stem: stem(run),
+            run: None,
+            stem: String::new(),
             door,
             seq: 0,
             at: 0,
@@ -135,7 +154,19 @@ impl AgUiEncoder {
         frames
     }
 
+    /// Ends a stream that cannot go on.
+    #[must_use]
+    pub fn fault(&self, message: &str) -> Vec<Frame> {
+        let mut frames = Vec::new();
+        let code = domain::ProblemCode::Unavailable.as_str();
+        self.put(&AgentPath::main(), &Event::RunError { message, code }, &mut frames);
+        frames
+    }
+
     pub(super) fn read(&mut self, event: &RunEvent, sink: &mut impl Sink) {
+        if self.run.is_none() {
+            (self.run, self.stem) = (Some(event.run), stem(event.run));
+        }
         (self.seq, self.at) = (event.seq, event.at);
         self.take(event, sink);
         self.paused_at = if self.can_pause() { self.paused_at.or(Some(event.seq)) } else { None };
@@ -174,7 +205,10 @@ impl AgUiEncoder {
     fn encode(&mut self, event: &RunEvent, sink: &mut impl Sink) {
         let agent = &event.agent;
         match &event.body {
-            EventBody::RunStarted { .. } => self.start_run(sink),
+            EventBody::RunStarted { chat, .. } => {
+                self.door.name(event.run, *chat);
+                self.start_run(sink);
+            }
             EventBody::StepStarted { step } => self.start_step(agent, *step, sink),
             EventBody::TextStarted { item } => {
                 self.texts.insert(item.clone(), false);

@@ -10,6 +10,6 @@ mod waiting;
 
 pub use encoder::{AgUiEncoder, Door};
 pub use ids::InterruptId;
-pub use request::{Answer, ClientTool, Resume, RunInput, Version};
+pub use request::{Answer, ClientTool, Resume, RunInput, ThreadInput, Version};
 pub use transcript::Transcript;
 pub use waiting::{Ask, AskKind};

@@ -1,9 +1,14 @@
 //! `RunAgentInput`: tolerant of what it does not know, exact about what it does.
 
-use domain::{Message, Part, Role};
+use std::collections::HashSet;
+
+use domain::{Message, Part, Role, RunId};
 use serde_json::{Map, Value, json};
 
-use super::{ids::InterruptId, messages};
+use super::{
+    ids::{self, InterruptId},
+    messages,
+};
 use crate::conversation::{Checked, InvalidRequest, object, optional_text, present, text, wrong};
 
 /// Longest id of a thread or run, bytes.
@@ -56,6 +61,29 @@ pub struct ClientTool {
     pub description: String,
     /// JSON Schema of its arguments.
     pub parameters: Value,
+}
+
+/// Which thread a client comes back to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ThreadInput {
+    /// The conversation, by the client's name.
+    pub thread_id: String,
+    /// What the client calls its coming back.
+    pub run_id: String,
+    /// What it understands.
+    pub version: Version,
+}
+
+impl ThreadInput {
+    /// Reads a request body.
+    ///
+    /// # Errors
+    /// A sentence that names the field and says what belongs there.
+    pub fn decode(body: &[u8]) -> Checked<Self> {
+        let fields = object(body)?;
+        let (thread_id, run_id) = (id(&fields, "threadId")?, id(&fields, "runId")?);
+        Ok(Self { thread_id, run_id, version: version(&fields)? })
+    }
 }
 
 /// The answer to one interrupt.
@@ -114,14 +142,38 @@ impl RunInput {
     /// What the person says that no answer follows: the content of the last messages of the user.
     #[must_use]
     pub fn said(&self) -> Option<Vec<Part>> {
-        let last = self.history.last().filter(|message| message.role == Role::User)?;
+        let is_last = self.history.last().is_some_and(|message| message.role == Role::User);
+        self.said_last().filter(|_| is_last)
+    }
+
+    /// The runs of ours that the conversation holds something of.
+    #[must_use]
+    pub fn runs(&self) -> HashSet<RunId> {
+        let calls = self.sent.iter().filter_map(|message| message["toolCalls"].as_array()).flatten();
+        let ids = self.sent.iter().chain(calls).filter_map(|named| named["id"].as_str());
+        ids.filter_map(|id| ids::parse(id).map(|(run, _)| run)).collect()
+    }
+
+    /// The messages that others than we made, each with an id.
+    #[must_use]
+    pub fn foreign(&self) -> Vec<Value> {
+        let is_foreign = |message: &&Value| message["id"].as_str().is_none_or(|id| ids::parse(id).is_none());
+        self.sent.iter().filter(is_foreign).cloned().collect()
+    }
+
+    /// What the person said last.
+    #[must_use]
+    pub fn said_last(&self) -> Option<Vec<Part>> {
+        let last = self.history.iter().rev().find(|message| message.role == Role::User)?;
         Some(last.content.iter().map(keepable).collect())
     }
 
-    /// The result that the client sent for this call of ours, if any.
+    /// The result that the client sent for this call of that run, if any.
     #[must_use]
-    pub fn result_of(&self, call: &str) -> Option<String> {
-        let answers = |message: &&Message| message.tool_call_id.as_deref() == Some(call);
+    pub fn result_of(&self, run: RunId, call: &str) -> Option<String> {
+        let stem = ids::stem(run);
+        let call = ids::Id { stem: &stem, item: call, suffix: "" }.to_string();
+        let answers = |message: &&Message| message.tool_call_id.as_ref() == Some(&call);
         messages::results(&self.sent).ok()?.iter().rev().find(answers).map(Message::plain_text)
     }
 

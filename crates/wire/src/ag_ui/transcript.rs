@@ -1,13 +1,12 @@
 //! A thread shown again: the messages a client would have, had it followed all runs, under the same ids.
 
-use domain::{RunEvent, RunId};
+use domain::RunEvent;
 use serde_json::{Value, json};
 
 use super::{
     encoder::{AgUiEncoder, Door},
     event::{Event, PROTOCOL_VERSION, Sink, Stamped},
     ids::Id,
-    request::Version,
 };
 use crate::Frame;
 
@@ -30,10 +29,9 @@ impl Transcript {
     }
 
     /// Begins the next run.
-    pub fn begin_run(&mut self, run: RunId) {
+    pub fn begin_run(&mut self) {
         let state = self.run.take().map(|earlier| earlier.door.state).unwrap_or_default();
-        let door = Door { thread_id: String::new(), run_id: String::new(), version: Version::V1, state };
-        self.run = Some(AgUiEncoder::new(run, door));
+        self.run = Some(AgUiEncoder::new(Door { state, ..Door::watching() }));
     }
 
     /// Reads that run's next event.

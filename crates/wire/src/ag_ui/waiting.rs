@@ -156,12 +156,13 @@ impl AgUiEncoder {
         if self.door.version == Version::V1 {
             for agent in self.agents.iter().rev() {
                 let own = self.asks.iter().filter(|ask| ask.agent == agent.path);
-                let interrupt_ids = own.map(|ask| self.interrupt_id(ask)).collect();
+                let interrupt_ids = own.filter_map(|ask| self.interrupt_id(ask)).collect();
                 let outcome = Some(SubagentOutcome::Suspended { interrupt_ids });
                 self.put(&agent.path, &Event::SubagentFinished { result: None, outcome }, &mut frames);
             }
         }
-        let interrupts = self.asks.iter().map(|ask| ask.interrupt(self, self.interrupt_id(ask))).collect();
+        let interrupts =
+            self.asks.iter().filter_map(|ask| Some(ask.interrupt(self, self.interrupt_id(ask)?))).collect();
         let finished = Event::RunFinished {
             thread_id: &self.door.thread_id,
             run_id: &self.door.run_id,
@@ -207,7 +208,8 @@ impl AgUiEncoder {
         sink.put(Stamped { event, timestamp: self.at, subagent_run_id: self.tag(agent) });
     }
 
-    fn interrupt_id(&self, ask: &Ask) -> InterruptId {
-        InterruptId { run: self.run, ask: ask.id.clone(), seq: self.seq }
+    /// Where something is asked, the run is known.
+    fn interrupt_id(&self, ask: &Ask) -> Option<InterruptId> {
+        Some(InterruptId { run: self.run?, ask: ask.id.clone(), seq: self.seq })
     }
 }

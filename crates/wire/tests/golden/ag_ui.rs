@@ -15,9 +15,8 @@ fn door(version: Version) -> Door {
 }
 
 fn encode<'a>(version: Version, log: impl IntoIterator<Item = &'a RunEvent>) -> Vec<Frame> {
-    let mut log = log.into_iter().peekable();
-    let mut encoder = AgUiEncoder::new(log.peek().unwrap().run, door(version));
-    log.flat_map(|event| encoder.push(event)).collect()
+    let mut encoder = AgUiEncoder::new(door(version));
+    log.into_iter().flat_map(|event| encoder.push(event)).collect()
 }
 
 fn events(frames: &[Frame]) -> Vec<Value> {
@@ -49,7 +48,7 @@ fn readable(frames: &[Frame]) -> String {
 
 /// Cuts the log wherever a client's stream may end as an interrupt, and goes on there.
 fn interrupted(version: Version, log: &[RunEvent]) -> (Vec<Frame>, usize) {
-    let mut encoder = AgUiEncoder::new(log[0].run, door(version));
+    let mut encoder = AgUiEncoder::new(door(version));
     let (mut frames, mut pauses) = (Vec::new(), 0);
     for (at, event) in log.iter().enumerate() {
         frames.extend(encoder.push(event));
@@ -57,7 +56,7 @@ fn interrupted(version: Version, log: &[RunEvent]) -> (Vec<Frame>, usize) {
             pauses += 1;
             frames.extend(encoder.pause());
             // Another connection knows only the log and the place.
-            encoder = AgUiEncoder::new(event.run, door(version));
+            encoder = AgUiEncoder::new(door(version));
             log[..=at].iter().for_each(|event| encoder.prime(event));
             let answered: Vec<String> = encoder.asks().iter().map(|ask| ask.id.clone()).collect();
             frames.extend(encoder.resume(Door { run_id: "run-2".into(), ..door(version) }, &answered));
@@ -108,7 +107,7 @@ fn a_thread_shown_again_has_the_messages_of_the_stream() {
         let streamed = read(name, &encode(Version::V1, &log));
         for deltas in [true, false] {
             let mut transcript = Transcript::default();
-            transcript.begin_run(log[0].run);
+            transcript.begin_run();
             log.iter()
                 .filter(|event| deltas || !event.body.is_delta())
                 .for_each(|event| transcript.push(event));
@@ -152,7 +151,7 @@ fn a_reader_can_come_back_after_any_event() {
     for (name, log) in scenarios::all() {
         let whole = encode(Version::V1, &log);
         for cut in 0..=log.len() {
-            let mut encoder = AgUiEncoder::new(log[0].run, door(Version::V1));
+            let mut encoder = AgUiEncoder::new(door(Version::V1));
             let had: usize = {
                 let mut counting = encoder.clone();
                 log[..cut].iter().map(|event| counting.push(event).len()).sum()

@@ -1,0 +1,90 @@
+//! `POST /ag-ui`: AG-UI's door. A thread of the client is a chat of ours; a run of ours that waits for a person ends
+//! the client's run as an interrupt and goes on in its next one.
+
+pub(super) mod answers;
+pub(super) mod stream;
+pub(super) mod thread;
+
+use std::sync::Arc;
+
+use axum::{extract::State, response::Response};
+use serde::Deserialize;
+use wire::ag_ui::{AgUiEncoder, Door, RunInput};
+
+use self::{
+    answers::go_on,
+    stream::{Leaving, ag_ui_stream},
+};
+use crate::{
+    app::App,
+    auth::Caller,
+    error::ApiError,
+    extract::{Path, Query, RawJson},
+};
+
+/// The agent that is used where the address names none.
+pub(super) const DEFAULT_AGENT: &str = "default";
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct AgUiQuery {
+    /// “continue” where the run should not end with the connection.
+    on_disconnect: Option<String>,
+}
+
+/// `POST /ag-ui`: runs the default agent.
+pub(super) async fn post(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Query(query): Query<AgUiQuery>,
+    RawJson(body): RawJson,
+) -> Result<Response, ApiError> {
+    run(&app, &caller, DEFAULT_AGENT, &body, query.leaving()).await
+}
+
+/// `POST /ag-ui/{agent}`: runs this agent.
+pub(super) async fn post_agent(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(agent): Path<String>,
+    Query(query): Query<AgUiQuery>,
+    RawJson(body): RawJson,
+) -> Result<Response, ApiError> {
+    run(&app, &caller, &agent, &body, query.leaving()).await
+}
+
+impl AgUiQuery {
+    /// AG-UI has no other stop than closing the connection.
+    fn leaving(&self) -> Leaving {
+        match self.on_disconnect.as_deref() {
+            Some("continue") => Leaving::RunsOn,
+            _ => Leaving::Stops,
+        }
+    }
+}
+
+/// Begins a run, or goes on with one that waits for what the input brings, and streams it.
+pub(super) async fn run(
+    app: &App,
+    caller: &Caller,
+    agent: &str,
+    body: &[u8],
+    leaving: Leaving,
+) -> Result<Response, ApiError> {
+    let input = RunInput::decode(body).map_err(|error| ApiError::invalid(error.to_string()))?;
+    let model = thread::model(app, agent, input.model.as_deref())?;
+    let leaving = match input.continue_alone {
+        Some(true) => Leaving::RunsOn,
+        Some(false) => Leaving::Stops,
+        None => leaving,
+    };
+    let chat = thread::find_or_make(app, caller, &input.thread_id).await?;
+    let state = thread::state(app, chat.id, input.state.clone()).await?;
+    let (thread_id, run_id) = (input.thread_id.clone(), input.run_id.clone());
+    let door = Door { thread_id, run_id, version: input.version, state };
+    if let Some(on) = go_on(app, &chat, &input, &door).await? {
+        return Ok(ag_ui_stream(app, on.run, on.after, on.encoder, on.opening, leaving));
+    }
+    thread::stop_others(app, chat.id).await;
+    let run = thread::start(app, chat, &input, model).await?;
+    Ok(ag_ui_stream(app, run, 0, AgUiEncoder::new(door), Vec::new(), leaving))
+}

@@ -1,0 +1,201 @@
+//! Brings what a person answered to the run that waits for it, and finds the place where its stream goes on.
+
+use agent::{ApprovalAnswer, AskError};
+use axum::http::StatusCode;
+use domain::{RunId, event::Decision};
+use serde_json::Value;
+use store::Chat;
+use wire::{
+    Frame,
+    ag_ui::{AgUiEncoder, Answer, Ask, AskKind, Door, RunInput},
+};
+
+use crate::{app::App, error::ApiError, runs::LiveRun};
+
+/// What is said to an agent whose question was dismissed.
+const NO_ANSWER: &str = "(The person did not answer.)";
+
+/// A run that goes on for its client.
+pub(in crate::http) struct GoOn {
+    pub(in crate::http) run: RunId,
+    /// The last event the client has.
+    pub(in crate::http) after: u64,
+    pub(in crate::http) encoder: AgUiEncoder,
+    pub(in crate::http) opening: Vec<Frame>,
+}
+
+/// The run of this chat that the input answers, or that waits for an answer; nothing where a new one is to begin.
+/// Where not everything that the client knows of is answered, nothing is done and the client is asked again.
+pub(in crate::http) async fn go_on(
+    app: &App,
+    chat: &Chat,
+    input: &RunInput,
+    door: &Door,
+) -> Result<Option<GoOn>, ApiError> {
+    let Some((run, at)) = waiting_run(app, chat, input).await? else {
+        if !input.resume.is_empty() && input.said().is_none() {
+            return Err(ApiError::conflict("Nothing in this thread waits for these answers (any more)."));
+        }
+        return Ok(None);
+    };
+    let place = read_to(app, run, at, door).await?;
+    let answers: Vec<Option<Answer>> = place.open.iter().map(|ask| answer_to(ask, run, input)).collect();
+    let mut answered = Vec::new();
+    if answers.iter().all(Option::is_some)
+        && let Some(live) = app.runs.live(run)
+    {
+        for (ask, answer) in place.open.iter().zip(answers.into_iter().flatten()) {
+            bring(&live, ask, answer)?;
+            answered.push(ask.id.clone());
+        }
+    }
+    let mut encoder = place.encoder;
+    let opening = encoder.resume(door.clone(), &answered);
+    Ok(Some(GoOn { run, after: place.after, encoder, opening }))
+}
+
+/// The run to go on with and, where the input says, the place where its client's stream ended.
+async fn waiting_run(
+    app: &App,
+    chat: &Chat,
+    input: &RunInput,
+) -> Result<Option<(RunId, Option<u64>)>, ApiError> {
+    for interrupt in input.resume.iter().filter_map(|resume| resume.interrupt.as_ref()) {
+        match app.store.run(interrupt.run).await {
+            Ok(run) if run.chat == Some(chat.id) && run.owner == chat.owner => {
+                return Ok(Some((run.id, Some(interrupt.seq))));
+            }
+            // An entry for something else is none of our business.
+            Ok(_) | Err(store::StoreError::NotFound) => {
+                tracing::warn!(run = %interrupt.run, "an answer to an interrupt that is not of this thread");
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let waiting = app.runs.live_in(chat.id).into_iter().find(|live| live.is_waiting());
+    Ok(waiting.map(|live| (live.id, None)))
+}
+
+/// The place in a log where a client's stream ended.
+struct Place {
+    encoder: AgUiEncoder,
+    after: u64,
+    /// What the client was asked there and nobody has answered since.
+    open: Vec<Ask>,
+}
+
+async fn read_to(app: &App, run: RunId, at: Option<u64>, door: &Door) -> Result<Place, ApiError> {
+    let mut encoder = AgUiEncoder::new(door.clone());
+    let mut now = None;
+    let (mut after, mut paused) = (0, None);
+    let mut reader = app.runs.read_stored(run);
+    while let Some(events) = reader.next().await? {
+        for event in events.iter().map(|logged| &logged.event) {
+            if at.is_some_and(|at| event.seq > at) {
+                now.get_or_insert_with(|| encoder.clone()).prime(event);
+                continue;
+            }
+            encoder.prime(event);
+            after = event.seq;
+            // Whoever does not say where it stopped, did so where it first could.
+            if at.is_none() && encoder.paused_at() == Some(event.seq) {
+                paused = Some((encoder.clone(), event.seq));
+            }
+        }
+    }
+    if let (None, Some((place, seq))) = (at, paused)
+        && encoder.paused_at() == Some(seq)
+    {
+        now = Some(std::mem::replace(&mut encoder, place));
+        after = seq;
+    }
+    let open = encoder.asks().iter().filter(|ask| match &now {
+        Some(now) => now.asks().iter().any(|still| still.id == ask.id),
+        None => true,
+    });
+    let open = open.cloned().collect();
+    Ok(Place { encoder, after, open })
+}
+
+/// What the input says to an ask: as an answer to an interrupt, or as the result of the call that waits, which is how
+/// clients do it that know no interrupts.
+fn answer_to(ask: &Ask, run: RunId, input: &RunInput) -> Option<Answer> {
+    let resumed = input.resume.iter().find(|resume| {
+        resume.interrupt.as_ref().is_some_and(|interrupt| interrupt.run == run && interrupt.ask == ask.id)
+    });
+    if let Some(resumed) = resumed {
+        return Some(resumed.answer.clone());
+    }
+    let said = input.result_of(run, &ask.call)?;
+    Some(Answer::Resolved(serde_json::from_str(&said).unwrap_or(Value::String(said))))
+}
+
+fn bring(live: &LiveRun, ask: &Ask, answer: Answer) -> Result<(), ApiError> {
+    let taken = match &ask.kind {
+        AskKind::Approval { .. } => live.asks.answer_approval(&ask.id, decision(answer)),
+        AskKind::Question { .. } => live.asks.answer_question(&ask.id, words(answer)),
+    };
+    match taken {
+        // Somebody else was quicker: the stream shows what came of it.
+        Ok(()) | Err(AskError::NotWaiting) => Ok(()),
+        Err(error @ AskError::InvalidArguments(_)) => {
+            Err(ApiError::invalid(error.to_string()).with_status(StatusCode::UNPROCESSABLE_ENTITY))
+        }
+    }
+}
+
+/// `{approved, editedArgs?, reason?}`, or what other servers' clients send; what cannot be understood is a no.
+fn decision(answer: Answer) -> ApprovalAnswer {
+    let denied = |reason: String| ApprovalAnswer {
+        decision: Decision::Deny,
+        arguments: None,
+        reason: Some(reason).filter(|reason| !reason.is_empty()),
+    };
+    let Answer::Resolved(said) = answer else { return denied("the question was dismissed".to_owned()) };
+    let yes = said.as_bool().or(said["approved"].as_bool()).or(said["accepted"].as_bool());
+    match yes {
+        Some(true) => {
+            let arguments = Some(&said["editedArgs"]).filter(|edited| edited.is_object()).cloned();
+            ApprovalAnswer { decision: Decision::Allow, arguments, reason: None }
+        }
+        Some(false) => denied(said["reason"].as_str().unwrap_or_default().to_owned()),
+        None => denied(said.as_str().map_or_else(|| said.to_string(), str::to_owned)),
+    }
+}
+
+fn words(answer: Answer) -> String {
+    match answer {
+        Answer::Cancelled | Answer::Resolved(Value::Null) => NO_ANSWER.to_owned(),
+        Answer::Resolved(Value::String(words)) => words,
+        Answer::Resolved(said) => said["answer"].as_str().map_or_else(|| said.to_string(), str::to_owned),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_a_yes_is_a_yes() {
+        for yes in [json!(true), json!({"approved": true}), json!({"accepted": true})] {
+            assert_eq!(decision(Answer::Resolved(yes)).decision, Decision::Allow);
+        }
+        for no in [json!(null), json!("yes please"), json!({"approved": "true"}), json!({"approved": false})]
+        {
+            assert_eq!(decision(Answer::Resolved(no)).decision, Decision::Deny);
+        }
+        assert_eq!(decision(Answer::Cancelled).decision, Decision::Deny);
+        let edited = json!({"approved": true, "editedArgs": {"path": "/b"}});
+        assert_eq!(decision(Answer::Resolved(edited)).arguments, Some(json!({"path": "/b"})));
+        let reason = decision(Answer::Resolved(json!({"approved": false, "reason": "later"}))).reason;
+        assert_eq!(reason.as_deref(), Some("later"));
+    }
+
+    #[test]
+    fn answers_are_words() {
+        assert_eq!(words(Answer::Resolved(json!("blue"))), "blue");
+        assert_eq!(words(Answer::Resolved(json!({"answer": "blue"}))), "blue");
+        assert_eq!(words(Answer::Cancelled), NO_ANSWER);
+    }
+}

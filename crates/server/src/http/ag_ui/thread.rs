@@ -1,0 +1,224 @@
+//! A thread of an AG-UI client as a chat of ours: found, begun, and shown again.
+
+use std::collections::HashMap;
+
+use domain::{ChatId, MessageId, Part, Role, RunId};
+use llm::ToolSpec;
+use ring::digest;
+use serde_json::{Map, Value, json};
+use store::{Chat, ChatMessage, StoreError};
+use wire::ag_ui::{RunInput, Transcript};
+
+use super::DEFAULT_AGENT;
+use crate::{
+    app::App,
+    auth::Caller,
+    error::ApiError,
+    models::ResolvedModel,
+    turns::{OutsideTurn, path_to},
+};
+
+/// The model that an agent's name stands for: the default agent uses the one that is asked for or the default
+/// one, and each model is an agent of its own name.
+pub(in crate::http) fn model(app: &App, agent: &str, asked: Option<&str>) -> Result<ResolvedModel, ApiError> {
+    app.models.resolve(if agent == DEFAULT_AGENT { asked } else { Some(agent) })
+}
+
+/// The chat behind a thread; nothing where it has not begun.
+pub(in crate::http) async fn find(
+    app: &App,
+    caller: &Caller,
+    thread: &str,
+) -> Result<Option<Chat>, ApiError> {
+    match app.store.chat(caller.id(), chat_id(caller, thread)?).await {
+        Ok(chat) => Ok(Some(chat)),
+        Err(StoreError::NotFound) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The chat behind a thread; a thread that another program named gets one when it begins.
+pub(in crate::http) async fn find_or_make(
+    app: &App,
+    caller: &Caller,
+    thread: &str,
+) -> Result<Chat, ApiError> {
+    if let Some(chat) = find(app, caller, thread).await? {
+        return Ok(chat);
+    }
+    if thread.parse::<ChatId>().is_ok() {
+        return Err(ApiError::not_found("There is no chat with this `threadId`, or it is not yours."));
+    }
+    let (id, now) = (chat_id(caller, thread)?, app.clock.now_ms());
+    let chat = Chat {
+        id,
+        owner: caller.id(),
+        title: String::new(),
+        current: None,
+        created_at: now,
+        updated_at: now,
+    };
+    match app.store.create_chat(&chat).await {
+        Ok(()) => Ok(chat),
+        // Another request of the same thread was quicker.
+        Err(StoreError::Conflict(_)) => Ok(app.store.chat(caller.id(), id).await?),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Threads with our own ids are those chats; of others each person has their own, whatever its name.
+fn chat_id(caller: &Caller, thread: &str) -> Result<ChatId, ApiError> {
+    if let Ok(id) = thread.parse() {
+        return Ok(id);
+    }
+    let hash = digest::digest(&digest::SHA256, format!("{}/{thread}", caller.id()).as_bytes());
+    let hex: String = hash.as_ref().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    format!("chat_{hex}").parse().map_err(ApiError::internal)
+}
+
+/// The shared state at the beginning of a run: the client's, with the files as they are.
+pub(in crate::http) async fn state(
+    app: &App,
+    chat: ChatId,
+    mut state: Map<String, Value>,
+) -> Result<Map<String, Value>, ApiError> {
+    let files = app.store.files(&chat.to_string()).await?;
+    let files: Map<String, Value> = files
+        .into_iter()
+        .map(|file| (file.path, json!({"version": file.version, "sizeBytes": file.size_bytes})))
+        .collect();
+    state.insert("files".to_owned(), Value::Object(files));
+    Ok(state)
+}
+
+/// A thread has one run at a time: whoever says something new has given up on what was being said.
+pub(in crate::http) async fn stop_others(app: &App, chat: ChatId) {
+    for live in app.runs.live_in(chat) {
+        live.cancel.cancel();
+        app.runs.ended(live.id).await;
+    }
+}
+
+/// Starts the run that answers the input.
+pub(in crate::http) async fn start(
+    app: &App,
+    chat: Chat,
+    input: &RunInput,
+    model: ResolvedModel,
+) -> Result<RunId, ApiError> {
+    let messages = app.store.messages(chat.id).await?;
+    let known = app.store.run_inputs(chat.id).await?;
+    let parent = last_known(&messages, input);
+    // Without a message to go on from, what was said last begins the chat.
+    let said = input.said().or_else(|| input.said_last().filter(|_| parent.is_none()));
+    let context = input.context.iter().map(|told| domain::Message::text(Role::System, told.clone()));
+    let history = context.chain(input.history.iter().cloned()).collect();
+    let client_tools = input.tools.iter().map(tool_spec).collect();
+    let turn = OutsideTurn { parent, said, history, model, client_tools };
+    let exchange = app.say_from_outside(chat, turn).await?;
+    let run = exchange.assistant.run.ok_or_else(|| ApiError::internal("an exchange without a run"))?;
+    let kept = json!({"runId": input.run_id, "state": input.state, "messages": unknown(input, &known, run)});
+    if let Err(error) = app.store.keep_run_input(run, &kept).await {
+        // The run has begun; only showing it again will lack the client's own names.
+        tracing::warn!(%error, %run, "what came with a run could not be kept");
+    }
+    Ok(run)
+}
+
+fn tool_spec(tool: &wire::ag_ui::ClientTool) -> ToolSpec {
+    let wire::ag_ui::ClientTool { name, description, parameters } = tool.clone();
+    ToolSpec { name, description, parameters }
+}
+
+/// The last answer of ours that the client's conversation holds: it may have gone back to an earlier one.
+fn last_known(messages: &[ChatMessage], input: &RunInput) -> Option<MessageId> {
+    let runs = input.runs();
+    let is_known = |message: &&ChatMessage| message.run.is_some_and(|run| runs.contains(&run));
+    messages.iter().rev().find(is_known).map(|message| message.id)
+}
+
+/// The messages of the input that no earlier run of the thread came with.
+fn unknown(input: &RunInput, known: &[(RunId, Value)], run: RunId) -> Vec<Value> {
+    let known = |id: &Value| {
+        let earlier = known.iter().filter_map(|(_, kept)| kept["messages"].as_array()).flatten();
+        !id.is_null() && earlier.into_iter().any(|message| message["id"] == *id)
+    };
+    let mut new: Vec<Value> = input.foreign().into_iter().filter(|message| !known(&message["id"])).collect();
+    for (number, message) in new.iter_mut().enumerate() {
+        if let Some(fields) = message.as_object_mut() {
+            fields.entry("id").or_insert_with(|| json!(format!("{run}-in{number}")));
+        }
+    }
+    new
+}
+
+/// A thread as far as it has come.
+pub(in crate::http) struct Shown {
+    /// Its messages, without those of the run that is going.
+    pub(in crate::http) transcript: Transcript,
+    /// The state the client had sent last, with our part.
+    pub(in crate::http) state: Map<String, Value>,
+    /// The run that is going, and what the client calls it.
+    pub(in crate::http) live: Option<(RunId, String)>,
+}
+
+/// Gathers what a client that comes back has to see.
+pub(in crate::http) async fn show(app: &App, chat: &Chat) -> Result<Shown, ApiError> {
+    let messages = app.store.messages(chat.id).await?;
+    let inputs: HashMap<RunId, Value> = app.store.run_inputs(chat.id).await?.into_iter().collect();
+    let (mut transcript, mut state, mut live) = (Transcript::default(), Map::new(), None);
+    let mut said = None;
+    for message in path_to(&messages, chat.current) {
+        let Some(run) = message.run else {
+            said = Some(user_message(message));
+            continue;
+        };
+        match (inputs.get(&run), said.take()) {
+            (Some(input), _) => {
+                transcript.add_input(input["messages"].as_array().map_or(&[], Vec::as_slice));
+                state = input["state"].as_object().cloned().unwrap_or_default();
+            }
+            // Said in our own app, or through another door.
+            (None, Some(said)) => transcript.add_input(&[said]),
+            (None, None) => {}
+        }
+        if app.runs.live(run).is_some() {
+            let name = inputs.get(&run).and_then(|input| input["runId"].as_str());
+            live = Some((run, name.map_or_else(|| run.to_string(), str::to_owned)));
+            break;
+        }
+        transcript.begin_run();
+        let mut reader = app.runs.read_stored(run);
+        while let Some(events) = reader.next().await? {
+            events.iter().for_each(|logged| transcript.push(&logged.event));
+        }
+    }
+    if let Some(todos) = transcript.todos() {
+        state.insert("todos".to_owned(), todos.clone());
+    }
+    let state = self::state(app, chat.id, state).await?;
+    Ok(Shown { transcript, state, live })
+}
+
+fn user_message(message: &ChatMessage) -> Value {
+    let parts: Vec<Value> = message.content.iter().map(part).collect();
+    let content = match message.content.as_slice() {
+        [Part::Text { text }] => json!(text),
+        _ => json!(parts),
+    };
+    json!({"id": message.id, "role": "user", "content": content})
+}
+
+fn part(part: &Part) -> Value {
+    match part {
+        Part::Text { text } => json!({"type": "text", "text": text}),
+        Part::Image { url } => {
+            let data = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
+            let source = match data {
+                Some((mime, data)) => json!({"type": "data", "value": data, "mimeType": mime}),
+                None => json!({"type": "url", "value": url}),
+            };
+            json!({"type": "image", "source": source})
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The four calls that CopilotKit's browser packages make of a runtime, so that they need none in Node.
+
+use std::sync::Arc;
+
+use axum::{extract::State, http::StatusCode, response::Response};
+use serde_json::{Map, Value, json};
+use wire::ag_ui::{AgUiEncoder, Door, ThreadInput};
+
+use super::ag_ui::{
+    self, DEFAULT_AGENT,
+    stream::{Leaving, ag_ui_stream, whole},
+    thread,
+};
+use crate::{
+    app::App,
+    auth::Caller,
+    error::ApiError,
+    extract::{Json, Path, RawJson},
+};
+
+/// `GET /copilotkit/info`: the agents. Each model is one, beside the default.
+pub(super) async fn info(State(app): State<Arc<App>>, _: Caller) -> Json<Value> {
+    let agent = |name: &str, description: String| json!({"name": name, "description": description, "className": "HttpAgent", "capabilities": capabilities()});
+    let mut agents = Map::new();
+    let default = "Plans, works with files, and hands work to sub-agents. Uses the default model.";
+    agents.insert(DEFAULT_AGENT.to_owned(), agent(DEFAULT_AGENT, default.to_owned()));
+    for model in &app.models.catalogue().models {
+        // CopilotKit puts the name into an address as it is.
+        if !model.id.contains(['/', '?', '#', '%']) {
+            agents.insert(model.id.clone(), agent(&model.id, format!("The same with {}.", model.name)));
+        }
+    }
+    Json(json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "agents": agents,
+        "mode": "sse",
+        "audioFileTranscriptionEnabled": false,
+        "a2uiEnabled": false,
+        "openGenerativeUIEnabled": false,
+    }))
+}
+
+fn capabilities() -> Value {
+    json!({
+        "transport": {"streaming": true, "resumable": true},
+        "tools": {"supported": true, "clientProvided": true, "parallelCalls": true},
+        "state": {"snapshots": true, "deltas": true},
+        "multiAgent": {"supported": true, "delegation": true},
+        "reasoning": {"supported": true, "streaming": true},
+        "multimodal": {"input": {"image": true}},
+        "humanInTheLoop": {"supported": true, "approvals": true, "interrupts": true},
+    })
+}
+
+/// `POST /copilotkit/agent/{agent}/run`: like `/ag-ui/{agent}`, but the run goes on when the page is closed, as
+/// the client can come back to it and has a call to stop it.
+pub(super) async fn run(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(agent): Path<String>,
+    RawJson(body): RawJson,
+) -> Result<Response, ApiError> {
+    ag_ui::run(&app, &caller, &agent, &body, Leaving::RunsOn).await
+}
+
+/// `POST /copilotkit/agent/{agent}/connect`: the thread as it is, then the run that is going.
+pub(super) async fn connect(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(agent): Path<String>,
+    RawJson(body): RawJson,
+) -> Result<Response, ApiError> {
+    thread::model(&app, &agent, None)?;
+    let input = ThreadInput::decode(&body).map_err(|error| ApiError::invalid(error.to_string()))?;
+    let ThreadInput { thread_id, run_id, version } = input;
+    let door = Door { thread_id, run_id, version, state: Map::new() };
+    let now = app.clock.now_ms();
+    let Some(chat) = thread::find(&app, &caller, &door.thread_id).await? else {
+        return Ok(whole(&wire::ag_ui::Transcript::default().replay(&door, now)));
+    };
+    let shown = thread::show(&app, &chat).await?;
+    let door = Door { state: shown.state, ..door };
+    let opening = shown.transcript.replay(&door, now);
+    match shown.live {
+        None => Ok(whole(&opening)),
+        Some((run, run_id)) => {
+            let encoder = AgUiEncoder::new(Door { run_id, ..door });
+            Ok(ag_ui_stream(&app, run, 0, encoder, opening, Leaving::RunsOn))
+        }
+    }
+}
+
+/// `POST /copilotkit/agent/{agent}/stop/{thread}`: stops what runs in the thread.
+pub(super) async fn stop(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path((_, thread)): Path<(String, String)>,
+) -> Result<(StatusCode, Json<Value>), ApiError> {
+    let chat = thread::find(&app, &caller, &thread).await?;
+    let live = chat.map(|chat| app.runs.live_in(chat.id)).unwrap_or_default();
+    live.iter().for_each(|run| run.cancel.cancel());
+    Ok((StatusCode::OK, Json(json!({"stopped": !live.is_empty()}))))
+}
