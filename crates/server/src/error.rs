@@ -25,13 +25,23 @@ pub struct ApiError {
     problem: Problem,
     cause: Option<String>,
     retry_after_s: Option<u64>,
+    field: Option<String>,
+}
+
+/// What was refused; in the response's extensions, for doors that say it in another form.
+#[derive(Debug, Clone)]
+pub struct Refusal {
+    /// What the caller is told.
+    pub problem: Problem,
+    /// The field of the request that is wrong, where it is one.
+    pub field: Option<String>,
 }
 
 impl ApiError {
     /// An error with the status that belongs to `code`.
     pub fn new(code: ProblemCode, message: impl Into<String>) -> Self {
         let problem = Problem::new(code, message);
-        Self { status: status(code), problem, cause: None, retry_after_s: None }
+        Self { status: status(code), problem, cause: None, retry_after_s: None, field: None }
     }
 
     /// 400: the request is not what this address takes.
@@ -90,6 +100,12 @@ impl ApiError {
     #[must_use]
     pub fn with_status(self, status: StatusCode) -> Self {
         Self { status, ..self }
+    }
+
+    /// The same, about this field of the request.
+    #[must_use]
+    pub fn with_field(self, field: Option<&str>) -> Self {
+        Self { field: field.map(str::to_owned), ..self }
     }
 
     /// What the caller is told.
@@ -167,7 +183,7 @@ impl IntoResponse for ApiError {
             let cause = self.cause.as_deref().unwrap_or(&self.problem.message);
             tracing::error!(code = self.problem.code.as_str(), cause, "request failed");
         }
-        let body = axum::Json(json!({ "error": self.problem }));
+        let body = axum::Json(json!({ "error": &self.problem }));
         let mut response = (self.status, body).into_response();
         let headers = response.headers_mut();
         if let Some(wait_s) = self.retry_after_s {
@@ -176,6 +192,7 @@ impl IntoResponse for ApiError {
         if self.status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
+        response.extensions_mut().insert(Refusal { problem: self.problem, field: self.field });
         response
     }
 }

@@ -9,6 +9,7 @@ mod health;
 mod keys;
 mod messages;
 mod models;
+mod openai;
 mod runs;
 mod session;
 mod web;
@@ -88,6 +89,11 @@ pub fn table() -> Vec<Route> {
         post(User, "/runs/{run}/approvals/{approval}", runs::approve),
         post(User, "/runs/{run}/questions/{question}", runs::answer),
         post(User, "/chat/stream", chat_stream::post),
+        // OpenAI's format
+        post(User, "/v1/chat/completions", openai::chat),
+        post(User, "/v1/embeddings", openai::embeddings),
+        get(User, "/v1/models", openai::models::list),
+        get(User, "/v1/models/{*model}", openai::models::get),
     ]
 }
 
@@ -98,7 +104,10 @@ const PROGRAM_ADDRESSES: [&str; 6] = ["api", "chat", "healthz", "readyz", "runs"
 pub fn router(app: Arc<App>) -> Router {
     let routes = table().into_iter().fold(Router::new(), |router, route| {
         let check = from_fn_with_state((app.clone(), route.access), check_access);
-        router.route(route.path, route.handler.route_layer(check))
+        let handler = route.handler.route_layer(check);
+        let is_openai = route.path.starts_with(openai::PREFIX);
+        let handler = if is_openai { handler.route_layer(from_fn(openai::word_errors)) } else { handler };
+        router.route(route.path, handler)
     });
     routes
         .fallback(fallback)
@@ -113,7 +122,8 @@ async fn fallback(request: Request) -> Response {
     let first = request.uri().path().split('/').nth(1).unwrap_or("");
     if PROGRAM_ADDRESSES.contains(&first) {
         let message = format!("There is nothing at {} {}.", request.method(), request.uri().path());
-        return ApiError::not_found(message).into_response();
+        let refused = ApiError::not_found(message).into_response();
+        return if first == "v1" { openai::reword(refused) } else { refused };
     }
     web::serve(&request)
 }

@@ -11,7 +11,8 @@ use std::{
 use agent::Prices;
 use domain::{ConnectionId, ProblemCode};
 use llm::{
-    BaseUrl, ChatModel, HttpClient, ModelError, OpenAiSettings, Secret, ToolMode, openai::list_models,
+    BaseUrl, ChatModel, HttpClient, ModelError, OpenAiSettings, Secret, ToolMode, Upstream,
+    openai::list_models,
 };
 use serde_json::Value;
 use store::{Connection, Store, StoreError};
@@ -119,17 +120,7 @@ impl Models {
         let known = catalogue.model(id).ok_or_else(|| model_not_found(id))?;
         let model = match known.connection {
             None => self.tour.clone(),
-            Some(connection) => {
-                let connection = catalogue.connection(connection).ok_or_else(|| model_not_found(id))?;
-                let mut settings = OpenAiSettings::new(
-                    connection.base_url.clone(),
-                    connection.api_key.clone(),
-                    &*known.name,
-                );
-                settings.first_token_timeout = self.first_token_timeout;
-                settings.idle_timeout = self.idle_timeout;
-                ChatModel::openai(settings, &self.http)
-            }
+            Some(_) => ChatModel::openai(self.reach(&catalogue, known)?, &self.http),
         };
         let settings = &known.settings;
         Ok(ResolvedModel {
@@ -139,6 +130,32 @@ impl Models {
             temperature: settings.temperature,
             context_tokens: settings.context_tokens,
             prices: prices(settings),
+        })
+    }
+
+    /// The server of the model with this id, for a caller who speaks its format; `call` is the address there, such
+    /// as `embeddings`. Nothing for the tour, which has no server.
+    ///
+    /// # Errors
+    /// 404 where there is no such model.
+    pub fn upstream(&self, id: &str, call: &str) -> Result<Option<Upstream>, ApiError> {
+        let catalogue = self.catalogue();
+        let known = catalogue.model(id).ok_or_else(|| model_not_found(id))?;
+        if known.connection.is_none() {
+            return Ok(None);
+        }
+        Ok(Some(Upstream::new(self.reach(&catalogue, known)?, &self.http, call)))
+    }
+
+    /// How to reach a model on its server.
+    fn reach(&self, catalogue: &Catalogue, known: &Model) -> Result<OpenAiSettings, ApiError> {
+        let connection = known.connection.and_then(|id| catalogue.connection(id));
+        let connection = connection.ok_or_else(|| model_not_found(&known.id))?;
+        let (base_url, api_key) = (connection.base_url.clone(), connection.api_key.clone());
+        Ok(OpenAiSettings {
+            first_token_timeout: self.first_token_timeout,
+            idle_timeout: self.idle_timeout,
+            ..OpenAiSettings::new(base_url, api_key, &*known.name)
         })
     }
 

@@ -14,6 +14,7 @@ use futures_util::stream;
 use serde_json::Value;
 use wire::{
     chat_stream::ChatStreamEncoder,
+    openai::CompletionEncoder,
     sse::{Frame, KEEP_ALIVE},
 };
 
@@ -21,6 +22,8 @@ use crate::runs::{Logged, Reader};
 
 /// After this much silence a comment tells proxies and clients that we are there.
 const KEEP_ALIVE_AFTER: Duration = Duration::from_secs(15);
+/// How long a format may hold something back that the reader should see soon.
+const HELD_BACK_FOR: Duration = Duration::from_millis(100);
 
 /// In which words a reader gets the log.
 pub enum Format {
@@ -28,6 +31,8 @@ pub enum Format {
     Native(Native),
     /// The frames of `POST /chat/stream`.
     Chat(Box<ChatStreamEncoder>),
+    /// The chunks of `POST /v1/chat/completions`.
+    OpenAi(Box<CompletionEncoder>),
 }
 
 /// The stored events, with long results cut on request.
@@ -43,6 +48,7 @@ impl Format {
         match self {
             Self::Native(_) => {}
             Self::Chat(encoder) => encoder.prime(event),
+            Self::OpenAi(encoder) => encoder.prime(event),
         }
     }
 
@@ -50,7 +56,27 @@ impl Format {
         match self {
             Self::Native(native) => native.write(logged, out),
             Self::Chat(encoder) => encoder.push(&logged.event).iter().for_each(|frame| frame.write(out)),
+            Self::OpenAi(encoder) => encoder.push(&logged.event).iter().for_each(|frame| frame.write(out)),
         }
+    }
+
+    /// After how much silence the reader gets what the format held back or, if nothing, a comment.
+    fn after_silence(&self) -> Duration {
+        match self {
+            Self::OpenAi(encoder) if encoder.holds_back() => HELD_BACK_FOR,
+            _ => KEEP_ALIVE_AFTER,
+        }
+    }
+
+    fn sign_of_life(&mut self) -> Bytes {
+        let held_back = match self {
+            Self::OpenAi(encoder) => encoder.flush(),
+            _ => None,
+        };
+        let Some(frame) = held_back else { return Bytes::from_static(KEEP_ALIVE.as_bytes()) };
+        let mut out = Vec::new();
+        frame.write(&mut out);
+        out.into()
     }
 }
 
@@ -116,8 +142,8 @@ pub fn event_stream(body: Body) -> Response {
 impl Sse {
     async fn next(&mut self) -> Option<Bytes> {
         while !self.over {
-            match tokio::time::timeout(KEEP_ALIVE_AFTER, self.reader.next()).await {
-                Err(_) => return Some(Bytes::from_static(KEEP_ALIVE.as_bytes())),
+            match tokio::time::timeout(self.format.after_silence(), self.reader.next()).await {
+                Err(_) => return Some(self.format.sign_of_life()),
                 Ok(Ok(Some(events))) => {
                     let mut out = Vec::with_capacity(events.iter().map(|event| event.json.len() + 16).sum());
                     events.iter().for_each(|logged| self.format.write(logged, &mut out));

@@ -66,7 +66,7 @@ async fn start(app: &App, caller: &Caller, request: ChatStreamRequest) -> Result
 }
 
 /// Where the files of a chat that lives in another program are kept: apart for each user.
-fn foreign_workspace(caller: &Caller, chat_id: &str) -> Result<String, ApiError> {
+pub(super) fn foreign_workspace(caller: &Caller, chat_id: &str) -> Result<String, ApiError> {
     if chat_id.is_empty() || chat_id.len() > CHAT_ID_LIMIT_BYTES {
         return Err(ApiError::invalid(format!("`chat_id` has 1 to {CHAT_ID_LIMIT_BYTES} bytes.")));
     }

@@ -8,6 +8,7 @@ mod connection;
 mod connections;
 mod harness;
 mod keys;
+mod openai;
 mod program;
 mod real_model;
 mod restart;

@@ -42,6 +42,10 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("POST", "/runs/{run}/approvals/{approval}", Access::User),
     ("POST", "/runs/{run}/questions/{question}", Access::User),
     ("POST", "/chat/stream", Access::User),
+    ("POST", "/v1/chat/completions", Access::User),
+    ("POST", "/v1/embeddings", Access::User),
+    ("GET", "/v1/models", Access::User),
+    ("GET", "/v1/models/{*model}", Access::User),
 ];
 
 #[test]
