@@ -58,10 +58,12 @@ impl Extras {
         let main = event.agent.is_main();
         match &event.body {
             EventBody::Status { description, done, hidden } => {
-                if !description.is_empty() && !(*done && *hidden) {
-                    self.say(event, description, out);
-                } else if main {
-                    self.status.clear(out);
+                let is_over = description.is_empty() || (*done && *hidden);
+                match (is_over, main) {
+                    (false, _) => self.say(event, description, out),
+                    (true, true) => self.status.clear(out),
+                    // The main agent's line goes on.
+                    (true, false) => {}
                 }
             }
             EventBody::ToolProgress { message, .. } => self.say(event, message, out),
