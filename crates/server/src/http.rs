@@ -1,9 +1,11 @@
 //! The route table: every address, and who may call it.
 
 mod activity;
+mod ag_ui;
 mod chat_stream;
 mod chats;
 mod connections;
+mod copilotkit;
 mod files;
 mod health;
 mod keys;
@@ -12,6 +14,7 @@ mod models;
 mod openai;
 mod runs;
 mod session;
+mod ui_message_stream;
 mod web;
 
 use std::sync::Arc;
@@ -89,6 +92,17 @@ pub fn table() -> Vec<Route> {
         post(User, "/runs/{run}/approvals/{approval}", runs::approve),
         post(User, "/runs/{run}/questions/{question}", runs::answer),
         post(User, "/chat/stream", chat_stream::post),
+        // The AI SDK
+        post(User, "/api/ui-message-stream", ui_message_stream::post),
+        get(User, "/api/ui-message-stream/{chat}/stream", ui_message_stream::resume),
+        post(User, "/api/ui-message-stream/{chat}/stop", ui_message_stream::stop),
+        // AG-UI, and CopilotKit's calls around it
+        post(User, "/ag-ui", ag_ui::post),
+        post(User, "/ag-ui/{agent}", ag_ui::post_agent),
+        get(User, "/copilotkit/info", copilotkit::info),
+        post(User, "/copilotkit/agent/{agent}/run", copilotkit::run),
+        post(User, "/copilotkit/agent/{agent}/connect", copilotkit::connect),
+        post(User, "/copilotkit/agent/{agent}/stop/{thread}", copilotkit::stop),
         // OpenAI's format
         post(User, "/v1/chat/completions", openai::chat),
         post(User, "/v1/embeddings", openai::embeddings),
@@ -98,7 +112,8 @@ pub fn table() -> Vec<Route> {
 }
 
 /// First segments of addresses that programs use: there, an unknown one is an error and not a page.
-const PROGRAM_ADDRESSES: [&str; 6] = ["api", "chat", "healthz", "readyz", "runs", "v1"];
+const PROGRAM_ADDRESSES: [&str; 8] =
+    ["ag-ui", "api", "chat", "copilotkit", "healthz", "readyz", "runs", "v1"];
 
 /// The whole server as one service.
 pub fn router(app: Arc<App>) -> Router {

@@ -13,12 +13,19 @@ use domain::{EventBody, RunEvent};
 use futures_util::stream;
 use serde_json::Value;
 use wire::{
-    chat_stream::ChatStreamEncoder,
-    openai::CompletionEncoder,
+    ag_ui::{AgUiEncoder, Door},
+    chat_stream::{ChatStreamEncoder, ChatStreamOptions},
+    details::DetailsEncoder,
+    markup::{MarkupEncoder, Writing},
+    openai::{CompletionEncoder, CompletionOptions},
     sse::{Frame, KEEP_ALIVE},
+    tool_calls::ToolCallsEncoder,
 };
 
-use crate::runs::{Logged, Reader};
+use crate::{
+    error::ApiError,
+    runs::{Logged, Reader},
+};
 
 /// After this much silence a comment tells proxies and clients that we are there.
 const KEEP_ALIVE_AFTER: Duration = Duration::from_secs(15);
@@ -33,6 +40,25 @@ pub enum Format {
     Chat(Box<ChatStreamEncoder>),
     /// The chunks of `POST /v1/chat/completions`.
     OpenAi(Box<CompletionEncoder>),
+    /// Flat frames around tool calls.
+    ToolCalls(Box<ToolCallsEncoder>),
+    /// One text whose steps fold away.
+    Markup(Box<MarkupEncoder>),
+    /// One text with an element for each tool call.
+    Details(Box<DetailsEncoder>),
+    /// AG-UI's events, as one run.
+    AgUi(Box<AgUiEncoder>),
+}
+
+/// What a reader asks for beside the format's name.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct FormatOptions {
+    /// For the stored events.
+    pub native: Native,
+    /// For the chat format.
+    pub chat: ChatStreamOptions,
+    /// For the formats that are one text.
+    pub writing: Writing,
 }
 
 /// The stored events, with long results cut on request.
@@ -43,21 +69,52 @@ pub struct Native {
 }
 
 impl Format {
+    /// The format that is asked for as `?format=`.
+    ///
+    /// # Errors
+    /// 400 where there is none of this name.
+    pub fn named(name: &str, options: FormatOptions) -> Result<Self, ApiError> {
+        Ok(match name {
+            "native" => Self::Native(options.native),
+            "chat" => Self::Chat(Box::new(ChatStreamEncoder::new(options.chat))),
+            "openai" => Self::OpenAi(Box::new(CompletionEncoder::new(CompletionOptions::watching()))),
+            "tool_calls" => Self::ToolCalls(Box::default()),
+            "markup" => Self::Markup(Box::new(MarkupEncoder::new(options.writing))),
+            "details" => Self::Details(Box::new(DetailsEncoder::new(options.writing))),
+            "ag_ui" => Self::AgUi(Box::new(AgUiEncoder::new(Door::watching()))),
+            other => {
+                let other: String = other.chars().take(40).collect();
+                return Err(ApiError::invalid(format!(
+                    "There is no format “{other}”. There are: native, chat, openai, tool_calls, markup, details, ag_ui."
+                )));
+            }
+        })
+    }
+
     /// Takes note of an event the reader has already had.
     pub fn prime(&mut self, event: &RunEvent) {
         match self {
             Self::Native(_) => {}
             Self::Chat(encoder) => encoder.prime(event),
             Self::OpenAi(encoder) => encoder.prime(event),
+            Self::ToolCalls(encoder) => encoder.prime(event),
+            Self::Markup(encoder) => encoder.prime(event),
+            Self::Details(encoder) => encoder.prime(event),
+            Self::AgUi(encoder) => encoder.prime(event),
         }
     }
 
     fn write(&mut self, logged: &Logged, out: &mut Vec<u8>) {
-        match self {
-            Self::Native(native) => native.write(logged, out),
-            Self::Chat(encoder) => encoder.push(&logged.event).iter().for_each(|frame| frame.write(out)),
-            Self::OpenAi(encoder) => encoder.push(&logged.event).iter().for_each(|frame| frame.write(out)),
-        }
+        let frames = match self {
+            Self::Native(native) => return native.write(logged, out),
+            Self::Chat(encoder) => encoder.push(&logged.event),
+            Self::OpenAi(encoder) => encoder.push(&logged.event),
+            Self::ToolCalls(encoder) => encoder.push(&logged.event),
+            Self::Markup(encoder) => encoder.push(&logged.event),
+            Self::Details(encoder) => encoder.push(&logged.event),
+            Self::AgUi(encoder) => encoder.push(&logged.event),
+        };
+        frames.iter().for_each(|frame| frame.write(out));
     }
 
     /// After how much silence the reader gets what the format held back or, if nothing, a comment.

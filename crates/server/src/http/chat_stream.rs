@@ -9,13 +9,19 @@ use axum::{
 };
 use domain::{ChatId, RunId};
 use store::StoreError;
-use wire::chat_stream::{ChatStreamEncoder, ChatStreamOptions, ChatStreamRequest, Collected, Mode};
+use wire::{
+    chat_stream::{ChatStreamRequest, Collected, Mode},
+    details::DetailsEncoder,
+    markup::{MarkupEncoder, Writing},
+};
 
+use super::runs::EventsQuery;
 use crate::{
     app::App,
     auth::Caller,
     error::ApiError,
-    extract::RawJson,
+    extract::{Query, RawJson},
+    runs::Logged,
     streams::{Format, sse},
     turns::FreeRun,
 };
@@ -26,21 +32,26 @@ const CHAT_ID_LIMIT_BYTES: usize = 200;
 pub(super) async fn post(
     State(app): State<Arc<App>>,
     caller: Caller,
+    Query(query): Query<EventsQuery>,
     RawJson(body): RawJson,
 ) -> Result<Response, ApiError> {
+    let mut options = query.options();
+    let name = query.format.as_deref().unwrap_or("chat");
+    // A name that is none must not start a run.
+    Format::named(name, options)?;
     let request = ChatStreamRequest::decode(&body).map_err(|error| ApiError::invalid(error.to_string()))?;
     if request.mode != Mode::Chat {
         return Err(ApiError::invalid(
             "This version has no research mode. Leave `mode` out, or send \"chat\".",
         ));
     }
-    let (stream, options) = (request.stream, ChatStreamOptions { tool_args_delta: request.tool_args_delta });
+    options.chat.tool_args_delta |= request.tool_args_delta;
+    let stream = request.stream;
     let run = start(&app, &caller, request).await?;
     let mut response = if stream {
-        let encoder = ChatStreamEncoder::new(options);
-        sse(app.runs.read(run, 0), Format::Chat(Box::new(encoder)))
+        sse(app.runs.read(run, 0), Format::named(name, options)?)
     } else {
-        collect(&app, run).await?
+        collect(&app, run, name).await?
     };
     if let Ok(id) = HeaderValue::from_str(&run.to_string()) {
         response.headers_mut().insert("x-run-id", id);
@@ -82,13 +93,27 @@ fn no_such_chat(error: StoreError) -> ApiError {
     }
 }
 
-/// The same stream, read to its end and answered at once.
-async fn collect(app: &App, run: RunId) -> Result<Response, ApiError> {
+/// The same stream, read to its end and answered at once. For a format that is one text, that is the answer.
+async fn collect(app: &App, run: RunId, format: &str) -> Result<Response, ApiError> {
     let mut reader = app.runs.read(run, 0);
+    let (mut markup, mut details) =
+        (MarkupEncoder::new(Writing::Replace), DetailsEncoder::new(Writing::Replace));
     let mut collected = Collected::default();
     while let Some(events) = reader.next().await? {
-        events.iter().for_each(|logged| collected.push(&logged.event));
+        for Logged { event, .. } in events.iter().map(AsRef::as_ref) {
+            collected.push(event);
+            match format {
+                "markup" => markup.prime(event),
+                "details" => details.prime(event),
+                _ => {}
+            }
+        }
     }
+    let answer = match format {
+        "markup" => collected.to_json_with(&markup.content()),
+        "details" => collected.to_json_with(&details.content()),
+        _ => collected.to_json(),
+    };
     let json = HeaderValue::from_static("application/json");
-    Ok(([(header::CONTENT_TYPE, json)], collected.to_json()).into_response())
+    Ok(([(header::CONTENT_TYPE, json)], answer).into_response())
 }

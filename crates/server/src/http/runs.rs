@@ -1,6 +1,6 @@
 //! Runs: watching their logs, stopping them, answering what they ask.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use agent::{ApprovalAnswer, AskError};
 use axum::{
@@ -12,7 +12,7 @@ use domain::{ChatId, EventBody, MessageId, RunId, RunSummary, event::Decision};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use store::Run;
-use wire::chat_stream::{ChatStreamEncoder, ChatStreamOptions};
+use wire::{chat_stream::ChatStreamOptions, markup::Writing};
 
 use crate::{
     app::App,
@@ -20,7 +20,7 @@ use crate::{
     error::ApiError,
     extract::{Json, Path, Query},
     runs::LiveRun,
-    streams::{Format, Native, sse, web_socket},
+    streams::{Format, FormatOptions, Native, sse, web_socket},
 };
 
 const ANSWER_LIMIT_BYTES: usize = 100_000;
@@ -38,13 +38,13 @@ pub(super) struct RunView {
     summary: Option<RunSummary>,
 }
 
-async fn own_run(app: &App, caller: &Caller, run: RunId) -> Result<Run, ApiError> {
+pub(super) async fn own_run(app: &App, caller: &Caller, run: RunId) -> Result<Run, ApiError> {
     let run = app.store.run(run).await?;
     if run.owner == caller.id() { Ok(run) } else { Err(no_such_run()) }
 }
 
 /// A run that is going and is the caller's; without the database, as this is asked for each stop and answer.
-fn own_live(app: &App, caller: &Caller, run: RunId) -> Option<Arc<LiveRun>> {
+pub(super) fn own_live(app: &App, caller: &Caller, run: RunId) -> Option<Arc<LiveRun>> {
     app.runs.live(run).filter(|live| live.owner == caller.id())
 }
 
@@ -70,13 +70,30 @@ pub(super) async fn get(
     Ok(Json(RunView { id, chat, message, model, state, last_seq, started_at, summary }))
 }
 
-#[derive(Debug, Deserialize)]
+/// How a log is wanted.
+#[derive(Debug, Default, Deserialize)]
 pub(super) struct EventsQuery {
     after: Option<u64>,
-    format: Option<String>,
+    pub(super) format: Option<String>,
     preview: Option<usize>,
+    /// Gather what comes within this time, at most a second.
+    batch_ms: Option<u64>,
     /// For the chat format: the optional frames, separated by commas.
     events: Option<String>,
+    /// For the formats that are one text: “true” where the reader can replace what it has.
+    replace: Option<String>,
+}
+
+impl EventsQuery {
+    /// What is asked for beside the format's name.
+    pub(super) fn options(&self) -> FormatOptions {
+        let native = Native { preview_bytes: self.preview };
+        let asked = self.events.as_deref().unwrap_or_default();
+        let tool_args_delta = asked.split(',').any(|name| name.trim() == "tool_args_delta");
+        let replaces = matches!(self.replace.as_deref(), Some("true" | "1"));
+        let writing = if replaces { Writing::Replace } else { Writing::Append };
+        FormatOptions { native, chat: ChatStreamOptions { tool_args_delta }, writing }
+    }
 }
 
 /// `GET /runs/{run}/events`: the log from any place to its end, as server-sent events or over a WebSocket.
@@ -92,19 +109,18 @@ pub(super) async fn events(
         own_run(&app, &caller, run).await?;
     }
     let after = after(&query, &headers)?;
-    let native = Native { preview_bytes: query.preview };
+    let options = query.options();
+    let gap = Duration::from_millis(query.batch_ms.unwrap_or(0).min(1000));
+    let reader = app.runs.read(run, after).gathering(gap);
     if let Ok(upgrade) = upgrade {
-        let reader = app.runs.read(run, after);
-        return Ok(upgrade.on_upgrade(move |socket| web_socket(reader, native, socket)));
+        return Ok(upgrade.on_upgrade(move |socket| web_socket(reader, options.native, socket)));
     }
-    let format = match query.format.as_deref() {
-        None | Some("native") => Format::Native(native),
-        Some("chat") => chat_format(&app, run, after, &query).await?,
-        Some(other) => {
-            return Err(ApiError::invalid(format!("There is no format “{other}”. There are: native, chat.")));
-        }
-    };
-    Ok(sse(app.runs.read(run, after), format))
+    let name = query.format.as_deref().unwrap_or("native");
+    let mut format = Format::named(name, options)?;
+    if name != "native" {
+        prime(&app, run, after, &mut format).await?;
+    }
+    Ok(sse(reader, format))
 }
 
 /// Where to go on: what the client has seen, by the header of the protocol or in the address.
@@ -119,11 +135,8 @@ fn after(query: &EventsQuery, headers: &HeaderMap) -> Result<u64, ApiError> {
     }
 }
 
-/// The chat format in the state it is in after event `after`.
-async fn chat_format(app: &App, run: RunId, after: u64, query: &EventsQuery) -> Result<Format, ApiError> {
-    let asked = query.events.as_deref().unwrap_or_default();
-    let tool_args_delta = asked.split(',').any(|name| name.trim() == "tool_args_delta");
-    let mut format = Format::Chat(Box::new(ChatStreamEncoder::new(ChatStreamOptions { tool_args_delta })));
+/// Brings a format to the state it is in after event `after`.
+pub(super) async fn prime(app: &App, run: RunId, after: u64, format: &mut Format) -> Result<(), ApiError> {
     let mut earlier = app.runs.read(run, 0);
     let mut primed = 0;
     while primed < after {
@@ -133,7 +146,7 @@ async fn chat_format(app: &App, run: RunId, after: u64, query: &EventsQuery) -> 
         }
         primed = events.last().map_or(after, |last| last.event.seq);
     }
-    Ok(format)
+    Ok(())
 }
 
 /// `GET /runs/{run}/calls/{call}`: one finished tool call, whole.

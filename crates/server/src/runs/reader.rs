@@ -1,11 +1,11 @@
 //! Reads a log from any place to its end: from the database what is old, from memory what is new.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use domain::{EventBody, RunEvent, RunId};
 use store::{Segment, Store, StoreError};
-use tokio::sync::watch;
+use tokio::{sync::watch, time::Instant};
 
 use super::{
     LiveRun, Logged,
@@ -23,6 +23,10 @@ pub struct Reader {
     /// The last event given out.
     cursor: u64,
     finished: bool,
+    /// The least time between two answers.
+    gap: Duration,
+    /// When the next answer may be given at the earliest.
+    not_before: Instant,
 }
 
 impl Reader {
@@ -31,7 +35,15 @@ impl Reader {
             let seen = live.watch();
             (live, seen)
         });
-        Self { store, run, live, cursor: after, finished: false }
+        let (gap, not_before) = (Duration::ZERO, Instant::now());
+        Self { store, run, live, cursor: after, finished: false, gap, not_before }
+    }
+
+    /// The same reader, that gathers what comes within `gap` instead of giving out each event by itself: a
+    /// page that draws 25 times a second has nothing from more.
+    #[must_use]
+    pub fn gathering(self, gap: Duration) -> Self {
+        Self { gap, ..self }
     }
 
     /// The next events, at least one; waits for them. `None` after the last.
@@ -40,6 +52,9 @@ impl Reader {
     /// Where the database does not answer or holds something that is not a log.
     pub async fn next(&mut self) -> Result<Option<Vec<Arc<Logged>>>, StoreError> {
         while !self.finished {
+            if !self.gap.is_zero() {
+                tokio::time::sleep_until(self.not_before).await;
+            }
             let found = match &mut self.live {
                 None => Some(self.page().await?),
                 Some((live, seen)) => {
@@ -58,6 +73,7 @@ impl Reader {
                 return Ok(None);
             };
             self.cursor = last.event.seq;
+            self.not_before = Instant::now() + self.gap;
             self.finished = matches!(last.event.body, EventBody::RunFinished { .. });
             return Ok(Some(events));
         }

@@ -6,6 +6,7 @@ mod chat_stream;
 mod chats;
 mod connection;
 mod connections;
+mod formats;
 mod harness;
 mod keys;
 mod openai;

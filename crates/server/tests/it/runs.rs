@@ -59,6 +59,8 @@ async fn the_log_is_the_same_from_any_place() {
         let rest = Events::of(request.send().await.unwrap()).rest().await;
         assert_eq!(rest, live[after..], "after {after}");
     }
+    let gathered = events(&server, &cookie, &format!("{path}?batch_ms=20")).await.rest().await;
+    assert_eq!(gathered, live, "in fewer pieces, but the same");
     let past_the_end = events(&server, &cookie, &format!("{path}?after=999999")).await.rest().await;
     assert_eq!(past_the_end, []);
     let request = server.request(Method::GET, &path, &cookie).header("last-event-id", "x");

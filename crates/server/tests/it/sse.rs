@@ -6,13 +6,14 @@ use serde_json::Value;
 /// An open stream of events.
 pub(crate) struct Events {
     response: Response,
-    buffer: String,
+    buffer: Vec<u8>,
 }
 
-/// One event: its number, if it has one, and its data as it was sent.
+/// One event: its number and its name, if it has them, and its data as it was sent.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Event {
     pub(crate) id: Option<u64>,
+    pub(crate) name: Option<String>,
     pub(crate) data: String,
 }
 
@@ -27,25 +28,24 @@ impl Events {
     pub(crate) fn of(response: Response) -> Self {
         assert_eq!(response.status(), 200);
         assert_eq!(response.headers()["content-type"], "text/event-stream");
-        Self { response, buffer: String::new() }
+        Self { response, buffer: Vec::new() }
     }
 
     /// The next event; nothing at the end of the stream.
     pub(crate) async fn next(&mut self) -> Option<Event> {
         loop {
-            if let Some((event, rest)) = self.buffer.split_once("\n\n") {
-                let (event, rest) = (event.to_owned(), rest.to_owned());
-                self.buffer = rest;
+            if let Some(end) = self.buffer.windows(2).position(|bytes| bytes == b"\n\n") {
+                let event = String::from_utf8(self.buffer.drain(..end + 2).collect()).unwrap();
                 if event.starts_with(':') {
                     continue;
                 }
                 let field =
                     |name: &str| event.lines().find_map(|line| line.strip_prefix(name).map(str::to_owned));
                 let id = field("id: ").map(|id| id.parse().unwrap());
-                return Some(Event { id, data: field("data: ").unwrap() });
+                return Some(Event { id, name: field("event: "), data: field("data: ").unwrap() });
             }
             let chunk = self.response.chunk().await.unwrap()?;
-            self.buffer.push_str(std::str::from_utf8(&chunk).unwrap());
+            self.buffer.extend_from_slice(&chunk);
         }
     }
 

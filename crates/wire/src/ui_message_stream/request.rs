@@ -1,6 +1,6 @@
 //! The body of `POST /api/ui-message-stream`: the whole chat as UI messages, read into a conversation.
 
-use domain::{Message, Part, Role, RunId, ToolCall};
+use domain::{Message, MessageId, Part, Role, RunId, ToolCall};
 use serde_json::{Map, Value};
 
 use crate::conversation::{Checked, check_says_something, object, optional_text, text, wrong};
@@ -14,6 +14,8 @@ pub struct UiMessageRequest {
     pub messages: Vec<Message>,
     /// The model to use; the server's default where `None`.
     pub model: Option<String>,
+    /// The last answer of ours that the conversation holds: the client may have gone back to an earlier one.
+    pub last_answer: Option<MessageId>,
     /// What the user decided about calls of the last message: the run that asked goes on then.
     pub approvals: Vec<ApprovalResponse>,
 }
@@ -51,6 +53,7 @@ impl UiMessageRequest {
             chat_id: optional_text(&fields, "id")?,
             messages,
             model: optional_text(&fields, "model")?,
+            last_answer: list.iter().rev().find_map(|message| message["id"].as_str()?.parse().ok()),
             approvals: list.last().map(approvals).unwrap_or_default(),
         })
     }
@@ -201,7 +204,8 @@ mod tests {
             part.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
             part
         };
-        let answer = json!({"id": "a", "role": "assistant", "parts": [
+        let id = "msg_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2f";
+        let answer = json!({"id": id, "role": "assistant", "parts": [
             {"type": "step-start"},
             {"type": "reasoning", "text": "Hm"},
             {"type": "text", "text": "Let me look."},
@@ -223,6 +227,7 @@ mod tests {
         assert_eq!(calls, ["ls", "send"]);
         assert_eq!(request.messages[1].tool_calls[0].arguments, r#"{"path":"/"}"#);
         assert_eq!(request.messages[3], Message::tool_result("c4", "No."));
+        assert_eq!(request.last_answer, "msg_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2f".parse().ok());
         assert_eq!((request.chat_id.as_deref(), request.model.as_deref()), (Some("chat"), Some("m")));
     }
 

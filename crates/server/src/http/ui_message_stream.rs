@@ -1,0 +1,219 @@
+//! The AI SDK's door: `useChat` sends its whole chat and gets a stream of message parts, which it can come back to.
+
+use std::{convert::Infallible, sync::Arc, time::Duration};
+
+use agent::{ApprovalAnswer, AskError};
+use axum::{
+    body::Body,
+    extract::State,
+    http::{HeaderValue, StatusCode},
+    response::{IntoResponse, Response},
+};
+use bytes::Bytes;
+use domain::{EventBody, Part, Role, RunId, event::Decision};
+use futures_util::stream;
+use tokio::time::timeout;
+use wire::{
+    Frame,
+    sse::KEEP_ALIVE,
+    ui_message_stream::{ApprovalResponse, UiMessageEncoder, UiMessageRequest},
+};
+
+use super::{
+    ag_ui::thread,
+    runs::{own_live, own_run},
+};
+use crate::{
+    app::App,
+    auth::Caller,
+    error::ApiError,
+    extract::{Path, RawJson},
+    runs::Reader,
+    streams::event_stream,
+    turns::{FreeRun, OutsideTurn},
+};
+
+const KEEP_ALIVE_AFTER: Duration = Duration::from_secs(15);
+/// How long everything has to wait for consent before the stream ends for it: answers on their way into the log
+/// arrive meanwhile.
+const SETTLE: Duration = Duration::from_millis(100);
+
+/// `POST /api/ui-message-stream`: answers the last message, or goes on with a run whose question was answered.
+pub(super) async fn post(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    RawJson(body): RawJson,
+) -> Result<Response, ApiError> {
+    let request = UiMessageRequest::decode(&body)
+        .map_err(|error| ApiError::invalid(error.to_string()).with_field(error.field()))?;
+    if let Some(first) = request.approvals.first() {
+        let run = first.run;
+        return go_on(&app, &caller, run, request.approvals).await;
+    }
+    let run = start(&app, &caller, request).await?;
+    Ok(stream_run(&app, run, 0, UiMessageEncoder::default(), Vec::new()))
+}
+
+/// `GET /api/ui-message-stream/{chat}/stream`: the answer that is being written, from its beginning; 204 where
+/// nothing is going on.
+pub(super) async fn resume(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(chat): Path<String>,
+) -> Result<Response, ApiError> {
+    let live = match thread::find(&app, &caller, &chat).await? {
+        Some(chat) => app.runs.live_in(chat.id).pop(),
+        None => None,
+    };
+    Ok(match live {
+        Some(live) => stream_run(&app, live.id, 0, UiMessageEncoder::default(), Vec::new()),
+        None => StatusCode::NO_CONTENT.into_response(),
+    })
+}
+
+/// `POST /api/ui-message-stream/{chat}/stop`: stops what is going on; leaving the stream does not.
+pub(super) async fn stop(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(chat): Path<String>,
+) -> Result<StatusCode, ApiError> {
+    if let Some(chat) = thread::find(&app, &caller, &chat).await? {
+        thread::stop_others(&app, chat.id).await;
+    }
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn start(app: &App, caller: &Caller, request: UiMessageRequest) -> Result<RunId, ApiError> {
+    let model = app.models.resolve(request.model.as_deref())?;
+    let (history, client_tools) = (request.messages, Vec::new());
+    let Some(id) = request.chat_id else {
+        let free = FreeRun { owner: caller.id(), workspace: None, history, model, client_tools };
+        return app.run_freely(free).await;
+    };
+    let chat = thread::find_or_make(app, caller, &id).await?;
+    let known = app.store.messages(chat.id).await?;
+    let is_known = |id| known.iter().any(|message| message.id == id);
+    let parent = request.last_answer.filter(|id| is_known(*id));
+    let said: Option<Vec<Part>> =
+        history.iter().rev().find(|message| message.role == Role::User).map(|said| said.content.clone());
+    thread::stop_others(app, chat.id).await;
+    let turn = OutsideTurn { parent, said, history, model, client_tools };
+    let exchange = app.say_from_outside(chat, turn).await?;
+    exchange.assistant.run.ok_or_else(|| ApiError::internal("an exchange without a run"))
+}
+
+/// Hands the decisions to the run and streams what comes after its question, into the same message.
+async fn go_on(
+    app: &App,
+    caller: &Caller,
+    run: RunId,
+    approvals: Vec<ApprovalResponse>,
+) -> Result<Response, ApiError> {
+    let row = own_run(app, caller, run).await?;
+    let live = own_live(app, caller, run);
+    let written = live.as_ref().map_or(row.last_seq, |live| live.last_seq());
+    let (encoder, after) = primed(app, run, written, &approvals).await?;
+    let opening = encoder.resume();
+    for ApprovalResponse { run: whose, approval, allowed, reason } in approvals {
+        let Some(live) = live.as_ref().filter(|_| whose == run) else { continue };
+        let decision = if allowed { Decision::Allow } else { Decision::Deny };
+        match live.asks.answer_approval(&approval, ApprovalAnswer { decision, arguments: None, reason }) {
+            // It may have been answered elsewhere; what came of it is in the log.
+            Ok(()) | Err(AskError::NotWaiting) => {}
+            Err(error @ AskError::InvalidArguments(_)) => return Err(ApiError::internal(error)),
+        }
+    }
+    Ok(stream_run(app, run, after, encoder, opening))
+}
+
+/// The encoder as it was when the stream ended for these approvals, and the last event it had.
+async fn primed(
+    app: &App,
+    run: RunId,
+    written: u64,
+    approvals: &[ApprovalResponse],
+) -> Result<(UiMessageEncoder, u64), ApiError> {
+    let mut missing: Vec<&str> = approvals.iter().map(|response| response.approval.as_str()).collect();
+    let (mut encoder, mut reader, mut last) = (UiMessageEncoder::default(), app.runs.read(run, 0), 0);
+    while last < written {
+        let Some(events) = reader.next().await? else { break };
+        for logged in events {
+            encoder.prime(&logged.event);
+            last = logged.event.seq;
+            if let EventBody::ApprovalAsked { approval, .. } = &logged.event.body {
+                missing.retain(|id| id != approval);
+            }
+            if missing.is_empty() {
+                return Ok((encoder, last));
+            }
+        }
+    }
+    Err(ApiError::not_found(
+        "This run has not asked for this consent. Send the chat as it was streamed to you.",
+    ))
+}
+
+/// What a stream of parts keeps between two writes.
+struct Parts {
+    reader: Reader,
+    encoder: UiMessageEncoder,
+    opening: Vec<Frame>,
+    over: bool,
+}
+
+fn stream_run(app: &App, run: RunId, after: u64, encoder: UiMessageEncoder, opening: Vec<Frame>) -> Response {
+    let parts = Parts { reader: app.runs.read(run, after), encoder, opening, over: false };
+    let body = stream::unfold(parts, |mut parts| async move {
+        let chunk = parts.next().await?;
+        Some((Ok::<_, Infallible>(chunk), parts))
+    });
+    let mut response = event_stream(Body::from_stream(body));
+    let headers = response.headers_mut();
+    headers.insert("x-vercel-ai-ui-message-stream", HeaderValue::from_static("v1"));
+    if let Ok(id) = HeaderValue::from_str(&run.to_string()) {
+        headers.insert("x-run-id", id);
+    }
+    response
+}
+
+impl Parts {
+    async fn next(&mut self) -> Option<Bytes> {
+        if !self.opening.is_empty() {
+            return Some(written(&std::mem::take(&mut self.opening)));
+        }
+        while !self.over {
+            let waits = self.encoder.waits();
+            let frames =
+                match timeout(if waits { SETTLE } else { KEEP_ALIVE_AFTER }, self.reader.next()).await {
+                    Err(_) if waits => {
+                        self.over = true;
+                        self.encoder.pause()
+                    }
+                    Err(_) => return Some(Bytes::from_static(KEEP_ALIVE.as_bytes())),
+                    Ok(Ok(Some(events))) => {
+                        events.iter().flat_map(|logged| self.encoder.push(&logged.event)).collect()
+                    }
+                    Ok(Ok(None)) => {
+                        self.over = true;
+                        Vec::new()
+                    }
+                    Ok(Err(error)) => {
+                        // The client can come back to it.
+                        tracing::warn!(%error, "a reader of a log was cut off");
+                        self.over = true;
+                        Vec::new()
+                    }
+                };
+            if !frames.is_empty() {
+                return Some(written(&frames));
+            }
+        }
+        None
+    }
+}
+
+fn written(frames: &[Frame]) -> Bytes {
+    let mut out = Vec::with_capacity(frames.iter().map(|frame| frame.data.len() + 24).sum());
+    frames.iter().for_each(|frame| frame.write(&mut out));
+    out.into()
+}
