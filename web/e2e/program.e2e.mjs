@@ -10,14 +10,14 @@ const CASES = [
     contains: "Read the first half",
     turns: [
       turn(text("I look.", 40), calls(["grep", { pattern: "north", path: "/data.txt" }])),
-      turn(pause(1500), text("The first half says north.", 40)),
+      turn(pause(4000), text("The first half says north.", 40)),
     ],
   },
   {
     contains: "Read the second half",
     turns: [
       turn(calls(["read_file", { path: "/nowhere.txt" }])),
-      turn(pause(1500), text("The second half is missing.", 40)),
+      turn(pause(4000), text("The second half is missing.", 40)),
     ],
   },
   {
@@ -31,7 +31,7 @@ const CASES = [
       turn(text("Thank you.")),
     ],
   },
-  { contains: "Broken", turns: [{ steps: [text("Half a sentence"), { type: "cut" }] }] },
+  { contains: "Broken", turns: [{ steps: [text("Half a sentence"), pause(300), { type: "cut" }] }] },
   {
     contains: "Work",
     turns: [
@@ -131,7 +131,10 @@ test("watch a run with two sub-agents, reload in the middle, lose nothing", asyn
     answer.text(),
   );
   await page.getByText(/2 agents running/).waitFor();
-  await page.getByText("There is no file /nowhere.txt").first().waitFor();
+  await page
+    .getByText(/There is no file .nowhere\.txt/)
+    .first()
+    .waitFor();
   const before = await page.locator(".steps .name").allInnerTexts();
   await page.reload();
   await page.getByText(/2 agents running/).waitFor();
@@ -146,7 +149,14 @@ test("watch a run with two sub-agents, reload in the middle, lose nothing", asyn
   assert.equal(sha256(replayed), sha256(live), "the log read later is the log that was watched");
   await page.reload();
   await steps().click();
-  await page.getByText("There is no file /nowhere.txt").first().waitFor();
+  await page
+    .getByRole("button", { name: /Read the second half/ })
+    .first()
+    .click();
+  await page
+    .getByText(/There is no file .nowhere\.txt/)
+    .first()
+    .waitFor();
   assert.equal(sha256(await log(run)), sha256(live));
 });
 
@@ -214,15 +224,8 @@ test("edit and regenerate make branches that stay", async () => {
 
 test("the tour needs no model, and asks before it changes a file", async () => {
   await newChat();
-  await page
-    .getByRole("button", { name: /scripted/ })
-    .first()
-    .click();
-  await page
-    .getByRole("option", { name: /Tour/ })
-    .or(page.getByRole("menuitemradio", { name: /Tour/ }))
-    .first()
-    .click();
+  await page.locator(".model-button").click();
+  await page.getByRole("dialog").getByRole("button", { name: /Tour/ }).click();
   await say("Show me around");
   await page.locator("[data-allow]").click({ timeout: 60_000 });
   await page.getByText("marked as final with your consent").waitFor({ timeout: 60_000 });

@@ -93,8 +93,10 @@ export const readFile = async (chat: string, path: string) =>
   (await send(fileAddress(chat, path))).arrayBuffer();
 
 export const activityAddress = `${v1}/activity`;
+/** The page draws 25 times a second; more packets would only wake it up. */
+const batchMs = 40;
 export const runEventsAddress = (run: string, after: number, previewBytes: number) =>
-  `/runs/${id(run)}/events?preview=${previewBytes}&after=${after}`;
+  `/runs/${id(run)}/events?preview=${previewBytes}&batch_ms=${batchMs}&after=${after}`;
 export const getCall = (run: string, toolCall: string) =>
   call<ToolFinished>("GET", `/runs/${id(run)}/calls/${id(toolCall)}`);
 export const cancelRun = (run: string) => call<undefined>("POST", `/runs/${id(run)}/cancel`);

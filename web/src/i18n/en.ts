@@ -60,6 +60,10 @@ export const en = {
   "connection.keyOptional": "empty where none is needed",
   "connection.test": "Test",
   "connection.testing": "Testing…",
+  "connection.added": {
+    one: "Connected. It offers {count} model.",
+    other: "Connected. It offers {count} models.",
+  },
   "connection.testOk": {
     one: "It answers and offers {count} model.",
     other: "It answers and offers {count} models.",

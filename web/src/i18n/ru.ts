@@ -66,6 +66,12 @@ export const ru: Dictionary = {
   "connection.keyOptional": "пусто, если ключ не нужен",
   "connection.test": "Проверить",
   "connection.testing": "Проверяем…",
+  "connection.added": {
+    one: "Подключено: {count} модель.",
+    few: "Подключено: {count} модели.",
+    many: "Подключено: {count} моделей.",
+    other: "Подключено: {count} модели.",
+  },
   "connection.testOk": {
     one: "Отвечает и предлагает {count} модель.",
     few: "Отвечает и предлагает {count} модели.",
