@@ -1,6 +1,7 @@
 //! Tests of the whole server, in process on a real loopback socket, with a database in memory.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "clippy spares only the test functions themselves")]
 
+mod ag_ui;
 mod bad_input;
 mod chat_stream;
 mod chats;

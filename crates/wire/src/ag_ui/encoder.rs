@@ -6,6 +6,7 @@ use domain::{AgentPath, ChatId, EventBody, Outcome, Problem, RunEvent, RunId};
 use serde_json::{Map, Value, json};
 
 use super::{
+    calls::Call,
     event::{Event, RunOutcome, Sink, TokenUsage},
     ids::{Id, StepName, stem},
     request::Version,
@@ -62,7 +63,7 @@ pub struct AgUiEncoder {
     pub(super) reasoning: HashMap<String, bool>,
     pub(super) calls: BTreeMap<String, Call>,
     /// The message that an agent's next call belongs to: an item and a suffix.
-    carriers: HashMap<AgentPath, (String, &'static str)>,
+    pub(super) carriers: HashMap<AgentPath, (String, &'static str)>,
     steps: BTreeMap<AgentPath, u32>,
     /// Those that are running, in the order they began.
     pub(super) agents: Vec<RunningAgent>,
@@ -72,35 +73,6 @@ pub struct AgUiEncoder {
     pub(super) paused_at: Option<u64>,
     handed_over: Vec<String>,
     pub(super) usage: Vec<TokenUsage>,
-}
-
-/// An unanswered call.
-#[derive(Debug, Clone)]
-pub(super) struct Call {
-    agent: AgentPath,
-    arguments: Arguments,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Arguments {
-    /// The reader has none of them; the model may be writing them.
-    Nothing,
-    /// The model has ended without any that we saw: the whole value will come.
-    Unseen,
-    /// Some.
-    Some,
-    /// All.
-    Ended,
-}
-
-impl Call {
-    pub(super) fn is_being_written(&self) -> bool {
-        matches!(self.arguments, Arguments::Nothing | Arguments::Some)
-    }
-
-    pub(super) fn is_open(&self) -> bool {
-        self.arguments != Arguments::Ended
-    }
 }
 
 /// A sub-agent at work.
@@ -343,70 +315,6 @@ impl AgUiEncoder {
         for (agent, step) in &ended {
             self.put(agent, &Event::StepFinished { step_name: StepName { agent, step: *step } }, sink);
         }
-    }
-
-    /// Calls belong to the text before them; calls without one share a message of their own.
-    fn start_call(&mut self, agent: &AgentPath, call: &str, name: &str, sink: &mut impl Sink) {
-        self.calls.insert(call.to_owned(), Call { agent: agent.clone(), arguments: Arguments::Nothing });
-        let (item, suffix) =
-            self.carriers.entry(agent.clone()).or_insert_with(|| (call.to_owned(), "-m")).clone();
-        let started = Event::ToolCallStart {
-            tool_call_id: self.id(call, ""),
-            tool_call_name: name,
-            parent_message_id: self.id(&item, suffix),
-        };
-        self.put(agent, &started, sink);
-    }
-
-    fn arguments(&mut self, agent: &AgentPath, call: &str, delta: &str, sink: &mut impl Sink) {
-        let Some(open) = self.calls.get_mut(call).filter(|call| call.is_open() && !delta.is_empty()) else {
-            return;
-        };
-        open.arguments = Arguments::Some;
-        self.put(agent, &Event::ToolCallArgs { tool_call_id: self.id(call, ""), delta }, sink);
-    }
-
-    /// The arguments are complete; where the reader has none of them yet, it gets them whole.
-    pub(super) fn end_arguments(&mut self, call: &str, whole: Option<&Value>, sink: &mut impl Sink) {
-        let Some(open) = self.calls.get_mut(call).filter(|call| call.is_open()) else { return };
-        let had_some = open.arguments == Arguments::Some;
-        open.arguments = Arguments::Ended;
-        let agent = open.agent.clone();
-        let tool_call_id = self.id(call, "");
-        if let (false, Some(whole)) = (had_some, whole) {
-            let delta = match whole {
-                Value::String(raw) => raw.clone(),
-                whole => whole.to_string(),
-            };
-            self.put(&agent, &Event::ToolCallArgs { tool_call_id, delta: &delta }, sink);
-        }
-        self.put(&agent, &Event::ToolCallEnd { tool_call_id }, sink);
-    }
-
-    /// The model has written all arguments of these calls.
-    fn end_written_arguments(&mut self, is_it: impl Fn(&str, &Call) -> bool, sink: &mut impl Sink) {
-        let mut written = Vec::new();
-        for (id, call) in self.calls.iter_mut().filter(|(id, call)| is_it(id, call)) {
-            match call.arguments {
-                Arguments::Some => written.push(id.clone()),
-                Arguments::Nothing => call.arguments = Arguments::Unseen,
-                Arguments::Unseen | Arguments::Ended => {}
-            }
-        }
-        for call in written {
-            self.end_arguments(&call, None, sink);
-        }
-    }
-
-    fn result(&mut self, agent: &AgentPath, call: &str, result: &str, error: bool, sink: &mut impl Sink) {
-        let marked = if error { format!("Error: {result}") } else { String::new() };
-        let answered = Event::ToolCallResult {
-            message_id: self.id(call, "-result"),
-            tool_call_id: self.id(call, ""),
-            content: if error { &marked } else { result },
-            role: "tool",
-        };
-        self.put(agent, &answered, sink);
     }
 
     fn patch(&mut self, agent: &AgentPath, path: &[&str], value: Value, sink: &mut impl Sink) {

@@ -1,5 +1,6 @@
 //! AG-UI 1.0, and what its 0.x clients understand of it: the input, the events, and a thread shown again.
 
+mod calls;
 mod encoder;
 mod event;
 mod ids;
