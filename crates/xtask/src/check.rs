@@ -17,7 +17,7 @@ type Part = fn() -> anyhow::Result<Counts>;
 
 /// In this order nothing is built twice: the web app before the server that embeds it, lints and docs before
 /// the tests since they share what is checked.
-const PARTS: [(&str, Part); 9] = [
+const PARTS: [(&str, Part); 10] = [
     ("format", || command(&["fmt", "--all", "--check"])),
     ("node packages", || node_packages::install().map(|()| Counts::default())),
     ("web check and lint", || web(&["check", "lint"])),
@@ -27,6 +27,7 @@ const PARTS: [(&str, Part); 9] = [
     ("docs and generated files", docs_and_generated_files),
     ("rust tests", test::rust),
     ("browser journeys", test::journeys),
+    ("clients", test::with_clients),
 ];
 
 /// Runs all parts, stops at the first that fails, and prints how long each took; the last line counts the tests.

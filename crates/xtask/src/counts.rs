@@ -36,6 +36,8 @@ pub(crate) enum Runner {
     Vitest,
     /// `node --test`.
     Node,
+    /// `python -m unittest`.
+    Unittest,
 }
 
 impl Counts {
@@ -54,6 +56,7 @@ impl Counts {
                 // “Tests”, and not “Test Files”.
                 Runner::Vitest if line.starts_with("Tests ") => counts.add_listed(line),
                 Runner::Node => counts.add_node(line),
+                Runner::Unittest => counts.add_unittest(line),
                 Runner::Nextest | Runner::Rustdoc | Runner::Vitest => {}
             }
         }
@@ -72,6 +75,29 @@ impl Counts {
                 "skipped" | "ignored" | "todo" => self.skipped += count,
                 _ => {}
             }
+        }
+    }
+
+    /// `Ran 12 tests in 1.2s`, and then `OK` or `FAILED (failures=1, errors=2, skipped=3)`.
+    fn add_unittest(&mut self, line: &str) {
+        if let Some(ran) =
+            line.strip_prefix("Ran ").and_then(|rest| rest.split(' ').next()?.parse::<u32>().ok())
+        {
+            self.passed += ran;
+        }
+        if !(line.starts_with("OK") || line.starts_with("FAILED")) {
+            return;
+        }
+        for word in line.split(|c: char| !(c.is_ascii_alphanumeric() || c == '=')) {
+            let Some((name, count)) = word.split_once('=') else { continue };
+            let Ok(count) = count.parse::<u32>() else { continue };
+            match name {
+                "failures" | "errors" | "successes" => self.failed += count,
+                "skipped" => self.skipped += count,
+                _ => continue,
+            }
+            // Parts of a test can fail apart from each other, so that more fail than ran.
+            self.passed = self.passed.saturating_sub(count);
         }
     }
 
@@ -137,6 +163,9 @@ mod tests {
         check(Runner::Vitest, vitest, "39 passed, 1 failed");
         let node = "ℹ tests 4\nℹ suites 0\nℹ pass 2\nℹ fail 1\nℹ cancelled 1\nℹ skipped 0\nℹ todo 0";
         check(Runner::Node, node, "2 passed, 2 failed");
+        let unittest = "Ran 9 tests in 1.129s\n\nFAILED (failures=1, errors=2, skipped=1)";
+        check(Runner::Unittest, unittest, "5 passed, 3 failed, 1 skipped");
+        check(Runner::Unittest, "Ran 16 tests in 1.129s\n\nOK", "16 passed, 0 failed");
         check(Runner::Node, "nothing of the kind", "0 passed, 0 failed");
     }
 }

@@ -1,6 +1,7 @@
 //! What the tests need beside Rust, and how it is installed.
 
 pub(crate) mod chromium;
+pub(crate) mod clients;
 pub(crate) mod node_packages;
 pub(crate) mod postgres;
 pub(crate) mod real_model;

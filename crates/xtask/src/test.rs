@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use crate::{
     command::{Finished, cargo, debug_folder, npm, root, run as run_command, run_reading, web},
     counts::{Counts, Runner, TestsFailed},
-    parts::{self, chromium, node_packages, postgres::Postgres, real_model::RealModel},
+    parts::{self, chromium, clients, node_packages, postgres::Postgres, real_model::RealModel},
 };
 
 /// Which tests to run; all without a flag.
@@ -22,6 +22,9 @@ pub(crate) struct Choice {
     /// Only the browser journeys against the real program
     #[arg(long, group = "part")]
     e2e: bool,
+    /// Only programs of others against the real program: the OpenAI packages, Open WebUI's pipe and the like
+    #[arg(long, group = "part")]
+    clients: bool,
     /// Only a real conversation with a real model: the one at GLASSHOUSE_TEST_MODEL_URL, or a small one that is
     /// installed and started here
     #[arg(long, group = "part")]
@@ -30,7 +33,7 @@ pub(crate) struct Choice {
 
 impl Choice {
     fn is_all(self) -> bool {
-        !(self.rust_only || self.web_only || self.e2e || self.real_model)
+        !(self.rust_only || self.web_only || self.e2e || self.clients || self.real_model)
     }
 }
 
@@ -56,7 +59,7 @@ fn run_chosen(choice: Choice) -> anyhow::Result<Counts> {
         return with_real_model();
     }
     let mut counts = Counts::default();
-    if !choice.rust_only {
+    if !(choice.rust_only || choice.clients) {
         node_packages::install()?;
     }
     if choice.web_only || choice.is_all() {
@@ -71,6 +74,9 @@ fn run_chosen(choice: Choice) -> anyhow::Result<Counts> {
     }
     if choice.e2e || choice.is_all() {
         counts += journeys()?;
+    }
+    if choice.clients || choice.is_all() {
+        counts += with_clients()?;
     }
     Ok(counts)
 }
@@ -119,6 +125,24 @@ pub(crate) fn journeys() -> anyhow::Result<Counts> {
     node.env("CHROMIUM", chromium).env("GLASSHOUSE_BIN", programs.join("glasshouse"));
     node.env("SCRIPTED_MODEL_BIN", programs.join("scripted-model"));
     Ok(count(Runner::Node, &run_reading(&mut node)?))
+}
+
+/// Programs of others, unchanged, against the real program.
+pub(crate) fn with_clients() -> anyhow::Result<Counts> {
+    build()?;
+    let programs = debug_folder()?;
+    let mut counts = Counts::default();
+    let mut count_all = |runner, mut tests: Command| -> anyhow::Result<()> {
+        tests.env("GLASSHOUSE_BIN", programs.join("glasshouse"));
+        tests.env("SCRIPTED_MODEL_BIN", programs.join("scripted-model"));
+        counts += count(runner, &run_reading(&mut tests)?);
+        Ok(())
+    };
+    for tests in clients::python_tests()? {
+        count_all(Runner::Unittest, tests)?;
+    }
+    count_all(Runner::Node, clients::node_tests()?)?;
+    Ok(counts)
 }
 
 /// The tests that are left out elsewhere because they need a real model.

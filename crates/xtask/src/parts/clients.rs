@@ -1,0 +1,84 @@
+//! Programs of others that speak with Glasshouse: their pinned packages, installed again when the pins change.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::Context;
+
+use crate::command::{npm, parts_folder, root, run};
+
+/// Folders with `requirements.txt` and tests for Python's own `unittest`.
+const PYTHON: [&str; 2] = ["integrations/clients/python", "integrations/open_webui"];
+/// The folder with `package-lock.json` and tests for Node's own runner.
+const NODE: &str = "integrations/clients/node";
+
+/// A command that runs the Python tests of each folder.
+///
+/// # Errors
+/// Where the packages cannot be installed.
+pub(crate) fn python_tests() -> anyhow::Result<Vec<Command>> {
+    PYTHON.iter().map(|folder| python_test(&root().join(folder))).collect()
+}
+
+fn python_test(folder: &Path) -> anyhow::Result<Command> {
+    let mut tests = Command::new(install_python(folder)?);
+    tests.args(["-m", "unittest", "discover"]).current_dir(folder);
+    // No folders of byte code between the sources.
+    tests.env("PYTHONDONTWRITEBYTECODE", "1");
+    Ok(tests)
+}
+
+/// Installs what `requirements.txt` lists into an environment of its own; returns its Python.
+fn install_python(folder: &Path) -> anyhow::Result<PathBuf> {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let environment = parts_folder()?.join(format!("python-{name}"));
+    let (python, stamp) = (environment.join("bin/python"), environment.join("installed-requirements.txt"));
+    let requirements = folder.join("requirements.txt");
+    let wanted =
+        fs::read(&requirements).with_context(|| format!("cannot read {}", requirements.display()))?;
+    if fs::read(&stamp).is_ok_and(|installed| installed == wanted) {
+        println!("Python packages: as in {}.", requirements.display());
+        return Ok(python);
+    }
+    println!("Python packages: installing what {} lists.", requirements.display());
+    run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&environment))
+        .context("the clients' tests need Python 3 with venv")?;
+    run(Command::new(&python).args(["-m", "pip", "install", "-q", "-r"]).arg(&requirements))?;
+    fs::write(stamp, wanted).context("cannot note which packages are installed")?;
+    Ok(python)
+}
+
+/// A command that runs the Node tests.
+///
+/// # Errors
+/// Where the packages cannot be installed.
+pub(crate) fn node_tests() -> anyhow::Result<Command> {
+    super::check_node()?;
+    let folder = root().join(NODE);
+    install_node(&folder)?;
+    let mut files: Vec<_> = fs::read_dir(&folder)
+        .with_context(|| format!("cannot read {}", folder.display()))?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.to_string_lossy().ends_with(".test.mjs"))
+        .collect();
+    files.sort();
+    let mut tests = Command::new("node");
+    tests.args(["--test", "--test-concurrency=2", "--test-reporter=spec"]).args(files).current_dir(folder);
+    Ok(tests)
+}
+
+fn install_node(folder: &Path) -> anyhow::Result<()> {
+    let lock = fs::read(folder.join("package-lock.json"))
+        .with_context(|| format!("cannot read {}/package-lock.json", folder.display()))?;
+    let stamp = parts_folder()?.join("installed-clients-package-lock.json");
+    if folder.join("node_modules").is_dir() && fs::read(&stamp).is_ok_and(|installed| installed == lock) {
+        println!("Node packages of the clients: as in {NODE}/package-lock.json.");
+        return Ok(());
+    }
+    println!("Node packages of the clients: installing what {NODE}/package-lock.json lists.");
+    run(npm(&["ci", "--no-audit", "--no-fund"]).current_dir(folder))?;
+    fs::write(stamp, lock).context("cannot note which packages are installed")
+}
