@@ -80,6 +80,31 @@ async fn files_have_limits() {
     assert_eq!(answers[3], "The workspace is empty.");
 }
 
+#[tokio::test]
+async fn a_full_workspace_takes_no_new_files_but_changes() {
+    let play = Play::turns(vec![
+        call(0, "write_file", &json!({"path": "/999.md", "content": "last"})),
+        call(0, "write_file", &json!({"path": "/1000.md", "content": "too many"})),
+        call(0, "write_file", &json!({"path": "/0.md", "content": "changed"})),
+        text("End."),
+    ])
+    .await;
+    for number in 0..999 {
+        let path = agent::workspace::Path::parse_file(&format!("/{number}.md")).unwrap();
+        play.workspace.write(&path, "x", None).await.unwrap();
+    }
+    play.log().await;
+    let messages = play.requests().pop().unwrap();
+    let told: Vec<String> = messages
+        .iter()
+        .filter(|message| message.role == Role::Tool)
+        .map(domain::Message::plain_text)
+        .collect();
+    assert_eq!(told[0], "Wrote /999.md, 4 bytes.");
+    assert!(told[1].contains("holds 1000 files, which is the limit"), "{}", told[1]);
+    assert_eq!(told[2], "Replaced /0.md, 7 bytes, version 2.");
+}
+
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Nothing {}
 
