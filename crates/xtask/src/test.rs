@@ -141,7 +141,9 @@ pub(crate) fn with_clients() -> anyhow::Result<Counts> {
     for tests in clients::python_tests()? {
         count_all(Runner::Unittest, tests)?;
     }
-    count_all(Runner::Node, clients::node_tests()?)?;
+    for tests in clients::node_tests()? {
+        count_all(Runner::Node, tests)?;
+    }
     Ok(counts)
 }
 

@@ -12,8 +12,8 @@ use crate::command::{npm, parts_folder, root, run};
 
 /// Folders with `requirements.txt` and tests for Python's own `unittest`.
 const PYTHON: [&str; 2] = ["integrations/clients/python", "integrations/open_webui"];
-/// The folder with `package-lock.json` and tests for Node's own runner.
-const NODE: &str = "integrations/clients/node";
+/// Folders with `package-lock.json` and tests for Node's own runner.
+const NODE: [&str; 2] = ["integrations/clients/node", "integrations/clients/ai-sdk"];
 
 /// A command that runs the Python tests of each folder.
 ///
@@ -51,15 +51,18 @@ fn install_python(folder: &Path) -> anyhow::Result<PathBuf> {
     Ok(python)
 }
 
-/// A command that runs the Node tests.
+/// A command that runs the Node tests of each folder.
 ///
 /// # Errors
 /// Where the packages cannot be installed.
-pub(crate) fn node_tests() -> anyhow::Result<Command> {
+pub(crate) fn node_tests() -> anyhow::Result<Vec<Command>> {
     super::check_node()?;
-    let folder = root().join(NODE);
-    install_node(&folder)?;
-    let mut files: Vec<_> = fs::read_dir(&folder)
+    NODE.iter().map(|folder| node_test(&root().join(folder))).collect()
+}
+
+fn node_test(folder: &Path) -> anyhow::Result<Command> {
+    install_node(folder)?;
+    let mut files: Vec<_> = fs::read_dir(folder)
         .with_context(|| format!("cannot read {}", folder.display()))?
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|path| path.to_string_lossy().ends_with(".test.mjs"))
@@ -70,15 +73,17 @@ pub(crate) fn node_tests() -> anyhow::Result<Command> {
     Ok(tests)
 }
 
+/// Installs what `package-lock.json` lists.
 fn install_node(folder: &Path) -> anyhow::Result<()> {
-    let lock = fs::read(folder.join("package-lock.json"))
-        .with_context(|| format!("cannot read {}/package-lock.json", folder.display()))?;
-    let stamp = parts_folder()?.join("installed-clients-package-lock.json");
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let listed = folder.join("package-lock.json");
+    let lock = fs::read(&listed).with_context(|| format!("cannot read {}", listed.display()))?;
+    let stamp = parts_folder()?.join(format!("installed-clients-{name}-package-lock.json"));
     if folder.join("node_modules").is_dir() && fs::read(&stamp).is_ok_and(|installed| installed == lock) {
-        println!("Node packages of the clients: as in {NODE}/package-lock.json.");
+        println!("Node packages: as in {}.", listed.display());
         return Ok(());
     }
-    println!("Node packages of the clients: installing what {NODE}/package-lock.json lists.");
+    println!("Node packages: installing what {} lists.", listed.display());
     run(npm(&["ci", "--no-audit", "--no-fund"]).current_dir(folder))?;
     fs::write(stamp, lock).context("cannot note which packages are installed")
 }
