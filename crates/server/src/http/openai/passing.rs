@@ -50,7 +50,10 @@ pub(super) async fn pass_on(
     let wait = if passing.stream { app.config.first_token_timeout } else { WHOLE_ANSWER_TIMEOUT };
     let started = Instant::now();
     match upstream.post(body, wait).await {
-        Ok(response) => Ok(Answer { response, upstream, started, watch: UsageWatch::default() }.pass_back()),
+        Ok(response) => {
+            let watch = UsageWatch::default();
+            Ok(Answer { response, upstream, started, watch, between_events: true }.pass_back())
+        }
         Err(NoAnswer::Failed(error)) => Err(error.into()),
         Err(NoAnswer::Refused(refused)) => Ok(refusal(refused)),
     }
@@ -62,6 +65,8 @@ struct Answer {
     upstream: Upstream,
     started: Instant,
     watch: UsageWatch,
+    /// Whether what was passed back ends between two events.
+    between_events: bool,
 }
 
 impl Answer {
@@ -88,6 +93,7 @@ impl Answer {
         let error = match timeout(self.upstream.idle_timeout(), self.response.chunk()).await {
             Ok(Ok(Some(bytes))) => {
                 self.watch.feed(&bytes);
+                self.between_events = bytes.ends_with(b"\n\n") || bytes.ends_with(b"\r\n\r\n");
                 return Some((Ok(bytes), Some(self)));
             }
             Ok(Ok(None)) => {
@@ -99,8 +105,16 @@ impl Answer {
         };
         tracing::warn!(model = self.upstream.model(), %error, "a passed answer broke off");
         // In a stream the caller can be told why; elsewhere the broken transfer has to say it.
-        let last = if events { Ok(error_event(&error)) } else { Err(io::Error::other(error.message)) };
+        let last = if events { Ok(self.error_event(&error)) } else { Err(io::Error::other(error.message)) };
         Some((last, None))
+    }
+
+    fn error_event(&self, error: &ModelError) -> Bytes {
+        let object = ErrorObject::new(error.code, &error.message, None).to_json().to_string();
+        // An event that broke off ends here.
+        let mut out = if self.between_events { Vec::new() } else { b"\n\n".to_vec() };
+        sse::write_data(&object, &mut out);
+        out.into()
     }
 
     fn note_usage(self) {
@@ -113,14 +127,6 @@ impl Answer {
             "passed on"
         );
     }
-}
-
-fn error_event(error: &ModelError) -> Bytes {
-    let object = ErrorObject::new(error.code, &error.message, None).to_json().to_string();
-    // The line that broke off, if any, ends here.
-    let mut out = b"\n\n".to_vec();
-    sse::write_data(&object, &mut out);
-    out.into()
 }
 
 /// A refusal of the model server, in its own words where they are an error object.
