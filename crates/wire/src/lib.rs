@@ -3,11 +3,13 @@
 pub mod ag_ui;
 pub mod chat_stream;
 pub mod conversation;
+pub mod debug_events;
 pub mod details;
 mod escape;
 mod frames;
 pub mod markup;
 pub mod openai;
+mod redact;
 pub mod sse;
 pub mod tool_calls;
 pub mod ui_message_stream;

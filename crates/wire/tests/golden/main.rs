@@ -7,6 +7,7 @@ mod ag_ui;
 mod ag_ui_client;
 mod chat_stream;
 mod column;
+mod debug_events;
 mod openai;
 mod scenarios;
 mod texts;

@@ -1,0 +1,188 @@
+//! Tells a run as debug events: what was asked, what came back, and what went wrong, without secrets.
+
+use domain::{EventBody, Outcome, RunEvent, event::NoticeLevel};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::redact::{redact, redact_text};
+
+/// One thing that happened.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DebugEvent {
+    /// Unique.
+    pub id: String,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub timestamp: i64,
+    /// What kind of thing it is.
+    #[serde(rename = "type")]
+    pub kind: DebugKind,
+    /// Who did it.
+    pub source: DebugSource,
+    /// The details.
+    pub data: Value,
+    /// A line for people.
+    pub description: String,
+}
+
+/// What kind of thing happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DebugKind {
+    /// Something was asked.
+    Request,
+    /// Something came back.
+    Response,
+    /// A tool was called, or has ended.
+    ToolCall,
+    /// The model reasoned.
+    Thought,
+    /// Something failed.
+    Error,
+}
+
+/// Who did it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DebugSource {
+    /// The person, through a client.
+    Frontend,
+    /// The server.
+    Backend,
+    /// The model.
+    Llm,
+}
+
+impl DebugEvent {
+    /// Any event; secrets are taken out of `data` and `description`.
+    #[must_use]
+    pub fn new(
+        id: String,
+        timestamp: i64,
+        kind: DebugKind,
+        source: DebugSource,
+        mut data: Value,
+        description: &str,
+    ) -> Self {
+        redact(&mut data);
+        Self { id, timestamp, kind, source, data, description: redact_text(description) }
+    }
+
+    /// What an event of a run is to a debugger. Deltas are nothing: the whole comes when it is finished.
+    #[must_use]
+    pub fn of(event: &RunEvent) -> Option<Self> {
+        let (kind, source, mut data, description) = told(&event.body)?;
+        if let (Some(agent), Value::Object(fields)) = (event.agent.id(), &mut data) {
+            fields.insert("agent".to_owned(), Value::from(agent));
+        }
+        let id = format!("{}:{}", event.run, event.seq);
+        Some(Self::new(id, event.at, kind, source, data, &description))
+    }
+}
+
+fn told(body: &EventBody) -> Option<(DebugKind, DebugSource, Value, String)> {
+    use DebugKind::{Error, Request, Response, Thought, ToolCall};
+    use DebugSource::{Backend, Frontend, Llm};
+    Some(match body {
+        EventBody::RunStarted { model, .. } => {
+            (Request, Frontend, json!({"model": model}), format!("A run begins with {model}"))
+        }
+        EventBody::StepStarted { step } => {
+            (Request, Backend, json!({"step": step}), format!("Model call {step}"))
+        }
+        EventBody::TextFinished { text, answer, .. } => {
+            (Response, Llm, json!({"text": text, "answer": answer}), "The model wrote".to_owned())
+        }
+        EventBody::ReasoningFinished { text, duration_ms, .. } => {
+            (Thought, Llm, json!({"text": text, "durationMs": duration_ms}), "The model reasoned".to_owned())
+        }
+        EventBody::ToolStarted { call, name, arguments, .. } => (
+            ToolCall,
+            Llm,
+            json!({"call": call, "name": name, "arguments": arguments}),
+            format!("{name} is called"),
+        ),
+        EventBody::ToolHandedOver { call, name, arguments } => (
+            ToolCall,
+            Llm,
+            json!({"call": call, "name": name, "arguments": arguments}),
+            format!("{name} is handed over"),
+        ),
+        EventBody::ToolFinished { call, name, result, error, duration_ms, .. } => (
+            if *error { Error } else { ToolCall },
+            Backend,
+            json!({"call": call, "name": name, "result": result, "durationMs": duration_ms}),
+            format!("{name} {}", if *error { "failed" } else { "has ended" }),
+        ),
+        EventBody::ApprovalAsked { approval, call, name, arguments } => (
+            Request,
+            Backend,
+            json!({"approval": approval, "call": call, "arguments": arguments}),
+            format!("{name} waits for consent"),
+        ),
+        EventBody::ApprovalAnswered { approval, decision, reason, .. } => (
+            Response,
+            Frontend,
+            json!({"approval": approval, "decision": decision, "reason": reason}),
+            "The consent was decided".to_owned(),
+        ),
+        EventBody::QuestionAsked { question, text, options, .. } => {
+            (Request, Backend, json!({"question": question, "options": options}), text.clone())
+        }
+        EventBody::QuestionAnswered { question, answer } => (
+            Response,
+            Frontend,
+            json!({"question": question, "answer": answer}),
+            "The question was answered".to_owned(),
+        ),
+        EventBody::AgentStarted { name, call, task } => (
+            Request,
+            Backend,
+            json!({"name": name, "call": call, "task": task}),
+            format!("Sub-agent {name} begins"),
+        ),
+        EventBody::AgentFinished { outcome, result } => (
+            if *outcome == Outcome::Failed { Error } else { Response },
+            Backend,
+            json!({"outcome": outcome, "result": result}),
+            "A sub-agent has ended".to_owned(),
+        ),
+        EventBody::ModelCalled { model, usage, duration_ms, .. } => (
+            Response,
+            Llm,
+            json!({"model": model, "usage": usage, "durationMs": duration_ms}),
+            format!("{model} answered in {duration_ms} ms"),
+        ),
+        EventBody::Notice { level, message } => (
+            if *level == NoticeLevel::Error { Error } else { Response },
+            Backend,
+            json!({"level": level}),
+            message.clone(),
+        ),
+        EventBody::SourcesFound { sources } => {
+            (Response, Backend, json!({"sources": sources}), "Sources were found".to_owned())
+        }
+        EventBody::PlanChanged { todos } => {
+            (Response, Backend, json!({"todos": todos}), "The plan has changed".to_owned())
+        }
+        EventBody::FileChanged { path, version, size_bytes } => (
+            Response,
+            Backend,
+            json!({"path": path, "version": version, "sizeBytes": size_bytes}),
+            format!("{path} has changed"),
+        ),
+        EventBody::RunFinished { outcome, problem, usage, .. } => (
+            if *outcome == Outcome::Failed { Error } else { Response },
+            Backend,
+            json!({"outcome": outcome, "problem": problem, "usage": usage}),
+            problem.as_ref().map_or("The run has ended".to_owned(), |problem| problem.message.clone()),
+        ),
+        EventBody::Status { .. }
+        | EventBody::TextStarted { .. }
+        | EventBody::TextDelta { .. }
+        | EventBody::ReasoningStarted { .. }
+        | EventBody::ReasoningDelta { .. }
+        | EventBody::ToolRequested { .. }
+        | EventBody::ToolArgumentsDelta { .. }
+        | EventBody::ToolProgress { .. } => return None,
+    })
+}
