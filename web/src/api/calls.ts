@@ -93,8 +93,8 @@ export const readFile = async (chat: string, path: string) =>
   (await send(fileAddress(chat, path))).arrayBuffer();
 
 export const activityAddress = `${v1}/activity`;
-/** The page draws 25 times a second; more packets would only wake it up. */
-const batchMs = 40;
+/** The page draws a text some 16 times a second; more packets would only wake it up. */
+const batchMs = 60;
 export const runEventsAddress = (run: string, after: number, previewBytes: number) =>
   `/runs/${id(run)}/events?preview=${previewBytes}&batch_ms=${batchMs}&after=${after}`;
 export const getCall = (run: string, toolCall: string) =>
