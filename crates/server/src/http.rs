@@ -6,6 +6,7 @@ mod chat_stream;
 mod chats;
 mod connections;
 mod copilotkit;
+mod debug_chat;
 mod files;
 mod health;
 mod keys;
@@ -92,6 +93,11 @@ pub fn table() -> Vec<Route> {
         post(User, "/runs/{run}/approvals/{approval}", runs::approve),
         post(User, "/runs/{run}/questions/{question}", runs::answer),
         post(User, "/chat/stream", chat_stream::post),
+        // A chat with debug events
+        post(Admin, "/api/config", debug_chat::configure),
+        post(User, "/api/chat", debug_chat::chat),
+        get(User, "/ws", debug_chat::socket),
+        get(Public, "/", debug_chat::root),
         // The AI SDK
         post(User, "/api/ui-message-stream", ui_message_stream::post),
         get(User, "/api/ui-message-stream/{chat}/stream", ui_message_stream::resume),

@@ -254,7 +254,7 @@ impl App {
     }
 
     /// The conversation from the beginning to `leaf`, as the model has to see it.
-    async fn history(
+    pub(crate) async fn history(
         &self,
         messages: &[ChatMessage],
         leaf: Option<MessageId>,

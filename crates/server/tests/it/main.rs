@@ -7,6 +7,7 @@ mod chat_stream;
 mod chats;
 mod connection;
 mod connections;
+mod debug_chat;
 mod formats;
 mod harness;
 mod keys;

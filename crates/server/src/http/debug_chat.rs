@@ -1,0 +1,283 @@
+//! A chat that shows what goes on behind it: one call for an answer with its debug events, and a WebSocket that has
+//! them as they happen.
+
+use std::{collections::HashSet, sync::Arc, time::Duration};
+
+use axum::{
+    extract::{
+        Request, State, WebSocketUpgrade,
+        ws::{Message as Frame, WebSocket, rejection::WebSocketUpgradeRejection},
+    },
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
+use domain::{ChatId, Message, MessageId, Part, Problem, Role, RunId, RunSummary, UserId};
+use llm::{BaseUrl, Secret};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio::sync::{broadcast::error::RecvError, mpsc};
+use wire::{chat_stream::ChatStreamRequest, debug_events::DebugEvent};
+
+use super::{ag_ui::thread, web};
+use crate::{
+    app::App,
+    auth::Caller,
+    error::ApiError,
+    extract::{Json, RawJson},
+    models::ResolvedModel,
+    turns::{FreeRun, OutsideTurn},
+};
+
+/// How long events are gathered before they are sent.
+const BATCH: Duration = Duration::from_millis(50);
+/// Events on their way to one socket.
+const SOCKET_CAPACITY: usize = 1024;
+const PING_AFTER: Duration = Duration::from_secs(15);
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Config {
+    api_endpoint: String,
+    api_key: Option<String>,
+    model: Option<String>,
+}
+
+/// Whether a model server was connected, in words.
+#[derive(Debug, Serialize)]
+pub(super) struct Configured {
+    success: bool,
+    message: String,
+}
+
+/// `POST /api/config`: connects a model server, in place of an earlier connection to the same address.
+pub(super) async fn configure(State(app): State<Arc<App>>, Json(config): Json<Config>) -> Response {
+    match connect(&app, config).await {
+        Ok(message) => Json(Configured { success: true, message }).into_response(),
+        Err(error) => {
+            let message = error.problem().message.clone();
+            let mut response = error.into_response();
+            *response.body_mut() =
+                axum::body::Body::from(json!({"success": false, "message": message}).to_string());
+            response.headers_mut().remove(axum::http::header::CONTENT_LENGTH);
+            response
+        }
+    }
+}
+
+async fn connect(app: &App, config: Config) -> Result<String, ApiError> {
+    let unprocessable =
+        |message: String| ApiError::invalid(message).with_status(StatusCode::UNPROCESSABLE_ENTITY);
+    let base_url = BaseUrl::parse(&config.api_endpoint).map_err(|error| unprocessable(error.to_string()))?;
+    let key = config.api_key.map(Secret::new).filter(|key| !key.reveal().is_empty());
+    let models = app
+        .models
+        .ask(&base_url, key.as_ref())
+        .await
+        .map_err(|error| ApiError::from(error).with_status(StatusCode::UNPROCESSABLE_ENTITY))?;
+    let earlier: Vec<_> = {
+        let catalogue = app.models.catalogue();
+        let same = |known: &&crate::models::KnownConnection| {
+            !known.from_environment && known.base_url.to_string() == base_url.to_string()
+        };
+        catalogue.connections.iter().filter(same).map(|known| known.id).collect()
+    };
+    let name = base_url.to_string();
+    let known = app.models.connect(name, &base_url, key.as_ref(), models, app.clock.now_ms()).await?;
+    for id in earlier {
+        app.models.disconnect(id).await?;
+    }
+    if let Some(model) = config.model {
+        app.models.set_default(&model).await?;
+    }
+    Ok(format!("Connected to {}: {} models.", known.base_url, known.models.len()))
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Place {
+    conversation_id: Option<String>,
+    parent_message_id: Option<MessageId>,
+}
+
+/// An answer with what went on behind it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Answer {
+    message: AnswerMessage,
+    conversation_id: Option<String>,
+    debug_events: Vec<DebugEvent>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Problem>,
+}
+
+#[derive(Debug, Serialize)]
+struct AnswerMessage {
+    id: String,
+    role: &'static str,
+    content: String,
+    timestamp: i64,
+}
+
+/// `POST /api/chat`: says something and waits for the answer.
+pub(super) async fn chat(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    RawJson(body): RawJson,
+) -> Result<Json<Answer>, ApiError> {
+    let (place, request, is_stateless) = read(&body)?;
+    let model = app.models.resolve(request.model.as_deref())?;
+    let (run, id, conversation_id) = if is_stateless {
+        let (history, owner) = (request.messages, caller.id());
+        let free = FreeRun { owner, workspace: None, history, model, client_tools: Vec::new() };
+        let run = app.run_freely(free).await?;
+        (run, run.to_string(), place.conversation_id)
+    } else {
+        let said = request.messages.into_iter().next_back();
+        let said = said.ok_or_else(|| ApiError::invalid("`message` is missing."))?.content;
+        let (run, message, chat) = say(&app, &caller, place, said, model).await?;
+        (run, message.to_string(), Some(chat))
+    };
+    let (summary, debug_events) = collect(&app, run).await?;
+    let timestamp = app.clock.now_ms();
+    let message = AnswerMessage { id, role: "assistant", content: summary.answer, timestamp };
+    Ok(Json(Answer { message, conversation_id, debug_events, error: summary.problem }))
+}
+
+/// The request as a conversation whose last message is what is said now; whether it came with one.
+fn read(body: &[u8]) -> Result<(Place, ChatStreamRequest, bool), ApiError> {
+    let fits =
+        |error: serde_json::Error| ApiError::invalid(format!("The request's JSON does not fit: {error}."));
+    let mut fields: Value = serde_json::from_slice(body).map_err(fits)?;
+    let place = Place::deserialize(&fields).map_err(fits)?;
+    let Some(said) = fields.get("message").cloned().filter(|said| !said.is_null()) else {
+        return Err(ApiError::invalid("`message` has to be text or a list of content parts."));
+    };
+    let mut messages = match fields.get("messages") {
+        Some(Value::Array(messages)) => messages.clone(),
+        None | Some(Value::Null) => Vec::new(),
+        Some(_) => return Err(ApiError::invalid("`messages` has to be a list of messages.")),
+    };
+    let is_stateless = fields.get("messages").is_some_and(Value::is_array);
+    messages.push(json!({"role": "user", "content": said}));
+    fields["messages"] = Value::Array(messages);
+    let request = ChatStreamRequest::decode(fields.to_string().as_bytes());
+    let request = request.map_err(|error| ApiError::invalid(error.to_string()).with_field(error.field()))?;
+    Ok((place, request, is_stateless))
+}
+
+/// Says it in the conversation's chat, or in a new one.
+async fn say(
+    app: &App,
+    caller: &Caller,
+    place: Place,
+    said: Vec<Part>,
+    model: ResolvedModel,
+) -> Result<(RunId, MessageId, String), ApiError> {
+    let conversation = place.conversation_id.unwrap_or_else(|| format!("debug-{}", RunId::generate()));
+    let chat = thread::find_or_make(app, caller, &conversation).await?;
+    let parent = place.parent_message_id.or(chat.current);
+    let messages = app.store.messages(chat.id).await?;
+    if parent.is_some_and(|parent| !messages.iter().any(|message| message.id == parent)) {
+        return Err(ApiError::conflict("`parentMessageId` is not in this conversation (any more)."));
+    }
+    thread::stop_others(app, chat.id).await;
+    let chat_id: ChatId = chat.id;
+    let mut history = app.history(&messages, parent).await?;
+    history.push(Message { content: said.clone(), ..Message::text(Role::User, "") });
+    let turn = OutsideTurn { parent, said: Some(said), history, model, client_tools: Vec::new() };
+    let exchange = app.say_from_outside(chat, turn).await?;
+    let run = exchange.assistant.run.ok_or_else(|| ApiError::internal("an exchange without a run"))?;
+    Ok((run, exchange.assistant.id, chat_id.to_string()))
+}
+
+async fn collect(app: &App, run: RunId) -> Result<(RunSummary, Vec<DebugEvent>), ApiError> {
+    let (mut summary, mut events) = (RunSummary::default(), Vec::new());
+    let mut reader = app.runs.read(run, 0);
+    while let Some(logged) = reader.next().await? {
+        for logged in logged {
+            summary.push(&logged.event);
+            events.extend(DebugEvent::of(&logged.event));
+        }
+    }
+    Ok((summary, events))
+}
+
+/// `GET /ws`: the debug events of the caller's runs as they happen.
+pub(super) async fn socket(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Result<Response, ApiError> {
+    let upgrade = upgrade.map_err(|_| ApiError::invalid("This address takes a WebSocket only."))?;
+    let owner = caller.id();
+    Ok(upgrade.on_upgrade(move |socket| watch(app, owner, socket)))
+}
+
+/// `GET /`: the web app; for a WebSocket the same as `/ws`.
+pub(super) async fn root(
+    State(app): State<Arc<App>>,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let Ok(upgrade) = upgrade else { return Ok(web::serve(&request)) };
+    let caller = Caller::identify(&app, request.headers()).await?;
+    let owner = caller.ok_or_else(|| ApiError::unauthenticated(false))?.id();
+    Ok(upgrade.on_upgrade(move |socket| watch(app, owner, socket)))
+}
+
+/// Sends what happens in a person's runs until the socket closes.
+async fn watch(app: Arc<App>, owner: UserId, mut socket: WebSocket) {
+    let mut changes = app.runs.subscribe();
+    let (sender, mut events) = mpsc::channel(SOCKET_CAPACITY);
+    let mut known = HashSet::new();
+    loop {
+        for live in app.runs.live_of(owner) {
+            if known.insert(live.id) {
+                app.tasks.spawn(follow(app.clone(), live.id, sender.clone()));
+            }
+        }
+        tokio::select! {
+            () = app.stopping.cancelled() => return drop(socket.send(Frame::Close(None)).await),
+            change = changes.recv() => if let Err(RecvError::Closed) = change { return },
+            Some(first) = events.recv() => {
+                tokio::time::sleep(BATCH).await;
+                let mut batch = vec![first];
+                while let Ok(event) = events.try_recv() {
+                    batch.push(event);
+                }
+                let text = json!({"type": "debug_events", "events": batch}).to_string();
+                if socket.send(Frame::Text(text.into())).await.is_err() {
+                    return;
+                }
+            }
+            message = socket.recv() => match message {
+                // Whatever a watcher says, it only watches.
+                Some(Ok(Frame::Close(_)) | Err(_)) | None => return,
+                Some(Ok(_)) => {}
+            },
+            () = tokio::time::sleep(PING_AFTER) => {
+                if socket.send(Frame::Ping(bytes::Bytes::new())).await.is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// Reads a run for a socket until either ends.
+async fn follow(app: Arc<App>, run: RunId, to: mpsc::Sender<DebugEvent>) {
+    let mut reader = app.runs.read(run, 0);
+    loop {
+        let logged = tokio::select! {
+            () = to.closed() => return,
+            () = app.stopping.cancelled() => return,
+            logged = reader.next() => logged,
+        };
+        let Ok(Some(logged)) = logged else { return };
+        for event in logged.iter().filter_map(|logged| DebugEvent::of(&logged.event)) {
+            if to.send(event).await.is_err() {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! The chat with debug events: configuring, asking, branching, and the WebSocket of one person.
+
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use reqwest::header;
+use scripted::{Behaviour, Reply, ScriptedServer};
+use serde_json::{Value, json};
+use tokio_tungstenite::tungstenite::{Message, client::IntoClientRequest};
+
+use crate::harness::Server;
+
+const KEY: &str = "sk-very-secret-0123456789";
+
+/// A server whose default model answers from a script.
+async fn start() -> (Server, String, ScriptedServer) {
+    let (server, cookie) = Server::start_signed_in().await;
+    let model = ScriptedServer::start(Behaviour::sequence(vec![
+        Reply::calls(&[("write_file", json!({"path": "/a.txt", "content": format!("the key is {KEY}")}))]),
+        Reply::text("Written."),
+        Reply::text("Later."),
+    ]))
+    .await
+    .unwrap();
+    let config = json!({"apiEndpoint": model.base_url(), "apiKey": KEY, "model": "scripted"});
+    let answer = server.post("/api/config", &cookie, &config).await;
+    answer.expect(200);
+    assert_eq!(answer.json()["success"], true);
+    assert!(!answer.text.contains(KEY), "{}", answer.text);
+    (server, cookie, model)
+}
+
+#[tokio::test]
+async fn an_answer_comes_with_what_went_on() {
+    let (server, cookie, model) = start().await;
+    let answer = server.post("/api/chat", &cookie, &json!({"message": "Write it"})).await;
+    answer.expect(200);
+    let json = answer.json();
+    assert_eq!(
+        (&json["message"]["role"], &json["message"]["content"]),
+        (&json!("assistant"), &json!("Written."))
+    );
+    assert!(json["message"]["timestamp"].as_i64().unwrap() > 1_000_000_000_000);
+    let events = json["debugEvents"].as_array().unwrap();
+    for kind in ["request", "response", "tool_call"] {
+        assert!(events.iter().any(|event| event["type"] == kind), "{kind}: {events:#?}");
+    }
+    for field in ["id", "timestamp", "type", "source", "data", "description"] {
+        assert!(events.iter().all(|event| !event[field].is_null()), "{field}");
+    }
+    assert!(!answer.text.contains(KEY) && answer.text.contains("[redacted]"), "{}", answer.text);
+    let next = json!({"message": "And?", "conversationId": json["conversationId"]});
+    let next = server.post("/api/chat", &cookie, &next).await.json();
+    assert_eq!(next["conversationId"], json["conversationId"]);
+    let sent = model.requests().pop().unwrap()["messages"].to_string();
+    assert!(sent.contains("Write it") && sent.contains("Written.") && sent.contains("And?"), "{sent}");
+    let branch = json!({"message": "Or?", "conversationId": json["conversationId"],
+        "parentMessageId": json["message"]["id"]});
+    server.post("/api/chat", &cookie, &branch).await.expect(200);
+    let sent = model.requests().pop().unwrap()["messages"].to_string();
+    assert!(sent.contains("Or?") && !sent.contains("And?"), "{sent}");
+}
+
+#[tokio::test]
+async fn with_messages_nothing_is_kept() {
+    let (server, cookie, model) = start().await;
+    let body = json!({"message": [{"type": "text", "text": "Now?"}],
+        "messages": [{"role": "user", "content": "Before"}, {"role": "assistant", "content": "Yes."}]});
+    let answer = server.post("/api/chat", &cookie, &body).await;
+    answer.expect(200);
+    assert!(model.requests()[0]["messages"].to_string().contains("Before"));
+    let chats = server.get("/api/v1/chats", &cookie).await.json();
+    assert_eq!(chats["chats"], json!([]));
+}
+
+#[tokio::test]
+async fn what_is_refused_says_why() {
+    let (server, cookie) = Server::start_signed_in().await;
+    let plain = server.key_of_plain_user("bob@example.org").await;
+    let config = json!({"apiEndpoint": "http://127.0.0.1:9/v1", "apiKey": KEY});
+    let answer = server.post("/api/config", &cookie, &config).await;
+    assert_eq!((answer.status.as_u16(), &answer.json()["success"]), (422, &json!(false)));
+    assert!(answer.json()["message"].as_str().unwrap().len() > 20 && !answer.text.contains(KEY));
+    server.post("/api/config", &plain, &config).await.expect(403);
+    for body in [
+        json!({}),
+        json!({"message": ""}),
+        json!({"message": 5}),
+        json!({"message": "x", "messages": "y"}),
+        json!({"message": "x", "conversationId": 7}),
+        json!([]),
+    ] {
+        server.post("/api/chat", &cookie, &body).await.expect(400);
+    }
+}
+
+async fn connect(
+    server: &Server,
+    path: &str,
+    credential: &str,
+) -> impl futures_util::Stream<Item = Value> + Unpin + use<> {
+    let mut request = server.url(path).replace("http", "ws").into_client_request().unwrap();
+    if credential.starts_with("gh_") {
+        request.headers_mut().insert(header::AUTHORIZATION, format!("Bearer {credential}").parse().unwrap());
+    } else {
+        request.headers_mut().insert(header::COOKIE, credential.parse().unwrap());
+    }
+    let tcp = tokio::net::TcpStream::connect(server.address).await.unwrap();
+    let (socket, _) = tokio_tungstenite::client_async(request, tcp).await.unwrap();
+    Box::pin(socket.filter_map(async |message| match message {
+        Ok(Message::Text(text)) => serde_json::from_str(text.as_str()).ok(),
+        _ => None,
+    }))
+}
+
+#[tokio::test]
+async fn a_socket_has_the_events_of_its_person_only() {
+    let (server, cookie, _model) = start().await;
+    let other = server.key_of_plain_user("bob@example.org").await;
+    let (mut mine, mut root) = (connect(&server, "/ws", &cookie).await, connect(&server, "/", &cookie).await);
+    let mut theirs = connect(&server, "/ws", &other).await;
+    let answer = server.post("/api/chat", &cookie, &json!({"message": "Write it"})).await.json();
+    for socket in [&mut mine, &mut root] {
+        let mut seen = Vec::new();
+        while seen.len() < answer["debugEvents"].as_array().unwrap().len() {
+            let batch = socket.next().await.unwrap();
+            assert_eq!(batch["type"], "debug_events");
+            seen.extend(batch["events"].as_array().unwrap().clone());
+        }
+        assert_eq!(json!(seen), answer["debugEvents"], "the same events, in order");
+    }
+    let nothing = tokio::time::timeout(Duration::from_millis(300), theirs.next()).await;
+    assert!(nothing.is_err(), "{nothing:?}");
+    assert_eq!(server.get("/", "").await.status, 200, "without a WebSocket it is the web app");
+}
