@@ -1,6 +1,6 @@
 //! The connections to SQLite or PostgreSQL: opening, migrating, and where reads and writes go.
 
-use std::{str::FromStr, time::Duration};
+use std::{fmt::Write as _, str::FromStr, time::Duration};
 
 use sqlx::{
     AssertSqlSafe, Connection, PgConnection, PgPool, SqlitePool,
@@ -98,7 +98,7 @@ impl Db {
         Ok(Self::Postgres(pool))
     }
 
-    /// The same database for the event writer, which on PostgreSQL has a connection of its own.
+    /// The same database for the writer task, which on PostgreSQL has a connection of its own.
     pub(crate) fn for_writer(&self) -> Self {
         match self {
             Self::Sqlite { .. } => self.clone(),
@@ -134,6 +134,24 @@ impl Db {
             Self::Sqlite { write, .. } => Query::Sqlite(sqlx::query(sql).persistent(keep), On::Pool(write)),
             Self::Postgres(pool) => Query::Postgres(sqlx::query(sql).persistent(keep), On::Pool(pool)),
         }
+    }
+
+    /// Adds `($1,$2), ($3,$4)` and so on, or `(?,?), (?,?)` for SQLite, which compares each name with all
+    /// before it.
+    pub(crate) fn push_rows(&self, sql: &mut String, rows: usize, columns: usize) {
+        for value in 0..rows * columns {
+            sql.push_str(match (value, value % columns) {
+                (0, _) => "(",
+                (_, 0) => "), (",
+                _ => ",",
+            });
+            match self {
+                Self::Sqlite { .. } => sql.push('?'),
+                // Writing to a String does not fail.
+                Self::Postgres(_) => _ = write!(sql, "${}", value + 1),
+            }
+        }
+        sql.push(')');
     }
 
     /// A transaction that may write; dropping it undoes everything.

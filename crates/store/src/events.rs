@@ -2,7 +2,7 @@
 
 use domain::RunId;
 
-use crate::{Store, StoreError, query::Row};
+use crate::{Store, StoreError, query::Row, writer::Work};
 
 /// Consecutive events of one run.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,7 +27,7 @@ impl Store {
     /// `Conflict("seq")` where it does not begin right after the run's last stored event, `NotFound` where
     /// there is no such run. After `Unavailable` it may or may not be stored: look at [`Store::run`].
     pub async fn append(&self, segment: Segment) -> Result<(), StoreError> {
-        self.0.writer.append(segment).await
+        self.0.writer.write(Work::Append, segment).await
     }
 
     /// The segments that hold events after number `after`, in order, until they are `limit_bytes` together or

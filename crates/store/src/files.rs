@@ -1,6 +1,13 @@
 //! The files of a workspace: text by path, with a version that counts up so that writers notice each other.
 
-use crate::{Store, StoreError, query::Row};
+use std::collections::HashMap;
+
+use crate::{
+    Store, StoreError,
+    db::Db,
+    query::{Row, storable},
+    writer::{Rows, Work},
+};
 
 /// A file as a list shows it.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,11 +36,51 @@ const INSERT: &str = "INSERT INTO files (workspace, path, content, size_bytes, v
                       RETURNING version";
 const REPLACE: &str = "UPDATE files SET content = $3, size_bytes = $4, version = version + 1, changed_at = $5 \
                        WHERE workspace = $1 AND path = $2 AND version = $6 RETURNING version";
-const INSERT_OR_REPLACE: &str = "INSERT INTO files (workspace, path, content, size_bytes, version, changed_at) \
-     VALUES ($1, $2, $3, $4, 1, $5) ON CONFLICT (workspace, path) DO UPDATE \
-     SET content = excluded.content, size_bytes = excluded.size_bytes, \
-         version = files.version + 1, changed_at = excluded.changed_at \
-     RETURNING version";
+
+/// A file to be written whatever stands in its place, its names as they are stored.
+#[derive(Debug)]
+pub(crate) struct FileWrite {
+    workspace: String,
+    path: String,
+    content: String,
+    changed_at: i64,
+}
+
+impl Rows for FileWrite {
+    type Key<'a> = (&'a str, &'a str);
+    type Answer = u64;
+    /// Each may be large.
+    const MOST: usize = 256;
+
+    fn key(&self) -> (&str, &str) {
+        (&self.workspace, &self.path)
+    }
+
+    /// Gives the new versions.
+    async fn write(db: &Db, files: &[Self]) -> Result<Vec<u64>, StoreError> {
+        let mut sql = String::from(
+            "INSERT INTO files (workspace, path, content, size_bytes, version, changed_at) VALUES ",
+        );
+        db.push_rows(&mut sql, files.len(), 6);
+        sql.push_str(
+            " ON CONFLICT (workspace, path) DO UPDATE SET content = excluded.content, \
+             size_bytes = excluded.size_bytes, version = files.version + 1, \
+             changed_at = excluded.changed_at RETURNING workspace, path, version",
+        );
+        // In one order everywhere: two processes that lock in different orders can block each other.
+        let mut sorted: Vec<&Self> = files.iter().collect();
+        sorted.sort_unstable_by_key(|file| file.key());
+        let query = sorted.into_iter().fold(db.built(sql), |query, file| {
+            let query = query.bind(&*file.workspace).bind(&*file.path).bind(file.content.as_bytes());
+            query.number(file.content.len() as u64).number(1).bind(file.changed_at)
+        });
+        let read = |row: &Row| Ok(((row.get("workspace")?, row.get("path")?), row.number("version")?));
+        let versions: HashMap<(String, String), u64> =
+            query.fetch_all().await?.iter().map(read).collect::<Result<_, StoreError>>()?;
+        let version = |file: &Self| versions.get(&(file.workspace.clone(), file.path.clone())).copied();
+        files.iter().map(|file| version(file).ok_or(StoreError::NotFound)).collect()
+    }
+}
 
 impl Store {
     /// All files of a workspace (the id of a chat or of a run as text), by path.
@@ -83,9 +130,17 @@ impl Store {
         now: i64,
     ) -> Result<u64, StoreError> {
         let (sql, version) = match expected_version {
+            None => {
+                let file = FileWrite {
+                    workspace: storable(workspace),
+                    path: storable(path),
+                    content: content.to_owned(),
+                    changed_at: now,
+                };
+                return self.0.writer.write(Work::WriteFile, file).await;
+            }
             Some(0) => (INSERT, None),
             Some(version) => (REPLACE, Some(version)),
-            None => (INSERT_OR_REPLACE, None),
         };
         // The content goes in as bytes, which may hold U+0000 on both databases.
         let query = self.db().write(sql).text(workspace).text(path).bind(content.as_bytes());

@@ -37,7 +37,7 @@ impl Query<'_> {
     /// Binds text. U+0000, which PostgreSQL cannot store, becomes U+FFFD on both databases.
     pub(crate) fn text(self, text: &str) -> Self {
         match text.contains('\0') {
-            true => self.bind(text.replace('\0', "\u{fffd}")),
+            true => self.bind(storable(text)),
             false => self.bind(text),
         }
     }
@@ -67,8 +67,7 @@ impl Query<'_> {
 
     /// Binds a value as JSON text.
     pub(crate) fn json<T: Serialize + ?Sized>(self, value: &T) -> Result<Self, StoreError> {
-        let json = serde_json::to_string(value).map_err(|error| StoreError::Corrupt(error.to_string()))?;
-        Ok(self.bind(json))
+        Ok(self.bind(to_json(value)?))
     }
 
     /// Binds a value as JSON text, or nothing.
@@ -112,6 +111,16 @@ impl Query<'_> {
     pub(crate) async fn fetch_one(self) -> Result<Row, StoreError> {
         self.fetch_optional().await?.ok_or(StoreError::NotFound)
     }
+}
+
+/// The text as the databases store it: without U+0000.
+pub(crate) fn storable(text: &str) -> String {
+    text.replace('\0', "\u{fffd}")
+}
+
+/// A value as JSON text.
+pub(crate) fn to_json<T: Serialize + ?Sized>(value: &T) -> Result<String, StoreError> {
+    serde_json::to_string(value).map_err(|error| StoreError::Corrupt(error.to_string()))
 }
 
 async fn execute<DB>(

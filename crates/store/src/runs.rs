@@ -1,11 +1,15 @@
 //! Runs: who started what, with which model, and how it ended. Their logs are in `events.rs`.
 
+use std::collections::HashSet;
+
 use domain::{ChatId, MessageId, RunId, RunSummary, UserId};
 
 use crate::{
     Store, StoreError,
+    db::Db,
     messages::fill_message,
-    query::{Query, Row},
+    query::{Query, Row, to_json},
+    writer::{Rows, Work},
 };
 
 /// A run to be kept.
@@ -57,6 +61,61 @@ pub(crate) fn insert<'a>(query: Query<'a>, run: &NewRun) -> Query<'a> {
     query.text(&run.model).bind(run.started_at)
 }
 
+impl Rows for NewRun {
+    type Key<'a> = RunId;
+    type Answer = ();
+    const MOST: usize = 1024;
+
+    fn key(&self) -> RunId {
+        self.id
+    }
+
+    async fn write(db: &Db, runs: &[Self]) -> Result<Vec<()>, StoreError> {
+        let mut sql = String::from("INSERT INTO runs (id, owner, chat, message, model, started_at) VALUES ");
+        db.push_rows(&mut sql, runs.len(), 6);
+        runs.iter().fold(db.built(sql), insert).execute().await?;
+        Ok(vec![(); runs.len()])
+    }
+}
+
+/// The end of a run that fills no message and belongs to no chat.
+#[derive(Debug)]
+pub(crate) struct RunEnd {
+    run: RunId,
+    finished_at: i64,
+    /// As JSON.
+    summary: String,
+}
+
+impl Rows for RunEnd {
+    type Key<'a> = RunId;
+    type Answer = bool;
+    const MOST: usize = 1024;
+
+    fn key(&self) -> RunId {
+        self.run
+    }
+
+    /// Tells which of the runs were there, going on, and without a chat.
+    async fn write(db: &Db, ends: &[Self]) -> Result<Vec<bool>, StoreError> {
+        // Both databases call the columns of VALUES column1, column2 …
+        let mut sql = String::from(
+            "UPDATE runs SET finished_at = ended.column2, summary = ended.column3 FROM (VALUES ",
+        );
+        db.push_rows(&mut sql, ends.len(), 3);
+        sql.push_str(
+            ") AS ended WHERE id = ended.column1 AND finished_at IS NULL AND chat IS NULL \
+             AND message IS NULL RETURNING id",
+        );
+        let query = ends
+            .iter()
+            .fold(db.built(sql), |query, end| query.id(end.run).bind(end.finished_at).bind(&*end.summary));
+        let rows = query.fetch_all().await?;
+        let finished: HashSet<RunId> = rows.iter().map(|row| row.id("id")).collect::<Result<_, _>>()?;
+        Ok(ends.iter().map(|end| finished.contains(&end.run)).collect())
+    }
+}
+
 /// The statement that reads runs, with the given end.
 macro_rules! select_runs {
     ($end:literal) => {
@@ -75,7 +134,7 @@ impl Store {
     /// # Errors
     /// `NotFound` where its owner or chat is gone, `Conflict("id")` where the id is taken.
     pub async fn create_run(&self, run: &NewRun) -> Result<(), StoreError> {
-        insert(self.db().write(INSERT), run).execute().await.map(drop)
+        self.0.writer.write(Work::CreateRun, run.clone()).await
     }
 
     /// The run with this id, whoever's it is.
@@ -105,11 +164,9 @@ impl Store {
         finished_at: i64,
         summary: &RunSummary,
     ) -> Result<(), StoreError> {
-        // A run without a chat is one statement, which does not keep other writers waiting.
-        let alone = "UPDATE runs SET finished_at = $2, summary = $3 \
-                     WHERE id = $1 AND finished_at IS NULL AND chat IS NULL AND message IS NULL RETURNING id";
-        let alone = self.db().write(alone).id(id).bind(finished_at).json(summary)?;
-        if alone.fetch_optional().await?.is_some() {
+        // A run without a chat is one statement, which it shares with others.
+        let end = RunEnd { run: id, finished_at, summary: to_json(summary)? };
+        if self.0.writer.write(Work::FinishRun, end).await? {
             return Ok(());
         }
         let mut tx = self.db().begin().await?;

@@ -1,58 +1,67 @@
-//! Group commit: one task writes all event segments, everything that waits with one statement.
+//! Group commit: one task writes what runs write, everything of a kind that waits with one statement.
 
-use std::{
-    collections::HashMap,
-    fmt::Write as _,
-    slice,
-    sync::{Mutex, PoisonError},
-};
+mod log;
+mod rows;
 
-use domain::RunId;
+use std::sync::{Mutex, PoisonError};
+
 use tokio::{
     sync::{mpsc, oneshot},
     task::{JoinSet, yield_now},
 };
 
-use crate::{Segment, StoreError, db::Db};
+use crate::{NewRun, Segment, StoreError, db::Db, files::FileWrite, runs::RunEnd};
+use log::Log;
+pub(crate) use rows::Rows;
+use rows::write_rows;
 
-/// How many segments may wait; the next caller waits for a place. Also the most in one statement.
-const QUEUE_SEGMENTS: usize = 1024;
-
-/// How many runs' heads are kept in mind.
-const MAX_HEADS: usize = 10_000;
+/// How many may wait; the next caller waits for a place. Also the most in one statement.
+const QUEUE: usize = 1024;
 
 /// The task's owner. Dropping it ends the task: whoever waited for an answer is gone by then.
 #[derive(Debug)]
 pub(crate) struct Writer {
     /// Nothing once stopped.
-    queue: Mutex<Option<mpsc::Sender<Append>>>,
+    queue: Mutex<Option<mpsc::Sender<Work>>>,
     task: tokio::sync::Mutex<JoinSet<()>>,
 }
 
+/// What waits to be written.
 #[derive(Debug)]
-struct Append {
-    segment: Segment,
-    done: oneshot::Sender<Outcome>,
+pub(crate) enum Work {
+    CreateRun(Job<NewRun, ()>),
+    Append(Job<Segment, ()>),
+    WriteFile(Job<FileWrite, u64>),
+    FinishRun(Job<RunEnd, bool>),
 }
 
-type Outcome = Result<(), StoreError>;
+/// A row and who waits for what becomes of it.
+#[derive(Debug)]
+pub(crate) struct Job<T, A> {
+    row: T,
+    waiter: Waiter<A>,
+}
 
-/// The segment does not begin where its log ends.
-const REFUSED: Outcome = Err(StoreError::Conflict("seq"));
+type Waiter<A> = oneshot::Sender<Result<A, StoreError>>;
 
 impl Writer {
     pub(crate) fn start(db: Db) -> Self {
-        let (queue, appends) = mpsc::channel(QUEUE_SEGMENTS);
+        let (queue, work) = mpsc::channel(QUEUE);
         let mut task = JoinSet::new();
-        task.spawn(write_all(db, appends));
+        task.spawn(write_all(db, work));
         Self { queue: Mutex::new(Some(queue)), task: tokio::sync::Mutex::new(task) }
     }
 
-    pub(crate) async fn append(&self, segment: Segment) -> Outcome {
+    /// Queues a row as the given kind of work, and waits until it is committed or refused.
+    pub(crate) async fn write<T, A>(
+        &self,
+        kind: impl FnOnce(Job<T, A>) -> Work,
+        row: T,
+    ) -> Result<A, StoreError> {
         let stopped = || StoreError::Unavailable("the store is closed".to_owned());
         let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let (done, outcome) = oneshot::channel();
-        queue.ok_or_else(stopped)?.send(Append { segment, done }).await.map_err(|_| stopped())?;
+        let (waiter, outcome) = oneshot::channel();
+        queue.ok_or_else(stopped)?.send(kind(Job { row, waiter })).await.map_err(|_| stopped())?;
         outcome.await.map_err(|_| stopped())?
     }
 
@@ -63,233 +72,67 @@ impl Writer {
     }
 }
 
-async fn write_all(db: Db, mut appends: mpsc::Receiver<Append>) {
-    let mut log = Log { db, heads: HashMap::new() };
-    let mut batch = Vec::new();
-    while appends.recv_many(&mut batch, QUEUE_SEGMENTS).await > 0 {
-        let (segments, waiters): (Vec<_>, Vec<_>) =
-            batch.drain(..).map(|append| (append.segment, append.done)).unzip();
-        for (waiter, outcome) in waiters.into_iter().zip(log.write(&segments).await) {
-            // A waiter that has left does not want to know.
-            let _ = waiter.send(outcome);
-        }
+async fn write_all(db: Db, mut queue: mpsc::Receiver<Work>) {
+    let mut log = Log::new(db.clone());
+    let mut work = Vec::new();
+    while queue.recv_many(&mut work, QUEUE).await > 0 {
+        Batch::sort(work.drain(..)).write(&db, &mut log).await;
         // Those who got their answer may have more to write: let them queue, so that they share a commit.
         yield_now().await;
     }
-    if let Db::Postgres(_) = log.db {
-        log.db.close().await;
+    if let Db::Postgres(_) = db {
+        db.close().await;
     }
 }
 
-/// The database and what is known about the ends of the logs in it.
-struct Log {
-    db: Db,
-    /// The number of the last stored event of runs written to lately. It may be out of date where another
-    /// process writes too, but does no harm: after an event there is one possible primary key, so the insert
-    /// fails on the row that process has written.
-    heads: HashMap<RunId, u64>,
+/// What is written in one go, by kind.
+#[derive(Debug, Default)]
+struct Batch {
+    runs: Vec<Job<NewRun, ()>>,
+    segments: Vec<Job<Segment, ()>>,
+    files: Vec<Job<FileWrite, u64>>,
+    ends: Vec<Job<RunEnd, bool>>,
 }
 
-impl Log {
-    /// Writes the segments that continue their logs; one outcome for each.
-    async fn write(&mut self, segments: &[Segment]) -> Vec<Outcome> {
-        let mut outcomes = match self.commit(segments).await {
-            Ok(outcomes) => outcomes,
-            // One of them cannot be stored: another process was faster, or has just deleted the run.
-            Err(StoreError::Conflict(_) | StoreError::NotFound) => vec![REFUSED; segments.len()],
-            Err(error) => {
-                tracing::error!(segments = segments.len(), %error, "events could not be stored");
-                self.heads.clear();
-                vec![Err(error); segments.len()]
-            }
-        };
-        // A refusal may come from a head that is out of date, or from another segment of the batch. The
-        // refused get a second chance, each alone.
-        let mut down = None;
-        for (segment, outcome) in
-            segments.iter().zip(&mut outcomes).filter(|(_, outcome)| **outcome == REFUSED)
-        {
-            *outcome = match &down {
-                None => self.write_alone(segment).await,
-                Some(error) => Err(StoreError::clone(error)),
-            };
-            if let Err(error @ StoreError::Unavailable(_)) = outcome {
-                down = Some(error.clone());
+impl Batch {
+    fn sort(work: impl Iterator<Item = Work>) -> Self {
+        let mut batch = Self::default();
+        for work in work {
+            match work {
+                Work::CreateRun(job) => batch.runs.push(job),
+                Work::Append(job) => batch.segments.push(job),
+                Work::WriteFile(job) => batch.files.push(job),
+                Work::FinishRun(job) => batch.ends.push(job),
             }
         }
-        outcomes
+        batch
     }
 
-    /// Writes one segment, trusting nothing that is remembered.
-    async fn write_alone(&mut self, segment: &Segment) -> Outcome {
-        self.heads.remove(&segment.run);
-        let error = match self.commit(slice::from_ref(segment)).await {
-            Ok(outcomes) => return outcomes.into_iter().collect(),
-            Err(error) => error,
-        };
-        self.heads.remove(&segment.run);
-        match error {
-            StoreError::Conflict(_) => REFUSED,
-            other => Err(other),
-        }
-    }
+    /// Runs first: the first event of each is what somebody is looking at.
+    async fn write(self, db: &Db, log: &mut Log) {
+        let (runs, waiters) = unzip(self.runs);
+        let created = write_rows(db, &runs).await;
+        log.begin(runs.iter().zip(&created).filter(|(_, outcome)| outcome.is_ok()).map(|(run, _)| run.id));
+        answer(waiters, created);
 
-    /// Stores the segments that continue their logs, all with one statement. An error concerns all of them.
-    async fn commit(&mut self, segments: &[Segment]) -> Result<Vec<Outcome>, StoreError> {
-        self.learn_heads(segments).await?;
-        let outcomes: Vec<Outcome> = segments.iter().map(|segment| self.advance(segment)).collect();
-        let accepted: Vec<&Segment> = segments
-            .iter()
-            .zip(&outcomes)
-            .filter_map(|(segment, outcome)| outcome.is_ok().then_some(segment))
-            .collect();
-        if !accepted.is_empty() {
-            self.insert(&accepted).await?;
-        }
-        Ok(outcomes)
-    }
+        let (segments, waiters) = unzip(self.segments);
+        answer(waiters, log.write(&segments).await);
 
-    /// Moves the run's head over the segment, if it continues there.
-    fn advance(&mut self, segment: &Segment) -> Outcome {
-        let head = self.heads.get_mut(&segment.run).ok_or(StoreError::NotFound)?;
-        if segment.first_seq != *head + 1 || segment.last_seq < segment.first_seq {
-            return REFUSED;
-        }
-        *head = segment.last_seq;
-        Ok(())
-    }
+        let (files, waiters) = unzip(self.files);
+        answer(waiters, write_rows(db, &files).await);
 
-    /// Looks up the heads of runs not known yet.
-    async fn learn_heads(&mut self, segments: &[Segment]) -> Result<(), StoreError> {
-        if self.heads.len() > MAX_HEADS {
-            self.heads.clear();
-        }
-        let mut runs: Vec<RunId> = segments.iter().map(|segment| segment.run).collect();
-        runs.retain(|run| !self.heads.contains_key(run));
-        if runs.is_empty() {
-            return Ok(());
-        }
-        runs.sort_unstable();
-        runs.dedup();
-        let mut sql = String::from(
-            "SELECT id, COALESCE((SELECT last_seq FROM segments WHERE segments.run = runs.id \
-             ORDER BY first_seq DESC LIMIT 1), 0) AS head FROM runs WHERE id IN ",
-        );
-        push_placeholders(&mut sql, &self.db, 1, runs.len());
-        let query = runs.iter().fold(self.db.built(sql), |query, run| query.id(run));
-        for row in query.fetch_all().await? {
-            self.heads.insert(row.id("id")?, row.number("head")?);
-        }
-        Ok(())
-    }
-
-    async fn insert(&self, segments: &[&Segment]) -> Result<(), StoreError> {
-        let mut sql = String::from("INSERT INTO segments (run, first_seq, last_seq, lines) VALUES ");
-        for row in 0..segments.len() {
-            sql.push_str(if row == 0 { "" } else { ", " });
-            push_placeholders(&mut sql, &self.db, row * 4 + 1, 4);
-        }
-        let query = segments.iter().fold(self.db.built(sql), |query, segment| {
-            query.id(segment.run).number(segment.first_seq).number(segment.last_seq).text(&segment.lines)
-        });
-        query.execute().await.map(drop)
+        let (ends, waiters) = unzip(self.ends);
+        answer(waiters, write_rows(db, &ends).await);
     }
 }
 
-/// Adds `($first,$(first + 1)…)`, or `(?,?…)` for SQLite, which compares each name with all before it.
-fn push_placeholders(sql: &mut String, db: &Db, first: usize, count: usize) {
-    for number in first..first + count {
-        sql.push(if number == first { '(' } else { ',' });
-        match db {
-            Db::Sqlite { .. } => sql.push('?'),
-            // Writing to a String does not fail.
-            Db::Postgres(_) => _ = write!(sql, "${number}"),
-        }
-    }
-    sql.push(')');
+fn unzip<T, A>(jobs: Vec<Job<T, A>>) -> (Vec<T>, Vec<Waiter<A>>) {
+    jobs.into_iter().map(|job| (job.row, job.waiter)).unzip()
 }
 
-#[cfg(test)]
-mod tests {
-    use domain::UserId;
-
-    use super::*;
-    use crate::{NewRun, NewUser, Store, UserRole};
-
-    async fn add_user(store: &Store) -> UserId {
-        let user = NewUser {
-            id: UserId::generate(),
-            email: "a@x".to_owned(),
-            name: String::new(),
-            role: UserRole::User,
-            password_hash: String::new(),
-            created_at: 0,
-        };
-        store.create_user(&user).await.unwrap().id
-    }
-
-    async fn add_run(store: &Store, owner: UserId, finished_at: Option<i64>) -> RunId {
-        let id = RunId::generate();
-        let run = NewRun { id, owner, chat: None, message: None, model: String::new(), started_at: 0 };
-        store.create_run(&run).await.unwrap();
-        if let Some(finished_at) = finished_at {
-            store.finish_run(id, finished_at, &domain::RunSummary::default()).await.unwrap();
-        }
-        id
-    }
-
-    fn segment(run: RunId, seq: u64) -> Segment {
-        Segment { run, first_seq: seq, last_seq: seq, lines: "{}\n".to_owned() }
-    }
-
-    /// What happens to these segments when they share a batch.
-    async fn check(log: &mut Log, batch: &[(RunId, u64, Outcome)]) {
-        let segments: Vec<Segment> = batch.iter().map(|(run, seq, _)| segment(*run, *seq)).collect();
-        let expected: Vec<Outcome> = batch.iter().map(|(_, _, outcome)| outcome.clone()).collect();
-        assert_eq!(log.write(&segments).await, expected);
-    }
-
-    #[tokio::test]
-    async fn one_segment_of_a_batch_does_not_harm_the_others() {
-        let store = Store::open("sqlite::memory:").await.unwrap();
-        let owner = add_user(&store).await;
-        let (a, b) = (add_run(&store, owner, None).await, add_run(&store, owner, None).await);
-        let doomed = add_run(&store, owner, Some(1)).await;
-        let [mut log, mut other] = [(); 2].map(|()| Log { db: store.db().clone(), heads: HashMap::new() });
-        let missing = Err(StoreError::NotFound);
-
-        let strange = RunId::generate();
-        let batch = [
-            (a, 1, Ok(())),
-            (b, 3, REFUSED),
-            (strange, 1, missing.clone()),
-            (a, 2, Ok(())),
-            (doomed, 1, Ok(())),
-        ];
-        check(&mut log, &batch).await;
-        // What `log` remembers of run a is now out of date: its insert will fail as a whole.
-        check(&mut other, &[(a, 3, Ok(()))]).await;
-        check(&mut log, &[(a, 3, REFUSED), (b, 1, Ok(())), (a, 4, Ok(()))]).await;
-        check(&mut other, &[(a, 5, Ok(()))]).await;
-        check(&mut log, &[(b, 2, Ok(())), (a, 6, Ok(()))]).await;
-        // And so will this one, on the foreign key.
-        store.purge_runs(2).await.unwrap();
-        check(&mut log, &[(doomed, 2, missing), (b, 3, Ok(())), (a, 7, Ok(()))]).await;
-
-        assert_eq!(store.run(a).await.unwrap().last_seq, 7);
-        assert_eq!(store.run(b).await.unwrap().last_seq, 3);
-    }
-
-    #[tokio::test]
-    async fn all_hear_that_the_database_is_gone() {
-        let store = Store::open("sqlite::memory:").await.unwrap();
-        let run = add_run(&store, add_user(&store).await, None).await;
-        let mut log = Log { db: store.db().clone(), heads: HashMap::new() };
-        store.close().await;
-        let outcomes = log.write(&[segment(run, 1), segment(run, 2)]).await;
-        assert!(
-            outcomes.iter().all(|outcome| matches!(outcome, Err(StoreError::Unavailable(_)))),
-            "{outcomes:?}"
-        );
+fn answer<A>(waiters: Vec<Waiter<A>>, outcomes: Vec<Result<A, StoreError>>) {
+    for (waiter, outcome) in waiters.into_iter().zip(outcomes) {
+        // A waiter that has left does not want to know.
+        let _ = waiter.send(outcome);
     }
 }

@@ -24,3 +24,4 @@ mod search;
 mod sessions;
 mod settings;
 mod users;
+mod writer;

@@ -1,0 +1,225 @@
+//! The ends of the logs, and the statement that adds many segments to many logs.
+
+use std::{collections::HashMap, slice};
+
+use domain::RunId;
+
+use crate::{Segment, StoreError, db::Db};
+
+/// How many runs' heads are kept in mind.
+const MAX_HEADS: usize = 10_000;
+
+type Outcome = Result<(), StoreError>;
+
+/// The segment does not begin where its log ends.
+const REFUSED: Outcome = Err(StoreError::Conflict("seq"));
+
+/// The database and what is known about the ends of the logs in it.
+#[derive(Debug)]
+pub(super) struct Log {
+    db: Db,
+    /// The number of the last stored event of runs written to lately. It may be out of date where another
+    /// process writes too, but does no harm: after an event there is one possible primary key, so the insert
+    /// fails on the row that process has written.
+    heads: HashMap<RunId, u64>,
+}
+
+impl Log {
+    pub(super) fn new(db: Db) -> Self {
+        Self { db, heads: HashMap::new() }
+    }
+
+    /// Takes note of runs that have just been made, so that nobody has to look for their heads.
+    pub(super) fn begin(&mut self, runs: impl Iterator<Item = RunId>) {
+        self.heads.extend(runs.map(|run| (run, 0)));
+    }
+
+    /// Writes the segments that continue their logs; one outcome for each.
+    pub(super) async fn write(&mut self, segments: &[Segment]) -> Vec<Outcome> {
+        if segments.is_empty() {
+            return Vec::new();
+        }
+        let mut outcomes = match self.commit(segments).await {
+            Ok(outcomes) => outcomes,
+            // One of them cannot be stored: another process was faster, or has just deleted the run.
+            Err(StoreError::Conflict(_) | StoreError::NotFound) => vec![REFUSED; segments.len()],
+            Err(error) => {
+                tracing::error!(segments = segments.len(), %error, "events could not be stored");
+                self.heads.clear();
+                vec![Err(error); segments.len()]
+            }
+        };
+        // A refusal may come from a head that is out of date, or from another segment of the batch. The
+        // refused get a second chance, each alone.
+        let mut down = None;
+        for (segment, outcome) in
+            segments.iter().zip(&mut outcomes).filter(|(_, outcome)| **outcome == REFUSED)
+        {
+            *outcome = match &down {
+                None => self.write_alone(segment).await,
+                Some(error) => Err(StoreError::clone(error)),
+            };
+            if let Err(error @ StoreError::Unavailable(_)) = outcome {
+                down = Some(error.clone());
+            }
+        }
+        outcomes
+    }
+
+    /// Writes one segment, trusting nothing that is remembered.
+    async fn write_alone(&mut self, segment: &Segment) -> Outcome {
+        self.heads.remove(&segment.run);
+        let error = match self.commit(slice::from_ref(segment)).await {
+            Ok(outcomes) => return outcomes.into_iter().collect(),
+            Err(error) => error,
+        };
+        self.heads.remove(&segment.run);
+        match error {
+            StoreError::Conflict(_) => REFUSED,
+            other => Err(other),
+        }
+    }
+
+    /// Stores the segments that continue their logs, all with one statement. An error concerns all of them.
+    async fn commit(&mut self, segments: &[Segment]) -> Result<Vec<Outcome>, StoreError> {
+        self.learn_heads(segments).await?;
+        let outcomes: Vec<Outcome> = segments.iter().map(|segment| self.advance(segment)).collect();
+        let accepted: Vec<&Segment> = segments
+            .iter()
+            .zip(&outcomes)
+            .filter_map(|(segment, outcome)| outcome.is_ok().then_some(segment))
+            .collect();
+        if !accepted.is_empty() {
+            self.insert(&accepted).await?;
+        }
+        Ok(outcomes)
+    }
+
+    /// Moves the run's head over the segment, if it continues there.
+    fn advance(&mut self, segment: &Segment) -> Outcome {
+        let head = self.heads.get_mut(&segment.run).ok_or(StoreError::NotFound)?;
+        if segment.first_seq != *head + 1 || segment.last_seq < segment.first_seq {
+            return REFUSED;
+        }
+        *head = segment.last_seq;
+        Ok(())
+    }
+
+    /// Looks up the heads of runs not known yet.
+    async fn learn_heads(&mut self, segments: &[Segment]) -> Result<(), StoreError> {
+        if self.heads.len() > MAX_HEADS {
+            self.heads.clear();
+        }
+        let mut runs: Vec<RunId> = segments.iter().map(|segment| segment.run).collect();
+        runs.retain(|run| !self.heads.contains_key(run));
+        if runs.is_empty() {
+            return Ok(());
+        }
+        runs.sort_unstable();
+        runs.dedup();
+        let mut sql = String::from(
+            "SELECT id, COALESCE((SELECT last_seq FROM segments WHERE segments.run = runs.id \
+             ORDER BY first_seq DESC LIMIT 1), 0) AS head FROM runs WHERE id IN ",
+        );
+        self.db.push_rows(&mut sql, 1, runs.len());
+        let query = runs.iter().fold(self.db.built(sql), |query, run| query.id(run));
+        for row in query.fetch_all().await? {
+            self.heads.insert(row.id("id")?, row.number("head")?);
+        }
+        Ok(())
+    }
+
+    async fn insert(&self, segments: &[&Segment]) -> Result<(), StoreError> {
+        let mut sql = String::from("INSERT INTO segments (run, first_seq, last_seq, lines) VALUES ");
+        self.db.push_rows(&mut sql, segments.len(), 4);
+        let query = segments.iter().fold(self.db.built(sql), |query, segment| {
+            query.id(segment.run).number(segment.first_seq).number(segment.last_seq).text(&segment.lines)
+        });
+        query.execute().await.map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::UserId;
+
+    use super::*;
+    use crate::{NewRun, NewUser, Store, UserRole};
+
+    async fn add_user(store: &Store) -> UserId {
+        let user = NewUser {
+            id: UserId::generate(),
+            email: "a@x".to_owned(),
+            name: String::new(),
+            role: UserRole::User,
+            password_hash: String::new(),
+            created_at: 0,
+        };
+        store.create_user(&user).await.unwrap().id
+    }
+
+    async fn add_run(store: &Store, owner: UserId, finished_at: Option<i64>) -> RunId {
+        let id = RunId::generate();
+        let run = NewRun { id, owner, chat: None, message: None, model: String::new(), started_at: 0 };
+        store.create_run(&run).await.unwrap();
+        if let Some(finished_at) = finished_at {
+            store.finish_run(id, finished_at, &domain::RunSummary::default()).await.unwrap();
+        }
+        id
+    }
+
+    fn segment(run: RunId, seq: u64) -> Segment {
+        Segment { run, first_seq: seq, last_seq: seq, lines: "{}\n".to_owned() }
+    }
+
+    /// What happens to these segments when they share a batch.
+    async fn check(log: &mut Log, batch: &[(RunId, u64, Outcome)]) {
+        let segments: Vec<Segment> = batch.iter().map(|(run, seq, _)| segment(*run, *seq)).collect();
+        let expected: Vec<Outcome> = batch.iter().map(|(_, _, outcome)| outcome.clone()).collect();
+        assert_eq!(log.write(&segments).await, expected);
+    }
+
+    #[tokio::test]
+    async fn one_segment_of_a_batch_does_not_harm_the_others() {
+        let store = Store::open("sqlite::memory:").await.unwrap();
+        let owner = add_user(&store).await;
+        let (a, b) = (add_run(&store, owner, None).await, add_run(&store, owner, None).await);
+        let doomed = add_run(&store, owner, Some(1)).await;
+        let [mut log, mut other] = [(); 2].map(|()| Log::new(store.db().clone()));
+        let missing = Err(StoreError::NotFound);
+
+        let strange = RunId::generate();
+        let batch = [
+            (a, 1, Ok(())),
+            (b, 3, REFUSED),
+            (strange, 1, missing.clone()),
+            (a, 2, Ok(())),
+            (doomed, 1, Ok(())),
+        ];
+        check(&mut log, &batch).await;
+        // What `log` remembers of run a is now out of date: its insert will fail as a whole.
+        check(&mut other, &[(a, 3, Ok(()))]).await;
+        check(&mut log, &[(a, 3, REFUSED), (b, 1, Ok(())), (a, 4, Ok(()))]).await;
+        check(&mut other, &[(a, 5, Ok(()))]).await;
+        check(&mut log, &[(b, 2, Ok(())), (a, 6, Ok(()))]).await;
+        // And so will this one, on the foreign key.
+        store.purge_runs(2).await.unwrap();
+        check(&mut log, &[(doomed, 2, missing), (b, 3, Ok(())), (a, 7, Ok(()))]).await;
+
+        assert_eq!(store.run(a).await.unwrap().last_seq, 7);
+        assert_eq!(store.run(b).await.unwrap().last_seq, 3);
+    }
+
+    #[tokio::test]
+    async fn all_hear_that_the_database_is_gone() {
+        let store = Store::open("sqlite::memory:").await.unwrap();
+        let run = add_run(&store, add_user(&store).await, None).await;
+        let mut log = Log::new(store.db().clone());
+        store.close().await;
+        let outcomes = log.write(&[segment(run, 1), segment(run, 2)]).await;
+        assert!(
+            outcomes.iter().all(|outcome| matches!(outcome, Err(StoreError::Unavailable(_)))),
+            "{outcomes:?}"
+        );
+    }
+}

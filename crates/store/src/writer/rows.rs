@@ -1,0 +1,113 @@
+//! Writing many rows with one statement, so that a bad one harms none of the others.
+
+use std::{collections::HashSet, hash::Hash, slice};
+
+use crate::{StoreError, db::Db};
+
+/// A kind of row that is written many at a time.
+pub(crate) trait Rows: Sized + Sync {
+    /// What tells the rows of one statement apart.
+    type Key<'a>: Eq + Hash + Send
+    where
+        Self: 'a;
+    /// What the database tells about a row it has written.
+    type Answer: Send;
+    /// The most in one statement.
+    const MOST: usize;
+
+    fn key(&self) -> Self::Key<'_>;
+
+    /// Writes rows with different keys with one statement, all or nothing; one answer for each.
+    fn write(db: &Db, rows: &[Self]) -> impl Future<Output = Result<Vec<Self::Answer>, StoreError>> + Send;
+}
+
+/// Writes the rows in their order; one outcome for each.
+pub(super) async fn write_rows<T: Rows>(db: &Db, rows: &[T]) -> Vec<Result<T::Answer, StoreError>> {
+    let mut outcomes = Vec::with_capacity(rows.len());
+    let mut rest = rows;
+    while !rest.is_empty() {
+        let (together, later) = rest.split_at(count_different(rest));
+        match T::write(db, together).await {
+            Ok(answers) => outcomes.extend(answers.into_iter().map(Ok)),
+            // One of them cannot be written, and nobody knows which.
+            Err(StoreError::Conflict(_) | StoreError::NotFound) if together.len() > 1 => {
+                write_each(db, together, &mut outcomes).await;
+            }
+            Err(error) => outcomes.extend(together.iter().map(|_| Err(error.clone()))),
+        }
+        rest = later;
+    }
+    outcomes
+}
+
+/// How many rows from the beginning have different keys and fit into one statement; at least one.
+fn count_different<T: Rows>(rows: &[T]) -> usize {
+    let mut seen = HashSet::new();
+    rows.iter().take(T::MOST).take_while(|row| seen.insert(row.key())).count()
+}
+
+/// Writes each row with a statement of its own, until the database is gone.
+async fn write_each<T: Rows>(db: &Db, rows: &[T], outcomes: &mut Vec<Result<T::Answer, StoreError>>) {
+    let mut down = None;
+    for row in rows {
+        let outcome = match &down {
+            None => T::write(db, slice::from_ref(row)).await,
+            Some(error) => Err(StoreError::clone(error)),
+        };
+        if let Err(error @ StoreError::Unavailable(_)) = &outcome {
+            down = Some(error.clone());
+        }
+        outcomes.push(outcome.and_then(|answers| answers.into_iter().next().ok_or(StoreError::NotFound)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{RunId, UserId};
+
+    use super::*;
+    use crate::{NewRun, NewUser, Store, UserRole};
+
+    async fn add_user(store: &Store) -> UserId {
+        let user = NewUser {
+            id: UserId::generate(),
+            email: "a@x".to_owned(),
+            name: String::new(),
+            role: UserRole::User,
+            password_hash: String::new(),
+            created_at: 0,
+        };
+        store.create_user(&user).await.unwrap().id
+    }
+
+    fn new_run(id: RunId, owner: UserId) -> NewRun {
+        NewRun { id, owner, chat: None, message: None, model: String::new(), started_at: 0 }
+    }
+
+    #[tokio::test]
+    async fn one_row_of_a_batch_does_not_harm_the_others() {
+        let store = Store::open("sqlite::memory:").await.unwrap();
+        let owner = add_user(&store).await;
+        let [a, b, c, d] = [(); 4].map(|()| RunId::generate());
+        store.create_run(&new_run(d, owner)).await.unwrap();
+        let nobody = UserId::generate();
+        let rows = [(a, owner), (b, nobody), (c, owner), (a, owner), (d, owner), (b, owner)];
+        let rows = rows.map(|(id, owner)| new_run(id, owner));
+        let taken = Err(StoreError::Conflict("id"));
+        let expected = [Ok(()), Err(StoreError::NotFound), Ok(()), taken.clone(), taken, Ok(())];
+        assert_eq!(write_rows(store.db(), &rows).await, expected);
+        let stored = store.unfinished_runs().await.unwrap().len();
+        assert_eq!(stored, 4);
+    }
+
+    #[tokio::test]
+    async fn all_hear_that_the_database_is_gone() {
+        let store = Store::open("sqlite::memory:").await.unwrap();
+        let owner = add_user(&store).await;
+        store.close().await;
+        let rows = [(); 3].map(|()| new_run(RunId::generate(), owner));
+        let outcomes = write_rows(store.db(), &rows).await;
+        let told = outcomes.iter().all(|outcome| matches!(outcome, Err(StoreError::Unavailable(_))));
+        assert!(told && outcomes.len() == 3, "{outcomes:?}");
+    }
+}
