@@ -303,3 +303,6 @@ fn resume(value: Option<&Value>) -> Checked<Vec<Resume>> {
     };
     entries.iter().map(entry).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -13,7 +13,8 @@ use crate::command::{npm, parts_folder, root, run};
 /// Folders with `requirements.txt` and tests for Python's own `unittest`.
 const PYTHON: [&str; 2] = ["integrations/clients/python", "integrations/open_webui"];
 /// Folders with `package-lock.json` and tests for Node's own runner.
-const NODE: [&str; 2] = ["integrations/clients/node", "integrations/clients/ai-sdk"];
+const NODE: [&str; 3] =
+    ["integrations/clients/ag-ui", "integrations/clients/ai-sdk", "integrations/clients/node"];
 
 /// A command that runs the Python tests of each folder.
 ///
