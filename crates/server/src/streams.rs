@@ -15,11 +15,13 @@ use serde_json::Value;
 use wire::{
     ag_ui::{AgUiEncoder, Door},
     chat_stream::{ChatStreamEncoder, ChatStreamOptions},
+    debug_events::DebugEvent,
     details::DetailsEncoder,
     markup::{MarkupEncoder, Writing},
     openai::{CompletionEncoder, CompletionOptions},
     sse::{Frame, KEEP_ALIVE},
     tool_calls::ToolCallsEncoder,
+    ui_message_stream::UiMessageEncoder,
 };
 
 use crate::{
@@ -48,6 +50,10 @@ pub enum Format {
     Details(Box<DetailsEncoder>),
     /// AG-UI's events, as one run.
     AgUi(Box<AgUiEncoder>),
+    /// The parts of the AI SDK.
+    UiMessages(Box<UiMessageEncoder>),
+    /// Debug events.
+    Debug,
 }
 
 /// What a reader asks for beside the format's name.
@@ -82,10 +88,13 @@ impl Format {
             "markup" => Self::Markup(Box::new(MarkupEncoder::new(options.writing))),
             "details" => Self::Details(Box::new(DetailsEncoder::new(options.writing))),
             "ag_ui" => Self::AgUi(Box::new(AgUiEncoder::new(Door::watching()))),
+            "ui_message_stream" => Self::UiMessages(Box::default()),
+            "debug" => Self::Debug,
             other => {
                 let other: String = other.chars().take(40).collect();
                 return Err(ApiError::invalid(format!(
-                    "There is no format “{other}”. There are: native, chat, openai, tool_calls, markup, details, ag_ui."
+                    "There is no format “{other}”. There are: native, chat, openai, tool_calls, markup, \
+                     details, ag_ui, ui_message_stream, debug."
                 )));
             }
         })
@@ -94,13 +103,14 @@ impl Format {
     /// Takes note of an event the reader has already had.
     pub fn prime(&mut self, event: &RunEvent) {
         match self {
-            Self::Native(_) => {}
+            Self::Native(_) | Self::Debug => {}
             Self::Chat(encoder) => encoder.prime(event),
             Self::OpenAi(encoder) => encoder.prime(event),
             Self::ToolCalls(encoder) => encoder.prime(event),
             Self::Markup(encoder) => encoder.prime(event),
             Self::Details(encoder) => encoder.prime(event),
             Self::AgUi(encoder) => encoder.prime(event),
+            Self::UiMessages(encoder) => encoder.prime(event),
         }
     }
 
@@ -113,6 +123,10 @@ impl Format {
             Self::Markup(encoder) => encoder.push(&logged.event),
             Self::Details(encoder) => encoder.push(&logged.event),
             Self::AgUi(encoder) => encoder.push(&logged.event),
+            Self::UiMessages(encoder) => encoder.push(&logged.event),
+            Self::Debug => {
+                DebugEvent::of(&logged.event).map(debug_frame(logged.event.seq)).into_iter().collect()
+            }
         };
         frames.iter().for_each(|frame| frame.write(out));
     }
@@ -135,6 +149,11 @@ impl Format {
         frame.write(&mut out);
         out.into()
     }
+}
+
+fn debug_frame(seq: u64) -> impl Fn(DebugEvent) -> Frame {
+    // Plain data always has a JSON form.
+    move |event| Frame { id: Some(seq), event: None, data: serde_json::to_string(&event).unwrap_or_default() }
 }
 
 impl Native {
