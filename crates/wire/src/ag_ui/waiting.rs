@@ -150,7 +150,8 @@ impl AgUiEncoder {
         let open: Vec<String> =
             self.calls.iter().filter(|(_, call)| call.is_open()).map(|(id, _)| id.clone()).collect();
         for call in open {
-            self.end_arguments(&call, None, &mut frames);
+            // The model has written nothing, which means an empty object.
+            self.end_arguments(&call, Some(&json!({})), &mut frames);
         }
         self.finish_steps(None, &mut frames);
         if self.door.version == Version::V1 {

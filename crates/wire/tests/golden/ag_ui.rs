@@ -1,13 +1,14 @@
 //! AG-UI: golden events, the protocol's rules on every log, interrupts, and a thread shown again.
 
 use domain::{EventBody, RunEvent};
+use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use wire::{
     Frame,
     ag_ui::{AgUiEncoder, Door, Transcript, Version},
 };
 
-use crate::{ag_ui_client::Client, scenarios};
+use crate::{ag_ui_client::Client, any_log::any_log, scenarios};
 
 fn door(version: Version) -> Door {
     let state = Map::from_iter([("colour".to_owned(), json!(null))]);
@@ -34,7 +35,7 @@ fn read(name: &str, frames: &[Frame]) -> Client {
 #[track_caller]
 fn read_on(name: &str, client: &mut Client, frames: &[Frame]) {
     for event in events(frames) {
-        client.read(&event).unwrap_or_else(|rule| panic!("{name}: {rule}: {event}"));
+        assert_eq!(client.read(&event), Ok(()), "{name}: {event}");
     }
 }
 
@@ -118,7 +119,7 @@ fn a_thread_shown_again_has_the_messages_of_the_stream() {
             );
             let shown = read(name, &transcript.replay(&door(Version::V1), 1));
             assert_eq!(shown.messages, transcript.messages(), "{name}");
-            assert_eq!(transcript.todos().is_some(), true, "{name}");
+            assert!(transcript.todos().is_some(), "{name}");
         }
     }
 }
@@ -163,6 +164,20 @@ fn a_reader_can_come_back_after_any_event() {
     }
 }
 
+/// Nobody has to wait for a question until the last of many busy agents is done.
+#[test]
+fn what_is_asked_is_shown_though_others_keep_working() {
+    let (name, log) = scenarios::all().into_iter().find(|(name, _)| *name == "approval").unwrap();
+    let at = log.iter().position(|event| matches!(event.body, EventBody::ApprovalAsked { .. })).unwrap();
+    let mut encoder = AgUiEncoder::new(door(Version::V1));
+    let mut frames: Vec<Frame> = log[..=at].iter().flat_map(|event| encoder.push(event)).collect();
+    let started = RunEvent { body: EventBody::TextStarted { item: "t9".into() }, ..log[at].clone() };
+    assert_eq!(encoder.push(&started), [], "what begins now waits");
+    assert!(encoder.can_pause());
+    frames.extend(encoder.pause());
+    assert_eq!(read(name, &frames).ended.unwrap()["outcome"]["type"], "interrupt");
+}
+
 #[test]
 fn ends_are_told_apart() {
     for (name, log) in scenarios::all() {
@@ -203,5 +218,24 @@ fn no_text_can_break_out_of_its_frame() {
                 frame.data
             );
         }
+    }
+}
+
+proptest! {
+    #[test]
+    fn whatever_a_run_does_keeps_the_rules(log in any_log()) {
+        for version in [Version::V1, Version::V0x] {
+            let client = read("any log", &encode(version, &log));
+            prop_assert!(client.ended.is_some());
+            let (frames, _) = interrupted(version, &log);
+            let cut = read("any log, interrupted", &frames);
+            prop_assert_eq!(&cut.messages, &client.messages);
+            prop_assert_eq!(&cut.state, &client.state);
+        }
+        let streamed = read("any log", &encode(Version::V1, &log));
+        let mut transcript = Transcript::default();
+        transcript.begin_run();
+        log.iter().for_each(|event| transcript.push(event));
+        prop_assert_eq!(transcript.messages(), &streamed.messages[..]);
     }
 }

@@ -5,6 +5,7 @@
 
 mod ag_ui;
 mod ag_ui_client;
+mod any_log;
 mod chat_stream;
 mod column;
 mod debug_events;

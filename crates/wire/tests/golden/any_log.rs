@@ -1,0 +1,243 @@
+//! Any log that keeps the laws, made from numbers: for what must hold whatever a run does.
+
+use domain::{
+    AgentPath, EventBody, OpenItems, Outcome, Problem, ProblemCode, RunEvent, Usage,
+    event::{Decision, NoticeLevel, Todo, TodoStatus},
+    laws,
+    message::arguments_value,
+};
+use proptest::prelude::*;
+
+/// Logs of up to 120 steps by several agents at once, ended in any way.
+pub(crate) fn any_log() -> impl Strategy<Value = Vec<RunEvent>> {
+    (proptest::collection::vec((any::<u8>(), 0..19_u8), 0..120), 0..5_u8)
+        .prop_map(|(steps, end)| Writer::default().write(&steps, end))
+}
+
+#[derive(Default)]
+struct Writer {
+    log: Vec<RunEvent>,
+    open: OpenItems,
+    agents: Vec<Agent>,
+    calls: Vec<Call>,
+    items: usize,
+}
+
+struct Agent {
+    path: AgentPath,
+    text: Option<(String, String)>,
+    reasoning: Option<(String, String)>,
+    children: usize,
+}
+
+struct Call {
+    id: String,
+    agent: AgentPath,
+    raw: String,
+    /// The model writes no more of it.
+    written: bool,
+    started: bool,
+    ask: Option<(String, bool)>,
+    child: Option<AgentPath>,
+}
+
+impl Writer {
+    fn write(mut self, steps: &[(u8, u8)], end: u8) -> Vec<RunEvent> {
+        let main = AgentPath::main();
+        self.begin(main.clone());
+        self.add(&main, EventBody::RunStarted { chat: None, message: None, model: "m".into() });
+        for (who, what) in steps {
+            let agent = usize::from(*who) % self.agents.len();
+            self.step(agent, usize::from(*who), *what);
+        }
+        for (agent, body) in self.open.close(&main, Outcome::Failed, "stopped") {
+            self.add(&agent, body);
+        }
+        let outcome =
+            [Outcome::Completed, Outcome::Cancelled, Outcome::Failed, Outcome::Limited, Outcome::HandedOver]
+                [usize::from(end)];
+        let problem = (end == 2).then(|| Problem::new(ProblemCode::ModelFailed, "It broke."));
+        self.add(
+            &main,
+            EventBody::RunFinished { outcome, problem, usage: Usage::default(), cost_micro_usd: None },
+        );
+        assert_eq!(laws::check(&self.log), Ok(()));
+        self.log
+    }
+
+    fn begin(&mut self, path: AgentPath) {
+        self.agents.push(Agent { path, text: None, reasoning: None, children: 0 });
+    }
+
+    fn add(&mut self, agent: &AgentPath, body: EventBody) {
+        self.open.push(agent, &body);
+        let seq = self.log.len() as u64 + 1;
+        let run = "run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d".parse().unwrap();
+        self.log.push(RunEvent { run, seq, at: seq as i64, agent: agent.clone(), body });
+    }
+
+    fn id(&mut self, agent: &AgentPath, kind: char) -> String {
+        self.items += 1;
+        match agent.id() {
+            Some(id) => format!("{id}.{kind}{}", self.items),
+            None => format!("{kind}{}", self.items),
+        }
+    }
+
+    fn step(&mut self, at: usize, who: usize, what: u8) {
+        let path = self.agents[at].path.clone();
+        let words = ["a", "é\n", "\"}", ""][who % 4].to_owned();
+        match what {
+            0 => self.add(&path, EventBody::StepStarted { step: who as u32 }),
+            1 => {
+                let level = NoticeLevel::Info;
+                self.add(&path, EventBody::Notice { level, message: words.clone() });
+                self.add(&path, EventBody::Status { description: words, done: false, hidden: false });
+            }
+            2..=4 => self.text(at, &path, what, words),
+            5..=7 => self.reason(at, &path, what, words),
+            8 => {
+                let call = self.id(&path, 'c');
+                self.add(&path, EventBody::ToolRequested { call: call.clone(), name: "tool".into() });
+                let (raw, ask, child) = (String::new(), None, None);
+                self.calls.push(Call {
+                    id: call,
+                    agent: path,
+                    raw,
+                    written: false,
+                    started: false,
+                    ask,
+                    child,
+                });
+            }
+            9 => {
+                self.calls.iter_mut().filter(|call| call.agent == path).for_each(|call| call.written = true);
+                let (usage, model) = (Usage { input_tokens: 1, output_tokens: 2 }, "m".to_owned());
+                let (cost_micro_usd, duration_ms, first_token_ms) = (None, 1, None);
+                let body =
+                    EventBody::ModelCalled { model, usage, cost_micro_usd, duration_ms, first_token_ms };
+                self.add(&path, body);
+            }
+            10 => {
+                let todos = vec![Todo { content: words, status: TodoStatus::Pending }];
+                self.add(&path, EventBody::PlanChanged { todos });
+                self.add(&path, EventBody::FileChanged { path: "/a~b/c".into(), version: 1, size_bytes: 2 });
+            }
+            _ => self.call(who, what),
+        }
+    }
+
+    fn text(&mut self, at: usize, path: &AgentPath, what: u8, delta: String) {
+        match (self.agents[at].text.take(), what) {
+            (None, _) => {
+                let item = self.id(path, 't');
+                self.add(path, EventBody::TextStarted { item: item.clone() });
+                self.agents[at].text = Some((item, String::new()));
+            }
+            (Some((item, text)), 4) => self.add(path, EventBody::TextFinished { item, text, answer: true }),
+            (Some((item, mut text)), _) => {
+                text.push_str(&delta);
+                self.add(path, EventBody::TextDelta { item: item.clone(), delta });
+                self.agents[at].text = Some((item, text));
+            }
+        }
+    }
+
+    fn reason(&mut self, at: usize, path: &AgentPath, what: u8, delta: String) {
+        match (self.agents[at].reasoning.take(), what) {
+            (None, _) => {
+                let item = self.id(path, 'r');
+                self.add(path, EventBody::ReasoningStarted { item: item.clone() });
+                self.agents[at].reasoning = Some((item, String::new()));
+            }
+            (Some((item, text)), 7) => {
+                self.add(path, EventBody::ReasoningFinished { item, text, duration_ms: 1 });
+            }
+            (Some((item, mut text)), _) => {
+                text.push_str(&delta);
+                self.add(path, EventBody::ReasoningDelta { item: item.clone(), delta });
+                self.agents[at].reasoning = Some((item, text));
+            }
+        }
+    }
+
+    /// Something happens to an open call.
+    fn call(&mut self, who: usize, what: u8) {
+        if self.calls.is_empty() {
+            return;
+        }
+        let mut call = self.calls.remove(who % self.calls.len());
+        let (path, id, name) = (call.agent.clone(), call.id.clone(), "tool".to_owned());
+        let arguments = arguments_value(&call.raw);
+        let is_asked = call.ask.is_some();
+        match what {
+            11 | 12 if !call.written => {
+                call.raw.push('1');
+                self.add(&path, EventBody::ToolArgumentsDelta { call: id, delta: "1".into() });
+            }
+            13 if !call.started && !is_asked => {
+                (call.started, call.written) = (true, true);
+                self.add(&path, EventBody::ToolStarted { call: id, name, arguments, repeatable: true });
+            }
+            14 if !is_asked && call.child.is_none() => {
+                let (result, error, truncated, duration_ms) =
+                    ("ok".to_owned(), who.is_multiple_of(2), false, 1);
+                let body = EventBody::ToolFinished {
+                    call: id,
+                    name,
+                    arguments,
+                    result,
+                    error,
+                    truncated,
+                    duration_ms,
+                };
+                return self.add(&path, body);
+            }
+            15 if !is_asked => {
+                call.written = true;
+                let ask = self.id(&path, 'p');
+                call.ask = Some((ask.clone(), !call.started));
+                let body = if call.started {
+                    EventBody::QuestionAsked { question: ask, call: id, text: "?".into(), options: vec![] }
+                } else {
+                    EventBody::ApprovalAsked { approval: ask, call: id, name, arguments }
+                };
+                self.add(&path, body);
+            }
+            16 => {
+                let body = match call.ask.take() {
+                    Some((approval, true)) => EventBody::ApprovalAnswered {
+                        approval,
+                        decision: Decision::Allow,
+                        reason: None,
+                        edited: false,
+                    },
+                    Some((question, false)) => EventBody::QuestionAnswered { question, answer: None },
+                    None if call.started => EventBody::ToolProgress { call: id, message: "…".into() },
+                    None => return self.calls.push(call),
+                };
+                self.add(&path, body);
+            }
+            17 if call.started && call.child.is_none() && path.depth() < 3 => {
+                let Some(parent) = self.agents.iter_mut().find(|agent| agent.path == path) else { return };
+                parent.children += 1;
+                let child = path.child(parent.children);
+                let body = EventBody::AgentStarted { name: "n".into(), call: id, task: "t".into() };
+                self.add(&child, body);
+                self.begin(child.clone());
+                call.child = Some(child);
+            }
+            18 => {
+                if let Some(child) = call.child.take() {
+                    self.agents.retain(|agent| !agent.path.is_under(&child));
+                    self.calls.retain(|call| !call.agent.is_under(&child));
+                    for (agent, body) in self.open.close(&child, Outcome::Completed, "done") {
+                        self.add(&agent, body);
+                    }
+                }
+            }
+            _ => {}
+        }
+        self.calls.push(call);
+    }
+}
