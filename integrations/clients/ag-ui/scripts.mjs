@@ -6,7 +6,7 @@ const plan = ["write_todos", { todos: [{ content: "Write", status: "completed" }
 const helper = (description) => ["task", { description, subagent_type: "general" }];
 
 export const CASES = [
-  { contains: "Say hello", turns: [turn(reasoning("A greeting.", 200), text("Hello **there**, ёж 🦔.", 200))] },
+  { contains: "Say hello", turns: [turn(reasoning("A greeting.", 40), text("Hello **there**, ёж 🦔.", 20))] },
   {
     contains: "Use tools",
     turns: [
@@ -25,7 +25,7 @@ export const CASES = [
   { contains: "help three", turns: [turn(calls(["ls", {}])), turn(text("Three is done."))] },
   { contains: "Delegate alone", turns: [turn(calls(helper("help one"), helper("help three"))), turn(text("All done."))] },
   { contains: "Delegate and ask", turns: [turn(calls(helper("help one"), helper("help two"))), turn(text("All done."))] },
-  { contains: "Break down", turns: [{ steps: [text("Half a sent"), { type: "cut" }] }] },
+  { contains: "Break down", turns: [{ steps: [text("Half a sent"), pause(200), { type: "cut" }] }] },
   { contains: "Go slowly", turns: [turn(text("word ".repeat(20), 50), pause(60_000), text("late"))] },
   { contains: "What is in the picture", turns: [turn(text("A dot."))] },
 ];
