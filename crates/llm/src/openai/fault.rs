@@ -171,6 +171,10 @@ pub(crate) fn from_status(
             "There is no OpenAI-compatible API at {shown}. Check the address; it often ends in /v1.{said}"
         )),
         429 => rate_limited(headers, upstream.as_ref(), &said),
+        // llama-cpp-python answers a form it does not know as a fault of its own.
+        500 if words.contains("response_format") => {
+            Fault { retry: Retry::OtherForm, ..rejected(status, &said) }
+        }
         500 | 502 | 503 | 504 => {
             let fault = failed(status, &said);
             match retry::retry_after(headers) {

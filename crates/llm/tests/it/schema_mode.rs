@@ -35,11 +35,18 @@ async fn a_forced_reply_is_shown_while_it_comes() {
 
 #[tokio::test]
 async fn a_server_that_knows_only_the_other_form() {
-    let server = serve(Behaviour::answer(|request| {
+    knows_only_the_other_form(422, "response_format.type must be json_object").await;
+    // As llama-cpp-python says it.
+    let words = "1 validation error: {'loc': ('body', 'response_format', 'type'), 'input': 'json_schema'}";
+    knows_only_the_other_form(500, words).await;
+}
+
+async fn knows_only_the_other_form(status: u16, words: &'static str) {
+    let server = serve(Behaviour::answer(move |request| {
         if is_object_form(&request.body) {
             Reply::text(r#"{"action":"reply","text":"Hi"}"#)
         } else {
-            Reply::error(422, "response_format.type must be json_object")
+            Reply::error(status, words)
         }
     }))
     .await;
