@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { after, before, test } from "node:test";
-import { launch, openPage } from "./browser.mjs";
+import { launch, openPage, unfold } from "./browser.mjs";
 import { FakeServer } from "./fake/server.mjs";
 
 const axePath = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
@@ -39,7 +39,7 @@ async function visit(page, server) {
   await check(page, "approval");
   await page.locator("[data-allow]").click();
   await page.locator(".facts").waitFor();
-  await page.locator("[data-steps-toggle]").click();
+  await unfold(page.locator("[data-steps-toggle]"));
   await page.locator(".steps .line").nth(3).click();
   await check(page, "steps");
   await page.locator("main > header .icon-button").last().click();

@@ -44,3 +44,13 @@ export async function openPage(browser, { url, preferences = {}, ...options }) {
   page.setDefaultTimeout(15_000);
   return page;
 }
+
+/**
+ * Opens a fold unless it is open: the steps of a turn that ended while the reader had scrolled up stay open.
+ * The turn has to be finished, so that nobody but the test moves the fold.
+ */
+export async function unfold(toggle) {
+  await toggle.waitFor();
+  if ((await toggle.getAttribute("aria-expanded")) !== "true") await toggle.click();
+  await toggle.and(toggle.page().locator("[aria-expanded=true]")).waitFor();
+}

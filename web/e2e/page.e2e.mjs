@@ -1,7 +1,7 @@
 /** The page alone, against the stand-in server: the main journey, and what must never happen. */
 import assert from "node:assert/strict";
 import { after, before, beforeEach, afterEach, describe, test } from "node:test";
-import { launch, openPage } from "./browser.mjs";
+import { launch, openPage, unfold } from "./browser.mjs";
 import { FakeServer } from "./fake/server.mjs";
 
 let browser;
@@ -34,6 +34,12 @@ async function say(text) {
 const steps = () => page.getByRole("button", { name: /Execution steps/ });
 const lastAnswer = () => page.locator("article.assistant .answer").last();
 const finished = () => page.getByRole("button", { name: "Regenerate" }).last().waitFor();
+/** Scrolls to the end and lets the page take note of it. */
+const toEnd = () =>
+  page.getByRole("log").evaluate((log) => {
+    log.scrollTop = log.scrollHeight;
+    return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  });
 
 describe("the first minute", () => {
   before(() => begin({}));
@@ -104,6 +110,8 @@ describe("a run", () => {
     await card.getByRole("button", { name: "Allow with changes" }).click();
     await card.getByText("path must be a text").waitFor();
     await field.fill('{"path": "/notes.md", "note": "changed"}');
+    // The steps only fold away from a reader who is at the end; now, while the run waits, there is time for it.
+    await toEnd();
     await card.getByRole("button", { name: "Allow with changes" }).click();
     await card.waitFor({ state: "detached" });
 
@@ -124,7 +132,7 @@ describe("a run", () => {
     await page.locator("[data-allow]").click();
     await finished();
     await page.reload();
-    await steps().click();
+    await unfold(steps());
     await page.getByRole("button", { name: /^done grep/ }).click();
     assert.equal(await page.getByText("400: hyg_v41.csv").count(), 0);
     await page.getByRole("button", { name: "Show all" }).first().click();
@@ -184,14 +192,12 @@ describe("a run", () => {
 
   test("a denial carries its reason", async () => {
     await say("Give me the tour");
+    await page.getByRole("region", { name: /publish_note/ }).waitFor();
     await page.keyboard.press("Control+Alt+Backspace");
-    const card = page.getByRole("region", { name: /publish_note/ });
-    if (!(await page.getByLabel(/Why not/).count()))
-      await card.getByRole("button", { name: "Deny…" }).click();
     await page.getByLabel(/Why not/).fill("not yet");
     await page.keyboard.press("Enter");
     await finished();
-    await steps().click();
+    await unfold(steps());
     await page.getByRole("button", { name: /Licence reader/ }).click();
     await page.getByText("Denied: not yet").waitFor();
   });
@@ -228,7 +234,7 @@ describe("a run", () => {
     page.on("request", (request) => asked.push(request.url()));
     await say("hostile");
     await finished();
-    await steps().click();
+    await unfold(steps());
     await page.getByRole("button", { name: /read_file/ }).click();
     await page.getByText("<script>window.hacked=1</script><b>bold</b>").first().waitFor();
     assert.equal(await page.evaluate(() => window.hacked), undefined);
@@ -252,11 +258,13 @@ describe("chats", () => {
     await page.reload();
     await page.getByRole("link", { name: "Photosynthesis" }).waitFor();
     await page.keyboard.press("Control+k");
+    await page.locator("#chat-search:focus").waitFor();
     await page.keyboard.type("invoice");
     await page.getByRole("link", { name: "Photosynthesis" }).waitFor({ state: "detached" });
     await page.getByRole("link", { name: "Invoice parser" }).hover();
     await page.getByRole("button", { name: "Actions for “Invoice parser”" }).click();
     await page.getByRole("menuitem", { name: "Rename" }).click();
+    await page.locator("input:focus").waitFor();
     await page.keyboard.type("Bill parser");
     await page.keyboard.press("Enter");
     await page.getByRole("link", { name: "Bill parser" }).hover();

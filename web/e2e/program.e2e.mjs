@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { after, before, test } from "node:test";
-import { launch, openPage } from "./browser.mjs";
+import { launch, openPage, unfold } from "./browser.mjs";
 import { calls, pause, reasoning, startGlasshouse, startModel, text, turn } from "./programs.mjs";
 
 const CASES = [
@@ -148,7 +148,7 @@ test("watch a run with two sub-agents, reload in the middle, lose nothing", asyn
   assert.ok(live.includes('"type":"run_finished"'));
   assert.equal(sha256(replayed), sha256(live), "the log read later is the log that was watched");
   await page.reload();
-  await steps().click();
+  await unfold(steps());
   await page
     .getByRole("button", { name: /Read the second half/ })
     .first()
