@@ -182,7 +182,17 @@ async function count(run) {
   await run.text(words, { answer: true, ms: 8 });
 }
 
-const scripts = { tour, ask, fail, limit, hostile, count };
+/** A log of 20,000 events at once. */
+async function flood(run) {
+  const item = run.name("t");
+  run.push({ type: "text_started", item });
+  const words = Array.from({ length: 19_995 }, (_, index) => `drop${index + 1} `);
+  for (const delta of words) run.push({ type: "text_delta", item, delta });
+  run.push({ type: "text_finished", item, text: words.join(""), answer: true });
+  run.modelCalled();
+}
+
+const scripts = { tour, flood, ask, fail, limit, hostile, count };
 
 /** Plays the script the words name; a stop keeps what was written. */
 export async function play(run, words) {

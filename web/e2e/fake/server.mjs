@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
+import { encoderOf } from "./formats.mjs";
 import { FakeRun } from "./run.mjs";
 import { play } from "./scripts.mjs";
 
@@ -389,20 +390,14 @@ export class FakeServer {
 
   #events(run, search, response) {
     if (!this.#stream(response)) return undefined;
-    const preview = Number(search.get("preview") ?? Infinity);
+    const encode = encoderOf(search);
+    const after = Number(search.get("after") ?? 0);
     const write = (event) => {
-      let sent = event;
-      if (event.body.type === "tool_finished" && event.body.result.length > preview) {
-        sent = {
-          ...event,
-          preview: true,
-          body: { ...event.body, result: event.body.result.slice(0, preview) },
-        };
-      }
-      response.write(`id: ${event.seq}\ndata: ${JSON.stringify(sent)}\n\n`);
+      const frames = encode(event);
+      if (event.seq > after) response.write(frames.join(""));
       if (event.body.type === "run_finished") response.end();
     };
-    for (const event of run.log.slice(Number(search.get("after") ?? 0))) write(event);
+    for (const event of run.log) write(event);
     run.on("event", write);
     response.on("close", () => run.off("event", write));
     return undefined;

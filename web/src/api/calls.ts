@@ -97,6 +97,9 @@ export const activityAddress = `${v1}/activity`;
 const batchMs = 60;
 export const runEventsAddress = (run: string, after: number, previewBytes: number) =>
   `/runs/${id(run)}/events?preview=${previewBytes}&batch_ms=${batchMs}&after=${after}`;
+/** A run in the words of a protocol; `after` is the number in the last frame's id. */
+export const runFramesAddress = (run: string, format: string, after: number) =>
+  `/runs/${id(run)}/events?format=${id(format)}&batch_ms=${batchMs}&after=${after}`;
 export const getCall = (run: string, toolCall: string) =>
   call<ToolFinished>("GET", `/runs/${id(run)}/calls/${id(toolCall)}`);
 export const cancelRun = (run: string) => call<undefined>("POST", `/runs/${id(run)}/cancel`);

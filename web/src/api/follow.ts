@@ -13,8 +13,8 @@ export interface FollowOptions {
   onLost?: (waitMs: number) => void;
   /** The server refused (not found, signed out): there will be no further try. */
   onRefused?: (error: ApiError) => void;
-  /** Whether nothing more is to come, asked when the server ends the stream. */
-  isComplete: () => boolean;
+  /** Whether nothing more is to come, asked when a stream is over; `ended` where the server ended it properly. */
+  isComplete: (ended: boolean) => boolean;
 }
 
 export interface Follower {
@@ -71,8 +71,10 @@ export function follow(options: FollowOptions): Follower {
 
   async function loop(): Promise<void> {
     while (!stopped) {
+      let ended = false;
       try {
         await once();
+        ended = true;
       } catch (error) {
         if (stopped) return;
         if (isRefusal(error)) {
@@ -80,7 +82,7 @@ export function follow(options: FollowOptions): Follower {
           return;
         }
       }
-      if (stopped || options.isComplete()) return;
+      if (stopped || options.isComplete(ended)) return;
       await pause();
     }
   }

@@ -13,8 +13,9 @@ function decode(stream: string, pieceLength: number): SseFrame[] {
 }
 
 const expected = [
-  { id: "1", data: '{"text":"Привет 🔭"}' },
-  { id: "2", data: "two\nlines" },
+  { event: null, id: "1", data: '{"text":"Привет 🔭"}' },
+  { event: "message", id: "2", data: "two\nlines" },
+  { event: null, id: null, data: "[DONE]" },
 ];
 
 test.each(["\n", "\r\n", "\r"])("line ends %j, cut anywhere", (end) => {
@@ -25,9 +26,11 @@ test.each(["\n", "\r\n", "\r"])("line ends %j, cut anywhere", (end) => {
     'data: {"text":"Привет 🔭"}',
     "",
     "id:2",
-    "event: ignored",
+    "event: message",
     "data: two",
     "data: lines",
+    "",
+    "data: [DONE]",
     "",
     "",
   ];

@@ -1,6 +1,8 @@
 /** Reads server-sent events from a fetch response, so that headers and aborting stay in our hands. */
 
+/** One frame as it was sent. */
 export interface SseFrame {
+  event: string | null;
   id: string | null;
   data: string;
 }
@@ -9,6 +11,7 @@ export interface SseFrame {
 export class SseDecoder {
   #text = new TextDecoder();
   #rest = "";
+  #event: string | null = null;
   #id: string | null = null;
   #data: string[] = [];
 
@@ -24,16 +27,18 @@ export class SseDecoder {
 
   #line(line: string): SseFrame | undefined {
     if (line === "") {
-      if (this.#data.length === 0) return undefined;
-      const frame = { id: this.#id, data: this.#data.join("\n") };
+      const frame = { event: this.#event, id: this.#id, data: this.#data.join("\n") };
+      const isWhole = this.#data.length > 0;
+      this.#event = this.#id = null;
       this.#data = [];
-      return frame;
+      return isWhole ? frame : undefined;
     }
     const colon = line.indexOf(":");
     if (colon === 0) return undefined;
     const name = colon < 0 ? line : line.slice(0, colon);
     const value = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
     if (name === "data") this.#data.push(value);
+    if (name === "event") this.#event = value;
     if (name === "id") this.#id = value;
     return undefined;
   }

@@ -15,6 +15,21 @@ export function formatDuration(ms: number): string {
   return t("duration.h", { hours: Math.floor(minutes / 60), minutes: minutes % 60 });
 }
 
+/** A moment within a run, seen from its start: `+0.04 s`, `+12.3 s`, `+2:05.3`. */
+export function formatOffset(ms: number): string {
+  const tenths = Math.floor(Math.max(0, ms) / 100);
+  if (tenths < 600) {
+    const digits = tenths < 100 ? 2 : 1;
+    const value = new Intl.NumberFormat(language(), {
+      minimumFractionDigits: digits,
+      maximumFractionDigits: digits,
+    }).format(Math.max(0, ms) / 1000);
+    return `+${t("duration.s", { value })}`;
+  }
+  const seconds = number((tenths % 600) / 10, 1);
+  return `+${Math.floor(tenths / 600)}:${tenths % 600 < 100 ? "0" : ""}${seconds}`;
+}
+
 /** A running clock: `0:07`, `1:24`. */
 export function formatClock(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));

@@ -15,6 +15,8 @@ export type Connection = "idle" | "connecting" | "live" | "lost" | "ended";
 
 export class RunView {
   readonly nodes = new SvelteMap<NodeId, TimelineNode>([[runId, emptyRun]]);
+  /** When each event happened, by its number; those not read yet are missing. */
+  readonly times: number[] = [];
   connection = $state<Connection>("idle");
   /** When the next try to reconnect starts, by our own clock. */
   retryAt = $state(0);
@@ -109,6 +111,7 @@ export class RunView {
     for (const frame of frames) {
       const event = JSON.parse(frame.data) as RunEvent;
       noteServerTime(event.at);
+      this.times[event.seq] = event.at;
       reduce(this.#timeline, event);
     }
     if (this.finished) this.#end();

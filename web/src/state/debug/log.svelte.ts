@@ -1,0 +1,80 @@
+/** A run in the words of one protocol, as far as it has come: followed live, and through cuts. */
+import { runFramesAddress } from "../../api/calls.ts";
+import { follow, type Follower } from "../../api/follow.ts";
+import type { ApiError } from "../../api/http.ts";
+import type { SseFrame } from "../../api/sse.ts";
+import { keptFrames, readFrame, type Frame } from "./frames.ts";
+import { count, emptyTally } from "./tally.ts";
+
+/** The page is brought up to date this often; more nobody can read. */
+const refreshMs = 200;
+
+export type LogState = "connecting" | "live" | "lost" | "complete" | "refused";
+
+export class FrameLog {
+  /** Replaced with each refresh. */
+  frames = $state.raw<readonly Frame[]>([]);
+  state = $state<LogState>("connecting");
+  refusal = $state.raw<ApiError | null>(null);
+  /** Of all frames read so far; look at it after `frames`, which tells when it has changed. */
+  tally = emptyTally();
+
+  #read: Frame[] = [];
+  #isBack = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #follower: Follower;
+
+  /** `isOver` tells whether the run has ended, so that the end of the stream is the end of all. */
+  constructor(run: string, format: string, isOver: () => boolean) {
+    this.#follower = follow({
+      address: () => runFramesAddress(run, format, Number(this.#read.at(-1)?.id ?? 0)),
+      onOpen: () => {
+        this.state = "live";
+        this.#isBack = this.#read.length > 0;
+      },
+      onFrames: (frames) => this.#take(frames),
+      onLost: () => (this.state = "lost"),
+      onRefused: (error) => {
+        this.refusal = error;
+        this.state = "refused";
+      },
+      isComplete: (ended) => {
+        const complete = this.#read.at(-1)?.type === "run_finished" || (ended && isOver());
+        if (complete) this.state = "complete";
+        return complete;
+      },
+    });
+  }
+
+  stop(): void {
+    this.#follower.stop();
+    clearTimeout(this.#timer);
+  }
+
+  #take(sent: SseFrame[]): void {
+    const [first] = sent;
+    if (this.#isBack && first) this.#keep(keptFrames(this.#read, first));
+    this.#isBack = false;
+    for (const frame of sent) this.#add(frame);
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.frames = [...this.#read];
+    }, refreshMs);
+    // The first ones are waited for.
+    if (this.frames.length === 0) this.frames = [...this.#read];
+  }
+
+  #add(sent: SseFrame): void {
+    const read = readFrame(sent, this.#read.length);
+    this.#read.push(read.frame);
+    count(this.tally, read);
+  }
+
+  #keep(length: number): void {
+    if (length === this.#read.length) return;
+    const kept = this.#read.slice(0, length);
+    this.#read = [];
+    this.tally = emptyTally();
+    for (const frame of kept) this.#add(frame);
+  }
+}
