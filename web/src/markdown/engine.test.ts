@@ -179,3 +179,16 @@ describe("the unsettled end", () => {
   test("shows an open formula as source", () =>
     expect(tailOf("$$\na <")).toMatchObject({ html: '<p class="md-source">a &lt;</p>' }));
 });
+
+test("a long paragraph that comes at once has no block twice while it is read", () => {
+  const engine = new StreamMarkdown();
+  const words = Array.from({ length: 4000 }, (_, n) => `word${n} `).join("");
+  engine.append(words.slice(0, 1000));
+  engine.flush();
+  engine.append(words.slice(1000));
+  for (let isRead = false; !isRead;) {
+    isRead = engine.flush(-1);
+    const ids = [...engine.blocks, ...engine.tail].map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+  }
+});

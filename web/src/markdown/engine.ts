@@ -169,6 +169,8 @@ export class StreamMarkdown {
     const list = pieces.find((piece): piece is Tokens.List => piece.type === "list");
     const first = this.#nextNumber ?? (list?.start || 1);
     this.#settle(pieces);
+    // What was shown of it is settled now, and who reads in slices may look before the rest is read.
+    this.#tail = [];
     this.#joined = true;
     this.#nextNumber = list?.ordered ? first + list.items.length : undefined;
     this.#window = WINDOW_CHARS;
