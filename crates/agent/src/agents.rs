@@ -44,6 +44,15 @@ impl Agents {
     }
 }
 
+impl Agents {
+    /// The model alone, without instructions and tools of ours: for callers who want just that.
+    #[must_use]
+    pub fn none() -> Self {
+        let (name, tools) = ("model".to_owned(), Toolbox::default());
+        Self { main: AgentSpec { name, instructions: String::new(), tools }, sub_agents: Vec::new() }
+    }
+}
+
 const MAIN: &str = "You are the assistant of a person who can watch every step you take. Answer in the \
     person's language. For a simple question just answer. For work with several steps, plan first with \
     write_todos and keep the plan up to date; keep notes and results in files; hand separable pieces to \

@@ -20,6 +20,6 @@ pub use agents::{AgentSpec, Agents};
 pub use asks::{ApprovalAnswer, AskError, Asks};
 pub use budget::{Limits, Prices};
 pub use emitter::{Emitted, Emitter};
-pub use run::{INTERRUPTED, ModelSettings, RunRequest, StopSignals, run};
+pub use run::{CallWishes, INTERRUPTED, ModelSettings, RunRequest, StopSignals, run};
 pub use tool::{Tool, ToolContext, ToolFailure, Toolbox};
 pub use workspace::Workspace;

@@ -5,6 +5,7 @@ use std::{panic::AssertUnwindSafe, sync::Arc};
 use domain::{ChatId, EventBody, Message, MessageId, Outcome, Problem, ProblemCode, Role};
 use futures_util::FutureExt;
 use llm::{ChatModel, ToolMode, ToolSpec};
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -26,6 +27,15 @@ pub struct ModelSettings {
     pub prices: Option<Prices>,
 }
 
+/// What the caller of a run wishes for its model calls, beyond the model's own settings.
+#[derive(Debug, Clone, Default)]
+pub struct CallWishes {
+    /// Most tokens written in one call. An answer that is cut there ends the run as limited.
+    pub max_output_tokens: Option<u64>,
+    /// Further fields of the requests to the model's server, sent as they are.
+    pub extra: Map<String, Value>,
+}
+
 /// All a run needs.
 #[derive(Debug)]
 pub struct RunRequest {
@@ -41,6 +51,8 @@ pub struct RunRequest {
     pub model: ChatModel,
     /// How to call it.
     pub settings: ModelSettings,
+    /// What the caller wishes beyond that.
+    pub wishes: CallWishes,
     /// The conversation, ending with the person's message. Instructions are put before it.
     pub history: Vec<Message>,
     /// Where files are kept.
@@ -55,6 +67,7 @@ pub(crate) struct RunContext {
     pub(crate) agents: Agents,
     pub(crate) model: ChatModel,
     pub(crate) settings: ModelSettings,
+    pub(crate) wishes: CallWishes,
     pub(crate) workspace: Workspace,
     pub(crate) limits: Limits,
     pub(crate) budget: Budget,
@@ -77,14 +90,14 @@ struct End(Outcome, Option<Problem>);
 /// `RunStarted` to `RunFinished`. Whatever is open when it ends early is closed with what it had: dropping
 /// the work is all it takes to stop every model call, tool and sub-agent at once.
 pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSignals) {
-    let RunRequest { chat, message, mut agents, client_tools, model, settings, history, workspace, limits } =
-        request;
+    let RunRequest { chat, message, mut agents, client_tools, model, .. } = request;
+    let RunRequest { settings, wishes, history, workspace, limits, .. } = request;
     if !client_tools.is_empty() {
         agents.main.tools = agents.main.tools.with_client_tools(&client_tools);
     }
     emitter.emit(EventBody::RunStarted { chat, message, model: model.name().to_owned() }).await;
     let budget = Budget::new(limits, settings.prices);
-    let context = Arc::new(RunContext { agents, model, settings, workspace, limits, budget, asks });
+    let context = Arc::new(RunContext { agents, model, settings, wishes, workspace, limits, budget, asks });
     let main = Arc::new(AgentContext::main(Arc::clone(&context), emitter.clone()));
     let work = AssertUnwindSafe(take_turns(main, history)).catch_unwind();
     let end = tokio::select! {
@@ -148,8 +161,11 @@ async fn finish(emitter: &Emitter, context: &RunContext, End(outcome, problem): 
         .await;
 }
 
-/// The instructions as the first message.
+/// The instructions, if any, as the first message.
 pub(crate) fn with_instructions(instructions: &str, history: Vec<Message>) -> Vec<Message> {
+    if instructions.is_empty() {
+        return history;
+    }
     let mut messages = Vec::with_capacity(history.len() + 1);
     messages.push(Message::text(Role::System, instructions));
     messages.extend(history);

@@ -13,6 +13,8 @@ use crate::{tool::Toolbox, turns::AgentContext};
 pub(crate) struct Answer {
     pub(crate) text: String,
     pub(crate) calls: Vec<RequestedCall>,
+    /// It reached the limit on written tokens.
+    pub(crate) cut: bool,
 }
 
 /// A tool call as the model wrote it, under the id it has in the log.
@@ -48,7 +50,8 @@ pub(crate) async fn call_model(
         tools: tools.specs(),
         tool_mode: settings.tool_mode,
         temperature: settings.temperature,
-        max_output_tokens: None,
+        max_output_tokens: agent.run.wishes.max_output_tokens,
+        extra: Some(&agent.run.wishes.extra),
     };
     let mut call = agent.run.model.call(&request);
     let mut step = Step::new(agent);
@@ -201,6 +204,7 @@ impl<'a> Step<'a> {
         if !notice.is_empty() {
             self.agent.notice(NoticeLevel::Warning, notice).await;
         }
+        self.answer.cut = reason == FinishReason::Length;
         mem::take(&mut self.answer)
     }
 }

@@ -112,6 +112,7 @@ pub(crate) async fn take_turns(agent: Arc<AgentContext>, history: Vec<Message>) 
         let offered = if is_last { Toolbox::default() } else { tools.clone() };
         let answer = call_model(&agent, &messages, &offered).await.map_err(Stop::Failed)?;
         if answer.calls.is_empty() {
+            check_length(&agent, &answer)?;
             return if is_last {
                 Err(out_of_steps(&agent, answer.text).await)
             } else {
@@ -150,6 +151,18 @@ async fn answered(agent: &AgentContext, answer: Answer) -> String {
         agent.notice(NoticeLevel::Warning, "The model gave an empty answer.").await;
     }
     answer.text
+}
+
+/// An answer that is cut where the caller wanted it is no whole answer.
+fn check_length(agent: &AgentContext, answer: &Answer) -> Result<(), Stop> {
+    match agent.run.wishes.max_output_tokens {
+        Some(limit) if answer.cut => {
+            let message =
+                format!("The answer reached {limit} tokens, the limit that was asked for, and is cut.");
+            Err(Stop::Limited { problem: limit_reached(message), text: answer.text.clone() })
+        }
+        _ => Ok(()),
+    }
 }
 
 async fn check_budget(agent: &AgentContext) -> Result<(), Stop> {

@@ -1,7 +1,7 @@
 //! What is asked of a chat model and what it sends back, whichever server it lives on.
 
 use domain::{Message, ProblemCode, Usage};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// One call of a chat model. Borrowed: the client encodes it at once and keeps nothing.
 #[derive(Debug, Clone, Copy)]
@@ -16,6 +16,8 @@ pub struct ChatRequest<'a> {
     pub temperature: Option<f32>,
     /// Upper limit on written tokens; the server's default where `None`.
     pub max_output_tokens: Option<u64>,
+    /// Further fields of the request, such as `response_format`, sent to the server as they are.
+    pub extra: Option<&'a Map<String, Value>>,
 }
 
 /// A tool as a model sees it.

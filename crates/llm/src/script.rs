@@ -184,6 +184,7 @@ mod tests {
             tool_mode: ToolMode::Native,
             temperature: None,
             max_output_tokens: None,
+            extra: None,
         };
         let mut call = ChatModel::scripted(model).call(&request);
         let mut events = Vec::new();

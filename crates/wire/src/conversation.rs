@@ -114,7 +114,7 @@ fn content(value: Option<&Value>, role: Role, at: &str) -> Checked<Vec<Part>> {
     }
 }
 
-fn part(value: &Value, at: &str) -> Checked<Part> {
+pub(crate) fn part(value: &Value, at: &str) -> Checked<Part> {
     let Value::Object(fields) = value else { return wrong(&format!("`{at}`"), "an object with a `type`") };
     let kind = fields.get("type").and_then(Value::as_str).unwrap_or("text");
     match (kind, fields.get("text")) {

@@ -10,6 +10,7 @@ mod frames;
 pub mod markup;
 pub mod openai;
 mod redact;
+pub mod responses;
 pub mod sse;
 pub mod tool_calls;
 pub mod ui_message_stream;

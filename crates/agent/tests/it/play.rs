@@ -82,6 +82,7 @@ impl Play {
             client_tools: self.client_tools.clone(),
             model: self.model.clone(),
             settings: self.settings,
+            wishes: agent::CallWishes::default(),
             history: vec![Message::text(Role::User, self.question.clone())],
             workspace: self.workspace.clone(),
             limits: self.limits,

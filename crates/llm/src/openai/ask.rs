@@ -52,7 +52,10 @@ impl Ask {
     fn schema(request: &ChatRequest<'_>, target: &Target) -> Self {
         let schema = schema::answer_schema(request.tools);
         let messages = schema::plain_messages(request.messages, request.tools);
-        let request = ChatRequest { messages: &messages, ..*request };
+        // Our schema stands where the caller's form and choice of tools would.
+        let mut extra = request.extra.cloned().unwrap_or_default();
+        ["response_format", "tool_choice", "parallel_tool_calls"].map(|name| extra.remove(name));
+        let request = ChatRequest { messages: &messages, extra: Some(&extra), ..*request };
         let encode = |format: &Value| Bytes::from(chat_body(&request, target, &[], Some(format)).encode());
         let schema_form = encode(&schema::json_schema_format(&schema));
         let object_form = encode(&schema::json_object_format(&schema));
@@ -127,5 +130,6 @@ fn chat_body<'a>(
         response_format,
         temperature: request.temperature,
         output_limit: request.max_output_tokens.map(limit),
+        extra: request.extra,
     }
 }

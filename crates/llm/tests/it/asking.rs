@@ -11,6 +11,7 @@ async fn a_request_with_tools() {
         tool_mode: ToolMode::Native,
         temperature: Some(0.5),
         max_output_tokens: Some(100),
+        extra: None,
     };
     drain(model(&server).call(&request)).await;
     let received = server.received().remove(0);

@@ -53,6 +53,7 @@ pub(crate) fn ask(model: &ChatModel, tool_mode: ToolMode) -> ModelCall {
         tool_mode,
         temperature: None,
         max_output_tokens: None,
+        extra: None,
     })
 }
 

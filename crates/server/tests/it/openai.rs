@@ -80,8 +80,14 @@ struct Heard {
 
 async fn hear(model: &ChatModel, messages: &[Message], tools: &[ToolSpec]) -> Heard {
     let tool_mode = ToolMode::Native;
-    let mut call =
-        model.call(&ChatRequest { messages, tools, tool_mode, temperature: None, max_output_tokens: None });
+    let mut call = model.call(&ChatRequest {
+        messages,
+        tools,
+        tool_mode,
+        temperature: None,
+        max_output_tokens: None,
+        extra: None,
+    });
     let mut heard = Heard::default();
     while let Some(event) = call.next().await {
         match event {

@@ -229,12 +229,12 @@ pub(super) fn finish_reason(outcome: Outcome) -> Option<&'static str> {
     }
 }
 
-pub(super) fn failure(problem: Option<&Problem>) -> (ProblemCode, &str) {
+pub(crate) fn failure(problem: Option<&Problem>) -> (ProblemCode, &str) {
     problem.map_or((ProblemCode::Internal, "The run failed."), |problem| (problem.code, &problem.message))
 }
 
 /// The arguments as the model wrote them, near enough.
-pub(super) fn arguments_text(arguments: &Value) -> String {
+pub(crate) fn arguments_text(arguments: &Value) -> String {
     match arguments {
         Value::String(raw) => raw.clone(),
         value => value.to_string(),

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Most tools a caller may bring.
-const TOOLS_LIMIT: usize = 128;
+pub(crate) const TOOLS_LIMIT: usize = 128;
 /// Longest name of a tool.
 const NAME_LIMIT: usize = 64;
 
@@ -78,7 +78,7 @@ impl CompletionRequest {
     }
 }
 
-fn flag(fields: &Map<String, Value>, name: &str, shown: &str) -> Checked<bool> {
+pub(crate) fn flag(fields: &Map<String, Value>, name: &str, shown: &str) -> Checked<bool> {
     match present(fields, name) {
         None => Ok(false),
         Some(Value::Bool(flag)) => Ok(*flag),
@@ -148,28 +148,33 @@ fn tool(value: &Value, at: &str) -> Checked<CallerTool> {
     if value.get("type").is_some_and(|kind| kind != "function") {
         return wrong(&format!("`{at}.type`"), "\"function\"");
     }
-    let Some(Value::Object(function)) = value.get("function") else {
-        return wrong(&format!("`{at}.function`"), "an object with a `name`");
-    };
+    match value.get("function") {
+        Some(Value::Object(function)) => caller_tool(function, &format!("{at}.function")),
+        _ => wrong(&format!("`{at}.function`"), "an object with a `name`"),
+    }
+}
+
+/// The name, description and parameters of a tool, which stand at `at`.
+pub(crate) fn caller_tool(function: &Map<String, Value>, at: &str) -> Checked<CallerTool> {
     let name = function.get("name").and_then(Value::as_str).unwrap_or_default();
     let is_letter = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
     if name.is_empty() || name.len() > NAME_LIMIT || !name.chars().all(is_letter) {
         let wanted = format!("1 to {NAME_LIMIT} letters, digits, `_` or `-`");
-        return wrong(&format!("`{at}.function.name`"), &wanted);
+        return wrong(&format!("`{at}.name`"), &wanted);
     }
     let description = match present(function, "description") {
         None => "",
-        Some(value) => text(value, &format!("`{at}.function.description`"))?,
+        Some(value) => text(value, &format!("`{at}.description`"))?,
     };
     let parameters = match present(function, "parameters") {
         None => json!({"type": "object", "properties": {}}),
         Some(parameters @ Value::Object(_)) => parameters.clone(),
-        Some(_) => return wrong(&format!("`{at}.function.parameters`"), "a JSON Schema, an object"),
+        Some(_) => return wrong(&format!("`{at}.parameters`"), "a JSON Schema, an object"),
     };
     Ok(CallerTool { name: name.to_owned(), description: description.to_owned(), parameters })
 }
 
-fn temperature(fields: &Map<String, Value>) -> Checked<Option<f32>> {
+pub(crate) fn temperature(fields: &Map<String, Value>) -> Checked<Option<f32>> {
     match present(fields, "temperature") {
         None => Ok(None),
         Some(value) => match value.as_f64() {
@@ -184,7 +189,7 @@ const PREFIXES: [(&str, Mode); 2] =
     [("<research_request>\n", Mode::Research), ("<research_request_deep>\n", Mode::Deep)];
 
 /// Finds and removes the prefix, which no model should see; earlier messages may still have theirs.
-fn take_research_prefix(messages: &mut [Message]) -> Mode {
+pub(crate) fn take_research_prefix(messages: &mut [Message]) -> Mode {
     let mut mode = Mode::Chat;
     for message in messages.iter_mut().filter(|message| message.role == Role::User) {
         let first = message.content.iter_mut().find_map(|part| match part {

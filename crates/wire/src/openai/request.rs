@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use domain::{Message, Part, Role, ToolCall};
 use serde::{Serialize, de::IgnoredAny};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// What is sent to the model server. Fields that are `None` or empty are left out.
 #[derive(Debug, Clone, Copy)]
@@ -21,6 +21,8 @@ pub struct ChatBody<'a> {
     pub temperature: Option<f32>,
     /// The limit on written tokens and the name the server knows it by.
     pub output_limit: Option<OutputLimit>,
+    /// Further fields, none of those above.
+    pub extra: Option<&'a Map<String, Value>>,
 }
 
 /// The limit on written tokens under the name the server knows.
@@ -62,6 +64,7 @@ impl ChatBody<'_> {
             max_completion_tokens,
             stream: true,
             stream_options: StreamOptions { include_usage: true },
+            extra: self.extra,
         };
         // Writing plain structs into memory cannot fail.
         serde_json::to_vec(&body).unwrap_or_default()
@@ -84,6 +87,8 @@ struct Body<'a> {
     max_completion_tokens: Option<u64>,
     stream: bool,
     stream_options: StreamOptions,
+    #[serde(flatten)]
+    extra: Option<&'a Map<String, Value>>,
 }
 
 /// Borrowed, since every call of the model sends all schemas again.
@@ -206,6 +211,7 @@ mod tests {
             response_format: None,
             temperature: None,
             output_limit: None,
+            extra: None,
         };
         serde_json::from_slice(&body.encode()).unwrap()
     }
@@ -213,6 +219,7 @@ mod tests {
     #[test]
     fn a_whole_body() {
         let schema = json!({"type": "object"});
+        let extra = json!({"top_p": 0.5});
         let body = ChatBody {
             model: "m",
             messages: &[Message::text(Role::System, "be brief"), Message::text(Role::User, "hi")],
@@ -220,6 +227,7 @@ mod tests {
             response_format: None,
             temperature: Some(0.7),
             output_limit: Some(OutputLimit::MaxTokens(9)),
+            extra: extra.as_object(),
         };
         assert_eq!(
             String::from_utf8(body.encode()).unwrap(),
@@ -227,7 +235,7 @@ mod tests {
                 r#"{"model":"m","messages":[{"role":"system","content":"be brief"},"#,
                 r#"{"role":"user","content":"hi"}],"tools":[{"type":"function","function":"#,
                 r#"{"name":"ls","description":"lists","parameters":{"type":"object"}}}],"#,
-                r#""temperature":0.7,"max_tokens":9,"stream":true,"stream_options":{"include_usage":true}}"#
+                r#""temperature":0.7,"max_tokens":9,"stream":true,"stream_options":{"include_usage":true},"top_p":0.5}"#
             )
         );
     }

@@ -25,6 +25,7 @@ macro_rules! columns {
 
 columns!(
     wire::openai::CompletionEncoder,
+    wire::responses::ResponseEncoder,
     wire::tool_calls::ToolCallsEncoder,
     wire::markup::MarkupEncoder,
     wire::details::DetailsEncoder,

@@ -10,6 +10,7 @@ mod chat_stream;
 mod column;
 mod debug_events;
 mod openai;
+mod responses;
 mod scenarios;
 mod texts;
 mod tool_calls;

@@ -1,0 +1,460 @@
+//! Turns a run's events into those of `POST /v1/responses`, and at any time into the response as it stands.
+
+use std::collections::{HashMap, HashSet};
+
+use domain::{EventBody, Outcome, Problem, ProblemCode, RunEvent, RunId, Usage, event::Source};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::{
+    echo,
+    frame::{Numbers, Output, frame},
+    ids::{item_id, response_id},
+    item::{Item, Kind, shown_result},
+};
+use crate::{
+    Frame,
+    openai::completion_encoder::{arguments_text, failure, outer_call_id},
+};
+
+/// What a caller asked for.
+#[derive(Debug, Clone)]
+pub struct ResponseOptions {
+    /// The fields of the request that every response repeats.
+    pub echo: Map<String, Value>,
+    /// The number of the last frame that the reader has.
+    pub starting_after: Option<u64>,
+    /// Give each frame its event's number as id, for readers of the log.
+    pub with_ids: bool,
+}
+
+impl ResponseOptions {
+    /// For whoever watches a run that began elsewhere.
+    #[must_use]
+    pub fn watching() -> Self {
+        Self { echo: echo::defaults(), starting_after: None, with_ids: true }
+    }
+}
+
+/// Encodes one run for one reader. The response that it holds is the same for all of them.
+#[derive(Debug, Clone)]
+pub struct ResponseEncoder {
+    options: ResponseOptions,
+    /// Tools that the caller runs.
+    caller_tools: HashSet<String>,
+    numbers: Numbers,
+    /// There from the first event on, with the seconds since 1970.
+    begun: Option<(RunId, i64)>,
+    output: Vec<Item>,
+    /// Where in `output` an open item stands.
+    open: HashMap<(Log, String), usize>,
+    sources: Vec<Source>,
+    end: Option<End>,
+}
+
+/// The kinds of items in a log; their names may be the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Log {
+    Text,
+    Reasoning,
+    Call,
+}
+
+#[derive(Debug, Clone)]
+struct End {
+    status: &'static str,
+    completed_at: Option<i64>,
+    error: Option<Value>,
+    problem: Option<Problem>,
+    incomplete: Option<&'static str>,
+    usage: Usage,
+}
+
+/// More of an item: the events that there are many of.
+#[derive(Serialize)]
+struct Delta<'a> {
+    item_id: &'a str,
+    output_index: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content_index: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    summary_index: Option<u8>,
+    delta: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    logprobs: Option<[u8; 0]>,
+}
+
+impl ResponseEncoder {
+    /// An encoder for the beginning of the log; a reader that has some frames goes on after them.
+    #[must_use]
+    pub fn new(options: ResponseOptions) -> Self {
+        Self {
+            caller_tools: echo::function_names(&options.echo),
+            numbers: Numbers::new(options.starting_after),
+            options,
+            begun: None,
+            output: Vec::new(),
+            open: HashMap::new(),
+            sources: Vec::new(),
+            end: None,
+        }
+    }
+
+    /// Takes note of an event the reader already has, so that what follows fits to it.
+    pub fn prime(&mut self, event: &RunEvent) {
+        self.with_output(event, false);
+    }
+
+    /// The frames for the next event: usually one or none.
+    pub fn push(&mut self, event: &RunEvent) -> Vec<Frame> {
+        self.with_output(event, true)
+    }
+
+    fn with_output(&mut self, event: &RunEvent, wanted: bool) -> Vec<Frame> {
+        let mut numbers = self.numbers.clone();
+        let mut out = match wanted {
+            true => Output::of(event, &mut numbers),
+            false => Output::none(event, &mut numbers),
+        };
+        self.read(event, &mut out);
+        let frames = out.finish(self.options.with_ids);
+        self.numbers = numbers;
+        frames
+    }
+
+    /// The frame for a reader whose log cannot be read on, though the run may go on.
+    #[must_use]
+    pub fn broken_off(&self, message: &str) -> Frame {
+        let code = ProblemCode::Unavailable.as_str();
+        frame("error", self.numbers.next(), &json!({"code": code, "message": message, "param": null}))
+    }
+
+    /// Why the run failed, where it did: a caller that does not stream gets that instead of half an answer.
+    #[must_use]
+    pub fn problem(&self) -> Option<&Problem> {
+        self.end.as_ref()?.problem.as_ref()
+    }
+
+    /// The response as it stands.
+    #[must_use]
+    pub fn response(&self) -> Value {
+        let (id, created_at) = match self.begun {
+            Some((run, created_at)) => (response_id(run), created_at),
+            None => (String::new(), 0),
+        };
+        let end = self.end.as_ref();
+        let mut response = json!({
+            "id": id,
+            "object": "response",
+            "created_at": created_at,
+            "status": end.map_or("in_progress", |end| end.status),
+            "completed_at": end.and_then(|end| end.completed_at),
+            "error": end.and_then(|end| end.error.as_ref()),
+            "incomplete_details": end.and_then(|end| end.incomplete).map(|reason| json!({"reason": reason})),
+        });
+        if let Some(fields) = response.as_object_mut() {
+            fields.extend(self.options.echo.clone());
+            fields.insert("output".to_owned(), self.output.iter().map(Item::to_json).collect());
+            fields.insert("usage".to_owned(), end.map_or(Value::Null, |end| usage(end.usage)));
+        }
+        response
+    }
+
+    fn read(&mut self, event: &RunEvent, out: &mut Output<'_>) {
+        let run = event.run;
+        // What sub-agents do shows as the result of the call that started them.
+        let main = event.agent.is_main();
+        match &event.body {
+            EventBody::RunStarted { .. } => {
+                self.begun = Some((run, event.at / 1000));
+                for kind in ["response.created", "response.in_progress"] {
+                    out.push(kind, || json!({"response": self.response()}));
+                }
+            }
+            EventBody::TextStarted { item } if main => {
+                let kind = Kind::Message { text: String::new(), annotations: Vec::new(), phase: None };
+                self.open(Log::Text, item, Item::new(item_id("msg", run, item), kind), out);
+            }
+            EventBody::TextDelta { item, delta } if main => self.add(Log::Text, item, delta, out),
+            EventBody::TextFinished { item, text, answer } if main => {
+                self.rest(Log::Text, item, text, out);
+                self.finish_text(item, *answer, out);
+            }
+            EventBody::ReasoningStarted { item } if main => {
+                let kind = Kind::Reasoning { text: String::new() };
+                self.open(Log::Reasoning, item, Item::new(item_id("rs", run, item), kind), out);
+            }
+            EventBody::ReasoningDelta { item, delta } if main => self.add(Log::Reasoning, item, delta, out),
+            EventBody::ReasoningFinished { item, text, .. } if main => {
+                self.rest(Log::Reasoning, item, text, out);
+                self.close(Log::Reasoning, item, "completed", out);
+            }
+            EventBody::ToolRequested { call, name } if main && self.caller_tools.contains(name) => {
+                self.open(Log::Call, call, function_call(run, call, name), out);
+            }
+            EventBody::ToolArgumentsDelta { call, delta } if main => self.add(Log::Call, call, delta, out),
+            EventBody::ToolStarted { call, name, arguments, .. } if main => {
+                self.start_ours(run, call, name, arguments, out);
+            }
+            EventBody::ToolFinished { call, name, arguments, result, error, .. } if main => {
+                let result = shown_result(result);
+                let result = if *error { Err(result) } else { Ok(result) };
+                self.finish_ours(run, call, (name, arguments), result, out);
+            }
+            EventBody::ToolHandedOver { call, name, arguments } => {
+                self.hand_over(run, call, name, arguments, out);
+            }
+            EventBody::SourcesFound { sources } => self.sources.extend(sources.iter().cloned()),
+            EventBody::RunFinished { outcome, problem, usage, .. } => {
+                self.finish(event.at / 1000, *outcome, problem.as_ref(), *usage, out);
+            }
+            EventBody::TextStarted { .. }
+            | EventBody::TextDelta { .. }
+            | EventBody::TextFinished { .. }
+            | EventBody::ReasoningStarted { .. }
+            | EventBody::ReasoningDelta { .. }
+            | EventBody::ReasoningFinished { .. }
+            | EventBody::StepStarted { .. }
+            | EventBody::Status { .. }
+            | EventBody::ToolRequested { .. }
+            | EventBody::ToolArgumentsDelta { .. }
+            | EventBody::ToolStarted { .. }
+            | EventBody::ToolProgress { .. }
+            | EventBody::ToolFinished { .. }
+            | EventBody::ApprovalAsked { .. }
+            | EventBody::ApprovalAnswered { .. }
+            | EventBody::QuestionAsked { .. }
+            | EventBody::QuestionAnswered { .. }
+            | EventBody::PlanChanged { .. }
+            | EventBody::FileChanged { .. }
+            | EventBody::AgentStarted { .. }
+            | EventBody::AgentFinished { .. }
+            | EventBody::ModelCalled { .. }
+            | EventBody::Notice { .. } => {}
+        }
+    }
+
+    fn open(&mut self, log: Log, name: &str, item: Item, out: &mut Output<'_>) {
+        let at = self.output.len();
+        out.push("response.output_item.added", || json!({"output_index": at, "item": item.announced()}));
+        let place = || json!({"item_id": item.id, "output_index": at});
+        match item.kind {
+            Kind::Message { .. } => {
+                out.push("response.content_part.added", || with(place(), "content_index", item.part()));
+            }
+            Kind::Reasoning { .. } => {
+                let kind = "response.reasoning_summary_part.added";
+                out.push(kind, || with(place(), "summary_index", item.part()));
+            }
+            Kind::ServerCall { .. } => out.push("response.mcp_call.in_progress", place),
+            Kind::FunctionCall { .. } => {}
+        }
+        self.output.push(item);
+        self.open.insert((log, name.to_owned()), at);
+    }
+
+    /// The open item of that name.
+    fn opened(&mut self, log: Log, name: &str) -> Option<(usize, &mut Item)> {
+        let at = *self.open.get(&(log, name.to_owned()))?;
+        Some((at, self.output.get_mut(at)?))
+    }
+
+    fn add(&mut self, log: Log, name: &str, delta: &str, out: &mut Output<'_>) {
+        let Some((output_index, item)) = self.opened(log, name).filter(|_| !delta.is_empty()) else { return };
+        item.text().push_str(delta);
+        let (kind, content_index, summary_index) = match item.kind {
+            Kind::Message { .. } => ("response.output_text.delta", Some(0), None),
+            Kind::Reasoning { .. } => ("response.reasoning_summary_text.delta", None, Some(0)),
+            Kind::FunctionCall { .. } => ("response.function_call_arguments.delta", None, None),
+            Kind::ServerCall { .. } => ("response.mcp_call_arguments.delta", None, None),
+        };
+        let (item_id, logprobs) = (&*item.id, content_index.map(|_| []));
+        out.push(kind, || Delta { item_id, output_index, content_index, summary_index, delta, logprobs });
+    }
+
+    /// Adds what is still missing of the whole text.
+    fn rest(&mut self, log: Log, name: &str, text: &str, out: &mut Output<'_>) {
+        let sent = self.opened(log, name).map_or(0, |(_, item)| item.text().len());
+        self.add(log, name, text.get(sent..).unwrap_or_default(), out);
+    }
+
+    fn finish_text(&mut self, name: &str, answer: bool, out: &mut Output<'_>) {
+        let sources = std::mem::take(&mut self.sources);
+        if let Some((at, Item { id, kind, .. })) = self.opened(Log::Text, name)
+            && let Kind::Message { text, annotations, phase } = kind
+        {
+            *phase = Some(if answer { "final_answer" } else { "commentary" });
+            *annotations = echo::citations(text, &sources);
+            for (number, annotation) in annotations.iter().enumerate() {
+                out.push("response.output_text.annotation.added", || {
+                    json!({
+                        "item_id": id, "output_index": at, "content_index": 0,
+                        "annotation_index": number, "annotation": annotation,
+                    })
+                });
+            }
+        }
+        self.sources = sources;
+        self.close(Log::Text, name, "completed", out);
+    }
+
+    fn close(&mut self, log: Log, name: &str, status: &'static str, out: &mut Output<'_>) {
+        let Some(at) = self.open.remove(&(log, name.to_owned())) else { return };
+        let Some(item) = self.output.get_mut(at) else { return };
+        item.status = status;
+        let place = json!({"item_id": item.id, "output_index": at});
+        match &item.kind {
+            Kind::Message { text, .. } => {
+                out.push("response.output_text.done", || {
+                    json!({
+                        "item_id": item.id, "output_index": at, "content_index": 0,
+                        "text": text, "logprobs": [],
+                    })
+                });
+                out.push("response.content_part.done", || with(place, "content_index", item.part()));
+            }
+            Kind::Reasoning { text } => {
+                out.push(
+                    "response.reasoning_summary_text.done",
+                    || json!({"item_id": item.id, "output_index": at, "summary_index": 0, "text": text}),
+                );
+                let kind = "response.reasoning_summary_part.done";
+                out.push(kind, || with(place, "summary_index", item.part()));
+            }
+            // One that is not to be run is not said to be whole.
+            Kind::FunctionCall { name, arguments, .. } if status == "completed" => {
+                out.push(
+                    "response.function_call_arguments.done",
+                    || json!({"item_id": item.id, "output_index": at, "name": name, "arguments": arguments}),
+                );
+            }
+            Kind::FunctionCall { .. } => {}
+            Kind::ServerCall { result, .. } => {
+                let failed = matches!(result, Some(Err(_)));
+                let kind = if failed { "response.mcp_call.failed" } else { "response.mcp_call.completed" };
+                out.push(kind, || place);
+            }
+        }
+        out.push("response.output_item.done", || json!({"output_index": at, "item": item.to_json()}));
+    }
+
+    /// A call of ours shows with its checked arguments, when it begins.
+    fn start_ours(&mut self, run: RunId, call: &str, name: &str, arguments: &Value, out: &mut Output<'_>) {
+        let (name, arguments) = (name.to_owned(), arguments_text(arguments));
+        let kind = Kind::ServerCall { name, arguments: String::new(), result: None };
+        self.open(Log::Call, call, Item::new(item_id("mcp", run, call), kind), out);
+        self.add(Log::Call, call, &arguments, out);
+        if let Some((at, item)) = self.opened(Log::Call, call) {
+            out.push(
+                "response.mcp_call_arguments.done",
+                || json!({"item_id": item.id, "output_index": at, "arguments": arguments}),
+            );
+        }
+    }
+
+    fn finish_ours(
+        &mut self,
+        run: RunId,
+        call: &str,
+        (name, arguments): (&str, &Value),
+        finished: Result<String, String>,
+        out: &mut Output<'_>,
+    ) {
+        if self.opened(Log::Call, call).is_none() {
+            self.start_ours(run, call, name, arguments, out);
+        }
+        let status = match self.opened(Log::Call, call) {
+            Some((_, Item { kind: Kind::ServerCall { result, .. }, .. })) => {
+                let status = if finished.is_ok() { "completed" } else { "failed" };
+                *result = Some(finished);
+                status
+            }
+            // The run ended before the caller's tool could be handed over.
+            _ => "incomplete",
+        };
+        self.close(Log::Call, call, status, out);
+    }
+
+    fn hand_over(&mut self, run: RunId, call: &str, name: &str, arguments: &Value, out: &mut Output<'_>) {
+        if self.opened(Log::Call, call).is_none() {
+            self.open(Log::Call, call, function_call(run, call, name), out);
+        }
+        // What was sent of it is as the model wrote it, and stays so.
+        if self.opened(Log::Call, call).is_some_and(|(_, item)| item.text().trim().is_empty()) {
+            self.add(Log::Call, call, &arguments_text(arguments), out);
+        }
+        self.close(Log::Call, call, "completed", out);
+    }
+
+    fn finish(
+        &mut self,
+        at: i64,
+        outcome: Outcome,
+        problem: Option<&Problem>,
+        usage: Usage,
+        out: &mut Output<'_>,
+    ) {
+        let (kind, status) = match outcome {
+            Outcome::Completed | Outcome::HandedOver => ("response.completed", "completed"),
+            Outcome::Limited => ("response.incomplete", "incomplete"),
+            // The format has no event for it.
+            Outcome::Cancelled => ("response.incomplete", "cancelled"),
+            Outcome::Failed => ("response.failed", "failed"),
+        };
+        let (code, message) = failure(problem);
+        let failed = outcome == Outcome::Failed;
+        self.end = Some(End {
+            status,
+            completed_at: (status == "completed").then_some(at),
+            error: failed.then(|| json!({"code": error_code(code), "message": message})),
+            problem: failed.then(|| Problem::new(code, message)),
+            incomplete: (outcome == Outcome::Limited).then_some("max_output_tokens"),
+            usage,
+        });
+        out.before_end();
+        out.push(kind, || json!({"response": self.response()}));
+    }
+}
+
+fn function_call(run: RunId, call: &str, name: &str) -> Item {
+    let (call_id, name, arguments) = (outer_call_id(run, call), name.to_owned(), String::new());
+    Item::new(item_id("fc", run, call), Kind::FunctionCall { call_id, name, arguments })
+}
+
+fn with(mut place: Value, index: &str, part: Value) -> Value {
+    place[index] = json!(0);
+    place["part"] = part;
+    place
+}
+
+fn usage(usage: Usage) -> Value {
+    json!({
+        "input_tokens": usage.input_tokens,
+        "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+        "output_tokens": usage.output_tokens,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": usage.total_tokens(),
+    })
+}
+
+/// The format has a closed list of codes for this place.
+fn error_code(code: ProblemCode) -> &'static str {
+    match code {
+        ProblemCode::RateLimited | ProblemCode::ModelRateLimited => "rate_limit_exceeded",
+        ProblemCode::InvalidRequest | ProblemCode::ModelRejected | ProblemCode::TooLarge => "invalid_prompt",
+        ProblemCode::Unauthenticated
+        | ProblemCode::Forbidden
+        | ProblemCode::NotFound
+        | ProblemCode::Conflict
+        | ProblemCode::ModelNotFound
+        | ProblemCode::LimitReached
+        | ProblemCode::ModelUnreachable
+        | ProblemCode::ModelUnauthorized
+        | ProblemCode::ModelFailed
+        | ProblemCode::ModelProtocol
+        | ProblemCode::ModelTimeout
+        | ProblemCode::Interrupted
+        | ProblemCode::Unavailable
+        | ProblemCode::Internal => "server_error",
+    }
+}

@@ -1,0 +1,133 @@
+//! An item of a response's output, as far as it has come.
+
+use serde_json::{Value, json};
+
+/// Longer results of our tools are cut here; the log has them whole.
+const RESULT_LIMIT_BYTES: usize = 16 << 10;
+/// What stands for this server where items name the server that ran a tool.
+const SERVER_LABEL: &str = "glasshouse";
+
+/// An item. What it holds grows while it is open.
+#[derive(Debug, Clone)]
+pub(super) struct Item {
+    pub(super) id: String,
+    pub(super) status: &'static str,
+    pub(super) kind: Kind,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Kind {
+    /// A text of the agent.
+    Message {
+        text: String,
+        annotations: Vec<Value>,
+        /// Whether it is the answer or a remark on the way; known at its end.
+        phase: Option<&'static str>,
+    },
+    Reasoning {
+        text: String,
+    },
+    /// A call of a tool that the caller runs.
+    FunctionCall {
+        call_id: String,
+        name: String,
+        arguments: String,
+    },
+    /// A call of a tool that we run: clients know it as one that the server deals with.
+    ServerCall {
+        name: String,
+        arguments: String,
+        result: Option<Result<String, String>>,
+    },
+}
+
+impl Item {
+    pub(super) fn new(id: String, kind: Kind) -> Self {
+        Self { id, status: "in_progress", kind }
+    }
+
+    /// As it is announced: empty, whatever follows.
+    pub(super) fn announced(&self) -> Value {
+        let kind = match &self.kind {
+            Kind::Message { .. } => {
+                Kind::Message { text: String::new(), annotations: Vec::new(), phase: None }
+            }
+            Kind::Reasoning { .. } => Kind::Reasoning { text: String::new() },
+            Kind::FunctionCall { call_id, name, .. } => {
+                Kind::FunctionCall { call_id: call_id.clone(), name: name.clone(), arguments: String::new() }
+            }
+            Kind::ServerCall { name, .. } => {
+                Kind::ServerCall { name: name.clone(), arguments: String::new(), result: None }
+            }
+        };
+        Self { id: self.id.clone(), status: "in_progress", kind }.to_json()
+    }
+
+    pub(super) fn to_json(&self) -> Value {
+        let Self { id, status, kind } = self;
+        match kind {
+            Kind::Message { text, phase, .. } => {
+                let is_announced = text.is_empty() && *status == "in_progress";
+                let content = if is_announced { json!([]) } else { json!([self.part()]) };
+                let mut message = json!({
+                    "id": id, "type": "message", "status": status, "role": "assistant", "content": content,
+                });
+                if let Some(phase) = phase {
+                    message["phase"] = json!(phase);
+                }
+                message
+            }
+            Kind::Reasoning { text } => {
+                let is_announced = text.is_empty() && *status == "in_progress";
+                let summary = if is_announced { json!([]) } else { json!([self.part()]) };
+                json!({"id": id, "type": "reasoning", "status": status, "summary": summary})
+            }
+            Kind::FunctionCall { call_id, name, arguments } => json!({
+                "id": id, "type": "function_call", "status": status,
+                "call_id": call_id, "name": name, "arguments": arguments,
+            }),
+            Kind::ServerCall { name, arguments, result } => {
+                let output = result.as_ref().and_then(|result| result.as_ref().ok());
+                let error = result.as_ref().and_then(|result| result.as_ref().err()).map(|error| {
+                    let content = json!([{"type": "text", "text": error}]);
+                    json!({"type": "mcp_tool_execution_error", "content": content})
+                });
+                json!({
+                    "id": id, "type": "mcp_call", "status": status, "server_label": SERVER_LABEL,
+                    "name": name, "arguments": arguments, "approval_request_id": null,
+                    "output": output, "error": error,
+                })
+            }
+        }
+    }
+
+    /// The one part of a message's content, or of reasoning's summary.
+    pub(super) fn part(&self) -> Value {
+        match &self.kind {
+            Kind::Message { text, annotations, .. } => {
+                json!({"type": "output_text", "text": text, "annotations": annotations, "logprobs": []})
+            }
+            Kind::Reasoning { text }
+            | Kind::FunctionCall { arguments: text, .. }
+            | Kind::ServerCall { arguments: text, .. } => json!({"type": "summary_text", "text": text}),
+        }
+    }
+
+    /// What deltas add to.
+    pub(super) fn text(&mut self) -> &mut String {
+        match &mut self.kind {
+            Kind::Message { text, .. }
+            | Kind::Reasoning { text }
+            | Kind::FunctionCall { arguments: text, .. }
+            | Kind::ServerCall { arguments: text, .. } => text,
+        }
+    }
+}
+
+/// A result of one of our tools as clients get it.
+pub(super) fn shown_result(result: &str) -> String {
+    if result.len() <= RESULT_LIMIT_BYTES {
+        return result.to_owned();
+    }
+    format!("{}…", &result[..result.floor_char_boundary(RESULT_LIMIT_BYTES)])
+}

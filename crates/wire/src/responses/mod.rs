@@ -1,0 +1,16 @@
+//! OpenAI's Responses: the request, its items as a conversation, and a run as a response and its events.
+
+mod echo;
+pub mod encoder;
+mod frame;
+mod ids;
+pub mod input;
+mod item;
+pub mod request;
+mod settings;
+mod tools;
+
+pub use encoder::{ResponseEncoder, ResponseOptions};
+pub use ids::{response_id, run_of_item, run_of_response};
+pub use input::{check_conversation, conversation};
+pub use request::{ResponseRequest, named_items};

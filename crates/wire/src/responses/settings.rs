@@ -1,0 +1,109 @@
+//! The fields of a request that say how the model is to answer.
+
+use serde_json::{Map, Value, json};
+
+use crate::conversation::{Checked, optional_text, present, text, wrong};
+
+/// What was asked for.
+#[derive(Debug, Default)]
+pub(super) struct Settings {
+    pub(super) max_output_tokens: Option<u64>,
+    /// For the model's server, as chat completions name it.
+    pub(super) extra: Map<String, Value>,
+    /// The field that asks for what only a plain model can do.
+    pub(super) beyond_agents: Option<&'static str>,
+}
+
+/// Checks them, those without an effect here too: what is wrong is not passed over.
+pub(super) fn read(fields: &Map<String, Value>) -> Checked<Settings> {
+    let mut settings =
+        Settings { max_output_tokens: count(fields, "max_output_tokens")?, ..Settings::default() };
+    for name in ["max_tool_calls", "top_logprobs"] {
+        count(fields, name)?;
+    }
+    for name in ["user", "safety_identifier", "prompt_cache_key", "service_tier", "truncation"] {
+        optional_text(fields, name)?;
+    }
+    check_metadata(fields)?;
+    if let Some(top_p) = present(fields, "top_p") {
+        if !top_p.as_f64().is_some_and(|number| (0.0..=1.0).contains(&number)) {
+            return wrong("`top_p`", "a number from 0 to 1");
+        }
+        settings.extra.insert("top_p".to_owned(), top_p.clone());
+    }
+    if let Some(effort) = part_of(fields, "reasoning", "effort")? {
+        settings.extra.insert("reasoning_effort".to_owned(), json!(effort));
+    }
+    if let Some(format) = text_format(fields)? {
+        settings.extra.insert("response_format".to_owned(), format);
+        settings.beyond_agents = Some("text.format");
+    }
+    Ok(settings)
+}
+
+fn count(fields: &Map<String, Value>, name: &str) -> Checked<Option<u64>> {
+    match present(fields, name) {
+        None => Ok(None),
+        Some(value) => match value.as_u64() {
+            Some(0) if name != "top_logprobs" => wrong(&format!("`{name}`"), "a whole number above 0"),
+            Some(number) => Ok(Some(number)),
+            None => wrong(&format!("`{name}`"), "a whole number"),
+        },
+    }
+}
+
+fn check_metadata(fields: &Map<String, Value>) -> Checked<()> {
+    let is_text = |value: &Value| value.is_string();
+    match present(fields, "metadata") {
+        None => Ok(()),
+        Some(Value::Object(metadata)) if metadata.values().all(is_text) => Ok(()),
+        Some(_) => wrong("`metadata`", "an object whose values are strings"),
+    }
+}
+
+/// A string within an object.
+fn part_of(fields: &Map<String, Value>, name: &str, part: &str) -> Checked<Option<String>> {
+    match present(fields, name) {
+        None => Ok(None),
+        Some(Value::Object(parts)) => present(parts, part)
+            .map(|value| text(value, &format!("`{name}.{part}`")).map(str::to_owned))
+            .transpose(),
+        Some(_) => wrong(&format!("`{name}`"), "an object"),
+    }
+}
+
+/// The form that the answer must have, as chat completions write it; nothing for plain text.
+fn text_format(fields: &Map<String, Value>) -> Checked<Option<Value>> {
+    let format = match present(fields, "text") {
+        None => return Ok(None),
+        Some(Value::Object(text)) => match present(text, "format") {
+            None => return Ok(None),
+            Some(format) => format,
+        },
+        Some(_) => return wrong("`text`", "an object"),
+    };
+    match format.get("type").and_then(Value::as_str) {
+        Some("text") => Ok(None),
+        Some("json_object") => Ok(Some(json!({"type": "json_object"}))),
+        Some("json_schema") => json_schema(format).map(Some),
+        _ => wrong("`text.format.type`", "\"text\", \"json_object\" or \"json_schema\""),
+    }
+}
+
+fn json_schema(format: &Value) -> Checked<Value> {
+    let mut schema = Map::new();
+    match format.get("name").and_then(Value::as_str) {
+        Some(name) if !name.is_empty() => schema.insert("name".to_owned(), json!(name)),
+        _ => return wrong("`text.format.name`", "the name of the schema"),
+    };
+    match format.get("schema") {
+        Some(Value::Object(_)) => {}
+        _ => return wrong("`text.format.schema`", "a JSON Schema, an object"),
+    }
+    for name in ["schema", "description", "strict"] {
+        if let Some(value) = format.get(name).filter(|value| !value.is_null()) {
+            schema.insert(name.to_owned(), value.clone());
+        }
+    }
+    Ok(json!({"type": "json_schema", "json_schema": schema}))
+}

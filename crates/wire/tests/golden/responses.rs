@@ -1,0 +1,231 @@
+//! `POST /v1/responses`: golden events, the order that its readers insist on, and the response they add up to.
+
+use std::collections::HashMap;
+
+use domain::{EventBody, Outcome, RunEvent};
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+use wire::{
+    Frame,
+    responses::{ResponseEncoder, ResponseOptions, conversation},
+};
+
+use crate::{
+    any_log::any_log,
+    column::{assert_resumes, encode, payloads, readable},
+    scenarios,
+};
+
+/// What was asked: the caller runs `weather` itself.
+fn echo() -> Map<String, Value> {
+    let mut echo = ResponseOptions::watching().echo;
+    echo["tools"] = json!([{"type": "function", "name": "weather", "parameters": {"type": "object"}}]);
+    echo
+}
+
+fn encoder(starting_after: Option<u64>) -> ResponseEncoder {
+    ResponseEncoder::new(ResponseOptions { echo: echo(), starting_after, with_ids: true })
+}
+
+/// The response after these events.
+fn response<'a>(log: impl IntoIterator<Item = &'a RunEvent>) -> Value {
+    let mut encoder = encoder(None);
+    log.into_iter().for_each(|event| encoder.prime(event));
+    encoder.response()
+}
+
+#[test]
+fn golden_events() {
+    for (name, log) in scenarios::all() {
+        insta::assert_snapshot!(format!("responses__{name}"), readable(&encode(encoder(None), &log)));
+    }
+}
+
+#[test]
+fn golden_responses() {
+    for (name, log) in scenarios::all() {
+        let mut response = response(&log);
+        let fields = response.as_object_mut().unwrap();
+        // What is repeated of the request is the same everywhere.
+        echo().keys().for_each(|name| _ = fields.shift_remove(name));
+        let text = serde_json::to_string_pretty(&response).unwrap();
+        let text: Vec<&str> = text.lines().map(|line| &line[..line.floor_char_boundary(200)]).collect();
+        insta::assert_snapshot!(format!("responses_collected__{name}"), text.join("\n"));
+    }
+}
+
+/// An item as a reader puts it together from the events.
+#[derive(Default)]
+struct Item {
+    kind: String,
+    id: Value,
+    parts: usize,
+    /// What the deltas add up to, and what they are said to.
+    text: String,
+    whole: Option<String>,
+    done: Option<Value>,
+}
+
+/// Reads a stream as strictly as the packages of OpenAI do, and stricter.
+fn read(frames: &[Frame]) -> Value {
+    let events = payloads(frames);
+    let (mut items, mut end) = (Vec::<Item>::new(), None);
+    for (at, (frame, event)) in frames.iter().zip(&events).enumerate() {
+        let kind = event["type"].as_str().unwrap();
+        assert_eq!(frame.event, Some(kind));
+        assert_eq!(event["sequence_number"], at, "{event}");
+        assert!(end.is_none(), "{event} after the end");
+        let index = || usize::try_from(event["output_index"].as_u64().unwrap()).unwrap();
+        match kind {
+            "response.created" | "response.in_progress" => {
+                assert_eq!(at, usize::from(kind == "response.in_progress"));
+                assert_eq!(event["response"]["status"], "in_progress");
+                continue;
+            }
+            "response.completed" | "response.incomplete" | "response.failed" => {
+                end = Some(event["response"].clone());
+                continue;
+            }
+            "response.output_item.added" => {
+                assert_eq!(index(), items.len(), "{event}");
+                assert_eq!(event["item"]["status"], "in_progress");
+                let kind = event["item"]["type"].as_str().unwrap().to_owned();
+                let id = event["item"]["id"].clone();
+                items.push(Item { kind, id, ..Item::default() });
+                continue;
+            }
+            _ => {}
+        }
+        let item = &mut items[index()];
+        assert!(item.done.is_none(), "{event} after its item was done");
+        if kind == "response.output_item.done" {
+            let done = &event["item"];
+            assert_eq!((&done["type"], &done["id"]), (&json!(item.kind), &item.id));
+            assert_ne!(done["status"], "in_progress");
+            item.done = Some(done.clone());
+            continue;
+        }
+        assert_eq!(event["item_id"], item.id, "{event}");
+        let of = |kind: &str| match kind {
+            kind if kind.contains("function_call") => "function_call",
+            kind if kind.contains("mcp_call") => "mcp_call",
+            kind if kind.contains("reasoning") => "reasoning",
+            _ => "message",
+        };
+        assert_eq!(item.kind, of(kind), "{event}");
+        let has_part = item.parts == 1 || item.kind.ends_with("_call");
+        match kind.rsplit_once('.').unwrap() {
+            ("response.content_part" | "response.reasoning_summary_part", "added") => item.parts += 1,
+            ("response.content_part" | "response.reasoning_summary_part", "done") => {
+                assert_eq!(event["part"]["text"].as_str(), item.whole.as_deref(), "{event}");
+            }
+            (_, "delta") => {
+                assert!(has_part && item.whole.is_none(), "{event}");
+                let delta = event["delta"].as_str().unwrap();
+                assert_ne!(delta, "");
+                item.text.push_str(delta);
+            }
+            ("response.output_text.annotation", "added") | ("response.mcp_call", _) => {}
+            (_, "done") => {
+                let whole = event["text"].as_str().or(event["arguments"].as_str()).unwrap();
+                assert!(has_part && item.text == whole, "{event}");
+                assert_eq!(item.whole.replace(whole.to_owned()), None);
+            }
+            _ => panic!("unknown: {event}"),
+        }
+    }
+    let end = end.expect("the end is told");
+    let done: Vec<Value> = items.into_iter().map(|item| item.done.expect("each item is done")).collect();
+    assert_eq!(end["output"], json!(done), "the response holds the items that were shown");
+    end
+}
+
+#[test]
+fn events_come_in_order_and_add_up() {
+    for (name, log) in scenarios::all() {
+        let end = read(&encode(encoder(None), &log));
+        assert_eq!(end, response(&log), "{name}");
+        let replay: Vec<&RunEvent> = log.iter().filter(|event| !event.body.is_delta()).collect();
+        assert_eq!(read(&encode(encoder(None), replay)), end, "{name} without deltas");
+    }
+}
+
+#[test]
+fn the_end_tells_how_the_run_ended() {
+    for (name, log) in scenarios::all() {
+        let Some(EventBody::RunFinished { outcome, .. }) = log.last().map(|event| &event.body) else {
+            continue;
+        };
+        let end = response(&log);
+        let status = match outcome {
+            Outcome::Completed | Outcome::HandedOver => "completed",
+            Outcome::Cancelled => "cancelled",
+            Outcome::Limited => "incomplete",
+            Outcome::Failed => "failed",
+        };
+        assert_eq!(end["status"], status, "{name}");
+        assert_eq!(end["error"].is_null(), *outcome != Outcome::Failed, "{name}");
+        let calls = end["output"].as_array().unwrap().iter().filter(|item| item["type"] == "function_call");
+        let expected = if *outcome == Outcome::HandedOver { 2 } else { 0 };
+        assert_eq!(calls.count(), expected, "{name}: only the caller's own tools are its to run");
+    }
+}
+
+/// Whoever sends the output back is understood.
+#[test]
+fn the_output_is_an_input() {
+    for (name, log) in scenarios::all() {
+        let output = response(&log)["output"].as_array().unwrap().clone();
+        // Texts with NUL are refused at every door.
+        assert_eq!(conversation(&output).is_ok(), name != "hostile_text", "{name}");
+    }
+}
+
+#[test]
+fn sources_are_citations() {
+    let (_, log) = scenarios::all().into_iter().find(|(name, _)| *name == "sources").unwrap();
+    let found = &response(&log)["output"][0]["content"][0]["annotations"];
+    assert_eq!(
+        *found,
+        json!([{"type": "url_citation", "start_index": 9, "end_index": 12, "url": "https://example.com/", "title": "A page"}])
+    );
+}
+
+/// At each place in the stream: exactly what follows.
+#[test]
+fn a_reader_goes_on_at_exactly_the_next_number() {
+    for (name, log) in scenarios::all() {
+        let whole = encode(encoder(None), &log);
+        for after in 0..whole.len() {
+            let rest = encode(encoder(Some(after as u64)), &log);
+            assert_eq!(payloads(&rest), payloads(&whole[after + 1..]), "{name} after {after}");
+        }
+        // A crash can take the last moments: whoever saw more than there is now still gets the end.
+        let rest = payloads(&encode(encoder(Some(whole.len() as u64 + 5)), &log));
+        assert_eq!(rest.len(), 1, "{name}");
+        assert_eq!(rest[0]["sequence_number"], whole.len() + 6, "{name}");
+    }
+}
+
+#[test]
+fn a_reader_can_come_back_after_any_event() {
+    for (name, log) in scenarios::all() {
+        assert_resumes(name, &log, || encoder(None));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// The reader's rules hold whatever a run does, and both kinds of callers see the same.
+    #[test]
+    fn any_legal_log_keeps_the_rules(log in any_log()) {
+        let end = read(&encode(encoder(None), &log));
+        prop_assert_eq!(&end, &response(&log));
+        let mut half = encoder(None);
+        for event in &log {
+            half.prime(event);
+            prop_assert!(half.response()["output"].is_array());
+        }
+    }
+}
