@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use domain::{EventBody, Message, Part, Role, RunEvent, ToolCall};
+use serde_json::Value;
 
 /// Longest tool result taken along from an earlier turn, bytes: the model can read the files again.
 const RESULT_LIMIT_BYTES: usize = 4_000;
@@ -11,6 +12,17 @@ const RESULT_LIMIT_BYTES: usize = 4_000;
 /// steps are not needed: finished items carry everything, and a sub-agent's answer is its call's result.
 #[must_use]
 pub fn messages_of(log: &[RunEvent]) -> Vec<Message> {
+    read(log, &|_| None)
+}
+
+/// The same with the calls that were handed over to the caller, for a conversation that brings their results.
+/// `name` is how the caller knows a call.
+#[must_use]
+pub fn messages_with_handed_over(log: &[RunEvent], name: impl Fn(&str) -> String) -> Vec<Message> {
+    read(log, &|call| Some(name(call)))
+}
+
+fn read(log: &[RunEvent], handed_over: &dyn Fn(&str) -> Option<String>) -> Vec<Message> {
     let mut messages = Vec::new();
     let mut step = Step::default();
     for event in log.iter().filter(|event| event.agent.is_main()) {
@@ -19,12 +31,15 @@ pub fn messages_of(log: &[RunEvent]) -> Vec<Message> {
             EventBody::TextFinished { text, .. } => step.text.push_str(text),
             EventBody::ToolRequested { call, .. } => step.calls.push(call.clone()),
             EventBody::ToolFinished { call, name, arguments, result, error, .. } => {
-                let arguments = match arguments {
-                    serde_json::Value::String(raw) => raw.clone(),
-                    value => value.to_string(),
-                };
                 let result = if *error { format!("Error: {result}") } else { result.clone() };
-                step.finished.insert(call.clone(), (name.clone(), arguments, cut(result)));
+                let made = ToolCall { id: call.clone(), name: name.clone(), arguments: text_of(arguments) };
+                step.finished.insert(call.clone(), (made, Some(cut(result))));
+            }
+            EventBody::ToolHandedOver { call, name, arguments } => {
+                if let Some(id) = handed_over(call) {
+                    let made = ToolCall { id, name: name.clone(), arguments: text_of(arguments) };
+                    step.finished.insert(call.clone(), (made, None));
+                }
             }
             _ => {}
         }
@@ -38,7 +53,8 @@ pub fn messages_of(log: &[RunEvent]) -> Vec<Message> {
 struct Step {
     text: String,
     calls: Vec<String>,
-    finished: HashMap<String, (String, String, String)>,
+    /// With the result, which the caller brings where it was handed over.
+    finished: HashMap<String, (ToolCall, Option<String>)>,
 }
 
 impl Step {
@@ -46,9 +62,9 @@ impl Step {
         let (mut tool_calls, mut results) = (Vec::new(), Vec::new());
         for id in self.calls {
             // Every call is answered in a finished log; in one that is still going, the rest is left out.
-            if let Some((name, arguments, result)) = self.finished.remove(&id) {
-                results.push(Message::tool_result(id.clone(), result));
-                tool_calls.push(ToolCall { id, name, arguments });
+            if let Some((call, result)) = self.finished.remove(&id) {
+                results.extend(result.map(|result| Message::tool_result(id, result)));
+                tool_calls.push(call);
             }
         }
         if self.text.is_empty() && tool_calls.is_empty() {
@@ -58,6 +74,13 @@ impl Step {
         let mut messages = vec![Message { role: Role::Assistant, content, tool_calls, tool_call_id: None }];
         messages.extend(results);
         messages
+    }
+}
+
+fn text_of(arguments: &Value) -> String {
+    match arguments {
+        Value::String(raw) => raw.clone(),
+        value => value.to_string(),
     }
 }
 

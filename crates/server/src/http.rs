@@ -111,6 +111,11 @@ pub fn table() -> Vec<Route> {
         post(User, "/copilotkit/agent/{agent}/stop/{thread}", copilotkit::stop),
         // OpenAI's format
         post(User, "/v1/chat/completions", openai::chat),
+        post(User, "/v1/responses", openai::responses::create),
+        get(User, "/v1/responses/{response}", openai::responses::get),
+        delete(User, "/v1/responses/{response}", openai::responses::delete),
+        post(User, "/v1/responses/{response}/cancel", openai::responses::cancel),
+        get(User, "/v1/responses/{response}/input_items", openai::responses::items::list),
         post(User, "/v1/embeddings", openai::embeddings),
         get(User, "/v1/models", openai::models::list),
         get(User, "/v1/models/{*model}", openai::models::get),

@@ -19,6 +19,7 @@ use wire::{
     details::DetailsEncoder,
     markup::{MarkupEncoder, Writing},
     openai::{CompletionEncoder, CompletionOptions},
+    responses::{ResponseEncoder, ResponseOptions},
     sse::{Frame, KEEP_ALIVE},
     tool_calls::ToolCallsEncoder,
     ui_message_stream::UiMessageEncoder,
@@ -42,6 +43,8 @@ pub enum Format {
     Chat(Box<ChatStreamEncoder>),
     /// The chunks of `POST /v1/chat/completions`.
     OpenAi(Box<CompletionEncoder>),
+    /// The events of `POST /v1/responses`.
+    Responses(Box<ResponseEncoder>),
     /// Flat frames around tool calls.
     ToolCalls(Box<ToolCallsEncoder>),
     /// One text whose steps fold away.
@@ -84,6 +87,7 @@ impl Format {
             "native" => Self::Native(options.native),
             "chat" => Self::Chat(Box::new(ChatStreamEncoder::new(options.chat))),
             "openai" => Self::OpenAi(Box::new(CompletionEncoder::new(CompletionOptions::watching()))),
+            "responses" => Self::Responses(Box::new(ResponseEncoder::new(ResponseOptions::watching()))),
             "tool_calls" => Self::ToolCalls(Box::default()),
             "markup" => Self::Markup(Box::new(MarkupEncoder::new(options.writing))),
             "details" => Self::Details(Box::new(DetailsEncoder::new(options.writing))),
@@ -93,8 +97,8 @@ impl Format {
             other => {
                 let other: String = other.chars().take(40).collect();
                 return Err(ApiError::invalid(format!(
-                    "There is no format “{other}”. There are: native, chat, openai, tool_calls, markup, \
-                     details, ag_ui, ui_message_stream, debug."
+                    "There is no format “{other}”. There are: native, chat, openai, responses, tool_calls, \
+                     markup, details, ag_ui, ui_message_stream, debug."
                 )));
             }
         })
@@ -106,6 +110,7 @@ impl Format {
             Self::Native(_) | Self::Debug => {}
             Self::Chat(encoder) => encoder.prime(event),
             Self::OpenAi(encoder) => encoder.prime(event),
+            Self::Responses(encoder) => encoder.prime(event),
             Self::ToolCalls(encoder) => encoder.prime(event),
             Self::Markup(encoder) => encoder.prime(event),
             Self::Details(encoder) => encoder.prime(event),
@@ -119,6 +124,7 @@ impl Format {
             Self::Native(native) => return native.write(logged, out),
             Self::Chat(encoder) => encoder.push(&logged.event),
             Self::OpenAi(encoder) => encoder.push(&logged.event),
+            Self::Responses(encoder) => encoder.push(&logged.event),
             Self::ToolCalls(encoder) => encoder.push(&logged.event),
             Self::Markup(encoder) => encoder.push(&logged.event),
             Self::Details(encoder) => encoder.push(&logged.event),
@@ -148,6 +154,15 @@ impl Format {
         let mut out = Vec::new();
         frame.write(&mut out);
         out.into()
+    }
+
+    /// What a reader whose stream breaks off for a fault of ours is told, where the format has words for it.
+    fn broken_off(&self) -> Option<Bytes> {
+        let Self::Responses(encoder) = self else { return None };
+        let message = "The database did not answer. The run goes on; ask for the response again.";
+        let mut out = Vec::new();
+        encoder.broken_off(message).write(&mut out);
+        Some(out.into())
     }
 }
 
@@ -233,6 +248,7 @@ impl Sse {
                     // The client comes back with the last event it has seen.
                     tracing::warn!(%error, "a reader of a log was cut off");
                     self.over = true;
+                    return self.format.broken_off();
                 }
             }
         }

@@ -2,9 +2,10 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use agent::{ModelSettings, RunRequest, Workspace, history::messages_of, tour};
+use agent::{Agents, CallWishes, ModelSettings, RunRequest, Workspace, history::messages_of, tour};
 use domain::{ChatId, Message, MessageId, Part, Role, RunEvent, RunId, UserId};
 use llm::ToolSpec;
+use serde_json::Value;
 use store::{Chat, ChatMessage, NewRun, NewTurn};
 
 use crate::{
@@ -42,6 +43,23 @@ struct Work {
     history: Vec<Message>,
     model: ResolvedModel,
     client_tools: Vec<ToolSpec>,
+    worker: Worker,
+    wishes: CallWishes,
+}
+
+impl Work {
+    fn of(history: Vec<Message>, model: ResolvedModel, client_tools: Vec<ToolSpec>) -> Self {
+        Self { history, model, client_tools, worker: Worker::Agent, wishes: CallWishes::default() }
+    }
+}
+
+/// Who works on a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Worker {
+    /// Our agent with its tools and helpers.
+    Agent,
+    /// The model alone, with nothing but what the caller sends.
+    Model,
 }
 
 /// A run that belongs to no chat.
@@ -56,6 +74,29 @@ pub struct FreeRun {
     pub model: ResolvedModel,
     /// Tools that the caller runs itself.
     pub client_tools: Vec<ToolSpec>,
+    /// Who works on it.
+    pub worker: Worker,
+    /// What the caller wishes for the model calls.
+    pub wishes: CallWishes,
+    /// What came with it in the words of its protocol, to be kept as long as the run.
+    pub input: Option<Value>,
+}
+
+impl FreeRun {
+    /// A run of our agent, with nothing special about it.
+    #[must_use]
+    pub fn new(owner: UserId, history: Vec<Message>, model: ResolvedModel) -> Self {
+        Self {
+            owner,
+            workspace: None,
+            history,
+            model,
+            client_tools: Vec::new(),
+            worker: Worker::Agent,
+            wishes: CallWishes::default(),
+            input: None,
+        }
+    }
 }
 
 /// A turn of a chat whose conversation another program keeps and sends whole.
@@ -88,7 +129,7 @@ impl App {
         let user = self.user_message(chat.id, new.parent, new.content);
         let mut history = self.history(&messages, new.parent).await?;
         history.push(Message { content: user.content.clone(), ..Message::text(Role::User, "") });
-        let work = Work { history, model, client_tools: Vec::new() };
+        let work = Work::of(history, model, Vec::new());
         self.begin(chat, user.id, Some(user), work).await
     }
 
@@ -109,7 +150,7 @@ impl App {
             .and_then(|message| message.parent)
             .ok_or_else(|| ApiError::not_found("There is no such answer in this chat."))?;
         let history = self.history(&messages, Some(asked)).await?;
-        self.begin(chat, asked, None, Work { history, model, client_tools: Vec::new() }).await
+        self.begin(chat, asked, None, Work::of(history, model, Vec::new())).await
     }
 
     /// Starts a run that belongs to no chat. Returns its id.
@@ -127,8 +168,12 @@ impl App {
             started_at: self.clock.now_ms(),
         };
         self.store.create_run(&row).await?;
+        if let Some(input) = &free.input {
+            self.store.keep_run_input(run, input).await?;
+        }
         let workspace = free.workspace.unwrap_or_else(|| run.to_string());
-        let work = Work { history: free.history, model: free.model, client_tools: free.client_tools };
+        let FreeRun { history, model, client_tools, worker, wishes, .. } = free;
+        let work = Work { history, model, client_tools, worker, wishes };
         let request = self.request(work, workspace, None, None);
         self.runs.start(NewLiveRun { run, owner: free.owner, title: String::new(), request });
         Ok(run)
@@ -140,7 +185,7 @@ impl App {
     /// 4xx where what the person says is empty, or the parent is not in the chat.
     pub async fn say_from_outside(&self, chat: Chat, turn: OutsideTurn) -> Result<Exchange, ApiError> {
         let OutsideTurn { parent, said, history, model, client_tools } = turn;
-        let work = Work { history, model, client_tools };
+        let work = Work::of(history, model, client_tools);
         match (parent, said) {
             (Some(parent), None) => self.begin(chat, parent, None, work).await,
             (parent, said) => {
@@ -227,13 +272,17 @@ impl App {
 
     fn request(
         &self,
-        Work { history, model, client_tools }: Work,
+        Work { history, model, client_tools, worker, wishes }: Work,
         workspace: String,
         chat: Option<ChatId>,
         message: Option<MessageId>,
     ) -> RunRequest {
         let clock = self.clock.clone();
-        let agents = if model.id == TOUR { tour::agents(&self.agents) } else { self.agents.clone() };
+        let agents = match worker {
+            Worker::Agent if model.id == TOUR => tour::agents(&self.agents),
+            Worker::Agent => self.agents.clone(),
+            Worker::Model => Agents::none(),
+        };
         let settings = ModelSettings {
             tool_mode: model.tool_mode,
             temperature: model.temperature,
@@ -247,6 +296,7 @@ impl App {
             client_tools,
             model: model.model,
             settings,
+            wishes,
             history,
             workspace: Workspace::new(self.store.clone(), workspace, Arc::new(move || clock.now_ms())),
             limits: self.config.limits,

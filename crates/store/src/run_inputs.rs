@@ -15,6 +15,16 @@ impl Store {
         self.db().write(sql).id(run).json(input)?.execute().await.map(drop)
     }
 
+    /// What came with a run, if anything.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn run_input(&self, run: RunId) -> Result<Option<Value>, StoreError> {
+        let sql = "SELECT input FROM run_inputs WHERE run = $1";
+        let row = self.db().read(sql).id(run).fetch_optional().await?;
+        row.map(|row| row.json("input")).transpose()
+    }
+
     /// What came with the runs of a chat, oldest run first.
     ///
     /// # Errors

@@ -186,6 +186,18 @@ impl Store {
         tx.commit().await
     }
 
+    /// Removes a run that belongs to no chat, with its log and the files that were kept for it.
+    ///
+    /// # Errors
+    /// `NotFound` where there is no such run.
+    pub async fn delete_run(&self, id: RunId) -> Result<(), StoreError> {
+        let mut tx = self.db().begin().await?;
+        let delete = "DELETE FROM runs WHERE id = $1 AND chat IS NULL RETURNING id";
+        tx.query(delete).id(id).fetch_one().await?;
+        tx.query("DELETE FROM files WHERE workspace = $1").text(&id.to_string()).execute().await?;
+        tx.commit().await
+    }
+
     /// Removes runs that belong to no chat and ended before that time, with logs and files; tells how many.
     ///
     /// # Errors

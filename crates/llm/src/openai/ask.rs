@@ -54,7 +54,9 @@ impl Ask {
         let messages = schema::plain_messages(request.messages, request.tools);
         // Our schema stands where the caller's form and choice of tools would.
         let mut extra = request.extra.cloned().unwrap_or_default();
-        ["response_format", "tool_choice", "parallel_tool_calls"].map(|name| extra.remove(name));
+        for name in ["response_format", "tool_choice", "parallel_tool_calls"] {
+            extra.remove(name);
+        }
         let request = ChatRequest { messages: &messages, extra: Some(&extra), ..*request };
         let encode = |format: &Value| Bytes::from(chat_body(&request, target, &[], Some(format)).encode());
         let schema_form = encode(&schema::json_schema_format(&schema));

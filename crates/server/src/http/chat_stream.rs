@@ -73,7 +73,7 @@ async fn start(app: &App, caller: &Caller, request: ChatStreamRequest) -> Result
             Err(_) => Some(foreign_workspace(caller, &id)?),
         },
     };
-    app.run_freely(FreeRun { owner, workspace, history, model, client_tools: Vec::new() }).await
+    app.run_freely(FreeRun { workspace, ..FreeRun::new(owner, history, model) }).await
 }
 
 /// Where the files of a chat that lives in another program are kept: apart for each user.

@@ -127,9 +127,7 @@ pub(super) async fn chat(
     let (place, request, is_stateless) = read(&body)?;
     let model = app.models.resolve(request.model.as_deref())?;
     let (run, id, conversation_id) = if is_stateless {
-        let (history, owner) = (request.messages, caller.id());
-        let free = FreeRun { owner, workspace: None, history, model, client_tools: Vec::new() };
-        let run = app.run_freely(free).await?;
+        let run = app.run_freely(FreeRun::new(caller.id(), request.messages, model)).await?;
         (run, run.to_string(), place.conversation_id)
     } else {
         let said = request.messages.into_iter().next_back();

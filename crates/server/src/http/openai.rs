@@ -4,6 +4,7 @@ mod agent;
 mod background;
 pub(super) mod models;
 mod passing;
+pub(super) mod responses;
 
 use std::sync::Arc;
 

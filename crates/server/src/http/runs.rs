@@ -116,7 +116,10 @@ pub(super) async fn events(
         return Ok(upgrade.on_upgrade(move |socket| web_socket(reader, options.native, socket)));
     }
     let name = query.format.as_deref().unwrap_or("native");
-    let mut format = Format::named(name, options)?;
+    let mut format = match name {
+        "responses" => super::openai::responses::watching(&app, run).await?,
+        name => Format::named(name, options)?,
+    };
     if name != "native" {
         prime(&app, run, after, &mut format).await?;
     }

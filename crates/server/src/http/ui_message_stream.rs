@@ -85,10 +85,9 @@ pub(super) async fn stop(
 
 async fn start(app: &App, caller: &Caller, request: UiMessageRequest) -> Result<RunId, ApiError> {
     let model = app.models.resolve(request.model.as_deref())?;
-    let (history, client_tools) = (request.messages, Vec::new());
+    let history = request.messages;
     let Some(id) = request.chat_id else {
-        let free = FreeRun { owner: caller.id(), workspace: None, history, model, client_tools };
-        return app.run_freely(free).await;
+        return app.run_freely(FreeRun::new(caller.id(), history, model)).await;
     };
     let chat = thread::find_or_make(app, caller, &id).await?;
     let known = app.store.messages(chat.id).await?;
@@ -97,7 +96,7 @@ async fn start(app: &App, caller: &Caller, request: UiMessageRequest) -> Result<
     let said: Option<Vec<Part>> =
         history.iter().rev().find(|message| message.role == Role::User).map(|said| said.content.clone());
     thread::stop_others(app, chat.id).await;
-    let turn = OutsideTurn { parent, said, history, model, client_tools };
+    let turn = OutsideTurn { parent, said, history, model, client_tools: Vec::new() };
     let exchange = app.say_from_outside(chat, turn).await?;
     exchange.assistant.run.ok_or_else(|| ApiError::internal("an exchange without a run"))
 }

@@ -112,9 +112,18 @@ async fn a_collected_text_is_the_streamed_one() {
 async fn a_finished_run_can_be_read_in_every_format() {
     let (server, cookie) = Server::start_signed_in().await;
     let (run, _) = frames(&server, &cookie, "markup").await;
-    for format in
-        ["native", "chat", "openai", "tool_calls", "markup", "details", "ag_ui", "ui_message_stream", "debug"]
-    {
+    for format in [
+        "native",
+        "chat",
+        "openai",
+        "responses",
+        "tool_calls",
+        "markup",
+        "details",
+        "ag_ui",
+        "ui_message_stream",
+        "debug",
+    ] {
         let all = events(&server, &cookie, &format!("/runs/{run}/events?format={format}")).await.rest().await;
         let whole: String = all.iter().map(|frame| frame.data.as_str()).collect();
         assert!(whole.contains("October") && all.len() > 20, "{format}: {} frames", all.len());

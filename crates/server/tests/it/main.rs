@@ -14,6 +14,7 @@ mod keys;
 mod openai;
 mod program;
 mod real_model;
+mod responses;
 mod restart;
 mod routes;
 mod runs;

@@ -23,6 +23,8 @@ async fn keeps_what_came_with_the_runs_of_a_chat(store: Store) {
     assert_eq!(store.run_inputs(chat.id).await, Ok(expected));
     assert_eq!(store.keep_run_input(RunId::generate(), &json!({})).await, Err(StoreError::NotFound));
     assert!(matches!(store.keep_run_input(runs[0], &json!({})).await, Err(StoreError::Conflict(_))));
+    assert_eq!(store.run_input(runs[0]).await, Ok(Some(kept(20))));
     store.delete_chat(owner, chat.id).await.unwrap();
     assert_eq!(store.run_inputs(chat.id).await, Ok(vec![]));
+    assert_eq!(store.run_input(runs[0]).await, Ok(None));
 }

@@ -78,7 +78,9 @@ fn read(item: &Value, at: &str, messages: &mut Vec<Message>) -> Checked<()> {
         Some("mcp_call") => {
             // One without a result is of no use to a model.
             if let Some(result) = server_result(fields) {
-                let call = call(fields, "id", at)?;
+                let mut call = call(fields, "id", at)?;
+                // Model servers take ids of up to 40 characters only.
+                call.id = call.id.trim_start_matches("mcp_").to_owned();
                 let answer = Message::tool_result(call.id.clone(), result);
                 add_call(call, messages);
                 messages.push(answer);

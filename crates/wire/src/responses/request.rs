@@ -84,11 +84,12 @@ impl ResponseRequest {
 
     /// What has to be kept with the run, for whoever asks for the response again.
     #[must_use]
-    pub fn kept(&self, workspace: &str) -> Value {
+    pub fn kept(&self, workspace: Option<&str>) -> Value {
         json!({
             "object": "response",
             "store": self.store,
             "workspace": workspace,
+            "previous": self.previous,
             "echo": self.echo,
             "items": self.items,
         })

@@ -30,7 +30,7 @@ use crate::{
 
 /// Open WebUI's headers begin with this.
 const OPEN_WEBUI: &str = "x-openwebui-";
-const CHAT_ID: &str = "x-openwebui-chat-id";
+pub(super) const CHAT_ID: &str = "x-openwebui-chat-id";
 
 /// Starts a run and streams it, or answers once with the collected run.
 pub(super) async fn answer(
@@ -45,9 +45,7 @@ pub(super) async fn answer(
         return background::answer(app, request).await;
     }
     if agent.mode != Mode::Chat || request.mode != Mode::Chat {
-        let message = "This version has no research mode. Use the model glasshouse/agent, without a research \
-                       prefix in the message.";
-        return Err(ApiError::invalid(message).with_field(Some("model")));
+        return Err(no_research());
     }
     let options = CompletionOptions {
         model: request.model.clone(),
@@ -72,6 +70,13 @@ pub(super) async fn answer(
     Ok(response)
 }
 
+/// 400: what was asked for is for a later version.
+pub(super) fn no_research() -> ApiError {
+    let message = "This version has no research mode. Use the model glasshouse/agent, without a research prefix \
+                   in the message.";
+    ApiError::invalid(message).with_field(Some("model"))
+}
+
 pub(super) fn from_open_webui(headers: &HeaderMap) -> bool {
     headers.keys().any(|name| name.as_str().starts_with(OPEN_WEBUI))
 }
@@ -91,10 +96,10 @@ async fn start(
     };
     let client_tools = request.tools.into_iter().map(spec).collect();
     let history = request.messages;
-    app.run_freely(FreeRun { owner: caller.id(), workspace, history, model, client_tools }).await
+    app.run_freely(FreeRun { workspace, client_tools, ..FreeRun::new(caller.id(), history, model) }).await
 }
 
-fn spec(tool: CallerTool) -> ToolSpec {
+pub(super) fn spec(tool: CallerTool) -> ToolSpec {
     let CallerTool { name, description, parameters } = tool;
     ToolSpec { name, description, parameters }
 }
@@ -116,13 +121,13 @@ async fn earlier_workspace(
     }
 }
 
-fn stop_when_dropped(runs: &Runs, run: RunId) -> DropGuard {
+pub(super) fn stop_when_dropped(runs: &Runs, run: RunId) -> DropGuard {
     let live = runs.live(run);
     live.map_or_else(CancellationToken::new, |live| live.cancel.clone()).drop_guard()
 }
 
 /// The same response; `stop` is dropped with its body.
-fn held_by_body(response: Response, stop: DropGuard) -> Response {
+pub(super) fn held_by_body(response: Response, stop: DropGuard) -> Response {
     response.map(|body| {
         Body::from_stream(body.into_data_stream().map(move |chunk| {
             let _held = &stop;
@@ -145,7 +150,7 @@ const NOBODY: &str = "Nobody can be asked here: the caller's program shows no qu
     end and ask in your answer.";
 
 /// Answers what the agent asks a person, as this format has no place for it.
-async fn decline_questions(runs: Runs, run: RunId) {
+pub(super) async fn decline_questions(runs: Runs, run: RunId) {
     let mut reader = runs.read(run, 0);
     while let Ok(Some(events)) = reader.next().await {
         for logged in events {

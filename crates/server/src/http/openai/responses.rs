@@ -1,0 +1,155 @@
+//! `/v1/responses`: a response is a run with what was asked kept beside it, so that it can be read again, resumed,
+//! continued, stopped and deleted by its id.
+
+mod earlier;
+pub(in crate::http) mod items;
+mod start;
+mod stored;
+
+use std::sync::Arc;
+
+use axum::{
+    extract::State,
+    http::HeaderMap,
+    response::{IntoResponse, Response},
+};
+use domain::RunId;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use wire::responses::{ResponseEncoder, ResponseOptions, ResponseRequest};
+
+use self::stored::Stored;
+use super::{agent, invalid};
+use crate::{
+    app::App,
+    auth::Caller,
+    error::ApiError,
+    extract::{Json, Path, Query, RawJson},
+    streams::{Format, sse},
+};
+
+/// `POST /v1/responses`: begins a run; answers with its events, with the whole response, or at once.
+pub(in crate::http) async fn create(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    headers: HeaderMap,
+    RawJson(body): RawJson,
+) -> Result<Response, ApiError> {
+    let request = ResponseRequest::decode(&body).map_err(invalid)?;
+    let (stream, background, echo) = (request.stream, request.background, request.echo.clone());
+    let run = start::start(&app, &caller, &headers, request).await?;
+    app.tasks.spawn(agent::decline_questions(app.runs.clone(), run));
+    // Closing the connection is this format's way to stop a response that is not in the background.
+    let stop = (!background).then(|| agent::stop_when_dropped(&app.runs, run));
+    let mut response = if stream {
+        let response = events(&app, run, echo, None);
+        match stop {
+            Some(stop) => agent::held_by_body(response, stop),
+            None => response,
+        }
+    } else if background {
+        first_look(&app, run, echo).await?
+    } else {
+        collect(&app, run, echo).await?
+    };
+    if let Ok(id) = run.to_string().parse() {
+        response.headers_mut().insert("x-run-id", id);
+    }
+    Ok(response)
+}
+
+fn encoder(echo: Map<String, Value>, starting_after: Option<u64>) -> ResponseEncoder {
+    ResponseEncoder::new(ResponseOptions { echo, starting_after, with_ids: false })
+}
+
+/// The response's events. They are counted from the first one on, so the log is always read from its beginning.
+fn events(app: &App, run: RunId, echo: Map<String, Value>, starting_after: Option<u64>) -> Response {
+    let encoder = encoder(echo, starting_after);
+    sse(app.runs.read(run, 0), Format::Responses(Box::new(encoder)))
+}
+
+/// The response as soon as it is there.
+async fn first_look(app: &App, run: RunId, echo: Map<String, Value>) -> Result<Response, ApiError> {
+    let mut encoder = encoder(echo, None);
+    if let Some(events) = app.runs.read(run, 0).next().await? {
+        events.iter().for_each(|logged| encoder.prime(&logged.event));
+    }
+    Ok(axum::Json(encoder.response()).into_response())
+}
+
+/// The same stream, read to its end and answered at once.
+async fn collect(app: &App, run: RunId, echo: Map<String, Value>) -> Result<Response, ApiError> {
+    let mut encoder = encoder(echo, None);
+    let mut reader = app.runs.read(run, 0);
+    while let Some(events) = reader.next().await? {
+        events.iter().for_each(|logged| encoder.prime(&logged.event));
+    }
+    match encoder.problem() {
+        Some(problem) => Err(problem.clone().into()),
+        None => Ok(axum::Json(encoder.response()).into_response()),
+    }
+}
+
+/// How a response is wanted.
+#[derive(Debug, Deserialize)]
+pub(in crate::http) struct GetQuery {
+    /// “true” for its events.
+    stream: Option<String>,
+    /// The number of the last event that the reader has.
+    starting_after: Option<u64>,
+}
+
+/// `GET /v1/responses/{response}`: the response as it stands, or its events from any place on.
+pub(in crate::http) async fn get(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(id): Path<String>,
+    Query(query): Query<GetQuery>,
+) -> Result<Response, ApiError> {
+    let stored = Stored::find(&app, &caller, &id).await?;
+    if matches!(query.stream.as_deref(), Some("true" | "1")) {
+        return Ok(events(&app, stored.run, stored.echo, query.starting_after));
+    }
+    Ok(axum::Json(stored.response(&app).await?).into_response())
+}
+
+/// `POST /v1/responses/{response}/cancel`: stops it; one that has ended stays as it is.
+pub(in crate::http) async fn cancel(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, ApiError> {
+    let stored = Stored::find(&app, &caller, &id).await?;
+    stop(&app, stored.run).await;
+    stored.response(&app).await.map(Json)
+}
+
+async fn stop(app: &App, run: RunId) {
+    if let Some(live) = app.runs.live(run) {
+        live.cancel.cancel();
+        app.runs.ended(run).await;
+    }
+}
+
+/// `DELETE /v1/responses/{response}`: takes it away, with its log and files.
+pub(in crate::http) async fn delete(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, ApiError> {
+    let stored = Stored::find(&app, &caller, &id).await?;
+    stop(&app, stored.run).await;
+    app.store.delete_run(stored.run).await?;
+    Ok(Json(json!({"id": id, "object": "response", "deleted": true})))
+}
+
+/// The format for a reader of a run's log: as its caller saw it, where it was a response.
+pub(in crate::http) async fn watching(app: &App, run: RunId) -> Result<Format, ApiError> {
+    let mut options = ResponseOptions::watching();
+    if let Some(Value::Object(echo)) =
+        app.store.run_input(run).await?.as_mut().map(|kept| kept["echo"].take())
+    {
+        options.echo = echo;
+    }
+    Ok(Format::Responses(Box::new(ResponseEncoder::new(options))))
+}

@@ -1,0 +1,69 @@
+//! Begins the run behind a new response: of our agent, or of a plain model alone.
+
+use ::agent::CallWishes;
+use axum::http::HeaderMap;
+use domain::{Message, Role, RunId};
+use wire::{
+    chat_stream::Mode,
+    responses::{ResponseRequest, check_conversation, conversation},
+};
+
+use super::{
+    super::{agent, invalid, models::AgentModel},
+    earlier,
+};
+use crate::{
+    app::App,
+    auth::Caller,
+    error::ApiError,
+    http::chat_stream::foreign_workspace,
+    models::ResolvedModel,
+    turns::{FreeRun, Worker},
+};
+
+pub(super) async fn start(
+    app: &App,
+    caller: &Caller,
+    headers: &HeaderMap,
+    mut request: ResponseRequest,
+) -> Result<RunId, ApiError> {
+    let (mut model, worker) = worker(app, &request)?;
+    earlier::resolve(app, caller, &mut request.items).await?;
+    let new = conversation(&request.items).map_err(invalid)?;
+    let before = earlier::before(app, caller, &request).await?;
+    let instructions = request.instructions.iter().map(|told| Message::text(Role::System, told.clone()));
+    let mut history: Vec<Message> = instructions.chain(before.messages).chain(new).collect();
+    if check_conversation(&mut history).map_err(invalid)? != Mode::Chat && worker == Worker::Agent {
+        return Err(agent::no_research());
+    }
+    model.temperature = request.temperature.or(model.temperature);
+    let workspace = match headers.get(agent::CHAT_ID).and_then(|id| id.to_str().ok()) {
+        Some(id) => Some(foreign_workspace(caller, id)?),
+        None => before.workspace,
+    };
+    let input = Some(request.kept(workspace.as_deref()));
+    let ResponseRequest { tools, max_output_tokens, extra, .. } = request;
+    app.run_freely(FreeRun {
+        workspace,
+        client_tools: tools.into_iter().map(agent::spec).collect(),
+        worker,
+        wishes: CallWishes { max_output_tokens, extra },
+        input,
+        ..FreeRun::new(caller.id(), history, model)
+    })
+    .await
+}
+
+/// Who answers: an agent of ours, or the model that is named.
+fn worker(app: &App, request: &ResponseRequest) -> Result<(ResolvedModel, Worker), ApiError> {
+    let (model, worker) = match AgentModel::find(&request.model) {
+        Some(agent) if agent.mode != Mode::Chat => return Err(agent::no_research()),
+        Some(agent) => {
+            request.check_for_agent().map_err(invalid)?;
+            (agent.model, Worker::Agent)
+        }
+        None => (Some(&*request.model), Worker::Model),
+    };
+    let model = app.models.resolve(model).map_err(|error| error.with_field(Some("model")))?;
+    Ok((model, worker))
+}

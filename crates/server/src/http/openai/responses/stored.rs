@@ -1,0 +1,86 @@
+//! A response that was kept: found by its id, and only by its owner.
+
+use domain::{Message, RunEvent, RunId};
+use serde_json::{Map, Value};
+use store::StoreError;
+use wire::{
+    openai::outer_call_id,
+    responses::{conversation, named_items, run_of_response},
+};
+
+use super::encoder;
+use crate::{app::App, auth::Caller, error::ApiError};
+
+/// What is known of a response beside its log.
+pub(super) struct Stored {
+    pub(super) run: RunId,
+    pub(super) is_going: bool,
+    /// What it repeats of its request.
+    pub(super) echo: Map<String, Value>,
+    /// What came with it.
+    pub(super) items: Vec<Value>,
+    /// Where its files are.
+    pub(super) workspace: String,
+    /// The response it goes on from.
+    pub(super) previous: Option<RunId>,
+}
+
+impl Stored {
+    /// The response of this id, if it is the caller's.
+    pub(super) async fn find(app: &App, caller: &Caller, id: &str) -> Result<Self, ApiError> {
+        let found = match run_of_response(id) {
+            Some(run) => Self::of_run(app, caller, run).await?,
+            None => None,
+        };
+        found.ok_or_else(|| ApiError::not_found("There is no such response, or it is not yours."))
+    }
+
+    /// The response that this run is; nothing where it is none that the caller may have.
+    pub(super) async fn of_run(app: &App, caller: &Caller, run: RunId) -> Result<Option<Self>, ApiError> {
+        let is_going = match app.store.run(run).await {
+            Ok(found) if found.owner == caller.id() => found.finished_at.is_none(),
+            Ok(_) | Err(StoreError::NotFound) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let Some(mut kept) = app.store.run_input(run).await? else { return Ok(None) };
+        if kept["object"] != "response" || kept["store"] == false {
+            return Ok(None);
+        }
+        let (Value::Object(echo), Value::Array(items)) = (kept["echo"].take(), kept["items"].take()) else {
+            return Ok(None);
+        };
+        let workspace = kept["workspace"].as_str().map_or_else(|| run.to_string(), str::to_owned);
+        let previous = kept["previous"].as_str().and_then(run_of_response);
+        Ok(Some(Self { run, is_going, echo, items, workspace, previous }))
+    }
+
+    /// Its log as far as it is stored.
+    async fn log(&self, app: &App) -> Result<Vec<RunEvent>, ApiError> {
+        let mut log = Vec::new();
+        let mut reader = app.runs.read_stored(self.run);
+        while let Some(events) = reader.next().await? {
+            log.extend(events.iter().map(|logged| logged.event.clone()));
+        }
+        Ok(log)
+    }
+
+    /// The response as it stands.
+    pub(super) async fn response(&self, app: &App) -> Result<Value, ApiError> {
+        let mut encoder = encoder(self.echo.clone(), None);
+        self.log(app).await?.iter().for_each(|event| encoder.prime(event));
+        Ok(encoder.response())
+    }
+
+    /// What came with it, each item with a name.
+    pub(super) fn named_items(&self) -> Vec<Value> {
+        named_items(&self.items, self.run)
+    }
+
+    /// What it adds to a conversation: what came with it, then what was said and done.
+    pub(super) async fn messages(&self, app: &App) -> Result<Vec<Message>, ApiError> {
+        let mut messages = conversation(&self.items).map_err(super::invalid)?;
+        let name = |call: &str| outer_call_id(self.run, call);
+        messages.extend(agent::history::messages_with_handed_over(&self.log(app).await?, name));
+        Ok(messages)
+    }
+}
