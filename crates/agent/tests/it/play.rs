@@ -23,6 +23,7 @@ pub(crate) struct Play {
     pub(crate) stop: StopSignals,
     pub(crate) question: String,
     pub(crate) client_tools: Vec<llm::ToolSpec>,
+    pub(crate) wishes: agent::CallWishes,
     requests: Arc<Mutex<Vec<Vec<Message>>>>,
 }
 
@@ -63,6 +64,7 @@ impl Play {
             stop: StopSignals::default(),
             question: "Please.".into(),
             client_tools: Vec::new(),
+            wishes: agent::CallWishes::default(),
             requests: Arc::default(),
         }
     }
@@ -82,7 +84,7 @@ impl Play {
             client_tools: self.client_tools.clone(),
             model: self.model.clone(),
             settings: self.settings,
-            wishes: agent::CallWishes::default(),
+            wishes: self.wishes.clone(),
             history: vec![Message::text(Role::User, self.question.clone())],
             workspace: self.workspace.clone(),
             limits: self.limits,

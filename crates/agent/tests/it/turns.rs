@@ -1,6 +1,7 @@
 //! Plain turns: text, reasoning, faults of the model, faults in its calls.
 
-use domain::{EventBody, ProblemCode, Usage};
+use agent::history::{messages_of, messages_with_handed_over};
+use domain::{EventBody, Message, ProblemCode, Role, Usage};
 use llm::{
     FinishReason, Line, ModelError, ModelEvent,
     script::{call, finish, finish_with, interleave, raw_call, reasoning, text},
@@ -147,4 +148,11 @@ async fn the_callers_own_tools_are_handed_over() {
         "ours has been run: {all:#?}"
     );
     assert!(all.contains(&r#"main hands over c2 {"door":3}"#.to_owned()), "{all:#?}");
+    let ids = |messages: Vec<Message>| -> Vec<String> {
+        messages.into_iter().flat_map(|message| message.tool_calls).map(|call| call.id).collect()
+    };
+    assert_eq!(ids(messages_of(&log)), ["c1"], "a call without a result is of no use");
+    let named = messages_with_handed_over(&log, |call| format!("outer {call}"));
+    assert_eq!(named.iter().filter(|message| message.role == Role::Tool).count(), 1);
+    assert_eq!(ids(named), ["c1", "outer c2"], "unless the caller brings it");
 }

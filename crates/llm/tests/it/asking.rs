@@ -5,13 +5,14 @@ use super::*;
 #[tokio::test]
 async fn a_request_with_tools() {
     let server = server(Reply::text("Hi")).await;
+    let extra = json!({"tool_choice": "required", "top_p": 0.5});
     let request = ChatRequest {
         messages: &[Message::text(Role::System, "Be brief."), Message::text(Role::User, "Hello")],
         tools: &[tool("ls")],
         tool_mode: ToolMode::Native,
         temperature: Some(0.5),
         max_output_tokens: Some(100),
-        extra: None,
+        extra: extra.as_object(),
     };
     drain(model(&server).call(&request)).await;
     let received = server.received().remove(0);
@@ -28,6 +29,8 @@ async fn a_request_with_tools() {
             "max_tokens": 100,
             "stream": true,
             "stream_options": {"include_usage": true},
+            "tool_choice": "required",
+            "top_p": 0.5,
         })
     );
 }

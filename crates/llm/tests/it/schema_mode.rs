@@ -19,6 +19,25 @@ async fn a_forced_call() {
     assert!(body["messages"][0]["content"].as_str().unwrap().contains("- ls: Does ls."));
 }
 
+/// Our schema stands where the caller's wishes about form and tools would.
+#[tokio::test]
+async fn the_callers_form_gives_way() {
+    let server = server(Reply::text(r#"{"action":"reply","text":"Hi"}"#)).await;
+    let extra = json!({"response_format": {"type": "json_object"}, "tool_choice": "required", "top_p": 0.5});
+    let request = ChatRequest {
+        messages: &[Message::text(Role::User, "Hello")],
+        tools: &[tool("ls")],
+        tool_mode: ToolMode::Schema,
+        temperature: None,
+        max_output_tokens: None,
+        extra: extra.as_object(),
+    };
+    drain(model(&server).call(&request)).await;
+    let body = server.requests().remove(0);
+    assert_eq!((&body["response_format"]["type"], &body["top_p"]), (&json!("json_schema"), &json!(0.5)));
+    assert_eq!(body.get("tool_choice"), None);
+}
+
 #[tokio::test]
 async fn a_forced_reply_is_shown_while_it_comes() {
     let begin = text_step(r#"{"action": "reply", "text": "Hello \u00e9"#);

@@ -10,6 +10,7 @@ on_every_database!(
     finishes_once,
     lists_the_unfinished,
     purges_the_chatless,
+    deletes_one,
     needs_an_owner
 );
 
@@ -76,6 +77,25 @@ async fn purges_the_chatless(store: Store) {
     for kept in [turn.run.id, new, going] {
         assert!(store.run(kept).await.is_ok());
     }
+}
+
+async fn deletes_one(store: Store) {
+    let ann = add_user(&store).await;
+    let chat = add_chat(&store, ann, "t", 1).await;
+    let turn = new_turn(&chat, None, "q", 5);
+    store.begin_turn(&turn).await.unwrap();
+    let (gone, kept) = (add_run(&store, ann).await, add_run(&store, ann).await);
+    for run in [gone, kept] {
+        store.append(segment(run, 1, 1)).await.unwrap();
+        store.write_file(&run.to_string(), "/a", "x", None, 1).await.unwrap();
+    }
+    assert_eq!(store.delete_run(gone).await, Ok(()));
+    assert_eq!(store.delete_run(gone).await, Err(StoreError::NotFound));
+    assert_eq!(store.delete_run(turn.run.id).await, Err(StoreError::NotFound), "it goes with its chat");
+    assert_eq!(store.events_after(gone, 0, 100).await, Ok(vec![]));
+    assert_eq!(store.files(&gone.to_string()).await, Ok(vec![]));
+    assert!(store.run(kept).await.is_ok() && store.run(turn.run.id).await.is_ok());
+    assert_eq!(store.files(&kept.to_string()).await.unwrap().len(), 1);
 }
 
 async fn needs_an_owner(store: Store) {
