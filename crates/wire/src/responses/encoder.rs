@@ -2,19 +2,20 @@
 
 use std::collections::{HashMap, HashSet};
 
-use domain::{EventBody, Outcome, Problem, ProblemCode, RunEvent, RunId, Usage, event::Source};
+use domain::{EventBody, Problem, ProblemCode, RunEvent, RunId, event::Source};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{
     echo,
     frame::{Numbers, Output, frame},
-    ids::{item_id, response_id},
+    ids::item_id,
     item::{Item, Kind, shown_result},
+    object::{End, object},
 };
 use crate::{
     Frame,
-    openai::completion_encoder::{arguments_text, failure, outer_call_id},
+    openai::completion_encoder::{arguments_text, outer_call_id},
 };
 
 /// What a caller asked for.
@@ -58,16 +59,6 @@ enum Log {
     Text,
     Reasoning,
     Call,
-}
-
-#[derive(Debug, Clone)]
-struct End {
-    status: &'static str,
-    completed_at: Option<i64>,
-    error: Option<Value>,
-    problem: Option<Problem>,
-    incomplete: Option<&'static str>,
-    usage: Usage,
 }
 
 /// More of an item: the events that there are many of.
@@ -138,26 +129,7 @@ impl ResponseEncoder {
     /// The response as it stands.
     #[must_use]
     pub fn response(&self) -> Value {
-        let (id, created_at) = match self.begun {
-            Some((run, created_at)) => (response_id(run), created_at),
-            None => (String::new(), 0),
-        };
-        let end = self.end.as_ref();
-        let mut response = json!({
-            "id": id,
-            "object": "response",
-            "created_at": created_at,
-            "status": end.map_or("in_progress", |end| end.status),
-            "completed_at": end.and_then(|end| end.completed_at),
-            "error": end.and_then(|end| end.error.as_ref()),
-            "incomplete_details": end.and_then(|end| end.incomplete).map(|reason| json!({"reason": reason})),
-        });
-        if let Some(fields) = response.as_object_mut() {
-            fields.extend(self.options.echo.clone());
-            fields.insert("output".to_owned(), self.output.iter().map(Item::to_json).collect());
-            fields.insert("usage".to_owned(), end.map_or(Value::Null, |end| usage(end.usage)));
-        }
-        response
+        object(self.begun, &self.options.echo, &self.output, self.end.as_ref())
     }
 
     fn read(&mut self, event: &RunEvent, out: &mut Output<'_>) {
@@ -206,7 +178,7 @@ impl ResponseEncoder {
             }
             EventBody::SourcesFound { sources } => self.sources.extend(sources.iter().cloned()),
             EventBody::RunFinished { outcome, problem, usage, .. } => {
-                self.finish(event.at / 1000, *outcome, problem.as_ref(), *usage, out);
+                self.finish(End::new(event.at / 1000, *outcome, problem.as_ref(), *usage), out);
             }
             EventBody::TextStarted { .. }
             | EventBody::TextDelta { .. }
@@ -340,6 +312,9 @@ impl ResponseEncoder {
 
     /// A call of ours shows with its checked arguments, when it begins.
     fn start_ours(&mut self, run: RunId, call: &str, name: &str, arguments: &Value, out: &mut Output<'_>) {
+        if self.opened(Log::Call, call).is_some() {
+            return;
+        }
         let (name, arguments) = (name.to_owned(), arguments_text(arguments));
         let kind = Kind::ServerCall { name, arguments: String::new(), result: None };
         self.open(Log::Call, call, Item::new(item_id("mcp", run, call), kind), out);
@@ -386,31 +361,9 @@ impl ResponseEncoder {
         self.close(Log::Call, call, "completed", out);
     }
 
-    fn finish(
-        &mut self,
-        at: i64,
-        outcome: Outcome,
-        problem: Option<&Problem>,
-        usage: Usage,
-        out: &mut Output<'_>,
-    ) {
-        let (kind, status) = match outcome {
-            Outcome::Completed | Outcome::HandedOver => ("response.completed", "completed"),
-            Outcome::Limited => ("response.incomplete", "incomplete"),
-            // The format has no event for it.
-            Outcome::Cancelled => ("response.incomplete", "cancelled"),
-            Outcome::Failed => ("response.failed", "failed"),
-        };
-        let (code, message) = failure(problem);
-        let failed = outcome == Outcome::Failed;
-        self.end = Some(End {
-            status,
-            completed_at: (status == "completed").then_some(at),
-            error: failed.then(|| json!({"code": error_code(code), "message": message})),
-            problem: failed.then(|| Problem::new(code, message)),
-            incomplete: (outcome == Outcome::Limited).then_some("max_output_tokens"),
-            usage,
-        });
+    fn finish(&mut self, end: End, out: &mut Output<'_>) {
+        let kind = end.event();
+        self.end = Some(end);
         out.before_end();
         out.push(kind, || json!({"response": self.response()}));
     }
@@ -425,36 +378,4 @@ fn with(mut place: Value, index: &str, part: Value) -> Value {
     place[index] = json!(0);
     place["part"] = part;
     place
-}
-
-fn usage(usage: Usage) -> Value {
-    json!({
-        "input_tokens": usage.input_tokens,
-        "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
-        "output_tokens": usage.output_tokens,
-        "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": usage.total_tokens(),
-    })
-}
-
-/// The format has a closed list of codes for this place.
-fn error_code(code: ProblemCode) -> &'static str {
-    match code {
-        ProblemCode::RateLimited | ProblemCode::ModelRateLimited => "rate_limit_exceeded",
-        ProblemCode::InvalidRequest | ProblemCode::ModelRejected | ProblemCode::TooLarge => "invalid_prompt",
-        ProblemCode::Unauthenticated
-        | ProblemCode::Forbidden
-        | ProblemCode::NotFound
-        | ProblemCode::Conflict
-        | ProblemCode::ModelNotFound
-        | ProblemCode::LimitReached
-        | ProblemCode::ModelUnreachable
-        | ProblemCode::ModelUnauthorized
-        | ProblemCode::ModelFailed
-        | ProblemCode::ModelProtocol
-        | ProblemCode::ModelTimeout
-        | ProblemCode::Interrupted
-        | ProblemCode::Unavailable
-        | ProblemCode::Internal => "server_error",
-    }
 }

@@ -6,6 +6,7 @@ mod frame;
 mod ids;
 pub mod input;
 mod item;
+mod object;
 pub mod request;
 mod settings;
 mod tools;

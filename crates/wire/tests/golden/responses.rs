@@ -1,7 +1,5 @@
 //! `POST /v1/responses`: golden events, the order that its readers insist on, and the response they add up to.
 
-use std::collections::HashMap;
-
 use domain::{EventBody, Outcome, RunEvent};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -182,6 +180,19 @@ fn the_output_is_an_input() {
 }
 
 #[test]
+fn a_broken_stream_says_so_under_the_next_number() {
+    let (_, log) = scenarios::all().swap_remove(0);
+    let mut encoder = encoder(None);
+    let sent: usize = log[..4].iter().map(|event| encoder.push(event).len()).sum();
+    let frame = encoder.broken_off("Gone.");
+    let error: Value = serde_json::from_str(&frame.data).unwrap();
+    assert_eq!(
+        error,
+        json!({"type": "error", "sequence_number": sent, "code": "unavailable", "message": "Gone.", "param": null})
+    );
+}
+
+#[test]
 fn sources_are_citations() {
     let (_, log) = scenarios::all().into_iter().find(|(name, _)| *name == "sources").unwrap();
     let found = &response(&log)["output"][0]["content"][0]["annotations"];
@@ -222,6 +233,15 @@ proptest! {
     fn any_legal_log_keeps_the_rules(log in any_log()) {
         let end = read(&encode(encoder(None), &log));
         prop_assert_eq!(&end, &response(&log));
+        // All calls are the caller's: none of them is handed over, so none is to be run.
+        let mut echo = echo();
+        echo["tools"][0]["name"] = json!("tool");
+        let all_theirs =
+            ResponseEncoder::new(ResponseOptions { echo, starting_after: None, with_ids: false });
+        let theirs = read(&encode(all_theirs, &log));
+        for item in theirs["output"].as_array().unwrap() {
+            prop_assert!(item["type"] != "function_call" || item["status"] == "incomplete");
+        }
         let mut half = encoder(None);
         for event in &log {
             half.prime(event);
