@@ -54,12 +54,13 @@ impl Stored {
         Ok(Some(Self { run, is_going, echo, items, workspace, previous }))
     }
 
-    /// Its log as far as it is stored.
+    /// Its log as far as it is stored, without deltas.
     async fn log(&self, app: &App) -> Result<Vec<RunEvent>, ApiError> {
         let mut log = Vec::new();
         let mut reader = app.runs.read_stored(self.run);
         while let Some(events) = reader.next().await? {
-            log.extend(events.iter().map(|logged| logged.event.clone()));
+            let events = events.iter().map(|logged| &logged.event);
+            log.extend(events.filter(|event| !event.body.is_delta()).cloned());
         }
         Ok(log)
     }
@@ -67,7 +68,10 @@ impl Stored {
     /// The response as it stands.
     pub(super) async fn response(&self, app: &App) -> Result<Value, ApiError> {
         let mut encoder = encoder(self.echo.clone(), None);
-        self.log(app).await?.iter().for_each(|event| encoder.prime(event));
+        let mut reader = app.runs.read_stored(self.run);
+        while let Some(events) = reader.next().await? {
+            events.iter().for_each(|logged| encoder.prime(&logged.event));
+        }
         Ok(encoder.response())
     }
 
