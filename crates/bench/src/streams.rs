@@ -67,12 +67,16 @@ async fn first_tokens(
     streams: u32,
 ) -> anyhow::Result<Vec<f64>> {
     let body: Arc<str> = request().into();
+    // All are connected before the first begins: a burst of connections is not what is measured here.
+    let mut clients = Vec::new();
+    for _ in 0..streams {
+        clients.push(Client::connect(address).await?);
+    }
     let began = Instant::now();
     let mut workers = tokio::task::JoinSet::new();
-    for number in 0..streams {
+    for (mut client, number) in clients.into_iter().zip(0..) {
         let body = Arc::clone(&body);
         workers.spawn(async move {
-            let mut client = Client::connect(address).await?;
             tokio::time::sleep_until(began + SPREAD * number / streams).await;
             client.stream(path, &body, mark.as_bytes()).await
         });

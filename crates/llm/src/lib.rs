@@ -1,5 +1,6 @@
 //! Clients for language model servers, and the scripted model.
 
+pub mod alarm;
 pub mod chat;
 pub mod http;
 pub mod model;
@@ -7,6 +8,7 @@ pub mod openai;
 pub mod script;
 pub mod secret;
 
+pub use alarm::Alarm;
 pub use chat::{ChatRequest, FinishReason, ModelError, ModelEvent, ToolMode, ToolSpec};
 pub use http::HttpClient;
 pub use model::{ChatModel, ModelCall};

@@ -59,7 +59,7 @@ impl Runs {
         Self(Arc::new(Inner { store, clock, live: Mutex::default(), activity, tasks, shutdown }))
     }
 
-    /// Starts the run in a task of its own.
+    /// Starts the run in tasks of its own.
     pub fn start(&self, new: NewLiveRun) {
         let NewLiveRun { run, owner, title, request } = new;
         let (emitter, events) = Emitter::channel(EMITTER_CAPACITY);
@@ -68,10 +68,11 @@ impl Runs {
         let live = Arc::new(LiveRun::new(run, owner, request.chat, title, asks.clone(), stop.cancel.clone()));
         self.lock().insert(run, Arc::clone(&live));
         self.0.announce(&live, ActivityState::Running);
+        // Two tasks, so that an event handed to the log does not wake the agent.
+        self.0.tasks.spawn(agent::run(request, emitter, asks, stop));
         let registry = Arc::clone(&self.0);
         self.0.tasks.spawn(async move {
-            let recorder = recorder::record(&registry, &live, events);
-            tokio::join!(agent::run(request, emitter, asks, stop), recorder);
+            recorder::record(&registry, &live, events).await;
             registry.live.lock().unwrap_or_else(PoisonError::into_inner).remove(&run);
             registry.announce(&live, ActivityState::Finished);
         });

@@ -11,7 +11,9 @@ use axum::{
 use bytes::Bytes;
 use domain::{EventBody, RunEvent};
 use futures_util::stream;
+use llm::Alarm;
 use serde_json::Value;
+use tokio::time::Instant;
 use wire::{
     ag_ui::{AgUiEncoder, Door},
     chat_stream::{ChatStreamEncoder, ChatStreamOptions},
@@ -206,13 +208,15 @@ impl Native {
 struct Sse {
     reader: Reader,
     format: Format,
+    silence: Alarm,
     over: bool,
 }
 
 /// A log as server-sent events, to its end. Many events that come together are one write.
 #[must_use]
 pub fn sse(reader: Reader, format: Format) -> Response {
-    let body = stream::unfold(Sse { reader, format, over: false }, |mut sse| async move {
+    let silence = Alarm::new(Instant::now() + format.after_silence());
+    let body = stream::unfold(Sse { reader, format, silence, over: false }, |mut sse| async move {
         let chunk = sse.next().await?;
         Some((Ok::<_, Infallible>(chunk), sse))
     });
@@ -233,9 +237,14 @@ pub fn event_stream(body: Body) -> Response {
 impl Sse {
     async fn next(&mut self) -> Option<Bytes> {
         while !self.over {
-            match tokio::time::timeout(self.format.after_silence(), self.reader.next()).await {
-                Err(_) => return Some(self.format.sign_of_life()),
-                Ok(Ok(Some(events))) => {
+            self.silence.set(Instant::now() + self.format.after_silence());
+            let events = tokio::select! {
+                biased;
+                events = self.reader.next() => events,
+                () = self.silence.rings() => return Some(self.format.sign_of_life()),
+            };
+            match events {
+                Ok(Some(events)) => {
                     let mut out = Vec::with_capacity(events.iter().map(|event| event.json.len() + 16).sum());
                     events.iter().for_each(|logged| self.format.write(logged, &mut out));
                     // A format may have nothing to say about some events.
@@ -243,8 +252,8 @@ impl Sse {
                         return Some(out.into());
                     }
                 }
-                Ok(Ok(None)) => self.over = true,
-                Ok(Err(error)) => {
+                Ok(None) => self.over = true,
+                Err(error) => {
                     // The client comes back with the last event it has seen.
                     tracing::warn!(%error, "a reader of a log was cut off");
                     self.over = true;

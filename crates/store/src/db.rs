@@ -1,30 +1,28 @@
 //! The connections to SQLite or PostgreSQL: opening, migrating, and where reads and writes go.
 
-use std::{fmt::Write as _, str::FromStr, time::Duration};
+use std::{fmt::Write as _, str::FromStr};
 
 use sqlx::{
-    AssertSqlSafe, Connection, PgConnection, PgPool, SqlitePool,
+    AssertSqlSafe, Connection, PgConnection, Postgres, Sqlite,
     migrate::{Migration, MigrationType, Migrator},
-    postgres::{PgConnectOptions, PgPoolOptions},
-    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
+    postgres::PgConnectOptions,
+    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous},
 };
 
 use crate::{
     StoreError,
+    lanes::{Lanes, PATIENCE, Place},
     query::{On, Query, Tx},
+    transaction::Transaction,
 };
 
 const SQLITE_READERS: u32 = 4;
 const POSTGRES_CONNECTIONS: u32 = 10;
-/// How long a caller waits for a free connection, and SQLite for another process's lock.
-const PATIENCE: Duration = Duration::from_secs(5);
 /// 8 MB, negative because it is in kilobytes: a batch for 256 runs touches as many index pages, and SQLite's
 /// 2 MB would spill them to the disk before the commit.
 const WRITER_CACHE: &str = "-8000";
 /// Copying the write-ahead log into the database every 16 MB rather than every 4 MB.
 const CHECKPOINT_PAGES: &str = "4000";
-/// A PostgreSQL connection that has been idle for longer is asked for a sign of life before it is used.
-const TRUSTED_IDLE: Duration = Duration::from_secs(1);
 /// A longer made-up statement is not kept prepared.
 const MAX_KEPT_SQL_BYTES: usize = 300;
 
@@ -34,10 +32,10 @@ pub(crate) enum Db {
     /// SQLite has one writer at a time, so one connection writes and callers queue for it here, where
     /// waiting costs nothing. In memory `read` is the same single connection.
     Sqlite {
-        read: SqlitePool,
-        write: SqlitePool,
+        read: Lanes<Sqlite>,
+        write: Lanes<Sqlite>,
     },
-    Postgres(PgPool),
+    Postgres(Lanes<Postgres>),
 }
 
 impl Db {
@@ -62,24 +60,15 @@ impl Db {
             .pragma("cache_size", WRITER_CACHE)
             .pragma("wal_autocheckpoint", CHECKPOINT_PAGES)
             .synchronous(SqliteSynchronous::Normal);
-        let pool = |connections| {
-            SqlitePoolOptions::new()
-                .max_connections(connections)
-                .acquire_timeout(PATIENCE)
-                // Connections to a local file do not go stale, and the one in memory is the database.
-                .test_before_acquire(false)
-                .idle_timeout(None)
-                .max_lifetime(None)
-        };
-        let write = pool(1).connect_with(writing).await?;
+        let write = Lanes::new(Place::Here, writing, 1);
         let migrations = [
             ("first", include_str!("../migrations/sqlite/0001_first.sql")),
             ("run inputs", include_str!("../migrations/sqlite/0002_run_inputs.sql")),
         ];
-        migrator(migrations).run(&write).await?;
+        migrator(migrations).run_direct(None, write.acquire().await?.connection()?, false).await?;
         let read = match in_memory {
             true => write.clone(),
-            false => pool(SQLITE_READERS).connect_lazy_with(options.read_only(true)),
+            false => Lanes::new(Place::Here, options.read_only(true), SQLITE_READERS),
         };
         Ok(Self::Sqlite { read, write })
     }
@@ -94,34 +83,30 @@ impl Db {
         ];
         migrator(migrations).run_direct(None, &mut connection, false).await?;
         connection.close().await?;
-        let pool = postgres_pool(POSTGRES_CONNECTIONS).connect_lazy_with(options);
-        Ok(Self::Postgres(pool))
+        Ok(Self::Postgres(Lanes::new(Place::Server, options, POSTGRES_CONNECTIONS)))
     }
 
     /// The same database for the writer task, which on PostgreSQL has a connection of its own.
     pub(crate) fn for_writer(&self) -> Self {
         match self {
             Self::Sqlite { .. } => self.clone(),
-            Self::Postgres(pool) => {
-                let options = pool.connect_options().as_ref().clone();
-                Self::Postgres(postgres_pool(1).connect_lazy_with(options))
-            }
+            Self::Postgres(lanes) => Self::Postgres(Lanes::new(Place::Server, lanes.options().clone(), 1)),
         }
     }
 
     /// A statement that changes nothing.
     pub(crate) fn read(&self, sql: &'static str) -> Query<'_> {
         match self {
-            Self::Sqlite { read, .. } => Query::Sqlite(sqlx::query(sql), On::Pool(read)),
-            Self::Postgres(pool) => Query::Postgres(sqlx::query(sql), On::Pool(pool)),
+            Self::Sqlite { read, .. } => Query::Sqlite(sqlx::query(sql), On::Any(read)),
+            Self::Postgres(lanes) => Query::Postgres(sqlx::query(sql), On::Any(lanes)),
         }
     }
 
     /// A statement that is a transaction of its own.
     pub(crate) fn write(&self, sql: &'static str) -> Query<'_> {
         match self {
-            Self::Sqlite { write, .. } => Query::Sqlite(sqlx::query(sql), On::Pool(write)),
-            Self::Postgres(pool) => Query::Postgres(sqlx::query(sql), On::Pool(pool)),
+            Self::Sqlite { write, .. } => Query::Sqlite(sqlx::query(sql), On::Any(write)),
+            Self::Postgres(lanes) => Query::Postgres(sqlx::query(sql), On::Any(lanes)),
         }
     }
 
@@ -131,8 +116,8 @@ impl Db {
         let keep = sql.len() < MAX_KEPT_SQL_BYTES;
         let sql = AssertSqlSafe(sql);
         match self {
-            Self::Sqlite { write, .. } => Query::Sqlite(sqlx::query(sql).persistent(keep), On::Pool(write)),
-            Self::Postgres(pool) => Query::Postgres(sqlx::query(sql).persistent(keep), On::Pool(pool)),
+            Self::Sqlite { write, .. } => Query::Sqlite(sqlx::query(sql).persistent(keep), On::Any(write)),
+            Self::Postgres(lanes) => Query::Postgres(sqlx::query(sql).persistent(keep), On::Any(lanes)),
         }
     }
 
@@ -158,8 +143,8 @@ impl Db {
     pub(crate) async fn begin(&self) -> Result<Tx, StoreError> {
         Ok(match self {
             // Taking SQLite's write lock at once: taking it later may fail half-way.
-            Self::Sqlite { write, .. } => Tx::Sqlite(write.begin_with("BEGIN IMMEDIATE").await?),
-            Self::Postgres(pool) => Tx::Postgres(pool.begin().await?),
+            Self::Sqlite { write, .. } => Tx::Sqlite(Transaction::begin(write, "BEGIN IMMEDIATE").await?),
+            Self::Postgres(lanes) => Tx::Postgres(Transaction::begin(lanes, "BEGIN").await?),
         })
     }
 
@@ -170,25 +155,9 @@ impl Db {
                 // Last, so that it is the one to fold the write-ahead log into the file.
                 write.close().await;
             }
-            Self::Postgres(pool) => pool.close().await,
+            Self::Postgres(lanes) => lanes.close().await,
         }
     }
-}
-
-fn postgres_pool(connections: u32) -> PgPoolOptions {
-    PgPoolOptions::new()
-        .max_connections(connections)
-        .acquire_timeout(PATIENCE)
-        // The server may have been restarted; asking before every use would double each short read.
-        .test_before_acquire(false)
-        .before_acquire(|connection, usage| {
-            Box::pin(async move {
-                if usage.idle_for > TRUSTED_IDLE {
-                    connection.ping().await?;
-                }
-                Ok(true)
-            })
-        })
 }
 
 /// The steps to today's schema, in order: a step that has been released never changes.

@@ -12,6 +12,7 @@ mod db;
 mod error;
 mod events;
 mod files;
+mod lanes;
 mod messages;
 mod query;
 mod run_inputs;
@@ -19,6 +20,7 @@ mod runs;
 mod search;
 mod sessions;
 mod settings;
+mod transaction;
 mod users;
 mod writer;
 

@@ -4,11 +4,15 @@ use std::fmt::Display;
 
 use serde::{Serialize, de::DeserializeOwned};
 use sqlx::{
-    Database, Decode, Encode, Executor, IntoArguments, Pool, Postgres, Row as _, Sqlite, Transaction, Type,
-    postgres::PgRow, query::Query as Prepared, sqlite::SqliteRow,
+    Database, Decode, Encode, Executor, IntoArguments, Postgres, Row as _, Sqlite, Type, postgres::PgRow,
+    query::Query as Prepared, sqlite::SqliteRow,
 };
 
-use crate::StoreError;
+use crate::{
+    StoreError,
+    lanes::{Lane, Lanes},
+    transaction::Transaction,
+};
 
 /// A statement with its values and the place where it will run. Placeholders are `$1`, `$2` … on both.
 pub(crate) enum Query<'a> {
@@ -18,8 +22,8 @@ pub(crate) enum Query<'a> {
 
 /// Where a statement runs: on any free connection, or inside a transaction.
 pub(crate) enum On<'a, DB: Database> {
-    Pool(&'a Pool<DB>),
-    Tx(&'a mut DB::Connection),
+    Any(&'a Lanes<DB>),
+    Tx(&'a mut Lane<DB>),
 }
 
 impl Query<'_> {
@@ -133,8 +137,15 @@ where
     for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
 {
     match on {
-        On::Pool(pool) => query.execute(&mut *pool.acquire().await?).await,
-        On::Tx(connection) => query.execute(connection).await,
+        On::Any(lanes) => {
+            let mut lane = lanes.acquire().await?;
+            let outcome = query.execute(lane.connection()?).await;
+            lane.note(outcome)
+        }
+        On::Tx(lane) => {
+            let outcome = query.execute(lane.connection()?).await;
+            lane.note(outcome)
+        }
     }
 }
 
@@ -148,23 +159,30 @@ where
     for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
 {
     match on {
-        On::Pool(pool) => query.fetch_all(&mut *pool.acquire().await?).await,
-        On::Tx(connection) => query.fetch_all(connection).await,
+        On::Any(lanes) => {
+            let mut lane = lanes.acquire().await?;
+            let outcome = query.fetch_all(lane.connection()?).await;
+            lane.note(outcome)
+        }
+        On::Tx(lane) => {
+            let outcome = query.fetch_all(lane.connection()?).await;
+            lane.note(outcome)
+        }
     }
 }
 
 /// A transaction that may write. Dropped without [`Tx::commit`], it leaves no trace.
 pub(crate) enum Tx {
-    Sqlite(Transaction<'static, Sqlite>),
-    Postgres(Transaction<'static, Postgres>),
+    Sqlite(Transaction<Sqlite>),
+    Postgres(Transaction<Postgres>),
 }
 
 impl Tx {
     /// A statement inside the transaction.
     pub(crate) fn query(&mut self, sql: &'static str) -> Query<'_> {
         match self {
-            Self::Sqlite(tx) => Query::Sqlite(sqlx::query(sql), On::Tx(&mut **tx)),
-            Self::Postgres(tx) => Query::Postgres(sqlx::query(sql), On::Tx(&mut **tx)),
+            Self::Sqlite(tx) => Query::Sqlite(sqlx::query(sql), On::Tx(tx.lane())),
+            Self::Postgres(tx) => Query::Postgres(sqlx::query(sql), On::Tx(tx.lane())),
         }
     }
 

@@ -4,7 +4,7 @@ use std::{pin::Pin, sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
 use reqwest::{Method, Response, header};
-use tokio::time::{Instant, sleep_until, timeout, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use super::{
     Target,
@@ -13,7 +13,7 @@ use super::{
     fault::{self, Fault, Retry},
     retry,
 };
-use crate::{ModelError, ModelEvent};
+use crate::{Alarm, ModelError, ModelEvent};
 
 /// More of an error page is not read.
 const ERROR_BODY_LIMIT_BYTES: usize = 64 << 10;
@@ -29,8 +29,8 @@ pub(crate) struct OpenAiCall {
     ask: Ask,
     stage: Stage,
     failed_attempts: u32,
-    /// When silence has lasted too long.
-    deadline: Instant,
+    /// Goes off when silence has lasted too long.
+    silence: Alarm,
     /// What went wrong, to be dealt with once the events before it are given out.
     fault: Option<Fault>,
 }
@@ -52,7 +52,14 @@ struct Reading {
 impl OpenAiCall {
     pub(crate) fn new(target: Arc<Target>, ask: Ask) -> Self {
         let now = Instant::now();
-        Self { target, ask, stage: Stage::Waiting(now), failed_attempts: 0, deadline: now, fault: None }
+        Self {
+            target,
+            ask,
+            stage: Stage::Waiting(now),
+            failed_attempts: 0,
+            silence: Alarm::new(now),
+            fault: None,
+        }
     }
 
     /// The next event. Abandoning the wait loses nothing: all progress is in `self`.
@@ -82,22 +89,25 @@ impl OpenAiCall {
         match &mut self.stage {
             Stage::Waiting(until) => {
                 sleep_until(*until).await;
-                self.deadline = Instant::now() + target.settings.first_token_timeout;
+                self.silence.set(Instant::now() + target.settings.first_token_timeout);
                 self.stage = Stage::Opening(Box::pin(open(Arc::clone(target), self.ask.body())));
                 Ok(())
             }
             Stage::Opening(opening) => {
-                let opened = timeout_at(self.deadline, opening).await;
-                let response =
-                    opened.map_err(|_| Fault::no_first_token(target.settings.first_token_timeout))??;
+                let response = tokio::select! {
+                    opened = opening => opened?,
+                    () = self.silence.rings() => {
+                        return Err(Fault::no_first_token(target.settings.first_token_timeout));
+                    }
+                };
                 self.ask.was_accepted();
                 let answer = Answer::new(self.ask.text_reader());
                 self.stage = Stage::Reading(Box::new(Reading { response, answer }));
                 Ok(())
             }
             Stage::Reading(reading) => {
-                if reading.read_on(self.deadline, target).await? {
-                    self.deadline = Instant::now() + target.settings.idle_timeout;
+                if reading.read_on(&mut self.silence, target).await? {
+                    self.silence.set(Instant::now() + target.settings.idle_timeout);
                 }
                 Ok(())
             }
@@ -132,15 +142,20 @@ impl OpenAiCall {
 
 impl Reading {
     /// Waits for more of the answer; says whether the answer has begun.
-    async fn read_on(&mut self, deadline: Instant, target: &Target) -> Result<bool, Fault> {
-        let read = match timeout_at(deadline, self.response.chunk()).await {
-            Ok(Ok(Some(bytes))) => self.answer.feed(&bytes, target),
-            Ok(Ok(None)) => self.answer.end(target),
+    async fn read_on(&mut self, silence: &mut Alarm, target: &Target) -> Result<bool, Fault> {
+        let chunk = tokio::select! {
+            biased;
+            chunk = self.response.chunk() => Some(chunk),
+            () = silence.rings() => None,
+        };
+        let read = match chunk {
+            Some(Ok(Some(bytes))) => self.answer.feed(&bytes, target),
+            Some(Ok(None)) => self.answer.end(target),
             // The model was done: what is missing is only the formal end.
-            Ok(Err(_)) | Err(_) if self.answer.is_complete() => self.answer.finish(),
-            Ok(Err(_)) => Err(Fault::truncated()),
-            Err(_) if self.answer.has_begun() => Err(Fault::went_silent(target.settings.idle_timeout)),
-            Err(_) => Err(Fault::no_first_token(target.settings.first_token_timeout)),
+            Some(Err(_)) | None if self.answer.is_complete() => self.answer.finish(),
+            Some(Err(_)) => Err(Fault::truncated()),
+            None if self.answer.has_begun() => Err(Fault::went_silent(target.settings.idle_timeout)),
+            None => Err(Fault::no_first_token(target.settings.first_token_timeout)),
         };
         read?;
         if self.answer.is_over() {

@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// Events kept for readers that follow closely; others read from the database.
-const TAIL_EVENTS: usize = 128;
+const TAIL_EVENTS: usize = 64;
 /// The same bound for long events, bytes of JSON.
 const TAIL_BYTES: usize = 256 * 1024;
 

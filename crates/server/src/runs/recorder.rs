@@ -6,10 +6,11 @@ use std::{sync::Arc, time::Duration};
 use agent::Emitted;
 use bytes::Bytes;
 use domain::{AgentPath, EventBody, Outcome, Problem, ProblemCode, RunEvent, RunSummary, Usage};
+use llm::Alarm;
 use store::{Segment, StoreError};
 use tokio::{
     sync::{mpsc, oneshot},
-    time::{Instant, sleep, sleep_until},
+    time::{Instant, sleep},
 };
 
 use super::{ActivityState, Inner, LiveRun, Logged};
@@ -51,17 +52,22 @@ struct Unstored {
 
 impl Recorder<'_> {
     async fn keep(&mut self, mut events: mpsc::Receiver<Emitted>) -> Result<(), StoreError> {
-        let mut taken = Vec::with_capacity(BATCH_EVENTS);
+        let (mut taken, mut alarm) = (Vec::new(), Alarm::new(Instant::now()));
         loop {
             let due = self.unstored.due;
+            if let Some(due) = due {
+                alarm.set(due);
+            }
             tokio::select! {
+                // Storing comes first: events may come without a pause.
+                biased;
+                () = alarm.rings(), if due.is_some() => self.flush().await?,
                 count = events.recv_many(&mut taken, BATCH_EVENTS) => {
                     if count == 0 {
                         return self.flush().await;
                     }
                     self.take(&mut taken).await?;
                 }
-                () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => self.flush().await?,
             }
         }
     }
