@@ -9,7 +9,7 @@ use crate::{
     client::Client,
     program::{Program, Setup},
     table::{Aim, percentile, print},
-    turns::{request, row, until_model_known},
+    turns::{request, row, until_model_known, upstream},
 };
 
 const STREAMS: u32 = 1000;
@@ -27,8 +27,7 @@ pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
     ]);
     let options = ServerOptions { keep_requests: false, ..ServerOptions::default() };
     let model = ScriptedServer::start_with(Behaviour::always(reply), options).await?;
-    let upstream: SocketAddr =
-        model.base_url().trim_start_matches("http://").trim_end_matches("/v1").parse()?;
+    let upstream = upstream(&model)?;
     let program = Program::start(Setup { program, upstream: Some(model.base_url()), data_dir: None })?;
     until_model_known(&program).await?;
     let mut direct = first_tokens(upstream, "/v1/chat/completions", "\"content\":\"token", streams).await?;

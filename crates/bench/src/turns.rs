@@ -1,6 +1,6 @@
 //! Runs of ten tool turns and 200 tokens, everything stored: one after the other, and a hundred at once.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
 use scripted::{Behaviour, Finish, Reply, Request, ScriptedServer, ServerOptions, Step};
 use serde_json::{Value, json};
@@ -67,7 +67,9 @@ pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
     let model = model().await?;
     let program = Program::start(Setup { program, upstream: Some(model.base_url()), data_dir: None })?;
     until_model_known(&program).await?;
-    let alone = alone(&program, if quick { 20 } else { 200 }).await?;
+    let repeats = if quick { 20 } else { 200 };
+    let mut straight = straight(&model, repeats).await?;
+    let alone = alone(&program, repeats).await?;
     let (crowd, rate, cpu_ms) = at_once(&program, Duration::from_secs(if quick { 2 } else { 10 })).await?;
     let (_, peak_mb) = program.memory_mb()?;
     let mut whole: Vec<f64> = alone.iter().map(|timing| timing.end_ms).collect();
@@ -75,6 +77,7 @@ pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
     print(
         "10 tool turns and 200 tokens, everything stored (POST /chat/stream, SQLite)",
         &[
+            row("its model calls alone, straight, median", percentile(&mut straight, 0.5), "ms", None),
             row("alone: one run, median", percentile(&mut whole, 0.5), "ms", Some(Aim::AtMost(15.0))),
             row("alone: one run, p99", percentile(&mut whole, 0.99), "ms", None),
             row("100 at once: runs a second", rate, "runs/s", Some(Aim::AtLeast(200.0))),
@@ -94,6 +97,32 @@ pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
 
 pub(crate) fn row(what: &'static str, figure: f64, unit: &'static str, aim: Option<Aim>) -> Row {
     Row { what, figure, unit, aim }
+}
+
+/// What the eleven calls of a run take without us: asked one after the other over one connection, milliseconds.
+async fn straight(model: &ScriptedServer, runs: usize) -> anyhow::Result<Vec<f64>> {
+    let mut client = Client::connect(upstream(model)?).await?;
+    let bodies: Vec<String> = (0..=TURNS)
+        .map(|turn| {
+            let mut messages = vec![json!({"role": "user", "content": "Do the work."})];
+            messages.extend((0..turn).map(|_| json!({"role": "assistant", "content": "Yes."})));
+            json!({"model": "scripted", "messages": messages, "stream": true}).to_string()
+        })
+        .collect();
+    let mut times = Vec::with_capacity(runs);
+    for _ in 0..runs {
+        let began = Instant::now();
+        for body in &bodies {
+            client.stream("/v1/chat/completions", body, b"[DONE]").await?;
+        }
+        times.push(began.elapsed().as_secs_f64() * 1000.0);
+    }
+    Ok(times)
+}
+
+/// Where the scripted model listens.
+pub(crate) fn upstream(model: &ScriptedServer) -> anyhow::Result<SocketAddr> {
+    Ok(model.base_url().trim_start_matches("http://").trim_end_matches("/v1").parse()?)
 }
 
 async fn alone(program: &Program, runs: usize) -> anyhow::Result<Vec<crate::client::Timing>> {
