@@ -14,13 +14,13 @@ after(async () => {
   await browser.close();
 });
 
-async function check(page, screen) {
+async function check(page, screen, part = "html") {
   // The page's policy forbids foreign scripts, so axe comes in through the debugger.
   if (!(await page.evaluate(() => "axe" in window))) {
     const { readFile } = await import("node:fs/promises");
     await page.evaluate(await readFile(axePath, "utf8"));
   }
-  const { violations } = await page.evaluate(() => window.axe.run(document));
+  const { violations } = await page.evaluate((part) => window.axe.run(part), part);
   const found = violations.flatMap(({ id, nodes }) =>
     nodes.map((node) => `${screen}: ${id}: ${node.html.slice(0, 160)} ${node.failureSummary ?? ""}`),
   );
@@ -28,6 +28,45 @@ async function check(page, screen) {
 }
 
 const sections = { appearance: "[role=switch]", models: ".model .name", keys: "form" };
+
+/** Waits until a log is there; rows are hidden for the moment in which the list measures them. */
+async function measured(page) {
+  await page.locator(".debug [data-state=complete]").waitFor();
+  await page.waitForFunction(async () => {
+    for (let frame = 0; frame < 3; frame += 1) {
+      if (!document.querySelector("[data-row]") || document.querySelector(".list [style*=hidden]"))
+        return false;
+      await new Promise(requestAnimationFrame);
+    }
+    return true;
+  });
+}
+
+async function visitDebug(page) {
+  await measured(page);
+  await check(page, "debug");
+  const menus = page.locator(".debug [aria-haspopup=menu]");
+  for (let index = 0; index < (await menus.count()); index += 1) {
+    await menus.nth(index).click();
+    await page.locator(".menu:popover-open [role^=menuitem]").first().waitFor();
+    await check(page, `debug menu ${index + 1}`, "aside");
+    await page.keyboard.press("Escape");
+  }
+  await page.locator(".debug [type=search]").fill("licence");
+  await page.locator(".debug mark").first().waitFor();
+  await page.locator("[data-row]").nth(1).click();
+  await page.locator(".debug pre mark").first().waitFor();
+  await measured(page);
+  await check(page, "debug search", "aside");
+  await page.locator(".debug [type=search]").fill("");
+  await page.locator(".debug .choice").last().click();
+  await page.locator("[data-format=openai]").click();
+  await page.locator("[data-row]", { hasText: "chunk.content" }).first().waitFor();
+  await page.locator("[data-row]").nth(2).click();
+  await page.locator(".debug pre").waitFor();
+  await measured(page);
+  await check(page, "debug as OpenAI", "aside");
+}
 
 async function visit(page, server) {
   await page.goto("/");
@@ -46,10 +85,7 @@ async function visit(page, server) {
   await page.locator("[role=tab]").first().waitFor();
   await check(page, "panel");
   await page.locator("[role=tab]").nth(2).click();
-  await page.locator(".list .seq").first().waitFor();
-  // Rows are hidden for the moment in which the list measures them.
-  await page.waitForFunction(() => !document.querySelector(".list [style*=hidden]"));
-  await check(page, "debug");
+  await visitDebug(page);
   for (const [section, content] of Object.entries(sections)) {
     await page.goto(`/settings/${section}`);
     await page.locator(content).first().waitFor();

@@ -1,6 +1,6 @@
 /**
- * What the page costs the browser with the real program: a long answer as it streams, and a long chat as it
- * opens. `node e2e/measure.mjs` with GLASSHOUSE_BIN and SCRIPTED_MODEL_BIN; TOKENS and MESSAGES shorten it, TRACE=1
+ * What the page costs the browser with the real program: a long answer as it streams, its log in the debug panel,
+ * and a long chat as it opens. `node e2e/measure.mjs` with GLASSHOUSE_BIN and SCRIPTED_MODEL_BIN; TOKENS and MESSAGES shorten it, TRACE=1
  * looks at single tasks, which costs time itself.
  * Figures are processor time of the page's main thread, which holds on a busy machine too.
  */
@@ -141,6 +141,23 @@ try {
     row("tasks over 50 ms of processor time", streamed.over50, "", 0);
     row("longest task", streamed.longest, "ms");
   }
+
+  await page.getByRole("button", { name: "Open the panel" }).click();
+  const panelled = await traced(async () => {
+    await page.getByRole("tab", { name: "Debug" }).click();
+    await page.locator(".debug [data-state=complete]").waitFor({ timeout: 60_000 });
+  });
+  const found = await traced(async () => {
+    await page.locator(".debug [type=search]").fill("delta");
+    await page.locator(".debug mark").first().waitFor();
+  });
+  console.log(`\nThe debug panel with this run: ${await page.locator(".debug .count").innerText()}`);
+  row("open, processor time", panelled.cpu, "s", 0.5);
+  row("open, on the clock", panelled.wall, "s");
+  if (process.env.TRACE) row("open, longest task", panelled.longest, "ms");
+  row("search, processor time", found.cpu, "s", 0.1);
+  row("elements in the page", await page.evaluate(() => document.querySelectorAll("*").length), "");
+  await page.getByRole("button", { name: "Close the panel" }).first().click();
 
   const chat = await longChat(messages);
   await page.goto("/settings/appearance");

@@ -172,6 +172,31 @@ test("a long result is short until it is wanted", async () => {
     .waitFor();
 });
 
+test("the run as each protocol sends it", async () => {
+  const known = (await api(`/runs/${await lastRun()}/events?format=none`)).error.message.match(
+    /There are: (.*)\./,
+  );
+  await page.getByRole("button", { name: "Open the panel" }).click();
+  await page.getByRole("tab", { name: "Debug" }).click();
+  const panel = page.locator(".debug");
+  await panel.getByRole("searchbox").fill("Finding");
+  const shown = [];
+  const protocols = page.getByRole("menuitemradio");
+  for (let index = 0; index === 0 || index < shown.length; index += 1) {
+    await panel.getByRole("button", { name: /^Shown as/ }).click();
+    await protocols.first().waitFor();
+    if (index === 0)
+      shown.push(...(await protocols.evaluateAll((all) => all.map((item) => item.dataset.format))));
+    await protocols.nth(index).click();
+    await panel.getByText("Complete").waitFor();
+    await panel.locator("[data-row] mark", { hasText: "Finding" }).first().waitFor();
+    await panel.locator("[data-row]").last().click();
+    await panel.locator("pre mark", { hasText: "Finding" }).first().waitFor();
+  }
+  assert.deepEqual(shown.toSorted(), known[1].split(", ").toSorted(), "the menu has what the server has");
+  await page.getByRole("button", { name: "Close the panel" }).first().click();
+});
+
 test("stop keeps what was written", async () => {
   await newChat();
   await say("Count");

@@ -40,7 +40,10 @@ export class FrameLog {
       },
       isComplete: (ended) => {
         const complete = this.#read.at(-1)?.type === "run_finished" || (ended && isOver());
-        if (complete) this.state = "complete";
+        if (complete) {
+          this.#show();
+          this.state = "complete";
+        }
         return complete;
       },
     });
@@ -56,12 +59,15 @@ export class FrameLog {
     if (this.#isBack && first) this.#keep(keptFrames(this.#read, first));
     this.#isBack = false;
     for (const frame of sent) this.#add(frame);
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      this.frames = [...this.#read];
-    }, refreshMs);
     // The first ones are waited for.
-    if (this.frames.length === 0) this.frames = [...this.#read];
+    if (this.frames.length === 0) this.#show();
+    else this.#timer ??= setTimeout(() => this.#show(), refreshMs);
+  }
+
+  #show(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.frames = [...this.#read];
   }
 
   #add(sent: SseFrame): void {
