@@ -5,7 +5,7 @@ use std::{
     io::{BufRead, BufReader, Read},
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    sync::Mutex,
+    sync::{LazyLock, Mutex},
     thread,
 };
 
@@ -13,8 +13,15 @@ use anyhow::{Context, bail};
 
 /// The repository's folder.
 pub(crate) fn root() -> &'static Path {
-    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    package.ancestors().nth(2).unwrap_or(package)
+    static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
+        // Cargo says where it runs us from. Where we were built is the second best: a folder of build results
+        // can serve two checkouts.
+        #[expect(clippy::disallowed_methods, reason = "Cargo's own variable, not configuration")]
+        let package = env::var_os("CARGO_MANIFEST_DIR");
+        let package = package.map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+        package.ancestors().nth(2).map_or_else(|| package.clone(), Path::to_path_buf)
+    });
+    &ROOT
 }
 
 /// The folder of the web app.

@@ -152,7 +152,8 @@ fn with_real_model() -> anyhow::Result<Counts> {
     parts::nextest()?;
     let model = RealModel::start()?;
     let mut tests = cargo(&["nextest", "run", "--workspace", "--run-ignored", "only"]);
-    tests.args(["-E", "test(real_model)"]).env("GLASSHOUSE_TEST_MODEL_URL", model.url());
+    // One after the other: a model on a processor answers one at a time.
+    tests.args(["-E", "test(real_model)", "--test-threads", "1"]).env("GLASSHOUSE_TEST_MODEL_URL", model.url());
     Ok(count(Runner::Nextest, &run_reading(&mut tests)?))
 }
 
