@@ -116,6 +116,7 @@ class PipeTest(unittest.IsolatedAsyncioTestCase):
         for line in ("🔧 write_file...", "🔧 read_file...", "🔧 task..."):
             self.assertIn(line, lines)
         self.assertTrue(any(line.startswith("🤖 Sub-agent: ") and line.endswith("...") for line in lines), lines)
+        self.assertIn("🤖 Sub-agent: Look into it › Thinking…", lines, "statuses name their sub-agent, as tools do")
         self.assertEqual(page.statuses()[-1], {"description": "Complete", "done": True, "hidden": False})
         self.assertTrue(all(not status["done"] for status in page.statuses()[:-1]), "nothing stops the shimmer early")
 

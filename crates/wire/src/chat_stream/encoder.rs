@@ -41,6 +41,8 @@ pub(crate) enum Payload<'a> {
         done: bool,
         #[serde(skip_serializing_if = "is_false")]
         hidden: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        agent_id: Option<&'a str>,
     },
     ToolStart {
         tool_id: &'a str,
@@ -278,7 +280,8 @@ impl<'e> Output<'e> {
     }
 
     pub(crate) fn status(&mut self, description: &str, done: bool, hidden: bool) {
-        self.push(&Payload::Status { description, agent_depth: self.agent.depth(), done, hidden });
+        let (agent_depth, agent_id) = (self.agent.depth(), self.agent.id());
+        self.push(&Payload::Status { description, agent_depth, done, hidden, agent_id });
     }
 
     pub(crate) fn token(&mut self, content: &str) {
