@@ -4,6 +4,10 @@ use domain::Usage;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+/// A place behind all items. Readers make items of the text too, so that nobody here can count them; without a place
+/// Open WebUI's page puts an item before the last one.
+const LAST: u32 = 1_000_000;
+
 /// Writes the chunks of one answer.
 #[derive(Debug, Clone)]
 pub struct ChunkEncoder {
@@ -79,11 +83,19 @@ impl ChunkEncoder {
         format!(r#"{}"choices":[],"type":{kind},"data":{data},"event":{event}}}"#, self.head)
     }
 
-    /// A chunk without a choice that carries an item of the Responses format.
+    /// A chunk without a choice that says that an item of the Responses format begins, behind all there are.
     #[must_use]
-    pub fn item(&self, event: &str, item: &Value) -> String {
-        let event = Value::from(event);
-        format!(r#"{}"choices":[],"type":{event},"item":{item}}}"#, self.head)
+    pub fn item_added(&self, item: &Value) -> String {
+        format!(
+            r#"{}"choices":[],"type":"response.output_item.added","output_index":{LAST},"item":{item}}}"#,
+            self.head
+        )
+    }
+
+    /// A chunk without a choice with the whole of the item that was added last.
+    #[must_use]
+    pub fn item_done(&self, item: &Value) -> String {
+        format!(r#"{}"choices":[],"type":"response.output_item.done","item":{item}}}"#, self.head)
     }
 
     fn delta(&self, delta: &impl Serialize) -> String {

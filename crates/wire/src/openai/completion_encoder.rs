@@ -141,10 +141,21 @@ impl CompletionEncoder {
                 out.text(self.texts.rest(item, text));
             }
             EventBody::ReasoningDelta { item, delta } if event.agent.is_main() => {
-                out.reasoning(self.reasoning.more(item, delta));
+                let text = self.reasoning.more(item, delta);
+                match &mut self.extras {
+                    Some(extras) => extras.think(event, text, &mut out),
+                    None => out.reasoning(text),
+                }
             }
-            EventBody::ReasoningFinished { item, text, .. } if event.agent.is_main() => {
-                out.reasoning(self.reasoning.rest(item, text));
+            EventBody::ReasoningFinished { item, text, duration_ms } if event.agent.is_main() => {
+                let text = self.reasoning.rest(item, text);
+                match &mut self.extras {
+                    Some(extras) => {
+                        extras.think(event, text, &mut out);
+                        extras.close_thought(Some(*duration_ms), &mut out);
+                    }
+                    None => out.reasoning(text),
+                }
             }
             EventBody::ToolHandedOver { call, name, arguments } => {
                 out.call(self.calls, &outer_call_id(event.run, call), name, arguments);
@@ -195,7 +206,7 @@ impl Output<'_> {
         }
     }
 
-    fn reasoning(&mut self, text: String) {
+    pub(super) fn reasoning(&mut self, text: String) {
         if !text.is_empty() {
             self.data.push(self.chunks.reasoning(&text));
         }

@@ -31,6 +31,17 @@ pub(super) struct Extras {
     agents: HashMap<AgentPath, String>,
     /// Calls that have a row but no result yet.
     open_rows: HashSet<String>,
+    /// The row of what the model is thinking.
+    thought: Option<Thought>,
+    /// How many such rows there were.
+    thoughts: usize,
+}
+
+/// A row of reasoning, which is the last of all rows as long as it is open.
+#[derive(Debug)]
+struct Thought {
+    id: String,
+    text: String,
 }
 
 /// The one line that says what is going on.
@@ -74,8 +85,12 @@ impl Extras {
                 self.say(event, &format!("Waiting for somebody to allow {name}"), out);
             }
             EventBody::QuestionAsked { text, .. } => self.say(event, text, out),
-            EventBody::TextDelta { delta, .. } if main && !delta.is_empty() => self.status.clear(out),
-            EventBody::TextFinished { text, .. } if main && !text.is_empty() => self.status.clear(out),
+            EventBody::TextDelta { delta: text, .. } | EventBody::TextFinished { text, .. }
+                if main && !text.is_empty() =>
+            {
+                self.close_thought(None, out);
+                self.status.clear(out);
+            }
             EventBody::ToolStarted { call, name, arguments, .. } if main && name != SUB_AGENT_TOOL => {
                 self.open_row(event, call, name, arguments, out);
             }
@@ -86,7 +101,7 @@ impl Extras {
             EventBody::AgentStarted { name, call, task } => {
                 self.agents.insert(event.agent.clone(), name.clone());
                 if event.agent.depth() == 1 {
-                    let arguments = json!({"task": format!("{name}: {task}"), "background": false});
+                    let arguments = json!({"task": named(name, task), "background": false});
                     self.open_row(event, call, SUB_AGENT_ROW, &arguments, out);
                 }
                 self.say(event, "…", out);
@@ -95,7 +110,10 @@ impl Extras {
             EventBody::SourcesFound { sources } => {
                 out.data.extend(sources.iter().map(|source| source_chunk(out.chunks, source)));
             }
-            EventBody::RunFinished { .. } => self.status.clear(out),
+            EventBody::RunFinished { .. } => {
+                self.close_thought(None, out);
+                self.status.clear(out);
+            }
             EventBody::RunStarted { .. }
             | EventBody::StepStarted { .. }
             | EventBody::TextStarted { .. }
@@ -128,6 +146,35 @@ impl Extras {
         self.status.say(event.at, description, out);
     }
 
+    /// More reasoning, with a row of its own: Open WebUI would add all of a run to the first one's.
+    pub(super) fn think(&mut self, event: &RunEvent, text: String, out: &mut Output<'_>) {
+        if text.is_empty() {
+            return;
+        }
+        let thought = match &mut self.thought {
+            Some(thought) => thought,
+            none => {
+                self.thoughts += 1;
+                let id = outer_call_id(event.run, &format!("rs_{}", self.thoughts));
+                out.data.push(out.chunks.item_added(&thought_item(&id, "in_progress", json!([]))));
+                none.insert(Thought { id, text: String::new() })
+            }
+        };
+        thought.text.push_str(&text);
+        out.reasoning(text);
+    }
+
+    /// Closes the row of reasoning, which has to happen before anything follows it.
+    pub(super) fn close_thought(&mut self, duration_ms: Option<u64>, out: &mut Output<'_>) {
+        let Some(Thought { id, text }) = self.thought.take() else { return };
+        let text = text.trim_start();
+        let mut item = thought_item(&id, "completed", json!([{"type": "output_text", "text": text}]));
+        if let Some(duration_ms) = duration_ms {
+            item["duration"] = json!(duration_ms / 1000);
+        }
+        out.data.push(out.chunks.item_done(&item));
+    }
+
     /// Open WebUI would run a call that stays open, so its row says at once that the call is complete.
     fn open_row(
         &mut self,
@@ -138,6 +185,7 @@ impl Extras {
         out: &mut Output<'_>,
     ) {
         if self.open_rows.insert(call.to_owned()) {
+            self.close_thought(None, out);
             let id = outer_call_id(event.run, call);
             out.row(&json!({
                 "type": "function_call", "id": format!("fc_{id}"), "call_id": id, "name": name,
@@ -148,6 +196,7 @@ impl Extras {
 
     fn close_row(&mut self, event: &RunEvent, call: &str, result: &str, error: bool, out: &mut Output<'_>) {
         self.open_rows.remove(call);
+        self.close_thought(None, out);
         let id = outer_call_id(event.run, call);
         let text = if error { format!("Error: {}", cut(result)) } else { cut(result) };
         out.row(&json!({
@@ -159,7 +208,9 @@ impl Extras {
 
 impl StatusLine {
     fn say(&mut self, at: i64, description: String, out: &mut Output<'_>) {
-        self.held_back = Some(description);
+        // What stands there already is not sent again.
+        let is_new = self.shown.as_ref() != Some(&description);
+        self.held_back = is_new.then_some(description);
         self.release(at, out);
     }
 
@@ -208,10 +259,21 @@ fn source_chunk(chunks: &ChunkEncoder, source: &Source) -> String {
 impl Output<'_> {
     /// A row is whole as soon as it is there.
     fn row(&mut self, item: &Value) {
-        for event in ["response.output_item.added", "response.output_item.done"] {
-            self.data.push(self.chunks.item(event, item));
-        }
+        self.data.push(self.chunks.item_added(item));
+        self.data.push(self.chunks.item_done(item));
     }
+}
+
+fn thought_item(id: &str, status: &str, content: Value) -> Value {
+    json!({"type": "reasoning", "id": id, "status": status, "summary": null, "content": content})
+}
+
+/// The task, which usually begins with its name.
+fn named(name: &str, task: &str) -> String {
+    if task.trim_start().starts_with(name.trim_end_matches('…')) {
+        return task.to_owned();
+    }
+    format!("{name}: {task}")
 }
 
 fn cut(result: &str) -> String {

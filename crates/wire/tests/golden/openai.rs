@@ -184,6 +184,27 @@ fn extras_leave_nothing_open() {
     }
 }
 
+/// Open WebUI puts a finished item in the place of its last one, and reasoning into the last row of reasoning.
+#[test]
+fn a_finished_row_is_the_last_one() {
+    for (name, log) in scenarios::all() {
+        let mut last = String::new();
+        for chunk in chunks(&encode(encoder(true), &log)) {
+            let delta = &chunk["choices"][0]["delta"];
+            let id = chunk["item"]["id"].as_str().unwrap_or_default();
+            match chunk["type"].as_str() {
+                Some("response.output_item.added") => last = id.to_owned(),
+                Some("response.output_item.done") => assert_eq!(last, id, "{name}"),
+                _ if delta["reasoning_content"].is_string() => {
+                    assert!(last.starts_with("rs_"), "{name}: reasoning without a row of its own");
+                }
+                _ if delta["content"].as_str().is_some_and(|text| !text.is_empty()) => last.clear(),
+                _ => {}
+            }
+        }
+    }
+}
+
 #[test]
 fn a_reader_can_come_back_after_any_event() {
     for (name, log) in scenarios::all() {
