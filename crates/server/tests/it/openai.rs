@@ -456,9 +456,13 @@ async fn nobody_is_asked_who_cannot_answer() {
 async fn background_tasks_are_one_model_call() {
     let door = Door::open(Behaviour::always(Reply::text("{\"title\": \"Hello\"}"))).await;
     let prompt = "### Task:\nGenerate a title.";
-    for (name, value, prompt) in
-        [("x-openwebui-task", "title_generation", "Any prompt"), ("x-openwebui-chat-id", "c1", prompt)]
-    {
+    let quoting = "### Task:\nGenerate tags.\n<chat_history>\nUSER: Hi\n</chat_history>";
+    for (name, value, prompt) in [
+        ("x-openwebui-task", "title_generation", "Any prompt"),
+        ("x-openwebui-chat-id", "c1", prompt),
+        // A connection that was set up with its address and key only.
+        ("x-other", "1", quoting),
+    ] {
         let request = door.server.request(Method::POST, CHAT, &door.key).header(name, value);
         let answer = Answer::of(request.json(&ask("glasshouse/agent", prompt))).await;
         answer.expect(200);
@@ -470,4 +474,6 @@ async fn background_tasks_are_one_model_call() {
     let chat = door.server.request(Method::POST, CHAT, &door.key).header("x-openwebui-task", "None");
     let answer = Answer::of(chat.json(&ask("glasshouse/agent", "Hi"))).await;
     assert!(answer.headers.contains_key("x-run-id"), "an ordinary message is a run");
+    let other = door.post(&ask("glasshouse/agent", prompt)).await;
+    assert!(other.headers.contains_key("x-run-id"), "another program may write so too");
 }

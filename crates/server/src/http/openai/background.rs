@@ -14,6 +14,8 @@ use crate::{app::App, error::ApiError};
 const TASK: &str = "x-openwebui-task";
 /// How Open WebUI's own task prompts begin.
 const TASK_PROMPT: &str = "### Task:";
+/// Where they quote the chat; nobody else writes both.
+const QUOTED_CHAT: &str = "<chat_history>";
 
 /// Whether this is such a task: by its header or, from an Open WebUI that was not set up so, by its looks.
 pub(super) fn is_task(headers: &HeaderMap, request: &CompletionRequest) -> bool {
@@ -23,8 +25,10 @@ pub(super) fn is_task(headers: &HeaderMap, request: &CompletionRequest) -> bool 
     let named = headers.get(TASK).and_then(|value| value.to_str().ok()).map(str::trim);
     match named {
         Some("" | "None" | "{{TASK}}") | None => {
-            super::agent::from_open_webui(headers)
-                && matches!(&request.messages[..], [only] if only.plain_text().starts_with(TASK_PROMPT))
+            let [only] = &request.messages[..] else { return false };
+            let prompt = only.plain_text();
+            prompt.starts_with(TASK_PROMPT)
+                && (super::agent::from_open_webui(headers) || prompt.contains(QUOTED_CHAT))
         }
         Some(_) => true,
     }
