@@ -2,7 +2,7 @@
 title: Glasshouse
 author: Glasshouse
 description: Talk to a Glasshouse agent and watch it work: status line, tool results as citations, sub-agents.
-version: 0.1.0
+version: 0.1.1
 license: MIT OR Apache-2.0
 requirements: httpx
 """
@@ -99,6 +99,8 @@ class Turn:
         self.headers = {"Authorization": f"Bearer {key}"} if key else {}
         self.url = valves.DEEP_AGENT_URL.rstrip("/")
         self.agents: dict[str, str] = {}
+        self.wrote = False
+        self.worked_since = False
 
     async def run(self, request: dict) -> AsyncIterator[str]:
         """Yields the answer's text; raises Failure where there is none or it breaks off."""
@@ -149,7 +151,7 @@ class Turn:
         depth = data.get("agent_depth", data.get("depth", 0))
         if kind == "token":
             # What a sub-agent writes is not the answer; its result comes with its tool call.
-            return data.get("content") if depth == 0 else None
+            return self.paragraph(data.get("content") or "") if depth == 0 else None
         if kind == "error":
             raise Failure(data.get("message") or "The run failed.")
         if kind == "done":
@@ -164,6 +166,12 @@ class Turn:
             await self.progress(kind, data, depth)
         return None
 
+    def paragraph(self, text: str) -> str:
+        """The text, which is a paragraph of its own where tools were at work since the last one."""
+        begins = self.wrote and self.worked_since and text
+        self.wrote, self.worked_since = self.wrote or bool(text), self.worked_since and not text
+        return f"\n\n{text}" if begins else text
+
     async def progress(self, kind: Optional[str], data: dict, depth: int) -> None:
         """Turns everything that is under way into the status line."""
         if kind == "agent_start":
@@ -175,6 +183,7 @@ class Turn:
             if not data.get("hidden"):
                 await self.status(self.prefix(data, depth) + str(data.get("description", "")))
         elif kind == "tool_start":
+            self.worked_since = True
             await self.status(f"{self.prefix(data, depth)}🔧 {name}...")
         elif kind == "agent_start":
             await self.status(f"🤖 Sub-agent: {name}...")

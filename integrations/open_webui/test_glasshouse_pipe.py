@@ -111,7 +111,7 @@ class PipeTest(unittest.IsolatedAsyncioTestCase):
     async def test_everything_has_its_place(self) -> None:
         page = await Page().show(self.pipe(), "Work")
         self.assertIsNone(page.error)
-        self.assertEqual(page.text, "I write first. All of it is done.")
+        self.assertEqual(page.text, "I write first. \n\nAll of it is done.")
         lines = [status["description"] for status in page.statuses()]
         for line in ("🔧 write_file...", "🔧 read_file...", "🔧 task..."):
             self.assertIn(line, lines)
@@ -139,7 +139,7 @@ class PipeTest(unittest.IsolatedAsyncioTestCase):
         page = await Page().show(pipe, "Work")
         self.assertEqual(page.sources(), [])
         self.assertFalse([status for status in page.statuses() if "🤖" in status["description"]])
-        self.assertEqual(page.text, "I write first. All of it is done.")
+        self.assertEqual(page.text, "I write first. \n\nAll of it is done.")
 
     async def test_the_tour_with_two_sub_agents(self) -> None:
         page, pipe = Page(), self.pipe(MODEL="tour")
@@ -230,7 +230,7 @@ class PipeTest(unittest.IsolatedAsyncioTestCase):
     async def test_it_works_without_an_emitter(self) -> None:
         body = {"messages": [{"role": "user", "content": "Work"}]}
         pieces = [piece async for piece in self.pipe().pipe(body)]
-        self.assertEqual("".join(pieces), "I write first. All of it is done.")
+        self.assertEqual("".join(pieces), "I write first. \n\nAll of it is done.")
 
 
 if __name__ == "__main__":
