@@ -25,11 +25,11 @@ function needed(name) {
   return path;
 }
 
-/** Glasshouse on a free port. */
-export async function startGlasshouse() {
+/** Glasshouse on a free port, set up through `environment`. */
+export async function startGlasshouse(environment = {}) {
   const folder = await mkdtemp(join(tmpdir(), "glasshouse-e2e-"));
   const args = ["--listen", "127.0.0.1:0", "--data-dir", folder];
-  const run = () => start(needed("GLASSHOUSE_BIN"), args, { GLASSHOUSE_LOG_LEVEL: "error" });
+  const run = () => start(needed("GLASSHOUSE_BIN"), args, { GLASSHOUSE_LOG_LEVEL: "error", ...environment });
   let program = await run();
   return {
     get url() {

@@ -1,13 +1,17 @@
 //! `cargo xtask test`: installs what the tests need, runs all of them and adds up what their runners say.
 
-use std::{fs, path::Path, process::Command};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use anyhow::{Context, bail};
 
 use crate::{
     command::{Finished, cargo, debug_folder, npm, root, run as run_command, run_reading, web},
     counts::{Counts, Runner, TestsFailed},
-    parts::{self, chromium, clients, node_packages, postgres::Postgres, real_model::RealModel},
+    parts::{self, chromium, clients, node_packages, open_webui, postgres::Postgres, real_model::RealModel},
 };
 
 /// Which tests to run; all without a flag.
@@ -29,11 +33,15 @@ pub(crate) struct Choice {
     /// installed and started here
     #[arg(long, group = "part")]
     real_model: bool,
+    /// Only Open WebUI as it is published, in a browser, with Glasshouse as its connection and through the pipe; it is
+    /// installed here
+    #[arg(long, group = "part")]
+    open_webui: bool,
 }
 
 impl Choice {
     fn is_all(self) -> bool {
-        !(self.rust_only || self.web_only || self.e2e || self.clients || self.real_model)
+        !(self.rust_only || self.web_only || self.e2e || self.clients || self.real_model || self.open_webui)
     }
 }
 
@@ -57,6 +65,9 @@ pub(crate) fn run(choice: Choice) -> anyhow::Result<()> {
 fn run_chosen(choice: Choice) -> anyhow::Result<Counts> {
     if choice.real_model {
         return with_real_model();
+    }
+    if choice.open_webui {
+        return with_open_webui();
     }
     let mut counts = Counts::default();
     if !(choice.rust_only || choice.clients) {
@@ -118,13 +129,30 @@ pub(crate) fn journeys() -> anyhow::Result<Counts> {
     if files.is_empty() {
         bail!("there are no journeys (web/e2e/*.e2e.mjs)");
     }
+    browse(&files, &[("CHROMIUM", chromium)])
+}
+
+/// Runs these files, which drive a browser and the real programs.
+fn browse(files: &[PathBuf], paths: &[(&str, PathBuf)]) -> anyhow::Result<Counts> {
     let programs = debug_folder()?;
     let mut node = Command::new("node");
     // One at a time: each starts a server and a browser.
     node.args(["--test", "--test-concurrency=1", "--test-reporter=spec"]).args(files).current_dir(web());
-    node.env("CHROMIUM", chromium).env("GLASSHOUSE_BIN", programs.join("glasshouse"));
+    node.env("GLASSHOUSE_BIN", programs.join("glasshouse"));
     node.env("SCRIPTED_MODEL_BIN", programs.join("scripted-model"));
+    for (name, path) in paths {
+        node.env(name, path);
+    }
     Ok(count(Runner::Node, &run_reading(&mut node)?))
+}
+
+/// Open WebUI as it is published, in a browser.
+fn with_open_webui() -> anyhow::Result<Counts> {
+    node_packages::install()?;
+    let (chromium, program) = (chromium::install()?, open_webui::install()?);
+    build()?;
+    let tests = web().join("e2e/open-webui/open-webui.e2e.mjs");
+    browse(&[tests], &[("CHROMIUM", chromium), ("OPEN_WEBUI_BIN", program)])
 }
 
 /// Programs of others, unchanged, against the real program.

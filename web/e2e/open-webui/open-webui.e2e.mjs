@@ -1,0 +1,24 @@
+/** Open WebUI as it is published, with Glasshouse behind it in both ways that our guide describes. */
+import { after, before } from "node:test";
+import { openChats } from "./chat.mjs";
+import { connectionTests } from "./connection.mjs";
+import { pipeTests } from "./pipe.mjs";
+import { setupTests } from "./setup.mjs";
+import { silenceBegins, silenceTests } from "./silence.mjs";
+import { startWorld } from "./world.mjs";
+
+/** Filled when everything runs; the tests get it now and look into it then. */
+const world = {};
+
+before(async () => {
+  Object.assign(world, await startWorld());
+  world.chats = await openChats(world);
+});
+after(() => world.stop?.());
+
+// In this order: the first connects, and what takes two minutes begins early.
+setupTests(world);
+silenceBegins(world);
+connectionTests(world);
+pipeTests(world);
+silenceTests(world);
