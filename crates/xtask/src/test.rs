@@ -181,7 +181,9 @@ fn with_real_model() -> anyhow::Result<Counts> {
     let model = RealModel::start()?;
     let mut tests = cargo(&["nextest", "run", "--workspace", "--run-ignored", "only"]);
     // One after the other: a model on a processor answers one at a time.
-    tests.args(["-E", "test(real_model)", "--test-threads", "1"]).env("GLASSHOUSE_TEST_MODEL_URL", model.url());
+    tests
+        .args(["-E", "test(real_model)", "--test-threads", "1"])
+        .env("GLASSHOUSE_TEST_MODEL_URL", model.url());
     Ok(count(Runner::Nextest, &run_reading(&mut tests)?))
 }
 

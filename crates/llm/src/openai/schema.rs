@@ -42,13 +42,54 @@ fn arguments_schema(tool: &ToolSpec, definitions: &mut Map<String, Value>) -> Va
             if let Some(Value::Object(own)) = fields.remove(key) {
                 for (name, mut definition) in own {
                     point_to_root(&mut definition, &tool.name);
+                    keep_shape(&mut definition);
                     definitions.insert(format!("{}.{name}", tool.name), definition);
                 }
             }
         }
     }
     point_to_root(&mut schema, &tool.name);
+    keep_shape(&mut schema);
     schema
+}
+
+/// What the schema says beside its shape. Some servers unroll bounds into a grammar with a rule for each step:
+/// llama.cpp overflows its stack on a text of at most 20,000 characters. Arguments are checked anyway.
+const BESIDE_THE_SHAPE: [&str; 11] = [
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "format",
+    "default",
+    "description",
+];
+
+fn keep_shape(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            for key in BESIDE_THE_SHAPE {
+                fields.remove(key);
+            }
+            for (key, value) in fields {
+                match (key.as_str(), value) {
+                    // What stands here are names, not words of the schema.
+                    ("properties" | "patternProperties" | "$defs", Value::Object(named)) => {
+                        named.values_mut().for_each(keep_shape);
+                    }
+                    // And here values.
+                    ("const" | "enum" | "examples", _) => {}
+                    (_, value) => keep_shape(value),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(keep_shape),
+        _ => {}
+    }
 }
 
 fn point_to_root(schema: &mut Value, tool: &str) {
@@ -184,6 +225,33 @@ mod tests {
         assert_eq!(
             schema["$defs"],
             json!({"plan.Todo": {"properties": {"after": {"$ref": "#/$defs/plan.Todo"}}}})
+        );
+    }
+
+    #[test]
+    fn bounds_are_left_out_and_names_are_not() {
+        let parameters = json!({
+            "type": "object",
+            "description": "All.",
+            "properties": {
+                "format": {"type": "string", "maxLength": 20_000, "minLength": 1},
+                "maximum": {"type": ["integer", "null"], "minimum": 1, "format": "uint64", "default": null},
+                "list": {"type": "array", "maxItems": 50, "items": {"enum": ["a", {"default": 1}]}},
+            },
+            "required": ["format"],
+        });
+        let schema = answer_schema(&[tool("t", parameters)]);
+        assert_eq!(
+            schema["oneOf"][1]["properties"]["arguments"],
+            json!({
+                "type": "object",
+                "properties": {
+                    "format": {"type": "string"},
+                    "maximum": {"type": ["integer", "null"]},
+                    "list": {"type": "array", "items": {"enum": ["a", {"default": 1}]}},
+                },
+                "required": ["format"],
+            })
         );
     }
 
