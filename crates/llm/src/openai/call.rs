@@ -88,7 +88,10 @@ impl OpenAiCall {
         let target = &self.target;
         match &mut self.stage {
             Stage::Waiting(until) => {
-                sleep_until(*until).await;
+                // Even a sleep that is over takes until the timer's next tick, a millisecond or two.
+                if *until > Instant::now() {
+                    sleep_until(*until).await;
+                }
                 self.silence.set(Instant::now() + target.settings.first_token_timeout);
                 self.stage = Stage::Opening(Box::pin(open(Arc::clone(target), self.ask.body())));
                 Ok(())
