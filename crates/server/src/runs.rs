@@ -14,6 +14,7 @@ use std::{
 use agent::{Asks, Emitter, RunRequest, StopSignals};
 use domain::{ChatId, RunId, UserId};
 use store::Store;
+use tokio::time::Instant;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 pub use activity::{Activity, ActivityState};
@@ -32,6 +33,8 @@ pub struct Runs(Arc<Inner>);
 struct Inner {
     store: Store,
     clock: Clock,
+    /// From when on the beats are counted on which deltas are stored.
+    began: Instant,
     live: Mutex<HashMap<RunId, Arc<LiveRun>>>,
     activity: tokio::sync::broadcast::Sender<Activity>,
     tasks: TaskTracker,
@@ -56,7 +59,8 @@ impl Runs {
     pub fn new(store: Store, clock: Clock) -> Self {
         let (activity, _) = tokio::sync::broadcast::channel(256);
         let (tasks, shutdown) = (TaskTracker::new(), CancellationToken::new());
-        Self(Arc::new(Inner { store, clock, live: Mutex::default(), activity, tasks, shutdown }))
+        let (began, live) = (Instant::now(), Mutex::default());
+        Self(Arc::new(Inner { store, clock, began, live, activity, tasks, shutdown }))
     }
 
     /// Starts the run in tasks of its own.

@@ -15,8 +15,9 @@ use tokio::{
 
 use super::{ActivityState, Inner, LiveRun, Logged};
 
-/// How far storage may be behind what readers have seen of deltas.
-const DELTAS_BEHIND: Duration = Duration::from_millis(50);
+/// Deltas of all runs are stored on the same beat, so that they share a commit: storage is at most two beats,
+/// 50 ms, behind what readers have seen, and at least one.
+const BEAT: Duration = Duration::from_millis(25);
 /// Events taken at a time.
 const BATCH_EVENTS: usize = 256;
 /// How long a database that does not answer is asked again before the run is given up.
@@ -107,6 +108,10 @@ impl Recorder<'_> {
             self.summary.push(&event);
             // An event is plain data: it always has a JSON form.
             let json = serde_json::to_string(&event).unwrap_or_default();
+            if self.unstored.lines.is_empty() {
+                self.unstored.first_seq = event.seq;
+                self.unstored.due = Some(beat_after(self.runs.began, Instant::now() + BEAT));
+            }
             self.unstored.push(event.seq, &json);
             fresh.push(Arc::new(Logged { event, json: Bytes::from(json) }));
             waiting.extend(stored);
@@ -156,10 +161,6 @@ impl Recorder<'_> {
 
 impl Unstored {
     fn push(&mut self, seq: u64, json: &str) {
-        if self.lines.is_empty() {
-            self.first_seq = seq;
-            self.due = Some(Instant::now() + DELTAS_BEHIND);
-        }
         self.last_seq = seq;
         self.lines.reserve(json.len() + 1);
         self.lines.push_str(json);
@@ -197,6 +198,12 @@ fn merge_deltas(taken: &mut Vec<Emitted>) -> Vec<(AgentPath, EventBody, Waiting)
     merged
 }
 
+/// The first beat at or after `at`, counted from `start`.
+fn beat_after(start: Instant, at: Instant) -> Instant {
+    let beats = at.saturating_duration_since(start).as_nanos().div_ceil(BEAT.as_nanos());
+    start + BEAT * u32::try_from(beats).unwrap_or(u32::MAX)
+}
+
 /// Repeats while the database does not answer, up to a limit.
 async fn retry<Work, Answer>(work: impl Fn() -> Work) -> Result<Answer, StoreError>
 where
@@ -212,6 +219,20 @@ where
                 pause = (pause * 2).min(Duration::from_secs(2));
             }
             result => return result,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_runs_share_the_beats() {
+        let start = Instant::now();
+        let ms = |ms| start + Duration::from_millis(ms);
+        for (at, beat) in [(0, 0), (1, 25), (25, 25), (26, 50), (90_000_001, 90_000_025)] {
+            assert_eq!(beat_after(start, ms(at)), ms(beat), "{at}");
         }
     }
 }
