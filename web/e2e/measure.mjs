@@ -1,7 +1,7 @@
 /**
  * What the page costs the browser with the real program: a long answer as it streams, its log in the debug panel,
- * and a long chat as it opens. `node e2e/measure.mjs` with GLASSHOUSE_BIN and SCRIPTED_MODEL_BIN; TOKENS and MESSAGES shorten it, TRACE=1
- * looks at single tasks, which costs time itself.
+ * and a long chat as it opens. `node e2e/measure.mjs` with GLASSHOUSE_BIN and SCRIPTED_MODEL_BIN; TOKENS and
+ * MESSAGES shorten it, TRACE=1 looks at single tasks, which costs time itself.
  * Figures are processor time of the page's main thread, which holds on a busy machine too.
  */
 import { launch, openPage } from "./browser.mjs";

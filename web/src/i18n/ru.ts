@@ -302,7 +302,7 @@ export const ru: Dictionary = {
   "debug.saveAll": "Скачать весь журнал: {count} (.jsonl)",
   "debug.copyOne": "Копировать это событие",
   "debug.shown": "{shown} из {count} событий",
-  "debug.live": "В эфире",
+  "debug.live": "Обновляется",
   "debug.connecting": "Загрузка…",
   "debug.lost": "Восстановление связи…",
   "debug.complete": "Завершено",
