@@ -30,9 +30,9 @@ const openPanel = async () => {
 const row = (name) =>
   name === undefined ? page.locator("[data-row]") : page.locator("[data-row]").filter({ hasText: name });
 const status = () => page.locator(".debug .status");
-const choose = async (name) => {
+const choose = async (format) => {
   await page.getByRole("button", { name: /^Shown as/ }).click();
-  await page.getByRole("menuitemradio", { name }).click();
+  await page.locator(`[data-format=${format}]`).click();
 };
 const complete = () => status().getByText("Complete").waitFor();
 const list = () => page.getByRole("group", { name: "Events" });
@@ -149,7 +149,7 @@ describe("the debug panel", () => {
     test(`${name}: the frames as sent, live and through a cut`, async () => {
       await say("count");
       await openPanel();
-      await choose(name);
+      await choose(format);
       await page.getByText(/\bword300\b/).waitFor();
       server.cut();
       await finished();
@@ -166,7 +166,7 @@ describe("the debug panel", () => {
     await say("hostile");
     await finished();
     await openPanel();
-    await choose("Tool calls");
+    await choose("tool_calls");
     const frame = row(/not JSON/);
     await frame.click();
     assert.equal(
@@ -177,7 +177,7 @@ describe("the debug panel", () => {
     );
     await row(/cut/).click();
     await list().locator("pre", { hasText: '{"type": "status", "cut' }).waitFor();
-    await choose("Stored events");
+    await choose("native");
     await page.getByRole("searchbox", { name: "Search in events" }).fill("<script>");
     await list().locator("mark", { hasText: "<script>" }).first().waitFor();
     await row().first().click();

@@ -269,6 +269,7 @@ export const en = {
   "protocol.native": "Stored events",
   "protocol.chat": "Chat stream",
   "protocol.openai": "OpenAI",
+  "protocol.responses": "OpenAI Responses",
   "protocol.ag_ui": "AG-UI",
   "protocol.ui_message_stream": "AI SDK",
   "protocol.tool_calls": "Tool calls",

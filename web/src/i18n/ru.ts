@@ -314,6 +314,7 @@ export const ru: Dictionary = {
   "protocol.native": "Журнал",
   "protocol.chat": "Поток чата",
   "protocol.openai": "OpenAI",
+  "protocol.responses": "OpenAI Responses",
   "protocol.ag_ui": "AG-UI",
   "protocol.ui_message_stream": "AI SDK",
   "protocol.tool_calls": "Вызовы инструментов",

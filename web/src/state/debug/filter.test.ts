@@ -42,6 +42,7 @@ describe("by type and agent", () => {
     "TEXT_MESSAGE_CONTENT",
     "TOOL_CALL_CHUNK",
     "chunk.content",
+    "response.output_text.delta",
   ])("%s is a piece", (type) => expect(isPiece(type)).toBe(true));
   test.each(["text_finished", "STATE_SNAPSHOT", "chunk.finish_reason", "tool_call_start"])(
     "%s is none",

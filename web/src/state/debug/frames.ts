@@ -111,6 +111,7 @@ export type Sort = "text" | "thought" | "tool" | "agent" | "ask" | "end" | "erro
 const sorts: [RegExp, Sort][] = [
   [/error|fail/, "error"],
   [/^model_/, "other"],
+  [/^response\.(created|queued|in_progress|completed|incomplete)$/, "end"],
   [/reason|think|thought/, "thought"],
   [/approval|question|interrupt/, "ask"],
   [/agent/, "agent"],

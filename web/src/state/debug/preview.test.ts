@@ -39,6 +39,14 @@ describe("in one line", () => {
       '{"id":"r:1","type":"request","source":"llm","data":{"step":1},"description":"Model call 1"}',
       "step 1 · Model call 1",
     ],
+    [
+      '{"type":"response.output_text.delta","sequence_number":3,"item_id":"i","output_index":0,"delta":"Hi"}',
+      "Hi",
+    ],
+    [
+      '{"type":"response.output_item.added","sequence_number":2,"item":{"id":"x","type":"mcp_call","name":"ls"}}',
+      "ls",
+    ],
     ["[DONE]", "[DONE]"],
     ['{"type": "cut', '{"type": "cut'],
     ["7", "7"],

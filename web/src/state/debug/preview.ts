@@ -9,12 +9,12 @@ const leadIn = 10;
 
 /** Fields that only name or place a frame: the row says it elsewhere, or nobody reads it. */
 const silent =
-  /^(type|run|seq|at|agent|item|call|id|object|created|model|index|timestamp|source|protocolVersion)$|_id$|Id$|^agent_depth$/;
+  /^(type|run|seq|at|agent|item|call|id|object|created|model|index|timestamp|source|protocolVersion|sequence_number|\w+_index)$|_id$|Id$|^agent_depth$/;
 /** What says most comes first. */
 const telling = ["name", "description", "result", "error", "text", "content", "model"];
 const isId = /^(run|chat|msg)_\w+$/;
 /** Fields whose content is what the frame is about. */
-const wrappers = ["body", "data", "delta"];
+const wrappers = ["body", "data", "delta", "item", "part", "response"];
 
 /** What the frame says, in one line. */
 export function previewOf(data: string): string {

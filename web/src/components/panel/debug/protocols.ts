@@ -4,6 +4,7 @@ export const protocols = [
   { format: "native", door: "GET /runs/{id}/events" },
   { format: "chat", door: "POST /chat/stream" },
   { format: "openai", door: "POST /v1/chat/completions" },
+  { format: "responses", door: "POST /v1/responses" },
   { format: "ag_ui", door: "POST /ag-ui" },
   { format: "ui_message_stream", door: "POST /api/ui-message-stream" },
   { format: "tool_calls", door: "POST /chat/stream?format=tool_calls" },
