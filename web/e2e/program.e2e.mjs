@@ -188,7 +188,7 @@ test("the run as each protocol sends it", async () => {
     if (index === 0)
       shown.push(...(await protocols.evaluateAll((all) => all.map((item) => item.dataset.format))));
     await protocols.nth(index).click();
-    await panel.getByText("Complete").waitFor();
+    await panel.locator("[data-state=complete]").waitFor();
     await panel.locator("[data-row] mark", { hasText: "Finding" }).first().waitFor();
     await panel.locator("[data-row]").last().click();
     await panel.locator("pre mark", { hasText: "Finding" }).first().waitFor();
