@@ -14,13 +14,37 @@ after(async () => {
   await browser.close();
 });
 
+/**
+ * Runs axe in the page. Lists hide what they are about to measure, and axe would find it without a name: so it waits
+ * until nothing is hidden, and looks again where something was meanwhile.
+ */
+async function examine(part) {
+  const isMeasuring = () =>
+    document.querySelector('[style*="visibility:hidden"],[style*="visibility: hidden"]');
+  for (;;) {
+    let isCalm = true;
+    const look = () => (isCalm &&= !isMeasuring());
+    for (let frame = 0; frame < 3; frame += 1) {
+      look();
+      await new Promise(requestAnimationFrame);
+    }
+    look();
+    if (!isCalm) continue;
+    const observer = new MutationObserver(look);
+    observer.observe(document.body, { subtree: true, childList: true, attributeFilter: ["style"] });
+    const result = await window.axe.run(part);
+    observer.disconnect();
+    if (isCalm) return result;
+  }
+}
+
 async function check(page, screen, part = "html") {
   // The page's policy forbids foreign scripts, so axe comes in through the debugger.
   if (!(await page.evaluate(() => "axe" in window))) {
     const { readFile } = await import("node:fs/promises");
     await page.evaluate(await readFile(axePath, "utf8"));
   }
-  const { violations } = await page.evaluate((part) => window.axe.run(part), part);
+  const { violations } = await page.evaluate(examine, part);
   const found = violations.flatMap(({ id, nodes }) =>
     nodes.map((node) => `${screen}: ${id}: ${node.html.slice(0, 160)} ${node.failureSummary ?? ""}`),
   );
@@ -29,21 +53,10 @@ async function check(page, screen, part = "html") {
 
 const sections = { appearance: "[role=switch]", models: ".model .name", keys: "form" };
 
-/** Waits until a log is there; rows are hidden for the moment in which the list measures them. */
-async function measured(page) {
-  await page.locator(".debug [data-state=complete]").waitFor();
-  await page.waitForFunction(async () => {
-    for (let frame = 0; frame < 3; frame += 1) {
-      if (!document.querySelector("[data-row]") || document.querySelector(".list [style*=hidden]"))
-        return false;
-      await new Promise(requestAnimationFrame);
-    }
-    return true;
-  });
-}
-
 async function visitDebug(page) {
-  await measured(page);
+  const complete = page.locator(".debug [data-state=complete]");
+  await complete.waitFor();
+  await page.locator("[data-row]").first().waitFor();
   await check(page, "debug");
   const menus = page.locator(".debug [aria-haspopup=menu]");
   for (let index = 0; index < (await menus.count()); index += 1) {
@@ -56,15 +69,14 @@ async function visitDebug(page) {
   await page.locator(".debug mark").first().waitFor();
   await page.locator("[data-row]").nth(1).click();
   await page.locator(".debug pre mark").first().waitFor();
-  await measured(page);
   await check(page, "debug search", "aside");
   await page.locator(".debug [type=search]").fill("");
   await page.locator(".debug .choice").last().click();
   await page.locator("[data-format=openai]").click();
   await page.locator("[data-row]", { hasText: "chunk.content" }).first().waitFor();
+  await complete.waitFor();
   await page.locator("[data-row]").nth(2).click();
   await page.locator(".debug pre").waitFor();
-  await measured(page);
   await check(page, "debug as OpenAI", "aside");
 }
 
