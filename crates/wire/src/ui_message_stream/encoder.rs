@@ -76,10 +76,10 @@ impl UiMessageEncoder {
                 out.push(&start);
                 self.start = Some(start);
             }
-            EventBody::StepStarted { .. } if agent.is_main() => {
+            // The reader forgets open texts where a step ends.
+            EventBody::StepStarted { .. } if agent.is_main() && self.sent.is_empty() => {
                 self.end_step(out);
-                self.step_is_open = true;
-                out.push(&json!({"type": "start-step"}));
+                self.begin_step(out);
             }
             EventBody::TextStarted { item } if agent.is_main() => self.open(TEXT, item, out),
             EventBody::TextDelta { item, delta } if agent.is_main() => self.more(TEXT, item, delta, out),
@@ -218,6 +218,9 @@ impl UiMessageEncoder {
     }
 
     fn open(&mut self, kind: Kind, item: &str, out: &mut Parts) {
+        if !self.step_is_open {
+            self.begin_step(out);
+        }
         self.sent.insert(item.to_owned(), 0);
         out.push(&json!({"type": kind.start, "id": item}));
     }
@@ -250,6 +253,11 @@ impl UiMessageEncoder {
             part["providerMetadata"] = json!({"glasshouse": whose});
         }
         out.push(&part);
+    }
+
+    fn begin_step(&mut self, out: &mut Parts) {
+        self.step_is_open = true;
+        out.push(&json!({"type": "start-step"}));
     }
 
     fn end_step(&mut self, out: &mut Parts) {

@@ -2,7 +2,7 @@
 
 use domain::{
     AgentPath, EventBody, OpenItems, Outcome, Problem, ProblemCode, RunEvent, Usage,
-    event::{Decision, NoticeLevel, Todo, TodoStatus},
+    event::{Decision, NoticeLevel, Source, Todo, TodoStatus},
     laws,
     message::arguments_value,
 };
@@ -10,8 +10,19 @@ use proptest::prelude::*;
 
 /// Logs of up to 120 steps by several agents at once, ended in any way.
 pub(crate) fn any_log() -> impl Strategy<Value = Vec<RunEvent>> {
-    (proptest::collection::vec((any::<u8>(), 0..19_u8), 0..120), 0..5_u8)
-        .prop_map(|(steps, end)| Writer::default().write(&steps, end))
+    logs(false)
+}
+
+/// The same with the order that our own loop keeps: whoever writes does nothing else until the text is whole, and
+/// the answer is the last of them.
+pub(crate) fn any_run() -> impl Strategy<Value = Vec<RunEvent>> {
+    logs(true)
+}
+
+fn logs(one_thing_at_a_time: bool) -> impl Strategy<Value = Vec<RunEvent>> {
+    let steps = proptest::collection::vec((any::<u8>(), 0..19_u8), 0..120);
+    (steps, 0..5_u8)
+        .prop_map(move |(steps, end)| Writer { one_thing_at_a_time, ..Writer::default() }.write(&steps, end))
 }
 
 #[derive(Default)]
@@ -21,6 +32,7 @@ struct Writer {
     agents: Vec<Agent>,
     calls: Vec<Call>,
     items: usize,
+    one_thing_at_a_time: bool,
 }
 
 struct Agent {
@@ -48,14 +60,35 @@ impl Writer {
         self.add(&main, EventBody::RunStarted { chat: None, message: None, model: "m".into() });
         for (who, what) in steps {
             let agent = usize::from(*who) % self.agents.len();
+            if self.one_thing_at_a_time {
+                self.finish_texts(agent, *what);
+            }
             self.step(agent, usize::from(*who), *what);
+        }
+        if self.one_thing_at_a_time {
+            self.finish_texts(0, 0);
+        }
+        if end == 4 {
+            self.hand_over();
         }
         for (agent, body) in self.open.close(&main, Outcome::Failed, "stopped") {
             self.add(&agent, body);
         }
-        let outcome =
-            [Outcome::Completed, Outcome::Cancelled, Outcome::Failed, Outcome::Limited, Outcome::HandedOver]
-                [usize::from(end)];
+        if self.one_thing_at_a_time {
+            let item = self.id(&main, 't');
+            self.add(&main, EventBody::TextStarted { item: item.clone() });
+            self.add(&main, EventBody::TextDelta { item: item.clone(), delta: "So ".into() });
+            self.add(&main, EventBody::TextDelta { item: item.clone(), delta: "it is.".into() });
+            self.add(&main, EventBody::TextFinished { item, text: "So it is.".into(), answer: true });
+        }
+        let handed_over = self.log.iter().any(|event| matches!(event.body, EventBody::ToolHandedOver { .. }));
+        let outcome = match end {
+            0 => Outcome::Completed,
+            1 => Outcome::Cancelled,
+            2 => Outcome::Failed,
+            4 if handed_over => Outcome::HandedOver,
+            _ => Outcome::Limited,
+        };
         let problem = (end == 2).then(|| Problem::new(ProblemCode::ModelFailed, "It broke."));
         self.add(
             &main,
@@ -63,6 +96,34 @@ impl Writer {
         );
         assert_eq!(laws::check(&self.log), Ok(()));
         self.log
+    }
+
+    /// Makes all texts whole but the one that `at` goes on with.
+    fn finish_texts(&mut self, at: usize, what: u8) {
+        for other in 0..self.agents.len() {
+            let path = self.agents[other].path.clone();
+            if other != at || !(2..=4).contains(&what) {
+                if let Some((item, text)) = self.agents[other].text.take() {
+                    self.add(&path, EventBody::TextFinished { item, text, answer: false });
+                }
+            }
+            if other != at || !(5..=7).contains(&what) {
+                if let Some((item, text)) = self.agents[other].reasoning.take() {
+                    self.add(&path, EventBody::ReasoningFinished { item, text, duration_ms: 1 });
+                }
+            }
+        }
+    }
+
+    /// What the main agent asked for and nobody began is the caller's.
+    fn hand_over(&mut self) {
+        for call in std::mem::take(&mut self.calls) {
+            if call.agent.is_main() && !call.started && call.ask.is_none() {
+                let arguments = arguments_value(&call.raw);
+                let body = EventBody::ToolHandedOver { call: call.id, name: "tool".into(), arguments };
+                self.add(&call.agent, body);
+            }
+        }
     }
 
     fn begin(&mut self, path: AgentPath) {
@@ -119,8 +180,11 @@ impl Writer {
                 self.add(&path, body);
             }
             10 => {
-                let todos = vec![Todo { content: words, status: TodoStatus::Pending }];
+                let todos = vec![Todo { content: words.clone(), status: TodoStatus::Pending }];
                 self.add(&path, EventBody::PlanChanged { todos });
+                let (id, url) = ((who % 3).to_string(), "https://example.org/".to_owned());
+                let sources = vec![Source { id, title: words, url, quote: None }];
+                self.add(&path, EventBody::SourcesFound { sources });
                 self.add(&path, EventBody::FileChanged { path: "/a~b/c".into(), version: 1, size_bytes: 2 });
             }
             _ => self.call(who, what),
@@ -134,7 +198,10 @@ impl Writer {
                 self.add(path, EventBody::TextStarted { item: item.clone() });
                 self.agents[at].text = Some((item, String::new()));
             }
-            (Some((item, text)), 4) => self.add(path, EventBody::TextFinished { item, text, answer: true }),
+            (Some((item, text)), 4) => {
+                let answer = !self.one_thing_at_a_time;
+                self.add(path, EventBody::TextFinished { item, text, answer });
+            }
             (Some((item, mut text)), _) => {
                 text.push_str(&delta);
                 self.add(path, EventBody::TextDelta { item: item.clone(), delta });
@@ -203,6 +270,24 @@ impl Writer {
                     EventBody::ApprovalAsked { approval: ask, call: id, name, arguments }
                 };
                 self.add(&path, body);
+            }
+            16 if who % 5 == 4 && call.ask.as_ref().is_some_and(|(_, consent)| *consent) => {
+                let approval = call.ask.take().map(|(ask, _)| ask).unwrap_or_default();
+                let (decision, reason) = (Decision::Deny, Some("no".to_owned()));
+                self.add(&path, EventBody::ApprovalAnswered { approval, decision, reason, edited: false });
+                let (result, error, truncated, duration_ms) = ("denied".to_owned(), true, false, 0);
+                return self.add(
+                    &path,
+                    EventBody::ToolFinished {
+                        call: id,
+                        name,
+                        arguments,
+                        result,
+                        error,
+                        truncated,
+                        duration_ms,
+                    },
+                );
             }
             16 => {
                 let body = match call.ask.take() {

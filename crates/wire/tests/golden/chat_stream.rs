@@ -7,7 +7,10 @@ use wire::{
     chat_stream::{ChatStreamEncoder, ChatStreamOptions, Collected},
 };
 
-use crate::scenarios;
+use crate::{
+    column::{on_every_log, places},
+    scenarios,
+};
 
 const ARGS: ChatStreamOptions = ChatStreamOptions { tool_args_delta: true };
 
@@ -85,10 +88,10 @@ fn golden_collected_answers() {
 
 #[test]
 fn each_call_starts_once_and_before_it_ends() {
-    for (name, log) in scenarios::all() {
+    on_every_log(|name, log| {
         for options in [ChatStreamOptions::default(), ARGS] {
             let mut started = Vec::new();
-            for frame in payloads(&encode(options, &log)) {
+            for frame in payloads(&encode(options, log)) {
                 let id = frame["data"]["tool_id"].as_str().unwrap_or_default().to_owned();
                 match frame["type"].as_str().unwrap() {
                     "tool_start" => {
@@ -105,56 +108,56 @@ fn each_call_starts_once_and_before_it_ends() {
                 log.iter().filter(|event| matches!(event.body, EventBody::ToolRequested { .. })).count();
             assert_eq!(started.len(), calls, "{name}");
         }
-    }
+    });
 }
 
 #[test]
 fn a_replay_without_deltas_shows_the_same_text() {
-    for (name, log) in scenarios::all() {
-        let whole = encode(ChatStreamOptions::default(), &log);
+    on_every_log(|name, log| {
+        let whole = encode(ChatStreamOptions::default(), log);
         let replay = log.iter().filter(|event| !event.body.is_delta());
         let short = encode(ChatStreamOptions::default(), replay);
         for depth in 0..3 {
             assert_eq!(tokens(&short, depth), tokens(&whole, depth), "{name}");
         }
-    }
+    });
 }
 
 #[test]
 fn a_reader_can_come_back_after_any_event() {
-    for (name, log) in scenarios::all() {
+    on_every_log(|name, log| {
         for options in [ChatStreamOptions::default(), ARGS] {
-            let whole = encode(options, &log);
-            let counts = frame_counts(options, &log);
-            for cut in 0..=log.len() {
+            let whole = encode(options, log);
+            let counts = frame_counts(options, log);
+            for cut in places(name, log.len()) {
                 let mut encoder = ChatStreamEncoder::new(options);
                 log[..cut].iter().for_each(|event| encoder.prime(event));
                 let rest: Vec<Frame> = log[cut..].iter().flat_map(|event| encoder.push(event)).collect();
                 assert!(rest == whole[counts[cut]..], "{name} after {cut}");
             }
         }
-    }
+    });
 }
 
 /// Whoever is cut off after any frame and comes back with its id misses none of the frames.
 #[test]
 fn an_id_never_promises_more_than_was_sent() {
-    for (name, log) in scenarios::all() {
-        let whole = encode(ChatStreamOptions::default(), &log);
-        let counts = frame_counts(ChatStreamOptions::default(), &log);
+    on_every_log(|name, log| {
+        let whole = encode(ChatStreamOptions::default(), log);
+        let counts = frame_counts(ChatStreamOptions::default(), log);
         for (at, frame) in whole.iter().enumerate() {
             let after = frame.id.unwrap() as usize;
             assert!(counts[after] <= at + 1, "{name}: frame {at} with id {after}");
         }
         assert!(whole.is_sorted_by_key(|frame| frame.id), "{name}");
-    }
+    });
 }
 
 #[test]
 fn no_text_can_break_out_of_its_frame() {
-    for (name, log) in scenarios::all() {
-        for frame in encode(ARGS, &log) {
+    on_every_log(|name, log| {
+        for frame in encode(ARGS, log) {
             assert!(!frame.data.contains(['\n', '\r', '\0']), "{name}: {}", frame.data);
         }
-    }
+    });
 }

@@ -1,8 +1,20 @@
 //! What every encoder that resumes must be able to do, asked of any of them.
 
 use domain::RunEvent;
+use proptest::{
+    strategy::Strategy,
+    test_runner::{Config, TestRunner},
+};
 use serde_json::Value;
 use wire::Frame;
+
+use crate::{
+    any_log::{any_log, any_run},
+    scenarios,
+};
+
+/// The name of a log that was made up.
+pub(crate) const ANY_LOG: &str = "any log";
 
 /// An encoder.
 pub(crate) trait Column {
@@ -61,7 +73,7 @@ pub(crate) fn assert_resumes<C: Column>(name: &str, log: &[RunEvent], make: impl
         whole.extend(column.push(event));
         counts.push(whole.len());
     }
-    for cut in 0..=log.len() {
+    for cut in places(name, log.len()) {
         let mut column = make();
         log[..cut].iter().for_each(|event| column.prime(event));
         let rest: Vec<Frame> = log[cut..].iter().flat_map(|event| column.push(event)).collect();
@@ -72,5 +84,35 @@ pub(crate) fn assert_resumes<C: Column>(name: &str, log: &[RunEvent], make: impl
         let after = frame.id.unwrap() as usize;
         assert!(counts[after] <= at + 1, "{name}: frame {at} with id {after} promises too much");
         assert!(!frame.data.contains(['\n', '\r', '\0']), "{name}: {}", frame.data);
+    }
+}
+
+/// Where to cut: everywhere, but only at some places of made-up logs, since those are many.
+pub(crate) fn places(name: &str, length: usize) -> impl Iterator<Item = usize> {
+    (0..=length).step_by(if name == ANY_LOG { 1 + length / 12 } else { 1 })
+}
+
+/// Asks a rule of every scenario, and of any log that keeps the laws.
+pub(crate) fn on_every_log(rule: impl Fn(&str, &[RunEvent])) {
+    ask(any_log(), rule);
+}
+
+/// Asks a rule of every scenario, and of any log that our own loop could write: for formats that are one text, where
+/// the order of two things at once can be shown in one way only.
+pub(crate) fn on_every_run(rule: impl Fn(&str, &[RunEvent])) {
+    ask(any_run(), rule);
+}
+
+fn ask(logs: impl Strategy<Value = Vec<RunEvent>>, rule: impl Fn(&str, &[RunEvent])) {
+    for (name, log) in scenarios::all() {
+        rule(name, &log);
+    }
+    let config = Config { cases: 64, failure_persistence: None, ..Config::default() };
+    let asked = TestRunner::new(config).run(&logs, |log| {
+        rule(ANY_LOG, &log);
+        Ok(())
+    });
+    if let Err(fault) = asked {
+        panic!("{fault}");
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use domain::{EventBody, Outcome};
 use wire::debug_events::{DebugEvent, DebugKind};
 
-use crate::scenarios;
+use crate::{column::on_every_log, scenarios};
 
 #[test]
 fn golden_events() {
@@ -22,7 +22,7 @@ fn golden_events() {
 
 #[test]
 fn every_failure_is_an_error_and_ids_are_unique() {
-    for (name, log) in scenarios::all() {
+    on_every_log(|name, log| {
         let events: Vec<DebugEvent> = log.iter().filter_map(DebugEvent::of).collect();
         let ids: HashSet<&str> = events.iter().map(|event| event.id.as_str()).collect();
         assert_eq!(ids.len(), events.len(), "{name}");
@@ -36,5 +36,5 @@ fn every_failure_is_an_error_and_ids_are_unique() {
         let errors = events.iter().filter(|event| event.kind == DebugKind::Error).count();
         assert_eq!(errors, failures.count(), "{name}");
         assert!(events.is_sorted_by_key(|event| event.timestamp), "{name}");
-    }
+    });
 }

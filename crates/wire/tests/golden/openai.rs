@@ -10,7 +10,7 @@ use wire::{
 };
 
 use crate::{
-    column::{assert_resumes, encode, readable},
+    column::{assert_resumes, encode, on_every_log, readable},
     scenarios,
 };
 
@@ -96,14 +96,14 @@ fn golden_collected_answers() {
 /// Whoever streams and whoever does not get the same, with or without extras, with or without deltas.
 #[test]
 fn all_readers_see_the_same() {
-    for (name, log) in scenarios::all() {
-        let plain = read(&encode(encoder(false), &log));
-        assert_eq!(read(&encode(encoder(true), &log)), plain, "{name} with extras");
+    on_every_log(|name, log| {
+        let plain = read(&encode(encoder(false), log));
+        assert_eq!(read(&encode(encoder(true), log)), plain, "{name} with extras");
         let replay: Vec<&RunEvent> = log.iter().filter(|event| !event.body.is_delta()).collect();
         assert_eq!(read(&encode(encoder(false), replay)), plain, "{name} without deltas");
-        let Ok(answer) = collected(&log) else {
+        let Ok(answer) = collected(log) else {
             assert!(plain.error.is_some() && !plain.done, "{name}");
-            continue;
+            return;
         };
         let choice = &answer["choices"][0];
         assert_eq!(choice["finish_reason"].as_str(), plain.reason.as_deref(), "{name}");
@@ -119,14 +119,14 @@ fn all_readers_see_the_same() {
             assert_eq!(call["function"]["arguments"].as_str(), Some(&**arguments));
         }
         assert!(plain.done, "{name}");
-    }
+    });
 }
 
 #[test]
 fn the_end_tells_how_the_run_ended() {
-    for (name, log) in scenarios::all() {
+    on_every_log(|name, log| {
         let Some(EventBody::RunFinished { outcome, .. }) = log.last().map(|event| &event.body) else {
-            continue;
+            return;
         };
         let expected = match outcome {
             Outcome::Completed | Outcome::Cancelled => Some("stop"),
@@ -134,31 +134,31 @@ fn the_end_tells_how_the_run_ended() {
             Outcome::HandedOver => Some("tool_calls"),
             Outcome::Failed => None,
         };
-        let seen = read(&encode(encoder(false), &log));
+        let seen = read(&encode(encoder(false), log));
         assert_eq!(seen.reason.as_deref(), expected, "{name}");
         assert_eq!(!seen.calls.is_empty(), *outcome == Outcome::HandedOver, "{name}");
-    }
+    });
 }
 
 #[test]
 fn the_first_chunk_names_the_speaker_and_all_have_one_id() {
-    for (name, log) in scenarios::all() {
-        let chunks = chunks(&encode(encoder(true), &log));
+    on_every_log(|name, log| {
+        let chunks = chunks(&encode(encoder(true), log));
         assert_eq!(chunks[0]["choices"][0]["delta"]["role"], "assistant", "{name}");
         for chunk in chunks.iter().filter(|chunk| chunk["error"].is_null()) {
             assert_eq!(chunk["object"], "chat.completion.chunk", "{name}");
             assert_eq!(chunk["id"], chunks[0]["id"], "{name}");
             assert!(chunk["choices"].is_array(), "{name}: {chunk}");
         }
-    }
+    });
 }
 
 /// Open WebUI would run a call that is not answered, and leave a status that is not taken away.
 #[test]
 fn extras_leave_nothing_open() {
-    for (name, log) in scenarios::all() {
+    on_every_log(|name, log| {
         let (mut open, mut shown) = (Vec::new(), false);
-        for chunk in chunks(&encode(encoder(true), &log)) {
+        for chunk in chunks(&encode(encoder(true), log)) {
             let item = &chunk["item"];
             let call = item["call_id"].as_str().unwrap_or_default().to_owned();
             match (chunk["type"].as_str(), item["type"].as_str()) {
@@ -181,7 +181,7 @@ fn extras_leave_nothing_open() {
             assert!(said.is_empty() || !shown, "{name}: the status still shows beside the answer");
         }
         assert!(open.is_empty() && !shown, "{name}: {open:?}");
-    }
+    });
 }
 
 /// Open WebUI puts a finished item in the place of its last one, and reasoning into the last row of reasoning.
@@ -207,11 +207,11 @@ fn a_finished_row_is_the_last_one() {
 
 #[test]
 fn a_reader_can_come_back_after_any_event() {
-    for (name, log) in scenarios::all() {
+    on_every_log(|name, log| {
         for extras in [false, true] {
-            assert_resumes(name, &log, || encoder(extras));
+            assert_resumes(name, log, || encoder(extras));
         }
-    }
+    });
 }
 
 #[test]

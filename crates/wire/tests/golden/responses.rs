@@ -10,7 +10,7 @@ use wire::{
 
 use crate::{
     any_log::any_log,
-    column::{assert_resumes, encode, payloads, readable},
+    column::{assert_resumes, encode, on_every_log, payloads, places, readable},
     scenarios,
 };
 
@@ -140,21 +140,21 @@ fn read(frames: &[Frame]) -> Value {
 
 #[test]
 fn events_come_in_order_and_add_up() {
-    for (name, log) in scenarios::all() {
-        let end = read(&encode(encoder(None), &log));
-        assert_eq!(end, response(&log), "{name}");
+    on_every_log(|name, log| {
+        let end = read(&encode(encoder(None), log));
+        assert_eq!(end, response(log), "{name}");
         let replay: Vec<&RunEvent> = log.iter().filter(|event| !event.body.is_delta()).collect();
         assert_eq!(read(&encode(encoder(None), replay)), end, "{name} without deltas");
-    }
+    });
 }
 
 #[test]
 fn the_end_tells_how_the_run_ended() {
-    for (name, log) in scenarios::all() {
+    on_every_log(|name, log| {
         let Some(EventBody::RunFinished { outcome, .. }) = log.last().map(|event| &event.body) else {
-            continue;
+            return;
         };
-        let end = response(&log);
+        let end = response(log);
         let status = match outcome {
             Outcome::Completed | Outcome::HandedOver => "completed",
             Outcome::Cancelled => "cancelled",
@@ -164,9 +164,9 @@ fn the_end_tells_how_the_run_ended() {
         assert_eq!(end["status"], status, "{name}");
         assert_eq!(end["error"].is_null(), *outcome != Outcome::Failed, "{name}");
         let calls = end["output"].as_array().unwrap().iter().filter(|item| item["type"] == "function_call");
-        let expected = if *outcome == Outcome::HandedOver { 2 } else { 0 };
-        assert_eq!(calls.count(), expected, "{name}: only the caller's own tools are its to run");
-    }
+        let expected = log.iter().filter(|event| matches!(event.body, EventBody::ToolHandedOver { .. }));
+        assert_eq!(calls.count(), expected.count(), "{name}: only the caller's own tools are its to run");
+    });
 }
 
 /// Whoever sends the output back is understood.
@@ -205,24 +205,24 @@ fn sources_are_citations() {
 /// At each place in the stream: exactly what follows.
 #[test]
 fn a_reader_goes_on_at_exactly_the_next_number() {
-    for (name, log) in scenarios::all() {
-        let whole = encode(encoder(None), &log);
-        for after in 0..whole.len() {
-            let rest = encode(encoder(Some(after as u64)), &log);
+    on_every_log(|name, log| {
+        let whole = encode(encoder(None), log);
+        for after in places(name, whole.len() - 1) {
+            let rest = encode(encoder(Some(after as u64)), log);
             assert_eq!(payloads(&rest), payloads(&whole[after + 1..]), "{name} after {after}");
         }
         // A crash can take the last moments: whoever saw more than there is now still gets the end.
-        let rest = payloads(&encode(encoder(Some(whole.len() as u64 + 5)), &log));
+        let rest = payloads(&encode(encoder(Some(whole.len() as u64 + 5)), log));
         assert_eq!(rest.len(), 1, "{name}");
         assert_eq!(rest[0]["sequence_number"], whole.len() + 6, "{name}");
-    }
+    });
 }
 
 #[test]
 fn a_reader_can_come_back_after_any_event() {
-    for (name, log) in scenarios::all() {
-        assert_resumes(name, &log, || encoder(None));
-    }
+    on_every_log(|name, log| {
+        assert_resumes(name, log, || encoder(None));
+    });
 }
 
 proptest! {
@@ -233,15 +233,16 @@ proptest! {
     fn any_legal_log_keeps_the_rules(log in any_log()) {
         let end = read(&encode(encoder(None), &log));
         prop_assert_eq!(&end, &response(&log));
-        // All calls are the caller's: none of them is handed over, so none is to be run.
+        // All calls are the caller's: those that were handed over are to be run, and no others.
         let mut echo = echo();
         echo["tools"][0]["name"] = json!("tool");
         let all_theirs =
             ResponseEncoder::new(ResponseOptions { echo, starting_after: None, with_ids: false });
         let theirs = read(&encode(all_theirs, &log));
-        for item in theirs["output"].as_array().unwrap() {
-            prop_assert!(item["type"] != "function_call" || item["status"] == "incomplete");
-        }
+        let handed_over = log.iter().filter(|event| matches!(event.body, EventBody::ToolHandedOver { .. }));
+        let output = theirs["output"].as_array().unwrap().iter();
+        let to_run = output.filter(|item| item["type"] == "function_call" && item["status"] != "incomplete");
+        prop_assert_eq!(to_run.count(), handed_over.count());
         let mut half = encoder(None);
         for event in &log {
             half.prime(event);

@@ -1,11 +1,16 @@
 //! The logs every protocol must be able to show.
 
+mod log;
+mod research;
+
 use domain::{
-    AgentPath, EventBody, Outcome, Problem, ProblemCode, RunEvent, Usage,
+    AgentPath, EventBody, OpenItems, Outcome, Problem, ProblemCode, RunEvent,
     event::{Decision, NoticeLevel, Source, Todo, TodoStatus},
     laws,
 };
-use serde_json::{Value, json};
+use serde_json::json;
+
+use log::Log;
 
 /// All scenarios by name. Each keeps the laws of the log.
 pub(crate) fn all() -> Vec<(&'static str, Vec<RunEvent>)> {
@@ -26,121 +31,13 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<RunEvent>)> {
         ("huge_result", huge_result()),
         ("sources", sources()),
         ("handed_over", handed_over()),
+        ("cancelled_at_work", cancelled_at_work()),
+        ("research", research::log()),
     ];
     for (name, log) in &scenarios {
         assert_eq!(laws::check(log), Ok(()), "{name}");
     }
     scenarios
-}
-
-/// A log being written; the clock moves 10 ms per event.
-struct Log(Vec<RunEvent>);
-
-impl Log {
-    fn new() -> Self {
-        let mut log = Self(Vec::new());
-        log.main(EventBody::RunStarted { chat: None, message: None, model: "m".into() });
-        log.main(EventBody::StepStarted { step: 1 });
-        log
-    }
-
-    fn add(&mut self, agent: &AgentPath, body: EventBody) {
-        let seq = self.0.len() as u64 + 1;
-        self.0.push(RunEvent {
-            run: "run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d".parse().unwrap(),
-            seq,
-            at: 1_763_760_000_000 + seq as i64 * 10,
-            agent: agent.clone(),
-            body,
-        });
-    }
-
-    fn main(&mut self, body: EventBody) {
-        self.add(&AgentPath::main(), body);
-    }
-
-    fn text(&mut self, agent: &AgentPath, item: &str, deltas: &[&str], answer: bool) {
-        let item = item.to_owned();
-        self.add(agent, EventBody::TextStarted { item: item.clone() });
-        for delta in deltas {
-            self.add(agent, EventBody::TextDelta { item: item.clone(), delta: (*delta).to_owned() });
-        }
-        self.add(agent, EventBody::TextFinished { item, text: deltas.concat(), answer });
-    }
-
-    fn request(&mut self, agent: &AgentPath, call: &str, name: &str, arguments: &Value) {
-        let call = call.to_owned();
-        self.add(agent, EventBody::ToolRequested { call: call.clone(), name: name.to_owned() });
-        let text = arguments.to_string();
-        let (first, second) = text.split_at(text.floor_char_boundary(text.len() / 2));
-        for delta in [first, second] {
-            self.add(agent, EventBody::ToolArgumentsDelta { call: call.clone(), delta: delta.to_owned() });
-        }
-    }
-
-    fn start(&mut self, agent: &AgentPath, call: &str, name: &str, arguments: &Value) {
-        self.add(
-            agent,
-            EventBody::ToolStarted {
-                call: call.to_owned(),
-                name: name.to_owned(),
-                arguments: arguments.clone(),
-                repeatable: true,
-            },
-        );
-    }
-
-    fn finish(
-        &mut self,
-        agent: &AgentPath,
-        call: &str,
-        name: &str,
-        arguments: &Value,
-        result: Result<&str, &str>,
-    ) {
-        self.add(
-            agent,
-            EventBody::ToolFinished {
-                call: call.to_owned(),
-                name: name.to_owned(),
-                arguments: arguments.clone(),
-                result: result.unwrap_or_else(|error| error).to_owned(),
-                error: result.is_err(),
-                truncated: false,
-                duration_ms: 12,
-            },
-        );
-    }
-
-    fn tool(
-        &mut self,
-        agent: &AgentPath,
-        call: &str,
-        name: &str,
-        arguments: &Value,
-        result: Result<&str, &str>,
-    ) {
-        self.request(agent, call, name, arguments);
-        self.start(agent, call, name, arguments);
-        self.finish(agent, call, name, arguments, result);
-    }
-
-    fn end(mut self, outcome: Outcome, problem: Option<Problem>) -> Vec<RunEvent> {
-        let usage = Usage { input_tokens: 120, output_tokens: 34 };
-        self.main(EventBody::ModelCalled {
-            model: "m".into(),
-            usage,
-            cost_micro_usd: None,
-            duration_ms: 50,
-            first_token_ms: Some(5),
-        });
-        self.main(EventBody::RunFinished { outcome, problem, usage, cost_micro_usd: None });
-        self.0
-    }
-
-    fn completed(self) -> Vec<RunEvent> {
-        self.end(Outcome::Completed, None)
-    }
 }
 
 fn plain() -> Vec<RunEvent> {
@@ -283,6 +180,33 @@ fn question() -> Vec<RunEvent> {
 fn cancelled() -> Vec<RunEvent> {
     let mut log = Log::new();
     log.text(&AgentPath::main(), "t1", &["Once upon ", "a"], true);
+    log.end(Outcome::Cancelled, None)
+}
+
+/// Stopped while a sub-agent writes, a tool runs and another one waits for consent: all of it is closed.
+fn cancelled_at_work() -> Vec<RunEvent> {
+    let main = AgentPath::main();
+    let child = main.child(1);
+    let (task, send) = (json!({"description": "look"}), json!({"to": "all"}));
+    let mut log = Log::new();
+    log.request(&main, "c1", "task", &task);
+    log.request(&main, "c2", "send", &send);
+    log.start(&main, "c1", "task", &task);
+    let (name, arguments) = ("send".to_owned(), send);
+    log.main(EventBody::ApprovalAsked { approval: "p1".into(), call: "c2".into(), name, arguments });
+    log.add(
+        &child,
+        EventBody::AgentStarted { name: "Reader".into(), call: "c1".into(), task: "look".into() },
+    );
+    log.request(&child, "a1.c1", "read_file", &json!({"path": "/a"}));
+    log.start(&child, "a1.c1", "read_file", &json!({"path": "/a"}));
+    log.add(&child, EventBody::TextStarted { item: "a1.t1".into() });
+    log.add(&child, EventBody::TextDelta { item: "a1.t1".into(), delta: "So f".into() });
+    let mut open = OpenItems::default();
+    log.0.iter().for_each(|event| open.push(&event.agent, &event.body));
+    for (agent, body) in open.close(&main, Outcome::Cancelled, "Stopped.") {
+        log.add(&agent, body);
+    }
     log.end(Outcome::Cancelled, None)
 }
 

@@ -8,7 +8,7 @@ use wire::{
 };
 
 use crate::{
-    column::{assert_resumes, encode, payloads, readable},
+    column::{assert_resumes, encode, on_every_log, on_every_run, payloads, readable},
     scenarios,
 };
 
@@ -75,40 +75,64 @@ fn golden_details() {
 
 #[test]
 fn one_block_for_all_steps_and_the_answer_below_it() {
-    for (name, log) in scenarios::all() {
+    on_every_run(|name, log| {
         for writing in BOTH {
-            let text = shown(&encode(MarkupEncoder::new(writing), &log));
-            let answer = answer(&log);
+            let text = shown(&encode(MarkupEncoder::new(writing), log));
+            let answer = answer(log);
             let above = text.strip_suffix(&answer).unwrap_or_else(|| panic!("{name} {writing:?}: {text}"));
-            let blocks = usize::from(calls(&log) > 0);
+            let blocks = usize::from(calls(log) > 0);
             assert_eq!(above.matches("<details").count(), blocks, "{name} {writing:?}: {text}");
             assert_eq!(above.matches("</details>").count(), blocks, "{name} {writing:?}");
             let tags = above.matches('<').count();
             assert_eq!(tags, 4 * blocks, "{name} {writing:?}: only our own tags: {above}");
-            assert_eq!(above.lines().filter(|line| line.starts_with("**🔧")).count(), calls(&log), "{name}");
+            assert_eq!(above.lines().filter(|line| line.starts_with("**🔧")).count(), calls(log), "{name}");
         }
         let mut encoder = MarkupEncoder::new(Writing::Replace);
         let frames: Vec<Frame> = log.iter().flat_map(|event| encoder.push(event)).collect();
         assert_eq!(encoder.content(), shown(&frames), "{name}");
-        let count = calls(&log);
+        let count = calls(log);
         let summary = format!(
             "<details>\n<summary>🔍 Execution Steps ({count} tool{})</summary>",
             if count == 1 { "" } else { "s" }
         );
         assert_eq!(encoder.content().contains(&summary), count > 0, "{name}: folded, with the count");
-    }
+    });
+}
+
+/// Where an answer is followed by more work, a reader that can only append gets a block for each piece of it.
+#[test]
+fn blocks_close_and_nothing_is_lost() {
+    on_every_log(|name, log| {
+        for writing in BOTH {
+            let text = shown(&encode(MarkupEncoder::new(writing), log));
+            let mut open = false;
+            for line in text.lines().filter(|line| line.contains("details") && line.starts_with('<')) {
+                assert_ne!(open, line.starts_with("<details"), "{name} {writing:?}: {text}");
+                open = !open;
+            }
+            assert!(!open, "{name} {writing:?}: {text}");
+            assert_eq!(text.lines().filter(|line| line.starts_with("**🔧")).count(), calls(log), "{name}");
+            let elements = shown(&encode(DetailsEncoder::new(writing), log));
+            let finished = elements.matches("<details type=\"tool_calls\" done=\"true\"").count();
+            assert_eq!(
+                (finished, elements.contains("done=\"false\"")),
+                (finished_calls(log), false),
+                "{name}"
+            );
+        }
+    });
 }
 
 #[test]
 fn one_element_for_each_finished_call() {
-    for (name, log) in scenarios::all() {
+    on_every_run(|name, log| {
         for writing in BOTH {
-            let text = shown(&encode(DetailsEncoder::new(writing), &log));
-            let answer = answer(&log);
+            let text = shown(&encode(DetailsEncoder::new(writing), log));
+            let answer = answer(log);
             let above = text.strip_suffix(&answer).unwrap_or_else(|| panic!("{name} {writing:?}: {text}"));
             assert_eq!(
                 above.matches("<details type=\"tool_calls\" done=\"true\"").count(),
-                finished_calls(&log),
+                finished_calls(log),
                 "{name}"
             );
             assert!(!above.contains("done=\"false\""), "{name}: the pending element was replaced");
@@ -120,7 +144,7 @@ fn one_element_for_each_finished_call() {
         let mut encoder = DetailsEncoder::new(Writing::Replace);
         let frames: Vec<Frame> = log.iter().flat_map(|event| encoder.push(event)).collect();
         assert_eq!(encoder.content(), shown(&frames), "{name}");
-    }
+    });
 }
 
 /// The attributes, read as Open WebUI reads them, are what the log says.
@@ -178,7 +202,7 @@ fn a_long_answer_flows() {
 
 #[test]
 fn a_replay_without_deltas_shows_the_same() {
-    for (name, log) in scenarios::all() {
+    on_every_run(|name, log| {
         for writing in BOTH {
             let short: Vec<&RunEvent> = log.iter().filter(|event| !event.body.is_delta()).collect();
             let markup = |log: Vec<&RunEvent>| shown(&encode(MarkupEncoder::new(writing), log));
@@ -186,15 +210,15 @@ fn a_replay_without_deltas_shows_the_same() {
             let details = |log: Vec<&RunEvent>| shown(&encode(DetailsEncoder::new(writing), log));
             assert_eq!(details(short), details(log.iter().collect()), "{name}");
         }
-    }
+    });
 }
 
 #[test]
 fn a_reader_can_come_back_after_any_event() {
-    for (name, log) in scenarios::all() {
+    on_every_log(|name, log| {
         for writing in BOTH {
-            assert_resumes(name, &log, || MarkupEncoder::new(writing));
-            assert_resumes(name, &log, || DetailsEncoder::new(writing));
+            assert_resumes(name, log, || MarkupEncoder::new(writing));
+            assert_resumes(name, log, || DetailsEncoder::new(writing));
         }
-    }
+    });
 }

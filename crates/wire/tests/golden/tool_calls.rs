@@ -7,7 +7,7 @@ use serde_json::Value;
 use wire::tool_calls::ToolCallsEncoder;
 
 use crate::{
-    column::{assert_resumes, encode, payloads, readable},
+    column::{assert_resumes, encode, on_every_log, payloads, readable},
     scenarios,
 };
 
@@ -22,8 +22,8 @@ fn golden_frames() {
 
 #[test]
 fn each_call_starts_once_and_ends_once() {
-    for (name, log) in scenarios::all() {
-        let frames = payloads(&encode(ToolCallsEncoder::default(), &log));
+    on_every_log(|name, log| {
+        let frames = payloads(&encode(ToolCallsEncoder::default(), log));
         let mut open: HashMap<String, bool> = HashMap::new();
         for frame in &frames {
             let id = frame["tool_call_id"].as_str().unwrap_or_default().to_owned();
@@ -50,7 +50,7 @@ fn each_call_starts_once_and_ends_once() {
             EventBody::RunFinished { outcome: domain::Outcome::Failed, .. }
         );
         assert_eq!(of("error") == 1, failed, "{name}");
-    }
+    });
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn a_replay_without_deltas_shows_the_same_text() {
 
 #[test]
 fn a_reader_can_come_back_after_any_event() {
-    for (name, log) in scenarios::all() {
-        assert_resumes(name, &log, ToolCallsEncoder::default);
-    }
+    on_every_log(|name, log| {
+        assert_resumes(name, log, ToolCallsEncoder::default);
+    });
 }

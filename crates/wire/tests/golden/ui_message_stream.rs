@@ -7,7 +7,7 @@ use serde_json::Value;
 use wire::{Frame, ui_message_stream::UiMessageEncoder};
 
 use crate::{
-    column::{assert_resumes, encode, readable},
+    column::{assert_resumes, encode, on_every_log, readable},
     scenarios,
 };
 
@@ -29,10 +29,10 @@ fn golden_frames() {
 
 #[test]
 fn parts_come_in_the_order_the_reader_insists_on() {
-    for (name, log) in scenarios::all() {
+    on_every_log(|name, log| {
         let (mut texts, mut calls) = (HashSet::new(), HashMap::new());
         let (mut step, mut ended) = (false, false);
-        for (at, part) in parts(&encode(UiMessageEncoder::default(), &log)).iter().enumerate() {
+        for (at, part) in parts(&encode(UiMessageEncoder::default(), log)).iter().enumerate() {
             assert!(!ended, "{name}: {part} after the end");
             let kind = part["type"].as_str().unwrap();
             assert_eq!(kind == "start", at == 0, "{name}");
@@ -61,7 +61,7 @@ fn parts_come_in_the_order_the_reader_insists_on() {
         let handed_over =
             log.iter().filter(|event| matches!(event.body, EventBody::ToolHandedOver { .. })).count();
         assert_eq!(calls.values().filter(|state| **state != "done").count(), handed_over, "{name}");
-    }
+    });
 }
 
 /// A run that waits for consent pauses its stream, and the next one goes on with the same message.
@@ -89,7 +89,7 @@ fn a_waiting_run_pauses() {
 
 #[test]
 fn a_reader_can_come_back_after_any_event() {
-    for (name, log) in scenarios::all() {
-        assert_resumes(name, &log, UiMessageEncoder::default);
-    }
+    on_every_log(|name, log| {
+        assert_resumes(name, log, UiMessageEncoder::default);
+    });
 }
