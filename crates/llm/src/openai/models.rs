@@ -4,8 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use domain::ProblemCode;
 use reqwest::Method;
-use serde_json::Value;
 use tokio::time::timeout;
+use wire::openai::model_list;
 
 use super::{OpenAiSettings, Target, call, fault};
 use crate::{BaseUrl, HttpClient, ModelError, Secret};
@@ -50,7 +50,7 @@ async fn fetch(target: &Target) -> Result<Vec<String>, ModelError> {
     if fault::is_web_page(&text) {
         return Err(fault::web_page(target).error);
     }
-    read_list(&text).ok_or_else(|| not_a_list(target))
+    model_list::decode(&text).ok_or_else(|| not_a_list(target))
 }
 
 fn not_a_list(target: &Target) -> ModelError {
@@ -61,36 +61,5 @@ fn not_a_list(target: &Target) -> ModelError {
              often ends in /v1.",
             target.shown()
         ),
-    }
-}
-
-/// OpenAI's `{"data":[{"id"}]}`, or what others made of it.
-fn read_list(body: &str) -> Option<Vec<String>> {
-    let value: Value = serde_json::from_str(body).ok()?;
-    let list = value.get("data").or_else(|| value.get("models")).unwrap_or(&value).as_array()?;
-    let name = |model: &Value| match model {
-        Value::String(name) => Some(name.clone()),
-        model => ["id", "name", "model"].iter().find_map(|key| model.get(*key)?.as_str()).map(str::to_owned),
-    };
-    Some(list.iter().filter_map(name).filter(|name| !name.is_empty()).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn reads_every_kind_of_list() {
-        for body in [
-            r#"{"object":"list","data":[{"id":"a"},{"id":"b","object":"model"}]}"#,
-            r#"{"models":[{"name":"a"},{"model":"b"}]}"#,
-            r#"[{"id":"a"},"b",{"id":""},7]"#,
-        ] {
-            assert_eq!(read_list(body), Some(vec!["a".to_owned(), "b".to_owned()]), "{body}");
-        }
-        assert_eq!(read_list(r#"{"data":[]}"#), Some(vec![]));
-        for body in ["", "{}", "Ollama is running", r#"{"data":{}}"#] {
-            assert_eq!(read_list(body), None, "{body}");
-        }
     }
 }

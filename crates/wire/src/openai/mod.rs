@@ -6,6 +6,7 @@ pub mod completion;
 pub mod completion_encoder;
 pub mod completion_request;
 pub mod error_object;
+pub mod model_list;
 mod open_webui;
 pub mod passing;
 pub mod request;

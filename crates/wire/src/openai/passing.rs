@@ -9,6 +9,8 @@ use serde_json::value::RawValue;
 use super::Chunk;
 use crate::{InvalidRequest, conversation::Checked};
 
+/// Only lines with this name tell of tokens.
+const USAGE: &[u8] = b"\"usage\"";
 /// A longer line is not looked into; the one with the usage is short.
 const LINE_LIMIT_BYTES: usize = 64 << 10;
 
@@ -105,11 +107,13 @@ impl UsageWatch {
 
     fn read(&mut self, bytes: &[u8]) {
         // Nearly all chunks end here.
-        let Some(text) = find(bytes, b"\"usage\"").and_then(|_| std::str::from_utf8(bytes).ok()) else {
+        if find(bytes, USAGE).is_none() {
             return;
-        };
-        for line in text.lines().filter(|line| line.contains("\"usage\"")) {
-            let data = line.strip_prefix("data:").unwrap_or(line);
+        }
+        // Line by line: what is wrong in one of them is not wrong in the others.
+        for line in bytes.split(|byte| *byte == b'\n').filter(|line| find(line, USAGE).is_some()) {
+            let line = String::from_utf8_lossy(line);
+            let data = line.strip_prefix("data:").unwrap_or(&line);
             if let Ok(Chunk { usage: Some(usage), .. }) = Chunk::decode(data.trim()) {
                 self.usage = Some(usage);
             }

@@ -122,6 +122,29 @@ fn all_readers_see_the_same() {
     });
 }
 
+/// Our own door read by our own client: what it hears is what the log says.
+#[test]
+fn our_client_hears_what_the_log_says() {
+    on_every_log(|name, log| {
+        let (mut texts, mut thoughts, mut calls) = (Vec::new(), Vec::new(), Vec::new());
+        for event in log.iter().filter(|event| event.agent.is_main()) {
+            match &event.body {
+                EventBody::TextFinished { text, .. } if !text.is_empty() => texts.push(text.as_str()),
+                EventBody::ReasoningFinished { text, .. } if !text.is_empty() => thoughts.push(text.as_str()),
+                EventBody::ToolHandedOver { name, arguments, .. } => calls.push((name, arguments)),
+                _ => {}
+            }
+        }
+        let heard = read(&encode(encoder(true), log));
+        assert_eq!(heard.text, texts.join("\n\n"), "{name}");
+        assert_eq!(heard.reasoning, thoughts.join("\n\n"), "{name}");
+        assert_eq!(heard.calls.len(), calls.len(), "{name}");
+        for ((_, tool, text), (expected, arguments)) in heard.calls.values().zip(calls) {
+            assert_eq!((tool, &domain::message::arguments_value(text)), (expected, arguments), "{name}");
+        }
+    });
+}
+
 #[test]
 fn the_end_tells_how_the_run_ended() {
     on_every_log(|name, log| {

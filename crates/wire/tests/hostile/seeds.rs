@@ -1,0 +1,67 @@
+//! Good input for each target, to begin from.
+
+const RUN: &str = "0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d";
+
+/// The good input for a target; nothing where there is no such target.
+pub(crate) fn of(name: &str) -> Vec<String> {
+    let seeds: &[&str] = match name {
+        "sse" => &[
+            "id: 1\ndata: {\"a\":1}\n\nevent: x\r\ndata: b\r\ndata: c\r\n\r\n: keep-alive\n\ndata: [DONE]\n\n",
+            "\u{FEFF}data: é✓\r\rdata\n\nid: n\0\ndata: last",
+        ],
+        "openai_chunk" => &[
+            r#"{"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"role":"assistant","content":"H\u00e9"},"finish_reason":null}]}"#,
+            r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"ls","arguments":""}},{"index":1,"function":{"arguments":{"path":"/"}}}]}}]}"#,
+            r#"{"choices":[{"delta":{"content":[{"type":"thinking","thinking":[{"text":"hm"}]},{"type":"text","text":"ok"}],"reasoning":"a\nb"},"finish_reason":"stop","usage":{"prompt_tokens":1}}]}"#,
+            r#"{"choices":[],"usage":{"prompt_tokens":12.0,"completion_tokens":3},"x_groq":{"usage":{"input_tokens":1}}}"#,
+            r#"{"object":"error","message":"too long","error":{"message":"no","code":429}}"#,
+        ],
+        "upstream_error" => &[
+            r#"{"error":{"message":"no","type":"auth","code":"bad_key"}}"#,
+            r#"[{"error":{"detail":"no","code":429}}]"#,
+            r#"{"object":"error","message":"too long","code":400}"#,
+            r#"{"detail":[{"loc":["body"],"msg":"required"}]}"#,
+        ],
+        "usage_watch" => &[
+            "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\ndata: {\"choices\":[],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":2}}\n\ndata: [DONE]\n\n",
+            r#"{"object":"chat.completion","choices":[{"message":{"content":"a"}}],"usage":{"prompt_tokens":7,"completion_tokens":2}}"#,
+        ],
+        "model_list" => &[
+            r#"{"object":"list","data":[{"id":"a"},{"id":"b","object":"model"}]}"#,
+            r#"{"models":[{"name":"a"},{"model":"b"},"c"]}"#,
+        ],
+        "chat_stream_request" => &[
+            r#"{"messages":[{"role":"system","content":"Be short."},{"role":"user","content":[{"type":"text","text":"Hi"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AA=="}}]}],"stream":true,"model":"m","mode":"research","chat_id":"c","metadata":{"a":[1.5]},"events":["tool_args_delta"]}"#,
+            r#"{"messages":[{"role":"user","content":"Hi"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"a"}]}"#,
+        ],
+        "completion_request" => &[
+            r#"{"model":"glasshouse/agent","messages":[{"role":"user","content":"<research_request>\nTides"}],"stream":true,"stream_options":{"include_usage":true,"include_status":true},"temperature":0.2,"n":1}"#,
+            r#"{"model":"m","messages":[{"role":"user","content":"Hi"}],"tools":[{"type":"function","function":{"name":"weather","description":"d","parameters":{"type":"object"}}}],"tool_choice":"auto","response_format":{"type":"text"}}"#,
+        ],
+        "passing_request" => &[
+            r#"{"model":"m","messages":[{"role":"user","content":"Hi"}],"stream":true,"unknown":{"model":"x"}}"#,
+            r#" {"stream" : false , "model" : "a\u00e9\"b" } "#,
+        ],
+        "response_request" => &[
+            r#"{"model":"m","input":"Hi","instructions":"Be short.","stream":true,"store":false,"temperature":1,"max_output_tokens":64,"metadata":{"a":"b"}}"#,
+            r#"{"model":"m","input":[{"role":"user","content":[{"type":"input_text","text":"Hi"},{"type":"input_image","image_url":"data:image/png;base64,AA=="}]},{"type":"function_call","call_id":"c1","name":"ls","arguments":"{}"},{"type":"function_call_output","call_id":"c1","output":"a"},{"type":"reasoning","summary":[]}],"tools":[{"type":"function","name":"ls","parameters":{"type":"object"}}],"tool_choice":"auto","text":{"format":{"type":"json_schema","name":"n","schema":{"type":"object"}}},"background":true,"previous_response_id":"resp_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d"}"#,
+        ],
+        "ag_ui_input" => &[
+            r#"{"threadId":"t","runId":"r","protocolVersion":"1.0.0","messages":[{"id":"u","role":"user","content":"Hi"}],"tools":[{"name":"n","description":"d","parameters":{"type":"object"}}],"context":[{"description":"page","value":"home"}],"state":{"colour":"red"},"forwardedProps":{"model":"m","onDisconnect":"stop"}}"#,
+            r#"{"threadId":"t","runId":"r","messages":[{"id":"u","role":"user","content":[{"type":"text","text":"Hi"},{"type":"image","source":{"type":"data","value":"AA==","mimeType":"image/png"}}]},{"id":"a","role":"assistant","toolCalls":[{"id":"0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d-c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},{"id":"x","role":"tool","toolCallId":"0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d-c1","content":"a"}],"resume":[{"interruptId":"0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d-p1-7","status":"resolved","payload":{"approved":true}}]}"#,
+        ],
+        "ag_ui_interrupt" => {
+            return vec![format!("{RUN}-p1-7"), format!("{RUN}-a1.q-3-18446744073709551615")];
+        }
+        "ui_message_request" => &[
+            r#"{"id":"chat","model":"m","trigger":"submit-message","messages":[{"id":"u","role":"user","parts":[{"type":"text","text":"Hi"},{"type":"file","mediaType":"image/png","url":"data:image/png;base64,AA=="}]}]}"#,
+            r#"{"messages":[{"role":"user","parts":[{"type":"text","text":"Hi"}]},{"id":"run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d","role":"assistant","parts":[{"type":"step-start"},{"type":"dynamic-tool","toolName":"ls","toolCallId":"c1","state":"approval-responded","input":{"path":"/"},"approval":{"id":"run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d:p1","approved":true,"reason":"r"}},{"type":"dynamic-tool","toolName":"ls","toolCallId":"c2","state":"output-available","input":{},"output":"a"},{"type":"text","text":"Done."}]}]}"#,
+        ],
+        "event_lines" => &[
+            r#"{"run":"run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d","seq":7,"at":1763760000123,"agent":["a1"],"body":{"type":"tool_finished","call":"c1","name":"ls","arguments":{"a":[0.1,"\u2028"]},"result":"a\nb","error":false,"truncated":false,"duration_ms":1}}"#,
+            r#"{"run":"run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d","seq":9,"at":1,"body":{"type":"run_finished","outcome":"failed","problem":{"code":"model_failed","message":"m"},"usage":{"input_tokens":1,"output_tokens":2}}}"#,
+        ],
+        _ => &[],
+    };
+    seeds.iter().map(|seed| (*seed).to_owned()).collect()
+}

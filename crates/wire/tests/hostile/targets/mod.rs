@@ -1,0 +1,33 @@
+//! What must hold for each decoder whatever bytes it is given. The tests beside this file and the fuzzer in `fuzz/`
+//! ask the same functions; each panics where something does not hold.
+
+mod requests;
+mod streams;
+
+/// (A `mod.rs`, since `fuzz/src/lib.rs` names it by its path.)
+///
+/// Every target by the name of its fuzz binary.
+pub const TARGETS: [(&str, fn(&[u8])); 13] = [
+    ("ag_ui_input", requests::ag_ui_input),
+    ("ag_ui_interrupt", requests::ag_ui_interrupt),
+    ("chat_stream_request", requests::chat_stream),
+    ("completion_request", requests::completion),
+    ("event_lines", streams::event_lines),
+    ("model_list", streams::model_list),
+    ("openai_chunk", streams::openai_chunk),
+    ("passing_request", requests::passing),
+    ("response_request", requests::response),
+    ("sse", streams::sse),
+    ("ui_message_request", requests::ui_messages),
+    ("upstream_error", streams::upstream_error),
+    ("usage_watch", streams::usage_watch),
+];
+
+/// Asks one target.
+///
+/// # Panics
+/// Where there is no target of this name, or something does not hold.
+pub fn ask(name: &str, bytes: &[u8]) {
+    let (_, target) = TARGETS.iter().find(|(known, _)| *known == name).expect("there is such a target");
+    target(bytes);
+}

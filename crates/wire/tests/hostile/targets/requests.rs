@@ -1,0 +1,128 @@
+//! What clients send us.
+
+use std::fmt::Debug;
+
+use domain::{Message, Part, Role};
+use serde_json::Value;
+use wire::{
+    InvalidRequest,
+    ag_ui::{InterruptId, RunInput, ThreadInput},
+    chat_stream::ChatStreamRequest,
+    openai::{ChatBody, CompletionRequest, Passing},
+    responses::{ResponseRequest, conversation},
+    ui_message_stream::UiMessageRequest,
+};
+
+/// Decodes; says no in a sentence, and yes also to the same JSON written in another way.
+fn decoded<T: Debug + PartialEq>(
+    bytes: &[u8],
+    decode: impl Fn(&[u8]) -> Result<T, InvalidRequest>,
+) -> Option<T> {
+    match decode(bytes) {
+        Ok(request) => {
+            let value: Value = serde_json::from_slice(bytes).expect("what is accepted is JSON");
+            let again = serde_json::to_vec_pretty(&value).expect("a value has a JSON form");
+            assert_eq!(decode(&again).as_ref(), Ok(&request), "written in another way");
+            Some(request)
+        }
+        Err(error) => {
+            let said = error.to_string();
+            assert!(said.ends_with('.') && said.len() < 1_000, "{said:?} is no sentence");
+            None
+        }
+    }
+}
+
+/// A conversation that can be stored and sent to a model.
+fn is_usable(messages: &[Message]) {
+    for message in messages {
+        for part in &message.content {
+            let (Part::Text { text } | Part::Image { url: text }) = part;
+            assert!(!text.contains('\0'), "NUL in {message:?}");
+        }
+    }
+    let (tools, response_format, temperature, output_limit, extra) = (&[], None, None, None, None);
+    let body =
+        ChatBody { model: "m", messages, tools, response_format, temperature, output_limit, extra }.encode();
+    let body: Value = serde_json::from_slice(&body).expect("we write JSON");
+    assert_eq!(body["messages"].as_array().map(Vec::len), Some(messages.len()));
+}
+
+fn says_something(messages: &[Message]) {
+    assert!(messages.iter().any(|message| message.role == Role::User), "{messages:?}");
+    is_usable(messages);
+}
+
+/// `POST /chat/stream`, and the debug chat, whose messages are read the same way.
+pub fn chat_stream(bytes: &[u8]) {
+    let Some(request) = decoded(bytes, ChatStreamRequest::decode) else { return };
+    says_something(&request.messages);
+}
+
+/// `POST /v1/chat/completions` for agents.
+pub fn completion(bytes: &[u8]) {
+    let Some(request) = decoded(bytes, CompletionRequest::decode) else { return };
+    is_usable(&request.messages);
+    assert!(request.tools.iter().all(|tool| tool.parameters.is_object() && !tool.name.is_empty()));
+    assert!(request.temperature.is_none_or(|temperature| (0.0..=2.0).contains(&temperature)));
+}
+
+/// `POST /v1/chat/completions` for models that are passed through: only the model's name changes.
+pub fn passing(bytes: &[u8]) {
+    let Ok(passing) = Passing::peek(bytes) else { return };
+    let new = "other \"model\"";
+    let changed = passing.with_model(bytes, new);
+    let again = Passing::peek(&changed).expect("still a request");
+    assert_eq!((&*again.model, again.stream), (new, passing.stream));
+    let back = again.with_model(&changed, &passing.model);
+    let value = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).ok();
+    assert_eq!(value(&back), value(bytes), "all other fields stay");
+}
+
+/// `POST /v1/responses`.
+pub fn response(bytes: &[u8]) {
+    let Some(request) = decoded(bytes, ResponseRequest::decode) else { return };
+    let kept = request.kept(Some("w"));
+    assert_eq!(
+        (&kept["items"], &kept["echo"]),
+        (&Value::from(request.items.clone()), &Value::from(request.echo.clone()))
+    );
+    let run = "run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d".parse().expect("a run's id");
+    let named = wire::responses::named_items(&request.items, run);
+    assert_eq!(named.len(), request.items.len());
+    assert!(named.iter().all(|item| item["id"].is_string()), "{named:?}");
+    if let Ok(messages) = conversation(&request.items) {
+        is_usable(&messages);
+    }
+}
+
+/// `POST /ag-ui`, of 1.0 and before.
+pub fn ag_ui_input(bytes: &[u8]) {
+    let thread = decoded(bytes, ThreadInput::decode);
+    let Some(input) = decoded(bytes, RunInput::decode) else { return };
+    let thread = thread.expect("a run's input names its thread");
+    assert_eq!((&thread.thread_id, &thread.run_id), (&input.thread_id, &input.run_id));
+    assert_eq!(thread.version, input.version);
+    is_usable(&input.history);
+    let answers = |id: &str| input.history.iter().any(|message| message.tool_call_id.as_deref() == Some(id));
+    for call in input.history.iter().flat_map(|message| &message.tool_calls) {
+        assert!(answers(&call.id), "the call {} has no answer", call.id);
+    }
+    assert!(input.foreign().len() <= input.sent.len());
+    for run in input.runs() {
+        assert!(input.result_of(run, "no such call").is_none());
+    }
+    assert!(input.said().is_none() || input.said() == input.said_last());
+}
+
+/// The id of an interrupt, which comes back from the client.
+pub fn ag_ui_interrupt(bytes: &[u8]) {
+    let Ok(id) = String::from_utf8_lossy(bytes).parse::<InterruptId>() else { return };
+    assert_eq!(id.to_string().parse::<InterruptId>().ok(), Some(id));
+}
+
+/// `POST /api/ui-message-stream`.
+pub fn ui_messages(bytes: &[u8]) {
+    let Some(request) = decoded(bytes, UiMessageRequest::decode) else { return };
+    says_something(&request.messages);
+}

@@ -1,0 +1,108 @@
+//! What servers send us, and what we stored.
+
+use domain::RunEvent;
+use wire::{
+    openai::{Chunk, ChunkEncoder, UpstreamError, UsageWatch, model_list as models},
+    sse::{Decoder, Event, write_data},
+};
+
+type Owned = (Option<String>, Option<String>, String);
+
+fn events(limit_bytes: usize, pieces: &[&[u8]]) -> Vec<Owned> {
+    let owned = |event: Event<'_>| {
+        (event.name.map(str::to_owned), event.id.map(str::to_owned), event.data.into_owned())
+    };
+    let (mut decoder, mut events) = (Decoder::new(limit_bytes), Vec::new());
+    for piece in pieces {
+        decoder.feed(piece);
+        while let Some(next) = decoder.next() {
+            events.extend(next.map(owned));
+        }
+    }
+    events.extend(decoder.finish().map(owned));
+    events
+}
+
+/// Server-sent events: the cuts between pieces do not matter, what was read can be written, and limits hold.
+pub fn sse(bytes: &[u8]) {
+    let whole = events(bytes.len(), &[bytes]);
+    let size = 1 + usize::from(bytes.first().copied().unwrap_or(0) % 13);
+    let pieces: Vec<&[u8]> = bytes.chunks(size).collect();
+    assert_eq!(events(bytes.len(), &pieces), whole, "in pieces of {size}");
+    let mut again = Vec::new();
+    whole.iter().for_each(|(_, _, data)| write_data(data, &mut again));
+    let data = |events: Vec<Owned>| events.into_iter().map(|event| event.2).collect::<Vec<_>>();
+    assert_eq!(data(events(again.len(), &[&again])), data(whole), "written again");
+    for (_, _, data) in events(size, &pieces) {
+        // A byte that is no text becomes a character of three.
+        assert!(data.len() <= 3 * size, "{} bytes where {size} are the limit", data.len());
+    }
+}
+
+/// A chunk of a completion: what was understood, written by us, is understood the same.
+pub fn openai_chunk(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let Ok(chunk) = Chunk::decode(&text) else { return };
+    assert_eq!(Chunk::decode(&format!(" {text}\n")).as_ref().ok(), Some(&chunk), "with space around it");
+    let encoder = ChunkEncoder::new("id", 0, "m");
+    let read = |line: &str, check: &dyn Fn(Chunk<'_>) -> bool| {
+        assert!(check(Chunk::decode(line).expect("we write chunks")), "{line} of {text}");
+    };
+    read(&encoder.content(&chunk.content), &|again| again.content == chunk.content);
+    read(&encoder.reasoning(&chunk.reasoning), &|again| again.reasoning == chunk.reasoning);
+    for call in &chunk.calls {
+        read(&encoder.call_arguments(3, &call.arguments), &|again| {
+            again.calls[0].arguments == call.arguments
+        });
+        let (Some(id), Some(name)) = (&call.id, &call.name) else { continue };
+        read(&encoder.call_started(3, id, name), &|again| {
+            (&again.calls[0].id, &again.calls[0].name) == (&call.id, &call.name)
+        });
+    }
+    if let Some(reason) = &chunk.finish_reason {
+        read(&encoder.finish(reason), &|again| again.finish_reason == chunk.finish_reason);
+    }
+    if let Some(usage) = chunk.usage {
+        read(&encoder.usage(usage), &|again| again.usage == chunk.usage);
+    }
+}
+
+/// An error of a server: what was understood, in OpenAI's form, is understood the same.
+pub fn upstream_error(bytes: &[u8]) {
+    let Some(error) = UpstreamError::decode(&String::from_utf8_lossy(bytes)) else { return };
+    if error.message.is_empty() {
+        return;
+    }
+    let again = serde_json::json!({"error": {"message": error.message, "code": error.kind}}).to_string();
+    assert_eq!(UpstreamError::decode(&again), Some(error));
+}
+
+/// An answer that goes by: the cuts between pieces do not matter to the tokens counted.
+pub fn usage_watch(bytes: &[u8]) {
+    let count = |pieces: &mut dyn Iterator<Item = &[u8]>| {
+        let mut watch = UsageWatch::default();
+        pieces.for_each(|piece| watch.feed(piece));
+        watch.finish()
+    };
+    let size = 1 + usize::from(bytes.first().copied().unwrap_or(0) % 13);
+    assert_eq!(count(&mut bytes.chunks(size)), count(&mut std::iter::once(bytes)), "in pieces of {size}");
+}
+
+/// A list of models: the names, as OpenAI lists them, are read again.
+pub fn model_list(bytes: &[u8]) {
+    let Some(names) = models::decode(&String::from_utf8_lossy(bytes)) else { return };
+    assert!(names.iter().all(|name| !name.is_empty()));
+    let data: Vec<_> = names.iter().map(|name| serde_json::json!({"id": name})).collect();
+    assert_eq!(models::decode(&serde_json::json!({"data": data}).to_string()), Some(names));
+}
+
+/// Lines of a log: an event that was read is one line again, and that line is read as the same event.
+pub fn event_lines(bytes: &[u8]) {
+    for line in String::from_utf8_lossy(bytes).lines() {
+        let Ok(event) = serde_json::from_str::<RunEvent>(line) else { continue };
+        let again = serde_json::to_string(&event).expect("an event has a JSON form");
+        assert_eq!(again.lines().count(), 1, "{again}");
+        let read: RunEvent = serde_json::from_str(&again).expect("our own line");
+        assert_eq!(read, event, "{again}");
+    }
+}
