@@ -13,6 +13,7 @@ mod harness;
 mod keys;
 mod openai;
 mod program;
+mod readers;
 mod real_model;
 mod responses;
 mod restart;

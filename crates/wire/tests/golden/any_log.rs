@@ -102,15 +102,15 @@ impl Writer {
     fn finish_texts(&mut self, at: usize, what: u8) {
         for other in 0..self.agents.len() {
             let path = self.agents[other].path.clone();
-            if other != at || !(2..=4).contains(&what) {
-                if let Some((item, text)) = self.agents[other].text.take() {
-                    self.add(&path, EventBody::TextFinished { item, text, answer: false });
-                }
+            if (other != at || !(2..=4).contains(&what))
+                && let Some((item, text)) = self.agents[other].text.take()
+            {
+                self.add(&path, EventBody::TextFinished { item, text, answer: false });
             }
-            if other != at || !(5..=7).contains(&what) {
-                if let Some((item, text)) = self.agents[other].reasoning.take() {
-                    self.add(&path, EventBody::ReasoningFinished { item, text, duration_ms: 1 });
-                }
+            if (other != at || !(5..=7).contains(&what))
+                && let Some((item, text)) = self.agents[other].reasoning.take()
+            {
+                self.add(&path, EventBody::ReasoningFinished { item, text, duration_ms: 1 });
             }
         }
     }

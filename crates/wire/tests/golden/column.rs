@@ -112,7 +112,5 @@ fn ask(logs: impl Strategy<Value = Vec<RunEvent>>, rule: impl Fn(&str, &[RunEven
         rule(ANY_LOG, &log);
         Ok(())
     });
-    if let Err(fault) = asked {
-        panic!("{fault}");
-    }
+    assert!(asked.is_ok(), "{}", asked.unwrap_err());
 }

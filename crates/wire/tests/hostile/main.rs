@@ -2,7 +2,7 @@
 //! asked without end by the fuzzer in `fuzz/`.
 
 #![expect(unreachable_pub, reason = "the fuzzer's library shows the targets")]
-#![expect(clippy::panic, reason = "a test may fail loudly")]
+#![expect(clippy::expect_used, clippy::panic, reason = "a test may fail loudly")]
 
 mod bytes;
 mod seeds;

@@ -20,7 +20,9 @@ const FOR_TESTS: [&str; 1] = ["scripted"];
 
 #[test]
 fn crates_depend_only_downwards() {
-    let manifests = files_named(&["/Cargo.toml"]);
+    // The fuzzer is a workspace of its own that nothing may use.
+    let mut manifests = files_named(&["/Cargo.toml"]);
+    manifests.retain(|file| file.path.starts_with("crates/"));
     let names: Vec<&str> = manifests.iter().map(|file| crate_name(&file.path)).collect();
     let mut faults: Vec<String> = ARROWS
         .iter()

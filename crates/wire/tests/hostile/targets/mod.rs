@@ -4,10 +4,13 @@
 mod requests;
 mod streams;
 
+/// Looks at some bytes, and panics where something does not hold.
+pub type Target = fn(&[u8]);
+
 /// (A `mod.rs`, since `fuzz/src/lib.rs` names it by its path.)
 ///
 /// Every target by the name of its fuzz binary.
-pub const TARGETS: [(&str, fn(&[u8])); 13] = [
+pub const TARGETS: [(&str, Target); 13] = [
     ("ag_ui_input", requests::ag_ui_input),
     ("ag_ui_interrupt", requests::ag_ui_interrupt),
     ("chat_stream_request", requests::chat_stream),
