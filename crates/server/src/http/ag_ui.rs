@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use axum::{extract::State, response::Response};
 use serde::Deserialize;
-use wire::ag_ui::{AgUiEncoder, Door, RunInput};
+use wire::ag_ui::{AgUiEncoder, Door, RunInput, SubAgents};
 
 use self::{
     answers::go_on,
@@ -29,6 +29,8 @@ pub(super) const DEFAULT_AGENT: &str = "default";
 pub(super) struct AgUiQuery {
     /// “continue” where the run should not end with the connection.
     on_disconnect: Option<String>,
+    /// “hidden” for clients that cannot tell agents apart.
+    subagents: Option<String>,
 }
 
 /// `POST /ag-ui`: runs the default agent.
@@ -38,7 +40,7 @@ pub(super) async fn post(
     Query(query): Query<AgUiQuery>,
     RawJson(body): RawJson,
 ) -> Result<Response, ApiError> {
-    run(&app, &caller, DEFAULT_AGENT, &body, query.leaving()).await
+    run(&app, &caller, DEFAULT_AGENT, &body, &query, query.leaving()).await
 }
 
 /// `POST /ag-ui/{agent}`: runs this agent.
@@ -49,7 +51,7 @@ pub(super) async fn post_agent(
     Query(query): Query<AgUiQuery>,
     RawJson(body): RawJson,
 ) -> Result<Response, ApiError> {
-    run(&app, &caller, &agent, &body, query.leaving()).await
+    run(&app, &caller, &agent, &body, &query, query.leaving()).await
 }
 
 impl AgUiQuery {
@@ -60,6 +62,13 @@ impl AgUiQuery {
             _ => Leaving::Stops,
         }
     }
+
+    pub(super) fn sub_agents(&self) -> SubAgents {
+        match self.subagents.as_deref() {
+            Some("hidden") => SubAgents::Hidden,
+            _ => SubAgents::Shown,
+        }
+    }
 }
 
 /// Begins a run, or goes on with one that waits for what the input brings, and streams it.
@@ -68,6 +77,7 @@ pub(super) async fn run(
     caller: &Caller,
     agent: &str,
     body: &[u8],
+    query: &AgUiQuery,
     leaving: Leaving,
 ) -> Result<Response, ApiError> {
     let input = RunInput::decode(body).map_err(|error| ApiError::invalid(error.to_string()))?;
@@ -80,7 +90,7 @@ pub(super) async fn run(
     let chat = thread::find_or_make(app, caller, &input.thread_id).await?;
     let state = thread::state(app, chat.id, input.state.clone()).await?;
     let (thread_id, run_id) = (input.thread_id.clone(), input.run_id.clone());
-    let door = Door { thread_id, run_id, version: input.version, state };
+    let door = Door { thread_id, run_id, version: input.version, sub_agents: query.sub_agents(), state };
     if let Some(on) = go_on(app, &chat, &input, &door).await? {
         return Ok(ag_ui_stream(app, on.run, on.after, on.encoder, on.opening, leaving));
     }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use wire::ag_ui::{AgUiEncoder, Door, ThreadInput};
 
 use super::ag_ui::{
-    self, DEFAULT_AGENT,
+    self, AgUiQuery, DEFAULT_AGENT,
     stream::{Leaving, ag_ui_stream, whole},
     thread,
 };
@@ -15,7 +15,7 @@ use crate::{
     app::App,
     auth::Caller,
     error::ApiError,
-    extract::{Json, Path, RawJson},
+    extract::{Json, Path, Query, RawJson},
 };
 
 /// `GET /copilotkit/info`: the agents. Each model is one, beside the default.
@@ -58,9 +58,10 @@ pub(super) async fn run(
     State(app): State<Arc<App>>,
     caller: Caller,
     Path(agent): Path<String>,
+    Query(query): Query<AgUiQuery>,
     RawJson(body): RawJson,
 ) -> Result<Response, ApiError> {
-    ag_ui::run(&app, &caller, &agent, &body, Leaving::RunsOn).await
+    ag_ui::run(&app, &caller, &agent, &body, &query, Leaving::RunsOn).await
 }
 
 /// `POST /copilotkit/agent/{agent}/connect`: the thread as it is, then the run that is going.
@@ -68,12 +69,13 @@ pub(super) async fn connect(
     State(app): State<Arc<App>>,
     caller: Caller,
     Path(agent): Path<String>,
+    Query(query): Query<AgUiQuery>,
     RawJson(body): RawJson,
 ) -> Result<Response, ApiError> {
     thread::model(&app, &agent, None)?;
     let input = ThreadInput::decode(&body).map_err(|error| ApiError::invalid(error.to_string()))?;
     let ThreadInput { thread_id, run_id, version } = input;
-    let door = Door { thread_id, run_id, version, state: Map::new() };
+    let door = Door { thread_id, run_id, version, sub_agents: query.sub_agents(), state: Map::new() };
     let now = app.clock.now_ms();
     let Some(chat) = thread::find(&app, &caller, &door.thread_id).await? else {
         return Ok(whole(&wire::ag_ui::Transcript::default().replay(&door, now)));

@@ -144,6 +144,23 @@ async fn the_callers_tools_are_handed_over_and_the_next_input_goes_on() {
 }
 
 #[tokio::test]
+async fn sub_agents_are_hidden_from_clients_that_cannot_tell_them_apart() {
+    let (server, key) = Server::start_signed_in().await;
+    let body = input("t", "r1", json!([user("u1", "Show me")]));
+    let shown = events(&server, &key, "/ag-ui/tour", &body).await;
+    assert!(shown.iter().any(|event| event.get("subagentRunId").is_some()));
+    let body = input("t2", "r1", json!([user("u1", "Show me")]));
+    let hidden = events(&server, &key, "/ag-ui/tour?subagents=hidden", &body).await;
+    assert_eq!(interrupt(&hidden)["reason"], "tool_call");
+    assert!(hidden.iter().all(|event| event.get("subagentRunId").is_none()));
+    let calls = of(&hidden, "TOOL_CALL_START");
+    assert_eq!(calls.iter().filter(|call| call["toolCallName"] == "task").count(), 2);
+    let path = "/copilotkit/agent/tour/connect?subagents=hidden";
+    let again = events(&server, &key, path, &input("t2", "c1", json!([]))).await;
+    assert!(again.iter().all(|event| event.get("subagentRunId").is_none()));
+}
+
+#[tokio::test]
 async fn a_client_that_comes_back_finds_the_open_interrupt() {
     let (server, key) = Server::start_signed_in().await;
     let body = input("t", "r1", json!([user("u1", "Show me")]));

@@ -26,8 +26,21 @@ pub struct Door {
     pub run_id: String,
     /// What the client understands.
     pub version: Version,
+    /// Whether it is told what sub-agents say and do.
+    pub sub_agents: SubAgents,
     /// The shared state at the beginning of the run.
     pub state: Map<String, Value>,
+}
+
+/// What a client sees of sub-agents.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum SubAgents {
+    /// All they say and do, tagged with who it was.
+    #[default]
+    Shown,
+    /// Only the calls that began them, what they change and what they ask: for clients that take whatever comes for
+    /// the main agent's, and texts that are written at the same time for one.
+    Hidden,
 }
 
 impl Door {
@@ -35,7 +48,8 @@ impl Door {
     #[must_use]
     pub fn watching() -> Self {
         let (thread_id, run_id) = (String::new(), String::new());
-        Self { thread_id, run_id, version: Version::V1, state: Map::new() }
+        let sub_agents = SubAgents::Shown;
+        Self { thread_id, run_id, version: Version::V1, sub_agents, state: Map::new() }
     }
 
     fn name(&mut self, run: RunId, chat: Option<ChatId>) {
@@ -161,9 +175,10 @@ impl AgUiEncoder {
         Id { stem: &self.stem, item, suffix }
     }
 
-    /// The sub-agent's name for its events; nothing for the main agent.
+    /// The sub-agent's name for its events; nothing for the main agent, or where the client knows no other.
     pub(super) fn tag<'a>(&'a self, agent: &'a AgentPath) -> Option<Id<'a>> {
-        agent.id().map(|id| self.id(id, ""))
+        let is_shown = self.door.sub_agents == SubAgents::Shown;
+        agent.id().filter(|_| is_shown).map(|id| self.id(id, ""))
     }
 
     /// What RUN_FINISHED tells of tokens; older clients do not know the field.

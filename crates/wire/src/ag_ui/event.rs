@@ -102,7 +102,7 @@ pub(super) enum Event<'a> {
         delta: [Value; 1],
     },
     MessagesSnapshot {
-        messages: &'a [Value],
+        messages: &'a [&'a Value],
     },
     SubagentStarted {
         name: &'a str,

@@ -9,7 +9,7 @@ mod request;
 mod transcript;
 mod waiting;
 
-pub use encoder::{AgUiEncoder, Door};
+pub use encoder::{AgUiEncoder, Door, SubAgents};
 pub use ids::InterruptId;
 pub use request::{Answer, ClientTool, Resume, RunInput, ThreadInput, Version};
 pub use transcript::Transcript;

@@ -4,7 +4,7 @@ use domain::RunEvent;
 use serde_json::{Value, json};
 
 use super::{
-    encoder::{AgUiEncoder, Door},
+    encoder::{AgUiEncoder, Door, SubAgents},
     event::{Event, PROTOCOL_VERSION, Sink, Stamped},
     ids::Id,
 };
@@ -57,14 +57,17 @@ impl Transcript {
     #[must_use]
     pub fn replay(&self, door: &Door, now: i64) -> Vec<Frame> {
         let Door { thread_id, run_id, state, .. } = door;
+        let is_shown =
+            |message: &&Value| door.sub_agents == SubAgents::Shown || message.get("subagentRunId").is_none();
+        let messages: Vec<&Value> = self.messages.iter().filter(is_shown).collect();
         let mut frames = Vec::new();
         let mut put = |event: Event<'_>| {
             frames.put(Stamped { event: &event, timestamp: now, subagent_run_id: None });
         };
         put(Event::RunStarted { thread_id, run_id, protocol_version: PROTOCOL_VERSION });
         // A snapshot without messages would empty a client that has some of its own.
-        if !self.messages.is_empty() {
-            put(Event::MessagesSnapshot { messages: &self.messages });
+        if !messages.is_empty() {
+            put(Event::MessagesSnapshot { messages: &messages });
             put(Event::StateSnapshot { snapshot: state });
         }
         put(Event::RunFinished { thread_id, run_id, outcome: None, result: None, usage: &[] });

@@ -5,7 +5,7 @@ use domain::{AgentPath, EventBody, RunEvent};
 use serde_json::{Value, json};
 
 use super::{
-    encoder::{AgUiEncoder, Door},
+    encoder::{AgUiEncoder, Door, SubAgents},
     event::{Event, Interrupt, PROTOCOL_VERSION, RunOutcome, Sink, Stamped, SubagentOutcome},
     ids::InterruptId,
     request::Version,
@@ -206,6 +206,10 @@ impl AgUiEncoder {
     }
 
     pub(super) fn put(&self, agent: &AgentPath, event: &Event<'_>, sink: &mut impl Sink) {
+        let is_of_all = matches!(event, Event::StateDelta { .. } | Event::Custom { .. });
+        if self.door.sub_agents == SubAgents::Hidden && !agent.is_main() && !is_of_all {
+            return;
+        }
         sink.put(Stamped { event, timestamp: self.at, subagent_run_id: self.tag(agent) });
     }
 

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use wire::{
     Frame,
-    ag_ui::{AgUiEncoder, Door, Transcript, Version},
+    ag_ui::{AgUiEncoder, Door, SubAgents, Transcript, Version},
 };
 
 use crate::{
@@ -17,7 +17,8 @@ use crate::{
 
 fn door(version: Version) -> Door {
     let state = Map::from_iter([("colour".to_owned(), json!(null))]);
-    Door { thread_id: "thread-1".into(), run_id: "run-1".into(), version, state }
+    let sub_agents = SubAgents::Shown;
+    Door { thread_id: "thread-1".into(), run_id: "run-1".into(), version, sub_agents, state }
 }
 
 fn encode<'a>(version: Version, log: impl IntoIterator<Item = &'a RunEvent>) -> Vec<Frame> {
@@ -211,6 +212,25 @@ fn old_clients_are_not_told_of_sub_agents() {
         let new = events(&encode(Version::V1, log));
         assert_eq!(new.iter().filter(|event| event["type"] == "SUBAGENT_STARTED").count(), agents, "{name}");
     });
+}
+
+/// assistant-ui's package, for one, made one text of two that were written at the same time.
+#[test]
+fn sub_agents_can_be_hidden() {
+    for (name, log) in scenarios::all() {
+        let hidden = Door { sub_agents: SubAgents::Hidden, ..door(Version::V0x) };
+        let mut encoder = AgUiEncoder::new(hidden.clone());
+        let frames: Vec<Frame> = log.iter().flat_map(|event| encoder.push(event)).collect();
+        let (client, whole) = (read(name, &frames), read(name, &encode(Version::V0x, &log)));
+        let is_main = |message: &&Value| message.get("subagentRunId").is_none();
+        let of_main: Vec<Value> = whole.messages.iter().filter(is_main).cloned().collect();
+        assert_eq!(client.messages, of_main, "{name}");
+        assert_eq!(client.state, whole.state, "{name}: what they change is everybody's");
+        let mut transcript = Transcript::default();
+        transcript.begin_run();
+        log.iter().for_each(|event| transcript.push(event));
+        assert_eq!(read(name, &transcript.replay(&hidden, 1)).messages, of_main, "{name}");
+    }
 }
 
 #[test]
