@@ -13,8 +13,12 @@ use crate::command::{npm, parts_folder, root, run};
 /// Folders with `requirements.txt` and tests for Python's own `unittest`.
 const PYTHON: [&str; 2] = ["integrations/clients/python", "integrations/open_webui"];
 /// Folders with `package-lock.json` and tests for Node's own runner.
-const NODE: [&str; 3] =
-    ["integrations/clients/ag-ui", "integrations/clients/ai-sdk", "integrations/clients/node"];
+const NODE: [&str; 4] = [
+    "integrations/clients/ag-ui",
+    "integrations/clients/ai-sdk",
+    "integrations/clients/assistant-ui",
+    "integrations/clients/node",
+];
 
 /// A command that runs the Python tests of each folder.
 ///
