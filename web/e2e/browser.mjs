@@ -51,6 +51,7 @@ export async function openPage(browser, { url, preferences = {}, ...options }) {
  */
 export async function unfold(toggle) {
   await toggle.waitFor();
-  if ((await toggle.getAttribute("aria-expanded")) !== "true") await toggle.click();
+  // By key: what is still being drawn above can move the fold away between a mouse button's down and up.
+  if ((await toggle.getAttribute("aria-expanded")) !== "true") await toggle.press("Enter");
   await toggle.and(toggle.page().locator("[aria-expanded=true]")).waitFor();
 }
