@@ -120,6 +120,7 @@ async function friendly() {
 
 async function drawsDiagram() {
   await show("```mermaid\ngraph TD\n  A[Start] -->|go| B{Choice}\n  B --> C(End)\n```\n");
+  await page.waitForSelector(".md-diagram", { state: "attached" });
   await settled();
   const read = () => page.evaluate(() => document.querySelector(".md-diagram").shadowRoot?.innerHTML ?? "");
   const light = await read();

@@ -1,4 +1,5 @@
 /** Reads server-sent events from a fetch response, so that headers and aborting stay in our hands. */
+import { Pace } from "./pace.ts";
 
 /** One frame as it was sent. */
 export interface SseFrame {
@@ -47,8 +48,6 @@ export class SseDecoder {
 /** The server sends a comment every 15 s; silence for longer means the line is dead. */
 const silenceLimitMs = 45_000;
 const silenceCheckMs = 5_000;
-/** Frames are given in batches: more often than this nobody sees, and every repaint costs. */
-const batchMs = 40;
 
 /** Calls `onFrames` with each batch until the stream ends; throws when it breaks or falls silent. */
 export async function readFrames(
@@ -59,6 +58,7 @@ export async function readFrames(
   const reader = response.body?.getReader();
   if (!reader) return;
   const decoder = new SseDecoder();
+  const pace = new Pace();
   let waiting: SseFrame[] = [];
   let batch: ReturnType<typeof setTimeout> | undefined;
   let heardAt = performance.now();
@@ -68,7 +68,7 @@ export async function readFrames(
     batch = undefined;
     const frames = waiting;
     waiting = [];
-    if (frames.length > 0) onFrames(frames);
+    if (frames.length > 0) pace.show(() => onFrames(frames));
   };
   const watch = setInterval(() => {
     if (performance.now() - heardAt > silenceLimitMs) abort.abort("silence");
@@ -79,7 +79,7 @@ export async function readFrames(
       if (done) return;
       heardAt = performance.now();
       waiting.push(...decoder.push(value));
-      if (waiting.length > 0) batch ??= setTimeout(give, batchMs);
+      if (waiting.length > 0) batch ??= setTimeout(give, pace.waitMs());
     }
   } finally {
     clearInterval(watch);

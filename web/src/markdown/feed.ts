@@ -1,9 +1,9 @@
-// Feeds a growing text to the engine in small bites: at most one update per 60 ms, fewer when they cost a lot.
+// Feeds a growing text to the engine in small bites: at most one update per 30 ms, fewer when they cost a lot.
 
 import type { Block } from "./blocks";
 import { StreamMarkdown } from "./engine";
 
-const INTERVAL_MS = 60;
+const INTERVAL_MS = 30;
 const LONGEST_INTERVAL_MS = 400;
 /** Reading and drawing use at most one part in so many of the time; layout and paint cost about as much again. */
 const SHARE = 20;
