@@ -15,6 +15,7 @@ mod models;
 mod openai;
 mod runs;
 mod session;
+mod threads;
 mod ui_message_stream;
 mod web;
 
@@ -104,7 +105,7 @@ pub fn table() -> Vec<Route> {
         post(User, "/api/ui-message-stream/{chat}/stop", ui_message_stream::stop),
         // AG-UI, and CopilotKit's calls around it
         post(User, "/ag-ui", ag_ui::post),
-        post(User, "/ag-ui/{agent}", ag_ui::post_agent),
+        post(User, "/ag-ui/{agent}", ag_ui::post),
         get(User, "/copilotkit/info", copilotkit::info),
         post(User, "/copilotkit/agent/{agent}/run", copilotkit::run),
         post(User, "/copilotkit/agent/{agent}/connect", copilotkit::connect),

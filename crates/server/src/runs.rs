@@ -94,10 +94,19 @@ impl Runs {
         self.lock().values().filter(|run| run.owner == owner).cloned().collect()
     }
 
-    /// The run that is going in a chat, if any.
+    /// The runs that are going in a chat.
     #[must_use]
     pub fn live_in(&self, chat: ChatId) -> Vec<Arc<LiveRun>> {
         self.lock().values().filter(|run| run.chat == Some(chat)).cloned().collect()
+    }
+
+    /// Stops the runs that are going in a chat, and waits until their logs are closed.
+    pub async fn stop_in(&self, chat: ChatId) {
+        let live = self.live_in(chat);
+        live.iter().for_each(|run| run.cancel.cancel());
+        for run in live {
+            run.ended().await;
+        }
     }
 
     /// Reads a run's log from after event `after` to its end, live or stored.

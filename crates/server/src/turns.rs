@@ -36,6 +36,8 @@ pub struct Exchange {
     pub user: Option<ChatMessage>,
     /// The answer that is being written.
     pub assistant: ChatMessage,
+    /// The run that writes it.
+    pub run: RunId,
 }
 
 /// What an agent gets to do.
@@ -267,7 +269,7 @@ impl App {
         }
         let request = self.request(work, chat.id.to_string(), Some(chat.id), Some(assistant.id));
         self.runs.start(NewLiveRun { run, owner: chat.owner, title: chat.title, request });
-        Ok(Exchange { user, assistant })
+        Ok(Exchange { user, assistant, run })
     }
 
     fn request(
@@ -328,7 +330,7 @@ impl App {
     }
 
     /// A run's log as far as it is stored, without deltas.
-    async fn log_of(&self, run: RunId) -> Result<Vec<RunEvent>, ApiError> {
+    pub(crate) async fn log_of(&self, run: RunId) -> Result<Vec<RunEvent>, ApiError> {
         let mut log = Vec::new();
         let mut reader = self.runs.read_stored(run);
         while let Some(events) = reader.next().await? {

@@ -15,6 +15,7 @@ use self::{
     answers::go_on,
     stream::{Leaving, ag_ui_stream},
 };
+use super::threads;
 use crate::{
     app::App,
     auth::Caller,
@@ -33,25 +34,22 @@ pub(super) struct AgUiQuery {
     subagents: Option<String>,
 }
 
-/// `POST /ag-ui`: runs the default agent.
+/// Whom the address names; one of the two addresses names nobody.
+#[derive(Debug, Deserialize)]
+pub(super) struct Named {
+    agent: Option<String>,
+}
+
+/// `POST /ag-ui` and `POST /ag-ui/{agent}`: runs the default agent, or this one.
 pub(super) async fn post(
     State(app): State<Arc<App>>,
     caller: Caller,
+    Path(Named { agent }): Path<Named>,
     Query(query): Query<AgUiQuery>,
     RawJson(body): RawJson,
 ) -> Result<Response, ApiError> {
-    run(&app, &caller, DEFAULT_AGENT, &body, &query, query.leaving()).await
-}
-
-/// `POST /ag-ui/{agent}`: runs this agent.
-pub(super) async fn post_agent(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Path(agent): Path<String>,
-    Query(query): Query<AgUiQuery>,
-    RawJson(body): RawJson,
-) -> Result<Response, ApiError> {
-    run(&app, &caller, &agent, &body, &query, query.leaving()).await
+    let agent = agent.as_deref().unwrap_or(DEFAULT_AGENT);
+    run(&app, &caller, agent, &body, &query, query.leaving()).await
 }
 
 impl AgUiQuery {
@@ -87,14 +85,14 @@ pub(super) async fn run(
         Some(false) => Leaving::Stops,
         None => leaving,
     };
-    let chat = thread::find_or_make(app, caller, &input.thread_id).await?;
+    let chat = threads::find_or_make(app, caller, &input.thread_id).await?;
     let state = thread::state(app, chat.id, input.state.clone()).await?;
     let (thread_id, run_id) = (input.thread_id.clone(), input.run_id.clone());
     let door = Door { thread_id, run_id, version: input.version, sub_agents: query.sub_agents(), state };
     if let Some(on) = go_on(app, &chat, &input, &door).await? {
         return Ok(ag_ui_stream(app, on.run, on.after, on.encoder, on.opening, leaving));
     }
-    thread::stop_others(app, chat.id).await;
+    app.runs.stop_in(chat.id).await;
     let run = thread::start(app, chat, &input, model).await?;
     Ok(ag_ui_stream(app, run, 0, AgUiEncoder::new(door), Vec::new(), leaving))
 }

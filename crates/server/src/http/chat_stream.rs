@@ -67,8 +67,7 @@ async fn start(app: &App, caller: &Caller, request: ChatStreamRequest) -> Result
         Some(id) => match id.parse::<ChatId>() {
             Ok(id) => {
                 let chat = app.store.chat(owner, id).await.map_err(no_such_chat)?;
-                let exchange = app.say_with_history(chat, history, model).await?;
-                return exchange.assistant.run.ok_or_else(|| ApiError::internal("an exchange without a run"));
+                return Ok(app.say_with_history(chat, history, model).await?.run);
             }
             Err(_) => Some(foreign_workspace(caller, &id)?),
         },

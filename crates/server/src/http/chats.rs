@@ -176,12 +176,8 @@ pub(super) async fn delete(
     Path(chat): Path<ChatId>,
 ) -> Result<StatusCode, ApiError> {
     let chat = app.store.chat(caller.id(), chat).await?;
-    let live = app.runs.live_in(chat.id);
-    live.iter().for_each(|run| run.cancel.cancel());
-    for run in live {
-        // Its last events are on their way; deleting under them would leave some behind.
-        app.runs.ended(run.id).await;
-    }
+    // Their last events are on their way; deleting under them would leave some behind.
+    app.runs.stop_in(chat.id).await;
     app.store.delete_chat(caller.id(), chat.id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -6,10 +6,13 @@ use axum::{extract::State, http::StatusCode, response::Response};
 use serde_json::{Map, Value, json};
 use wire::ag_ui::{AgUiEncoder, Door, ThreadInput};
 
-use super::ag_ui::{
-    self, AgUiQuery, DEFAULT_AGENT,
-    stream::{Leaving, ag_ui_stream, whole},
-    thread,
+use super::{
+    ag_ui::{
+        self, AgUiQuery, DEFAULT_AGENT,
+        stream::{Leaving, ag_ui_stream, whole},
+        thread,
+    },
+    threads,
 };
 use crate::{
     app::App,
@@ -77,7 +80,7 @@ pub(super) async fn connect(
     let ThreadInput { thread_id, run_id, version } = input;
     let door = Door { thread_id, run_id, version, sub_agents: query.sub_agents(), state: Map::new() };
     let now = app.clock.now_ms();
-    let Some(chat) = thread::find(&app, &caller, &door.thread_id).await? else {
+    let Some(chat) = threads::find(&app, &caller, &door.thread_id).await? else {
         return Ok(whole(&wire::ag_ui::Transcript::default().replay(&door, now)));
     };
     let shown = thread::show(&app, &chat).await?;
@@ -98,7 +101,7 @@ pub(super) async fn stop(
     caller: Caller,
     Path((_, thread)): Path<(String, String)>,
 ) -> Result<(StatusCode, Json<Value>), ApiError> {
-    let chat = thread::find(&app, &caller, &thread).await?;
+    let chat = threads::find(&app, &caller, &thread).await?;
     let live = chat.map(|chat| app.runs.live_in(chat.id)).unwrap_or_default();
     live.iter().for_each(|run| run.cancel.cancel());
     Ok((StatusCode::OK, Json(json!({"stopped": !live.is_empty()}))))

@@ -11,14 +11,14 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse, Response},
 };
-use domain::{ChatId, Message, MessageId, Part, Problem, Role, RunId, RunSummary, UserId};
+use domain::{Message, MessageId, Part, Problem, Role, RunId, RunSummary, UserId};
 use llm::{BaseUrl, Secret};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::{broadcast::error::RecvError, mpsc};
 use wire::{chat_stream::ChatStreamRequest, debug_events::DebugEvent};
 
-use super::{ag_ui::thread, web};
+use super::{threads, web};
 use crate::{
     app::App,
     auth::Caller,
@@ -172,20 +172,19 @@ async fn say(
     model: ResolvedModel,
 ) -> Result<(RunId, MessageId, String), ApiError> {
     let conversation = place.conversation_id.unwrap_or_else(|| format!("debug-{}", RunId::generate()));
-    let chat = thread::find_or_make(app, caller, &conversation).await?;
+    let chat = threads::find_or_make(app, caller, &conversation).await?;
     let parent = place.parent_message_id.or(chat.current);
     let messages = app.store.messages(chat.id).await?;
     if parent.is_some_and(|parent| !messages.iter().any(|message| message.id == parent)) {
         return Err(ApiError::conflict("`parentMessageId` is not in this conversation (any more)."));
     }
-    thread::stop_others(app, chat.id).await;
-    let chat_id: ChatId = chat.id;
+    app.runs.stop_in(chat.id).await;
+    let conversation = chat.id.to_string();
     let mut history = app.history(&messages, parent).await?;
     history.push(Message { content: said.clone(), ..Message::text(Role::User, "") });
     let turn = OutsideTurn { parent, said: Some(said), history, model, client_tools: Vec::new() };
     let exchange = app.say_from_outside(chat, turn).await?;
-    let run = exchange.assistant.run.ok_or_else(|| ApiError::internal("an exchange without a run"))?;
-    Ok((run, exchange.assistant.id, chat_id.to_string()))
+    Ok((exchange.run, exchange.assistant.id, conversation))
 }
 
 async fn collect(app: &App, run: RunId) -> Result<(RunSummary, Vec<DebugEvent>), ApiError> {

@@ -36,13 +36,13 @@ pub(super) struct Begun {
     #[serde(skip_serializing_if = "Option::is_none")]
     user: Option<MessageView>,
     assistant: MessageView,
-    run: Option<RunId>,
+    run: RunId,
 }
 
 impl From<Exchange> for Begun {
     fn from(exchange: Exchange) -> Self {
-        let run = exchange.assistant.run;
-        Self { user: exchange.user.map(MessageView::from), assistant: exchange.assistant.into(), run }
+        let Exchange { user, assistant, run } = exchange;
+        Self { user: user.map(MessageView::from), assistant: assistant.into(), run }
     }
 }
 

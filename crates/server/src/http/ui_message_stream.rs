@@ -20,8 +20,8 @@ use wire::{
 };
 
 use super::{
-    ag_ui::thread,
     runs::{own_live, own_run},
+    threads,
 };
 use crate::{
     app::App,
@@ -61,7 +61,7 @@ pub(super) async fn resume(
     caller: Caller,
     Path(chat): Path<String>,
 ) -> Result<Response, ApiError> {
-    let live = match thread::find(&app, &caller, &chat).await? {
+    let live = match threads::find(&app, &caller, &chat).await? {
         Some(chat) => app.runs.live_in(chat.id).pop(),
         None => None,
     };
@@ -77,8 +77,8 @@ pub(super) async fn stop(
     caller: Caller,
     Path(chat): Path<String>,
 ) -> Result<StatusCode, ApiError> {
-    if let Some(chat) = thread::find(&app, &caller, &chat).await? {
-        thread::stop_others(&app, chat.id).await;
+    if let Some(chat) = threads::find(&app, &caller, &chat).await? {
+        app.runs.stop_in(chat.id).await;
     }
     Ok(StatusCode::NO_CONTENT)
 }
@@ -89,16 +89,15 @@ async fn start(app: &App, caller: &Caller, request: UiMessageRequest) -> Result<
     let Some(id) = request.chat_id else {
         return app.run_freely(FreeRun::new(caller.id(), history, model)).await;
     };
-    let chat = thread::find_or_make(app, caller, &id).await?;
+    let chat = threads::find_or_make(app, caller, &id).await?;
     let known = app.store.messages(chat.id).await?;
     let is_known = |id| known.iter().any(|message| message.id == id);
     let parent = request.last_answer.filter(|id| is_known(*id));
     let said: Option<Vec<Part>> =
         history.iter().rev().find(|message| message.role == Role::User).map(|said| said.content.clone());
-    thread::stop_others(app, chat.id).await;
+    app.runs.stop_in(chat.id).await;
     let turn = OutsideTurn { parent, said, history, model, client_tools: Vec::new() };
-    let exchange = app.say_from_outside(chat, turn).await?;
-    exchange.assistant.run.ok_or_else(|| ApiError::internal("an exchange without a run"))
+    Ok(app.say_from_outside(chat, turn).await?.run)
 }
 
 /// Hands the decisions to the run and streams what comes after its question, into the same message.

@@ -129,6 +129,12 @@ impl LiveRun {
         self.seen.send_modify(|seen| seen.closed = true);
     }
 
+    /// Stops it and waits until its log is closed.
+    pub async fn stop(&self) {
+        self.cancel.cancel();
+        self.ended().await;
+    }
+
     /// Waits until nothing is written to the log any more.
     pub(super) async fn ended(&self) {
         // The sender lives in `self`, so waiting cannot fail.

@@ -1,18 +1,16 @@
-//! A thread of an AG-UI client as a chat of ours: found, begun, and shown again.
+//! A thread of an AG-UI client: its runs begun, and all of it shown again.
 
 use std::collections::HashMap;
 
 use domain::{ChatId, MessageId, Part, Role, RunId};
 use llm::ToolSpec;
-use ring::digest;
 use serde_json::{Map, Value, json};
-use store::{Chat, ChatMessage, StoreError};
+use store::{Chat, ChatMessage};
 use wire::ag_ui::{RunInput, Transcript};
 
 use super::DEFAULT_AGENT;
 use crate::{
     app::App,
-    auth::Caller,
     error::ApiError,
     models::ResolvedModel,
     turns::{OutsideTurn, path_to},
@@ -22,58 +20,6 @@ use crate::{
 /// one, and each model is an agent of its own name.
 pub(in crate::http) fn model(app: &App, agent: &str, asked: Option<&str>) -> Result<ResolvedModel, ApiError> {
     app.models.resolve(if agent == DEFAULT_AGENT { asked } else { Some(agent) })
-}
-
-/// The chat behind a thread; nothing where it has not begun.
-pub(in crate::http) async fn find(
-    app: &App,
-    caller: &Caller,
-    thread: &str,
-) -> Result<Option<Chat>, ApiError> {
-    match app.store.chat(caller.id(), chat_id(caller, thread)?).await {
-        Ok(chat) => Ok(Some(chat)),
-        Err(StoreError::NotFound) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// The chat behind a thread; a thread that another program named gets one when it begins.
-pub(in crate::http) async fn find_or_make(
-    app: &App,
-    caller: &Caller,
-    thread: &str,
-) -> Result<Chat, ApiError> {
-    if let Some(chat) = find(app, caller, thread).await? {
-        return Ok(chat);
-    }
-    if thread.parse::<ChatId>().is_ok() {
-        return Err(ApiError::not_found("There is no chat with this `threadId`, or it is not yours."));
-    }
-    let (id, now) = (chat_id(caller, thread)?, app.clock.now_ms());
-    let chat = Chat {
-        id,
-        owner: caller.id(),
-        title: String::new(),
-        current: None,
-        created_at: now,
-        updated_at: now,
-    };
-    match app.store.create_chat(&chat).await {
-        Ok(()) => Ok(chat),
-        // Another request of the same thread was quicker.
-        Err(StoreError::Conflict(_)) => Ok(app.store.chat(caller.id(), id).await?),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// Threads with our own ids are those chats; of others each person has their own, whatever its name.
-fn chat_id(caller: &Caller, thread: &str) -> Result<ChatId, ApiError> {
-    if let Ok(id) = thread.parse() {
-        return Ok(id);
-    }
-    let hash = digest::digest(&digest::SHA256, format!("{}/{thread}", caller.id()).as_bytes());
-    let hex: String = hash.as_ref().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    format!("chat_{hex}").parse().map_err(ApiError::internal)
 }
 
 /// The shared state at the beginning of a run: the client's, with the files as they are.
@@ -89,14 +35,6 @@ pub(in crate::http) async fn state(
         .collect();
     state.insert("files".to_owned(), Value::Object(files));
     Ok(state)
-}
-
-/// A thread has one run at a time: whoever says something new has given up on what was being said.
-pub(in crate::http) async fn stop_others(app: &App, chat: ChatId) {
-    for live in app.runs.live_in(chat) {
-        live.cancel.cancel();
-        app.runs.ended(live.id).await;
-    }
 }
 
 /// Starts the run that answers the input.
@@ -115,8 +53,7 @@ pub(in crate::http) async fn start(
     let history = context.chain(input.history.iter().cloned()).collect();
     let client_tools = input.tools.iter().map(tool_spec).collect();
     let turn = OutsideTurn { parent, said, history, model, client_tools };
-    let exchange = app.say_from_outside(chat, turn).await?;
-    let run = exchange.assistant.run.ok_or_else(|| ApiError::internal("an exchange without a run"))?;
+    let run = app.say_from_outside(chat, turn).await?.run;
     let kept = json!({"runId": input.run_id, "state": input.state, "messages": unknown(input, &known, run)});
     if let Err(error) = app.store.keep_run_input(run, &kept).await {
         // The run has begun; only showing it again will lack the client's own names.

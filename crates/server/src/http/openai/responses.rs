@@ -126,8 +126,7 @@ pub(in crate::http) async fn cancel(
 
 async fn stop(app: &App, run: RunId) {
     if let Some(live) = app.runs.live(run) {
-        live.cancel.cancel();
-        app.runs.ended(run).await;
+        live.stop().await;
     }
 }
 

@@ -1,0 +1,52 @@
+//! Threads: conversations that live in other programs, each a chat of ours. One has one run at a time: whoever says
+//! something new has given up on what was being said.
+
+use domain::ChatId;
+use ring::digest;
+use store::{Chat, StoreError};
+
+use crate::{app::App, auth::Caller, error::ApiError};
+
+/// The chat behind a thread; nothing where it has not begun.
+pub(super) async fn find(app: &App, caller: &Caller, thread: &str) -> Result<Option<Chat>, ApiError> {
+    match app.store.chat(caller.id(), chat_id(caller, thread)?).await {
+        Ok(chat) => Ok(Some(chat)),
+        Err(StoreError::NotFound) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The chat behind a thread; a thread that another program named gets one when it begins.
+pub(super) async fn find_or_make(app: &App, caller: &Caller, thread: &str) -> Result<Chat, ApiError> {
+    if let Some(chat) = find(app, caller, thread).await? {
+        return Ok(chat);
+    }
+    if thread.parse::<ChatId>().is_ok() {
+        return Err(ApiError::not_found("There is no chat with this id, or it is not yours."));
+    }
+    let (id, now) = (chat_id(caller, thread)?, app.clock.now_ms());
+    let chat = Chat {
+        id,
+        owner: caller.id(),
+        title: String::new(),
+        current: None,
+        created_at: now,
+        updated_at: now,
+    };
+    match app.store.create_chat(&chat).await {
+        Ok(()) => Ok(chat),
+        // Another request of the same thread was quicker.
+        Err(StoreError::Conflict(_)) => Ok(app.store.chat(caller.id(), id).await?),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Threads with our own ids are those chats; of others each person has their own, whatever its name.
+fn chat_id(caller: &Caller, thread: &str) -> Result<ChatId, ApiError> {
+    if let Ok(id) = thread.parse() {
+        return Ok(id);
+    }
+    let hash = digest::digest(&digest::SHA256, format!("{}/{thread}", caller.id()).as_bytes());
+    let hex: String = hash.as_ref().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    format!("chat_{hex}").parse().map_err(ApiError::internal)
+}
