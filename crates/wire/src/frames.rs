@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::Frame;
 
-/// The frames of one event, each named `message`.
+/// The frames of one event.
 pub(crate) struct Frames {
     seq: u64,
     /// `None` where the reader has them already.
@@ -23,21 +23,36 @@ impl Frames {
         Self { seq: event.seq, frames: None }
     }
 
+    /// Adds a frame of JSON.
     pub(crate) fn push(&mut self, payload: &impl Serialize) {
+        self.add(|| Frame { id: None, event: None, data: json(payload) });
+    }
+
+    /// Adds a frame, made only where the reader needs it.
+    pub(crate) fn add(&mut self, frame: impl FnOnce() -> Frame) {
         if let Some(frames) = &mut self.frames {
-            // Plain structs and values always have a JSON form.
-            let data = serde_json::to_string(payload).unwrap_or_default();
-            frames.push(Frame { id: Some(self.seq), event: Some("message"), data });
+            frames.push(frame());
         }
     }
 
-    /// Only the last frame says that the reader has the event: one cut off between two frames of an event
-    /// gets both again, rather than never the second.
+    /// With the event's number. Only the last frame says that the reader has the event: one cut off between two
+    /// frames of an event gets both again, rather than never the second.
     pub(crate) fn numbered(self) -> Vec<Frame> {
         let mut frames = self.frames.unwrap_or_default();
-        if let Some((_, earlier)) = frames.split_last_mut() {
+        if let Some((last, earlier)) = frames.split_last_mut() {
+            last.id = Some(self.seq);
             earlier.iter_mut().for_each(|frame| frame.id = Some(self.seq.saturating_sub(1)));
         }
         frames
     }
+
+    /// For readers that cannot come back.
+    pub(crate) fn unnumbered(self) -> Vec<Frame> {
+        self.frames.unwrap_or_default()
+    }
+}
+
+/// Plain structs and values, which always have a JSON form.
+pub(crate) fn json(payload: &impl Serialize) -> String {
+    serde_json::to_string(payload).unwrap_or_default()
 }

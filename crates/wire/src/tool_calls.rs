@@ -11,6 +11,9 @@ use crate::{Frame, chat_stream::encoder::THINKING, escape::cut, frames::Frames};
 /// Longer results are cut here; the log has them whole.
 const RESULT_LIMIT_CHARS: usize = 2_000;
 
+/// What every frame is called.
+const NAME: &str = "message";
+
 /// Encodes one run for one reader.
 #[derive(Debug, Default)]
 pub struct ToolCallsEncoder {
@@ -46,7 +49,9 @@ impl ToolCallsEncoder {
     pub fn push(&mut self, event: &RunEvent) -> Vec<Frame> {
         let mut out = Frames::of(event);
         self.read(event, &mut out);
-        out.numbered()
+        let mut frames = out.numbered();
+        frames.iter_mut().for_each(|frame| frame.event = Some(NAME));
+        frames
     }
 
     fn read(&mut self, event: &RunEvent, out: &mut Frames) {

@@ -9,7 +9,7 @@ use domain::{
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::Frame;
+use crate::{Frame, frames::Frames};
 
 /// What a reader asked for beyond the usual frames.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -244,39 +244,27 @@ impl ChatStreamEncoder {
 
 /// The frames of one event.
 pub(crate) struct Output<'e> {
-    seq: u64,
     agent: &'e AgentPath,
-    /// `None` where the reader has them already.
-    frames: Option<Vec<Frame>>,
+    frames: Frames,
 }
 
 impl<'e> Output<'e> {
     /// For an event that the reader is to have.
     pub(crate) fn of(event: &'e RunEvent) -> Self {
-        Self { seq: event.seq, agent: &event.agent, frames: Some(Vec::new()) }
+        Self { agent: &event.agent, frames: Frames::of(event) }
     }
 
     /// For an event that the reader has already.
     pub(crate) fn none(event: &'e RunEvent) -> Self {
-        Self { seq: event.seq, agent: &event.agent, frames: None }
+        Self { agent: &event.agent, frames: Frames::none(event) }
     }
 
-    /// Only the last frame says that the reader has the event: one cut off between two frames of an event
-    /// gets both again, rather than never the second.
     pub(crate) fn numbered(self) -> Vec<Frame> {
-        let mut frames = self.frames.unwrap_or_default();
-        if let Some((_, earlier)) = frames.split_last_mut() {
-            earlier.iter_mut().for_each(|frame| frame.id = Some(self.seq.saturating_sub(1)));
-        }
-        frames
+        self.frames.numbered()
     }
 
     pub(crate) fn push(&mut self, payload: &Payload<'_>) {
-        if let Some(frames) = &mut self.frames {
-            // Plain structs and values always have a JSON form.
-            let data = serde_json::to_string(payload).unwrap_or_default();
-            frames.push(Frame { id: Some(self.seq), event: None, data });
-        }
+        self.frames.push(payload);
     }
 
     pub(crate) fn status(&mut self, description: &str, done: bool, hidden: bool) {

@@ -6,7 +6,7 @@ use domain::{EventBody, Outcome, Problem, ProblemCode, RunEvent, RunId, Usage};
 use serde_json::Value;
 
 use super::{ChunkEncoder, DONE, ErrorObject, open_webui::Extras};
-use crate::Frame;
+use crate::{Frame, frames::Frames};
 
 /// What a caller asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,14 +100,11 @@ impl CompletionEncoder {
 
     /// The frames for the next event: usually one or none.
     pub fn push(&mut self, event: &RunEvent) -> Vec<Frame> {
-        let data = self.read(event);
-        let last = data.len().saturating_sub(1);
-        let frame = |(at, data)| {
-            // One cut off between two frames of an event gets both again, rather than never the second.
-            let seq = if at == last { event.seq } else { event.seq.saturating_sub(1) };
-            Frame { id: self.options.numbered.then_some(seq), event: None, data }
-        };
-        data.into_iter().enumerate().map(frame).collect()
+        let mut frames = Frames::of(event);
+        for data in self.read(event) {
+            frames.add(|| Frame { id: None, event: None, data });
+        }
+        if self.options.numbered { frames.numbered() } else { frames.unnumbered() }
     }
 
     /// Whether a status waits that [`Self::flush`] would give.

@@ -3,7 +3,10 @@
 use domain::RunEvent;
 use serde::Serialize;
 
-use crate::Frame;
+use crate::{
+    Frame,
+    frames::{Frames, json},
+};
 
 /// Counts the frames of a stream from 0; a reader may have the first of them.
 #[derive(Debug, Clone)]
@@ -42,9 +45,7 @@ impl Numbers {
 /// The frames of one event.
 pub(super) struct Output<'n> {
     numbers: &'n mut Numbers,
-    seq: u64,
-    /// `None` where the reader has them already.
-    frames: Option<Vec<Frame>>,
+    frames: Frames,
 }
 
 /// `{"type":…,"sequence_number":…,…}`.
@@ -60,19 +61,18 @@ struct Numbered<'a, P> {
 impl<'n> Output<'n> {
     /// For an event that the reader is to have.
     pub(super) fn of(event: &RunEvent, numbers: &'n mut Numbers) -> Self {
-        Self { numbers, seq: event.seq, frames: Some(Vec::new()) }
+        Self { numbers, frames: Frames::of(event) }
     }
 
     /// For an event that the reader has already.
     pub(super) fn none(event: &RunEvent, numbers: &'n mut Numbers) -> Self {
-        Self { numbers, seq: event.seq, frames: None }
+        Self { numbers, frames: Frames::none(event) }
     }
 
     /// Adds a frame; what is in it is made only where it is needed.
     pub(super) fn push<P: Serialize>(&mut self, kind: &'static str, payload: impl FnOnce() -> P) {
-        let number = self.numbers.take();
-        if let (Some(sequence_number), Some(frames)) = (number, &mut self.frames) {
-            frames.push(frame(kind, sequence_number, &payload()));
+        if let Some(number) = self.numbers.take() {
+            self.frames.add(|| frame(kind, number, &payload()));
         }
     }
 
@@ -80,21 +80,14 @@ impl<'n> Output<'n> {
         self.numbers.before_end();
     }
 
-    /// With the event's number as id where wanted. Only the last frame says that the reader has the event: one
-    /// cut off between two frames of an event gets both again, rather than never the second.
+    /// With the event's number as id where wanted.
     pub(super) fn finish(self, with_ids: bool) -> Vec<Frame> {
-        let mut frames = self.frames.unwrap_or_default();
-        if with_ids && let Some((last, earlier)) = frames.split_last_mut() {
-            last.id = Some(self.seq);
-            earlier.iter_mut().for_each(|frame| frame.id = Some(self.seq.saturating_sub(1)));
-        }
-        frames
+        if with_ids { self.frames.numbered() } else { self.frames.unnumbered() }
     }
 }
 
 /// One frame, named like its type.
 pub(super) fn frame(kind: &'static str, sequence_number: u64, payload: &impl Serialize) -> Frame {
-    // Plain structs and values always have a JSON form.
-    let data = serde_json::to_string(&Numbered { kind, sequence_number, payload }).unwrap_or_default();
+    let data = json(&Numbered { kind, sequence_number, payload });
     Frame { id: None, event: Some(kind), data }
 }

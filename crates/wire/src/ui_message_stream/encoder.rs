@@ -6,7 +6,7 @@ use domain::{AgentPath, EventBody, Outcome, Problem, RunEvent, RunId, Usage, eve
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::{Frame, chat_stream::encoder::THINKING, openai::DONE};
+use crate::{Frame, chat_stream::encoder::THINKING, frames::Frames, openai::DONE};
 
 /// Encodes one run for one reader.
 #[derive(Debug, Default)]
@@ -30,12 +30,12 @@ pub struct UiMessageEncoder {
 impl UiMessageEncoder {
     /// Takes note of an event the reader already has, so that what follows fits to it.
     pub fn prime(&mut self, event: &RunEvent) {
-        self.read(event, &mut Parts { seq: event.seq, frames: None });
+        self.read(event, &mut Frames::none(event));
     }
 
     /// The parts for the next event.
     pub fn push(&mut self, event: &RunEvent) -> Vec<Frame> {
-        let mut out = Parts { seq: event.seq, frames: Some(Vec::new()) };
+        let mut out = Frames::of(event);
         self.read(event, &mut out);
         out.numbered()
     }
@@ -56,17 +56,17 @@ impl UiMessageEncoder {
             parts.push(json!({"type": "finish-step"}).to_string());
         }
         parts.extend([json!({"type": "finish", "finishReason": "tool-calls"}).to_string(), DONE.to_owned()]);
-        parts.into_iter().map(|data| Frame { id: None, event: None, data }).collect()
+        parts.into_iter().map(part).collect()
     }
 
     /// Goes on with the message of a run that was [paused](Self::pause).
     #[must_use]
     pub fn resume(&self) -> Vec<Frame> {
         let start = self.start.iter().map(Value::to_string);
-        start.map(|data| Frame { id: None, event: None, data }).collect()
+        start.map(part).collect()
     }
 
-    fn read(&mut self, event: &RunEvent, out: &mut Parts) {
+    fn read(&mut self, event: &RunEvent, out: &mut Frames) {
         let agent = &event.agent;
         match &event.body {
             EventBody::RunStarted { message, model, .. } => {
@@ -151,7 +151,7 @@ impl UiMessageEncoder {
     }
 
     /// The events of one tool call.
-    fn read_call(&mut self, event: &RunEvent, out: &mut Parts) {
+    fn read_call(&mut self, event: &RunEvent, out: &mut Frames) {
         let agent = &event.agent;
         match &event.body {
             EventBody::ToolRequested { call, name } => {
@@ -209,7 +209,7 @@ impl UiMessageEncoder {
         }
     }
 
-    fn status(&self, agent: &AgentPath, description: &str, done: bool, hidden: bool, out: &mut Parts) {
+    fn status(&self, agent: &AgentPath, description: &str, done: bool, hidden: bool, out: &mut Frames) {
         let mut data = json!({"description": description, "done": done, "hidden": hidden});
         if let Some(name) = self.agents.get(agent) {
             data["agent"] = Value::from(name.as_str());
@@ -217,7 +217,7 @@ impl UiMessageEncoder {
         out.push(&json!({"type": "data-status", "data": data, "transient": true}));
     }
 
-    fn open(&mut self, kind: Kind, item: &str, out: &mut Parts) {
+    fn open(&mut self, kind: Kind, item: &str, out: &mut Frames) {
         if !self.step_is_open {
             self.begin_step(out);
         }
@@ -225,7 +225,7 @@ impl UiMessageEncoder {
         out.push(&json!({"type": kind.start, "id": item}));
     }
 
-    fn more(&mut self, kind: Kind, item: &str, delta: &str, out: &mut Parts) {
+    fn more(&mut self, kind: Kind, item: &str, delta: &str, out: &mut Frames) {
         if let Some(sent) = self.sent.get_mut(item)
             && !delta.is_empty()
         {
@@ -234,14 +234,14 @@ impl UiMessageEncoder {
         }
     }
 
-    fn close(&mut self, kind: Kind, item: &str, whole: &str, out: &mut Parts) {
+    fn close(&mut self, kind: Kind, item: &str, whole: &str, out: &mut Frames) {
         let sent = self.sent.get(item).copied().unwrap_or(0);
         self.more(kind, item, whole.get(sent..).unwrap_or_default(), out);
         self.sent.remove(item);
         out.push(&json!({"type": kind.end, "id": item}));
     }
 
-    fn input(&mut self, agent: &AgentPath, call: &str, name: &str, arguments: &Value, out: &mut Parts) {
+    fn input(&mut self, agent: &AgentPath, call: &str, name: &str, arguments: &Value, out: &mut Frames) {
         self.calls.insert(call.to_owned(), true);
         let mut part = json!({
             "type": "tool-input-available", "toolCallId": call, "toolName": name, "input": arguments,
@@ -255,12 +255,12 @@ impl UiMessageEncoder {
         out.push(&part);
     }
 
-    fn begin_step(&mut self, out: &mut Parts) {
+    fn begin_step(&mut self, out: &mut Frames) {
         self.step_is_open = true;
         out.push(&json!({"type": "start-step"}));
     }
 
-    fn end_step(&mut self, out: &mut Parts) {
+    fn end_step(&mut self, out: &mut Frames) {
         if std::mem::take(&mut self.step_is_open) {
             out.push(&json!({"type": "finish-step"}));
         }
@@ -296,7 +296,7 @@ fn output(call: &str, result: &str, error: bool) -> Value {
 }
 
 fn finish(
-    out: &mut Parts,
+    out: &mut Frames,
     run: RunId,
     outcome: Outcome,
     problem: Option<&Problem>,
@@ -326,34 +326,9 @@ fn finish(
         }
         out.push(&json!({"type": "finish", "finishReason": reason, "messageMetadata": metadata}));
     }
-    out.raw(|| DONE.to_owned());
+    out.add(|| part(DONE.to_owned()));
 }
 
-/// The parts of one event.
-struct Parts {
-    seq: u64,
-    /// `None` where the reader has them already.
-    frames: Option<Vec<Frame>>,
-}
-
-impl Parts {
-    fn push(&mut self, part: &impl Serialize) {
-        // Plain structs and values always have a JSON form.
-        self.raw(|| serde_json::to_string(part).unwrap_or_default());
-    }
-
-    fn raw(&mut self, data: impl FnOnce() -> String) {
-        if let Some(frames) = &mut self.frames {
-            frames.push(Frame { id: Some(self.seq), event: None, data: data() });
-        }
-    }
-
-    /// Only the last frame says that the reader has the event.
-    fn numbered(self) -> Vec<Frame> {
-        let mut frames = self.frames.unwrap_or_default();
-        if let Some((_, earlier)) = frames.split_last_mut() {
-            earlier.iter_mut().for_each(|frame| frame.id = Some(self.seq.saturating_sub(1)));
-        }
-        frames
-    }
+fn part(data: String) -> Frame {
+    Frame { id: None, event: None, data }
 }
