@@ -11,7 +11,7 @@ use axum::{
 use domain::{ChatId, EventBody, MessageId, RunId, RunSummary, event::Decision};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use store::Run;
+use store::{Run, StoreError};
 use wire::{chat_stream::ChatStreamOptions, markup::Writing};
 
 use crate::{
@@ -38,18 +38,25 @@ pub(super) struct RunView {
     summary: Option<RunSummary>,
 }
 
+/// The run, if it is the caller's.
+pub(super) async fn find_own(app: &App, caller: &Caller, run: RunId) -> Result<Option<Run>, ApiError> {
+    match app.store.run(run).await {
+        Ok(run) if run.owner == caller.id() => Ok(Some(run)),
+        Ok(_) | Err(StoreError::NotFound) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The run, which has to be the caller's: where not, nobody learns whether there is one.
 pub(super) async fn own_run(app: &App, caller: &Caller, run: RunId) -> Result<Run, ApiError> {
-    let run = app.store.run(run).await?;
-    if run.owner == caller.id() { Ok(run) } else { Err(no_such_run()) }
+    find_own(app, caller, run)
+        .await?
+        .ok_or_else(|| ApiError::not_found("There is no such run, or it is not yours."))
 }
 
 /// A run that is going and is the caller's; without the database, as this is asked for each stop and answer.
 pub(super) fn own_live(app: &App, caller: &Caller, run: RunId) -> Option<Arc<LiveRun>> {
     app.runs.live(run).filter(|live| live.owner == caller.id())
-}
-
-fn no_such_run() -> ApiError {
-    ApiError::not_found("There is no such run, or it is not yours.")
 }
 
 /// `GET /runs/{run}`: how far it is.

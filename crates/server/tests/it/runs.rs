@@ -191,6 +191,9 @@ async fn other_people_see_nothing() {
     ] {
         assert_eq!(server.get(&path, &other).await.expect(404), "not_found", "{path}");
     }
+    // Not even whether there is such a run.
+    let refusal = async |run: &str| server.get(&format!("/runs/{run}/events"), &other).await.text;
+    assert_eq!(refusal(&run).await, refusal("run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d").await);
     for (path, body) in [
         (format!("/runs/{run}/cancel"), json!({})),
         (format!("/runs/{run}/approvals/p1"), json!({"decision": "allow"})),

@@ -22,7 +22,7 @@ use crate::{
     app::App,
     auth::Caller,
     error::ApiError,
-    http::chat_stream::foreign_workspace,
+    http::{chat_stream::foreign_workspace, runs::find_own},
     runs::Runs,
     streams::{Format, sse},
     turns::FreeRun,
@@ -113,12 +113,8 @@ async fn earlier_workspace(
 ) -> Result<Option<String>, ApiError> {
     let calls = messages.iter().flat_map(|message| &message.tool_calls);
     let Some(run) = calls.filter_map(|call| run_of_call(&call.id)).next() else { return Ok(None) };
-    match app.store.run(run).await {
-        Ok(run) if run.owner == caller.id() => Ok(Some(run.id.to_string())),
-        // Whatever else the id may name is not the caller's.
-        Ok(_) | Err(store::StoreError::NotFound) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
+    // Whatever else the id may name is not the caller's.
+    Ok(find_own(app, caller, run).await?.map(|run| run.id.to_string()))
 }
 
 pub(super) fn stop_when_dropped(runs: &Runs, run: RunId) -> DropGuard {

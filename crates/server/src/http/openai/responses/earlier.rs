@@ -10,7 +10,7 @@ use wire::{
 };
 
 use super::stored::Stored;
-use crate::{app::App, auth::Caller, error::ApiError};
+use crate::{app::App, auth::Caller, error::ApiError, http::runs::find_own};
 
 /// Responses that a conversation goes back; the model's context seldom holds as many.
 const RESPONSES_RECALLED: usize = 100;
@@ -76,11 +76,9 @@ async fn workspace_of(app: &App, caller: &Caller, items: &[Value]) -> Result<Opt
         of("call_id", run_of_call).or_else(|| of("id", run_of_item))
     });
     let Some(run) = named else { return Ok(None) };
-    match app.store.run(run).await {
-        Ok(found) if found.owner == caller.id() => {}
-        // Whatever else the id may name is not the caller's.
-        Ok(_) | Err(store::StoreError::NotFound) => return Ok(None),
-        Err(error) => return Err(error.into()),
+    // Whatever else the id may name is not the caller's.
+    if find_own(app, caller, run).await?.is_none() {
+        return Ok(None);
     }
     let kept = app.store.run_input(run).await?.unwrap_or_default();
     Ok(Some(kept["workspace"].as_str().map_or_else(|| run.to_string(), str::to_owned)))

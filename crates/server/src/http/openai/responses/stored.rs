@@ -1,15 +1,14 @@
 //! A response that was kept: found by its id, and only by its owner.
 
-use domain::{Message, RunEvent, RunId};
+use domain::{Message, RunId};
 use serde_json::{Map, Value};
-use store::StoreError;
 use wire::{
     openai::outer_call_id,
     responses::{conversation, named_items, run_of_response},
 };
 
 use super::encoder;
-use crate::{app::App, auth::Caller, error::ApiError};
+use crate::{app::App, auth::Caller, error::ApiError, http::runs::find_own};
 
 /// What is known of a response beside its log.
 pub(super) struct Stored {
@@ -37,11 +36,8 @@ impl Stored {
 
     /// The response that this run is; nothing where it is none that the caller may have.
     pub(super) async fn of_run(app: &App, caller: &Caller, run: RunId) -> Result<Option<Self>, ApiError> {
-        let is_going = match app.store.run(run).await {
-            Ok(found) if found.owner == caller.id() => found.finished_at.is_none(),
-            Ok(_) | Err(StoreError::NotFound) => return Ok(None),
-            Err(error) => return Err(error.into()),
-        };
+        let Some(found) = find_own(app, caller, run).await? else { return Ok(None) };
+        let is_going = found.finished_at.is_none();
         let Some(mut kept) = app.store.run_input(run).await? else { return Ok(None) };
         if kept["object"] != "response" || kept["store"] == false {
             return Ok(None);
@@ -52,17 +48,6 @@ impl Stored {
         let workspace = kept["workspace"].as_str().map_or_else(|| run.to_string(), str::to_owned);
         let previous = kept["previous"].as_str().and_then(run_of_response);
         Ok(Some(Self { run, is_going, echo, items, workspace, previous }))
-    }
-
-    /// Its log as far as it is stored, without deltas.
-    async fn log(&self, app: &App) -> Result<Vec<RunEvent>, ApiError> {
-        let mut log = Vec::new();
-        let mut reader = app.runs.read_stored(self.run);
-        while let Some(events) = reader.next().await? {
-            let events = events.iter().map(|logged| &logged.event);
-            log.extend(events.filter(|event| !event.body.is_delta()).cloned());
-        }
-        Ok(log)
     }
 
     /// The response as it stands.
@@ -84,7 +69,7 @@ impl Stored {
     pub(super) async fn messages(&self, app: &App) -> Result<Vec<Message>, ApiError> {
         let mut messages = conversation(&self.items).map_err(super::invalid)?;
         let name = |call: &str| outer_call_id(self.run, call);
-        messages.extend(agent::history::messages_with_handed_over(&self.log(app).await?, name));
+        messages.extend(agent::history::messages_with_handed_over(&app.log_of(self.run).await?, name));
         Ok(messages)
     }
 }
