@@ -1,5 +1,7 @@
 //! Carries a log to its readers: server-sent events and WebSocket, in any format.
 
+mod pausing;
+
 use std::{convert::Infallible, time::Duration};
 
 use axum::{
@@ -9,7 +11,7 @@ use axum::{
     response::Response,
 };
 use bytes::Bytes;
-use domain::{EventBody, RunEvent};
+use domain::{EventBody, RunEvent, RunId};
 use futures_util::stream;
 use llm::Alarm;
 use serde_json::Value;
@@ -27,13 +29,14 @@ use wire::{
     ui_message_stream::UiMessageEncoder,
 };
 
+pub use self::pausing::{Pausing, pausing, whole};
 use crate::{
     error::ApiError,
     runs::{Logged, Reader},
 };
 
 /// After this much silence a comment tells proxies and clients that we are there.
-const KEEP_ALIVE_AFTER: Duration = Duration::from_secs(15);
+pub const KEEP_ALIVE_AFTER: Duration = Duration::from_secs(15);
 /// How long a format may hold something back that the reader should see soon.
 const HELD_BACK_FOR: Duration = Duration::from_millis(100);
 
@@ -221,6 +224,15 @@ pub fn sse(reader: Reader, format: Format) -> Response {
         Some((Ok::<_, Infallible>(chunk), sse))
     });
     event_stream(Body::from_stream(body))
+}
+
+/// The response, with the run it comes from in its `x-run-id`.
+#[must_use]
+pub fn from_run(run: RunId, mut response: Response) -> Response {
+    if let Ok(id) = HeaderValue::from_str(&run.to_string()) {
+        response.headers_mut().insert("x-run-id", id);
+    }
+    response
 }
 
 /// A response of server-sent events.

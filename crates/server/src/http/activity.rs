@@ -1,6 +1,6 @@
 //! `GET /api/v1/activity`: which of the caller's chats are busy, as it changes.
 
-use std::{collections::VecDeque, convert::Infallible, sync::Arc, time::Duration};
+use std::{collections::VecDeque, convert::Infallible, sync::Arc};
 
 use axum::{body::Body, extract::State, response::Response};
 use bytes::Bytes;
@@ -9,9 +9,12 @@ use futures_util::stream;
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 use wire::sse::{KEEP_ALIVE, write_data};
 
-use crate::{app::App, auth::Caller, runs::Activity, streams::event_stream};
-
-const KEEP_ALIVE_AFTER: Duration = Duration::from_secs(15);
+use crate::{
+    app::App,
+    auth::Caller,
+    runs::Activity,
+    streams::{KEEP_ALIVE_AFTER, event_stream},
+};
 
 /// One browser that wants to know.
 struct Watcher {

@@ -2,25 +2,26 @@
 //! the client's run as an interrupt and goes on in its next one.
 
 pub(super) mod answers;
-pub(super) mod stream;
 pub(super) mod thread;
 
 use std::sync::Arc;
 
 use axum::{extract::State, response::Response};
+use domain::RunId;
 use serde::Deserialize;
-use wire::ag_ui::{AgUiEncoder, Door, RunInput, SubAgents};
-
-use self::{
-    answers::go_on,
-    stream::{Leaving, ag_ui_stream},
+use wire::{
+    Frame,
+    ag_ui::{AgUiEncoder, Door, RunInput, SubAgents},
 };
+
+use self::answers::go_on;
 use super::threads;
 use crate::{
     app::App,
     auth::Caller,
     error::ApiError,
     extract::{Path, Query, RawJson},
+    streams::{from_run, pausing},
 };
 
 /// The agent that is used where the address names none.
@@ -69,6 +70,15 @@ impl AgUiQuery {
     }
 }
 
+/// What happens to the run when its reader closes the connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Leaving {
+    /// It is stopped.
+    Stops,
+    /// Nothing: somebody may come back to it.
+    RunsOn,
+}
+
 /// Begins a run, or goes on with one that waits for what the input brings, and streams it.
 pub(super) async fn run(
     app: &App,
@@ -90,9 +100,23 @@ pub(super) async fn run(
     let (thread_id, run_id) = (input.thread_id.clone(), input.run_id.clone());
     let door = Door { thread_id, run_id, version: input.version, sub_agents: query.sub_agents(), state };
     if let Some(on) = go_on(app, &chat, &input, &door).await? {
-        return Ok(ag_ui_stream(app, on.run, on.after, on.encoder, on.opening, leaving));
+        return Ok(stream(app, on.run, on.after, on.encoder, on.opening, leaving));
     }
     app.runs.stop_in(chat.id).await;
     let run = thread::start(app, chat, &input, model).await?;
-    Ok(ag_ui_stream(app, run, 0, AgUiEncoder::new(door), Vec::new(), leaving))
+    Ok(stream(app, run, 0, AgUiEncoder::new(door), Vec::new(), leaving))
+}
+
+/// `opening`, then the run's events after `after`.
+pub(super) fn stream(
+    app: &App,
+    run: RunId,
+    after: u64,
+    encoder: AgUiEncoder,
+    opening: Vec<Frame>,
+    leaving: Leaving,
+) -> Response {
+    let live = app.runs.live(run).filter(|_| leaving == Leaving::Stops);
+    let guard = live.map(|live| live.cancel.clone().drop_guard());
+    from_run(run, pausing(app.runs.read(run, after), encoder, opening, guard))
 }

@@ -22,7 +22,7 @@ use crate::{
     error::ApiError,
     extract::{Query, RawJson},
     runs::Logged,
-    streams::{Format, sse},
+    streams::{Format, from_run, sse},
     turns::FreeRun,
 };
 
@@ -48,15 +48,12 @@ pub(super) async fn post(
     options.chat.tool_args_delta |= request.tool_args_delta;
     let stream = request.stream;
     let run = start(&app, &caller, request).await?;
-    let mut response = if stream {
+    let response = if stream {
         sse(app.runs.read(run, 0), Format::named(name, options)?)
     } else {
         collect(&app, run, name).await?
     };
-    if let Ok(id) = HeaderValue::from_str(&run.to_string()) {
-        response.headers_mut().insert("x-run-id", id);
-    }
-    Ok(response)
+    Ok(from_run(run, response))
 }
 
 async fn start(app: &App, caller: &Caller, request: ChatStreamRequest) -> Result<RunId, ApiError> {

@@ -7,11 +7,7 @@ use serde_json::{Map, Value, json};
 use wire::ag_ui::{AgUiEncoder, Door, ThreadInput};
 
 use super::{
-    ag_ui::{
-        self, AgUiQuery, DEFAULT_AGENT,
-        stream::{Leaving, ag_ui_stream, whole},
-        thread,
-    },
+    ag_ui::{self, AgUiQuery, DEFAULT_AGENT, Leaving, thread},
     threads,
 };
 use crate::{
@@ -19,6 +15,7 @@ use crate::{
     auth::Caller,
     error::ApiError,
     extract::{Json, Path, Query, RawJson},
+    streams::whole,
 };
 
 /// `GET /copilotkit/info`: the agents. Each model is one, beside the default.
@@ -90,7 +87,7 @@ pub(super) async fn connect(
         None => Ok(whole(&opening)),
         Some((run, run_id)) => {
             let encoder = AgUiEncoder::new(Door { run_id, ..door });
-            Ok(ag_ui_stream(&app, run, 0, encoder, opening, Leaving::RunsOn))
+            Ok(ag_ui::stream(&app, run, 0, encoder, opening, Leaving::RunsOn))
         }
     }
 }

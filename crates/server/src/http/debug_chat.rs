@@ -25,6 +25,7 @@ use crate::{
     error::ApiError,
     extract::{Json, RawJson},
     models::ResolvedModel,
+    streams::KEEP_ALIVE_AFTER,
     turns::{FreeRun, OutsideTurn},
 };
 
@@ -32,7 +33,6 @@ use crate::{
 const BATCH: Duration = Duration::from_millis(50);
 /// Events on their way to one socket.
 const SOCKET_CAPACITY: usize = 1024;
-const PING_AFTER: Duration = Duration::from_secs(15);
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -252,7 +252,7 @@ async fn watch(app: Arc<App>, owner: UserId, mut socket: WebSocket) {
                 Some(Ok(Frame::Close(_)) | Err(_)) | None => return,
                 Some(Ok(_)) => {}
             },
-            () = tokio::time::sleep(PING_AFTER) => {
+            () = tokio::time::sleep(KEEP_ALIVE_AFTER) => {
                 if socket.send(Frame::Ping(bytes::Bytes::new())).await.is_err() {
                     return;
                 }

@@ -1,21 +1,16 @@
 //! The AI SDK's door: `useChat` sends its whole chat and gets a stream of message parts, which it can come back to.
 
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use agent::{ApprovalAnswer, AskError};
 use axum::{
-    body::Body,
     extract::State,
     http::{HeaderValue, StatusCode},
     response::{IntoResponse, Response},
 };
-use bytes::Bytes;
 use domain::{EventBody, Part, Role, RunId, event::Decision};
-use futures_util::stream;
-use tokio::time::timeout;
 use wire::{
     Frame,
-    sse::KEEP_ALIVE,
     ui_message_stream::{ApprovalResponse, UiMessageEncoder, UiMessageRequest},
 };
 
@@ -28,15 +23,9 @@ use crate::{
     auth::Caller,
     error::ApiError,
     extract::{Path, RawJson},
-    runs::Reader,
-    streams::event_stream,
+    streams::{from_run, pausing},
     turns::{FreeRun, OutsideTurn},
 };
-
-const KEEP_ALIVE_AFTER: Duration = Duration::from_secs(15);
-/// How long everything has to wait for consent before the stream ends for it: answers on their way into the log
-/// arrive meanwhile.
-const SETTLE: Duration = Duration::from_millis(100);
 
 /// `POST /api/ui-message-stream`: answers the last message, or goes on with a run whose question was answered.
 pub(super) async fn post(
@@ -151,67 +140,8 @@ async fn primed(
     ))
 }
 
-/// What a stream of parts keeps between two writes.
-struct Parts {
-    reader: Reader,
-    encoder: UiMessageEncoder,
-    opening: Vec<Frame>,
-    over: bool,
-}
-
 fn stream_run(app: &App, run: RunId, after: u64, encoder: UiMessageEncoder, opening: Vec<Frame>) -> Response {
-    let parts = Parts { reader: app.runs.read(run, after), encoder, opening, over: false };
-    let body = stream::unfold(parts, |mut parts| async move {
-        let chunk = parts.next().await?;
-        Some((Ok::<_, Infallible>(chunk), parts))
-    });
-    let mut response = event_stream(Body::from_stream(body));
-    let headers = response.headers_mut();
-    headers.insert("x-vercel-ai-ui-message-stream", HeaderValue::from_static("v1"));
-    if let Ok(id) = HeaderValue::from_str(&run.to_string()) {
-        headers.insert("x-run-id", id);
-    }
-    response
-}
-
-impl Parts {
-    async fn next(&mut self) -> Option<Bytes> {
-        if !self.opening.is_empty() {
-            return Some(written(&std::mem::take(&mut self.opening)));
-        }
-        while !self.over {
-            let waits = self.encoder.waits();
-            let frames =
-                match timeout(if waits { SETTLE } else { KEEP_ALIVE_AFTER }, self.reader.next()).await {
-                    Err(_) if waits => {
-                        self.over = true;
-                        self.encoder.pause()
-                    }
-                    Err(_) => return Some(Bytes::from_static(KEEP_ALIVE.as_bytes())),
-                    Ok(Ok(Some(events))) => {
-                        events.iter().flat_map(|logged| self.encoder.push(&logged.event)).collect()
-                    }
-                    Ok(Ok(None)) => {
-                        self.over = true;
-                        Vec::new()
-                    }
-                    Ok(Err(error)) => {
-                        // The client can come back to it.
-                        tracing::warn!(%error, "a reader of a log was cut off");
-                        self.over = true;
-                        Vec::new()
-                    }
-                };
-            if !frames.is_empty() {
-                return Some(written(&frames));
-            }
-        }
-        None
-    }
-}
-
-fn written(frames: &[Frame]) -> Bytes {
-    let mut out = Vec::with_capacity(frames.iter().map(|frame| frame.data.len() + 24).sum());
-    frames.iter().for_each(|frame| frame.write(&mut out));
-    out.into()
+    let mut response = pausing(app.runs.read(run, after), encoder, opening, None);
+    response.headers_mut().insert("x-vercel-ai-ui-message-stream", HeaderValue::from_static("v1"));
+    from_run(run, response)
 }

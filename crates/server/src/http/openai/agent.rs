@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agent::ApprovalAnswer;
 use axum::{
     body::Body,
-    http::{HeaderMap, HeaderValue},
+    http::HeaderMap,
     response::{IntoResponse, Response},
 };
 use domain::{EventBody, Message, RunId, event::Decision};
@@ -24,7 +24,7 @@ use crate::{
     error::ApiError,
     http::{chat_stream::foreign_workspace, runs::find_own},
     runs::Runs,
-    streams::{Format, sse},
+    streams::{Format, from_run, sse},
     turns::FreeRun,
 };
 
@@ -58,16 +58,13 @@ pub(super) async fn answer(
     // This format has no call to stop an answer: whoever leaves does not want it any more.
     let stop = stop_when_dropped(&app.runs, run);
     app.tasks.spawn(decline_questions(app.runs.clone(), run));
-    let mut response = if stream {
+    let response = if stream {
         let encoder = CompletionEncoder::new(options);
         held_by_body(sse(app.runs.read(run, 0), Format::OpenAi(Box::new(encoder))), stop)
     } else {
         collect(app, run, options.model).await?
     };
-    if let Ok(id) = HeaderValue::from_str(&run.to_string()) {
-        response.headers_mut().insert("x-run-id", id);
-    }
-    Ok(response)
+    Ok(from_run(run, response))
 }
 
 /// 400: what was asked for is for a later version.

@@ -25,7 +25,7 @@ use crate::{
     auth::Caller,
     error::ApiError,
     extract::{Json, Path, Query, RawJson},
-    streams::{Format, sse},
+    streams::{Format, from_run, sse},
 };
 
 /// `POST /v1/responses`: begins a run; answers with its events, with the whole response, or at once.
@@ -41,7 +41,7 @@ pub(in crate::http) async fn create(
     app.tasks.spawn(agent::decline_questions(app.runs.clone(), run));
     // Closing the connection is this format's way to stop a response that is not in the background.
     let stop = (!background).then(|| agent::stop_when_dropped(&app.runs, run));
-    let mut response = if stream {
+    let response = if stream {
         let response = events(&app, run, echo, None);
         match stop {
             Some(stop) => agent::held_by_body(response, stop),
@@ -52,10 +52,7 @@ pub(in crate::http) async fn create(
     } else {
         collect(&app, run, echo).await?
     };
-    if let Ok(id) = run.to_string().parse() {
-        response.headers_mut().insert("x-run-id", id);
-    }
-    Ok(response)
+    Ok(from_run(run, response))
 }
 
 fn encoder(echo: Map<String, Value>, starting_after: Option<u64>) -> ResponseEncoder {

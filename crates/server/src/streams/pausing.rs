@@ -1,34 +1,82 @@
-//! Streams a run to an AG-UI client until it ends, or until nothing goes on without a person.
+//! Streams that end where a run waits for a person: in some protocols the answer comes with the next request only.
 
 use std::{convert::Infallible, time::Duration};
 
-use axum::{body::Body, http::HeaderValue, response::Response};
+use axum::{body::Body, response::Response};
 use bytes::Bytes;
-use domain::RunId;
+use domain::RunEvent;
 use futures_util::stream;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::DropGuard;
-use wire::{Frame, ag_ui::AgUiEncoder, sse::KEEP_ALIVE};
+use wire::{
+    ag_ui::AgUiEncoder,
+    sse::{Frame, KEEP_ALIVE},
+    ui_message_stream::UiMessageEncoder,
+};
 
-use crate::{app::App, runs::Reader, streams::event_stream};
+use super::{KEEP_ALIVE_AFTER, event_stream};
+use crate::runs::Reader;
 
-const KEEP_ALIVE_AFTER: Duration = Duration::from_secs(15);
 /// How long the stream stays open after something is asked: what is asked at the same time comes along, and answers
 /// on their way into the log arrive.
 const SETTLE: Duration = Duration::from_millis(100);
 
-/// What happens to the run when its reader closes the connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::http) enum Leaving {
-    /// It is stopped.
-    Stops,
-    /// Nothing: somebody may come back to it.
-    RunsOn,
+/// An encoder whose stream can end before its run does.
+pub trait Pausing: Send + 'static {
+    /// The frames for the next event.
+    fn push(&mut self, event: &RunEvent) -> Vec<Frame>;
+
+    /// Whether nothing goes on without a person.
+    fn can_pause(&self) -> bool;
+
+    /// Ends the stream there.
+    fn pause(&mut self) -> Vec<Frame>;
+
+    /// Ends a stream whose log cannot be read on, though the run may go on.
+    fn fault(&self) -> Vec<Frame>;
 }
 
-struct AgUiStream {
+impl Pausing for AgUiEncoder {
+    fn push(&mut self, event: &RunEvent) -> Vec<Frame> {
+        self.push(event)
+    }
+
+    fn can_pause(&self) -> bool {
+        self.can_pause()
+    }
+
+    fn pause(&mut self) -> Vec<Frame> {
+        self.pause()
+    }
+
+    fn fault(&self) -> Vec<Frame> {
+        // The client would take silence for success.
+        self.fault("The database did not answer. The run goes on; come back to it.")
+    }
+}
+
+impl Pausing for UiMessageEncoder {
+    fn push(&mut self, event: &RunEvent) -> Vec<Frame> {
+        self.push(event)
+    }
+
+    fn can_pause(&self) -> bool {
+        self.waits()
+    }
+
+    fn pause(&mut self) -> Vec<Frame> {
+        Self::pause(self)
+    }
+
+    fn fault(&self) -> Vec<Frame> {
+        // The client can come back to it.
+        Vec::new()
+    }
+}
+
+struct PausingStream<E> {
     reader: Reader,
-    encoder: AgUiEncoder,
+    encoder: E,
     opening: Vec<Frame>,
     /// Stops the run when it is dropped.
     guard: Option<DropGuard>,
@@ -36,42 +84,35 @@ struct AgUiStream {
     over: bool,
 }
 
-/// `opening`, then the run's events after `after`.
-pub(in crate::http) fn ag_ui_stream(
-    app: &App,
-    run: RunId,
-    after: u64,
-    encoder: AgUiEncoder,
+/// `opening`, then what the reader gets, until the run ends or waits. A reader that leaves before drops `guard`.
+#[must_use]
+pub fn pausing(
+    reader: Reader,
+    encoder: impl Pausing,
     opening: Vec<Frame>,
-    leaving: Leaving,
+    guard: Option<DropGuard>,
 ) -> Response {
-    let live = app.runs.live(run).filter(|_| leaving == Leaving::Stops);
-    let guard = live.map(|live| live.cancel.clone().drop_guard());
-    let reader = app.runs.read(run, after);
-    let started = AgUiStream { reader, encoder, opening, guard, pause_at: None, over: false };
+    let started = PausingStream { reader, encoder, opening, guard, pause_at: None, over: false };
     let body = stream::unfold(started, |mut stream| async move {
         let chunk = stream.next().await?;
         Some((Ok::<_, Infallible>(chunk), stream))
     });
-    let mut response = event_stream(Body::from_stream(body));
-    if let Ok(id) = HeaderValue::from_str(&run.to_string()) {
-        response.headers_mut().insert("x-run-id", id);
-    }
-    response
+    event_stream(Body::from_stream(body))
 }
 
 /// Only these frames.
-pub(in crate::http) fn whole(frames: &[Frame]) -> Response {
+#[must_use]
+pub fn whole(frames: &[Frame]) -> Response {
     event_stream(Body::from(written(frames)))
 }
 
 fn written(frames: &[Frame]) -> Bytes {
-    let mut out = Vec::with_capacity(frames.iter().map(|frame| frame.data.len() + 8).sum());
+    let mut out = Vec::with_capacity(frames.iter().map(|frame| frame.data.len() + 24).sum());
     frames.iter().for_each(|frame| frame.write(&mut out));
     out.into()
 }
 
-impl AgUiStream {
+impl<E: Pausing> PausingStream<E> {
     async fn next(&mut self) -> Option<Bytes> {
         if !self.opening.is_empty() {
             return Some(written(&std::mem::take(&mut self.opening)));
@@ -87,9 +128,8 @@ impl AgUiStream {
             let frames = match timeout_at(wake_at, self.reader.next()).await {
                 Err(_) if self.pause_at.is_none() => return Some(Bytes::from_static(KEEP_ALIVE.as_bytes())),
                 Err(_) => {
-                    let frames = self.encoder.pause();
                     self.end();
-                    frames
+                    self.encoder.pause()
                 }
                 Ok(Ok(Some(events))) => {
                     events.iter().flat_map(|logged| self.encoder.push(&logged.event)).collect()
@@ -101,8 +141,7 @@ impl AgUiStream {
                 Ok(Err(error)) => {
                     tracing::warn!(%error, "a reader of a log was cut off");
                     self.end();
-                    // The client would take silence for success.
-                    self.encoder.fault("The database did not answer. The run goes on; come back to it.")
+                    self.encoder.fault()
                 }
             };
             if !frames.is_empty() {
