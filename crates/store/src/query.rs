@@ -136,17 +136,16 @@ where
     DB::Arguments: IntoArguments<DB>,
     for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
 {
-    match on {
+    let mut free;
+    let lane = match on {
         On::Any(lanes) => {
-            let mut lane = lanes.acquire().await?;
-            let outcome = query.execute(lane.connection()?).await;
-            lane.note(outcome)
+            free = lanes.acquire().await?;
+            &mut free
         }
-        On::Tx(lane) => {
-            let outcome = query.execute(lane.connection()?).await;
-            lane.note(outcome)
-        }
-    }
+        On::Tx(lane) => lane,
+    };
+    let outcome = query.execute(lane.connection()?).await;
+    lane.note(outcome)
 }
 
 async fn fetch_all<DB>(
@@ -158,17 +157,16 @@ where
     DB::Arguments: IntoArguments<DB>,
     for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
 {
-    match on {
+    let mut free;
+    let lane = match on {
         On::Any(lanes) => {
-            let mut lane = lanes.acquire().await?;
-            let outcome = query.fetch_all(lane.connection()?).await;
-            lane.note(outcome)
+            free = lanes.acquire().await?;
+            &mut free
         }
-        On::Tx(lane) => {
-            let outcome = query.fetch_all(lane.connection()?).await;
-            lane.note(outcome)
-        }
-    }
+        On::Tx(lane) => lane,
+    };
+    let outcome = query.fetch_all(lane.connection()?).await;
+    lane.note(outcome)
 }
 
 /// A transaction that may write. Dropped without [`Tx::commit`], it leaves no trace.

@@ -2,6 +2,8 @@
 
 mod log;
 mod rows;
+#[cfg(test)]
+mod rows_to_begin_with;
 
 use std::sync::{Mutex, PoisonError};
 

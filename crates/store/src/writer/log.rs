@@ -144,24 +144,14 @@ mod tests {
     use domain::UserId;
 
     use super::*;
-    use crate::{NewRun, NewUser, Store, UserRole};
-
-    async fn add_user(store: &Store) -> UserId {
-        let user = NewUser {
-            id: UserId::generate(),
-            email: "a@x".to_owned(),
-            name: String::new(),
-            role: UserRole::User,
-            password_hash: String::new(),
-            created_at: 0,
-        };
-        store.create_user(&user).await.unwrap().id
-    }
+    use crate::{
+        Store,
+        writer::rows_to_begin_with::{add_user, new_run},
+    };
 
     async fn add_run(store: &Store, owner: UserId, finished_at: Option<i64>) -> RunId {
         let id = RunId::generate();
-        let run = NewRun { id, owner, chat: None, message: None, model: String::new(), started_at: 0 };
-        store.create_run(&run).await.unwrap();
+        store.create_run(&new_run(id, owner)).await.unwrap();
         if let Some(finished_at) = finished_at {
             store.finish_run(id, finished_at, &domain::RunSummary::default()).await.unwrap();
         }

@@ -66,23 +66,10 @@ mod tests {
     use domain::{RunId, UserId};
 
     use super::*;
-    use crate::{NewRun, NewUser, Store, UserRole};
-
-    async fn add_user(store: &Store) -> UserId {
-        let user = NewUser {
-            id: UserId::generate(),
-            email: "a@x".to_owned(),
-            name: String::new(),
-            role: UserRole::User,
-            password_hash: String::new(),
-            created_at: 0,
-        };
-        store.create_user(&user).await.unwrap().id
-    }
-
-    fn new_run(id: RunId, owner: UserId) -> NewRun {
-        NewRun { id, owner, chat: None, message: None, model: String::new(), started_at: 0 }
-    }
+    use crate::{
+        Store,
+        writer::rows_to_begin_with::{add_user, new_run},
+    };
 
     #[tokio::test]
     async fn one_row_of_a_batch_does_not_harm_the_others() {

@@ -1,0 +1,23 @@
+//! What the writer's tests need to be there.
+
+use domain::{RunId, UserId};
+
+use crate::{NewRun, NewUser, Store, UserRole};
+
+/// Somebody to own the runs.
+pub(super) async fn add_user(store: &Store) -> UserId {
+    let user = NewUser {
+        id: UserId::generate(),
+        email: "a@x".to_owned(),
+        name: String::new(),
+        role: UserRole::User,
+        password_hash: String::new(),
+        created_at: 0,
+    };
+    store.create_user(&user).await.unwrap().id
+}
+
+/// A run of theirs, not stored yet.
+pub(super) fn new_run(id: RunId, owner: UserId) -> NewRun {
+    NewRun { id, owner, chat: None, message: None, model: String::new(), started_at: 0 }
+}
