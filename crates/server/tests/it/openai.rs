@@ -107,7 +107,7 @@ async fn hear(model: &ChatModel, messages: &[Message], tools: &[ToolSpec]) -> He
     heard
 }
 
-fn text(text: &str) -> Step {
+pub(crate) fn text(text: &str) -> Step {
     Step::Text { text: text.to_owned(), tokens_per_second: None }
 }
 
@@ -117,7 +117,7 @@ fn finish() -> Step {
 
 /// OpenAI's error object with these values.
 #[track_caller]
-fn assert_error(answer: &Answer, status: u16, code: &str, param: Option<&str>) {
+pub(crate) fn assert_error(answer: &Answer, status: u16, code: &str, param: Option<&str>) {
     assert_eq!(answer.expect(status), code, "{}", answer.text);
     let error = &answer.json()["error"];
     assert!(error["type"].is_string(), "{error}");

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{
     harness::Answer,
-    openai::Door,
+    openai::{Door, assert_error, text},
     runs::events,
     sse::{Event, Events},
 };
@@ -16,10 +16,6 @@ use crate::{
 const RESPONSES: &str = "/v1/responses";
 const AGENT: &str = "glasshouse/agent";
 const PLAIN: &str = "scripted";
-
-fn text(text: &str) -> Step {
-    Step::Text { text: text.to_owned(), tokens_per_second: None }
-}
 
 fn ask(model: &str, input: &str) -> Value {
     json!({"model": model, "input": input})
@@ -93,14 +89,6 @@ fn sent(request: &Value) -> Vec<(String, String)> {
     let words = |content: &Value| content.as_str().map_or_else(|| content.to_string(), str::to_owned);
     let of = |message: &Value| (message["role"].as_str().unwrap().to_owned(), words(&message["content"]));
     request["messages"].as_array().unwrap().iter().map(of).collect()
-}
-
-#[track_caller]
-fn assert_error(answer: &Answer, status: u16, code: &str, param: Option<&str>) {
-    assert_eq!(answer.expect(status), code, "{}", answer.text);
-    let error = &answer.json()["error"];
-    assert!(error["type"].is_string(), "{error}");
-    assert_eq!(error["param"].as_str(), param, "{error}");
 }
 
 #[tokio::test]
