@@ -1,11 +1,9 @@
 //! The one event: everything a run does is a numbered `RunEvent` in the run's log.
 
-use std::{fmt, sync::Arc};
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{ChatId, MessageId, Problem, RunId};
+use crate::{AgentPath, ChatId, MessageId, Problem, RunId, Usage};
 
 /// One entry of a run's log. Its JSON is the stored form and the native stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,72 +23,6 @@ pub struct RunEvent {
     pub agent: AgentPath,
     /// What happened.
     pub body: EventBody,
-}
-
-/// The way from the main agent (empty) to a sub-agent: one id per level. Its length is the depth.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(as = "Vec<String>"))]
-#[serde(transparent)]
-pub struct AgentPath(Arc<[Arc<str>]>);
-
-impl AgentPath {
-    /// The main agent's path.
-    #[must_use]
-    pub fn main() -> Self {
-        Self::default()
-    }
-
-    /// Whether this is the main agent.
-    #[must_use]
-    pub fn is_main(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// 0 for the main agent, 1 for its sub-agents, and so on.
-    #[must_use]
-    pub fn depth(&self) -> usize {
-        self.0.len()
-    }
-
-    /// The path of this agent's sub-agent number `number` (from 1). Its id is unique within the run:
-    /// `a2` is the main agent's second sub-agent and `a2.1` that one's first.
-    #[must_use]
-    pub fn child(&self, number: usize) -> Self {
-        let id = match self.id() {
-            Some(own) => format!("{own}.{number}"),
-            None => format!("a{number}"),
-        };
-        Self(self.0.iter().cloned().chain([Arc::from(id)]).collect())
-    }
-
-    /// The agent's own id; `None` for the main agent.
-    #[must_use]
-    pub fn id(&self) -> Option<&str> {
-        self.0.last().map(AsRef::as_ref)
-    }
-
-    /// The path of the agent that started this one; `None` for the main agent.
-    #[must_use]
-    pub fn parent(&self) -> Option<Self> {
-        self.0.split_last().map(|(_, parents)| Self(parents.into()))
-    }
-
-    /// Whether this is `ancestor` itself or one of its sub-agents at any depth.
-    #[must_use]
-    pub fn is_under(&self, ancestor: &Self) -> bool {
-        self.0.starts_with(&ancestor.0)
-    }
-
-    /// The ids from the main agent's child down to this one.
-    pub fn ids(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(AsRef::as_ref)
-    }
-}
-
-impl fmt::Debug for AgentPath {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.id().unwrap_or("main"))
-    }
 }
 
 /// What happened. An *item* (a text, a piece of reasoning, a tool call, an agent) has a start, perhaps
@@ -437,33 +369,6 @@ pub struct Source {
     pub quote: Option<String>,
 }
 
-/// Tokens used by one or more model calls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct Usage {
-    /// Tokens read by the model.
-    #[cfg_attr(feature = "typescript", ts(type = "number"))]
-    pub input_tokens: u64,
-    /// Tokens written by the model, reasoning included.
-    #[cfg_attr(feature = "typescript", ts(type = "number"))]
-    pub output_tokens: u64,
-}
-
-impl Usage {
-    /// Input and output together.
-    #[must_use]
-    pub fn total_tokens(self) -> u64 {
-        self.input_tokens.saturating_add(self.output_tokens)
-    }
-}
-
-impl std::ops::AddAssign for Usage {
-    fn add_assign(&mut self, other: Self) {
-        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
-        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
-    }
-}
-
 /// Whom an event is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Audience {
@@ -572,15 +477,6 @@ impl EventBody {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn paths_name_their_agents() {
-        let main = AgentPath::main();
-        let nested = main.child(2).child(1);
-        assert_eq!((nested.depth(), nested.id()), (2, Some("a2.1")));
-        assert_eq!(nested.parent(), Some(main.child(2)));
-        assert_eq!(serde_json::to_string(&nested).unwrap(), r#"["a2","a2.1"]"#);
-    }
 
     #[test]
     fn the_stored_form() {

@@ -1,5 +1,6 @@
 //! The words of Glasshouse: ids, messages, run events and the laws of the log. No I/O, no async.
 
+pub mod agent_path;
 pub mod event;
 pub mod id;
 pub mod laws;
@@ -7,10 +8,13 @@ pub mod message;
 pub mod open_items;
 pub mod problem;
 pub mod summary;
+pub mod usage;
 
-pub use event::{AgentPath, EventBody, Outcome, RunEvent, Usage};
+pub use agent_path::AgentPath;
+pub use event::{EventBody, Outcome, RunEvent};
 pub use id::{ApiKeyId, ChatId, ConnectionId, MessageId, RunId, SessionId, UserId};
 pub use message::{Message, Part, Role, ToolCall};
 pub use open_items::OpenItems;
 pub use problem::{Problem, ProblemCode};
 pub use summary::RunSummary;
+pub use usage::Usage;

@@ -2,10 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use domain::{
-    EventBody, Outcome, Problem, ProblemCode, RunEvent, RunId, Usage,
-    event::{AgentPath, Source},
-};
+use domain::{AgentPath, EventBody, Outcome, Problem, ProblemCode, RunEvent, RunId, Usage, event::Source};
 use serde::Serialize;
 use serde_json::Value;
 
