@@ -72,7 +72,7 @@ async function visitDebug(page) {
   await check(page, "debug search", "aside");
   await page.locator(".debug [type=search]").fill("");
   await page.locator(".debug .choice").last().click();
-  await page.locator("[data-format=openai]").click();
+  await page.locator("[data-value=openai]").click();
   await page.locator("[data-row]", { hasText: "chunk.content" }).first().waitFor();
   await complete.waitFor();
   await page.locator("[data-row]").nth(2).click();

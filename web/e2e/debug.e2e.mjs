@@ -32,7 +32,7 @@ const row = (name) =>
 const status = () => page.locator(".debug .status");
 const choose = async (format) => {
   await page.getByRole("button", { name: /^Shown as/ }).click();
-  await page.locator(`[data-format=${format}]`).click();
+  await page.locator(`[data-value=${format}]`).click();
 };
 const complete = () => status().getByText("Complete").waitFor();
 const list = () => page.getByRole("group", { name: "Events" });

@@ -193,7 +193,7 @@ test("the run as each protocol sends it", async () => {
     await panel.getByRole("button", { name: /^Shown as/ }).click();
     await protocols.first().waitFor();
     if (index === 0)
-      shown.push(...(await protocols.evaluateAll((all) => all.map((item) => item.dataset.format))));
+      shown.push(...(await protocols.evaluateAll((all) => all.map((item) => item.dataset.value))));
     await protocols.nth(index).click();
     await panel.locator("[data-state=complete]").waitFor();
     await panel.locator("[data-row] mark", { hasText: "Finding" }).first().waitFor();

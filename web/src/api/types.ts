@@ -1,5 +1,7 @@
 /** What the HTTP API takes and gives (docs/api.md). */
-import type { Outcome, Problem, Usage } from "./events.ts";
+import type { Part, RunSummary } from "./events.ts";
+
+export type { Part, RunSummary };
 
 export interface User {
   id: string;
@@ -70,20 +72,6 @@ export interface ChatRow {
   created_at: number;
   updated_at: number;
   state: ChatActivity;
-}
-
-export type Part = { type: "text"; text: string } | { type: "image"; url: string };
-
-export interface RunSummary {
-  answer: string;
-  tools: number;
-  failed_tools: number;
-  agents: number;
-  duration_ms: number;
-  outcome: Outcome | null;
-  problem: Problem | null;
-  usage: Usage;
-  cost_micro_usd: number | null;
 }
 
 export interface ChatMessage {
