@@ -2,24 +2,18 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { startModel } from "../../../web/e2e/programs.mjs";
-import { startWithKey } from "../node/glasshouse.mjs";
+import { startWithModel } from "../node/glasshouse.mjs";
 import { CASES, PAINT } from "./scripts.mjs";
 
 // The package connects only where it sees a browser.
 globalThis.window ??= globalThis;
 const { CopilotKitCore } = await import("@copilotkit/core");
 
-let glasshouse, model;
+let glasshouse;
 before(async () => {
-  model = await startModel(CASES);
-  glasshouse = await startWithKey();
-  await glasshouse.connect("Scripted", `${model.url}/v1`);
+  glasshouse = await startWithModel(CASES);
 });
-after(async () => {
-  await glasshouse?.stop();
-  await model?.stop();
-});
+after(() => glasshouse?.stop());
 
 /** A page that has connected. */
 async function page(threadId, tools = []) {

@@ -5,20 +5,14 @@ import { after, before, describe, test } from "node:test";
 import * as current from "@ag-ui/client";
 import * as old from "@ag-ui/client-0x";
 
-import { startModel } from "../../../web/e2e/programs.mjs";
-import { startWithKey } from "../node/glasshouse.mjs";
+import { startWithModel } from "../node/glasshouse.mjs";
 import { CASES, DOT, PAINT } from "./scripts.mjs";
 
-let glasshouse, model;
+let glasshouse;
 before(async () => {
-  model = await startModel(CASES);
-  glasshouse = await startWithKey();
-  await glasshouse.connect("Scripted", `${model.url}/v1`);
+  glasshouse = await startWithModel(CASES);
 });
-after(async () => {
-  await glasshouse?.stop();
-  await model?.stop();
-});
+after(() => glasshouse?.stop());
 
 let threads = 0;
 

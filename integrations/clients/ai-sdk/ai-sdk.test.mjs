@@ -4,8 +4,8 @@ import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Chat } from "@ai-sdk/react";
 import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses } from "ai";
-import { calls, pause, reasoning, startModel, text, turn } from "../../../web/e2e/programs.mjs";
-import { startWithKey } from "../node/glasshouse.mjs";
+import { calls, pause, reasoning, text, turn } from "../../../web/e2e/programs.mjs";
+import { startWithModel } from "../node/glasshouse.mjs";
 
 const CASES = [
   { contains: "Look into it", turns: [turn(text("What the sub-agent says."))] },
@@ -23,19 +23,13 @@ const CASES = [
   { contains: "Again", turns: [turn(text("Second answer."))] },
 ];
 
-let server, model;
+let server;
 
 before(async () => {
-  model = await startModel(CASES);
-  server = await startWithKey();
-  const url = model.url.endsWith("/v1") ? model.url : `${model.url}/v1`;
-  await server.connect("Scripted", url);
+  server = await startWithModel(CASES);
 });
 
-after(async () => {
-  await server?.stop();
-  await model?.stop();
-});
+after(() => server?.stop());
 
 let chats = 0;
 

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { createOpenAI } from "@ai-sdk/openai";
 import { generateText, jsonSchema, Output, stepCountIs, streamText, tool } from "ai";
-import { calls, reasoning, startModel, text, turn } from "../../../web/e2e/programs.mjs";
-import { startWithKey } from "../node/glasshouse.mjs";
+import { calls, reasoning, text, turn } from "../../../web/e2e/programs.mjs";
+import { startWithModel } from "../node/glasshouse.mjs";
 
 const CASES = [
   {
@@ -21,19 +21,14 @@ const CASES = [
   { turns: [turn(text("Hello."))] },
 ];
 
-let server, model, openai;
+let server, openai;
 
 before(async () => {
-  model = await startModel(CASES);
-  server = await startWithKey();
-  await server.connect("Scripted", model.url);
+  server = await startWithModel(CASES);
   openai = createOpenAI({ baseURL: `${server.url}/v1`, apiKey: server.key });
 });
 
-after(async () => {
-  await server?.stop();
-  await model?.stop();
-});
+after(() => server?.stop());
 
 const asked = [];
 const weather = tool({

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { JSDOM } from "jsdom";
 import { DefaultChatTransport } from "ai";
-import { calls, pause, reasoning, startModel, text, turn } from "../../../web/e2e/programs.mjs";
-import { startWithKey } from "../node/glasshouse.mjs";
+import { calls, pause, reasoning, text, turn } from "../../../web/e2e/programs.mjs";
+import { startWithModel } from "../node/glasshouse.mjs";
 import { openPage } from "../node/page.mjs";
 
 const page = openPage(JSDOM);
@@ -26,16 +26,11 @@ const CASES = [
   { contains: "Wait", turns: [turn(text("word ".repeat(20), 50), pause(60_000), text("late"))] },
 ];
 
-let server, model;
+let server;
 before(async () => {
-  model = await startModel(CASES);
-  server = await startWithKey();
-  await server.connect("Scripted", `${model.url}/v1`);
+  server = await startWithModel(CASES);
 });
-after(async () => {
-  await server?.stop();
-  await model?.stop();
-});
+after(() => server?.stop());
 
 const headers = () => ({ Authorization: `Bearer ${server.key}` });
 const api = () => `${server.url}/api/ui-message-stream`;

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { JSDOM } from "jsdom";
 
-import { startModel, text, turn } from "../../../web/e2e/programs.mjs";
+import { text, turn } from "../../../web/e2e/programs.mjs";
 import { CASES, PAINT } from "../ag-ui/scripts.mjs";
-import { startWithKey } from "../node/glasshouse.mjs";
+import { startWithModel } from "../node/glasshouse.mjs";
 import { openPage } from "../node/page.mjs";
 
 const page = openPage(JSDOM);
@@ -18,16 +18,11 @@ const { HttpAgent } = await import("@ag-ui/client");
 
 const SLOW = { contains: "Take your time", turns: [turn(text(`${"word ".repeat(20)}done.`, 20))] };
 
-let glasshouse, model;
+let glasshouse;
 before(async () => {
-  model = await startModel([...CASES, SLOW]);
-  glasshouse = await startWithKey();
-  await glasshouse.connect("Scripted", `${model.url}/v1`);
+  glasshouse = await startWithModel([...CASES, SLOW]);
 });
-after(async () => {
-  await glasshouse?.stop();
-  await model?.stop();
-});
+after(() => glasshouse?.stop());
 
 /** One message, with all that the package makes of it. */
 function Message() {

@@ -1,5 +1,25 @@
 /** Glasshouse with an administrator, a key, and model servers connected to it. */
-import { startGlasshouse } from "../../../web/e2e/programs.mjs";
+import { startGlasshouse, startModel } from "../../../web/e2e/programs.mjs";
+
+/** Starts it with a scripted model connected, which plays these cases; stopping it stops both. */
+export async function startWithModel(cases) {
+  const started = [];
+  const stop = async () => {
+    while (started.length > 0) await started.pop().stop();
+  };
+  try {
+    const model = await startModel(cases);
+    started.push(model);
+    const glasshouse = await startWithKey();
+    started.push(glasshouse);
+    await glasshouse.connect("Scripted", model.url);
+    return { ...glasshouse, stop };
+  } catch (error) {
+    // A program that is left running would keep the tests from ending.
+    await stop();
+    throw error;
+  }
+}
 
 /** Starts it; `post` and `get` speak as the administrator. */
 export async function startWithKey() {

@@ -4,8 +4,8 @@ import { after, before, test } from "node:test";
 
 import OpenAI from "openai";
 
-import { calls, reasoning, startModel, text, turn } from "../../../web/e2e/programs.mjs";
-import { startWithKey } from "./glasshouse.mjs";
+import { calls, reasoning, text, turn } from "../../../web/e2e/programs.mjs";
+import { startWithModel } from "./glasshouse.mjs";
 
 const AGENT = "glasshouse/agent";
 const weather = {
@@ -52,17 +52,12 @@ const cases = [
   { turns: [turn(text("Hello."))] },
 ];
 
-let glasshouse, model, client;
+let glasshouse, client;
 before(async () => {
-  model = await startModel(cases);
-  glasshouse = await startWithKey();
-  await glasshouse.connect("Scripted", model.url);
+  glasshouse = await startWithModel(cases);
   client = clientWith(glasshouse.key);
 });
-after(async () => {
-  await glasshouse?.stop();
-  await model?.stop();
-});
+after(() => glasshouse?.stop());
 
 const clientWith = (apiKey) => new OpenAI({ baseURL: `${glasshouse.url}/v1`, apiKey, maxRetries: 0 });
 const said = (content) => [{ role: "user", content }];
