@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Most tools a caller may bring.
-pub(crate) const TOOLS_LIMIT: usize = 128;
+const TOOLS_LIMIT: usize = 128;
 /// Longest name of a tool.
 const NAME_LIMIT: usize = 64;
 
@@ -59,7 +59,8 @@ impl CompletionRequest {
         let mut messages = messages(fields.get("messages"))?;
         let mode = take_research_prefix(&mut messages);
         check_says_something(&messages)?;
-        let tools = if wants_tools(&fields)? { tools(&fields)? } else { Vec::new() };
+        let tools =
+            if wants_tools(&fields)? { caller_tools(&fields, "function.name", tool)? } else { Vec::new() };
         let options = stream_options(&fields)?;
         let option = |name: &str| flag(&options, name, &format!("stream_options.{name}"));
         Ok(Self {
@@ -127,7 +128,12 @@ fn wants_tools(fields: &Map<String, Value>) -> Checked<bool> {
     }
 }
 
-fn tools(fields: &Map<String, Value>) -> Checked<Vec<CallerTool>> {
+/// The caller's tools, each read by `tool`. No two have one name, which stands in each at `name`.
+pub(crate) fn caller_tools(
+    fields: &Map<String, Value>,
+    name: &str,
+    tool: fn(&Value, &str) -> Checked<CallerTool>,
+) -> Checked<Vec<CallerTool>> {
     let tools = match present(fields, "tools") {
         None => return Ok(Vec::new()),
         Some(Value::Array(tools)) if tools.len() <= TOOLS_LIMIT => tools,
@@ -137,7 +143,7 @@ fn tools(fields: &Map<String, Value>) -> Checked<Vec<CallerTool>> {
     for (at, value) in tools.iter().enumerate() {
         let tool = tool(value, &format!("tools[{at}]"))?;
         if checked.iter().any(|other| other.name == tool.name) {
-            return wrong(&format!("`tools[{at}].function.name`"), "different from the names before it");
+            return wrong(&format!("`tools[{at}].{name}`"), "different from the names before it");
         }
         checked.push(tool);
     }

@@ -6,7 +6,7 @@ use crate::{
     conversation::{Checked, InvalidRequest, present, wrong},
     openai::{
         CallerTool,
-        completion_request::{TOOLS_LIMIT, caller_tool, flag},
+        completion_request::{caller_tool, caller_tools, flag},
     },
 };
 
@@ -21,7 +21,7 @@ pub(super) struct Tools {
 }
 
 pub(super) fn read(fields: &Map<String, Value>) -> Checked<Tools> {
-    let mut tools = Tools { offered: list(fields)?, ..Tools::default() };
+    let mut tools = Tools { offered: caller_tools(fields, "name", tool)?, ..Tools::default() };
     tools.choose(present(fields, "tool_choice"))?;
     if present(fields, "parallel_tool_calls").is_some()
         && !flag(fields, "parallel_tool_calls", "parallel_tool_calls")?
@@ -30,23 +30,6 @@ pub(super) fn read(fields: &Map<String, Value>) -> Checked<Tools> {
         tools.extra.insert("parallel_tool_calls".to_owned(), json!(false));
     }
     Ok(tools)
-}
-
-fn list(fields: &Map<String, Value>) -> Checked<Vec<CallerTool>> {
-    let list = match present(fields, "tools") {
-        None => return Ok(Vec::new()),
-        Some(Value::Array(list)) if list.len() <= TOOLS_LIMIT => list,
-        Some(_) => return wrong("`tools`", &format!("a list of at most {TOOLS_LIMIT} tools")),
-    };
-    let mut checked: Vec<CallerTool> = Vec::with_capacity(list.len());
-    for (at, value) in list.iter().enumerate() {
-        let tool = tool(value, &format!("tools[{at}]"))?;
-        if checked.iter().any(|other| other.name == tool.name) {
-            return wrong(&format!("`tools[{at}].name`"), "different from the names before it");
-        }
-        checked.push(tool);
-    }
-    Ok(checked)
 }
 
 fn tool(value: &Value, at: &str) -> Checked<CallerTool> {
