@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use domain::{EventBody, Message, Part, Role, RunEvent, ToolCall};
-use serde_json::Value;
+use domain::{EventBody, Message, Part, Role, RunEvent, ToolCall, message::arguments_text};
 
 /// Longest tool result taken along from an earlier turn, bytes: the model can read the files again.
 const RESULT_LIMIT_BYTES: usize = 4_000;
@@ -32,12 +31,13 @@ fn read(log: &[RunEvent], handed_over: &dyn Fn(&str) -> Option<String>) -> Vec<M
             EventBody::ToolRequested { call, .. } => step.calls.push(call.clone()),
             EventBody::ToolFinished { call, name, arguments, result, error, .. } => {
                 let result = if *error { format!("Error: {result}") } else { result.clone() };
-                let made = ToolCall { id: call.clone(), name: name.clone(), arguments: text_of(arguments) };
+                let made =
+                    ToolCall { id: call.clone(), name: name.clone(), arguments: arguments_text(arguments) };
                 step.finished.insert(call.clone(), (made, Some(cut(result))));
             }
             EventBody::ToolHandedOver { call, name, arguments } => {
                 if let Some(id) = handed_over(call) {
-                    let made = ToolCall { id, name: name.clone(), arguments: text_of(arguments) };
+                    let made = ToolCall { id, name: name.clone(), arguments: arguments_text(arguments) };
                     step.finished.insert(call.clone(), (made, None));
                 }
             }
@@ -74,13 +74,6 @@ impl Step {
         let mut messages = vec![Message { role: Role::Assistant, content, tool_calls, tool_call_id: None }];
         messages.extend(results);
         messages
-    }
-}
-
-fn text_of(arguments: &Value) -> String {
-    match arguments {
-        Value::String(raw) => raw.clone(),
-        value => value.to_string(),
     }
 }
 

@@ -98,6 +98,15 @@ pub fn plain_text(parts: &[Part]) -> String {
     texts.join("\n")
 }
 
+/// The way back from [`arguments_value`]: the arguments as the model wrote them, near enough.
+#[must_use]
+pub fn arguments_text(arguments: &Value) -> String {
+    match arguments {
+        Value::String(raw) => raw.clone(),
+        value => value.to_string(),
+    }
+}
+
 /// The model's argument text as JSON, or as a JSON string where it is not JSON.
 #[must_use]
 pub fn arguments_value(raw: &str) -> Value {

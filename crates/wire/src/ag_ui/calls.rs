@@ -1,6 +1,6 @@
 //! A tool call on its way to an AG-UI client: its start, its arguments, its result.
 
-use domain::AgentPath;
+use domain::{AgentPath, message::arguments_text};
 use serde_json::Value;
 
 use super::{
@@ -67,11 +67,8 @@ impl AgUiEncoder {
         let agent = open.agent.clone();
         let tool_call_id = self.id(call, "");
         if let (false, Some(whole)) = (had_some, whole) {
-            let delta = match whole {
-                Value::String(raw) => raw.clone(),
-                whole => whole.to_string(),
-            };
-            self.put(&agent, &Event::ToolCallArgs { tool_call_id, delta: &delta }, sink);
+            let delta = &*arguments_text(whole);
+            self.put(&agent, &Event::ToolCallArgs { tool_call_id, delta }, sink);
         }
         self.put(&agent, &Event::ToolCallEnd { tool_call_id }, sink);
     }

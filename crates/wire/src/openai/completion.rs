@@ -1,11 +1,11 @@
 //! The answer for a caller of an agent that does not stream: the same run, collected.
 
-use domain::{EventBody, Outcome, Problem, RunEvent, RunId, Usage};
+use domain::{EventBody, Outcome, Problem, RunEvent, RunId, Usage, message::arguments_text};
 use serde_json::{Value, json};
 
 use super::{
     chunk_encoder::usage_value,
-    completion_encoder::{arguments_text, completion_id, failure, finish_reason, outer_call_id},
+    completion_encoder::{completion_id, failure, finish_reason, outer_call_id},
 };
 
 /// A run being collected.

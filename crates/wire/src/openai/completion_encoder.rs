@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use domain::{EventBody, Outcome, Problem, ProblemCode, RunEvent, RunId, Usage};
+use domain::{EventBody, Outcome, Problem, ProblemCode, RunEvent, RunId, Usage, message::arguments_text};
 use serde_json::Value;
 
 use super::{ChunkEncoder, DONE, ErrorObject, open_webui::Extras};
@@ -239,14 +239,6 @@ pub(super) fn finish_reason(outcome: Outcome) -> Option<&'static str> {
 
 pub(crate) fn failure(problem: Option<&Problem>) -> (ProblemCode, &str) {
     problem.map_or((ProblemCode::Internal, "The run failed."), |problem| (problem.code, &problem.message))
-}
-
-/// The arguments as the model wrote them, near enough.
-pub(crate) fn arguments_text(arguments: &Value) -> String {
-    match arguments {
-        Value::String(raw) => raw.clone(),
-        value => value.to_string(),
-    }
 }
 
 /// The id of a run's answer.

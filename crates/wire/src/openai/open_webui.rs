@@ -6,12 +6,13 @@ use std::collections::{HashMap, HashSet};
 use domain::{
     AgentPath, EventBody, RunEvent,
     event::{NoticeLevel, Source},
+    message::arguments_text,
 };
 use serde_json::{Value, json};
 
 use super::{
     ChunkEncoder,
-    completion_encoder::{Output, arguments_text, outer_call_id},
+    completion_encoder::{Output, outer_call_id},
 };
 
 /// The shortest time between two statuses: each costs Open WebUI a rewrite of the whole chat.

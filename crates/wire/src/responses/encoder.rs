@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use domain::{EventBody, Problem, ProblemCode, RunEvent, RunId, event::Source};
+use domain::{EventBody, Problem, ProblemCode, RunEvent, RunId, event::Source, message::arguments_text};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -13,10 +13,7 @@ use super::{
     item::{Item, Kind, shown_result},
     object::{End, object},
 };
-use crate::{
-    Frame,
-    openai::completion_encoder::{arguments_text, outer_call_id},
-};
+use crate::{Frame, openai::completion_encoder::outer_call_id};
 
 /// What a caller asked for.
 #[derive(Debug, Clone)]
