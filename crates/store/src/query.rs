@@ -26,6 +26,16 @@ pub(crate) enum On<'a, DB: Database> {
     Tx(&'a mut Lane<DB>),
 }
 
+impl<'a, DB: Database> On<'a, DB> {
+    /// The connection; one that is taken for this statement is kept in `free` and goes back from there.
+    async fn lane(self, free: &'a mut Option<Lane<DB>>) -> Result<&'a mut Lane<DB>, sqlx::Error> {
+        match self {
+            Self::Any(lanes) => Ok(free.insert(lanes.acquire().await?)),
+            Self::Tx(lane) => Ok(lane),
+        }
+    }
+}
+
 impl Query<'_> {
     /// Gives the next placeholder its value. For text use [`Query::text`] or [`Query::id`].
     pub(crate) fn bind<'t, T>(self, value: T) -> Self
@@ -136,14 +146,8 @@ where
     DB::Arguments: IntoArguments<DB>,
     for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
 {
-    let mut free;
-    let lane = match on {
-        On::Any(lanes) => {
-            free = lanes.acquire().await?;
-            &mut free
-        }
-        On::Tx(lane) => lane,
-    };
+    let mut free = None;
+    let lane = on.lane(&mut free).await?;
     let outcome = query.execute(lane.connection()?).await;
     lane.note(outcome)
 }
@@ -157,14 +161,8 @@ where
     DB::Arguments: IntoArguments<DB>,
     for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
 {
-    let mut free;
-    let lane = match on {
-        On::Any(lanes) => {
-            free = lanes.acquire().await?;
-            &mut free
-        }
-        On::Tx(lane) => lane,
-    };
+    let mut free = None;
+    let lane = on.lane(&mut free).await?;
     let outcome = query.fetch_all(lane.connection()?).await;
     lane.note(outcome)
 }
