@@ -3,16 +3,22 @@
 use std::net::SocketAddr;
 
 use anyhow::{Context, bail};
+use memchr::memmem;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
     time::Instant,
 };
 
+/// How a chunked answer ends.
+const CHUNKS_END: &[u8] = b"0\r\n\r\n";
+
 /// A kept-alive connection.
 pub(crate) struct Client {
     stream: TcpStream,
     buffer: Vec<u8>,
+    /// Lines that are sent with each request, with their line ends.
+    headers: String,
 }
 
 /// When things came, after the request was sent.
@@ -22,6 +28,8 @@ pub(crate) struct Timing {
     pub(crate) first_ms: f64,
     /// The first occurrence of the mark.
     pub(crate) mark_ms: Option<f64>,
+    /// How often the mark occurred.
+    pub(crate) marks: usize,
     /// The end.
     pub(crate) end_ms: f64,
 }
@@ -30,23 +38,30 @@ impl Client {
     pub(crate) async fn connect(address: SocketAddr) -> anyhow::Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
-        Ok(Self { stream, buffer: Vec::with_capacity(16 * 1024) })
+        Ok(Self { stream, buffer: Vec::with_capacity(16 * 1024), headers: String::new() })
+    }
+
+    /// Sends these lines, each with its line end, with every request.
+    pub(crate) fn with_headers(self, headers: &str) -> Self {
+        Self { headers: headers.to_owned(), ..self }
     }
 
     /// Sends a request and returns once the header of the answer is there; what follows it stays in the buffer.
     pub(crate) async fn send(&mut self, method: &str, path: &str, body: &str) -> anyhow::Result<String> {
         let request = format!(
-            "{method} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            "{method} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n{}content-length: {}\r\n\r\n{body}",
+            self.headers,
             body.len()
         );
         self.stream.write_all(request.as_bytes()).await?;
         self.buffer.clear();
         loop {
-            if let Some(end) = find(&self.buffer, b"\r\n\r\n") {
+            if let Some(end) = memmem::find(&self.buffer, b"\r\n\r\n") {
                 let header = String::from_utf8_lossy(&self.buffer[..end]).into_owned();
                 self.buffer.drain(..end + 4);
                 if !header.starts_with("HTTP/1.1 2") {
-                    bail!("{path} answered {header} {}", String::from_utf8_lossy(&self.buffer));
+                    let (status, body) = (header.lines().next(), String::from_utf8_lossy(&self.buffer));
+                    bail!("{path} answered {} {body}", status.unwrap_or_default());
                 }
                 return Ok(header);
             }
@@ -59,30 +74,48 @@ impl Client {
         let began = Instant::now();
         let ms = || began.elapsed().as_secs_f64() * 1000.0;
         self.send("POST", path, body).await?;
-        let (mut first_ms, mut mark_ms) = (None, None);
+        let (mut first_ms, mut mark_ms, mut marks) = (None, None, 0);
         loop {
             if !self.buffer.is_empty() {
                 first_ms.get_or_insert_with(ms);
             }
-            if mark_ms.is_none() && find(&self.buffer, mark).is_some() {
-                mark_ms = Some(ms());
+            let mut looked_at = 0;
+            while let Some(at) = memmem::find(&self.buffer[looked_at..], mark) {
+                mark_ms.get_or_insert_with(ms);
+                marks += 1;
+                looked_at += at + mark.len();
             }
-            if self.buffer.ends_with(b"0\r\n\r\n") {
+            if self.buffer.ends_with(CHUNKS_END) {
                 let first_ms = first_ms.context("an empty answer")?;
-                return Ok(Timing { first_ms, mark_ms, end_ms: ms() });
+                return Ok(Timing { first_ms, mark_ms, marks, end_ms: ms() });
             }
             // Only the end of what has been seen can be the beginning of something looked for.
-            let keep = mark.len().max(8);
-            if self.buffer.len() > keep {
-                self.buffer.drain(..self.buffer.len() - keep);
-            }
+            let keep = CHUNKS_END.len().max(mark.len() - 1);
+            let seen = looked_at.max(self.buffer.len().saturating_sub(keep));
+            self.buffer.drain(..seen);
             self.more().await?;
         }
     }
 
+    /// Sends a request and reads its answer, of known length or chunked, to the end. Returns how long it took,
+    /// milliseconds.
+    pub(crate) async fn ask(&mut self, path: &str, body: &str) -> anyhow::Result<f64> {
+        let began = Instant::now();
+        let header = self.send("POST", path, body).await?;
+        let length = header.lines().find_map(|line| {
+            let (name, value) = line.split_once(':')?;
+            name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().ok())?
+        });
+        while !length.map_or_else(|| self.buffer.ends_with(CHUNKS_END), |length| self.buffer.len() >= length)
+        {
+            self.more().await?;
+        }
+        Ok(began.elapsed().as_secs_f64() * 1000.0)
+    }
+
     /// Reads until `mark` has come.
     pub(crate) async fn until(&mut self, mark: &[u8]) -> anyhow::Result<()> {
-        while find(&self.buffer, mark).is_none() {
+        while memmem::find(&self.buffer, mark).is_none() {
             self.more().await?;
         }
         Ok(())
@@ -94,8 +127,4 @@ impl Client {
         }
         Ok(())
     }
-}
-
-fn find(text: &[u8], mark: &[u8]) -> Option<usize> {
-    text.windows(mark.len()).position(|window| window == mark)
 }

@@ -22,7 +22,7 @@ pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
     let program = Program::start(Setup { program, upstream: Some(model.base_url()), data_dir: None })?;
     let mut writer = Client::connect(program.address).await?;
     let run = start_run(&mut writer, &program).await?;
-    let (before_mb, _) = program.memory_mb()?;
+    let (before_mb, _) = program.process.memory_mb()?;
     let mut clients = Vec::new();
     for _ in 0..readers {
         let mut client = Client::connect(program.address).await?;
@@ -32,7 +32,7 @@ pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
     }
     // Freed memory goes back after two seconds.
     tokio::time::sleep(Duration::from_secs(4)).await;
-    let (after_mb, _) = program.memory_mb()?;
+    let (after_mb, _) = program.process.memory_mb()?;
     print(
         "5,000 readers of one silent run",
         &[

@@ -1,9 +1,13 @@
 //! Load drivers: measures the release build against a scripted model server and prints tables.
 //!
-//! `bench [turns] [streams] [idle] [start]`; without a name, all of them.
+//! `bench [start] [turns] [streams] [idle] [gateway] [encoders]`; without a name, all of them.
 
 mod client;
+mod counting;
+mod encoders;
+mod gateway;
 mod idle;
+mod process;
 mod program;
 mod start;
 mod streams;
@@ -22,6 +26,12 @@ struct Options {
     /// The program to measure.
     #[arg(long, default_value = "target/release/glasshouse")]
     program: PathBuf,
+    /// The LiteLLM program to measure beside it.
+    #[arg(long)]
+    litellm: Option<PathBuf>,
+    /// The script of Portkey's gateway to measure beside it.
+    #[arg(long)]
+    portkey: Option<PathBuf>,
     /// Shorter runs, for trying the benchmark itself.
     #[arg(long)]
     quick: bool,
@@ -37,6 +47,10 @@ enum Bench {
     Idle,
     /// Start to ready, and memory at rest.
     Start,
+    /// Chat completions passed on: through us, a raw copy and other gateways.
+    Gateway,
+    /// What an event costs in each format.
+    Encoders,
 }
 
 #[tokio::main]
@@ -54,6 +68,13 @@ async fn main() -> anyhow::Result<()> {
     }
     if wanted(Bench::Idle) {
         idle::measure(&options.program, options.quick).await?;
+    }
+    if wanted(Bench::Encoders) {
+        encoders::measure(options.quick)?;
+    }
+    if wanted(Bench::Gateway) {
+        let peers = gateway::Peers { litellm: options.litellm, portkey: options.portkey };
+        gateway::measure(&options.program, &peers, options.quick).await?;
     }
     Ok(())
 }

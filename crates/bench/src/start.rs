@@ -19,7 +19,7 @@ pub(crate) async fn measure(program: &Path) -> anyhow::Result<()> {
     }
     let at_rest = Program::start(setup())?;
     tokio::time::sleep(Duration::from_secs(5)).await;
-    let (rest_mb, _) = at_rest.memory_mb()?;
+    let (rest_mb, _) = at_rest.process.memory_mb()?;
     drop(at_rest);
     std::fs::remove_dir_all(&data_dir)?;
     print(

@@ -38,10 +38,10 @@ async fn measure_level(program: &Path, streams: u32) -> anyhow::Result<()> {
     let program = Program::start(Setup { program, upstream: Some(model.base_url()), data_dir: None })?;
     until_model_known(&program).await?;
     let mut direct = first_tokens(upstream, "/v1/chat/completions", "\"content\":\"token", streams).await?;
-    let cpu_before = program.cpu_s()?;
+    let cpu_before = program.process.cpu_s()?;
     let mut through = first_tokens(program.address, "/chat/stream", "\"type\":\"token\"", streams).await?;
-    let cpu_us = (program.cpu_s()? - cpu_before) * 1e6 / (f64::from(streams) * 100.0);
-    let (_, peak_mb) = program.memory_mb()?;
+    let cpu_us = (program.process.cpu_s()? - cpu_before) * 1e6 / (f64::from(streams) * 100.0);
+    let (_, peak_mb) = program.process.memory_mb()?;
     let [p50, p99] = [0.5, 0.99].map(|share| {
         let (direct, through) = (percentile(&mut direct, share), percentile(&mut through, share));
         (direct, through, through - direct)

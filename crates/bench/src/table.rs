@@ -1,4 +1,4 @@
-//! Figures side by side with what is aimed at.
+//! Figures side by side with what is aimed at, and contenders side by side.
 
 /// One line: what was measured, the figure, the aim, and whether it is met.
 pub(crate) struct Row {
@@ -25,6 +25,28 @@ pub(crate) fn print(title: &str, rows: &[Row]) {
             Some(Aim::AtLeast(limit)) => format!("aim ≥ {limit} {unit}, {}", verdict(figure >= limit)),
         };
         println!("  {what:<46} {figure:>10.2} {unit:<7} {aim}");
+    }
+}
+
+/// Prints a line for each contender: its figures below their names, or in words why there are none.
+#[expect(clippy::print_stdout, reason = "a benchmark prints")]
+pub(crate) fn print_grid(title: &str, columns: &[&str], lines: &[(String, Result<Vec<String>, String>)]) {
+    let width = |at: usize, name: &str| {
+        let cells = lines.iter().filter_map(|(_, cells)| Some(cells.as_ref().ok()?.get(at)?.chars().count()));
+        cells.max().unwrap_or(0).max(name.chars().count())
+    };
+    let widths: Vec<usize> = columns.iter().enumerate().map(|(at, name)| width(at, name)).collect();
+    let names = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let line = |cells: &mut dyn Iterator<Item = &str>| -> String {
+        cells.zip(&widths).map(|(cell, width)| format!("  {cell:>width$}")).collect()
+    };
+    println!("\n{title}\n  {:<names$}{}", "", line(&mut columns.iter().copied()));
+    for (name, cells) in lines {
+        let cells = match cells {
+            Ok(cells) => line(&mut cells.iter().map(String::as_str)),
+            Err(why) => format!("  not measured: {why}"),
+        };
+        println!("  {name:<names$}{cells}");
     }
 }
 

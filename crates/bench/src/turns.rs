@@ -71,7 +71,7 @@ pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
     let mut straight = straight(&model, repeats).await?;
     let alone = alone(&program, repeats).await?;
     let (crowd, rate, cpu_ms) = at_once(&program, Duration::from_secs(if quick { 2 } else { 10 })).await?;
-    let (_, peak_mb) = program.memory_mb()?;
+    let (_, peak_mb) = program.process.memory_mb()?;
     let mut whole: Vec<f64> = alone.iter().map(|timing| timing.end_ms).collect();
     let mut first: Vec<f64> = crowd.iter().map(|timing| timing.first_ms).collect();
     print(
@@ -139,7 +139,7 @@ async fn at_once(
     program: &Program,
     time: Duration,
 ) -> anyhow::Result<(Vec<crate::client::Timing>, f64, f64)> {
-    let (began, cpu_before) = (Instant::now(), program.cpu_s()?);
+    let (began, cpu_before) = (Instant::now(), program.process.cpu_s()?);
     let deadline = began + time;
     let body: Arc<str> = request().into();
     let mut workers = tokio::task::JoinSet::new();
@@ -160,6 +160,6 @@ async fn at_once(
     }
     #[expect(clippy::cast_precision_loss, reason = "a few thousand")]
     let runs = all.len() as f64;
-    let cpu_ms = (program.cpu_s()? - cpu_before) * 1000.0 / runs;
+    let cpu_ms = (program.process.cpu_s()? - cpu_before) * 1000.0 / runs;
     Ok((all, runs / began.elapsed().as_secs_f64(), cpu_ms))
 }

@@ -19,7 +19,7 @@ pub enum Step {
     Text {
         /// All of it.
         text: String,
-        /// How fast; all at once where absent.
+        /// How fast; in one write where absent, without waiting but each in a write of its own where infinite.
         #[serde(default)]
         tokens_per_second: Option<f64>,
     },
@@ -160,10 +160,12 @@ impl Reply {
         Self::stream(&[Step::Calls { calls: calls.collect() }, Step::Finish { reason: Finish::ToolCalls }])
     }
 
-    /// Any answer.
+    /// Any answer that is not streamed; its length is told, as servers do.
     #[must_use]
     pub fn status(status: u16, headers: &[(&str, &str)], body: &str) -> Self {
-        Self::answer(status, headers, vec![Part::Bytes(Bytes::copy_from_slice(body.as_bytes()))])
+        let length = body.len().to_string();
+        let headers = [headers, &[("content-length", length.as_str())]].concat();
+        Self::answer(status, &headers, vec![Part::Bytes(Bytes::copy_from_slice(body.as_bytes()))])
     }
 
     /// OpenAI's error object.
@@ -293,7 +295,10 @@ impl Encoder {
 
     fn part(&mut self, part: Part) {
         self.flush();
-        self.parts.push(part);
+        // A pause of nothing only ends the write.
+        if !matches!(part, Part::Pause(Duration::ZERO)) {
+            self.parts.push(part);
+        }
     }
 
     fn flush(&mut self) {
@@ -365,6 +370,7 @@ mod tests {
         let text = |rate| Step::Text { text: "a b c".into(), tokens_per_second: rate };
         let finish = Step::Finish { reason: Finish::Stop };
         assert_eq!(parts(&[text(None), finish.clone()]), ["6"]);
+        assert_eq!(parts(&[text(Some(f64::INFINITY)), finish.clone()]), ["1", "1", "1", "3"]);
         assert_eq!(parts(&[text(None), Step::Pause { ms: 5 }, finish.clone()]), ["4", "Pause(5ms)", "2"]);
         assert_eq!(
             parts(&[text(Some(100.0)), finish]),

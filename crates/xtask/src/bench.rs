@@ -2,7 +2,10 @@
 
 use std::process::Command;
 
-use crate::command::{self, cargo, debug_folder, root};
+use crate::{
+    command::{self, cargo, debug_folder, root},
+    parts::gateways,
+};
 
 /// Builds the program and the bench, and runs the bench with `arguments`.
 ///
@@ -15,6 +18,16 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
     let mut bench = Command::new(release.join("bench"));
     if !arguments.iter().any(|argument| argument.starts_with("--program")) {
         bench.arg("--program").arg(release.join("glasshouse"));
+    }
+    // They are large, so not for those who measure everything without naming it.
+    if arguments.iter().any(|argument| argument == "gateway") {
+        for (option, installed) in [("--litellm", gateways::litellm()), ("--portkey", gateways::portkey())] {
+            match installed {
+                Ok(path) => drop(bench.arg(option).arg(path)),
+                // The table says that it is missing.
+                Err(error) => println!("Measuring without it: {error:#}"),
+            }
+        }
     }
     bench.args(arguments).current_dir(root());
     command::run(&mut bench)

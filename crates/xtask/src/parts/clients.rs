@@ -37,7 +37,7 @@ fn python_test(folder: &Path) -> anyhow::Result<Command> {
 }
 
 /// Installs what `requirements.txt` lists into an environment of its own; returns its Python.
-fn install_python(folder: &Path) -> anyhow::Result<PathBuf> {
+pub(super) fn install_python(folder: &Path) -> anyhow::Result<PathBuf> {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     let environment = parts_folder()?.join(format!("python-{name}"));
     let (python, stamp) = (environment.join("bin/python"), environment.join("installed-requirements.txt"));
@@ -79,7 +79,7 @@ fn node_test(folder: &Path) -> anyhow::Result<Command> {
 }
 
 /// Installs what `package-lock.json` lists.
-fn install_node(folder: &Path) -> anyhow::Result<()> {
+pub(super) fn install_node(folder: &Path) -> anyhow::Result<()> {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     let listed = folder.join("package-lock.json");
     let lock = fs::read(&listed).with_context(|| format!("cannot read {}", listed.display()))?;

@@ -5,7 +5,7 @@ use crate::{expect_none, repository::files_named};
 /// Each crate with those of ours it may use. A new arrow is a decision: say why in `docs/decisions/`.
 const ARROWS: [(&str, &[&str]); 9] = [
     ("agent", &["domain", "llm", "store"]),
-    ("bench", &["scripted"]),
+    ("bench", &["domain", "scripted", "wire"]),
     ("domain", &[]),
     ("llm", &["domain", "wire"]),
     ("scripted", &["domain", "wire"]),

@@ -1,0 +1,199 @@
+//! What an event costs in each format, from the log to the bytes that go out: time, and how often memory is asked for.
+
+#[expect(clippy::unwrap_used, reason = "they are made for tests, which may fail loudly")]
+#[path = "../../wire/tests/golden/scenarios/mod.rs"]
+mod scenarios;
+
+use std::{hint::black_box, time::Instant};
+
+use domain::{AgentPath, EventBody, RunEvent};
+use wire::{
+    Frame,
+    ag_ui::{AgUiEncoder, Door},
+    chat_stream::{ChatStreamEncoder, ChatStreamOptions},
+    debug_events::DebugEvent,
+    details::DetailsEncoder,
+    markup::{MarkupEncoder, Writing},
+    openai::{CompletionEncoder, CompletionOptions},
+    responses::{ResponseEncoder, ResponseOptions},
+    tool_calls::ToolCallsEncoder,
+    ui_message_stream::UiMessageEncoder,
+};
+
+use crate::{
+    counting::allocations,
+    table::{Aim, Row, percentile, print, print_grid},
+    turns::row,
+};
+
+/// Tokens of the text whose deltas are measured.
+const TOKENS: u64 = 500;
+/// How often each log is encoded; the median counts.
+const REPEATS: usize = 400;
+
+/// Gives the frames of an event.
+type Encoder = Box<dyn FnMut(&RunEvent) -> Vec<Frame>>;
+
+struct Format {
+    name: &'static str,
+    /// Whether the aims are for it: the doors through which most tokens go.
+    hot: bool,
+    /// A new encoder for a reader at the beginning of a log.
+    make: fn() -> Encoder,
+}
+
+/// Those of `GET /runs/{run}/events`. The stored form is no encoder: its bytes are there already.
+const FORMATS: [Format; 9] = [
+    Format {
+        name: "openai",
+        hot: true,
+        make: || {
+            let mut encoder = CompletionEncoder::new(CompletionOptions::watching());
+            Box::new(move |event| encoder.push(event))
+        },
+    },
+    Format {
+        name: "chat",
+        hot: true,
+        make: || {
+            let mut encoder = ChatStreamEncoder::new(ChatStreamOptions::default());
+            Box::new(move |event| encoder.push(event))
+        },
+    },
+    Format {
+        name: "ag_ui",
+        hot: true,
+        make: || {
+            let mut encoder = AgUiEncoder::new(Door::watching());
+            Box::new(move |event| encoder.push(event))
+        },
+    },
+    Format {
+        name: "responses",
+        hot: false,
+        make: || {
+            let mut encoder = ResponseEncoder::new(ResponseOptions::watching());
+            Box::new(move |event| encoder.push(event))
+        },
+    },
+    Format {
+        name: "ui_message_stream",
+        hot: false,
+        make: || {
+            let mut encoder = UiMessageEncoder::default();
+            Box::new(move |event| encoder.push(event))
+        },
+    },
+    Format {
+        name: "tool_calls",
+        hot: false,
+        make: || {
+            let mut encoder = ToolCallsEncoder::default();
+            Box::new(move |event| encoder.push(event))
+        },
+    },
+    Format {
+        name: "markup",
+        hot: false,
+        make: || {
+            let mut encoder = MarkupEncoder::new(Writing::default());
+            Box::new(move |event| encoder.push(event))
+        },
+    },
+    Format {
+        name: "details",
+        hot: false,
+        make: || {
+            let mut encoder = DetailsEncoder::new(Writing::default());
+            Box::new(move |event| encoder.push(event))
+        },
+    },
+    Format {
+        name: "debug",
+        hot: false,
+        make: || {
+            Box::new(|event| {
+                let frame = |event: DebugEvent| serde_json::to_string(&event).unwrap_or_default();
+                let data = DebugEvent::of(event).map(frame);
+                data.map(|data| Frame { id: Some(event.seq), event: None, data }).into_iter().collect()
+            })
+        },
+    },
+];
+
+/// What one event costs, on average over a log.
+struct Cost {
+    time_us: f64,
+    allocations: f64,
+}
+
+pub(crate) fn measure(quick: bool) -> anyhow::Result<()> {
+    let repeats = if quick { REPEATS / 20 } else { REPEATS };
+    // One result of a megabyte would be all that the average tells of.
+    let scenarios: Vec<_> = scenarios::all().into_iter().filter(|(name, _)| *name != "huge_result").collect();
+    let (before, tokens) = text()?;
+    let (mut lines, mut aims) = (Vec::new(), Vec::<Row>::new());
+    for Format { name, hot, make } in FORMATS {
+        let token = cost(make, repeats, &[(&before, &tokens)]);
+        let logs: Vec<_> = scenarios.iter().map(|(_, log)| (&[][..], &log[..])).collect();
+        let whole = cost(make, repeats, &logs);
+        let cells = [token.time_us, token.allocations, whole.time_us, whole.allocations];
+        lines.push((name.to_owned(), Ok(cells.map(|figure| format!("{figure:.2}")).to_vec())));
+        if hot {
+            aims.push(row(name, token.time_us, "µs", Some(Aim::AtMost(2.0))));
+            aims.push(row(name, token.allocations, "allocs", Some(Aim::AtMost(2.0))));
+        }
+    }
+    let columns = ["a token µs", "allocations", "any event µs", "allocations"];
+    print_grid(
+        "Encoders: a token of an answer, and the events of all golden logs on average",
+        &columns,
+        &lines,
+    );
+    print("A token in the formats that most of them go through", &aims);
+    Ok(())
+}
+
+/// A log up to an answer's first delta, and the others.
+fn text() -> anyhow::Result<(Vec<RunEvent>, Vec<RunEvent>)> {
+    let run = "run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d".parse()?;
+    let event = |seq, body| RunEvent { run, seq, at: 1_763_760_000_000, agent: AgentPath::main(), body };
+    let item = || "t1".to_owned();
+    let delta = |seq| event(seq, EventBody::TextDelta { item: item(), delta: "token ".into() });
+    let before = vec![
+        event(1, EventBody::RunStarted { chat: None, message: None, model: "scripted".into() }),
+        event(2, EventBody::StepStarted { step: 1 }),
+        event(3, EventBody::TextStarted { item: item() }),
+        delta(4),
+    ];
+    Ok((before, (5..5 + TOKENS).map(delta).collect()))
+}
+
+/// Encodes logs, each as a beginning that is not measured and the rest.
+#[expect(clippy::cast_precision_loss, reason = "a few thousand events")]
+fn cost(make: fn() -> Encoder, repeats: usize, logs: &[(&[RunEvent], &[RunEvent])]) -> Cost {
+    let events = logs.iter().map(|(_, log)| log.len()).sum::<usize>() as f64;
+    let (mut times_us, mut allocated) = (Vec::with_capacity(repeats), 0);
+    let mut out = Vec::new();
+    for _ in 0..repeats {
+        let (mut time_us, mut count) = (0.0, 0);
+        for (before, log) in logs {
+            let mut encode = make();
+            for event in *before {
+                black_box(encode(event));
+            }
+            let (began, earlier) = (Instant::now(), allocations());
+            for event in *log {
+                out.clear();
+                encode(event).iter().for_each(|frame| frame.write(&mut out));
+                black_box(&out);
+            }
+            time_us += began.elapsed().as_secs_f64() * 1e6;
+            count += allocations() - earlier;
+        }
+        times_us.push(time_us);
+        // The last time counts: by then the buffer is as large as it gets, as in a long stream.
+        allocated = count;
+    }
+    Cost { time_us: percentile(&mut times_us, 0.5) / events, allocations: allocated as f64 / events }
+}

@@ -1,0 +1,183 @@
+//! Those that are measured, each in a process of its own.
+
+use std::{
+    fs::{self, File},
+    net::{Ipv4Addr, SocketAddr, TcpListener},
+    path::{Path, PathBuf},
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, bail};
+
+use super::{
+    Peers,
+    load::{Target, try_once},
+};
+use crate::{
+    process::Process,
+    program::{Program, Setup, new_folder},
+};
+
+/// Python needs it to load everything LiteLLM has.
+const START_TIMEOUT: Duration = Duration::from_secs(180);
+
+pub(super) const UPSTREAM: &str = "upstream itself";
+pub(super) const RAW_COPY: &str = "raw copy";
+pub(super) const GLASSHOUSE: &str = "Glasshouse";
+
+/// Something that answers chat completions.
+pub(super) struct Contender {
+    pub(super) name: &'static str,
+    pub(super) target: Target,
+    server: Server,
+}
+
+enum Server {
+    /// In this process.
+    Upstream,
+    Glasshouse(Program),
+    RawCopy(Process),
+    Peer(Peer),
+}
+
+impl Contender {
+    /// The process that is measured; the upstream shares ours.
+    pub(super) fn process(&self) -> Option<&Process> {
+        match &self.server {
+            Server::Upstream => None,
+            Server::Glasshouse(program) => Some(&program.process),
+            Server::RawCopy(process) => Some(process),
+            Server::Peer(peer) => Some(&peer.process),
+        }
+    }
+}
+
+/// A contender, or the name of one that could not be started, and why.
+pub(super) type Started = Result<Contender, (&'static str, String)>;
+
+pub(super) fn name(started: &Started) -> &'static str {
+    started.as_ref().map_or_else(|(name, _)| *name, |contender| contender.name)
+}
+
+/// Starts everyone before `upstream`.
+pub(super) async fn start(program: &Path, peers: &Peers, upstream: SocketAddr) -> Vec<Started> {
+    let named = |name| move |error: anyhow::Error| (name, format!("{error:#}"));
+    vec![
+        Ok(Contender { name: UPSTREAM, target: plain(upstream), server: Server::Upstream }),
+        raw_copy(program, upstream).await.map_err(named(RAW_COPY)),
+        glasshouse(program, upstream).await.map_err(named(GLASSHOUSE)),
+        portkey(peers.portkey.as_deref(), upstream).await.map_err(named("Portkey")),
+        litellm(peers.litellm.as_deref(), upstream).await.map_err(named("LiteLLM")),
+    ]
+}
+
+fn plain(address: SocketAddr) -> Target {
+    Target { address, headers: String::new() }
+}
+
+async fn raw_copy(program: &Path, upstream: SocketAddr) -> anyhow::Result<Contender> {
+    // It is built beside this program, and so beside the one that is measured only by default.
+    let beside = std::env::current_exe()?.with_file_name("raw-copy");
+    let path = if beside.is_file() { beside } else { program.with_file_name("raw-copy") };
+    let (process, address) =
+        Process::start_listening(Command::new(path).args(["--upstream", &upstream.to_string()]))?;
+    try_once(&plain(address)).await?;
+    Ok(Contender { name: RAW_COPY, target: plain(address), server: Server::RawCopy(process) })
+}
+
+async fn glasshouse(program: &Path, upstream: SocketAddr) -> anyhow::Result<Contender> {
+    let upstream = Some(format!("http://{upstream}/v1"));
+    let mut program = Program::start(Setup { program, upstream, data_dir: None })?;
+    let target = plain(program.address);
+    until_it_answers(&mut program.process, &target).await?;
+    Ok(Contender { name: GLASSHOUSE, target, server: Server::Glasshouse(program) })
+}
+
+/// A gateway of others: its process, and a folder for what it needs and writes.
+struct Peer {
+    process: Process,
+    folder: PathBuf,
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        self.process.end();
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+impl Peer {
+    /// Starts `command`; what it prints goes into a file, whose last line says why where it does not start.
+    async fn start(mut command: Command, folder: PathBuf, target: &Target) -> anyhow::Result<Self> {
+        let output = folder.join("output.txt");
+        let file = File::create(&output)?;
+        let process = Process::start(command.stdout(file.try_clone()?).stderr(file))?;
+        let mut peer = Self { process, folder };
+        if let Err(error) = until_it_answers(&mut peer.process, target).await {
+            let output = fs::read_to_string(output).unwrap_or_default();
+            bail!("{error:#}; it said last: {}", output.trim_end().lines().last().unwrap_or_default());
+        }
+        Ok(peer)
+    }
+}
+
+async fn until_it_answers(process: &mut Process, target: &Target) -> anyhow::Result<()> {
+    let began = Instant::now();
+    loop {
+        let Err(error) = try_once(target).await else { return Ok(()) };
+        if process.has_ended() {
+            bail!("it ended while starting");
+        }
+        if began.elapsed() > START_TIMEOUT {
+            return Err(error.context("it did not start"));
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+/// Without its page for people, and without the checks of a gateway that is open to the network.
+async fn portkey(script: Option<&Path>, upstream: SocketAddr) -> anyhow::Result<Contender> {
+    let script = script.context(NOT_INSTALLED)?;
+    let address = free_address()?;
+    let headers = format!(
+        "x-portkey-provider: openai\r\nx-portkey-custom-host: http://{upstream}/v1\r\nauthorization: Bearer none\r\n"
+    );
+    let target = Target { address, headers };
+    let mut command = Command::new("node");
+    command.arg(script).args([&format!("--port={}", address.port()), "--headless"]);
+    command.env("NODE_ENV", "production");
+    let peer = Peer::start(command, made_folder("portkey")?, &target).await?;
+    Ok(Contender { name: "Portkey", target, server: Server::Peer(peer) })
+}
+
+/// With one worker, without a database, keys and what it would ask other machines.
+async fn litellm(program: Option<&Path>, upstream: SocketAddr) -> anyhow::Result<Contender> {
+    let program = program.context(NOT_INSTALLED)?;
+    let (target, folder) = (plain(free_address()?), made_folder("litellm")?);
+    let config = folder.join("config.yaml");
+    let text = format!(
+        "model_list:\n  - model_name: scripted\n    litellm_params:\n      model: openai/scripted\n      \
+         api_base: http://{upstream}/v1\n      api_key: none\n\
+         general_settings:\n  dangerously_permit_weak_or_unset_master_key: true\n"
+    );
+    fs::write(&config, text).with_context(|| format!("cannot write {}", config.display()))?;
+    let mut command = Command::new(program);
+    command.arg("--config").arg(&config).args(["--host", "127.0.0.1", "--telemetry", "False"]);
+    command.args(["--port", &target.address.port().to_string()]);
+    command.env("LITELLM_LOCAL_MODEL_COST_MAP", "True").env("LITELLM_LOG", "ERROR");
+    let peer = Peer::start(command, folder, &target).await?;
+    Ok(Contender { name: "LiteLLM", target, server: Server::Peer(peer) })
+}
+
+const NOT_INSTALLED: &str = "not installed; `cargo xtask bench gateway` installs it";
+
+fn made_folder(name: &str) -> anyhow::Result<PathBuf> {
+    let folder = new_folder(name);
+    fs::create_dir_all(&folder)?;
+    Ok(folder)
+}
+
+fn free_address() -> anyhow::Result<SocketAddr> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("no free port")?.local_addr()?)
+}

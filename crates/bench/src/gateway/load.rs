@@ -1,0 +1,156 @@
+//! Puts the same load on each contender.
+
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use anyhow::bail;
+use scripted::{Behaviour, Finish, Reply, Request, ScriptedServer, ServerOptions, Step};
+use serde_json::json;
+use tokio::{task::JoinSet, time::Instant};
+
+use crate::client::Client;
+
+const PATH: &str = "/v1/chat/completions";
+/// In each stream.
+pub(super) const TOKENS: usize = 500;
+/// How each token begins. A number follows, as LiteLLM ends streams whose tokens are all the same.
+const TOKEN: &str = "token-";
+
+/// Where requests go, and with which headers of its own.
+#[derive(Debug, Clone)]
+pub(super) struct Target {
+    pub(super) address: SocketAddr,
+    /// Lines with their line ends.
+    pub(super) headers: String,
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// One JSON object, 0.9 KB.
+    Whole,
+    /// [`TOKENS`] tokens, each in a write of its own, none waiting for another.
+    Stream,
+}
+
+/// How much of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Load {
+    pub(super) kind: Kind,
+    pub(super) connections: usize,
+    pub(super) answers: usize,
+    /// After this no more begin; those that have begun are read to their end.
+    pub(super) time: Duration,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Tally {
+    /// For each answer: until its first token for a stream, else until its end.
+    pub(super) latencies_ms: Vec<f64>,
+    pub(super) tokens: usize,
+    pub(super) elapsed: Duration,
+}
+
+impl Tally {
+    pub(super) fn add(&mut self, other: Self) {
+        self.latencies_ms.extend(other.latencies_ms);
+        self.tokens += other.tokens;
+        self.elapsed += other.elapsed;
+    }
+}
+
+/// The model server behind all contenders.
+pub(super) async fn model() -> anyhow::Result<ScriptedServer> {
+    let text: String = (0..TOKENS).map(|number| format!("{TOKEN}{number} ")).collect();
+    let stream = Reply::stream(&[
+        Step::Text { text, tokens_per_second: Some(f64::INFINITY) },
+        Step::Usage { input_tokens: 200, output_tokens: 500 },
+        Step::Finish { reason: Finish::Stop },
+    ]);
+    let message = json!({"role": "assistant", "content": "An answer of some length. ".repeat(25)});
+    let whole = Reply::json(&json!({
+        "id": "chatcmpl-scripted",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "scripted",
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 200, "completion_tokens": 150, "total_tokens": 350},
+    }));
+    let choose = move |request: &Request| {
+        if request.body["stream"] == true { stream.clone() } else { whole.clone() }
+    };
+    let options = ServerOptions { keep_requests: false, ..ServerOptions::default() };
+    Ok(ScriptedServer::start_with(Behaviour::answer(choose), options).await?)
+}
+
+fn body(kind: Kind) -> String {
+    let messages = json!([
+        {"role": "system", "content": "You answer questions about a long text. ".repeat(20)},
+        {"role": "user", "content": "What does it say?"},
+    ]);
+    json!({"model": "scripted", "messages": messages, "stream": kind == Kind::Stream}).to_string()
+}
+
+/// Asks once, to see whether it answers.
+pub(super) async fn try_once(target: &Target) -> anyhow::Result<()> {
+    let load = Load { kind: Kind::Whole, connections: 1, answers: 1, time: Duration::MAX };
+    put_on(target, load).await.map(drop)
+}
+
+/// Asks for as many answers as wanted, or as come in the time, over connections that are there before.
+pub(super) async fn put_on(target: &Target, load: Load) -> anyhow::Result<Tally> {
+    let mut clients = Vec::new();
+    for _ in 0..load.connections {
+        clients.push(Client::connect(target.address).await?.with_headers(&target.headers));
+    }
+    let (left, body) = (Arc::new(AtomicUsize::new(load.answers)), Arc::<str>::from(body(load.kind)));
+    let began = Instant::now();
+    let mut workers = JoinSet::new();
+    for client in clients {
+        let (left, body) = (Arc::clone(&left), Arc::clone(&body));
+        workers.spawn(async move {
+            let may_go_on = || {
+                let one_less = |left: usize| left.checked_sub(1);
+                left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok()
+                    && began.elapsed() < load.time
+            };
+            work(client, load.kind, &body, may_go_on).await
+        });
+    }
+    let mut all = Tally::default();
+    while let Some(tally) = workers.join_next().await {
+        all.add(tally??);
+    }
+    all.elapsed = began.elapsed();
+    Ok(all)
+}
+
+async fn work(
+    mut client: Client,
+    kind: Kind,
+    body: &str,
+    may_go_on: impl Fn() -> bool,
+) -> anyhow::Result<Tally> {
+    let mut tally = Tally::default();
+    while may_go_on() {
+        match kind {
+            Kind::Whole => tally.latencies_ms.push(client.ask(PATH, body).await?),
+            Kind::Stream => {
+                let timing = client.stream(PATH, body, TOKEN.as_bytes()).await?;
+                if timing.marks != TOKENS {
+                    bail!("{} of {TOKENS} tokens came", timing.marks);
+                }
+                tally.tokens += timing.marks;
+                tally.latencies_ms.extend(timing.mark_ms);
+            }
+        }
+    }
+    Ok(tally)
+}

@@ -1,0 +1,69 @@
+//! A process under test: what it costs, and its end.
+
+use std::{
+    io::{BufRead, BufReader},
+    net::SocketAddr,
+    process::{Child, Command, Stdio},
+};
+
+use anyhow::Context;
+
+/// A running process; dropping it ends it.
+pub(crate) struct Process(Child);
+
+impl Process {
+    /// Starts a program without input.
+    pub(crate) fn start(command: &mut Command) -> anyhow::Result<Self> {
+        let child = command.stdin(Stdio::null()).spawn();
+        Ok(Self(child.with_context(|| format!("cannot start {}", command.get_program().display()))?))
+    }
+
+    /// Starts a program whose first line ends with the address it listens on, and waits for that line.
+    pub(crate) fn start_listening(command: &mut Command) -> anyhow::Result<(Self, SocketAddr)> {
+        let mut process = Self::start(command.stdout(Stdio::piped()))?;
+        let mut line = String::new();
+        let output = process.0.stdout.take().context("the program has no output")?;
+        BufReader::new(output).read_line(&mut line)?;
+        let address = line.trim().rsplit("http://").next().and_then(|address| address.parse().ok());
+        let address = address.with_context(|| format!("the program said {line:?}"))?;
+        Ok((process, address))
+    }
+
+    /// Ends it and waits until it is gone.
+    pub(crate) fn end(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+
+    /// Whether it has ended by itself.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        !matches!(self.0.try_wait(), Ok(None))
+    }
+
+    /// Memory in use and its highest point, MB.
+    pub(crate) fn memory_mb(&self) -> anyhow::Result<(f64, f64)> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.0.id()))?;
+        let field = |name: &str| -> Option<f64> {
+            let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+            Some(line.split_whitespace().next()?.parse::<f64>().ok()? / 1024.0)
+        };
+        Ok((field("VmRSS:").context("no VmRSS")?, field("VmHWM:").context("no VmHWM")?))
+    }
+
+    /// Processor time used so far, seconds.
+    pub(crate) fn cpu_s(&self) -> anyhow::Result<f64> {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.0.id()))?;
+        // The name, in brackets, may hold spaces; the figures come after it. A tick is a hundredth of a second.
+        let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+        let ticks =
+            |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok()).unwrap_or_default();
+        Ok((ticks(11) + ticks(12)) / 100.0)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
