@@ -52,7 +52,13 @@ impl Frames {
     }
 }
 
-/// Plain structs and values, which always have a JSON form.
+/// A payload as JSON.
 pub(crate) fn json(payload: &impl Serialize) -> String {
-    serde_json::to_string(payload).unwrap_or_default()
+    // Most frames find room in this, so that memory is asked for once.
+    let mut out = Vec::with_capacity(256);
+    // Plain structs and values always have a JSON form, and that is UTF-8.
+    match serde_json::to_writer(&mut out, payload) {
+        Ok(()) => String::from_utf8(out).unwrap_or_default(),
+        Err(_) => String::new(),
+    }
 }

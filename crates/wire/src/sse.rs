@@ -1,6 +1,6 @@
 //! Server-sent events: a decoder that takes bytes as they come, and the frames we send.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, io::Write};
 
 /// The comment that keeps a silent stream open.
 pub const KEEP_ALIVE: &str = ": keep-alive\n\n";
@@ -23,7 +23,8 @@ impl Frame {
             write_field(out, "event", event);
         }
         if let Some(id) = self.id {
-            write_field(out, "id", &id.to_string());
+            // Into a vector nothing fails.
+            let _ = writeln!(out, "id: {id}");
         }
         write_data(&self.data, out);
     }
@@ -33,7 +34,7 @@ impl Frame {
 pub fn write_data(data: &str, out: &mut Vec<u8>) {
     // JSON has no line breaks; other text needs one field per line.
     let mut rest = data;
-    while let Some(at) = rest.find(['\r', '\n']) {
+    while let Some(at) = memchr::memchr2(b'\r', b'\n', rest.as_bytes()) {
         write_field(out, "data", &rest[..at]);
         let end = if rest[at..].starts_with("\r\n") { at + 2 } else { at + 1 };
         rest = &rest[end..];

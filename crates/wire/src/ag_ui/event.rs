@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::ids::{Id, InterruptId, StepName};
+use crate::{Frame, frames::json};
 
 /// The version of the protocol we speak.
 pub(super) const PROTOCOL_VERSION: &str = "1.0";
@@ -176,10 +177,8 @@ impl Sink for () {
     fn put(&mut self, _: Stamped<'_>) {}
 }
 
-impl Sink for Vec<crate::Frame> {
+impl Sink for Vec<Frame> {
     fn put(&mut self, event: Stamped<'_>) {
-        // Plain structs and values always have a JSON form.
-        let data = serde_json::to_string(&event).unwrap_or_default();
-        self.push(crate::Frame { id: None, event: None, data });
+        self.push(Frame { id: None, event: None, data: json(&event) });
     }
 }

@@ -44,7 +44,11 @@ impl ChunkEncoder {
     /// More reasoning.
     #[must_use]
     pub fn reasoning(&self, text: &str) -> String {
-        self.delta(&json!({"reasoning_content": text}))
+        #[derive(Serialize)]
+        struct Delta<'a> {
+            reasoning_content: &'a str,
+        }
+        self.delta(&Delta { reasoning_content: text })
     }
 
     /// Tool call number `index` begins.
@@ -99,9 +103,14 @@ impl ChunkEncoder {
     }
 
     fn delta(&self, delta: &impl Serialize) -> String {
-        // Plain structs and values always have a JSON form.
-        let delta = serde_json::to_string(delta).unwrap_or_default();
-        format!(r#"{}"choices":[{{"index":0,"delta":{delta},"finish_reason":null}}]}}"#, self.head)
+        // Most chunks find room in this, so that memory is asked for once.
+        let mut out = Vec::with_capacity(self.head.len() + 192);
+        out.extend_from_slice(self.head.as_bytes());
+        out.extend_from_slice(br#""choices":[{"index":0,"delta":"#);
+        // Plain structs and values always have a JSON form, and that is UTF-8.
+        let _ = serde_json::to_writer(&mut out, delta);
+        out.extend_from_slice(br#","finish_reason":null}]}"#);
+        String::from_utf8(out).unwrap_or_default()
     }
 }
 

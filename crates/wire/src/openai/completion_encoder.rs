@@ -1,6 +1,6 @@
 //! Turns a run's events into the chunks of `POST /v1/chat/completions`, for callers of an agent.
 
-use std::collections::HashMap;
+use std::{borrow::Cow, collections::HashMap};
 
 use domain::{EventBody, Outcome, Problem, ProblemCode, RunEvent, RunId, Usage, message::arguments_text};
 use serde_json::Value;
@@ -52,25 +52,28 @@ struct Paragraphs {
 
 impl Paragraphs {
     /// What to send for more of `item`.
-    fn more(&mut self, item: &str, delta: &str) -> String {
+    fn more<'d>(&mut self, item: &str, delta: &'d str) -> Cow<'d, str> {
         if delta.is_empty() {
-            return String::new();
+            return Cow::Borrowed(delta);
         }
         match self.sent.get_mut(item) {
             Some(sent) => {
                 *sent += delta.len();
-                delta.to_owned()
+                Cow::Borrowed(delta)
             }
             None => {
                 self.sent.insert(item.to_owned(), delta.len());
-                let separator = if std::mem::replace(&mut self.any, true) { "\n\n" } else { "" };
-                format!("{separator}{delta}")
+                if std::mem::replace(&mut self.any, true) {
+                    Cow::Owned(format!("\n\n{delta}"))
+                } else {
+                    Cow::Borrowed(delta)
+                }
             }
         }
     }
 
     /// What is still to be sent of a whole text.
-    fn rest(&mut self, item: &str, text: &str) -> String {
+    fn rest<'d>(&mut self, item: &str, text: &'d str) -> Cow<'d, str> {
         let sent = self.sent.get(item).copied().unwrap_or(0);
         let rest = self.more(item, text.get(sent..).unwrap_or_default());
         self.sent.remove(item);
@@ -100,10 +103,7 @@ impl CompletionEncoder {
 
     /// The frames for the next event: usually one or none.
     pub fn push(&mut self, event: &RunEvent) -> Vec<Frame> {
-        let mut frames = Frames::of(event);
-        for data in self.read(event) {
-            frames.add(|| Frame { id: None, event: None, data });
-        }
+        let frames = self.read(event);
         if self.options.numbered { frames.numbered() } else { frames.unnumbered() }
     }
 
@@ -121,37 +121,38 @@ impl CompletionEncoder {
         Some(Frame { id: None, event: None, data })
     }
 
-    fn read(&mut self, event: &RunEvent) -> Vec<String> {
+    /// The frames for an event, without numbers.
+    fn read(&mut self, event: &RunEvent) -> Frames {
         let chunks = self.chunks.get_or_insert_with(|| {
             ChunkEncoder::new(&completion_id(event.run), event.at / 1000, &self.options.model)
         });
-        let mut out = Output { chunks, data: Vec::new() };
+        let mut out = Output { chunks, frames: Frames::of(event) };
         if let Some(extras) = &mut self.extras {
             extras.read(event, &mut out);
         }
         match &event.body {
-            EventBody::RunStarted { .. } => out.data.push(out.chunks.role()),
+            EventBody::RunStarted { .. } => out.push(out.chunks.role()),
             EventBody::TextDelta { item, delta } if event.agent.is_main() => {
-                out.text(self.texts.more(item, delta));
+                out.text(&self.texts.more(item, delta));
             }
             EventBody::TextFinished { item, text, .. } if event.agent.is_main() => {
-                out.text(self.texts.rest(item, text));
+                out.text(&self.texts.rest(item, text));
             }
             EventBody::ReasoningDelta { item, delta } if event.agent.is_main() => {
                 let text = self.reasoning.more(item, delta);
                 match &mut self.extras {
-                    Some(extras) => extras.think(event, text, &mut out),
-                    None => out.reasoning(text),
+                    Some(extras) => extras.think(event, &text, &mut out),
+                    None => out.reasoning(&text),
                 }
             }
             EventBody::ReasoningFinished { item, text, duration_ms } if event.agent.is_main() => {
                 let text = self.reasoning.rest(item, text);
                 match &mut self.extras {
                     Some(extras) => {
-                        extras.think(event, text, &mut out);
+                        extras.think(event, &text, &mut out);
                         extras.close_thought(Some(*duration_ms), &mut out);
                     }
-                    None => out.reasoning(text),
+                    None => out.reasoning(&text),
                 }
             }
             EventBody::ToolHandedOver { call, name, arguments } => {
@@ -186,44 +187,49 @@ impl CompletionEncoder {
             | EventBody::ModelCalled { .. }
             | EventBody::Notice { .. } => {}
         }
-        out.data
+        out.frames
     }
 }
 
-/// The data of the frames of one event.
+/// The frames of one event.
 pub(super) struct Output<'e> {
     pub(super) chunks: &'e ChunkEncoder,
-    pub(super) data: Vec<String>,
+    frames: Frames,
 }
 
 impl Output<'_> {
-    fn text(&mut self, text: String) {
+    /// Adds a frame with this data.
+    pub(super) fn push(&mut self, data: String) {
+        self.frames.add(|| Frame { id: None, event: None, data });
+    }
+
+    fn text(&mut self, text: &str) {
         if !text.is_empty() {
-            self.data.push(self.chunks.content(&text));
+            self.push(self.chunks.content(text));
         }
     }
 
-    pub(super) fn reasoning(&mut self, text: String) {
+    pub(super) fn reasoning(&mut self, text: &str) {
         if !text.is_empty() {
-            self.data.push(self.chunks.reasoning(&text));
+            self.push(self.chunks.reasoning(text));
         }
     }
 
     fn call(&mut self, index: usize, id: &str, name: &str, arguments: &Value) {
-        self.data.push(self.chunks.call_started(index, id, name));
-        self.data.push(self.chunks.call_arguments(index, &arguments_text(arguments)));
+        self.push(self.chunks.call_started(index, id, name));
+        self.push(self.chunks.call_arguments(index, &arguments_text(arguments)));
     }
 
     fn finish(&mut self, outcome: Outcome, problem: Option<&Problem>, usage: Option<Usage>) {
         let Some(reason) = finish_reason(outcome) else {
             let (code, message) = failure(problem);
-            return self.data.push(ErrorObject::new(code, message, None).to_json().to_string());
+            return self.push(ErrorObject::new(code, message, None).to_json().to_string());
         };
-        self.data.push(self.chunks.finish(reason));
+        self.push(self.chunks.finish(reason));
         if let Some(usage) = usage {
-            self.data.push(self.chunks.usage(usage));
+            self.push(self.chunks.usage(usage));
         }
-        self.data.push(DONE.to_owned());
+        self.push(DONE.to_owned());
     }
 }
 

@@ -109,7 +109,7 @@ impl Extras {
             }
             EventBody::AgentFinished { .. } => drop(self.agents.remove(&event.agent)),
             EventBody::SourcesFound { sources } => {
-                out.data.extend(sources.iter().map(|source| source_chunk(out.chunks, source)));
+                sources.iter().for_each(|source| out.push(source_chunk(out.chunks, source)));
             }
             EventBody::RunFinished { .. } => {
                 self.close_thought(None, out);
@@ -148,7 +148,7 @@ impl Extras {
     }
 
     /// More reasoning, with a row of its own: Open WebUI would add all of a run to the first one's.
-    pub(super) fn think(&mut self, event: &RunEvent, text: String, out: &mut Output<'_>) {
+    pub(super) fn think(&mut self, event: &RunEvent, text: &str, out: &mut Output<'_>) {
         if text.is_empty() {
             return;
         }
@@ -157,11 +157,11 @@ impl Extras {
             none => {
                 self.thoughts += 1;
                 let id = outer_call_id(event.run, &format!("rs_{}", self.thoughts));
-                out.data.push(out.chunks.item_added(&thought_item(&id, "in_progress", json!([]))));
+                out.push(out.chunks.item_added(&thought_item(&id, "in_progress", json!([]))));
                 none.insert(Thought { id, text: String::new() })
             }
         };
-        thought.text.push_str(&text);
+        thought.text.push_str(text);
         out.reasoning(text);
     }
 
@@ -173,7 +173,7 @@ impl Extras {
         if let Some(duration_ms) = duration_ms {
             item["duration"] = json!(duration_ms / 1000);
         }
-        out.data.push(out.chunks.item_done(&item));
+        out.push(out.chunks.item_done(&item));
     }
 
     /// Open WebUI would run a call that stays open, so its row says at once that the call is complete.
@@ -222,7 +222,7 @@ impl StatusLine {
         {
             self.sent_at = at;
             let data = self.show(out.chunks, description);
-            out.data.push(data);
+            out.push(data);
         }
     }
 
@@ -235,7 +235,7 @@ impl StatusLine {
     fn clear(&mut self, out: &mut Output<'_>) {
         self.held_back = None;
         if let Some(description) = self.shown.take() {
-            out.data.push(out.chunks.event("status", &status(&description, true)));
+            out.push(out.chunks.event("status", &status(&description, true)));
         }
     }
 }
@@ -260,8 +260,8 @@ fn source_chunk(chunks: &ChunkEncoder, source: &Source) -> String {
 impl Output<'_> {
     /// A row is whole as soon as it is there.
     fn row(&mut self, item: &Value) {
-        self.data.push(self.chunks.item_added(item));
-        self.data.push(self.chunks.item_done(item));
+        self.push(self.chunks.item_added(item));
+        self.push(self.chunks.item_done(item));
     }
 }
 

@@ -3,6 +3,7 @@
 use std::{borrow::Cow, ops::Range};
 
 use domain::Usage;
+use memchr::memmem;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -77,7 +78,7 @@ pub struct UsageWatch {
 impl UsageWatch {
     /// Looks at the next bytes, cut anywhere.
     pub fn feed(&mut self, bytes: &[u8]) {
-        let Some(last) = bytes.iter().rposition(|byte| *byte == b'\n') else {
+        let Some(last) = memchr::memrchr(b'\n', bytes) else {
             return self.keep(bytes);
         };
         let (whole, rest) = bytes.split_at(last + 1);
@@ -107,11 +108,11 @@ impl UsageWatch {
 
     fn read(&mut self, bytes: &[u8]) {
         // Nearly all chunks end here.
-        if find(bytes, USAGE).is_none() {
+        if memmem::find(bytes, USAGE).is_none() {
             return;
         }
         // Line by line: what is wrong in one of them is not wrong in the others.
-        for line in bytes.split(|byte| *byte == b'\n').filter(|line| find(line, USAGE).is_some()) {
+        for line in bytes.split(|byte| *byte == b'\n').filter(|line| memmem::find(line, USAGE).is_some()) {
             let line = String::from_utf8_lossy(line);
             let data = line.strip_prefix("data:").unwrap_or(&line);
             if let Ok(Chunk { usage: Some(usage), .. }) = Chunk::decode(data.trim()) {
@@ -119,10 +120,6 @@ impl UsageWatch {
             }
         }
     }
-}
-
-fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
-    bytes.windows(wanted.len()).position(|window| window == wanted)
 }
 
 #[cfg(test)]
