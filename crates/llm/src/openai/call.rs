@@ -3,14 +3,19 @@
 use std::{pin::Pin, sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
+use futures_util::FutureExt;
 use reqwest::{Method, Response, header};
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::{
+    task::yield_now,
+    time::{Instant, sleep_until, timeout},
+};
 
 use super::{
     Target,
     answer::Answer,
     ask::Ask,
     fault::{self, Fault, Retry},
+    gather::Gather,
     retry,
 };
 use crate::{Alarm, ModelError, ModelEvent};
@@ -47,6 +52,7 @@ enum Stage {
 struct Reading {
     response: Response,
     answer: Answer,
+    gather: Gather,
 }
 
 impl OpenAiCall {
@@ -105,7 +111,7 @@ impl OpenAiCall {
                 };
                 self.ask.was_accepted();
                 let answer = Answer::new(self.ask.text_reader());
-                self.stage = Stage::Reading(Box::new(Reading { response, answer }));
+                self.stage = Stage::Reading(Box::new(Reading { response, answer, gather: Gather::new() }));
                 Ok(())
             }
             Stage::Reading(reading) => {
@@ -146,12 +152,37 @@ impl OpenAiCall {
 impl Reading {
     /// Waits for more of the answer; says whether the answer has begun.
     async fn read_on(&mut self, silence: &mut Alarm, target: &Target) -> Result<bool, Fault> {
+        self.gather.over().await;
         let chunk = tokio::select! {
             biased;
             chunk = self.response.chunk() => Some(chunk),
             () = silence.rings() => None,
         };
-        let read = match chunk {
+        self.take(chunk, target)?;
+        while self.gather.has_gathered() && !self.answer.is_over() {
+            // The connection hands over a piece at a time: it needs a turn to bring the next.
+            yield_now().await;
+            let Some(chunk) = self.response.chunk().now_or_never() else { break };
+            self.take(Some(chunk), target)?;
+        }
+        // Never between the head of an answer and its first words.
+        if self.answer.has_begun() {
+            self.gather.begin();
+        }
+        if self.answer.is_over() {
+            let _ =
+                timeout(DRAIN_TIME, async { while let Ok(Some(_)) = self.response.chunk().await {} }).await;
+        }
+        Ok(self.answer.has_begun())
+    }
+
+    /// Reads a piece, the end, or how it broke off; nothing where silence has lasted too long.
+    fn take(
+        &mut self,
+        chunk: Option<Result<Option<Bytes>, reqwest::Error>>,
+        target: &Target,
+    ) -> Result<(), Fault> {
+        match chunk {
             Some(Ok(Some(bytes))) => self.answer.feed(&bytes, target),
             Some(Ok(None)) => self.answer.end(target),
             // The model was done: what is missing is only the formal end.
@@ -159,13 +190,7 @@ impl Reading {
             Some(Err(_)) => Err(Fault::truncated()),
             None if self.answer.has_begun() => Err(Fault::went_silent(target.settings.idle_timeout)),
             None => Err(Fault::no_first_token(target.settings.first_token_timeout)),
-        };
-        read?;
-        if self.answer.is_over() {
-            let _ =
-                timeout(DRAIN_TIME, async { while let Ok(Some(_)) = self.response.chunk().await {} }).await;
         }
-        Ok(self.answer.has_begun())
     }
 }
 

@@ -6,6 +6,7 @@ mod base_url;
 mod call;
 mod calls;
 mod fault;
+mod gather;
 mod json_scan;
 mod models;
 mod passing;
