@@ -67,6 +67,7 @@ async fn run_call(agent: &Arc<AgentContext>, tools: &Toolbox, call: &RequestedCa
             error,
             truncated,
             duration_ms: millis(finished.took),
+            stopped: false,
         })
         .await;
     let for_model = if error { format!("Error: {for_model}") } else { for_model };
@@ -74,7 +75,7 @@ async fn run_call(agent: &Arc<AgentContext>, tools: &Toolbox, call: &RequestedCa
 }
 
 /// About 16,000 tokens.
-const MODEL_RESULT_BYTES: usize = 64_000;
+pub(crate) const MODEL_RESULT_BYTES: usize = 64_000;
 
 fn check<'a>(
     tools: &'a Toolbox,

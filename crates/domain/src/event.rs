@@ -152,6 +152,11 @@ pub enum EventBody {
         /// From start to finish, waiting for people not counted, milliseconds.
         #[cfg_attr(feature = "typescript", ts(type = "number"))]
         duration_ms: u64,
+        /// Whether the end of its run or agent closed it before it was done: it was stopped, it did not fail by
+        /// itself. `error` is true then too, for readers that know only success and failure.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
+        stopped: bool,
     },
     /// The call is the caller's to run: the run ends here and another one goes on with the result.
     ToolHandedOver {

@@ -143,6 +143,7 @@ impl Item {
                 error: true,
                 truncated: false,
                 duration_ms: 0,
+                stopped: true,
             },
             Self::Approval { approval } => EventBody::ApprovalAnswered {
                 approval,

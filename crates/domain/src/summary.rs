@@ -12,7 +12,7 @@ pub struct RunSummary {
     pub answer: String,
     /// Tool calls of all agents.
     pub tools: u32,
-    /// Tool calls that failed.
+    /// Tool calls that failed; those that were stopped are not among them.
     pub failed_tools: u32,
     /// Sub-agents started.
     pub agents: u32,
@@ -47,7 +47,7 @@ impl RunSummary {
                 self.answer.push_str(text);
             }
             EventBody::ToolRequested { .. } => self.tools += 1,
-            EventBody::ToolFinished { error: true, .. } => self.failed_tools += 1,
+            EventBody::ToolFinished { error: true, stopped: false, .. } => self.failed_tools += 1,
             EventBody::AgentStarted { .. } => self.agents += 1,
             EventBody::RunFinished { outcome, problem, usage, cost_micro_usd } => {
                 self.duration_ms = event.at - self.started_at;
@@ -58,5 +58,48 @@ impl RunSummary {
             }
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AgentPath, OpenItems, RunId};
+
+    /// Issue 2: a call that Stop closed was counted as one that failed.
+    #[test]
+    fn a_stopped_call_has_not_failed() {
+        let (main, child) = (AgentPath::main(), AgentPath::main().child(1));
+        let requested =
+            |call: &str| EventBody::ToolRequested { call: call.to_owned(), name: "task".to_owned() };
+        let failed = EventBody::ToolFinished {
+            call: "c1".to_owned(),
+            name: "task".to_owned(),
+            arguments: serde_json::json!({}),
+            result: "There is no such file.".to_owned(),
+            error: true,
+            truncated: false,
+            // As quick as a call that Stop closed.
+            duration_ms: 0,
+            stopped: false,
+        };
+        let started =
+            EventBody::AgentStarted { name: "n".to_owned(), call: "c2".to_owned(), task: "t".to_owned() };
+        let mut bodies = vec![
+            (main.clone(), EventBody::RunStarted { chat: None, message: None, model: "m".to_owned() }),
+            (main.clone(), requested("c1")),
+            (main.clone(), requested("c2")),
+            (child.clone(), started),
+            (child, requested("a1.c1")),
+            (main.clone(), failed),
+        ];
+        let mut open = OpenItems::default();
+        bodies.iter().for_each(|(agent, body)| open.push(agent, body));
+        bodies.extend(open.close(&main, Outcome::Cancelled, "Stopped."));
+        let mut summary = RunSummary::default();
+        for ((agent, body), seq) in bodies.into_iter().zip(1..) {
+            summary.push(&RunEvent { run: RunId::generate(), seq, at: 0, agent, body });
+        }
+        assert_eq!((summary.tools, summary.failed_tools), (3, 1));
     }
 }

@@ -107,12 +107,15 @@ fn told(body: &EventBody) -> Option<(DebugKind, DebugSource, Value, String)> {
             json!({"call": call, "name": name, "arguments": arguments}),
             format!("{name} is handed over"),
         ),
-        EventBody::ToolFinished { call, name, result, error, duration_ms, .. } => (
-            if *error { Error } else { ToolCall },
-            Backend,
-            json!({"call": call, "name": name, "result": result, "durationMs": duration_ms}),
-            format!("{name} {}", if *error { "failed" } else { "has ended" }),
-        ),
+        EventBody::ToolFinished { call, name, result, error, stopped, duration_ms, .. } => {
+            let (kind, how) = match (*stopped, *error) {
+                (true, _) => (ToolCall, "was stopped"),
+                (false, true) => (Error, "failed"),
+                (false, false) => (ToolCall, "has ended"),
+            };
+            let data = json!({"call": call, "name": name, "result": result, "durationMs": duration_ms});
+            (kind, Backend, data, format!("{name} {how}"))
+        }
         EventBody::ApprovalAsked { approval, call, name, arguments } => (
             Request,
             Backend,

@@ -127,6 +127,11 @@ export type EventBody =
       truncated: boolean;
       /** From start to finish, waiting for people not counted, milliseconds. */
       duration_ms: number;
+      /**
+       * Whether the end of its run or agent closed it before it was done: it was stopped, it did not fail by
+       * itself. `error` is true then too, for readers that know only success and failure.
+       */
+      stopped?: boolean;
     }
   | {
       type: "tool_handed_over";
@@ -319,7 +324,7 @@ export type RunSummary = {
   answer: string;
   /** Tool calls of all agents. */
   tools: number;
-  /** Tool calls that failed. */
+  /** Tool calls that failed; those that were stopped are not among them. */
   failed_tools: number;
   /** Sub-agents started. */
   agents: number;

@@ -29,8 +29,8 @@ const running = (call: string, args: unknown = {}, name = "ls"): EventBody => ({
   arguments: args,
   repeatable: true,
 });
-const finished = (call: string, result = "ok", error = false, duration_ms = 7, name = "ls"): EventBody => ({
-  type: "tool_finished",
+const finished = (call: string, result = "ok", error = false, duration_ms = 7, name = "ls") => ({
+  type: "tool_finished" as const,
   call,
   name,
   arguments: {},
@@ -188,7 +188,7 @@ describe("the end", () => {
         [["a1"], { type: "question_asked", question: "q1", call: "c3", text: "?", options: [] }],
         { type: "text_started", item: "t1" },
         { type: "text_finished", item: "t1", text: "so far", answer: true },
-        [["a2"], finished("c4", "stopped", true, 0, "task")],
+        [["a2"], { ...finished("c4", "stopped", true, 0, "task"), stopped: true }],
         { type: "run_finished", outcome: "cancelled", usage },
       ]),
     );
@@ -197,8 +197,22 @@ describe("the end", () => {
     expect(toolOf(timeline, "c4")?.state).toBe("stopped");
     expect(toolOf(timeline, "c5")?.state).toBe("failed");
     expect(runOf(timeline)).toMatchObject({ failed: 1, agentsRunning: 0, waiting: [], status: null });
+    expect(agentOf(timeline, "a2")?.failed).toBe(1);
     expect(agentOf(timeline, "a2.1")?.outcome).toBe("cancelled");
     expect(nodeOf(timeline.nodes, "question q1", "question")?.answered).toBe(true);
+  });
+
+  test("a call that failed at once just before a limit has failed", () => {
+    const timeline = read(
+      logOf([
+        started,
+        requested("c1"),
+        finished("c1", "There is no tool x.", true, 0, "x"),
+        { type: "run_finished", outcome: "limited", usage },
+      ]),
+    );
+    expect(toolOf(timeline, "c1")?.state).toBe("failed");
+    expect(runOf(timeline).failed).toBe(1);
   });
 
   test("the status is replaced and goes away", () => {

@@ -9,8 +9,6 @@ export interface Timeline {
   nodes: Map<NodeId, TimelineNode>;
   /** The last event read; events up to it are ignored, so that a repeated part does no harm. */
   seq: number;
-  /** Calls whose failure may only be the run's end closing them. */
-  closing: NodeId[];
 }
 
 export const runId: NodeId = "run";
@@ -20,7 +18,7 @@ export const toolId = (call: string): NodeId => `tool ${call}`;
 /** An empty timeline that keeps its nodes in `nodes`. */
 export function createTimeline(nodes: Map<NodeId, TimelineNode> = new Map()): Timeline {
   if (!nodes.has(runId)) nodes.set(runId, emptyRun);
-  return { nodes, seq: 0, closing: [] };
+  return { nodes, seq: 0 };
 }
 
 /** The node of that id, where it is of that kind. */
@@ -41,7 +39,6 @@ export function runOf(timeline: Timeline): RunNode {
 export function reduce(timeline: Timeline, event: RunEvent): void {
   if (event.seq <= timeline.seq) return;
   timeline.seq = event.seq;
-  noteClosing(timeline, event.body);
   switch (event.body.type) {
     case "text_started":
     case "text_delta":
@@ -186,7 +183,7 @@ function finishTool(timeline: Timeline, event: RunEvent, id: NodeId, body: BodyO
   // The server marks a cut result on the event or in its body, by the version that sent it.
   const isPreview = "preview" in event || "preview" in body;
   change(timeline, id, "tool", () => ({
-    state: body.error ? "failed" : "done",
+    state: body.stopped ? "stopped" : body.error ? "failed" : "done",
     name: body.name,
     arguments: body.arguments,
     argumentsText: "",
@@ -196,7 +193,8 @@ function finishTool(timeline: Timeline, event: RunEvent, id: NodeId, body: BodyO
     truncated: body.truncated,
     durationMs: body.duration_ms,
   }));
-  if (!body.error) return;
+  // What its run or agent took along when it ended early did not fail.
+  if (!body.error || body.stopped) return;
   change(timeline, runId, "run", (run) => ({ failed: run.failed + 1 }));
   forEachAgent(event, (agent) => change(timeline, agent, "agent", (node) => ({ failed: node.failed + 1 })));
 }
@@ -338,32 +336,8 @@ function reduceRun(timeline: Timeline, event: RunEvent, body: EventBody): void {
   }
 }
 
-/** When a run ends early it closes what is open; those calls were stopped, they did not fail. */
-function noteClosing(timeline: Timeline, body: EventBody): void {
-  switch (body.type) {
-    case "tool_finished":
-      if (body.error && body.duration_ms === 0) timeline.closing.push(toolId(body.call));
-      return;
-    case "agent_finished":
-    case "text_finished":
-    case "reasoning_finished":
-    case "approval_answered":
-    case "question_answered":
-    case "status":
-    case "run_finished":
-      return;
-    default:
-      if (timeline.closing.length > 0) timeline.closing = [];
-  }
-}
-
 /** The run is over: nothing goes on turning. */
 function settle(timeline: Timeline, at: number, outcome: Outcome): void {
-  if (outcome !== "completed") {
-    for (const id of timeline.closing) change(timeline, id, "tool", () => ({ state: "stopped" }));
-    const stopped = timeline.closing.length;
-    change(timeline, runId, "run", (run) => ({ failed: Math.max(0, run.failed - stopped) }));
-  }
   for (const [id, node] of timeline.nodes) {
     if ((node.kind === "text" || node.kind === "reasoning") && !node.done) {
       timeline.nodes.set(id, { ...node, done: true });

@@ -1,6 +1,6 @@
 //! Runs through the front door: the log as it grows, from any place, over any carrier; stop and answers.
 
-use domain::{RunEvent, laws};
+use domain::{EventBody, RunEvent, laws};
 use futures_util::StreamExt;
 use reqwest::{Method, header};
 use serde_json::{Value, json};
@@ -94,8 +94,16 @@ async fn a_reader_that_leaves_in_the_middle_loses_nothing() {
     server.post(&format!("/runs/{run}/cancel"), &cookie, &json!({})).await.expect(204);
     let after = seen.len();
     seen.extend(events(&server, &cookie, &format!("{path}?after={after}")).await.rest().await);
-    assert_eq!(laws::check(&parsed(&seen)), Ok(()));
+    let log = parsed(&seen);
+    assert_eq!(laws::check(&log), Ok(()));
     assert_eq!(events(&server, &cookie, &path).await.rest().await, seen);
+    // Issue 2: the call that waited was stopped with the run; only the one before it had failed.
+    let failed = |log: &[RunEvent]| {
+        log.iter().filter(|event| matches!(event.body, EventBody::ToolFinished { error: true, .. })).count()
+    };
+    assert_eq!((failed(&log[..after]), failed(&log)), (1, 2));
+    let ended = server.get(&format!("/runs/{run}"), &cookie).await.json();
+    assert_eq!(ended["summary"]["failed_tools"], 1, "{ended}");
 }
 
 #[tokio::test]

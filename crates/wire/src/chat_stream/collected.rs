@@ -60,7 +60,9 @@ impl Collected {
                     agent_depth,
                 });
             }
-            EventBody::ToolFinished { call, name, arguments, result, error, truncated, duration_ms } => {
+            EventBody::ToolFinished {
+                call, name, arguments, result, error, truncated, duration_ms, ..
+            } => {
                 let Some(at) = self.open.remove(call) else { return };
                 self.tools[at] = Tool {
                     tool_id: call.clone(),

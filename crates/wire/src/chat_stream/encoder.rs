@@ -169,7 +169,9 @@ impl ChatStreamEncoder {
                 self.names.remove(call);
                 self.started.remove(call);
             }
-            EventBody::ToolFinished { call, name, arguments, result, error, truncated, duration_ms } => {
+            EventBody::ToolFinished {
+                call, name, arguments, result, error, truncated, duration_ms, ..
+            } => {
                 self.start_tool(call, name, Some(arguments), out);
                 self.names.remove(call);
                 self.started.remove(call);

@@ -257,6 +257,7 @@ impl Writer {
                     error,
                     truncated,
                     duration_ms,
+                    stopped: false,
                 };
                 return self.add(&path, body);
             }
@@ -286,6 +287,7 @@ impl Writer {
                         error,
                         truncated,
                         duration_ms,
+                        stopped: false,
                     },
                 );
             }

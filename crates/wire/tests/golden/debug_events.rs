@@ -27,7 +27,7 @@ fn every_failure_is_an_error_and_ids_are_unique() {
         let ids: HashSet<&str> = events.iter().map(|event| event.id.as_str()).collect();
         assert_eq!(ids.len(), events.len(), "{name}");
         let failures = log.iter().filter(|event| match &event.body {
-            EventBody::ToolFinished { error, .. } => *error,
+            EventBody::ToolFinished { error, stopped, .. } => *error && !*stopped,
             EventBody::RunFinished { outcome, .. } | EventBody::AgentFinished { outcome, .. } => {
                 *outcome == Outcome::Failed
             }

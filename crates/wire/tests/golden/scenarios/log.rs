@@ -78,6 +78,7 @@ impl Log {
                 error: result.is_err(),
                 truncated: false,
                 duration_ms: 12,
+                stopped: false,
             },
         );
     }
