@@ -8,7 +8,7 @@ use wire::{
 };
 
 use crate::{
-    column::{on_every_log, places},
+    column::{on_every_log, on_every_run, places},
     scenarios,
 };
 
@@ -113,14 +113,15 @@ fn each_call_starts_once_and_before_it_ends() {
 
 #[test]
 fn a_replay_without_deltas_shows_the_same_text() {
-    on_every_log(|name, log| {
+    let is_same = |name: &str, log: &[RunEvent], depth: u64| {
         let whole = encode(ChatStreamOptions::default(), log);
         let replay = log.iter().filter(|event| !event.body.is_delta());
         let short = encode(ChatStreamOptions::default(), replay);
-        for depth in 0..3 {
-            assert_eq!(tokens(&short, depth), tokens(&whole, depth), "{name}");
-        }
-    });
+        assert_eq!(tokens(&short, depth), tokens(&whole, depth), "{name}, depth {depth}");
+    };
+    on_every_log(|name, log| is_same(name, log, 0));
+    // Agents of one depth that write at once cannot be told apart here, and come in the order of their deltas.
+    on_every_run(|name, log| (1..=3).for_each(|depth| is_same(name, log, depth)));
 }
 
 #[test]

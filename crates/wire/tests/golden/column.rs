@@ -107,7 +107,9 @@ fn ask(logs: impl Strategy<Value = Vec<RunEvent>>, rule: impl Fn(&str, &[RunEven
     for (name, log) in scenarios::all() {
         rule(name, &log);
     }
-    let config = Config { cases: 64, failure_persistence: None, ..Config::default() };
+    // A quarter of what proptest takes by itself or `PROPTEST_CASES` says: a log is long.
+    let cases = Config::default().cases / 4;
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
     let asked = TestRunner::new(config).run(&logs, |log| {
         rule(ANY_LOG, &log);
         Ok(())
