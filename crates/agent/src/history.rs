@@ -2,26 +2,47 @@
 
 use std::collections::HashMap;
 
-use domain::{EventBody, Message, Part, Role, RunEvent, ToolCall, message::arguments_text};
+use domain::{EventBody, Message, Outcome, Part, Role, RunEvent, ToolCall, message::arguments_text};
+
+use crate::calls::MODEL_RESULT_BYTES;
 
 /// Longest tool result taken along from an earlier turn, bytes: the model can read the files again.
 const RESULT_LIMIT_BYTES: usize = 4_000;
+
+/// Who runs a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunBy {
+    /// We do, with a tool of our own.
+    Us,
+    /// The caller: it was handed over.
+    Caller,
+}
 
 /// What the main agent said and did in the run, as assistant and tool messages. Deltas and sub-agents' own
 /// steps are not needed: finished items carry everything, and a sub-agent's answer is its call's result.
 #[must_use]
 pub fn messages_of(log: &[RunEvent]) -> Vec<Message> {
-    read(log, &|_| None)
+    read(log, &|call, by| (by == RunBy::Us).then(|| call.to_owned()))
 }
 
 /// The same with the calls that were handed over to the caller, for a conversation that brings their results.
 /// `name` is how the caller knows a call.
 #[must_use]
-pub fn messages_with_handed_over(log: &[RunEvent], name: impl Fn(&str) -> String) -> Vec<Message> {
-    read(log, &|call| Some(name(call)))
+pub fn messages_with_handed_over(log: &[RunEvent], name: impl Fn(&str, RunBy) -> String) -> Vec<Message> {
+    read(log, &|call, by| Some(name(call, by)))
 }
 
-fn read(log: &[RunEvent], handed_over: &dyn Fn(&str) -> Option<String>) -> Vec<Message> {
+/// Whether the run waits for the results of the caller's tools.
+#[must_use]
+pub fn is_handed_over(log: &[RunEvent]) -> bool {
+    log.last().is_some_and(|event| {
+        matches!(event.body, EventBody::RunFinished { outcome: Outcome::HandedOver, .. })
+    })
+}
+
+fn read(log: &[RunEvent], name_of: &dyn Fn(&str, RunBy) -> Option<String>) -> Vec<Message> {
+    // A run that was handed over is not an earlier turn but the beginning of this one.
+    let limit_bytes = if is_handed_over(log) { MODEL_RESULT_BYTES } else { RESULT_LIMIT_BYTES };
     let mut messages = Vec::new();
     let mut step = Step::default();
     for event in log.iter().filter(|event| event.agent.is_main()) {
@@ -31,12 +52,13 @@ fn read(log: &[RunEvent], handed_over: &dyn Fn(&str) -> Option<String>) -> Vec<M
             EventBody::ToolRequested { call, .. } => step.calls.push(call.clone()),
             EventBody::ToolFinished { call, name, arguments, result, error, .. } => {
                 let result = if *error { format!("Error: {result}") } else { result.clone() };
-                let made =
-                    ToolCall { id: call.clone(), name: name.clone(), arguments: arguments_text(arguments) };
-                step.finished.insert(call.clone(), (made, Some(cut(result))));
+                if let Some(id) = name_of(call, RunBy::Us) {
+                    let made = ToolCall { id, name: name.clone(), arguments: arguments_text(arguments) };
+                    step.finished.insert(call.clone(), (made, Some(cut(result, limit_bytes))));
+                }
             }
             EventBody::ToolHandedOver { call, name, arguments } => {
-                if let Some(id) = handed_over(call) {
+                if let Some(id) = name_of(call, RunBy::Caller) {
                     let made = ToolCall { id, name: name.clone(), arguments: arguments_text(arguments) };
                     step.finished.insert(call.clone(), (made, None));
                 }
@@ -63,7 +85,7 @@ impl Step {
         for id in self.calls {
             // Every call is answered in a finished log; in one that is still going, the rest is left out.
             if let Some((call, result)) = self.finished.remove(&id) {
-                results.extend(result.map(|result| Message::tool_result(id, result)));
+                results.extend(result.map(|result| Message::tool_result(call.id.clone(), result)));
                 tool_calls.push(call);
             }
         }
@@ -77,13 +99,9 @@ impl Step {
     }
 }
 
-fn cut(mut text: String) -> String {
-    if text.len() > RESULT_LIMIT_BYTES {
-        let mut end = RESULT_LIMIT_BYTES;
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        text.truncate(end);
+fn cut(mut text: String, limit_bytes: usize) -> String {
+    if text.len() > limit_bytes {
+        text.truncate(text.floor_char_boundary(limit_bytes));
         text.push_str("\n… cut");
     }
     text

@@ -9,6 +9,7 @@ mod connection;
 mod connections;
 mod debug_chat;
 mod formats;
+mod handed_over;
 mod harness;
 mod keys;
 mod openai;

@@ -44,7 +44,7 @@ impl Door {
     }
 
     /// Our own client, as any program would reach the agent.
-    fn client(&self) -> ChatModel {
+    pub(crate) fn client(&self) -> ChatModel {
         let base_url = BaseUrl::parse(&self.server.url("/v1")).unwrap();
         let key = Some(Secret::new(&self.key));
         let settings =
@@ -70,15 +70,15 @@ fn streaming(model: &str, text: &str) -> Value {
 
 /// What our client makes of an answer.
 #[derive(Debug, Default, PartialEq)]
-struct Heard {
-    text: String,
+pub(crate) struct Heard {
+    pub(crate) text: String,
     reasoning: String,
-    calls: Vec<ToolCall>,
+    pub(crate) calls: Vec<ToolCall>,
     reason: Option<FinishReason>,
     error: Option<String>,
 }
 
-async fn hear(model: &ChatModel, messages: &[Message], tools: &[ToolSpec]) -> Heard {
+pub(crate) async fn hear(model: &ChatModel, messages: &[Message], tools: &[ToolSpec]) -> Heard {
     let tool_mode = ToolMode::Native;
     let mut call = model.call(&ChatRequest {
         messages,
@@ -277,7 +277,7 @@ async fn our_client_hears_what_the_agent_said() {
     assert!(collected.headers["x-run-id"].to_str().unwrap().starts_with("run_"));
 }
 
-fn weather() -> ToolSpec {
+pub(crate) fn weather() -> ToolSpec {
     ToolSpec {
         name: "weather".into(),
         description: "Tells the weather.".into(),

@@ -39,6 +39,18 @@ pub(super) fn parse(id: &str) -> Option<(RunId, &str)> {
     Some((run, item))
 }
 
+/// The name of a run's call, as its client knows it.
+#[must_use]
+pub fn outer_call_id(run: RunId, call: &str) -> String {
+    Id { stem: &stem(run), item: call, suffix: "" }.to_string()
+}
+
+/// The run in which a call was made, where its id is one of ours.
+#[must_use]
+pub fn run_of_call(id: &str) -> Option<RunId> {
+    parse(id).map(|(run, _)| run)
+}
+
 /// Whether one of our ids names something that a sub-agent said or did.
 pub(super) fn is_of_sub_agent(id: &str) -> bool {
     parse(id).is_some_and(|(_, item)| {

@@ -10,7 +10,7 @@ mod transcript;
 mod waiting;
 
 pub use encoder::{AgUiEncoder, Door, SubAgents};
-pub use ids::InterruptId;
+pub use ids::{InterruptId, outer_call_id, run_of_call};
 pub use request::{Answer, ClientTool, Resume, RunInput, ThreadInput, Version};
 pub use transcript::Transcript;
 pub use waiting::{Ask, AskKind};

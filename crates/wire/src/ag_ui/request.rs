@@ -171,8 +171,7 @@ impl RunInput {
     /// The result that the client sent for this call of that run, if any.
     #[must_use]
     pub fn result_of(&self, run: RunId, call: &str) -> Option<String> {
-        let stem = ids::stem(run);
-        let call = ids::Id { stem: &stem, item: call, suffix: "" }.to_string();
+        let call = ids::outer_call_id(run, call);
         let answers = |message: &&Message| message.tool_call_id.as_ref() == Some(&call);
         messages::results(&self.sent).ok()?.iter().rev().find(answers).map(Message::plain_text)
     }

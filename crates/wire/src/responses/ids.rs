@@ -25,6 +25,23 @@ pub(super) fn item_id(kind: &str, run: RunId, item: &str) -> String {
     format!("{kind}_{}_{item}", stem(run))
 }
 
+/// An item's name as the id of a call: model servers take ids of up to 40 characters only.
+pub(super) fn model_call_id(item: &str) -> &str {
+    item.trim_start_matches("mcp_")
+}
+
+/// The id that a call of our own tools has in a conversation; one that was handed over has another.
+#[must_use]
+pub fn own_call_id(run: RunId, call: &str) -> String {
+    model_call_id(&item_id("mcp", run, call)).to_owned()
+}
+
+/// The run of such a call, where its id is one of ours.
+#[must_use]
+pub fn run_of_own_call(id: &str) -> Option<RunId> {
+    format!("run_{}", id.split_once('_')?.0).parse().ok()
+}
+
 /// The name of item number `at` (from 0) of what came with a run.
 pub(super) fn input_id(run: RunId, at: usize) -> String {
     item_id("msg", run, &format!("in{at}"))

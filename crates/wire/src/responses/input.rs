@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use domain::{Message, Part, Role, ToolCall};
 use serde_json::{Map, Value};
 
+use super::ids::model_call_id;
 use crate::{
     chat_stream::Mode,
     conversation::{Checked, InvalidRequest, part, text, wrong},
@@ -79,8 +80,7 @@ fn read(item: &Value, at: &str, messages: &mut Vec<Message>) -> Checked<()> {
             // One without a result is of no use to a model.
             if let Some(result) = server_result(fields) {
                 let mut call = call(fields, "id", at)?;
-                // Model servers take ids of up to 40 characters only.
-                call.id = call.id.trim_start_matches("mcp_").to_owned();
+                call.id = model_call_id(&call.id).to_owned();
                 let answer = Message::tool_result(call.id.clone(), result);
                 add_call(call, messages);
                 messages.push(answer);

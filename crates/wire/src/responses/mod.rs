@@ -12,6 +12,6 @@ mod settings;
 mod tools;
 
 pub use encoder::{ResponseEncoder, ResponseOptions};
-pub use ids::{response_id, run_of_item, run_of_response};
+pub use ids::{own_call_id, response_id, run_of_item, run_of_own_call, run_of_response};
 pub use input::{check_conversation, conversation};
 pub use request::{ResponseRequest, named_items};

@@ -6,15 +6,20 @@ use domain::{ChatId, MessageId, Part, Role, RunId};
 use llm::ToolSpec;
 use serde_json::{Map, Value, json};
 use store::{Chat, ChatMessage};
-use wire::ag_ui::{RunInput, Transcript};
+use wire::ag_ui::{RunInput, Transcript, outer_call_id, run_of_call};
 
 use super::DEFAULT_AGENT;
 use crate::{
     app::App,
     error::ApiError,
+    handed_over::CallNames,
     models::ResolvedModel,
     turns::{OutsideTurn, path_to},
 };
+
+/// How this format names calls.
+const CALL_NAMES: CallNames =
+    CallNames { run_of: run_of_call, name: |run, call, _| outer_call_id(run, call) };
 
 /// The model that an agent's name stands for: the default agent uses the one that is asked for or the default
 /// one, and each model is an agent of its own name.
@@ -51,6 +56,7 @@ pub(in crate::http) async fn start(
     let said = input.said().or_else(|| input.said_last().filter(|_| parent.is_none()));
     let context = input.context.iter().map(|told| domain::Message::text(Role::System, told.clone()));
     let history = context.chain(input.history.iter().cloned()).collect();
+    let history = app.with_own_calls(chat.owner, history, CALL_NAMES).await?;
     let client_tools = input.tools.iter().map(tool_spec).collect();
     let turn = OutsideTurn { parent, said, history, model, client_tools };
     let run = app.say_from_outside(chat, turn).await?.run;

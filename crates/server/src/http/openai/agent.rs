@@ -14,7 +14,10 @@ use llm::ToolSpec;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use wire::{
     chat_stream::Mode,
-    openai::{CallerTool, Completion, CompletionEncoder, CompletionOptions, CompletionRequest, run_of_call},
+    openai::{
+        CallerTool, Completion, CompletionEncoder, CompletionOptions, CompletionRequest, outer_call_id,
+        run_of_call,
+    },
 };
 
 use super::{background, invalid, models::AgentModel};
@@ -22,6 +25,7 @@ use crate::{
     app::App,
     auth::Caller,
     error::ApiError,
+    handed_over::CallNames,
     http::{chat_stream::foreign_workspace, runs::find_own},
     runs::Runs,
     streams::{Format, from_run, sse},
@@ -31,6 +35,10 @@ use crate::{
 /// Open WebUI's headers begin with this.
 const OPEN_WEBUI: &str = "x-openwebui-";
 pub(super) const CHAT_ID: &str = "x-openwebui-chat-id";
+
+/// How this format names calls.
+const CALL_NAMES: CallNames =
+    CallNames { run_of: run_of_call, name: |run, call, _| outer_call_id(run, call) };
 
 /// Starts a run and streams it, or answers once with the collected run.
 pub(super) async fn answer(
@@ -92,7 +100,7 @@ async fn start(
         None => earlier_workspace(app, caller, &request.messages).await?,
     };
     let client_tools = request.tools.into_iter().map(spec).collect();
-    let history = request.messages;
+    let history = app.with_own_calls(caller.id(), request.messages, CALL_NAMES).await?;
     app.run_freely(FreeRun { workspace, client_tools, ..FreeRun::new(caller.id(), history, model) }).await
 }
 

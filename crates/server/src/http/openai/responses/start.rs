@@ -1,11 +1,12 @@
 //! Begins the run behind a new response: of our agent, or of a plain model alone.
 
-use ::agent::CallWishes;
+use ::agent::{CallWishes, history::RunBy};
 use axum::http::HeaderMap;
 use domain::{Message, Role, RunId};
 use wire::{
     chat_stream::Mode,
-    responses::{ResponseRequest, check_conversation, conversation},
+    openai::{outer_call_id, run_of_call},
+    responses::{ResponseRequest, check_conversation, conversation, own_call_id, run_of_own_call},
 };
 
 use super::{
@@ -16,10 +17,23 @@ use crate::{
     app::App,
     auth::Caller,
     error::ApiError,
+    handed_over::CallNames,
     http::chat_stream::foreign_workspace,
     models::ResolvedModel,
     turns::{FreeRun, Worker},
 };
+
+/// How this format names calls: those of our own tools are items of another kind than the caller's.
+const CALL_NAMES: CallNames =
+    CallNames { run_of: |id| run_of_call(id).or_else(|| run_of_own_call(id)), name: call_id };
+
+/// A call's id in a conversation.
+pub(super) fn call_id(run: RunId, call: &str, by: RunBy) -> String {
+    match by {
+        RunBy::Us => own_call_id(run, call),
+        RunBy::Caller => outer_call_id(run, call),
+    }
+}
 
 pub(super) async fn start(
     app: &App,
@@ -32,7 +46,8 @@ pub(super) async fn start(
     let new = conversation(&request.items).map_err(invalid)?;
     let before = earlier::before(app, caller, &request).await?;
     let instructions = request.instructions.iter().map(|told| Message::text(Role::System, told.clone()));
-    let mut history: Vec<Message> = instructions.chain(before.messages).chain(new).collect();
+    let history = instructions.chain(before.messages).chain(new).collect();
+    let mut history = app.with_own_calls(caller.id(), history, CALL_NAMES).await?;
     if check_conversation(&mut history).map_err(invalid)? != Mode::Chat && worker == Worker::Agent {
         return Err(agent::no_research());
     }

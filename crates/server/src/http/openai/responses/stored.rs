@@ -2,12 +2,9 @@
 
 use domain::{Message, RunId};
 use serde_json::{Map, Value};
-use wire::{
-    openai::outer_call_id,
-    responses::{conversation, named_items, run_of_response},
-};
+use wire::responses::{conversation, named_items, run_of_response};
 
-use super::encoder;
+use super::{encoder, start};
 use crate::{app::App, auth::Caller, error::ApiError, http::runs::find_own};
 
 /// What is known of a response beside its log.
@@ -68,7 +65,7 @@ impl Stored {
     /// What it adds to a conversation: what came with it, then what was said and done.
     pub(super) async fn messages(&self, app: &App) -> Result<Vec<Message>, ApiError> {
         let mut messages = conversation(&self.items).map_err(super::invalid)?;
-        let name = |call: &str| outer_call_id(self.run, call);
+        let name = |call: &str, by| start::call_id(self.run, call, by);
         messages.extend(agent::history::messages_with_handed_over(&app.log_of(self.run).await?, name));
         Ok(messages)
     }
