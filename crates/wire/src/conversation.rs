@@ -93,20 +93,19 @@ fn message(value: &Value, at: &str) -> Checked<Message> {
     let tool_call_id = tool_call_id.map(|id| text(id, &format!("`{at}.tool_call_id`"))).transpose()?;
     Ok(Message {
         role,
-        content: content(fields.get("content"), role, at)?,
+        content: content(fields.get("content"), role, &format!("{at}.content"))?,
         tool_calls: tool_calls(present(fields, "tool_calls"), at)?,
         tool_call_id: tool_call_id.map(str::to_owned),
     })
 }
 
-fn content(value: Option<&Value>, role: Role, at: &str) -> Checked<Vec<Part>> {
-    let what = format!("`{at}.content`");
+/// The content that stands at `at`.
+pub(crate) fn content(value: Option<&Value>, role: Role, at: &str) -> Checked<Vec<Part>> {
+    let what = format!("`{at}`");
     match value {
-        Some(Value::Array(parts)) => parts
-            .iter()
-            .enumerate()
-            .map(|(number, value)| part(value, &format!("{at}.content[{number}]")))
-            .collect(),
+        Some(Value::Array(parts)) => {
+            parts.iter().enumerate().map(|(number, value)| part(value, &format!("{at}[{number}]"))).collect()
+        }
         Some(value @ Value::String(_)) => Ok(vec![Part::Text { text: text(value, &what)?.to_owned() }]),
         // An assistant that only called tools said nothing.
         None | Some(Value::Null) if role == Role::Assistant => Ok(Vec::new()),

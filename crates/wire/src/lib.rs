@@ -3,6 +3,7 @@
 pub mod ag_ui;
 pub mod chat_stream;
 pub mod conversation;
+pub mod debug_chat;
 pub mod debug_events;
 pub mod details;
 mod escape;

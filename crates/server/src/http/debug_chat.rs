@@ -11,12 +11,12 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse, Response},
 };
-use domain::{Message, MessageId, Part, Problem, Role, RunId, RunSummary, UserId};
+use domain::{MessageId, Problem, RunId, RunSummary, UserId};
 use llm::{BaseUrl, Secret};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::sync::{broadcast::error::RecvError, mpsc};
-use wire::{chat_stream::ChatStreamRequest, debug_events::DebugEvent};
+use wire::{debug_chat::DebugChatRequest, debug_events::DebugEvent};
 
 use super::{threads, web};
 use crate::{
@@ -92,13 +92,6 @@ async fn connect(app: &App, config: Config) -> Result<String, ApiError> {
     Ok(format!("Connected to {}: {} models.", known.base_url, known.models.len()))
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Place {
-    conversation_id: Option<String>,
-    parent_message_id: Option<MessageId>,
-}
-
 /// An answer with what went on behind it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -124,16 +117,19 @@ pub(super) async fn chat(
     caller: Caller,
     RawJson(body): RawJson,
 ) -> Result<Json<Answer>, ApiError> {
-    let (place, request, is_stateless) = read(&body)?;
+    let request = DebugChatRequest::decode(&body)
+        .map_err(|error| ApiError::invalid(error.to_string()).with_field(error.field()))?;
     let model = app.models.resolve(request.model.as_deref())?;
-    let (run, id, conversation_id) = if is_stateless {
-        let run = app.run_freely(FreeRun::new(caller.id(), request.messages, model)).await?;
-        (run, run.to_string(), place.conversation_id)
-    } else {
-        let said = request.messages.into_iter().next_back();
-        let said = said.ok_or_else(|| ApiError::invalid("`message` is missing."))?.content;
-        let (run, message, chat) = say(&app, &caller, place, said, model).await?;
-        (run, message.to_string(), Some(chat))
+    let (run, id, conversation_id) = match request.before {
+        Some(mut history) => {
+            history.push(request.said);
+            let run = app.run_freely(FreeRun::new(caller.id(), history, model)).await?;
+            (run, run.to_string(), request.conversation)
+        }
+        None => {
+            let (run, message, chat) = say(&app, &caller, request, model).await?;
+            (run, message.to_string(), Some(chat))
+        }
     };
     let (summary, debug_events) = collect(&app, run).await?;
     let timestamp = app.clock.now_ms();
@@ -141,39 +137,16 @@ pub(super) async fn chat(
     Ok(Json(Answer { message, conversation_id, debug_events, error: summary.problem }))
 }
 
-/// The request as a conversation whose last message is what is said now; whether it came with one.
-fn read(body: &[u8]) -> Result<(Place, ChatStreamRequest, bool), ApiError> {
-    let fits =
-        |error: serde_json::Error| ApiError::invalid(format!("The request's JSON does not fit: {error}."));
-    let mut fields: Value = serde_json::from_slice(body).map_err(fits)?;
-    let place = Place::deserialize(&fields).map_err(fits)?;
-    let Some(said) = fields.get("message").cloned().filter(|said| !said.is_null()) else {
-        return Err(ApiError::invalid("`message` has to be text or a list of content parts."));
-    };
-    let mut messages = match fields.get("messages") {
-        Some(Value::Array(messages)) => messages.clone(),
-        None | Some(Value::Null) => Vec::new(),
-        Some(_) => return Err(ApiError::invalid("`messages` has to be a list of messages.")),
-    };
-    let is_stateless = fields.get("messages").is_some_and(Value::is_array);
-    messages.push(json!({"role": "user", "content": said}));
-    fields["messages"] = Value::Array(messages);
-    let request = ChatStreamRequest::decode(fields.to_string().as_bytes());
-    let request = request.map_err(|error| ApiError::invalid(error.to_string()).with_field(error.field()))?;
-    Ok((place, request, is_stateless))
-}
-
 /// Says it in the conversation's chat, or in a new one.
 async fn say(
     app: &App,
     caller: &Caller,
-    place: Place,
-    said: Vec<Part>,
+    request: DebugChatRequest,
     model: ResolvedModel,
 ) -> Result<(RunId, MessageId, String), ApiError> {
-    let conversation = place.conversation_id.unwrap_or_else(|| format!("debug-{}", RunId::generate()));
+    let conversation = request.conversation.unwrap_or_else(|| format!("debug-{}", RunId::generate()));
     let chat = threads::find_or_make(app, caller, &conversation).await?;
-    let parent = place.parent_message_id.or(chat.current);
+    let parent = request.parent.or(chat.current);
     let messages = app.store.messages(chat.id).await?;
     if parent.is_some_and(|parent| !messages.iter().any(|message| message.id == parent)) {
         return Err(ApiError::conflict("`parentMessageId` is not in this conversation (any more)."));
@@ -181,8 +154,9 @@ async fn say(
     app.runs.stop_in(chat.id).await;
     let conversation = chat.id.to_string();
     let mut history = app.history(&messages, parent).await?;
-    history.push(Message { content: said.clone(), ..Message::text(Role::User, "") });
-    let turn = OutsideTurn { parent, said: Some(said), history, model, client_tools: Vec::new() };
+    let said = Some(request.said.content.clone());
+    history.push(request.said);
+    let turn = OutsideTurn { parent, said, history, model, client_tools: Vec::new() };
     let exchange = app.say_from_outside(chat, turn).await?;
     Ok((exchange.run, exchange.assistant.id, conversation))
 }

@@ -88,6 +88,9 @@ async fn what_is_refused_says_why() {
         json!({"message": 5}),
         json!({"message": "x", "messages": "y"}),
         json!({"message": "x", "conversationId": 7}),
+        json!({"message": "x", "parentMessageId": "msg_1"}),
+        // Issue 3: an empty message went to the model where others came along.
+        json!({"message": " ", "messages": [{"role": "user", "content": "Hi"}]}),
         json!([]),
     ] {
         server.post("/api/chat", &cookie, &body).await.expect(400);

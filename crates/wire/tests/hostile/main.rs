@@ -44,7 +44,7 @@ fn requests_of_agent_clients() {
 
 #[test]
 fn requests_of_chat_clients() {
-    ["chat_stream_request", "ui_message_request"].into_iter().for_each(hold);
+    ["chat_stream_request", "debug_chat_request", "ui_message_request"].into_iter().for_each(hold);
 }
 
 #[test]

@@ -34,6 +34,10 @@ pub(crate) fn of(name: &str) -> Vec<String> {
             r#"{"messages":[{"role":"system","content":"Be short."},{"role":"user","content":[{"type":"text","text":"Hi"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AA=="}}]}],"stream":true,"model":"m","mode":"research","chat_id":"c","metadata":{"a":[1.5]},"events":["tool_args_delta"]}"#,
             r#"{"messages":[{"role":"user","content":"Hi"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"a"}]}"#,
         ],
+        "debug_chat_request" => &[
+            r#"{"message":"Hi","conversationId":"c","parentMessageId":"msg_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2f","model":"m"}"#,
+            r#"{"message":[{"type":"text","text":"Hi"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AA=="}},{"type":"input_audio","input_audio":{"data":"AA=="}}],"messages":[{"role":"system","content":"Be short."},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"a"}]}"#,
+        ],
         "completion_request" => &[
             r#"{"model":"glasshouse/agent","messages":[{"role":"user","content":"<research_request>\nTides"}],"stream":true,"stream_options":{"include_usage":true,"include_status":true},"temperature":0.2,"n":1}"#,
             r#"{"model":"m","messages":[{"role":"user","content":"Hi"}],"tools":[{"type":"function","function":{"name":"weather","description":"d","parameters":{"type":"object"}}}],"tool_choice":"auto","response_format":{"type":"text"}}"#,

@@ -10,11 +10,12 @@ pub type Target = fn(&[u8]);
 /// (A `mod.rs`, since `fuzz/src/lib.rs` names it by its path.)
 ///
 /// Every target by the name of its fuzz binary.
-pub const TARGETS: [(&str, Target); 13] = [
+pub const TARGETS: [(&str, Target); 14] = [
     ("ag_ui_input", requests::ag_ui_input),
     ("ag_ui_interrupt", requests::ag_ui_interrupt),
     ("chat_stream_request", requests::chat_stream),
     ("completion_request", requests::completion),
+    ("debug_chat_request", requests::debug_chat),
     ("event_lines", streams::event_lines),
     ("model_list", streams::model_list),
     ("openai_chunk", streams::openai_chunk),

@@ -8,6 +8,7 @@ use wire::{
     InvalidRequest,
     ag_ui::{InterruptId, RunInput, ThreadInput},
     chat_stream::ChatStreamRequest,
+    debug_chat::DebugChatRequest,
     openai::{ChatBody, CompletionRequest, Passing},
     responses::{ResponseRequest, conversation},
     ui_message_stream::UiMessageRequest,
@@ -53,10 +54,20 @@ fn says_something(messages: &[Message]) {
     is_usable(messages);
 }
 
-/// `POST /chat/stream`, and the debug chat, whose messages are read the same way.
+/// `POST /chat/stream`.
 pub fn chat_stream(bytes: &[u8]) {
     let Some(request) = decoded(bytes, ChatStreamRequest::decode) else { return };
     says_something(&request.messages);
+}
+
+/// `POST /api/chat`, the chat with debug events.
+pub fn debug_chat(bytes: &[u8]) {
+    let Some(request) = decoded(bytes, DebugChatRequest::decode) else { return };
+    says_something(std::slice::from_ref(&request.said));
+    assert!(!request.said.content.is_empty(), "{request:?}");
+    is_usable(request.before.as_deref().unwrap_or_default());
+    let conversation = request.conversation.as_deref();
+    assert!(conversation.is_none_or(|id| !id.is_empty() && id.len() <= 200 && !id.contains('\0')));
 }
 
 /// `POST /v1/chat/completions` for agents.
