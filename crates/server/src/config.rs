@@ -40,6 +40,8 @@ pub struct Config {
     pub listen: Vec<SocketAddr>,
     /// The address people type, where it differs: scheme, host and perhaps port, without a path.
     pub public_url: Option<PublicUrl>,
+    /// Other origins whose pages may call the doors for programs with a key, as browsers write them.
+    pub cors_allow_origins: Vec<String>,
     /// Where the database and the key file live.
     pub data_dir: PathBuf,
     /// The database, for `Store::open`.
@@ -155,6 +157,7 @@ fn invalid_public_url(text: &str) -> anyhow::Error {
 struct Raw {
     listen: Vec<String>,
     public_url: String,
+    cors_allow_origins: Vec<String>,
     data_dir: String,
     database_url: String,
     auth: Auth,
@@ -258,6 +261,7 @@ impl Raw {
         let config = Config {
             listen,
             public_url,
+            cors_allow_origins: parse_origins(&self.cors_allow_origins)?,
             data_dir,
             database_url,
             auth: self.auth,
@@ -277,6 +281,11 @@ impl Raw {
             config.auth == Auth::Password || !config.reachable_by_others(),
             "auth is “none”, which lets everybody in as the administrator, so it works only where listen is \
              a loopback address such as 127.0.0.1:8000 and public_url is empty. Leave --auth out to use passwords."
+        );
+        anyhow::ensure!(
+            config.auth == Auth::Password || config.cors_allow_origins.is_empty(),
+            "cors_allow_origins does not go with auth “none”: pages of other sites need an API key to come in, and \
+             that lets everybody in. Leave --auth out to use passwords and keys."
         );
         Ok(config)
     }
@@ -322,6 +331,23 @@ fn parse_listen(addresses: &[String]) -> anyhow::Result<Vec<SocketAddr>> {
         })
     };
     addresses.iter().map(parse).collect()
+}
+
+/// Exact origins; an empty one is none, as that is how an empty variable reads.
+fn parse_origins(origins: &[String]) -> anyhow::Result<Vec<String>> {
+    let parse = |text: &String| {
+        let url = PublicUrl::parse(text).map_err(|_| {
+            anyhow::anyhow!(
+                "cors_allow_origins has “{text}”, but takes exact origins only: scheme, host and perhaps port, \
+                 such as https://app.example.org"
+            )
+        })?;
+        // A browser leaves the usual port out.
+        let usual = if url.secure { ":443" } else { ":80" };
+        let origin = url.origin();
+        Ok(origin.strip_suffix(usual).map_or_else(|| origin.clone(), str::to_owned))
+    };
+    origins.iter().filter(|text| !text.trim().is_empty()).map(parse).collect()
 }
 
 fn sqlite_url(data_dir: &Path) -> anyhow::Result<String> {

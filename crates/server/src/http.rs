@@ -6,6 +6,7 @@ mod chat_stream;
 mod chats;
 mod connections;
 mod copilotkit;
+mod cors;
 mod debug_chat;
 mod files;
 mod health;
@@ -136,13 +137,19 @@ pub fn router(app: Arc<App>) -> Router {
         let handler = if is_openai { handler.route_layer(from_fn(openai::word_errors)) } else { handler };
         router.route(route.path, handler)
     });
-    routes
+    let routes = routes
         .fallback(fallback)
         .method_not_allowed_fallback(wrong_method)
         .layer(from_fn_with_state(app.clone(), check_origin))
         .layer(from_fn(web::harden))
-        .layer(from_fn(catch_panic))
-        .with_state(app)
+        .layer(from_fn(catch_panic));
+    let routes = if app.config.cors_allow_origins.is_empty() {
+        routes
+    } else {
+        // Outermost, so that a page can read why it was refused.
+        routes.layer(from_fn_with_state(app.clone(), cors::allow_named_origins))
+    };
+    routes.with_state(app)
 }
 
 async fn fallback(request: Request) -> Response {

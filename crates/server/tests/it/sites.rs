@@ -1,7 +1,7 @@
 //! Other web sites cannot use a visitor's browser against us.
 
 use reqwest::{Method, RequestBuilder};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::harness::{Answer, Server};
 
@@ -59,4 +59,108 @@ async fn foreign_host_names_are_not_answered() {
     }
     let page = server.request(Method::GET, "/", "").header("host", "evil.example");
     assert_eq!(status(page).await, 403);
+}
+
+/// The doors for programs, each with a call that works.
+fn doors() -> Vec<(Method, &'static str, Value)> {
+    let message =
+        json!({"id": "u1", "role": "user", "content": "Hi", "parts": [{"type": "text", "text": "Hi"}]});
+    let chat = json!({"model": "tour", "messages": [message], "stream": true});
+    let agent = json!({"threadId": "t", "runId": "r", "messages": [message]});
+    vec![
+        (Method::POST, "/chat/stream", chat.clone()),
+        (
+            Method::POST,
+            "/v1/chat/completions",
+            json!({"model": "tour", "messages": [message], "stream": true}),
+        ),
+        (Method::POST, "/v1/responses", json!({"model": "tour", "input": "Hi", "stream": true})),
+        (Method::GET, "/v1/models", Value::Null),
+        (Method::POST, "/ag-ui/tour", agent.clone()),
+        (Method::GET, "/copilotkit/info", Value::Null),
+        (Method::POST, "/copilotkit/agent/tour/run", agent),
+        (Method::POST, "/api/ui-message-stream", chat),
+        (Method::GET, "/api/ui-message-stream/c/stream", Value::Null),
+    ]
+}
+
+const APP: &str = "https://app.example";
+
+async fn preflight(server: &Server, method: &Method, path: &str, origin: &str) -> Answer {
+    let request = server.request(Method::OPTIONS, path, "").header("origin", origin);
+    let request = request.header("access-control-request-method", method.as_str());
+    Answer::of(request.header("access-control-request-headers", "authorization,x-stainless-os")).await
+}
+
+#[tokio::test]
+async fn a_named_site_calls_the_doors_with_a_key() {
+    let server = Server::start_with(&[(
+        "GLASSHOUSE_CORS_ALLOW_ORIGINS",
+        "https://APP.example:443,http://a.example:3000",
+    )])
+    .await;
+    server.set_up().await;
+    let key = server.key_of_plain_user("bob@example.org").await;
+    for (method, path, body) in doors() {
+        let asked = preflight(&server, &method, path, APP).await;
+        assert_eq!(asked.status, 204, "{path}");
+        assert_eq!(asked.headers["access-control-allow-origin"], APP, "{path}");
+        assert_eq!(asked.headers["access-control-allow-headers"], "authorization,x-stainless-os", "{path}");
+        let methods = asked.headers["access-control-allow-methods"].to_str().unwrap();
+        assert!(methods.contains(method.as_str()), "{path}: {methods}");
+        let request = server.request(method.clone(), path, &key).header("origin", APP);
+        let request = request.header("sec-fetch-site", "cross-site");
+        let answer = if body.is_null() { request } else { request.json(&body) }.send().await.unwrap();
+        assert!(answer.status().is_success(), "{path}: {}", answer.status());
+        assert_eq!(answer.headers()["access-control-allow-origin"], APP, "{path}");
+        assert!(answer.headers()["access-control-expose-headers"].to_str().unwrap().contains("x-run-id"));
+        assert!(answer.headers().get_all("vary").iter().any(|vary| vary == "origin"), "{path}");
+        assert!(!answer.headers().contains_key("access-control-allow-credentials"), "{path}");
+
+        // Somebody else's page, and whoever is not named to the letter.
+        for other in
+            ["https://evil.example", "http://app.example", "https://app.example.evil.example", "null"]
+        {
+            let asked = preflight(&server, &method, path, other).await;
+            assert!(!asked.headers.contains_key("access-control-allow-origin"), "{path} {other}");
+            assert!(asked.headers.get_all("vary").iter().any(|vary| vary == "origin"), "{path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_named_site_has_no_use_for_a_visitors_session() {
+    let server = Server::start_with(&[("GLASSHOUSE_CORS_ALLOW_ORIGINS", APP)]).await;
+    let cookie = server.set_up().await;
+    for (method, path, body) in doors() {
+        let request = server.request(method.clone(), path, &cookie).header("origin", APP).json(&body);
+        let answer = request.header("sec-fetch-site", "cross-site").send().await.unwrap();
+        assert!(!answer.headers().contains_key("access-control-allow-credentials"), "{path}");
+        assert_eq!(
+            answer.headers()["access-control-allow-origin"],
+            APP,
+            "{path}: a page can read the refusal"
+        );
+        if method == Method::POST {
+            assert_eq!(answer.status(), 403, "{path}");
+        }
+    }
+    // What the web app uses is nobody else's, and there is nothing to ask first for.
+    let key = server.key_of_plain_user("bob@example.org").await;
+    for path in ["/api/v1/keys", "/api/v1/me", "/api/config", "/", "/healthz", "/runsome"] {
+        let asked = preflight(&server, &Method::POST, path, APP).await;
+        assert!(!asked.headers.contains_key("access-control-allow-origin"), "{path}");
+        let answer = Answer::of(server.request(Method::GET, path, &key).header("origin", APP)).await;
+        assert!(!answer.headers.contains_key("access-control-allow-origin"), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn no_site_is_named_by_itself() {
+    let server = Server::start_with(&[("GLASSHOUSE_CORS_ALLOW_ORIGINS", "")]).await;
+    for (method, path, _) in doors() {
+        let asked = preflight(&server, &method, path, APP).await;
+        assert_eq!(asked.status, 405, "{path}");
+        assert!(!asked.headers.contains_key("access-control-allow-origin"), "{path}");
+    }
 }

@@ -1,0 +1,75 @@
+//! Lets pages of other origins that the administrator named call the doors for programs, with a bearer key. What such
+//! a page gets is never said to hold for credentials that the browser sends by itself, so a visitor's session is of no
+//! use to it.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::{Request, State},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+
+use crate::app::App;
+
+/// The addresses that programs use, each with all below it. The web app's own are not among them.
+const DOORS: [&str; 7] =
+    ["/ag-ui", "/api/chat", "/api/ui-message-stream", "/chat/stream", "/copilotkit", "/runs", "/v1"];
+
+/// What pages may read of an answer beside its body.
+const SHOWN: HeaderValue =
+    HeaderValue::from_static("retry-after, x-request-id, x-run-id, x-vercel-ai-ui-message-stream");
+const METHODS: HeaderValue = HeaderValue::from_static("GET, POST, DELETE");
+/// How long a browser need not ask again, seconds.
+const MAX_AGE_SECONDS: HeaderValue = HeaderValue::from_static("3600");
+
+/// Answers what a browser asks before a page's request, and marks the answers that the page may read.
+pub(super) async fn allow_named_origins(
+    State(app): State<Arc<App>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    if !is_door(request.uri().path()) {
+        return next.run(request).await;
+    }
+    let origin = request.headers().get(header::ORIGIN).and_then(|origin| origin.to_str().ok());
+    let named =
+        origin.is_some_and(|origin| app.config.cors_allow_origins.iter().any(|known| known == origin));
+    let Some(origin) = request.headers().get(header::ORIGIN).filter(|_| named).cloned() else {
+        let mut response = next.run(request).await;
+        vary(response.headers_mut());
+        return response;
+    };
+    let asks_first = request.method() == Method::OPTIONS
+        && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
+    let mut response = if asks_first { may_ask(request.headers()) } else { next.run(request).await };
+    let headers = response.headers_mut();
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, SHOWN);
+    vary(headers);
+    response
+}
+
+fn is_door(path: &str) -> bool {
+    let is_at =
+        |door: &str| path.strip_prefix(door).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    DOORS.into_iter().any(is_at)
+}
+
+/// Any header may come along: clients have many of their own, and none but the key lets anybody in.
+fn may_ask(asked: &HeaderMap) -> Response {
+    let mut response = StatusCode::NO_CONTENT.into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, METHODS);
+    headers.insert(header::ACCESS_CONTROL_MAX_AGE, MAX_AGE_SECONDS);
+    if let Some(wanted) = asked.get(header::ACCESS_CONTROL_REQUEST_HEADERS) {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, wanted.clone());
+    }
+    response
+}
+
+/// Caches must not give one origin's answer to another.
+fn vary(headers: &mut HeaderMap) {
+    headers.append(header::VARY, HeaderValue::from_static("origin"));
+}
