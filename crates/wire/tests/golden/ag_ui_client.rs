@@ -14,6 +14,8 @@ pub(crate) struct Client {
     open: BTreeMap<String, Value>,
     owners: HashMap<String, Value>,
     agents_ended: HashSet<String>,
+    /// The step that each agent is in, and the one that each text began in.
+    steps: HashMap<String, Value>,
     begun: bool,
 }
 
@@ -39,10 +41,18 @@ impl Client {
             _ if self.ended.is_some() => return Err("after the end".into()),
             _ => {}
         }
+        if kind.ends_with("_CONTENT") && event["delta"].as_str().is_none_or(str::is_empty) {
+            return Err("a piece of text without text".into());
+        }
         let by = event["subagentRunId"].clone();
         let id = event["messageId"].as_str().or(event["toolCallId"].as_str()).unwrap_or_default().to_owned();
         match kind.as_str() {
-            "TEXT_MESSAGE_START" => self.open("text", &id, &by)?,
+            "TEXT_MESSAGE_START" => {
+                self.open("text", &id, &by)?;
+                if let Some(step) = self.steps.get(&by.to_string()).cloned() {
+                    self.steps.insert(format!("text {id}"), step);
+                }
+            }
             "TEXT_MESSAGE_CONTENT" => self.continues("text", &id, &by)?,
             "TEXT_MESSAGE_END" => self.close("text", &id, &by)?,
             "REASONING_START" => self.open("reasoning span", &id, &by)?,
@@ -54,6 +64,11 @@ impl Client {
                 let parent = format!("text {}", event["parentMessageId"].as_str().ok_or("no parent")?);
                 if self.owners.get(&parent).is_some_and(|owner| *owner != by) {
                     return Err("the call is another agent's than its message".into());
+                }
+                if self.owners.contains_key(&parent)
+                    && self.steps.get(&parent) != self.steps.get(&by.to_string())
+                {
+                    return Err("the call is of a later step than its message".into());
                 }
                 let known = self.messages.iter().any(|message| has_call(message, &id));
                 if known {
@@ -72,7 +87,10 @@ impl Client {
                     return Err("a result that old clients cannot read".into());
                 }
             }
-            "STEP_STARTED" => self.open("step", event["stepName"].as_str().unwrap(), &by)?,
+            "STEP_STARTED" => {
+                self.open("step", event["stepName"].as_str().unwrap(), &by)?;
+                self.steps.insert(by.to_string(), event["stepName"].clone());
+            }
             "STEP_FINISHED" => self.close("step", event["stepName"].as_str().unwrap(), &by)?,
             "SUBAGENT_STARTED" => {
                 let agent = by.as_str().ok_or("no id")?;

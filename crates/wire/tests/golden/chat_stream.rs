@@ -1,6 +1,8 @@
 //! `POST /chat/stream`: golden frames, and what holds for every log.
 
-use domain::{EventBody, RunEvent};
+use std::collections::HashMap;
+
+use domain::{EventBody, Outcome, RunEvent};
 use serde_json::Value;
 use wire::{
     Frame,
@@ -108,6 +110,32 @@ fn each_call_starts_once_and_before_it_ends() {
                 log.iter().filter(|event| matches!(event.body, EventBody::ToolRequested { .. })).count();
             assert_eq!(started.len(), calls, "{name}");
         }
+    });
+}
+
+#[test]
+fn agents_and_calls_end_and_done_is_the_end() {
+    on_every_log(|name, log| {
+        let frames = payloads(&encode(ChatStreamOptions::default(), log));
+        let (mut agents, mut ended) = (HashMap::new(), 0);
+        for frame in &frames {
+            let data = &frame["data"];
+            let agent = || data["agent_id"].as_str().unwrap().to_owned();
+            match frame["type"].as_str().unwrap() {
+                "agent_start" => assert_eq!(agents.insert(agent(), true), None, "{name}: {frame}"),
+                "agent_end" => assert_eq!(agents.insert(agent(), false), Some(true), "{name}: {frame}"),
+                "tool_end" => ended += 1,
+                _ => {}
+            }
+        }
+        assert!(agents.values().all(|going| !going), "{name}: {agents:?}");
+        let count = |is: fn(&EventBody) -> bool| log.iter().filter(|event| is(&event.body)).count();
+        assert_eq!(agents.len(), count(|body| matches!(body, EventBody::AgentStarted { .. })), "{name}");
+        assert_eq!(ended, count(|body| matches!(body, EventBody::ToolFinished { .. })), "{name}");
+        let of = |kind: &str| frames.iter().filter(|frame| frame["type"] == kind).count();
+        assert_eq!((of("done"), &frames[frames.len() - 1]["type"]), (1, &"done".into()), "{name}");
+        let failed = count(|body| matches!(body, EventBody::RunFinished { outcome: Outcome::Failed, .. }));
+        assert_eq!(of("error"), failed, "{name}");
     });
 }
 

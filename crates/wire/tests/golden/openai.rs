@@ -180,17 +180,25 @@ fn the_first_chunk_names_the_speaker_and_all_have_one_id() {
 #[test]
 fn extras_leave_nothing_open() {
     on_every_log(|name, log| {
-        let (mut open, mut shown) = (Vec::new(), false);
+        let (mut open, mut shown, mut thought) = (Vec::new(), false, None);
         for chunk in chunks(&encode(encoder(true), log)) {
             let item = &chunk["item"];
             let call = item["call_id"].as_str().unwrap_or_default().to_owned();
             match (chunk["type"].as_str(), item["type"].as_str()) {
+                (Some("response.output_item.done"), Some("reasoning")) => {
+                    assert_eq!(thought.take(), Some(item["id"].clone()), "{name}: a row closes once");
+                }
+                (Some("response.output_item.added"), _) if thought.is_some() => {
+                    panic!("{name}: {item} before the row of reasoning was closed");
+                }
+                (Some("response.output_item.added"), Some("reasoning")) => thought = Some(item["id"].clone()),
                 (Some("status"), _) => {
                     assert_eq!(chunk["event"]["data"], chunk["data"], "{name}");
                     shown = chunk["data"]["done"] == false;
                 }
                 (Some("response.output_item.added"), Some("function_call")) => {
                     assert_eq!(item["status"], "completed", "{name}");
+                    assert!(!open.contains(&call), "{name}: a call with two rows");
                     open.push(call);
                 }
                 (Some("response.output_item.added"), Some("function_call_output")) => {
@@ -203,16 +211,16 @@ fn extras_leave_nothing_open() {
             let said = chunk["choices"][0]["delta"]["content"].as_str().unwrap_or_default();
             assert!(said.is_empty() || !shown, "{name}: the status still shows beside the answer");
         }
-        assert!(open.is_empty() && !shown, "{name}: {open:?}");
+        assert!(open.is_empty() && !shown && thought.is_none(), "{name}: {open:?} {thought:?}");
     });
 }
 
 /// Open WebUI puts a finished item in the place of its last one, and reasoning into the last row of reasoning.
 #[test]
 fn a_finished_row_is_the_last_one() {
-    for (name, log) in scenarios::all() {
+    on_every_log(|name, log| {
         let mut last = String::new();
-        for chunk in chunks(&encode(encoder(true), &log)) {
+        for chunk in chunks(&encode(encoder(true), log)) {
             let delta = &chunk["choices"][0]["delta"];
             let id = chunk["item"]["id"].as_str().unwrap_or_default();
             match chunk["type"].as_str() {
@@ -225,7 +233,7 @@ fn a_finished_row_is_the_last_one() {
                 _ => {}
             }
         }
-    }
+    });
 }
 
 #[test]

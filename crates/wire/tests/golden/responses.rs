@@ -166,6 +166,20 @@ fn the_end_tells_how_the_run_ended() {
         let calls = end["output"].as_array().unwrap().iter().filter(|item| item["type"] == "function_call");
         let expected = log.iter().filter(|event| matches!(event.body, EventBody::ToolHandedOver { .. }));
         assert_eq!(calls.count(), expected.count(), "{name}: only the caller's own tools are its to run");
+        let items = |kind: &str| {
+            let output = end["output"].as_array().unwrap().iter();
+            output.filter(|item| item["type"] == kind).count()
+        };
+        let of_main = |is: fn(&EventBody) -> bool| {
+            log.iter().filter(|event| event.agent.is_main() && is(&event.body)).count()
+        };
+        let texts = of_main(|body| matches!(body, EventBody::TextStarted { .. }));
+        let thoughts = of_main(|body| matches!(body, EventBody::ReasoningStarted { .. }));
+        assert_eq!(
+            (items("message"), items("reasoning")),
+            (texts, thoughts),
+            "{name}: the main agent's only"
+        );
     });
 }
 

@@ -1,8 +1,8 @@
 //! The AI SDK's parts: golden frames, and the order its reader insists on.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use domain::EventBody;
+use domain::{EventBody, event::Decision};
 use serde_json::Value;
 use wire::{Frame, ui_message_stream::UiMessageEncoder};
 
@@ -61,6 +61,61 @@ fn parts_come_in_the_order_the_reader_insists_on() {
         let handed_over =
             log.iter().filter(|event| matches!(event.body, EventBody::ToolHandedOver { .. })).count();
         assert_eq!(calls.values().filter(|state| **state != "done").count(), handed_over, "{name}");
+    });
+}
+
+/// The text of each item, as the reader adds it up.
+fn texts(frames: &[Frame]) -> BTreeMap<String, String> {
+    let mut texts = BTreeMap::new();
+    for part in parts(frames) {
+        let (kind, id) = (part["type"].as_str().unwrap(), part["id"].as_str().unwrap_or_default().to_owned());
+        match kind {
+            "text-start" | "reasoning-start" => assert_eq!(texts.insert(id, String::new()), None),
+            "text-delta" | "reasoning-delta" => {
+                texts.get_mut(&id).unwrap().push_str(part["delta"].as_str().unwrap());
+            }
+            _ => {}
+        }
+    }
+    texts
+}
+
+#[test]
+fn the_reader_has_the_texts_of_the_log() {
+    on_every_log(|name, log| {
+        let whole = log.iter().filter(|event| event.agent.is_main()).filter_map(|event| match &event.body {
+            EventBody::TextFinished { item, text, .. } | EventBody::ReasoningFinished { item, text, .. } => {
+                Some((item.clone(), text.clone()))
+            }
+            _ => None,
+        });
+        let whole: BTreeMap<String, String> = whole.collect();
+        assert_eq!(texts(&encode(UiMessageEncoder::default(), log)), whole, "{name}");
+        let replay = log.iter().filter(|event| !event.body.is_delta());
+        assert_eq!(texts(&encode(UiMessageEncoder::default(), replay)), whole, "{name} without deltas");
+    });
+}
+
+/// What a person did not allow is shown as that, and not as a fault.
+#[test]
+fn what_was_denied_is_said_to_be() {
+    on_every_log(|name, log| {
+        let mut asked = HashMap::new();
+        let mut denied = HashSet::new();
+        for event in log {
+            match &event.body {
+                EventBody::ApprovalAsked { approval, call, .. } => drop(asked.insert(approval, call.clone())),
+                EventBody::ApprovalAnswered { approval, decision: Decision::Deny, .. } => {
+                    denied.extend(asked.get(approval).cloned());
+                }
+                _ => {}
+            }
+        }
+        let parts = parts(&encode(UiMessageEncoder::default(), log));
+        let shown = parts.iter().filter(|part| part["type"] == "tool-output-denied");
+        let shown: HashSet<String> =
+            shown.map(|part| part["toolCallId"].as_str().unwrap().to_owned()).collect();
+        assert_eq!(shown, denied, "{name}");
     });
 }
 
