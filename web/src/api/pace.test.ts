@@ -47,14 +47,14 @@ test("the first news is shown at once, the next not before a frame or two", asyn
   expect(pace.waitMs()).toBe(0);
 });
 
-test("a page that takes 8 ms for each showing shows every 160 ms", async () => {
+test("a page that takes 8 ms for each showing shows every 192 ms", async () => {
   const pace = new Pace();
   for (let n = 0; n < 40; n += 1) {
     await show(pace, 3, 5);
     vi.advanceTimersByTime(pace.waitMs());
   }
   await show(pace, 3, 5);
-  expect(pace.waitMs()).toBeCloseTo(160 - 8, 0);
+  expect(pace.waitMs()).toBeCloseTo(192 - 8, 0);
 });
 
 test("one slow showing does not stop the page", async () => {

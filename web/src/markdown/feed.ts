@@ -1,17 +1,13 @@
-// Feeds a growing text to the engine in small bites: at most one update per 30 ms, fewer when they cost a lot.
+// Feeds a text to the engine: what is new at once, a long text in slices.
 
 import type { Block } from "./blocks";
 import { StreamMarkdown } from "./engine";
 
-const INTERVAL_MS = 30;
-const LONGEST_INTERVAL_MS = 400;
-/** Reading and drawing use at most one part in so many of the time; layout and paint cost about as much again. */
-const SHARE = 20;
 /** A long text that is already there is read in slices of about this size. */
 const SLICE_MS = 10;
 
-/** Shows blocks; resolves when the page has taken them over. */
-export type Show = (blocks: readonly Block[]) => Promise<void> | void;
+/** Takes over what there is to be seen. */
+export type Show = (blocks: readonly Block[]) => void;
 
 export class MarkdownFeed {
   readonly #show: Show;
@@ -23,47 +19,30 @@ export class MarkdownFeed {
   /** A text replaced by another stays in view until the new one is read. */
   #replacing = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #lastStart = -Infinity;
-  #lastCostMs = 0;
 
   constructor(show: Show) {
     this.#show = show;
   }
 
-  /** Takes the whole text so far; cheap, may be called for every token. */
+  /** Takes the whole text so far and shows it, or as much of it as can be read now. */
   update(text: string, streaming: boolean): void {
     this.#text = text;
-    const ends = this.#streaming && !streaming;
     this.#streaming = streaming;
-    if (ends || this.#timer === undefined) this.#schedule(ends);
+    // A slice that waits will find the new text.
+    if (this.#timer === undefined) this.#flush();
   }
 
   stop(): void {
     clearTimeout(this.#timer);
   }
 
-  #schedule(now: boolean): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    const interval = Math.min(LONGEST_INTERVAL_MS, Math.max(INTERVAL_MS, this.#lastCostMs * SHARE));
-    const wait = now ? 0 : this.#lastStart + interval - performance.now();
-    if (wait <= 0) this.#flush();
-    else this.#timer = setTimeout(() => requestAnimationFrame(() => this.#flush()), wait);
-  }
-
   #flush(): void {
     this.#timer = undefined;
-    this.#lastStart = performance.now();
     this.#feed();
     const isComplete = this.#streaming ? this.#engine.flush(SLICE_MS) : this.#engine.finish(SLICE_MS);
     this.#finished = isComplete && !this.#streaming;
     this.#replacing &&= !isComplete;
-    const shown = this.#replacing ? undefined : this.#show([...this.#engine.blocks, ...this.#engine.tail]);
-    this.#lastCostMs = performance.now() - this.#lastStart;
-    const start = this.#lastStart;
-    void shown?.then(() => {
-      this.#lastCostMs = Math.max(this.#lastCostMs, performance.now() - start);
-    });
+    if (!this.#replacing) this.#show([...this.#engine.blocks, ...this.#engine.tail]);
     if (!isComplete) this.#timer = setTimeout(() => this.#flush(), 0);
   }
 
