@@ -2,7 +2,7 @@
 
 /** More often than this nobody sees. */
 const shortestMs = 33;
-const longestMs = 300;
+const longestMs = 400;
 /** Showing news, layout and paint included, takes about one part in so many of the time. */
 const share = 24;
 /** How much of the estimate one new measurement is. */
