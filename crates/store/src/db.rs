@@ -21,8 +21,8 @@ const POSTGRES_CONNECTIONS: u32 = 10;
 /// 8 MB, negative because it is in kilobytes: a batch for 256 runs touches as many index pages, and SQLite's
 /// 2 MB would spill them to the disk before the commit.
 const WRITER_CACHE: &str = "-8000";
-/// Copying the write-ahead log into the database every 16 MB rather than every 4 MB.
-const CHECKPOINT_PAGES: &str = "4000";
+/// Copying the write-ahead log into the database every 64 MB rather than every 4 MB: all wait while the disk does.
+const CHECKPOINT_PAGES: &str = "16000";
 /// A longer made-up statement is not kept prepared.
 const MAX_KEPT_SQL_BYTES: usize = 300;
 
@@ -64,6 +64,7 @@ impl Db {
         let migrations = [
             ("first", include_str!("../migrations/sqlite/0001_first.sql")),
             ("run inputs", include_str!("../migrations/sqlite/0002_run_inputs.sql")),
+            ("runs have numbers", include_str!("../migrations/sqlite/0003_runs_have_numbers.sql")),
         ];
         migrator(migrations).run_direct(None, write.acquire().await?.connection()?, false).await?;
         let read = match in_memory {
@@ -80,6 +81,7 @@ impl Db {
         let migrations = [
             ("first", include_str!("../migrations/postgres/0001_first.sql")),
             ("run inputs", include_str!("../migrations/postgres/0002_run_inputs.sql")),
+            ("runs have numbers", include_str!("../migrations/postgres/0003_runs_have_numbers.sql")),
         ];
         migrator(migrations).run_direct(None, &mut connection, false).await?;
         connection.close().await?;

@@ -43,9 +43,10 @@ impl Store {
         limit_bytes: usize,
     ) -> Result<Vec<Segment>, StoreError> {
         // The subquery finds the segment that holds the next event, so that the index is entered there.
-        let sql = "SELECT first_seq, last_seq, lines FROM segments WHERE run = $1 AND last_seq >= $2 \
-                   AND first_seq >= COALESCE((SELECT MAX(first_seq) FROM segments \
-                                              WHERE run = $1 AND first_seq <= $2), 0) \
+        let sql = "SELECT first_seq, last_seq, lines FROM runs JOIN segments ON segments.run = runs.number \
+                   WHERE runs.id = $1 AND last_seq >= $2 \
+                   AND first_seq >= COALESCE((SELECT MAX(earlier.first_seq) FROM segments AS earlier \
+                                              WHERE earlier.run = runs.number AND earlier.first_seq <= $2), 0) \
                    ORDER BY first_seq LIMIT $3";
         let mut segments: Vec<Segment> = Vec::new();
         let mut size_bytes = 0;

@@ -1,6 +1,6 @@
 //! Runs: who started what, with which model, and how it ended. Their logs are in `events.rs`.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use domain::{ChatId, MessageId, RunId, RunSummary, UserId};
 
@@ -28,6 +28,9 @@ pub struct NewRun {
     /// Now.
     pub started_at: i64,
 }
+
+/// What the database calls a run in the log, where it is named often: short, and never used for another.
+pub(crate) type RunNumber = i64;
 
 /// A run.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,18 +66,23 @@ pub(crate) fn insert<'a>(query: Query<'a>, run: &NewRun) -> Query<'a> {
 
 impl Rows for NewRun {
     type Key<'a> = RunId;
-    type Answer = ();
+    type Answer = RunNumber;
     const MOST: usize = 1024;
 
     fn key(&self) -> RunId {
         self.id
     }
 
-    async fn write(db: &Db, runs: &[Self]) -> Result<Vec<()>, StoreError> {
+    async fn write(db: &Db, runs: &[Self]) -> Result<Vec<RunNumber>, StoreError> {
         let mut sql = String::from("INSERT INTO runs (id, owner, chat, message, model, started_at) VALUES ");
         db.push_rows(&mut sql, runs.len(), 6);
-        runs.iter().fold(db.built(sql), insert).execute().await?;
-        Ok(vec![(); runs.len()])
+        sql.push_str(" RETURNING id, number");
+        // They may come back in another order.
+        let mut numbers: HashMap<RunId, RunNumber> = HashMap::new();
+        for row in runs.iter().fold(db.built(sql), insert).fetch_all().await? {
+            numbers.insert(row.id("id")?, row.get("number")?);
+        }
+        runs.iter().map(|run| numbers.remove(&run.id).ok_or(StoreError::NotFound)).collect()
     }
 }
 
@@ -121,7 +129,7 @@ macro_rules! select_runs {
     ($end:literal) => {
         concat!(
             "SELECT id, owner, chat, message, model, started_at, finished_at, summary, \
-             COALESCE((SELECT last_seq FROM segments WHERE segments.run = runs.id \
+             COALESCE((SELECT last_seq FROM segments WHERE segments.run = runs.number \
                        ORDER BY first_seq DESC LIMIT 1), 0) AS last_seq FROM runs ",
             $end
         )

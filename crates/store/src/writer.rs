@@ -114,8 +114,10 @@ impl Batch {
     async fn write(self, db: &Db, log: &mut Log) {
         let (runs, waiters) = unzip(self.runs);
         let created = write_rows(db, &runs).await;
-        log.begin(runs.iter().zip(&created).filter(|(_, outcome)| outcome.is_ok()).map(|(run, _)| run.id));
-        answer(waiters, created);
+        log.begin(
+            runs.iter().zip(&created).filter_map(|(run, number)| Some((run.id, *number.as_ref().ok()?))),
+        );
+        answer(waiters, created.into_iter().map(|number| number.map(drop)));
 
         let (segments, waiters) = unzip(self.segments);
         answer(waiters, log.write(&segments).await);
@@ -132,7 +134,7 @@ fn unzip<T, A>(jobs: Vec<Job<T, A>>) -> (Vec<T>, Vec<Waiter<A>>) {
     jobs.into_iter().map(|job| (job.row, job.waiter)).unzip()
 }
 
-fn answer<A>(waiters: Vec<Waiter<A>>, outcomes: Vec<Result<A, StoreError>>) {
+fn answer<A>(waiters: Vec<Waiter<A>>, outcomes: impl IntoIterator<Item = Result<A, StoreError>>) {
     for (waiter, outcome) in waiters.into_iter().zip(outcomes) {
         // A waiter that has left does not want to know.
         let _ = waiter.send(outcome);

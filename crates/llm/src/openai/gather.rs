@@ -16,8 +16,8 @@ use tokio::time::{Instant, sleep_until};
 const AT_EASE: usize = 50;
 /// What every further answer for each processor adds to the pause.
 const PAUSE_PER_ANSWER: Duration = Duration::from_micros(500);
-/// Text that comes ten times a second still flows.
-const LONGEST_PAUSE: Duration = Duration::from_millis(100);
+/// Text that comes five times a second still flows.
+const LONGEST_PAUSE: Duration = Duration::from_millis(200);
 
 /// Answers that are being read in this process: they share its processors.
 static BEING_READ: AtomicUsize = AtomicUsize::new(0);
@@ -77,7 +77,8 @@ mod tests {
         assert_eq!(pause(0), Duration::ZERO);
         assert_eq!(pause(50), Duration::ZERO);
         assert_eq!(pause(60), Duration::from_millis(5));
-        assert_eq!(pause(250), LONGEST_PAUSE);
+        assert_eq!(pause(250), Duration::from_millis(100));
+        assert_eq!(pause(500), LONGEST_PAUSE);
         assert_eq!(pause(usize::MAX), LONGEST_PAUSE);
     }
 

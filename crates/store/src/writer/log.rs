@@ -4,7 +4,7 @@ use std::{collections::HashMap, slice};
 
 use domain::RunId;
 
-use crate::{Segment, StoreError, db::Db};
+use crate::{Segment, StoreError, db::Db, runs::RunNumber};
 
 /// How many runs' heads are kept in mind.
 const MAX_HEADS: usize = 10_000;
@@ -18,10 +18,18 @@ const REFUSED: Outcome = Err(StoreError::Conflict("seq"));
 #[derive(Debug)]
 pub(super) struct Log {
     db: Db,
-    /// The number of the last stored event of runs written to lately. It may be out of date where another
-    /// process writes too, but does no harm: after an event there is one possible primary key, so the insert
-    /// fails on the row that process has written.
-    heads: HashMap<RunId, u64>,
+    /// The heads of runs written to lately. A head may be out of date where another process writes too, but
+    /// does no harm: after an event there is one possible primary key, so the insert fails on the row that
+    /// process has written.
+    heads: HashMap<RunId, Head>,
+}
+
+/// Where the next event of a run goes.
+#[derive(Debug, Clone, Copy)]
+struct Head {
+    run: RunNumber,
+    /// The number of the last stored event; 0 where there is none.
+    last_seq: u64,
 }
 
 impl Log {
@@ -30,8 +38,8 @@ impl Log {
     }
 
     /// Takes note of runs that have just been made, so that nobody has to look for their heads.
-    pub(super) fn begin(&mut self, runs: impl Iterator<Item = RunId>) {
-        self.heads.extend(runs.map(|run| (run, 0)));
+    pub(super) fn begin(&mut self, runs: impl Iterator<Item = (RunId, RunNumber)>) {
+        self.heads.extend(runs.map(|(id, run)| (id, Head { run, last_seq: 0 })));
     }
 
     /// Writes the segments that continue their logs; one outcome for each.
@@ -83,26 +91,27 @@ impl Log {
     /// Stores the segments that continue their logs, all with one statement. An error concerns all of them.
     async fn commit(&mut self, segments: &[Segment]) -> Result<Vec<Outcome>, StoreError> {
         self.learn_heads(segments).await?;
-        let outcomes: Vec<Outcome> = segments.iter().map(|segment| self.advance(segment)).collect();
-        let accepted: Vec<&Segment> = segments
+        let runs: Vec<Result<RunNumber, StoreError>> =
+            segments.iter().map(|segment| self.advance(segment)).collect();
+        let accepted: Vec<(RunNumber, &Segment)> = runs
             .iter()
-            .zip(&outcomes)
-            .filter_map(|(segment, outcome)| outcome.is_ok().then_some(segment))
+            .zip(segments)
+            .filter_map(|(run, segment)| Some((*run.as_ref().ok()?, segment)))
             .collect();
         if !accepted.is_empty() {
             self.insert(&accepted).await?;
         }
-        Ok(outcomes)
+        Ok(runs.into_iter().map(|run| run.map(drop)).collect())
     }
 
-    /// Moves the run's head over the segment, if it continues there.
-    fn advance(&mut self, segment: &Segment) -> Outcome {
+    /// Moves the run's head over the segment, if it continues there; tells which run that is.
+    fn advance(&mut self, segment: &Segment) -> Result<RunNumber, StoreError> {
         let head = self.heads.get_mut(&segment.run).ok_or(StoreError::NotFound)?;
-        if segment.first_seq != *head + 1 || segment.last_seq < segment.first_seq {
-            return REFUSED;
+        if segment.first_seq != head.last_seq + 1 || segment.last_seq < segment.first_seq {
+            return Err(StoreError::Conflict("seq"));
         }
-        *head = segment.last_seq;
-        Ok(())
+        head.last_seq = segment.last_seq;
+        Ok(head.run)
     }
 
     /// Looks up the heads of runs not known yet.
@@ -118,22 +127,23 @@ impl Log {
         runs.sort_unstable();
         runs.dedup();
         let mut sql = String::from(
-            "SELECT id, COALESCE((SELECT last_seq FROM segments WHERE segments.run = runs.id \
-             ORDER BY first_seq DESC LIMIT 1), 0) AS head FROM runs WHERE id IN ",
+            "SELECT id, number, COALESCE((SELECT last_seq FROM segments WHERE segments.run = runs.number \
+             ORDER BY first_seq DESC LIMIT 1), 0) AS last_seq FROM runs WHERE id IN ",
         );
         self.db.push_rows(&mut sql, 1, runs.len());
         let query = runs.iter().fold(self.db.built(sql), |query, run| query.id(run));
         for row in query.fetch_all().await? {
-            self.heads.insert(row.id("id")?, row.number("head")?);
+            let head = Head { run: row.get("number")?, last_seq: row.number("last_seq")? };
+            self.heads.insert(row.id("id")?, head);
         }
         Ok(())
     }
 
-    async fn insert(&self, segments: &[&Segment]) -> Result<(), StoreError> {
+    async fn insert(&self, segments: &[(RunNumber, &Segment)]) -> Result<(), StoreError> {
         let mut sql = String::from("INSERT INTO segments (run, first_seq, last_seq, lines) VALUES ");
         self.db.push_rows(&mut sql, segments.len(), 4);
-        let query = segments.iter().fold(self.db.built(sql), |query, segment| {
-            query.id(segment.run).number(segment.first_seq).number(segment.last_seq).text(&segment.lines)
+        let query = segments.iter().fold(self.db.built(sql), |query, (run, segment)| {
+            query.bind(*run).number(segment.first_seq).number(segment.last_seq).text(&segment.lines)
         });
         query.execute().await.map(drop)
     }

@@ -82,7 +82,9 @@ mod tests {
         let rows = rows.map(|(id, owner)| new_run(id, owner));
         let taken = Err(StoreError::Conflict("id"));
         let expected = [Ok(()), Err(StoreError::NotFound), Ok(()), taken.clone(), taken, Ok(())];
-        assert_eq!(write_rows(store.db(), &rows).await, expected);
+        let outcomes: Vec<_> =
+            write_rows(store.db(), &rows).await.into_iter().map(|it| it.map(drop)).collect();
+        assert_eq!(outcomes, expected);
         let stored = store.unfinished_runs().await.unwrap().len();
         assert_eq!(stored, 4);
     }

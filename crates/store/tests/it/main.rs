@@ -16,6 +16,7 @@ mod connections;
 mod events;
 mod files;
 mod messages;
+mod migrating;
 mod opening;
 mod run_inputs;
 mod runs;
