@@ -289,6 +289,59 @@ describe("chats", () => {
     assert.ok(two);
   });
 
+  test("an answer longer than many screens that comes at once is shown at its end, and stays where one reads", async () => {
+    const paragraphs = Array.from({ length: 400 }, (_, index) =>
+      index % 4 === 3
+        ? `\`\`\`python\nline = ${index}\nmore = line + 1\n\`\`\``
+        : `## Part ${index}\n\n- a point\n- **another** one`,
+    );
+    const messages = [
+      {
+        id: "msg_q",
+        parent: null,
+        role: "user",
+        content: [{ type: "text", text: "All of it" }],
+        created_at: 1,
+      },
+      {
+        id: "msg_a",
+        parent: "msg_q",
+        role: "assistant",
+        content: [{ type: "text", text: `${paragraphs.join("\n\n")}\n\nThe very end.` }],
+        created_at: 2,
+      },
+    ];
+    const chat = server.addChat("One long answer", { messages });
+    await page.goto(`/c/${chat.id}`);
+    const log = page.getByRole("log");
+    await page.getByText("The very end.").waitFor();
+    const places = () =>
+      log.evaluate(async (log) => {
+        const seen = [];
+        for (let frame = 0; frame < 60; frame += 1) {
+          await new Promise((done) => requestAnimationFrame(done));
+          seen.push([
+            log.scrollTop,
+            log.scrollHeight - log.clientHeight - log.scrollTop,
+            log.querySelectorAll("article.assistant").length,
+          ]);
+        }
+        return seen;
+      });
+    // What is skipped is measured as it comes into view: at most a second until the end is found.
+    await places();
+    for (const [, distance, answers] of await places()) {
+      assert.equal(answers, 1);
+      assert.ok(distance < 2, `at the end, not ${distance} px above`);
+    }
+    await log.hover();
+    await page.mouse.wheel(0, -3000);
+    await places();
+    const [[top], ...later] = await places();
+    assert.ok(top > 3000, `${top}`);
+    for (const [at, , answers] of later) assert.deepEqual([at, answers], [top, 1], "nothing moves by itself");
+  });
+
   test("two thousand messages open at the end, with few of them in the page", async () => {
     const messages = Array.from({ length: 2000 }, (_, index) => ({
       id: `msg_${index}`,
