@@ -1,6 +1,6 @@
 //! The connections to SQLite or PostgreSQL: opening, migrating, and where reads and writes go.
 
-use std::{fmt::Write as _, str::FromStr};
+use std::{fmt::Write as _, path::PathBuf, str::FromStr};
 
 use sqlx::{
     AssertSqlSafe, Connection, PgConnection, Postgres, Sqlite,
@@ -21,8 +21,9 @@ const POSTGRES_CONNECTIONS: u32 = 10;
 /// 8 MB, negative because it is in kilobytes: a batch for 256 runs touches as many index pages, and SQLite's
 /// 2 MB would spill them to the disk before the commit.
 const WRITER_CACHE: &str = "-8000";
-/// Copying the write-ahead log into the database every 64 MB rather than every 4 MB: all wait while the disk does.
-const CHECKPOINT_PAGES: &str = "16000";
+/// Copying the write-ahead log into the database every 16 MB rather than every 4 MB. All who write wait meanwhile,
+/// the longer the more there is to copy: 16 MB take some 40 ms, 64 MB more than 100 ms.
+const CHECKPOINT_PAGES: &str = "4000";
 /// A longer made-up statement is not kept prepared.
 const MAX_KEPT_SQL_BYTES: usize = 300;
 
@@ -34,6 +35,8 @@ pub(crate) enum Db {
     Sqlite {
         read: Lanes<Sqlite>,
         write: Lanes<Sqlite>,
+        /// The file of the write-ahead log; nothing in memory.
+        log: Option<PathBuf>,
     },
     Postgres(Lanes<Postgres>),
 }
@@ -60,6 +63,11 @@ impl Db {
             .pragma("cache_size", WRITER_CACHE)
             .pragma("wal_autocheckpoint", CHECKPOINT_PAGES)
             .synchronous(SqliteSynchronous::Normal);
+        let log = (!in_memory).then(|| {
+            let mut path = options.get_filename().as_os_str().to_owned();
+            path.push("-wal");
+            PathBuf::from(path)
+        });
         let write = Lanes::new(Place::Here, writing, 1);
         let migrations = [
             ("first", include_str!("../migrations/sqlite/0001_first.sql")),
@@ -71,7 +79,7 @@ impl Db {
             true => write.clone(),
             false => Lanes::new(Place::Here, options.read_only(true), SQLITE_READERS),
         };
-        Ok(Self::Sqlite { read, write })
+        Ok(Self::Sqlite { read, write, log })
     }
 
     async fn open_postgres(options: PgConnectOptions) -> Result<Self, StoreError> {
@@ -152,7 +160,7 @@ impl Db {
 
     pub(crate) async fn close(&self) {
         match self {
-            Self::Sqlite { read, write } => {
+            Self::Sqlite { read, write, .. } => {
                 read.close().await;
                 // Last, so that it is the one to fold the write-ahead log into the file.
                 write.close().await;

@@ -1,5 +1,6 @@
 //! Group commit: one task writes what runs write, everything of a kind that waits with one statement.
 
+mod flusher;
 mod log;
 mod rows;
 #[cfg(test)]
@@ -13,6 +14,7 @@ use tokio::{
 };
 
 use crate::{NewRun, Segment, StoreError, db::Db, files::FileWrite, runs::RunEnd};
+use flusher::Flusher;
 use log::Log;
 pub(crate) use rows::Rows;
 use rows::write_rows;
@@ -76,9 +78,14 @@ impl Writer {
 
 async fn write_all(db: Db, mut queue: mpsc::Receiver<Work>) {
     let mut log = Log::new(db.clone());
+    let flusher = match &db {
+        Db::Sqlite { log: Some(path), .. } => Some(Flusher::start(path.clone())),
+        Db::Sqlite { log: None, .. } | Db::Postgres(_) => None,
+    };
     let mut work = Vec::new();
     while queue.recv_many(&mut work, QUEUE).await > 0 {
         Batch::sort(work.drain(..)).write(&db, &mut log).await;
+        flusher.iter().for_each(Flusher::note);
         // Those who got their answer may have more to write: let them queue, so that they share a commit.
         yield_now().await;
     }

@@ -1,0 +1,57 @@
+//! Brings SQLite's write-ahead log to the disk as it grows.
+//!
+//! SQLite does so only before it moves the log into the file, and all who write wait for as much as has come
+//! together by then. It also means that a power failure costs the last moments and not the last minutes.
+
+use std::{fs::File, path::PathBuf, sync::Arc, time::Duration};
+
+use tokio::{
+    sync::Notify,
+    task::{JoinSet, spawn_blocking},
+    time::sleep,
+};
+
+/// The disk is asked no more often than this.
+const REST: Duration = Duration::from_millis(100);
+
+/// The owner of the task that flushes; dropping it ends the task.
+#[derive(Debug)]
+pub(super) struct Flusher {
+    grown: Arc<Notify>,
+    _task: JoinSet<()>,
+}
+
+impl Flusher {
+    /// Flushes the file at that path, which need not be there yet.
+    pub(super) fn start(path: PathBuf) -> Self {
+        let grown = Arc::new(Notify::new());
+        let mut task = JoinSet::new();
+        task.spawn(flush(path, Arc::clone(&grown)));
+        Self { grown, _task: task }
+    }
+
+    /// Something was written: it will be flushed soon.
+    pub(super) fn note(&self) {
+        self.grown.notify_one();
+    }
+}
+
+async fn flush(path: PathBuf, grown: Arc<Notify>) {
+    // Kept open: no lock of SQLite's is on this file, and its name stays while the database is open.
+    let mut kept: Option<File> = None;
+    loop {
+        grown.notified().await;
+        let (known, path) = (kept.take(), path.clone());
+        let flushed = spawn_blocking(move || {
+            let file = known.map_or_else(|| File::options().write(true).open(path), Ok)?;
+            file.sync_data().map(|()| file)
+        });
+        match flushed.await {
+            Ok(Ok(file)) => kept = Some(file),
+            // SQLite will say what is wrong with the disk when it flushes the file itself.
+            Ok(Err(error)) => tracing::debug!(%error, "the write-ahead log could not be flushed"),
+            Err(error) => tracing::debug!(%error, "flushing the write-ahead log was abandoned"),
+        }
+        sleep(REST).await;
+    }
+}
