@@ -75,6 +75,7 @@ pub fn table() -> Vec<Route> {
         post(Admin, "/api/v1/connections/test", connections::test),
         get(Admin, "/api/v1/connections/discover", connections::discover),
         post(Admin, "/api/v1/connections/{connection}/refresh", connections::refresh),
+        patch(Admin, "/api/v1/connections/{connection}", connections::change),
         delete(Admin, "/api/v1/connections/{connection}", connections::delete),
         // Chats
         get(User, "/api/v1/chats", chats::list),

@@ -133,18 +133,17 @@ impl Models {
         })
     }
 
-    /// The server of the model with this id, for a caller who speaks its format; `call` is the address there, such
-    /// as `embeddings`. Nothing for the tour, which has no server.
+    /// The server of the model with this id, for a caller who speaks its format, and whether it is told who asks;
+    /// `call` is the address there, such as `embeddings`. Nothing for the tour, which has no server.
     ///
     /// # Errors
     /// 404 where there is no such model.
-    pub fn upstream(&self, id: &str, call: &str) -> Result<Option<Upstream>, ApiError> {
+    pub fn upstream(&self, id: &str, call: &str) -> Result<Option<(Upstream, bool)>, ApiError> {
         let catalogue = self.catalogue();
         let known = catalogue.model(id).ok_or_else(|| model_not_found(id))?;
-        if known.connection.is_none() {
-            return Ok(None);
-        }
-        Ok(Some(Upstream::new(self.reach(&catalogue, known)?, &self.http, call)))
+        let Some(connection) = known.connection else { return Ok(None) };
+        let trusted = catalogue.connection(connection).is_some_and(|connection| connection.trusted);
+        Ok(Some((Upstream::new(self.reach(&catalogue, known)?, &self.http, call), trusted)))
     }
 
     /// How to reach a model on its server.
@@ -199,6 +198,7 @@ impl Models {
         base_url: &BaseUrl,
         api_key: Option<&Secret>,
         models: Vec<String>,
+        trusted: bool,
         created_at: i64,
     ) -> Result<KnownConnection, ApiError> {
         let id = ConnectionId::generate();
@@ -207,7 +207,7 @@ impl Models {
             None => None,
         };
         let base_url = base_url.to_string();
-        let row = Connection { id, name, base_url, sealed_key, models, created_at };
+        let row = Connection { id, name, base_url, sealed_key, models, trusted, created_at };
         self.store.create_connection(&row).await?;
         self.rebuild().await?;
         self.connection(id)
@@ -225,6 +225,21 @@ impl Models {
             self.store.set_connection_models(id, models).await?;
         }
         self.remember(id, answer);
+        self.rebuild().await?;
+        self.connection(id)
+    }
+
+    /// Says whether a server is told who asks.
+    ///
+    /// # Errors
+    /// 404 where there is no such connection, 409 where it comes from the environment.
+    pub async fn set_trusted(&self, id: ConnectionId, trusted: bool) -> Result<KnownConnection, ApiError> {
+        if self.connection(id)?.from_environment {
+            return Err(ApiError::conflict(
+                "This connection comes from the environment. Add it here to say that it may know who asks.",
+            ));
+        }
+        self.store.set_connection_trusted(id, trusted).await?;
         self.rebuild().await?;
         self.connection(id)
     }
@@ -306,8 +321,16 @@ impl Models {
         let mut problem = self.asked().get(&row.id).and_then(|asked| asked.problem.clone());
         let key = row.sealed_key.map(|sealed| self.sealer.unseal(&row.id.to_string(), &sealed));
         let api_key = key.and_then(|key| key.map_err(|error| problem = Some(error.to_string())).ok());
-        let (id, name, models) = (row.id, row.name, row.models);
-        Some(KnownConnection { id, name, base_url, api_key, from_environment: false, models, problem })
+        Some(KnownConnection {
+            id: row.id,
+            name: row.name,
+            base_url,
+            api_key,
+            from_environment: false,
+            trusted: row.trusted,
+            models: row.models,
+            problem,
+        })
     }
 
     fn environment_connection(&self) -> Option<KnownConnection> {
@@ -319,6 +342,7 @@ impl Models {
             base_url: connection.base_url.clone(),
             api_key: connection.api_key.clone(),
             from_environment: true,
+            trusted: false,
             models,
             problem,
         })

@@ -17,6 +17,8 @@ pub struct Connection {
     pub sealed_key: Option<Vec<u8>>,
     /// The ids of the models it last offered.
     pub models: Vec<String>,
+    /// Whether it is told who asks.
+    pub trusted: bool,
     /// When it was made.
     pub created_at: i64,
 }
@@ -27,11 +29,11 @@ impl Store {
     /// # Errors
     /// `Conflict("id")` where the id is taken.
     pub async fn create_connection(&self, connection: &Connection) -> Result<(), StoreError> {
-        let sql = "INSERT INTO connections (id, name, base_url, sealed_key, models, created_at) \
-                   VALUES ($1, $2, $3, $4, $5, $6)";
+        let sql = "INSERT INTO connections (id, name, base_url, sealed_key, models, trusted, created_at) \
+                   VALUES ($1, $2, $3, $4, $5, $6, $7)";
         let query = self.db().write(sql).id(connection.id).text(&connection.name).text(&connection.base_url);
         let query = query.bind(connection.sealed_key.as_deref()).json(&connection.models)?;
-        query.bind(connection.created_at).execute().await.map(drop)
+        query.bind(connection.trusted).bind(connection.created_at).execute().await.map(drop)
     }
 
     /// All connections, oldest first.
@@ -39,7 +41,7 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn connections(&self) -> Result<Vec<Connection>, StoreError> {
-        let sql = "SELECT id, name, base_url, sealed_key, models, created_at FROM connections \
+        let sql = "SELECT id, name, base_url, sealed_key, models, trusted, created_at FROM connections \
                    ORDER BY created_at, id";
         self.db().read(sql).fetch_all().await?.iter().map(read_connection).collect()
     }
@@ -51,6 +53,15 @@ impl Store {
     pub async fn set_connection_models(&self, id: ConnectionId, models: &[String]) -> Result<(), StoreError> {
         let sql = "UPDATE connections SET models = $2 WHERE id = $1";
         self.db().write(sql).id(id).json(models)?.execute_on_one().await
+    }
+
+    /// Says whether a connection is told who asks.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn set_connection_trusted(&self, id: ConnectionId, trusted: bool) -> Result<(), StoreError> {
+        let sql = "UPDATE connections SET trusted = $2 WHERE id = $1";
+        self.db().write(sql).id(id).bind(trusted).execute_on_one().await
     }
 
     /// Forgets a connection.
@@ -69,6 +80,7 @@ fn read_connection(row: &Row) -> Result<Connection, StoreError> {
         base_url: row.get("base_url")?,
         sealed_key: row.get("sealed_key")?,
         models: row.json("models")?,
+        trusted: row.get("trusted")?,
         created_at: row.get("created_at")?,
     })
 }

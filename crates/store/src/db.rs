@@ -73,6 +73,7 @@ impl Db {
             ("first", include_str!("../migrations/sqlite/0001_first.sql")),
             ("run inputs", include_str!("../migrations/sqlite/0002_run_inputs.sql")),
             ("runs have numbers", include_str!("../migrations/sqlite/0003_runs_have_numbers.sql")),
+            ("trusted connections", include_str!("../migrations/sqlite/0004_trusted_connections.sql")),
         ];
         migrator(migrations).run_direct(None, write.acquire().await?.connection()?, false).await?;
         let read = match in_memory {
@@ -90,6 +91,7 @@ impl Db {
             ("first", include_str!("../migrations/postgres/0001_first.sql")),
             ("run inputs", include_str!("../migrations/postgres/0002_run_inputs.sql")),
             ("runs have numbers", include_str!("../migrations/postgres/0003_runs_have_numbers.sql")),
+            ("trusted connections", include_str!("../migrations/postgres/0004_trusted_connections.sql")),
         ];
         migrator(migrations).run_direct(None, &mut connection, false).await?;
         connection.close().await?;

@@ -98,6 +98,7 @@ export class FakeServer {
       base_url,
       has_key: Boolean(api_key),
       from_environment: false,
+      trusted: false,
       models,
       problem: null,
     };
@@ -203,6 +204,12 @@ export class FakeServer {
       this.models = this.models.filter((model) => model.connection !== id);
       this.defaultModel = this.models[0].id;
       return null;
+    }
+    if (method === "PATCH") {
+      return Object.assign(
+        this.connections.find((connection) => connection.id === id),
+        body,
+      );
     }
     if (action === "refresh") return this.connections.find((connection) => connection.id === id);
     if (body.base_url.includes("wrong")) {

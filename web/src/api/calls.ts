@@ -51,6 +51,8 @@ export const addConnection = (connection: NewConnection) =>
 export const testConnection = (body: { base_url: string; api_key?: string }) =>
   call<{ models: string[] }>("POST", `${v1}/connections/test`, body);
 export const discoverServers = () => call<{ found: FoundServer[] }>("GET", `${v1}/connections/discover`);
+export const changeConnection = (connection: string, body: { trusted: boolean }) =>
+  call<Connection>("PATCH", `${v1}/connections/${id(connection)}`, body);
 export const refreshConnection = (connection: string) =>
   call<Connection>("POST", `${v1}/connections/${id(connection)}/refresh`);
 export const deleteConnection = (connection: string) =>

@@ -53,6 +53,8 @@ export interface Connection {
   base_url: string;
   has_key: boolean;
   from_environment: boolean;
+  /** Whether the server is told who asks. */
+  trusted: boolean;
   models: string[];
   problem: string | null;
 }

@@ -74,6 +74,9 @@ export const en = {
   "connection.removeConfirm": "Remove “{name}”? Its models are no longer offered; chats stay.",
   "connection.environment": "from the environment",
   "connection.withKey": "key stored",
+  "connection.trusted": "Tell it who asks",
+  "connection.trustedHint":
+    "Name, email and role go to this server with each request that is passed on to it.",
   "connection.none": "No server is connected yet.",
 
   "sidebar.label": "Chats",

@@ -84,6 +84,8 @@ export const ru: Dictionary = {
   "connection.removeConfirm": "Отключить «{name}»? Его модели станут недоступны; чаты останутся.",
   "connection.environment": "из переменных окружения",
   "connection.withKey": "ключ сохранён",
+  "connection.trusted": "Сообщать, кто спрашивает",
+  "connection.trustedHint": "С каждым запросом, который передаётся этому серверу, уходят имя, почта и роль.",
   "connection.none": "Пока не подключён ни один сервер.",
 
   "sidebar.label": "Чаты",

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use reqwest::{
     Method, Response,
-    header::{self, HeaderValue},
+    header::{self, HeaderMap, HeaderValue},
 };
 use tokio::time::timeout;
 
@@ -63,14 +63,19 @@ impl Upstream {
         self.0.settings.idle_timeout
     }
 
-    /// Sends a body as it is and waits at most `head_timeout` for the head of a successful answer. Nothing is sent
+    /// Sends a body as it is, with these headers beside the key, and waits at most `head_timeout` for the head of a successful answer. Nothing is sent
     /// twice: the caller decides what to do about a failure.
     ///
     /// # Errors
     /// [`NoAnswer`], with a sentence for the person in each case.
-    pub async fn post(&self, body: Bytes, head_timeout: Duration) -> Result<Response, NoAnswer> {
-        let request =
-            self.0.request(Method::POST)?.header(header::CONTENT_TYPE, "application/json").body(body);
+    pub async fn post(
+        &self,
+        headers: HeaderMap,
+        body: Bytes,
+        head_timeout: Duration,
+    ) -> Result<Response, NoAnswer> {
+        let request = self.0.request(Method::POST)?.headers(headers);
+        let request = request.header(header::CONTENT_TYPE, "application/json").body(body);
         let sent = timeout(head_timeout, request.send()).await;
         let mut response = sent
             .map_err(|_| Fault::no_first_token(head_timeout))?

@@ -23,6 +23,7 @@ pub(super) struct ConnectionView {
     base_url: String,
     has_key: bool,
     from_environment: bool,
+    trusted: bool,
     models: Vec<String>,
     problem: Option<String>,
 }
@@ -35,6 +36,7 @@ impl From<KnownConnection> for ConnectionView {
             base_url: known.base_url.to_string(),
             has_key: known.api_key.is_some(),
             from_environment: known.from_environment,
+            trusted: known.trusted,
             models: known.models,
             problem: known.problem,
         }
@@ -94,6 +96,8 @@ pub(super) struct Connect {
     name: String,
     #[serde(flatten)]
     server: Server,
+    #[serde(default)]
+    trusted: bool,
 }
 
 /// `POST /api/v1/connections`: tests a server and keeps it.
@@ -108,7 +112,7 @@ pub(super) async fn create(
     let (base_url, api_key) = body.server.check()?;
     let models = app.models.ask(&base_url, api_key.as_ref()).await.map_err(does_not_work)?;
     let now = app.clock.now_ms();
-    let known = app.models.connect(name, &base_url, api_key.as_ref(), models, now).await?;
+    let known = app.models.connect(name, &base_url, api_key.as_ref(), models, body.trusted, now).await?;
     Ok(Json(known.into()))
 }
 
@@ -130,6 +134,20 @@ pub(super) async fn refresh(
     Path(id): Path<ConnectionId>,
 ) -> Result<Json<ConnectionView>, ApiError> {
     Ok(Json(app.models.refresh(id).await?.into()))
+}
+
+#[derive(Deserialize)]
+pub(super) struct Change {
+    trusted: bool,
+}
+
+/// `PATCH /api/v1/connections/{connection}`: says whether the server is told who asks.
+pub(super) async fn change(
+    State(app): State<Arc<App>>,
+    Path(id): Path<ConnectionId>,
+    Json(body): Json<Change>,
+) -> Result<Json<ConnectionView>, ApiError> {
+    Ok(Json(app.models.set_trusted(id, body.trusted).await?.into()))
 }
 
 /// `DELETE /api/v1/connections/{connection}`: forgets the server and its key.

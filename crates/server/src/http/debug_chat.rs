@@ -82,7 +82,7 @@ async fn connect(app: &App, config: Config) -> Result<String, ApiError> {
         catalogue.connections.iter().filter(same).map(|known| known.id).collect()
     };
     let name = base_url.to_string();
-    let known = app.models.connect(name, &base_url, key.as_ref(), models, app.clock.now_ms()).await?;
+    let known = app.models.connect(name, &base_url, key.as_ref(), models, false, app.clock.now_ms()).await?;
     for id in earlier {
         app.models.disconnect(id).await?;
     }

@@ -5,6 +5,7 @@ mod background;
 pub(super) mod models;
 mod passing;
 pub(super) mod responses;
+mod who_asks;
 
 use std::sync::Arc;
 
@@ -39,13 +40,15 @@ pub(super) async fn chat(
     let passing = Passing::peek(&body).map_err(invalid)?;
     match models::AgentModel::find(&passing.model) {
         Some(agent) => agent::answer(&app, &caller, &headers, agent, &body).await,
-        None => passing::pass_on(&app, "chat/completions", &body, &passing).await,
+        None => passing::pass_on(&app, &caller, &headers, "chat/completions", &body, &passing).await,
     }
 }
 
 /// `POST /v1/embeddings`: always answered by the model server that has the model.
 pub(super) async fn embeddings(
     State(app): State<Arc<App>>,
+    caller: Caller,
+    headers: HeaderMap,
     RawJson(body): RawJson,
 ) -> Result<Response, ApiError> {
     let passing = Passing::peek(&body).map_err(invalid)?;
@@ -53,7 +56,7 @@ pub(super) async fn embeddings(
         let message = format!("`model` must be an embedding model: {} is an agent.", passing.model);
         return Err(ApiError::invalid(message).with_field(Some("model")));
     }
-    passing::pass_on(&app, "embeddings", &body, &passing).await
+    passing::pass_on(&app, &caller, &headers, "embeddings", &body, &passing).await
 }
 
 fn invalid(error: InvalidRequest) -> ApiError {

@@ -22,6 +22,8 @@ pub struct KnownConnection {
     pub api_key: Option<Secret>,
     /// Whether it comes from the environment and so cannot be deleted here.
     pub from_environment: bool,
+    /// Whether it is told who asks.
+    pub trusted: bool,
     /// The models it offered when last asked.
     pub models: Vec<String>,
     /// Why it does not work, in words.
@@ -136,6 +138,7 @@ mod tests {
             base_url: BaseUrl::parse("localhost").unwrap(),
             api_key: None,
             from_environment: false,
+            trusted: false,
             models: models.iter().map(|model| (*model).to_owned()).collect(),
             problem: None,
         }

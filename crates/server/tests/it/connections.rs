@@ -82,6 +82,7 @@ async fn a_connection_brings_its_models_until_it_is_deleted() {
     let id = made["id"].as_str().unwrap();
     let expected = json!({
         "id": id, "name": "Mine", "base_url": base_url, "has_key": true, "from_environment": false,
+        "trusted": false,
         "models": ["small", "large/with slash"], "problem": null,
     });
     assert_eq!(made, expected);

@@ -13,6 +13,7 @@ mod handed_over;
 mod harness;
 mod keys;
 mod openai;
+mod passing;
 mod program;
 mod readers;
 mod real_model;

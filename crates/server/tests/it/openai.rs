@@ -1,8 +1,7 @@
-//! `/v1`: plain models passed through, agents read by our own client of the format, and what is refused.
+//! `/v1`: agents read by our own client of the format, and what is refused.
 
 use std::time::Duration;
 
-use axum::{Json, Router, routing::post};
 use domain::{Message, Part, Role, ToolCall};
 use llm::{BaseUrl, ChatModel, ChatRequest, FinishReason, HttpClient, ModelEvent, OpenAiSettings, Secret};
 use llm::{ToolMode, ToolSpec};
@@ -11,11 +10,11 @@ use scripted::{Behaviour, Reply, ScriptedServer, Step};
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{Answer, Server, serve_other},
+    harness::{Answer, Server},
     sse::{Event, Events},
 };
 
-const CHAT: &str = "/v1/chat/completions";
+pub(crate) const CHAT: &str = "/v1/chat/completions";
 
 /// A server with a scripted model connected, and keys of an administrator (cookie) and of a plain user.
 pub(crate) struct Door {
@@ -34,11 +33,11 @@ impl Door {
         Self { server, upstream, cookie, key }
     }
 
-    async fn post(&self, body: &Value) -> Answer {
+    pub(crate) async fn post(&self, body: &Value) -> Answer {
         self.server.post(CHAT, &self.key, body).await
     }
 
-    async fn stream(&self, body: &Value) -> Vec<Event> {
+    pub(crate) async fn stream(&self, body: &Value) -> Vec<Event> {
         let request = self.server.request(Method::POST, CHAT, &self.key).json(body);
         Events::of(request.send().await.unwrap()).rest().await
     }
@@ -58,11 +57,11 @@ pub(crate) async fn connect(server: &Server, cookie: &str, name: &str, base_url:
     server.post("/api/v1/connections", cookie, &body).await.expect(200);
 }
 
-fn ask(model: &str, text: &str) -> Value {
+pub(crate) fn ask(model: &str, text: &str) -> Value {
     json!({"model": model, "messages": [{"role": "user", "content": text}]})
 }
 
-fn streaming(model: &str, text: &str) -> Value {
+pub(crate) fn streaming(model: &str, text: &str) -> Value {
     let mut body = ask(model, text);
     body["stream"] = json!(true);
     body
@@ -111,7 +110,7 @@ pub(crate) fn text(text: &str) -> Step {
     Step::Text { text: text.to_owned(), tokens_per_second: None }
 }
 
-fn finish() -> Step {
+pub(crate) fn finish() -> Step {
     Step::Finish { reason: scripted::Finish::Stop }
 }
 
@@ -122,125 +121,6 @@ pub(crate) fn assert_error(answer: &Answer, status: u16, code: &str, param: Opti
     let error = &answer.json()["error"];
     assert!(error["type"].is_string(), "{error}");
     assert_eq!(error["param"].as_str(), param, "{error}");
-}
-
-#[tokio::test]
-async fn a_plain_model_is_passed_through_byte_for_byte() {
-    let odd =
-        r#"{"choices":[{"index":0,"delta":{"content":"é","reasoning_content":"hm","x":[1.0]}}],"odd":1}"#;
-    let usage = Step::Usage { input_tokens: 3, output_tokens: 4 };
-    let door =
-        Door::open(Behaviour::always(Reply::stream(&[Step::Event { data: odd.into() }, usage, finish()])))
-            .await;
-    let mut body = streaming("scripted", "Hi");
-    body["unknown"] = json!({"deep": [1, null]});
-    body["metadata"] = json!({"chat": "c"});
-    body["n"] = json!(2);
-    let through = door.stream(&body).await;
-    let direct = door.server.client.post(format!("{}/chat/completions", door.upstream.base_url()));
-    let direct = Events::of(direct.json(&body).send().await.unwrap()).rest().await;
-    assert_eq!(through, direct);
-    assert_eq!(through[0].data, odd);
-    let received = door.upstream.received();
-    assert_eq!(received[0].body, body, "every field arrives");
-    assert_eq!(received[0].authorization.as_deref(), Some("Bearer sk-upstream"), "and not the caller's key");
-}
-
-#[tokio::test]
-async fn the_model_has_its_own_name_on_its_server() {
-    let door = Door::open(Behaviour::always(Reply::text("first"))).await;
-    let second = ScriptedServer::start(Behaviour::always(Reply::text("second"))).await.unwrap();
-    connect(&door.server, &door.cookie, "Two", &second.base_url()).await;
-    door.stream(&streaming("Two/scripted", "Hi")).await;
-    assert_eq!(second.requests()[0]["model"], "scripted");
-    assert!(door.upstream.requests().is_empty());
-    let list = door.server.get("/v1/models", &door.key).await.json();
-    let ids: Vec<&str> =
-        list["data"].as_array().unwrap().iter().map(|model| model["id"].as_str().unwrap()).collect();
-    assert_eq!(ids, ["glasshouse/agent", "tour", "scripted", "Two/scripted"]);
-    assert_eq!(list["object"], "list");
-    let one = door.server.get("/v1/models/Two/scripted", &door.key).await.json();
-    assert_eq!(one, json!({"id": "Two/scripted", "object": "model", "created": 0, "owned_by": "Two"}));
-    let encoded = door.server.get("/v1/models/Two%2Fscripted", &door.key).await;
-    assert_eq!(encoded.json(), one);
-    let none = door.server.get("/v1/models/none", &door.key).await;
-    assert_error(&none, 404, "model_not_found", Some("model"));
-}
-
-#[tokio::test]
-async fn a_server_that_refuses_is_quoted_with_the_right_status() {
-    for (status, expected, code) in [
-        (400, 400, "bad"),
-        (404, 404, "bad"),
-        (413, 413, "bad"),
-        (422, 422, "bad"),
-        (429, 429, "bad"),
-        (401, 502, "model_unauthorized"),
-        (403, 502, "model_unauthorized"),
-        (500, 502, "model_failed"),
-        (503, 502, "model_failed"),
-        (301, 502, "model_protocol"),
-    ] {
-        let error = json!({"error": {"message": "This is not right: sk-upstream", "type": "t", "param": "p", "code": "bad"}});
-        let reply = Reply::status(status, &[("retry-after", "7")], &error.to_string());
-        let door = Door::open(Behaviour::always(reply)).await;
-        let answer = door.post(&ask("scripted", "Hi")).await;
-        assert_eq!(answer.expect(expected), code, "{status}");
-        assert!(!answer.text.contains("sk-upstream"), "{}", answer.text);
-        if (400..500).contains(&expected) {
-            assert_eq!(answer.json()["error"]["param"], "p");
-            assert_eq!(answer.headers["retry-after"], "7");
-        }
-        assert_eq!(door.upstream.received().len(), 1, "asked once");
-    }
-    let door = Door::open(Behaviour::always(Reply::status(400, &[], "no JSON at all"))).await;
-    assert_error(&door.post(&ask("scripted", "Hi")).await, 400, "model_rejected", None);
-    let door = Door::open(Behaviour::always(Reply::close())).await;
-    assert_error(&door.post(&ask("scripted", "Hi")).await, 502, "model_unreachable", None);
-}
-
-#[tokio::test]
-async fn a_stream_that_breaks_off_says_so() {
-    let door =
-        Door::open(Behaviour::always(Reply::stream(&[text("Once upon"), Step::Pause { ms: 20 }, Step::Cut])))
-            .await;
-    let events = door.stream(&streaming("scripted", "Hi")).await;
-    assert!(events[1].data.contains("Once"), "what came is kept");
-    let error = &events.last().unwrap().json()["error"];
-    assert_eq!(error["code"], "model_protocol");
-    assert!(error["message"].as_str().unwrap().contains("closed the connection"), "{error}");
-}
-
-#[tokio::test]
-async fn whoever_leaves_a_passed_stream_ends_it_upstream() {
-    let door = Door::open(Behaviour::always(Reply::stream(&[text("a"), Step::Silence]))).await;
-    let request = door.server.request(Method::POST, CHAT, &door.key).json(&streaming("scripted", "Hi"));
-    let mut response = request.send().await.unwrap();
-    response.chunk().await.unwrap();
-    door.upstream.until_open_requests(1).await;
-    drop(response);
-    door.upstream.until_open_requests(0).await;
-}
-
-#[tokio::test]
-async fn embeddings_are_passed_through() {
-    let embed = async |Json(body): Json<Value>| {
-        Json(
-            json!({"object": "list", "data": [{"embedding": [0.1], "input": body["input"]}], "model": body["model"]}),
-        )
-    };
-    let models = async || Json(json!({"data": [{"id": "embed"}]}));
-    let routes =
-        Router::new().route("/v1/embeddings", post(embed)).route("/v1/models", axum::routing::get(models));
-    let (address, _guard) = serve_other(routes).await;
-    let (server, cookie) = Server::start_signed_in().await;
-    connect(&server, &cookie, "E", &format!("http://{address}/v1")).await;
-    let answer = server.post("/v1/embeddings", &cookie, &json!({"model": "embed", "input": ["a"]})).await;
-    answer.expect(200);
-    assert_eq!(answer.json()["data"][0]["input"], json!(["a"]));
-    let refused =
-        server.post("/v1/embeddings", &cookie, &json!({"model": "glasshouse/agent", "input": "a"})).await;
-    assert_error(&refused, 400, "invalid_request", Some("model"));
 }
 
 #[tokio::test]

@@ -24,6 +24,7 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("POST", "/api/v1/connections/test", Access::Admin),
     ("GET", "/api/v1/connections/discover", Access::Admin),
     ("POST", "/api/v1/connections/{connection}/refresh", Access::Admin),
+    ("PATCH", "/api/v1/connections/{connection}", Access::Admin),
     ("DELETE", "/api/v1/connections/{connection}", Access::Admin),
     ("GET", "/api/v1/chats", Access::User),
     ("POST", "/api/v1/chats", Access::User),

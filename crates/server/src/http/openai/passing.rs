@@ -21,7 +21,8 @@ use wire::{
     sse,
 };
 
-use crate::{app::App, error::ApiError};
+use super::who_asks::who_asks;
+use crate::{app::App, auth::Caller, error::ApiError};
 
 /// An answer that is not streamed has no head before it is whole; OpenAI's packages wait as long.
 const WHOLE_ANSWER_TIMEOUT: Duration = Duration::from_secs(600);
@@ -29,19 +30,22 @@ const WHOLE_ANSWER_TIMEOUT: Duration = Duration::from_secs(600);
 const HEADERS_KEPT: [HeaderName; 2] = [header::CONTENT_TYPE, HeaderName::from_static("x-request-id")];
 const RATE_LIMIT_HEADERS: &str = "x-ratelimit-";
 
-/// Passes `body` on to `call`, with the model's name on its server in it.
+/// Passes `body` on to `call`, with the model's name on its server in it, and who asks where that server is trusted.
 ///
 /// # Errors
 /// 404 for a model we do not know, 5xx where its server gives no answer.
 pub(super) async fn pass_on(
     app: &App,
+    caller: &Caller,
+    headers: &HeaderMap,
     call: &str,
     body: &Bytes,
     passing: &Passing<'_>,
 ) -> Result<Response, ApiError> {
     let upstream = app.models.upstream(&passing.model, call);
     let upstream = upstream.map_err(|error| error.with_field(Some("model")))?;
-    let upstream = upstream.ok_or_else(|| ApiError::internal("a model without a server is no agent"))?;
+    let (upstream, trusted) =
+        upstream.ok_or_else(|| ApiError::internal("a model without a server is no agent"))?;
     let body = if upstream.model() == passing.model {
         body.clone()
     } else {
@@ -49,7 +53,8 @@ pub(super) async fn pass_on(
     };
     let wait = if passing.stream { app.config.first_token_timeout } else { WHOLE_ANSWER_TIMEOUT };
     let started = Instant::now();
-    match upstream.post(body, wait).await {
+    let told = if trusted { who_asks(caller, headers) } else { HeaderMap::new() };
+    match upstream.post(told, body, wait).await {
         Ok(response) => {
             let watch = UsageWatch::default();
             Ok(Answer { response, upstream, started, watch, between_events: true }.pass_back())
