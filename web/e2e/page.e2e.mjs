@@ -67,6 +67,19 @@ describe("the first minute", () => {
     await page.getByRole("button", { name: /qwen3-30b/ }).waitFor();
   });
 
+  test("a server is told who asks only where somebody has said so", async () => {
+    await page.goto("/settings/models");
+    const told = page.getByRole("switch", { name: "Tell it who asks" });
+    assert.equal(await told.isChecked(), false);
+    const changed = page.waitForResponse((response) => response.request().method() === "PATCH");
+    await told.click();
+    await changed;
+    assert.equal(server.connections[0].trusted, true);
+    await page.reload();
+    await told.waitFor();
+    assert.equal(await told.isChecked(), true);
+  });
+
   test("after logging out the place is kept", async () => {
     server.signedIn = false;
     await page.goto("/settings/keys");
