@@ -71,9 +71,16 @@ describe("the first minute", () => {
     await page.goto("/settings/models");
     const told = page.getByRole("switch", { name: "Tell it who asks" });
     assert.equal(await told.isChecked(), false);
-    const changed = page.waitForResponse((response) => response.request().method() === "PATCH");
+    await page.route("**/api/v1/connections/*", (route) => route.fulfill({ status: 500, body: "" }));
+    const changed = () => page.waitForResponse((response) => response.request().method() === "PATCH");
+    const refused = changed();
     await told.click();
-    await changed;
+    await refused;
+    assert.equal(await told.isChecked(), false, "a refusal changes nothing");
+    await page.unroute("**/api/v1/connections/*");
+    const done = changed();
+    await told.click();
+    await done;
     assert.equal(server.connections[0].trusted, true);
     await page.reload();
     await told.waitFor();
