@@ -63,8 +63,8 @@ impl Upstream {
         self.0.settings.idle_timeout
     }
 
-    /// Sends a body as it is, with these headers beside the key, and waits at most `head_timeout` for the head of a successful answer. Nothing is sent
-    /// twice: the caller decides what to do about a failure.
+    /// Sends a body as it is, with these headers beside the key, and waits at most `head_timeout` for the head of a
+    /// successful answer. Nothing is sent twice: the caller decides what to do about a failure.
     ///
     /// # Errors
     /// [`NoAnswer`], with a sentence for the person in each case.
