@@ -1,6 +1,7 @@
 //! The run loop, sub-agents and tools. Knows neither HTTP nor configuration files; what it does, it emits.
 
 pub mod agents;
+mod answer_form;
 pub mod asks;
 mod budget;
 mod calls;
@@ -17,6 +18,7 @@ mod turns;
 pub mod workspace;
 
 pub use agents::{AgentSpec, Agents};
+pub use answer_form::AnswerForm;
 pub use asks::{ApprovalAnswer, AskError, Asks};
 pub use budget::{Limits, Prices};
 pub use emitter::{Emitted, Emitter};

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Agents, Asks, Emitter, Limits, Prices, Workspace,
+    Agents, AnswerForm, Asks, Emitter, Limits, Prices, Workspace,
     budget::{Budget, limit_reached},
     turns::{AgentContext, Stop, take_turns},
 };
@@ -32,6 +32,8 @@ pub struct ModelSettings {
 pub struct CallWishes {
     /// Most tokens written in one call. An answer that is cut there ends the run as limited.
     pub max_output_tokens: Option<u64>,
+    /// The JSON the answer has to be.
+    pub answer_form: Option<Arc<AnswerForm>>,
     /// Further fields of the requests to the model's server, sent as they are.
     pub extra: Map<String, Value>,
 }

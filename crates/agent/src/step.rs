@@ -4,6 +4,7 @@ use std::{mem, time::Duration};
 
 use domain::{EventBody, Message, Part, Problem, Role, ToolCall, Usage, event::NoticeLevel};
 use llm::{ChatRequest, FinishReason, ModelEvent};
+use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::{tool::Toolbox, turns::AgentContext};
@@ -43,6 +44,7 @@ pub(crate) async fn call_model(
     agent: &AgentContext,
     messages: &[Message],
     tools: &Toolbox,
+    answer_format: Option<&Value>,
 ) -> Result<Answer, Problem> {
     let settings = agent.run.settings;
     let request = ChatRequest {
@@ -51,6 +53,7 @@ pub(crate) async fn call_model(
         tool_mode: settings.tool_mode,
         temperature: settings.temperature,
         max_output_tokens: agent.run.wishes.max_output_tokens,
+        answer_format,
         extra: Some(&agent.run.wishes.extra),
     };
     let mut call = agent.run.model.call(&request);
@@ -121,6 +124,11 @@ impl<'a> Step<'a> {
     async fn write_text(&mut self, delta: String) {
         if delta.is_empty() {
             return;
+        }
+        if self.agent.answer_form().is_some() {
+            // Nobody is to take words for the answer, which is shown once it has its form.
+            self.answer.text.push_str(&delta);
+            return self.write_reasoning(delta).await;
         }
         if !matches!(self.writing, Writing::Text { .. }) {
             self.close(false).await;

@@ -127,17 +127,7 @@ impl Tool {
     /// # Errors
     /// The first three faults, each with its place, as a sentence for the model or the person.
     pub fn check(&self, arguments: &Value) -> Result<(), String> {
-        let faults: Vec<String> = self
-            .schema
-            .iter_errors(arguments)
-            .take(3)
-            .map(|fault| {
-                let place = fault.instance_path().to_string();
-                let text: String = fault.to_string().chars().take(300).collect();
-                if place.is_empty() { text } else { format!("{place}: {text}") }
-            })
-            .collect();
-        if faults.is_empty() { Ok(()) } else { Err(faults.join("; ")) }
+        faults(&self.schema, arguments)
     }
 
     /// Runs it; the arguments have been checked.
@@ -154,6 +144,17 @@ impl fmt::Debug for Tool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Tool").field(&self.spec.name).finish()
     }
+}
+
+/// Whether `value` fits; if not, the first three faults, each with its place.
+pub(crate) fn faults(schema: &jsonschema::Validator, value: &Value) -> Result<(), String> {
+    let faults = schema.iter_errors(value).take(3).map(|fault| {
+        let place = fault.instance_path().to_string();
+        let text: String = fault.to_string().chars().take(300).collect();
+        if place.is_empty() { text } else { format!("{place}: {text}") }
+    });
+    let faults: Vec<String> = faults.collect();
+    if faults.is_empty() { Ok(()) } else { Err(faults.join("; ")) }
 }
 
 /// The tools an agent has, and which of them wait for a person's consent. Cloning is cheap.

@@ -1,14 +1,18 @@
 //! The loop of one agent: call the model, run the tools it asks for, again until it answers.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    borrow::Cow,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use domain::{AgentPath, EventBody, Message, Problem, Role, event::NoticeLevel, message::arguments_value};
 
 use crate::{
-    AgentSpec, Emitter,
+    AgentSpec, AnswerForm, Emitter,
+    answer_form::write_in_form,
     budget::limit_reached,
     calls::run_calls,
     context::fit,
@@ -78,6 +82,20 @@ impl AgentContext {
         }
     }
 
+    /// The JSON its answer has to be. The form is the caller's, and only the main agent answers the caller.
+    pub(crate) fn answer_form(&self) -> Option<&AnswerForm> {
+        self.run.wishes.answer_form.as_deref().filter(|_| self.emitter.agent().is_main())
+    }
+
+    /// What the model is told before the conversation.
+    fn instructions(&self) -> Cow<'_, str> {
+        let own = &self.spec.instructions;
+        match self.answer_form() {
+            None => own.into(),
+            Some(form) => format!("{own}\n\n{}", form.instructions()).trim_start().to_owned().into(),
+        }
+    }
+
     /// Sets the one line that says what is going on.
     pub(crate) async fn status(&self, description: impl Into<String>) {
         let description = description.into();
@@ -97,7 +115,7 @@ impl AgentContext {
 /// Runs the agent on `history` until it answers. Returns the answer.
 pub(crate) async fn take_turns(agent: Arc<AgentContext>, history: Vec<Message>) -> Result<String, Stop> {
     let tools = agent.tools();
-    let mut messages = with_instructions(&agent.spec.instructions, history);
+    let mut messages = with_instructions(&agent.instructions(), history);
     let limit = agent.run.limits.steps;
     for step in 1..=limit {
         check_budget(&agent).await?;
@@ -110,14 +128,14 @@ pub(crate) async fn take_turns(agent: Arc<AgentContext>, history: Vec<Message>) 
         }
         fit_context(&agent, &mut messages).await;
         let offered = if is_last { Toolbox::default() } else { tools.clone() };
-        let answer = call_model(&agent, &messages, &offered).await.map_err(Stop::Failed)?;
+        let answer = call_model(&agent, &messages, &offered, None).await.map_err(Stop::Failed)?;
         if answer.calls.is_empty() {
             check_length(&agent, &answer)?;
-            return if is_last {
-                Err(out_of_steps(&agent, answer.text).await)
-            } else {
-                Ok(answered(&agent, answer).await)
+            let text = match agent.answer_form() {
+                Some(form) => write_in_form(&agent, form, messages, answer).await?,
+                None => answered(&agent, answer).await,
             };
+            return if is_last { Err(out_of_steps(&agent, text).await) } else { Ok(text) };
         }
         let results = run_calls(&agent, &offered, &answer.calls).await;
         if hand_over(&agent, &offered, &answer.calls).await {
@@ -165,7 +183,7 @@ fn check_length(agent: &AgentContext, answer: &Answer) -> Result<(), Stop> {
     }
 }
 
-async fn check_budget(agent: &AgentContext) -> Result<(), Stop> {
+pub(crate) async fn check_budget(agent: &AgentContext) -> Result<(), Stop> {
     match agent.run.budget.check() {
         Ok(()) => Ok(()),
         Err(problem) => {

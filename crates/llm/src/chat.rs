@@ -16,7 +16,10 @@ pub struct ChatRequest<'a> {
     pub temperature: Option<f32>,
     /// Upper limit on written tokens; the server's default where `None`.
     pub max_output_tokens: Option<u64>,
-    /// Further fields of the request, such as `response_format`, sent to the server as they are.
+    /// The JSON that the answer has to be, as `response_format` says it. Only where no tools are offered, and left
+    /// out where the server does not know it: the conversation has to ask for it too.
+    pub answer_format: Option<&'a Value>,
+    /// Further fields of the request, such as `top_p`, sent to the server as they are.
     pub extra: Option<&'a Map<String, Value>>,
 }
 

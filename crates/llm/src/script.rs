@@ -184,6 +184,7 @@ mod tests {
             tool_mode: ToolMode::Native,
             temperature: None,
             max_output_tokens: None,
+            answer_format: None,
             extra: None,
         };
         let mut call = ChatModel::scripted(model).call(&request);

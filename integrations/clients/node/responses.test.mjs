@@ -145,8 +145,10 @@ test("the caller's own tools", async () => {
 test("structured output", async () => {
   const schema = { type: "object", properties: { city: { type: "string" } } };
   const format = { type: "json_schema", name: "place", schema, strict: true };
-  const answer = await client.responses.parse({ model: PLAIN, input: "as JSON", text: { format } });
-  assert.deepEqual(answer.output_parsed, { city: "Paris" });
+  for (const model of [PLAIN, AGENT]) {
+    const answer = await client.responses.parse({ model, input: "as JSON", text: { format } });
+    assert.deepEqual(answer.output_parsed, { city: "Paris" });
+  }
 });
 
 test("errors are typed", async () => {

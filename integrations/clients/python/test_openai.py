@@ -82,15 +82,16 @@ class OpenAiPackage(unittest.TestCase):
         self.assertEqual(answer.choices[0].message.content, "All at once.")
         self.assertEqual(answer.usage.prompt_tokens, 12)
 
-    def test_structured_output_is_passed_through(self):
+    def test_structured_output_of_a_plain_model_and_of_an_agent(self):
         class Weather(BaseModel):
             city: str
             degrees: int
 
-        answer = self.client.chat.completions.parse(
-            model="scripted", messages=said("as JSON"), response_format=Weather
-        )
-        self.assertEqual(answer.choices[0].message.parsed, Weather(city="Paris", degrees=21))
+        for model in ("scripted", AGENT):
+            answer = self.client.chat.completions.parse(
+                model=model, messages=said("as JSON"), response_format=Weather
+            )
+            self.assertEqual(answer.choices[0].message.parsed, Weather(city="Paris", degrees=21))
 
     def test_parallel_calls_of_a_plain_model(self):
         with self.client.chat.completions.stream(

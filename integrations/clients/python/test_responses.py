@@ -217,11 +217,12 @@ class Responses(unittest.TestCase):
             city: str
             degrees: int
 
-        answer = self.responses.parse(model=PLAIN, input="as JSON", text_format=Weather)
-        self.assertEqual(answer.output_parsed, Weather(city="Paris", degrees=21))
-        with self.responses.stream(model=PLAIN, input="as JSON", text_format=Weather) as stream:
-            stream.until_done()
-            self.assertEqual(stream.get_final_response().output_parsed.city, "Paris")
+        for model in (PLAIN, AGENT):
+            answer = self.responses.parse(model=model, input="as JSON", text_format=Weather)
+            self.assertEqual(answer.output_parsed, Weather(city="Paris", degrees=21))
+            with self.responses.stream(model=model, input="as JSON", text_format=Weather) as stream:
+                stream.until_done()
+                self.assertEqual(stream.get_final_response().output_parsed.city, "Paris")
 
     # Errors
 

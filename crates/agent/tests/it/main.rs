@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test ends at the first surprise")]
 
+mod answer_form;
 mod asks;
 mod limits;
 mod play;

@@ -16,6 +16,8 @@ use crate::{ChatRequest, ToolMode, ToolSpec};
 #[derive(Debug)]
 pub(crate) struct Ask {
     body: Bytes,
+    /// Another way to ask for the same, where the server refuses the first.
+    other_body: Option<Bytes>,
     reading: Reading,
 }
 
@@ -26,8 +28,6 @@ enum Reading {
     Native(Vec<String>),
     Schema {
         tools: Vec<String>,
-        /// The same request with the schema under the other name.
-        other_body: Option<Bytes>,
         /// Which form `body` has.
         is_object_form: bool,
         /// Which form this server takes, as far as we know.
@@ -40,10 +40,18 @@ impl Ask {
     pub(crate) fn new(request: &ChatRequest<'_>, target: &Target) -> Self {
         let mode = if request.tools.is_empty() { ToolMode::Off } else { request.tool_mode };
         match mode {
-            ToolMode::Off => Self { body: body(request, target, &[]), reading: Reading::Plain },
+            ToolMode::Off => {
+                let plain = || body(request, target, &[], None);
+                let (body, other_body) = match request.answer_format {
+                    Some(format) => (body(request, target, &[], Some(format)), Some(plain())),
+                    None => (plain(), None),
+                };
+                Self { body, other_body, reading: Reading::Plain }
+            }
             ToolMode::Native => {
                 let tools: Vec<Tool<'_>> = request.tools.iter().map(tool).collect();
-                Self { body: body(request, target, &tools), reading: Reading::Native(names(request.tools)) }
+                let reading = Reading::Native(names(request.tools));
+                Self { body: body(request, target, &tools, None), other_body: None, reading }
             }
             ToolMode::Schema => Self::schema(request, target),
         }
@@ -58,7 +66,7 @@ impl Ask {
             extra.remove(name);
         }
         let request = ChatRequest { messages: &messages, extra: Some(&extra), ..*request };
-        let encode = |format: &Value| Bytes::from(chat_body(&request, target, &[], Some(format)).encode());
+        let encode = |format: &Value| body(&request, target, &[], Some(format));
         let schema_form = encode(&schema::json_schema_format(&schema));
         let object_form = encode(&schema::json_object_format(&schema));
         let prefers_object_form = Arc::clone(&target.prefers_object_form);
@@ -66,8 +74,8 @@ impl Ask {
         let (body, other) =
             if is_object_form { (object_form, schema_form) } else { (schema_form, object_form) };
         let tools = names(request.tools);
-        let other_body = Some(other);
-        Self { body, reading: Reading::Schema { tools, other_body, is_object_form, prefers_object_form } }
+        let reading = Reading::Schema { tools, is_object_form, prefers_object_form };
+        Self { body, other_body: Some(other), reading }
     }
 
     /// The JSON to send.
@@ -77,10 +85,11 @@ impl Ask {
 
     /// Turns to the other way of asking for the same, if there is one that was not tried.
     pub(crate) fn use_other_form(&mut self) -> bool {
-        let Reading::Schema { other_body, is_object_form, .. } = &mut self.reading else { return false };
-        let Some(other) = other_body.take() else { return false };
+        let Some(other) = self.other_body.take() else { return false };
         self.body = other;
-        *is_object_form = !*is_object_form;
+        if let Reading::Schema { is_object_form, .. } = &mut self.reading {
+            *is_object_form = !*is_object_form;
+        }
         true
     }
 
@@ -109,23 +118,19 @@ fn tool(spec: &ToolSpec) -> Tool<'_> {
     Tool { name: &spec.name, description: &spec.description, parameters: &spec.parameters }
 }
 
-fn body(request: &ChatRequest<'_>, target: &Target, tools: &[Tool<'_>]) -> Bytes {
-    chat_body(request, target, tools, None).encode().into()
-}
-
-fn chat_body<'a>(
-    request: &'a ChatRequest<'_>,
-    target: &'a Target,
-    tools: &'a [Tool<'a>],
-    response_format: Option<&'a Value>,
-) -> ChatBody<'a> {
+fn body(
+    request: &ChatRequest<'_>,
+    target: &Target,
+    tools: &[Tool<'_>],
+    response_format: Option<&Value>,
+) -> Bytes {
     // OpenAI's newer models refuse the old name, and most other servers do not know the new one.
     let limit = if target.url.host_str() == Some("api.openai.com") {
         OutputLimit::MaxCompletionTokens
     } else {
         OutputLimit::MaxTokens
     };
-    ChatBody {
+    let body = ChatBody {
         model: &target.settings.model,
         messages: request.messages,
         tools,
@@ -133,5 +138,6 @@ fn chat_body<'a>(
         temperature: request.temperature,
         output_limit: request.max_output_tokens.map(limit),
         extra: request.extra,
-    }
+    };
+    body.encode().into()
 }

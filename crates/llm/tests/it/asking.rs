@@ -12,6 +12,7 @@ async fn a_request_with_tools() {
         tool_mode: ToolMode::Native,
         temperature: Some(0.5),
         max_output_tokens: Some(100),
+        answer_format: None,
         extra: extra.as_object(),
     };
     drain(model(&server).call(&request)).await;

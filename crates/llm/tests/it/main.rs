@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail loudly")]
 
+mod answer_format;
 mod asking;
 mod faults;
 mod retries;
@@ -53,6 +54,7 @@ pub(crate) fn ask(model: &ChatModel, tool_mode: ToolMode) -> ModelCall {
         tool_mode,
         temperature: None,
         max_output_tokens: None,
+        answer_format: None,
         extra: None,
     })
 }

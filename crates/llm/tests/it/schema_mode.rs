@@ -30,6 +30,7 @@ async fn the_callers_form_gives_way() {
         tool_mode: ToolMode::Schema,
         temperature: None,
         max_output_tokens: None,
+        answer_format: None,
         extra: extra.as_object(),
     };
     drain(model(&server).call(&request)).await;

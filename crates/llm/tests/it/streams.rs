@@ -60,6 +60,7 @@ async fn a_scenario_goes_by_the_turn() {
         tool_mode: ToolMode::Off,
         temperature: None,
         max_output_tokens: None,
+        answer_format: None,
         extra: None,
     };
     let (second, error) = drain(model.call(&request)).await;

@@ -85,6 +85,7 @@ pub(crate) async fn hear(model: &ChatModel, messages: &[Message], tools: &[ToolS
         tool_mode,
         temperature: None,
         max_output_tokens: None,
+        answer_format: None,
         extra: None,
     });
     let mut heard = Heard::default();
@@ -246,10 +247,13 @@ async fn what_is_refused_is_worded_as_openai_does() {
         (with("messages", json!("Hi")), 400, "invalid_request", Some("messages")),
         (with("n", json!(2)), 400, "invalid_request", Some("n")),
         (
-            with("response_format", json!({"type": "json_object"})),
+            with(
+                "response_format",
+                json!({"type": "json_schema", "json_schema": {"schema": {"$ref": "#/a"}}}),
+            ),
             400,
             "invalid_request",
-            Some("response_format"),
+            Some("response_format.json_schema.schema"),
         ),
         (with("model", json!("none-such")), 404, "model_not_found", Some("model")),
         (with("model", json!("glasshouse/deep")), 400, "invalid_request", Some("model")),
@@ -264,6 +268,38 @@ async fn what_is_refused_is_worded_as_openai_does() {
     let large = "x".repeat(door.server.app.config.body_limit_bytes);
     assert_error(&door.post(&ask("scripted", &large)).await, 413, "too_large", None);
     assert!(door.upstream.requests().is_empty(), "nothing of it reached the model");
+}
+
+/// In both of OpenAI's formats, streamed or not: the answer is the JSON and nothing else.
+#[tokio::test]
+async fn an_agent_answers_in_the_form_that_is_asked_for() {
+    let door = Door::open(Behaviour::answer(|request| {
+        let forced = request.body["response_format"]["json_schema"]["name"] == "place";
+        Reply::text(if forced { r#"{"city":"Rome"}"# } else { "It is Rome." })
+    }))
+    .await;
+    let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
+    let mut body = ask("glasshouse/agent", "Where?");
+    body["response_format"] =
+        json!({"type": "json_schema", "json_schema": {"name": "place", "schema": schema}});
+    let whole = door.post(&body).await.json();
+    let message = &whole["choices"][0]["message"];
+    assert_eq!(message["content"], r#"{"city":"Rome"}"#);
+    assert!(message["reasoning_content"].as_str().unwrap().starts_with("It is Rome."), "{message}");
+    body["stream"] = json!(true);
+    let streamed: String = door
+        .stream(&body)
+        .await
+        .iter()
+        .filter(|event| event.data != "[DONE]")
+        .filter_map(|event| event.json()["choices"][0]["delta"]["content"].as_str().map(str::to_owned))
+        .collect();
+    assert_eq!(streamed, r#"{"city":"Rome"}"#);
+    let format = json!({"type": "json_schema", "name": "place", "schema": schema});
+    let body = json!({"model": "glasshouse/agent", "input": "Where?", "text": {"format": format}});
+    let response = door.server.post("/v1/responses", &door.key, &body).await.json();
+    let said = response["output"].as_array().unwrap().iter().find(|item| item["type"] == "message").unwrap();
+    assert_eq!(said["content"][0]["text"], r#"{"city":"Rome"}"#, "{response}");
 }
 
 #[tokio::test]

@@ -360,7 +360,8 @@ async fn only_the_owner_has_a_response_and_only_while_it_is_kept() {
 #[tokio::test]
 async fn what_is_wrong_is_named_and_starts_nothing() {
     let door = Door::open(Behaviour::always(Reply::text("Yes."))).await;
-    let format = json!({"format": {"type": "json_object"}});
+    let schema = json!({"$ref": "https://example.com/schema.json"});
+    let format = json!({"format": {"type": "json_schema", "name": "n", "schema": schema}});
     for (fields, status, code, param) in [
         (json!({"model": "none-such"}), 404, "model_not_found", Some("model")),
         (json!({"model": "glasshouse/deep"}), 400, "invalid_request", Some("model")),
@@ -372,7 +373,7 @@ async fn what_is_wrong_is_named_and_starts_nothing() {
             "invalid_request",
             Some("input[0].role"),
         ),
-        (json!({"text": format}), 400, "invalid_request", Some("text.format")),
+        (json!({"text": format}), 400, "invalid_request", Some("text.format.schema")),
         (json!({"tools": weather(), "tool_choice": "required"}), 400, "invalid_request", Some("tool_choice")),
         (json!({"tools": [{"type": "web_search"}]}), 400, "invalid_request", Some("tools[0].type")),
         (json!({"previous_response_id": "resp_1"}), 404, "not_found", Some("previous_response_id")),

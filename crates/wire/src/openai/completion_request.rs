@@ -34,6 +34,8 @@ pub struct CompletionRequest {
     pub tools: Vec<CallerTool>,
     /// 0 to 2, where the caller says.
     pub temperature: Option<f32>,
+    /// The JSON that the answer has to be, as the caller wrote it; `None` where words will do.
+    pub answer_format: Option<Value>,
 }
 
 /// A tool of the caller's own.
@@ -55,7 +57,6 @@ impl CompletionRequest {
     pub fn decode(body: &[u8]) -> Checked<Self> {
         let fields = object(body)?;
         check_single_answer(&fields)?;
-        check_plain_text(&fields)?;
         let mut messages = messages(fields.get("messages"))?;
         let mode = take_research_prefix(&mut messages);
         check_says_something(&messages)?;
@@ -75,6 +76,7 @@ impl CompletionRequest {
             include_status: option("include_status")?,
             tools,
             temperature: temperature(&fields)?,
+            answer_format: answer_format(&fields)?,
         })
     }
 }
@@ -105,16 +107,18 @@ fn check_single_answer(fields: &Map<String, Value>) -> Checked<()> {
     }
 }
 
-fn check_plain_text(fields: &Map<String, Value>) -> Checked<()> {
-    let Some(format) = present(fields, "response_format") else { return Ok(()) };
+fn answer_format(fields: &Map<String, Value>) -> Checked<Option<Value>> {
+    let Some(format) = present(fields, "response_format") else { return Ok(None) };
     match format.get("type").and_then(Value::as_str) {
-        Some("text") => Ok(()),
-        Some("json_object" | "json_schema") => Err(InvalidRequest(
-            "`response_format` must be text here: an agent answers in words. Name one of the plain models \
-             for structured output."
-                .into(),
-        )),
-        _ => wrong("`response_format`", "an object with a `type`"),
+        Some("text") => Ok(None),
+        Some("json_object") => Ok(Some(format.clone())),
+        Some("json_schema") if format.pointer("/json_schema/schema").is_some_and(Value::is_object) => {
+            Ok(Some(format.clone()))
+        }
+        Some("json_schema") => {
+            wrong("`response_format.json_schema`", "an object with a `name` and a `schema`")
+        }
+        _ => wrong("`response_format`", "an object whose `type` is text, json_object or json_schema"),
     }
 }
 
@@ -247,6 +251,7 @@ mod tests {
                 include_status: false,
                 tools: Vec::new(),
                 temperature: None,
+                answer_format: None,
             }
         );
     }
@@ -264,7 +269,9 @@ mod tests {
         assert!(request.stream && request.include_usage && request.include_status);
         assert_eq!(request.tools[0].name, "get_time");
         assert_eq!(request.tools[0].parameters, json!({"type": "object", "properties": {}}));
-        assert_eq!(request.temperature, Some(0.5));
+        assert_eq!((request.temperature, request.answer_format), (Some(0.5), None));
+        body["response_format"] = json!({"type": "json_object"});
+        assert_eq!(decode(&body).unwrap().answer_format, Some(json!({"type": "json_object"})));
         body["tool_choice"] = json!("none");
         assert_eq!(decode(&body).unwrap().tools, []);
     }
@@ -304,7 +311,8 @@ mod tests {
             (with("stream", json!(1)), "stream"),
             (with("stream_options", json!([])), "stream_options"),
             (with("stream_options", json!({"include_usage": 1})), "stream_options.include_usage"),
-            (with("response_format", json!({"type": "json_schema"})), "response_format"),
+            (with("response_format", json!({"type": "json_schema"})), "response_format.json_schema"),
+            (with("response_format", json!({"type": "xml"})), "response_format"),
             (with("response_format", json!("json")), "response_format"),
             (with("tool_choice", json!("required")), "tool_choice"),
             (with("temperature", json!(3)), "temperature"),

@@ -38,8 +38,10 @@ pub struct ResponseRequest {
     pub extra: Map<String, Value>,
     /// What every response repeats of the request.
     pub echo: Map<String, Value>,
-    /// What only a plain model can do, with the field that asks for it.
-    pub beyond_agents: Option<&'static str>,
+    /// The JSON that the answer has to be, as chat completions write it; `None` where words will do.
+    pub answer_format: Option<Value>,
+    /// Whether a tool has to be used, which only a plain model can be told.
+    pub forces_tool: bool,
 }
 
 impl ResponseRequest {
@@ -72,7 +74,8 @@ impl ResponseRequest {
             max_output_tokens: settings.max_output_tokens,
             extra,
             echo: echo::defaults(),
-            beyond_agents: settings.beyond_agents.or(tools.beyond_agents),
+            answer_format: settings.answer_format,
+            forces_tool: tools.forced,
         };
         for (name, value) in &mut request.echo {
             if let Some(given) = present(&fields, name) {
@@ -100,16 +103,10 @@ impl ResponseRequest {
     /// # Errors
     /// A sentence that names the field.
     pub fn check_for_agent(&self) -> Checked<()> {
-        match self.beyond_agents {
-            Some(field @ "tool_choice") => {
-                wrong(&format!("`{field}`"), "\"auto\" or \"none\" here: an agent chooses its tools itself")
-            }
-            Some(field) => Err(InvalidRequest(format!(
-                "`{field}` must be text here: an agent answers in words. Name one of the plain models for \
-                 structured output."
-            ))),
-            None => Ok(()),
+        if self.forces_tool {
+            return wrong("`tool_choice`", "\"auto\" or \"none\" here: an agent chooses its tools itself");
         }
+        Ok(())
     }
 }
 

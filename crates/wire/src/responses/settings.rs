@@ -10,8 +10,8 @@ pub(super) struct Settings {
     pub(super) max_output_tokens: Option<u64>,
     /// For the model's server, as chat completions name it.
     pub(super) extra: Map<String, Value>,
-    /// The field that asks for what only a plain model can do.
-    pub(super) beyond_agents: Option<&'static str>,
+    /// The JSON that the answer has to be, as chat completions write it.
+    pub(super) answer_format: Option<Value>,
 }
 
 /// Checks them, those without an effect here too: what is wrong is not passed over.
@@ -34,10 +34,7 @@ pub(super) fn read(fields: &Map<String, Value>) -> Checked<Settings> {
     if let Some(effort) = part_of(fields, "reasoning", "effort")? {
         settings.extra.insert("reasoning_effort".to_owned(), json!(effort));
     }
-    if let Some(format) = text_format(fields)? {
-        settings.extra.insert("response_format".to_owned(), format);
-        settings.beyond_agents = Some("text.format");
-    }
+    settings.answer_format = text_format(fields)?;
     Ok(settings)
 }
 

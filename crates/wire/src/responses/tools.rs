@@ -16,8 +16,8 @@ pub(super) struct Tools {
     pub(super) offered: Vec<CallerTool>,
     /// For the model's server, as chat completions name it.
     pub(super) extra: Map<String, Value>,
-    /// The field that asks for what only a plain model can do.
-    pub(super) beyond_agents: Option<&'static str>,
+    /// Whether one has to be used.
+    pub(super) forced: bool,
 }
 
 pub(super) fn read(fields: &Map<String, Value>) -> Checked<Tools> {
@@ -75,7 +75,7 @@ impl Tools {
             return wrong("`tool_choice`", "\"auto\" or \"none\" where there are no `tools`");
         }
         self.extra.insert("tool_choice".to_owned(), choice);
-        self.beyond_agents = Some("tool_choice");
+        self.forced = true;
         Ok(())
     }
 

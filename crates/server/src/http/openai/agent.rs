@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent::ApprovalAnswer;
+use agent::{AnswerForm, ApprovalAnswer, CallWishes};
 use axum::{
     body::Body,
     http::HeaderMap,
@@ -11,6 +11,7 @@ use axum::{
 use domain::{EventBody, Message, RunId, event::Decision};
 use futures_util::StreamExt;
 use llm::ToolSpec;
+use serde_json::Value;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use wire::{
     chat_stream::Mode,
@@ -100,8 +101,22 @@ async fn start(
         None => earlier_workspace(app, caller, &request.messages).await?,
     };
     let client_tools = request.tools.into_iter().map(spec).collect();
+    let answer_form = match request.answer_format {
+        Some(format) => answer_form(format, "response_format.json_schema.schema")?,
+        None => None,
+    };
+    let wishes = CallWishes { answer_form, ..CallWishes::default() };
     let history = app.with_own_calls(caller.id(), request.messages, CALL_NAMES).await?;
-    app.run_freely(FreeRun { workspace, client_tools, ..FreeRun::new(caller.id(), history, model) }).await
+    app.run_freely(FreeRun { workspace, client_tools, wishes, ..FreeRun::new(caller.id(), history, model) })
+        .await
+}
+
+/// The JSON that the answer has to be; its schema stands in `field`.
+pub(super) fn answer_form(format: Value, field: &str) -> Result<Option<Arc<AnswerForm>>, ApiError> {
+    let form = AnswerForm::new(format).map_err(|fault| {
+        ApiError::invalid(format!("`{field}` cannot be used: {fault}.")).with_field(Some(field))
+    })?;
+    Ok(form.map(Arc::new))
 }
 
 pub(super) fn spec(tool: CallerTool) -> ToolSpec {

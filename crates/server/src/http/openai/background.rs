@@ -43,6 +43,7 @@ pub(super) async fn answer(app: &App, request: CompletionRequest) -> Result<Resp
         tool_mode: ToolMode::Off,
         temperature: request.temperature.or(model.temperature),
         max_output_tokens: None,
+        answer_format: None,
         extra: None,
     });
     let (mut text, mut used) = (String::new(), Usage::default());

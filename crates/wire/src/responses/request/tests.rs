@@ -77,12 +77,12 @@ fn a_full_request_with_unknown_fields() {
         "parallel_tool_calls": false,
         "top_p": 0.25,
         "reasoning_effort": "low",
-        "response_format": {"type": "json_schema", "json_schema": schema},
     });
     assert_eq!(Value::Object(request.extra.clone()), extra);
     assert_eq!(request.echo["metadata"], json!({"a": "b"}));
     assert_eq!(request.echo["tools"], body["tools"]);
-    assert_eq!(request.check_for_agent().unwrap_err().field(), Some("text.format"));
+    assert_eq!(request.answer_format, Some(json!({"type": "json_schema", "json_schema": schema})));
+    assert_eq!(request.check_for_agent().unwrap_err().field(), Some("tool_choice"));
 }
 
 #[test]

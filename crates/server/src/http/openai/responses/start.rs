@@ -57,12 +57,21 @@ pub(super) async fn start(
         None => before.workspace,
     };
     let input = Some(request.kept(workspace.as_deref()));
-    let ResponseRequest { tools, max_output_tokens, extra, .. } = request;
+    let ResponseRequest { tools, max_output_tokens, mut extra, answer_format, .. } = request;
+    let answer_form = match (answer_format, worker) {
+        (Some(format), Worker::Agent) => agent::answer_form(format, "text.format.schema")?,
+        // Between the caller and the model's server.
+        (Some(format), Worker::Model) => {
+            extra.insert("response_format".to_owned(), format);
+            None
+        }
+        (None, _) => None,
+    };
     app.run_freely(FreeRun {
         workspace,
         client_tools: tools.into_iter().map(agent::spec).collect(),
         worker,
-        wishes: CallWishes { max_output_tokens, extra },
+        wishes: CallWishes { max_output_tokens, answer_form, extra },
         input,
         ..FreeRun::new(caller.id(), history, model)
     })

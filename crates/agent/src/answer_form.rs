@@ -1,0 +1,245 @@
+//! Answers that have to be JSON: the form that was asked for, and the writing of an answer in it.
+
+use std::{collections::HashMap, fmt};
+
+use domain::{EventBody, Message, Problem, ProblemCode, Role, event::NoticeLevel};
+use serde_json::Value;
+
+use crate::{
+    step::{Answer, call_model},
+    tool::{Toolbox, faults},
+    turns::{AgentContext, Stop, check_budget},
+};
+
+/// How often the model may try once its first answer did not fit.
+const TRIES: u32 = 2;
+/// Most places a schema may have when every reference is written out. Checking takes as long as there are places,
+/// and thirty short lines of references to references make a billion.
+const MOST_PLACES: u64 = 100_000;
+/// How deep a schema may be, again with every reference written out: it is read level by level on the stack.
+const MOST_LEVELS: u32 = 200;
+
+/// The JSON an answer has to be.
+pub struct AnswerForm {
+    /// As chat completions name it: `json_object`, or `json_schema` with a schema.
+    format: Value,
+    schema: Option<jsonschema::Validator>,
+}
+
+impl AnswerForm {
+    /// The form that a `response_format` of chat completions asks for; `None` where words will do.
+    ///
+    /// # Errors
+    /// A sentence for the caller where its schema cannot be used.
+    pub fn new(format: Value) -> Result<Option<Self>, String> {
+        if format["type"] == "text" {
+            return Ok(None);
+        }
+        let schema = match format.pointer("/json_schema/schema") {
+            Some(schema) => Some(validator(schema)?),
+            None => None,
+        };
+        Ok(Some(Self { format, schema }))
+    }
+
+    /// What the model is told before it begins.
+    pub(crate) fn instructions(&self) -> String {
+        let form = match self.format.pointer("/json_schema/schema") {
+            Some(schema) => format!("one JSON value that fits this JSON Schema: {schema}"),
+            None => "one JSON object".to_owned(),
+        };
+        format!(
+            "Your last answer, once you need no more tools, must be {form}\nWrite nothing before or after it."
+        )
+    }
+
+    /// The answer in its form, without what models like to put around it.
+    fn read(&self, text: &str) -> Result<String, String> {
+        let json = without_fence(text);
+        let value: Value =
+            serde_json::from_str(json).map_err(|error| format!("it is not valid JSON: {error}"))?;
+        match &self.schema {
+            Some(schema) => faults(schema, &value)?,
+            None if value.is_object() => {}
+            None => return Err("it is not a JSON object".to_owned()),
+        }
+        Ok(json.to_owned())
+    }
+}
+
+impl fmt::Debug for AnswerForm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("AnswerForm").field(&self.format).finish()
+    }
+}
+
+fn validator(schema: &Value) -> Result<jsonschema::Validator, String> {
+    let places = Places { root: schema, known: HashMap::new(), level: 0 }.count(schema)?;
+    if places > MOST_PLACES {
+        return Err(format!("it has more than {MOST_PLACES} places once its references are written out"));
+    }
+    jsonschema::validator_for(schema).map_err(|error| error.to_string().chars().take(300).collect())
+}
+
+/// Counts the places of a schema with its references written out. A recursive one is counted once.
+struct Places<'a> {
+    root: &'a Value,
+    /// What stands at each reference that was met, 0 while it is being counted.
+    known: HashMap<&'a str, u64>,
+    level: u32,
+}
+
+impl<'a> Places<'a> {
+    fn count(&mut self, at: &'a Value) -> Result<u64, String> {
+        let (children, reference): (Vec<&Value>, _) = match at {
+            Value::Object(fields) => (fields.values().collect(), fields.get("$ref").and_then(Value::as_str)),
+            Value::Array(items) => (items.iter().collect(), None),
+            _ => return Ok(1),
+        };
+        self.level += 1;
+        if self.level > MOST_LEVELS {
+            return Err(format!("it has more than {MOST_LEVELS} levels once its references are written out"));
+        }
+        let mut sum = match reference {
+            Some(target) => self.count_target(target)?.saturating_add(1),
+            None => 1,
+        };
+        for child in children {
+            sum = self.count(child)?.saturating_add(sum);
+        }
+        self.level -= 1;
+        Ok(sum)
+    }
+
+    fn count_target(&mut self, target: &'a str) -> Result<u64, String> {
+        if let Some(known) = self.known.get(target) {
+            return Ok(*known);
+        }
+        let inside = target.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer));
+        let found = inside.ok_or_else(|| {
+            format!("its reference {target:?} does not name a place in it, such as \"#/$defs/name\"")
+        })?;
+        self.known.insert(target, 0);
+        let places = self.count(found)?;
+        self.known.insert(target, places);
+        Ok(places)
+    }
+}
+
+/// What stands in a code fence around all of the text, or the text.
+fn without_fence(text: &str) -> &str {
+    let text = text.trim();
+    let inside = text.strip_prefix("```").and_then(|text| text.strip_suffix("```"));
+    inside.map_or(text, |inside| inside.strip_prefix("json").unwrap_or(inside).trim())
+}
+
+/// Shows the answer in the form that was asked for: as the model wrote it where that fits, else written again, then
+/// with the server's help where it knows how to force a form.
+pub(crate) async fn write_in_form(
+    agent: &AgentContext,
+    form: &AnswerForm,
+    mut messages: Vec<Message>,
+    mut answer: Answer,
+) -> Result<String, Stop> {
+    let mut tries = 0;
+    loop {
+        let fault = match form.read(&answer.text) {
+            Ok(json) => {
+                show(agent, &json).await;
+                return Ok(json);
+            }
+            Err(fault) => fault,
+        };
+        if tries == TRIES {
+            let message =
+                format!("The model did not write its answer in the form that was asked for: {fault}.");
+            return Err(Stop::Failed(Problem::new(ProblemCode::ModelProtocol, message)));
+        }
+        tries += 1;
+        check_budget(agent).await?;
+        let notice =
+            format!("The answer is not in the form that was asked for, so it is written again: {fault}.");
+        agent.notice(NoticeLevel::Info, notice).await;
+        messages.push(answer.into_message());
+        let again = format!("This answer cannot be used: {fault}.\n{}", form.instructions());
+        messages.push(Message::text(Role::User, again));
+        let written = call_model(agent, &messages, &Toolbox::default(), Some(&form.format)).await;
+        answer = written.map_err(Stop::Failed)?;
+    }
+}
+
+async fn show(agent: &AgentContext, json: &str) {
+    let (item, text) = (agent.next_item('t'), json.to_owned());
+    agent.clear_status().await;
+    agent.emitter.emit(EventBody::TextStarted { item: item.clone() }).await;
+    agent.emitter.emit(EventBody::TextDelta { item: item.clone(), delta: text.clone() }).await;
+    agent.emitter.emit(EventBody::TextFinished { item, text, answer: true }).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn with_schema(schema: Value) -> Result<Option<AnswerForm>, String> {
+        AnswerForm::new(json!({"type": "json_schema", "json_schema": {"name": "a", "schema": schema}}))
+    }
+
+    #[test]
+    fn reads_what_fits_and_says_what_does_not() {
+        let city =
+            json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
+        let form = with_schema(city).unwrap().unwrap();
+        assert_eq!(form.read(" {\"city\": \"Rome\"}\n").unwrap(), r#"{"city": "Rome"}"#);
+        assert_eq!(form.read("```json\n{\"city\": \"Rome\"}\n```").unwrap(), r#"{"city": "Rome"}"#);
+        for (text, fault) in [
+            ("Rome", "not valid JSON"),
+            ("{\"city\": 5}", "/city: 5 is not of type \"string\""),
+            ("{}", "\"city\" is a required property"),
+        ] {
+            let said = form.read(text).unwrap_err();
+            assert!(said.contains(fault), "{said}");
+        }
+        let any = AnswerForm::new(json!({"type": "json_object"})).unwrap().unwrap();
+        assert!(any.read("{}").is_ok());
+        assert_eq!(any.read("[]").unwrap_err(), "it is not a JSON object");
+        assert!(AnswerForm::new(json!({"type": "text"})).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_schema_that_cannot_be_used_is_told() {
+        let doubling = |levels: u32| {
+            let mut defs = json!({"a0": {"type": "object"}});
+            for level in 1..=levels {
+                let before = json!({"$ref": format!("#/$defs/a{}", level - 1)});
+                defs[format!("a{level}")] = json!({"allOf": [before, before]});
+            }
+            json!({"$defs": defs, "$ref": format!("#/$defs/a{levels}")})
+        };
+        assert!(with_schema(doubling(8)).is_ok());
+        let recursive = json!({
+            "$defs": {"node": {"properties": {"next": {"$ref": "#/$defs/node"}}}}, "$ref": "#/$defs/node",
+        });
+        assert!(with_schema(recursive).is_ok());
+        let chain = |length: u32| {
+            let mut defs = json!({"a0": {"type": "object"}});
+            for level in 1..=length {
+                defs[format!("a{level}")] = json!({"not": {"$ref": format!("#/$defs/a{}", level - 1)}});
+            }
+            json!({"$defs": defs, "$ref": format!("#/$defs/a{length}")})
+        };
+        assert!(with_schema(chain(90)).unwrap().unwrap().read("{}").is_ok(), "the stack is deep enough");
+        for (schema, fault) in [
+            (doubling(30), "more than 100000 places"),
+            (chain(10_000), "more than 200 levels"),
+            (json!({"$ref": "https://example.com/a.json"}), "does not name a place in it"),
+            (json!({"properties": {"a": {"$ref": "#/$defs/none"}}}), "does not name a place in it"),
+            (json!({"type": "objekt"}), "objekt"),
+            (json!({"properties": {"a": {"pattern": "("}}}), "("),
+        ] {
+            let said = with_schema(schema).map(|_| ()).unwrap_err();
+            assert!(said.contains(fault), "{said}");
+        }
+    }
+}
