@@ -7,7 +7,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::process::Process;
+use anyhow::Context;
+use serde_json::json;
+
+use crate::{client::Client, process::Process};
 
 /// A running Glasshouse; dropping it ends it and removes its data.
 pub(crate) struct Program {
@@ -31,12 +34,30 @@ pub(crate) struct Setup<'a> {
 impl Program {
     /// Starts it on a free port without passwords and waits until it says that it is ready.
     pub(crate) fn start(setup: Setup<'_>) -> anyhow::Result<Self> {
+        Self::start_with(setup, "none")
+    }
+
+    /// Starts it as a team would, and makes the administrator and a key.
+    pub(crate) async fn start_with_key(setup: Setup<'_>) -> anyhow::Result<(Self, String)> {
+        const EMAIL: &str = "bench@example.org";
+        let path = setup.program;
+        let program = Self::start_with(setup, "password")?;
+        let account = json!({"email": EMAIL, "name": "Bench", "password": "only for a minute"}).to_string();
+        Client::connect(program.address).await?.send("POST", "/api/v1/setup", &account).await?;
+        let mut create = Command::new(path);
+        create.args(["key", "create", "--user", EMAIL, "--data-dir"]).arg(&program.data_dir);
+        let said = String::from_utf8(create.output()?.stdout)?;
+        let key = said.split_whitespace().find(|word| word.starts_with("gh_"));
+        Ok((program, key.with_context(|| format!("no key in {said:?}"))?.to_owned()))
+    }
+
+    fn start_with(setup: Setup<'_>, auth: &str) -> anyhow::Result<Self> {
         let keep_data = setup.data_dir.is_some();
         let data_dir = setup.data_dir.unwrap_or_else(|| new_folder("data"));
         std::fs::create_dir_all(&data_dir)?;
         let began = Instant::now();
         let mut command = Command::new(setup.program);
-        command.args(["--listen", "127.0.0.1:0", "--auth", "none", "--data-dir"]).arg(&data_dir);
+        command.args(["--listen", "127.0.0.1:0", "--auth", auth, "--data-dir"]).arg(&data_dir);
         command.env("GLASSHOUSE_LOG_LEVEL", "warn");
         if let Some(upstream) = setup.upstream {
             command.env("OPENAI_API_BASE_URL", upstream);

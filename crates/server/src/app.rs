@@ -10,7 +10,7 @@ use tokio::sync::OnceCell;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    auth::{Backoff, KeyUse, Passwords},
+    auth::{Backoff, KeyUse, KnownKeys, Passwords},
     clock::Clock,
     config::{Auth, Config},
     error::ApiError,
@@ -47,6 +47,8 @@ pub struct App {
     /// The one-time token of the set-up link, where others may reach us and there was no account at start.
     pub setup_token: Option<Secret>,
     pub(crate) key_use: KeyUse,
+    /// Whose the keys of the last second are.
+    pub(crate) known_keys: KnownKeys,
     pub(crate) local_user: OnceCell<Arc<User>>,
 }
 
@@ -82,6 +84,7 @@ impl App {
             tasks: TaskTracker::new(),
             setup_token,
             key_use: KeyUse::default(),
+            known_keys: KnownKeys::default(),
             local_user: OnceCell::new(),
         });
         app.tasks.spawn(keep_house(app.clone()));

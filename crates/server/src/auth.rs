@@ -2,6 +2,7 @@
 
 mod backoff;
 mod caller;
+mod known_keys;
 mod origin;
 mod password;
 
@@ -14,6 +15,7 @@ use domain::ApiKeyId;
 
 pub use backoff::Backoff;
 pub use caller::{Access, Admin, Caller, Credential, LOCAL_EMAIL, check_access};
+pub use known_keys::KnownKeys;
 pub use origin::check_origin;
 pub use password::Passwords;
 

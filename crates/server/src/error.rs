@@ -3,12 +3,8 @@
 use std::{any::Any, fmt};
 
 use axum::{
-    extract::{
-        Request,
-        rejection::{PathRejection, QueryRejection},
-    },
+    extract::rejection::{PathRejection, QueryRejection},
     http::{HeaderValue, StatusCode, header},
-    middleware::Next,
     response::{IntoResponse, Response},
 };
 use domain::{Problem, ProblemCode};
@@ -198,8 +194,8 @@ impl IntoResponse for ApiError {
 }
 
 /// Turns a panic in a handler, which would be our fault, into a 500.
-pub async fn catch_panic(request: Request, next: Next) -> Response {
-    let answer = std::panic::AssertUnwindSafe(next.run(request)).catch_unwind().await;
+pub async fn catch_panic(answer: impl Future<Output = Response>) -> Response {
+    let answer = std::panic::AssertUnwindSafe(answer).catch_unwind().await;
     answer.unwrap_or_else(|panic| ApiError::internal(panic_text(&*panic)).into_response())
 }
 

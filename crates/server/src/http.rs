@@ -24,10 +24,10 @@ use std::sync::Arc;
 
 use axum::{
     Router,
-    extract::Request,
+    extract::{Request, State},
     handler::Handler,
     http::Method,
-    middleware::{from_fn, from_fn_with_state},
+    middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
     routing::{MethodFilter, MethodRouter, on},
 };
@@ -131,19 +131,16 @@ const PROGRAM_ADDRESSES: [&str; 8] =
 
 /// The whole server as one service.
 pub fn router(app: Arc<App>) -> Router {
+    // Few layers, as each costs every request several allocations.
     let routes = table().into_iter().fold(Router::new(), |router, route| {
-        let check = from_fn_with_state((app.clone(), route.access), check_access);
-        let handler = route.handler.route_layer(check);
         let is_openai = route.path.starts_with(openai::PREFIX);
-        let handler = if is_openai { handler.route_layer(from_fn(openai::word_errors)) } else { handler };
-        router.route(route.path, handler)
+        let guard = Guard { app: app.clone(), access: route.access, is_openai };
+        router.route(route.path, route.handler.route_layer(from_fn_with_state(guard, guarded)))
     });
     let routes = routes
         .fallback(fallback)
         .method_not_allowed_fallback(wrong_method)
-        .layer(from_fn_with_state(app.clone(), check_origin))
-        .layer(from_fn(web::harden))
-        .layer(from_fn(catch_panic));
+        .layer(from_fn_with_state(app.clone(), surrounded));
     let routes = if app.config.cors_allow_origins.is_empty() {
         routes
     } else {
@@ -151,6 +148,36 @@ pub fn router(app: Arc<App>) -> Router {
         routes.layer(from_fn_with_state(app.clone(), cors::allow_named_origins))
     };
     routes.with_state(app)
+}
+
+/// Who may call a route, and whose words its refusals take.
+#[derive(Clone)]
+struct Guard {
+    app: Arc<App>,
+    access: Access,
+    is_openai: bool,
+}
+
+/// Around each route.
+async fn guarded(State(guard): State<Guard>, mut request: Request, next: Next) -> Response {
+    let response = match check_access(&guard.app, guard.access, &mut request).await {
+        Ok(()) => next.run(request).await,
+        Err(refused) => refused.into_response(),
+    };
+    if guard.is_openai { openai::reword(response) } else { response }
+}
+
+/// Around everything.
+async fn surrounded(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let answer = async {
+        match check_origin(&app.config, &request) {
+            Ok(()) => next.run(request).await,
+            Err(refused) => refused.into_response(),
+        }
+    };
+    let mut response = catch_panic(answer).await;
+    web::harden(&mut response);
+    response
 }
 
 async fn fallback(request: Request) -> Response {

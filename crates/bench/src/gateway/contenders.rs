@@ -24,7 +24,9 @@ const START_TIMEOUT: Duration = Duration::from_secs(180);
 
 pub(super) const UPSTREAM: &str = "upstream itself";
 pub(super) const RAW_COPY: &str = "raw copy";
+/// Open to everybody, as the gateways of others are here.
 pub(super) const GLASSHOUSE: &str = "Glasshouse";
+const WITH_KEY: &str = "  with a key";
 
 /// Something that answers chat completions.
 pub(super) struct Contender {
@@ -67,6 +69,7 @@ pub(super) async fn start(program: &Path, peers: &Peers, upstream: SocketAddr) -
         Ok(Contender { name: UPSTREAM, target: plain(upstream), server: Server::Upstream }),
         raw_copy(program, upstream).await.map_err(named(RAW_COPY)),
         glasshouse(program, upstream).await.map_err(named(GLASSHOUSE)),
+        with_key(program, upstream).await.map_err(named(WITH_KEY)),
         portkey(peers.portkey.as_deref(), upstream).await.map_err(named("Portkey")),
         litellm(peers.litellm.as_deref(), upstream).await.map_err(named("LiteLLM")),
     ]
@@ -92,6 +95,14 @@ async fn glasshouse(program: &Path, upstream: SocketAddr) -> anyhow::Result<Cont
     let target = plain(program.address);
     until_it_answers(&mut program.process, &target).await?;
     Ok(Contender { name: GLASSHOUSE, target, server: Server::Glasshouse(program) })
+}
+
+async fn with_key(program: &Path, upstream: SocketAddr) -> anyhow::Result<Contender> {
+    let upstream = Some(format!("http://{upstream}/v1"));
+    let (mut program, key) = Program::start_with_key(Setup { program, upstream, data_dir: None }).await?;
+    let target = Target { address: program.address, headers: format!("authorization: Bearer {key}\r\n") };
+    until_it_answers(&mut program.process, &target).await?;
+    Ok(Contender { name: WITH_KEY, target, server: Server::Glasshouse(program) })
 }
 
 /// A gateway of others: its process, and a folder for what it needs and writes.

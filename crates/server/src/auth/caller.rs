@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use axum::{
-    extract::{FromRequestParts, Request, State},
+    extract::{FromRequestParts, Request},
     http::{HeaderMap, header, request::Parts},
-    middleware::Next,
-    response::Response,
 };
 use domain::{ApiKeyId, SessionId, UserId};
 use store::{NewUser, StoreError, User, UserRole};
+use tokio::time::Instant;
 
 use super::{KEY_PREFIX, SESSION_COOKIE};
 use crate::{app::App, config::Auth, error::ApiError, secret::hash_token};
@@ -77,12 +76,24 @@ async fn by_key(app: &App, key: &str) -> Result<Option<Caller>, ApiError> {
     if !key.starts_with(KEY_PREFIX) {
         return Ok(None);
     }
-    let Some((id, user)) = app.store.api_key_user(&hash_token(key)).await? else { return Ok(None) };
+    let Some((id, user)) = holder(app, hash_token(key)).await? else { return Ok(None) };
     let now_ms = app.clock.now_ms();
     if app.key_use.is_news(id, now_ms) {
         app.store.touch_api_key(id, now_ms).await?;
     }
-    Ok(Some(Caller { user: Arc::new(user), credential: Credential::Key(id) }))
+    Ok(Some(Caller { user, credential: Credential::Key(id) }))
+}
+
+/// The key of this hash and its account.
+async fn holder(app: &App, hash: [u8; 32]) -> Result<Option<(ApiKeyId, Arc<User>)>, ApiError> {
+    let now = Instant::now();
+    if let Some(known) = app.known_keys.find(&hash, now) {
+        return Ok(Some(known));
+    }
+    let Some((id, user)) = app.store.api_key_user(&hash).await? else { return Ok(None) };
+    let user = Arc::new(user);
+    app.known_keys.remember(hash, id, Arc::clone(&user), now);
+    Ok(Some((id, user)))
 }
 
 /// The account of everybody with `--auth none`: the oldest administrator's, so that one person may change
@@ -110,24 +121,20 @@ async fn local_user(app: &App) -> Result<Arc<User>, ApiError> {
     }
 }
 
-/// Lets a request through to a route for `access` only with a credential that suffices.
+/// Lets a request through to a route for `access` only with a credential that suffices, and notes whose it is.
 ///
 /// # Errors
 /// 401 without one, 403 where it does not suffice.
-pub async fn check_access(
-    State((app, access)): State<(Arc<App>, Access)>,
-    mut request: Request,
-    next: Next,
-) -> Result<Response, ApiError> {
+pub async fn check_access(app: &App, access: Access, request: &mut Request) -> Result<(), ApiError> {
     if access != Access::Public {
-        let caller = Caller::identify(&app, request.headers()).await?;
+        let caller = Caller::identify(app, request.headers()).await?;
         let caller = caller.ok_or_else(|| ApiError::unauthenticated(bearer(request.headers()).is_some()))?;
         if access == Access::Admin && caller.user.role != UserRole::Admin {
             return Err(ApiError::forbidden("Only an administrator may do this."));
         }
         request.extensions_mut().insert(caller);
     }
-    Ok(next.run(request).await)
+    Ok(())
 }
 
 impl<S: Sync> FromRequestParts<S> for Caller {

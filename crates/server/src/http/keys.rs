@@ -72,5 +72,6 @@ pub(super) async fn delete(
     Path(key): Path<ApiKeyId>,
 ) -> Result<StatusCode, ApiError> {
     app.store.delete_api_key(caller.id(), key).await?;
+    app.known_keys.forget(key);
     Ok(StatusCode::NO_CONTENT)
 }

@@ -10,9 +10,8 @@ mod who_asks;
 use std::sync::Arc;
 
 use axum::{
-    extract::{Request, State},
+    extract::State,
     http::{HeaderMap, header},
-    middleware::Next,
     response::{IntoResponse, Response},
 };
 use wire::{
@@ -63,12 +62,7 @@ fn invalid(error: InvalidRequest) -> ApiError {
     ApiError::invalid(error.to_string()).with_field(error.field())
 }
 
-/// Words our own refusals as OpenAI's packages expect them.
-pub(super) async fn word_errors(request: Request, next: Next) -> Response {
-    reword(next.run(request).await)
-}
-
-/// The same refusal as OpenAI's error object; other answers stay as they are.
+/// Our own refusal as OpenAI's packages expect it; other answers stay as they are.
 pub(super) fn reword(response: Response) -> Response {
     let Some(Refusal { problem, field }) = response.extensions().get::<Refusal>() else { return response };
     let object = ErrorObject::new(problem.code, &problem.message, field.as_deref()).to_json();

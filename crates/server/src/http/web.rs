@@ -6,7 +6,6 @@ use axum::{
     body::Body,
     extract::Request,
     http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
-    middleware::Next,
     response::{IntoResponse, Response},
 };
 use rust_embed::{EmbeddedFile, RustEmbed};
@@ -38,10 +37,8 @@ const SECURITY_HEADERS: [(HeaderName, HeaderValue); 3] = [
 ];
 
 /// Puts the security headers on an answer.
-pub(super) async fn harden(request: Request, next: Next) -> Response {
-    let mut response = next.run(request).await;
+pub(super) fn harden(response: &mut Response) {
     response.headers_mut().extend(SECURITY_HEADERS);
-    response
 }
 
 /// The file at the request's path, or the app's page, which finds out by itself what the path means.

@@ -113,8 +113,9 @@ impl UsageWatch {
         }
         // Line by line: what is wrong in one of them is not wrong in the others.
         for line in bytes.split(|byte| *byte == b'\n').filter(|line| memmem::find(line, USAGE).is_some()) {
-            let line = String::from_utf8_lossy(line);
-            let data = line.strip_prefix("data:").unwrap_or(&line);
+            // What is not UTF-8 is no JSON.
+            let Ok(line) = std::str::from_utf8(line) else { continue };
+            let data = line.strip_prefix("data:").unwrap_or(line);
             if let Ok(Chunk { usage: Some(usage), .. }) = Chunk::decode(data.trim()) {
                 self.usage = Some(usage);
             }

@@ -11,11 +11,11 @@ use bytes::Bytes;
 use domain::ProblemCode;
 use futures_util::stream;
 use llm::{
-    ModelError, Upstream,
+    Alarm, ModelError, Upstream,
     openai::{NoAnswer, Refused},
 };
 use serde_json::Value;
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 use wire::{
     openai::{ErrorObject, Passing, UsageWatch},
     sse,
@@ -57,7 +57,8 @@ pub(super) async fn pass_on(
     match upstream.post(told, body, wait).await {
         Ok(response) => {
             let watch = UsageWatch::default();
-            Ok(Answer { response, upstream, started, watch, between_events: true }.pass_back())
+            let silence = Alarm::new(Instant::now() + upstream.idle_timeout());
+            Ok(Answer { response, upstream, started, watch, silence, between_events: true }.pass_back())
         }
         Err(NoAnswer::Failed(error)) => Err(error.into()),
         Err(NoAnswer::Refused(refused)) => Ok(refusal(refused)),
@@ -70,6 +71,8 @@ struct Answer {
     upstream: Upstream,
     started: Instant,
     watch: UsageWatch,
+    /// Goes off when the server has been silent for too long.
+    silence: Alarm,
     /// Whether what was passed back ends between two events.
     between_events: bool,
 }
@@ -95,18 +98,24 @@ impl Answer {
 
     /// The next bytes, and the rest of the answer where there is one.
     async fn next(mut self, events: bool) -> Option<(io::Result<Bytes>, Option<Self>)> {
-        let error = match timeout(self.upstream.idle_timeout(), self.response.chunk()).await {
-            Ok(Ok(Some(bytes))) => {
+        self.silence.set(Instant::now() + self.upstream.idle_timeout());
+        let chunk = tokio::select! {
+            biased;
+            chunk = self.response.chunk() => Some(chunk),
+            () = self.silence.rings() => None,
+        };
+        let error = match chunk {
+            Some(Ok(Some(bytes))) => {
                 self.watch.feed(&bytes);
                 self.between_events = bytes.ends_with(b"\n\n") || bytes.ends_with(b"\r\n\r\n");
                 return Some((Ok(bytes), Some(self)));
             }
-            Ok(Ok(None)) => {
+            Some(Ok(None)) => {
                 self.note_usage();
                 return None;
             }
-            Ok(Err(_)) => self.upstream.broken_off(),
-            Err(_) => self.upstream.went_silent(),
+            Some(Err(_)) => self.upstream.broken_off(),
+            None => self.upstream.went_silent(),
         };
         tracing::warn!(model = self.upstream.model(), %error, "a passed answer broke off");
         // In a stream the caller can be told why; elsewhere the broken transfer has to say it.
