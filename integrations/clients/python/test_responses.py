@@ -238,7 +238,8 @@ class Responses(unittest.TestCase):
         fails(openai.BadRequestError, "invalid_request", "input", input=" ")
         fails(openai.BadRequestError, "invalid_request", "temperature", temperature="hot")
         fails(openai.BadRequestError, "invalid_request", "tools[0].type", tools=[{"type": "web_search"}])
-        fails(openai.BadRequestError, "invalid_request", "text.format", text={"format": {"type": "json_object"}})
+        elsewhere = {"type": "json_schema", "name": "n", "schema": {"$ref": "https://example.com/a.json"}}
+        fails(openai.BadRequestError, "invalid_request", "text.format.schema", text={"format": elsewhere})
         fails(openai.NotFoundError, "not_found", "previous_response_id", previous_response_id="resp_none")
         fails(openai.UnprocessableEntityError, "model_rejected", input="refuse 422")
         fails(openai.RateLimitError, "model_rate_limited", input="refuse 429")
