@@ -83,19 +83,27 @@ pub(crate) struct Used {
     pub(crate) cost_micro_usd: Option<u64>,
 }
 
+impl Used {
+    /// Adds a model call.
+    pub(crate) fn add(&mut self, usage: Usage, cost_micro_usd: Option<u64>) {
+        self.usage += usage;
+        if let Some(cost) = cost_micro_usd {
+            self.cost_micro_usd = Some(self.cost_micro_usd.unwrap_or(0).saturating_add(cost));
+        }
+    }
+}
+
 impl Budget {
-    pub(crate) fn new(limits: Limits, prices: Option<Prices>) -> Self {
-        Self { limits, prices, used: Mutex::default() }
+    /// `used` is what the run has used before.
+    pub(crate) fn new(limits: Limits, prices: Option<Prices>, used: Used) -> Self {
+        Self { limits, prices, used: Mutex::new(used) }
     }
 
     /// Books one model call and returns its cost where the price is known.
     pub(crate) fn book(&self, usage: Usage) -> Option<u64> {
         let cost = self.prices.map(|prices| prices.cost_micro_usd(usage));
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        used.usage += usage;
-        if let Some(cost) = cost {
-            used.cost_micro_usd = Some(used.cost_micro_usd.unwrap_or(0).saturating_add(cost));
-        }
+        used.add(usage, cost);
         cost
     }
 
@@ -142,11 +150,11 @@ mod tests {
 
     #[test]
     fn counts_money_only_where_prices_are_known() {
-        let free = Budget::new(Limits::default(), None);
+        let free = Budget::new(Limits::default(), None, Used::default());
         assert_eq!(free.book(usage(1_000, 1_000)), None);
         assert_eq!(free.used().cost_micro_usd, None);
         let prices = Prices { input_usd_per_million: 2.5, output_usd_per_million: 10.0 };
-        let paid = Budget::new(Limits::default(), Some(prices));
+        let paid = Budget::new(Limits::default(), Some(prices), Used::default());
         assert_eq!(paid.book(usage(1_000, 100)), Some(3_500));
         assert_eq!(paid.book(usage(0, 100)), Some(1_000));
         assert_eq!(paid.used().cost_micro_usd, Some(4_500));
@@ -155,12 +163,15 @@ mod tests {
     #[test]
     fn says_which_limit_and_by_how_much() {
         let limits = Limits { tokens: 100, cost_micro_usd: 2_000, ..Limits::default() };
-        let tokens = Budget::new(limits, None);
+        let tokens = Budget::new(limits, None, Used::default());
         assert_eq!(tokens.check(), Ok(()));
         tokens.book(usage(90, 10));
         assert!(tokens.check().unwrap_err().message.contains("100 tokens"));
-        let money =
-            Budget::new(limits, Some(Prices { input_usd_per_million: 1e3, output_usd_per_million: 0.0 }));
+        let money = Budget::new(
+            limits,
+            Some(Prices { input_usd_per_million: 1e3, output_usd_per_million: 0.0 }),
+            Used::default(),
+        );
         money.book(usage(3, 0));
         assert!(money.check().unwrap_err().message.contains("$0.0030 and its limit is $0.0020"));
     }
@@ -170,6 +181,7 @@ mod tests {
         let budget = Budget::new(
             Limits::default(),
             Some(Prices { input_usd_per_million: f64::MAX, output_usd_per_million: 1.0 }),
+            Used::default(),
         );
         budget.book(usage(u64::MAX, u64::MAX));
         budget.book(usage(u64::MAX, u64::MAX));

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use crate::{
     asks::ApprovalAnswer,
+    past::{PastApproval, PastDecision},
     step::{RequestedCall, millis},
     tool::{Tool, ToolContext, ToolFailure, Toolbox},
     turns::AgentContext,
@@ -44,19 +45,38 @@ struct Finished {
     arguments: Value,
     result: Result<String, ToolFailure>,
     took: Duration,
+    /// Nobody knows what it did.
+    in_doubt: bool,
 }
 
+impl Finished {
+    /// It was not run.
+    fn refused(arguments: Value, why: ToolFailure) -> Self {
+        Self { arguments, result: Err(why), took: Duration::ZERO, in_doubt: false }
+    }
+}
+
+/// What the model is told of a call that was running when the server stopped and must not be run again blindly.
+const IN_DOUBT: &str = "The server stopped while this ran, so it is not known whether it was done. Find out before \
+    you call it again.";
+
 async fn run_call(agent: &Arc<AgentContext>, tools: &Toolbox, call: &RequestedCall) -> Message {
+    let past = agent.run.past.of_call(&call.id);
+    if let Some(result) = past.and_then(|past| past.finished.clone()) {
+        return message_for_model(call, result.text, result.error);
+    }
     let arguments = arguments_value(&call.written.arguments);
     let finished = match check(tools, call, &arguments) {
-        Ok(tool) => consent_and_run(agent, tools, tool, &call.id, arguments).await,
-        Err(failure) => Finished { arguments, result: Err(failure), took: Duration::ZERO },
+        Ok(tool) => match past.and_then(|past| past.started.clone()) {
+            Some(arguments) => run_again(agent, tool, &call.id, arguments).await,
+            None => consent_and_run(agent, tools, tool, &call.id, arguments).await,
+        },
+        Err(failure) => Finished::refused(arguments, failure),
     };
     let error = finished.result.is_err();
     let text = finished.result.unwrap_or_else(|failure| failure.0);
     let (result, truncated) = cut(text, agent.run.limits.result_bytes);
-    // The model reads a shorter result than the log keeps: its context is dear.
-    let (for_model, _) = cut(result.clone(), MODEL_RESULT_BYTES);
+    let for_model = message_for_model(call, result.clone(), error);
     agent
         .emitter
         .emit(EventBody::ToolFinished {
@@ -68,10 +88,17 @@ async fn run_call(agent: &Arc<AgentContext>, tools: &Toolbox, call: &RequestedCa
             truncated,
             duration_ms: millis(finished.took),
             stopped: false,
+            in_doubt: finished.in_doubt,
         })
         .await;
-    let for_model = if error { format!("Error: {for_model}") } else { for_model };
-    Message::tool_result(call.written.id.clone(), for_model)
+    for_model
+}
+
+/// The model reads a shorter result than the log keeps: its context is dear.
+fn message_for_model(call: &RequestedCall, result: String, error: bool) -> Message {
+    let (result, _) = cut(result, MODEL_RESULT_BYTES);
+    let result = if error { format!("Error: {result}") } else { result };
+    Message::tool_result(call.written.id.clone(), result)
 }
 
 /// About 16,000 tokens.
@@ -114,7 +141,7 @@ async fn consent_and_run(
                 why.map_or_else(|| "no reason was given".to_owned(), |why| format!("the reason: {why}"));
             let refusal =
                 ToolFailure(format!("The person did not allow this call; {why}. Do not repeat it."));
-            return Finished { arguments, result: Err(refusal), took: Duration::ZERO };
+            return Finished::refused(arguments, refusal);
         }
         arguments = answer.arguments.unwrap_or(arguments);
     }
@@ -130,22 +157,44 @@ async fn consent_and_run(
         // Whoever takes over after a crash must know that this may have happened.
         agent.emitter.emit_stored(started).await;
     }
+    run_now(agent, tool, call, arguments).await
+}
+
+/// Goes on with a call that was running when the server stopped. Those that wait know what they waited for.
+async fn run_again(agent: &Arc<AgentContext>, tool: &Arc<Tool>, call: &str, arguments: Value) -> Finished {
+    if tool.kind().repeatable || tool.kind().waits {
+        return run_now(agent, tool, call, arguments).await;
+    }
+    Finished { in_doubt: true, ..Finished::refused(arguments, ToolFailure(IN_DOUBT.to_owned())) }
+}
+
+async fn run_now(agent: &Arc<AgentContext>, tool: &Arc<Tool>, call: &str, arguments: Value) -> Finished {
     let began = Instant::now();
     let result = run_tool(agent, tool, call, arguments.clone()).await;
-    Finished { arguments, result, took: began.elapsed() }
+    Finished { arguments, result, took: began.elapsed(), in_doubt: false }
 }
 
 async fn ask(agent: &Arc<AgentContext>, tool: &Arc<Tool>, call: &str, arguments: &Value) -> ApprovalAnswer {
-    let approval = agent.next_item('p');
-    let waiting = agent.run.asks.approval(&approval, Arc::clone(tool));
-    let name = tool.name().to_owned();
-    let asked = EventBody::ApprovalAsked {
-        approval: approval.clone(),
-        call: call.to_owned(),
-        name,
-        arguments: arguments.clone(),
+    let past = agent.run.past.of_call(call).and_then(|past| past.approval.as_ref());
+    let (approval, waiting) = match past {
+        Some(PastApproval { id, answer: None }) => {
+            // It was asked before the server was restarted.
+            (id.clone(), agent.run.asks.approval(id, Arc::clone(tool)))
+        }
+        Some(PastApproval { answer: Some(past), .. }) if !past.edited => {
+            let PastDecision { decision, reason, .. } = past.clone();
+            return ApprovalAnswer { decision, arguments: None, reason };
+        }
+        Some(_) | None => {
+            let approval = agent.next_item('p');
+            let waiting = agent.run.asks.approval(&approval, Arc::clone(tool));
+            let (approval, call, name) = (approval, call.to_owned(), tool.name().to_owned());
+            let arguments = arguments.clone();
+            let asked = EventBody::ApprovalAsked { approval: approval.clone(), call, name, arguments };
+            agent.emitter.emit(asked).await;
+            (approval, waiting)
+        }
     };
-    agent.emitter.emit(asked).await;
     let withdrawn = ApprovalAnswer { decision: Decision::Withdrawn, arguments: None, reason: None };
     let answer = waiting.await.unwrap_or(withdrawn);
     agent

@@ -65,6 +65,15 @@ impl Emitter {
         drop(done.await);
     }
 
+    /// Goes on with a log that has these items open and gets these events first; what they close is not among the
+    /// open ones any more.
+    pub(crate) async fn take_over(&self, open: OpenItems, events: Vec<(AgentPath, EventBody)>) {
+        self.open_items(|ours| *ours = open);
+        for (agent, body) in events {
+            self.send(agent, body, None).await;
+        }
+    }
+
     /// Closes everything this agent and its sub-agents have left open, the sub-agent itself included.
     pub async fn close(&self, outcome: Outcome, reason: &str) {
         let closing = self.open_items(|open| open.close(&self.agent, outcome, reason));

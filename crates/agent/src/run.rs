@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Agents, AnswerForm, Asks, Emitter, Limits, Prices, Workspace,
+    Agents, AnswerForm, Asks, Emitter, Limits, Past, Prices, Workspace,
     budget::{Budget, limit_reached},
     turns::{AgentContext, Stop, take_turns},
 };
@@ -61,6 +61,10 @@ pub struct RunRequest {
     pub workspace: Workspace,
     /// When to end it.
     pub limits: Limits,
+    /// What it did before the server was stopped.
+    pub past: Past,
+    /// Whether it goes on when the server is started again. If not, the end of the server ends it.
+    pub outlives_server: bool,
 }
 
 /// What all agents of a run share.
@@ -74,6 +78,7 @@ pub(crate) struct RunContext {
     pub(crate) limits: Limits,
     pub(crate) budget: Budget,
     pub(crate) asks: Asks,
+    pub(crate) past: Past,
 }
 
 /// The two ways to end a run from outside.
@@ -93,19 +98,32 @@ struct End(Outcome, Option<Problem>);
 /// the work is all it takes to stop every model call, tool and sub-agent at once.
 pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSignals) {
     let RunRequest { chat, message, mut agents, client_tools, model, .. } = request;
-    let RunRequest { settings, wishes, history, workspace, limits, .. } = request;
+    let RunRequest { settings, wishes, history, workspace, limits, mut past, outlives_server, .. } = request;
     if !client_tools.is_empty() {
         agents.main.tools = agents.main.tools.with_client_tools(&client_tools);
     }
-    emitter.emit(EventBody::RunStarted { chat, message, model: model.name().to_owned() }).await;
-    let budget = Budget::new(limits, settings.prices);
-    let context = Arc::new(RunContext { agents, model, settings, wishes, workspace, limits, budget, asks });
+    if past.has_begun() {
+        let (events, open) = past.go_on();
+        emitter.take_over(open, events).await;
+    } else {
+        emitter.emit(EventBody::RunStarted { chat, message, model: model.name().to_owned() }).await;
+    }
+    let (budget, time_left) =
+        (Budget::new(limits, settings.prices, past.used()), limits.time.saturating_sub(past.time()));
+    let context =
+        Arc::new(RunContext { agents, model, settings, wishes, workspace, limits, budget, asks, past });
     let main = Arc::new(AgentContext::main(Arc::clone(&context), emitter.clone()));
     let work = AssertUnwindSafe(take_turns(main, history)).catch_unwind();
     let end = tokio::select! {
         () = stop.cancel.cancelled() => End(Outcome::Cancelled, None),
-        () = stop.shutdown.cancelled() => interrupted(),
-        () = tokio::time::sleep(limits.time) => time_is_up(limits),
+        () = stop.shutdown.cancelled() => {
+            if outlives_server {
+                // The log stays open for the next server.
+                return;
+            }
+            interrupted()
+        }
+        () = tokio::time::sleep(time_left) => time_is_up(limits),
         result = work => match result {
             Ok(result) => end_of(result),
             Err(_) => fault(),

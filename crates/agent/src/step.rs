@@ -30,6 +30,16 @@ pub(crate) struct RequestedCall {
 }
 
 impl Answer {
+    /// An answer of before: its text, and the calls with id, name and arguments.
+    pub(crate) fn from_log(text: String, calls: impl Iterator<Item = (String, String, String)>) -> Self {
+        let call = |(index, (id, name, arguments)): (usize, (String, String, String))| {
+            // The model's own id for the call is not in the log; any will do that its result has too.
+            let written = ToolCall { id: id.clone(), name, arguments };
+            RequestedCall { id, written, index }
+        };
+        Self { text, calls: calls.enumerate().map(call).collect(), cut: false }
+    }
+
     /// The assistant's message for the next call.
     pub(crate) fn into_message(self) -> Message {
         let content = if self.text.is_empty() { Vec::new() } else { vec![Part::Text { text: self.text }] };

@@ -20,10 +20,21 @@ pub(crate) fn run_sub_agent(
     task: String,
 ) -> BoxFuture<'static, Result<String, ToolFailure>> {
     Box::pin(async move {
-        let path = context.agent.next_child();
+        let past = &context.agent.run.past;
+        let path = match past.of_call(&context.call).and_then(|past| past.sub_agent.clone()) {
+            Some(path) => match past.end_of(&path) {
+                Some(end) => return ended_before(end),
+                None => path,
+            },
+            None => {
+                let (path, call) = (context.agent.next_child(), context.call.clone());
+                let started = EventBody::AgentStarted { name, call, task: task.clone() };
+                context.agent.emitter.for_agent(path.clone()).emit(started).await;
+                path
+            }
+        };
         let child = Arc::new(context.agent.child(path, spec));
         let emitter = child.emitter.clone();
-        emitter.emit(EventBody::AgentStarted { name, call: context.call.clone(), task: task.clone() }).await;
         let history = vec![Message::text(Role::User, task)];
         let work = AssertUnwindSafe(take_turns(child, history)).catch_unwind();
         match work.await {
@@ -50,9 +61,21 @@ pub(crate) fn run_sub_agent(
     })
 }
 
+/// What the caller is told of a sub-agent that had ended before the server was stopped.
+fn ended_before((outcome, result): (Outcome, String)) -> Result<String, ToolFailure> {
+    match outcome {
+        Outcome::Completed | Outcome::Limited => Ok(result),
+        Outcome::Failed | Outcome::Cancelled | Outcome::HandedOver => Err(sub_agent_failed(&result)),
+    }
+}
+
 async fn failed(emitter: &Emitter, reason: String) -> Result<String, ToolFailure> {
     emitter.close(Outcome::Failed, &reason).await;
-    Err(ToolFailure(format!("The sub-agent failed. {reason}")))
+    Err(sub_agent_failed(&reason))
+}
+
+fn sub_agent_failed(reason: &str) -> ToolFailure {
+    ToolFailure(format!("The sub-agent failed. {reason}"))
 }
 
 impl AgentContext {

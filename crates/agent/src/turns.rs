@@ -11,7 +11,7 @@ use std::{
 use domain::{AgentPath, EventBody, Message, Problem, Role, event::NoticeLevel, message::arguments_value};
 
 use crate::{
-    AgentSpec, AnswerForm, Emitter,
+    AgentSpec, AnswerForm, Emitter, Past,
     answer_form::write_in_form,
     budget::limit_reached,
     calls::run_calls,
@@ -30,10 +30,17 @@ pub(crate) struct AgentContext {
 }
 
 /// Numbers for the agent's items, so that ids do not depend on what other agents do meanwhile.
-#[derive(Default)]
 struct Counters {
     items: AtomicUsize,
     sub_agents: AtomicUsize,
+}
+
+impl Counters {
+    /// Goes on counting where the agent had come to.
+    fn after(past: &Past, agent: &AgentPath) -> Self {
+        let (items, sub_agents) = past.numbers(agent);
+        Self { items: items.into(), sub_agents: sub_agents.into() }
+    }
 }
 
 /// Why an agent ended without an answer of its own accord.
@@ -50,12 +57,14 @@ pub(crate) enum Stop {
 impl AgentContext {
     pub(crate) fn main(run: Arc<RunContext>, emitter: Emitter) -> Self {
         let spec = run.agents.main.clone();
-        Self { run, emitter, spec, counters: Counters::default() }
+        let counters = Counters::after(&run.past, emitter.agent());
+        Self { run, emitter, spec, counters }
     }
 
     pub(crate) fn child(&self, path: AgentPath, spec: AgentSpec) -> Self {
+        let counters = Counters::after(&self.run.past, &path);
         let emitter = self.emitter.for_agent(path);
-        Self { run: Arc::clone(&self.run), emitter, spec, counters: Counters::default() }
+        Self { run: Arc::clone(&self.run), emitter, spec, counters }
     }
 
     /// The path for the next sub-agent.
@@ -118,17 +127,26 @@ pub(crate) async fn take_turns(agent: Arc<AgentContext>, history: Vec<Message>) 
     let mut messages = with_instructions(&agent.instructions(), history);
     let limit = agent.run.limits.steps;
     for step in 1..=limit {
-        check_budget(&agent).await?;
-        agent.emitter.emit(EventBody::StepStarted { step }).await;
-        agent.status("Thinking…").await;
+        let past = agent.run.past.answer(agent.emitter.agent(), step);
+        if past.is_none() {
+            check_budget(&agent).await?;
+            agent.emitter.emit(EventBody::StepStarted { step }).await;
+            agent.status("Thinking…").await;
+        }
         // The last step has no tools, so that the agent answers with what it has.
         let is_last = step == limit && step > 1;
         if is_last {
             messages.push(Message::text(Role::User, LAST_STEP));
         }
-        fit_context(&agent, &mut messages).await;
+        let left_out = fit_context(&agent, &mut messages);
         let offered = if is_last { Toolbox::default() } else { tools.clone() };
-        let answer = call_model(&agent, &messages, &offered, None).await.map_err(Stop::Failed)?;
+        let answer = match past {
+            Some(answer) => answer,
+            None => {
+                tell_left_out(&agent, left_out).await;
+                call_model(&agent, &messages, &offered, None).await.map_err(Stop::Failed)?
+            }
+        };
         if answer.calls.is_empty() {
             check_length(&agent, &answer)?;
             let text = match agent.answer_form() {
@@ -153,10 +171,13 @@ async fn hand_over(agent: &AgentContext, tools: &Toolbox, calls: &[RequestedCall
     for RequestedCall { id: call, written, .. } in
         calls.iter().filter(|call| tools.is_client(&call.written.name))
     {
+        handed_over = true;
+        if agent.run.past.of_call(call).is_some_and(|past| past.handed_over) {
+            continue;
+        }
         let (call, name, arguments) =
             (call.clone(), written.name.clone(), arguments_value(&written.arguments));
         agent.emitter.emit(EventBody::ToolHandedOver { call, name, arguments }).await;
-        handed_over = true;
     }
     handed_over
 }
@@ -201,14 +222,15 @@ async fn out_of_steps(agent: &AgentContext, text: String) -> Stop {
     Stop::Limited { problem, text }
 }
 
-async fn fit_context(agent: &AgentContext, messages: &mut Vec<Message>) {
-    if let Some(limit_tokens) = agent.run.settings.context_tokens {
-        let left_out = fit(messages, limit_tokens);
-        if left_out > 0 {
-            let message = format!(
-                "{left_out} earlier messages no longer fit into the model's context and were left out."
-            );
-            agent.notice(NoticeLevel::Warning, message).await;
-        }
+/// Leaves out what the model's context has no room for. Returns how many messages that are.
+fn fit_context(agent: &AgentContext, messages: &mut Vec<Message>) -> usize {
+    agent.run.settings.context_tokens.map_or(0, |limit_tokens| fit(messages, limit_tokens))
+}
+
+async fn tell_left_out(agent: &AgentContext, left_out: usize) {
+    if left_out > 0 {
+        let message =
+            format!("{left_out} earlier messages no longer fit into the model's context and were left out.");
+        agent.notice(NoticeLevel::Warning, message).await;
     }
 }

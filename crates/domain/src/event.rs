@@ -157,6 +157,11 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
         stopped: bool,
+        /// Whether nobody knows what the call did: the server stopped while it ran, and running it again might do
+        /// harm. `error` is true then too.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
+        in_doubt: bool,
     },
     /// The call is the caller's to run: the run ends here and another one goes on with the result.
     ToolHandedOver {

@@ -1,6 +1,8 @@
 //! What a log has left open, and the events that close it: how a stop, a limit, a panic or a crash ends
 //! a run with everything that was written kept.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use crate::{AgentPath, EventBody, Outcome, event::Decision, message::arguments_value};
@@ -100,6 +102,25 @@ impl OpenItems {
         closed.into_iter().rev().map(|(path, item)| (path, item.closing(outcome, reason))).collect()
     }
 
+    /// The events that close what a model was still writing: texts, reasoning, and all calls but those in `kept`,
+    /// which were written to their end. Agents, approvals and questions stay open. `reason` is what the calls say.
+    #[must_use]
+    pub fn close_unwritten(&mut self, kept: &HashSet<String>, reason: &str) -> Vec<(AgentPath, EventBody)> {
+        let (closed, open) = std::mem::take(&mut self.open).into_iter().partition(|(_, item)| match item {
+            Item::Text { .. } | Item::Reasoning { .. } => true,
+            Item::Call { call, .. } => !kept.contains(call),
+            Item::Approval { .. } | Item::Question { .. } | Item::Agent => false,
+        });
+        self.open = open;
+        let closed: Vec<(AgentPath, Item)> = closed;
+        let closing = |(path, item): (AgentPath, Item)| match item {
+            // It will be written again.
+            Item::Text { item, text } => (path, EventBody::TextFinished { item, text, answer: false }),
+            item => (path, item.closing(Outcome::Failed, reason)),
+        };
+        closed.into_iter().rev().map(closing).collect()
+    }
+
     fn add(&mut self, agent: &AgentPath, item: Item) {
         self.open.push((agent.clone(), item));
     }
@@ -144,6 +165,7 @@ impl Item {
                 truncated: false,
                 duration_ms: 0,
                 stopped: true,
+                in_doubt: false,
             },
             Self::Approval { approval } => EventBody::ApprovalAnswered {
                 approval,

@@ -82,6 +82,7 @@ mod tests {
             // As quick as a call that Stop closed.
             duration_ms: 0,
             stopped: false,
+            in_doubt: false,
         };
         let started =
             EventBody::AgentStarted { name: "n".to_owned(), call: "c2".to_owned(), task: "t".to_owned() };

@@ -24,7 +24,7 @@ pub struct ChatRequest<'a> {
 }
 
 /// A tool as a model sees it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ToolSpec {
     /// Name, `[a-zA-Z0-9_-]{1,64}`.
     pub name: String,

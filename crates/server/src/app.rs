@@ -4,6 +4,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use agent::Agents;
 use anyhow::Context;
+use domain::RunId;
 use llm::{ChatModel, HttpClient, Secret};
 use store::{Store, User};
 use tokio::sync::OnceCell;
@@ -67,10 +68,6 @@ impl App {
             if needs_token && !store.has_users().await? { Some(random_token("")?) } else { None };
         let agents = Agents::built_in().context("cannot make the agents")?;
         let runs = Runs::new(store.clone(), clock.clone());
-        let interrupted = runs.recover().await.context("cannot close the logs of interrupted runs")?;
-        if interrupted > 0 {
-            tracing::info!(interrupted, "closed the logs of runs that were interrupted");
-        }
         let app = Arc::new(Self {
             config,
             store,
@@ -87,8 +84,9 @@ impl App {
             known_keys: KnownKeys::default(),
             local_user: OnceCell::new(),
         });
+        let later = app.take_over_runs().await.context("cannot go on with the runs of before")?;
         app.tasks.spawn(keep_house(app.clone()));
-        app.tasks.spawn(ask_environment(app.clone()));
+        app.tasks.spawn(ask_environment(app.clone(), later));
         Ok(app)
     }
 
@@ -137,13 +135,15 @@ async fn keep_house(app: Arc<App>) {
 }
 
 /// Lists the models of the environment's server; one that is not up yet is asked again.
-async fn ask_environment(app: Arc<App>) {
+/// `waiting` are runs of an earlier process whose models it may have.
+async fn ask_environment(app: Arc<App>, waiting: Vec<RunId>) {
     let ask = async {
         let mut wait = Duration::from_secs(1);
         while app.models.ask_environment().await.is_err() {
             tokio::time::sleep(wait).await;
             wait = (wait * 2).min(Duration::from_secs(60));
         }
+        app.go_on_with(waiting).await;
     };
     tokio::select! {
         () = app.stopping.cancelled() => {}

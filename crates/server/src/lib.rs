@@ -9,6 +9,7 @@ pub mod config;
 pub mod discover;
 pub mod error;
 pub mod extract;
+mod going_on;
 pub mod handed_over;
 pub mod http;
 pub mod listen;

@@ -11,9 +11,9 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use agent::{Asks, Emitter, RunRequest, StopSignals};
-use domain::{ChatId, RunId, UserId};
-use store::Store;
+use agent::{Asks, Emitter, Past, RunRequest, StopSignals};
+use domain::{ChatId, RunId, RunSummary, UserId};
+use store::{Run, Store, StoreError};
 use tokio::time::Instant;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -41,6 +41,17 @@ struct Inner {
     shutdown: CancellationToken,
 }
 
+/// What earlier processes wrote of a run's log; nothing for a new run.
+#[derive(Debug, Default)]
+pub struct LogSoFar {
+    last_seq: u64,
+    summary: RunSummary,
+    /// Questions and approvals without an answer.
+    waiting: usize,
+    /// Whether all but the note of its end was done.
+    pub has_ended: bool,
+}
+
 /// A run about to start; its rows are in the database already.
 pub struct NewLiveRun {
     /// Its id.
@@ -65,18 +76,31 @@ impl Runs {
 
     /// Starts the run in tasks of its own.
     pub fn start(&self, new: NewLiveRun) {
+        self.go_on(new, LogSoFar::default());
+    }
+
+    /// Starts it where its log has come to; its request knows its past.
+    pub fn go_on(&self, new: NewLiveRun, before: LogSoFar) {
         let NewLiveRun { run, owner, title, request } = new;
         let (emitter, events) = Emitter::channel(EMITTER_CAPACITY);
         let stop = StopSignals { cancel: CancellationToken::new(), shutdown: self.0.shutdown.clone() };
         let asks = Asks::default();
-        let live = Arc::new(LiveRun::new(run, owner, request.chat, title, asks.clone(), stop.cancel.clone()));
+        let live = Arc::new(LiveRun::new(
+            run,
+            owner,
+            request.chat,
+            title,
+            asks.clone(),
+            stop.cancel.clone(),
+            &before,
+        ));
         self.lock().insert(run, Arc::clone(&live));
         self.0.announce(&live, ActivityState::Running);
         // Two tasks, so that an event handed to the log does not wake the agent.
         self.0.tasks.spawn(agent::run(request, emitter, asks, stop));
         let registry = Arc::clone(&self.0);
         self.0.tasks.spawn(async move {
-            recorder::record(&registry, &live, events).await;
+            recorder::record(&registry, &live, events, before).await;
             registry.live.lock().unwrap_or_else(PoisonError::into_inner).remove(&run);
             registry.announce(&live, ActivityState::Finished);
         });
@@ -133,12 +157,20 @@ impl Runs {
         self.0.activity.subscribe()
     }
 
-    /// Ends the logs that an earlier process left open. Call once, before serving.
+    /// Reads the log of a run that an earlier process left open.
     ///
     /// # Errors
-    /// Where the database does not answer.
-    pub async fn recover(&self) -> Result<usize, store::StoreError> {
-        recovery::close_open_logs(&self.0.store, &self.0.clock).await
+    /// Where the database does not answer or holds something that is not a log.
+    pub async fn left_open(&self, run: &Run) -> Result<(LogSoFar, Past), StoreError> {
+        recovery::read_past(&self.0.store, run).await
+    }
+
+    /// Ends the log of a run that an earlier process left open, with `message` as the reason.
+    ///
+    /// # Errors
+    /// Where the database does not answer or holds something that is not a log.
+    pub async fn close_left_open(&self, run: &Run, message: &str) -> Result<(), StoreError> {
+        recovery::close(&self.0.store, &self.0.clock, run, message).await
     }
 
     /// Gives the runs `grace` to finish, then interrupts what is left and waits until their logs are closed.

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use agent::{Agents, CallWishes, ModelSettings, RunRequest, Workspace, history::messages_of, tour};
+use agent::{Agents, CallWishes, ModelSettings, Past, RunRequest, Workspace, history::messages_of, tour};
 use domain::{ChatId, Message, MessageId, Part, Role, RunEvent, RunId, UserId};
 use llm::ToolSpec;
 use serde_json::Value;
@@ -41,22 +41,25 @@ pub struct Exchange {
 }
 
 /// What an agent gets to do.
-struct Work {
-    history: Vec<Message>,
-    model: ResolvedModel,
-    client_tools: Vec<ToolSpec>,
-    worker: Worker,
-    wishes: CallWishes,
+pub(crate) struct Work {
+    pub(crate) history: Vec<Message>,
+    pub(crate) model: ResolvedModel,
+    pub(crate) client_tools: Vec<ToolSpec>,
+    pub(crate) worker: Worker,
+    pub(crate) wishes: CallWishes,
+    pub(crate) outlives_server: bool,
 }
 
 impl Work {
     fn of(history: Vec<Message>, model: ResolvedModel, client_tools: Vec<ToolSpec>) -> Self {
-        Self { history, model, client_tools, worker: Worker::Agent, wishes: CallWishes::default() }
+        let (worker, wishes) = (Worker::Agent, CallWishes::default());
+        Self { history, model, client_tools, worker, wishes, outlives_server: true }
     }
 }
 
 /// Who works on a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Worker {
     /// Our agent with its tools and helpers.
     Agent,
@@ -82,6 +85,9 @@ pub struct FreeRun {
     pub wishes: CallWishes,
     /// What came with it in the words of its protocol, to be kept as long as the run.
     pub input: Option<Value>,
+    /// Whether it goes on when the server is started again: not where its caller waits on an open connection and
+    /// cannot come back.
+    pub outlives_server: bool,
 }
 
 impl FreeRun {
@@ -97,6 +103,7 @@ impl FreeRun {
             worker: Worker::Agent,
             wishes: CallWishes::default(),
             input: None,
+            outlives_server: true,
         }
     }
 }
@@ -161,23 +168,36 @@ impl App {
     /// Where the database does not answer.
     pub async fn run_freely(&self, free: FreeRun) -> Result<RunId, ApiError> {
         let run = RunId::generate();
+        let FreeRun {
+            owner,
+            workspace,
+            history,
+            model,
+            client_tools,
+            worker,
+            wishes,
+            input,
+            outlives_server,
+        } = free;
+        let workspace = workspace.unwrap_or_else(|| run.to_string());
+        // What a form needs to go on is not kept.
+        let outlives_server = outlives_server && wishes.answer_form.is_none();
+        let work = Work { history, model, client_tools, worker, wishes, outlives_server };
         let row = NewRun {
             id: run,
-            owner: free.owner,
+            owner,
             chat: None,
             message: None,
-            model: free.model.id.clone(),
+            model: work.model.id.clone(),
             started_at: self.clock.now_ms(),
+            request: work.kept(&workspace)?,
         };
         self.store.create_run(&row).await?;
-        if let Some(input) = &free.input {
+        if let Some(input) = &input {
             self.store.keep_run_input(run, input).await?;
         }
-        let workspace = free.workspace.unwrap_or_else(|| run.to_string());
-        let FreeRun { history, model, client_tools, worker, wishes, .. } = free;
-        let work = Work { history, model, client_tools, worker, wishes };
         let request = self.request(work, workspace, None, None);
-        self.runs.start(NewLiveRun { run, owner: free.owner, title: String::new(), request });
+        self.runs.start(NewLiveRun { run, owner, title: String::new(), request });
         Ok(run)
     }
 
@@ -257,6 +277,7 @@ impl App {
             message: Some(assistant.id),
             model: work.model.id.clone(),
             started_at: now,
+            request: work.kept(&chat.id.to_string())?,
         };
         self.store
             .begin_turn(&NewTurn { user: user.clone(), assistant: assistant.clone(), run: row })
@@ -272,9 +293,9 @@ impl App {
         Ok(Exchange { user, assistant, run })
     }
 
-    fn request(
+    pub(crate) fn request(
         &self,
-        Work { history, model, client_tools, worker, wishes }: Work,
+        Work { history, model, client_tools, worker, wishes, outlives_server }: Work,
         workspace: String,
         chat: Option<ChatId>,
         message: Option<MessageId>,
@@ -302,6 +323,8 @@ impl App {
             history,
             workspace: Workspace::new(self.store.clone(), workspace, Arc::new(move || clock.now_ms())),
             limits: self.config.limits,
+            past: Past::default(),
+            outlives_server,
         }
     }
 

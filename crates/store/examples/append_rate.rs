@@ -90,7 +90,15 @@ fn segment(run: RunId, number: u64) -> Segment {
 
 async fn new_run(store: &Store, owner: UserId) -> Result<RunId, StoreError> {
     let id = RunId::generate();
-    let run = NewRun { id, owner, chat: None, message: None, model: "none".to_owned(), started_at: 0 };
+    let run = NewRun {
+        id,
+        owner,
+        chat: None,
+        message: None,
+        model: "none".to_owned(),
+        started_at: 0,
+        request: None,
+    };
     store.create_run(&run).await?;
     Ok(id)
 }

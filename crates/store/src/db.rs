@@ -74,6 +74,7 @@ impl Db {
             ("run inputs", include_str!("../migrations/sqlite/0002_run_inputs.sql")),
             ("runs have numbers", include_str!("../migrations/sqlite/0003_runs_have_numbers.sql")),
             ("trusted connections", include_str!("../migrations/sqlite/0004_trusted_connections.sql")),
+            ("runs go on", include_str!("../migrations/sqlite/0005_runs_go_on.sql")),
         ];
         migrator(migrations).run_direct(None, write.acquire().await?.connection()?, false).await?;
         let read = match in_memory {
@@ -92,6 +93,7 @@ impl Db {
             ("run inputs", include_str!("../migrations/postgres/0002_run_inputs.sql")),
             ("runs have numbers", include_str!("../migrations/postgres/0003_runs_have_numbers.sql")),
             ("trusted connections", include_str!("../migrations/postgres/0004_trusted_connections.sql")),
+            ("runs go on", include_str!("../migrations/postgres/0005_runs_go_on.sql")),
         ];
         migrator(migrations).run_direct(None, &mut connection, false).await?;
         connection.close().await?;

@@ -27,6 +27,9 @@ pub struct NewRun {
     pub model: String,
     /// Now.
     pub started_at: i64,
+    /// What is needed to go on with it after a restart, as JSON; nothing where it is not to go on. Forgotten when it
+    /// ends.
+    pub request: Option<String>,
 }
 
 /// What the database calls a run in the log, where it is named often: short, and never used for another.
@@ -55,13 +58,13 @@ pub struct Run {
     pub summary: Option<RunSummary>,
 }
 
-pub(crate) const INSERT: &str = "INSERT INTO runs (id, owner, chat, message, model, started_at) \
-                                 VALUES ($1, $2, $3, $4, $5, $6)";
+pub(crate) const INSERT: &str = "INSERT INTO runs (id, owner, chat, message, model, started_at, request) \
+                                 VALUES ($1, $2, $3, $4, $5, $6, $7)";
 
 /// Gives [`INSERT`] its values.
 pub(crate) fn insert<'a>(query: Query<'a>, run: &NewRun) -> Query<'a> {
     let query = query.id(run.id).id(run.owner).optional_id(run.chat).optional_id(run.message);
-    query.text(&run.model).bind(run.started_at)
+    query.text(&run.model).bind(run.started_at).optional_text(run.request.as_deref())
 }
 
 impl Rows for NewRun {
@@ -74,8 +77,9 @@ impl Rows for NewRun {
     }
 
     async fn write(db: &Db, runs: &[Self]) -> Result<Vec<RunNumber>, StoreError> {
-        let mut sql = String::from("INSERT INTO runs (id, owner, chat, message, model, started_at) VALUES ");
-        db.push_rows(&mut sql, runs.len(), 6);
+        let mut sql =
+            String::from("INSERT INTO runs (id, owner, chat, message, model, started_at, request) VALUES ");
+        db.push_rows(&mut sql, runs.len(), 7);
         sql.push_str(" RETURNING id, number");
         // They may come back in another order.
         let mut numbers: HashMap<RunId, RunNumber> = HashMap::new();
@@ -108,7 +112,7 @@ impl Rows for RunEnd {
     async fn write(db: &Db, ends: &[Self]) -> Result<Vec<bool>, StoreError> {
         // Both databases call the columns of VALUES column1, column2 …
         let mut sql = String::from(
-            "UPDATE runs SET finished_at = ended.column2, summary = ended.column3 FROM (VALUES ",
+            "UPDATE runs SET finished_at = ended.column2, summary = ended.column3, request = NULL FROM (VALUES ",
         );
         db.push_rows(&mut sql, ends.len(), 3);
         sql.push_str(
@@ -162,6 +166,14 @@ impl Store {
         self.db().read(sql).fetch_all().await?.iter().map(read_run).collect()
     }
 
+    /// What is needed to go on with a run; nothing where it has ended or is not to go on.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn run_request(&self, id: RunId) -> Result<Option<String>, StoreError> {
+        self.db().read("SELECT request FROM runs WHERE id = $1").id(id).fetch_one().await?.get("request")
+    }
+
     /// Notes that a run has ended, fills its message with the answer and touches its chat, all or nothing.
     ///
     /// # Errors
@@ -181,7 +193,7 @@ impl Store {
         // The chat first, as everywhere: two transactions that lock in different orders can block each other.
         let touch = "UPDATE chats SET updated_at = $2 WHERE id = (SELECT chat FROM runs WHERE id = $1)";
         tx.query(touch).id(id).bind(finished_at).execute().await?;
-        let finish = "UPDATE runs SET finished_at = $2, summary = $3 \
+        let finish = "UPDATE runs SET finished_at = $2, summary = $3, request = NULL \
                       WHERE id = $1 AND finished_at IS NULL RETURNING message";
         let row = tx.query(finish).id(id).bind(finished_at).json(summary)?.fetch_optional().await?;
         let Some(row) = row else {

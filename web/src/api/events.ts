@@ -132,6 +132,11 @@ export type EventBody =
        * itself. `error` is true then too, for readers that know only success and failure.
        */
       stopped?: boolean;
+      /**
+       * Whether nobody knows what the call did: the server stopped while it ran, and running it again might do
+       * harm. `error` is true then too.
+       */
+      in_doubt?: boolean;
     }
   | {
       type: "tool_handed_over";

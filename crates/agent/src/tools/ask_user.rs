@@ -30,16 +30,28 @@ pub(super) fn tool() -> Result<Tool, ToolFailure> {
 }
 
 async fn ask_user(arguments: Arguments, context: ToolContext) -> Result<String, ToolFailure> {
-    let question = context.agent.next_item('q');
-    let waiting = context.agent.run.asks.question(&question);
-    context
-        .emit(EventBody::QuestionAsked {
-            question: question.clone(),
-            call: context.call.clone(),
-            text: arguments.question,
-            options: arguments.options,
-        })
-        .await;
+    let asks = &context.agent.run.asks;
+    let past = context.agent.run.past.of_call(&context.call).and_then(|past| past.question.clone());
+    let (question, waiting) = match past {
+        Some((_, Some(answer))) => return Ok(answer),
+        // It was asked before the server was restarted.
+        Some((question, None)) => {
+            let waiting = asks.question(&question);
+            (question, waiting)
+        }
+        None => {
+            let question = context.agent.next_item('q');
+            let waiting = asks.question(&question);
+            let asked = EventBody::QuestionAsked {
+                question: question.clone(),
+                call: context.call.clone(),
+                text: arguments.question,
+                options: arguments.options,
+            };
+            context.emit(asked).await;
+            (question, waiting)
+        }
+    };
     let answer = waiting.await.map_err(|_| ToolFailure("Nobody answered.".into()))?;
     context.emit(EventBody::QuestionAnswered { question, answer: Some(answer.clone()) }).await;
     Ok(answer)

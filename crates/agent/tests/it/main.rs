@@ -6,6 +6,7 @@ mod answer_form;
 mod asks;
 mod limits;
 mod play;
+mod restarts;
 mod subagents;
 mod tools;
 mod tour;

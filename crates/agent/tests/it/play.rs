@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use agent::{
-    Agents, ApprovalAnswer, Asks, Emitter, Limits, ModelSettings, RunRequest, StopSignals, Workspace,
+    Agents, ApprovalAnswer, Asks, Emitter, Limits, ModelSettings, Past, RunRequest, StopSignals, Workspace,
 };
 use domain::{EventBody, Message, Role, RunEvent, RunId, laws};
 use llm::{ChatModel, ChatRequest, Line, ScriptedModel};
@@ -24,6 +24,9 @@ pub(crate) struct Play {
     pub(crate) question: String,
     pub(crate) client_tools: Vec<llm::ToolSpec>,
     pub(crate) wishes: agent::CallWishes,
+    /// The log of the run so far.
+    pub(crate) before: Vec<RunEvent>,
+    pub(crate) outlives_server: bool,
     requests: Arc<Mutex<Vec<Vec<Message>>>>,
 }
 
@@ -65,6 +68,8 @@ impl Play {
             question: "Please.".into(),
             client_tools: Vec::new(),
             wishes: agent::CallWishes::default(),
+            before: Vec::new(),
+            outlives_server: false,
             requests: Arc::default(),
         }
     }
@@ -76,6 +81,15 @@ impl Play {
 
     /// The same, with a look at each event as it comes.
     pub(crate) async fn watched(&self, watch: Watch<'_>) -> Vec<RunEvent> {
+        let log = self.unchecked(watch).await;
+        if let Err(law) = laws::check(&log) {
+            panic!("{law}\n{}", lines(&log).join("\n"));
+        }
+        log
+    }
+
+    /// The same for a log that need not be whole.
+    pub(crate) async fn unchecked(&self, watch: Watch<'_>) -> Vec<RunEvent> {
         let (emitter, events) = Emitter::channel(8);
         let request = RunRequest {
             chat: None,
@@ -88,17 +102,16 @@ impl Play {
             history: vec![Message::text(Role::User, self.question.clone())],
             workspace: self.workspace.clone(),
             limits: self.limits,
+            past: self.past(),
+            outlives_server: self.outlives_server,
         };
         let run = agent::run(request, emitter, self.asks.clone(), self.stop.clone());
-        let (log, ()) = tokio::join!(self.collect(events, watch), run);
-        if let Err(law) = laws::check(&log) {
-            panic!("{law}\n{}", lines(&log).join("\n"));
-        }
-        log
+        tokio::join!(self.collect(events, watch), run).0
     }
 
     async fn collect(&self, mut events: mpsc::Receiver<agent::Emitted>, watch: Watch<'_>) -> Vec<RunEvent> {
-        let (run, mut log) = (RunId::generate(), Vec::new());
+        let mut log = self.before.clone();
+        let run = log.first().map_or_else(RunId::generate, |first| first.run);
         while let Some(emitted) = events.recv().await {
             let (agent, body) = (emitted.agent, emitted.body);
             log.push(RunEvent { run, seq: log.len() as u64 + 1, at: 0, agent, body });
@@ -106,6 +119,12 @@ impl Play {
             watch(&log[log.len() - 1], self);
         }
         log
+    }
+
+    fn past(&self) -> Past {
+        let mut past = Past::default();
+        self.before.iter().for_each(|event| past.push(event));
+        past
     }
 
     /// The conversation sent with each model call.

@@ -70,6 +70,8 @@ pub(super) async fn get(
     let state = match &live {
         Some(live) if live.is_waiting() => "waiting",
         Some(_) => "running",
+        // It goes on as soon as its model is known.
+        None if run.finished_at.is_none() => "running",
         None => "finished",
     };
     let last_seq = live.map_or(run.last_seq, |live| live.last_seq());

@@ -14,6 +14,8 @@ use domain::{ChatId, EventBody, RunEvent, RunId, UserId};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use super::LogSoFar;
+
 /// Events kept for readers that follow closely; others read from the database.
 const TAIL_EVENTS: usize = 64;
 /// The same bound for long events, bytes of JSON.
@@ -55,6 +57,8 @@ struct Tail {
     size_bytes: usize,
     /// Everything up to here is in the database, so may leave the memory.
     stored: u64,
+    /// The last event of an earlier process.
+    begins_after: u64,
 }
 
 /// How far the log has come.
@@ -82,9 +86,12 @@ impl LiveRun {
         title: String,
         asks: Asks,
         cancel: CancellationToken,
+        before: &LogSoFar,
     ) -> Self {
-        let (seen, _) = watch::channel(Seen::default());
-        let (tail, waiting) = (Mutex::default(), AtomicUsize::new(0));
+        let last = before.last_seq;
+        let (seen, _) = watch::channel(Seen { seq: last, closed: false });
+        let tail = Mutex::new(Tail { stored: last, begins_after: last, ..Tail::default() });
+        let waiting = AtomicUsize::new(before.waiting);
         Self { id, owner, chat, title, asks, cancel, tail, seen, waiting }
     }
 
@@ -155,6 +162,7 @@ impl LiveRun {
                 if events.is_empty() { FromTail::Nothing } else { FromTail::Events(events) }
             }
             Some(_) => FromTail::Older,
+            None if after < tail.begins_after => FromTail::Older,
             None => FromTail::Nothing,
         }
     }

@@ -13,7 +13,7 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use super::{ActivityState, Inner, LiveRun, Logged};
+use super::{ActivityState, Inner, LiveRun, LogSoFar, Logged};
 
 /// Deltas of all runs are stored on the same beat, so that they share a commit: storage is at most two beats,
 /// 50 ms, behind what readers have seen, and at least one.
@@ -24,9 +24,10 @@ const BATCH_EVENTS: usize = 256;
 const GIVE_UP_AFTER: Duration = Duration::from_secs(30);
 
 /// Keeps the log until the agent's end of the channel is gone.
-pub(super) async fn record(runs: &Inner, live: &LiveRun, events: mpsc::Receiver<Emitted>) {
+pub(super) async fn record(runs: &Inner, live: &LiveRun, events: mpsc::Receiver<Emitted>, before: LogSoFar) {
+    let LogSoFar { last_seq, summary, .. } = before;
     let mut recorder =
-        Recorder { runs, live, next_seq: 1, unstored: Unstored::default(), summary: RunSummary::default() };
+        Recorder { runs, live, next_seq: last_seq + 1, unstored: Unstored::default(), summary };
     if recorder.keep(events).await.is_err() {
         recorder.give_up();
     }

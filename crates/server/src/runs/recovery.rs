@@ -1,22 +1,14 @@
-//! Closes the logs of runs that an earlier process did not finish, so that nothing stays half-written.
+//! Logs that an earlier process left open: read, so that the run can go on, or ended, so that nothing stays
+//! half-written.
 
-use agent::INTERRUPTED;
+use agent::Past;
 use domain::{AgentPath, EventBody, OpenItems, Outcome, Problem, ProblemCode, RunEvent, RunSummary, Usage};
 use store::{Run, Segment, Store, StoreError};
 
-use super::reader::parse;
+use super::{LogSoFar, reader::parse};
 use crate::clock::Clock;
 
 const PAGE_BYTES: usize = 1024 * 1024;
-
-/// Ends every unfinished log as interrupted. Returns how many there were.
-pub(super) async fn close_open_logs(store: &Store, clock: &Clock) -> Result<usize, StoreError> {
-    let unfinished = store.unfinished_runs().await?;
-    for run in &unfinished {
-        close(store, clock, run).await?;
-    }
-    Ok(unfinished.len())
-}
 
 /// What a log holds so far.
 #[derive(Default)]
@@ -49,40 +41,60 @@ impl Log {
     }
 }
 
-async fn close(store: &Store, clock: &Clock, run: &Run) -> Result<(), StoreError> {
-    let mut log = read(store, run).await?;
+/// Ends the log, with `message` as the reason.
+pub(super) async fn close(store: &Store, clock: &Clock, run: &Run, message: &str) -> Result<(), StoreError> {
+    let mut log = Log::default();
+    read(store, run, &mut |event| log.push(event)).await?;
     if !log.ended {
-        append_end(store, clock, run, &mut log).await?;
+        append_end(store, clock, run, &mut log, message).await?;
     }
     store.finish_run(run.id, log.last_at, &log.summary).await
 }
 
-async fn read(store: &Store, run: &Run) -> Result<Log, StoreError> {
-    let mut log = Log::default();
+/// Reads the log for a run that is to go on.
+pub(super) async fn read_past(store: &Store, run: &Run) -> Result<(LogSoFar, Past), StoreError> {
+    let (mut so_far, mut past) = (LogSoFar::default(), Past::default());
+    read(store, run, &mut |event| {
+        so_far.last_seq = event.seq;
+        so_far.summary.push(event);
+        so_far.has_ended |= matches!(event.body, EventBody::RunFinished { .. });
+        past.push(event);
+    })
+    .await?;
+    so_far.waiting = past.waiting();
+    Ok((so_far, past))
+}
+
+async fn read(store: &Store, run: &Run, take: &mut (dyn FnMut(&RunEvent) + Send)) -> Result<(), StoreError> {
+    let mut last_seq = 0;
     loop {
-        let page = store.events_after(run.id, log.last_seq, PAGE_BYTES).await?;
-        if page.is_empty() {
-            return Ok(log);
-        }
+        let page = store.events_after(run.id, last_seq, PAGE_BYTES).await?;
+        let Some(last) = page.last() else { return Ok(()) };
+        let after = last_seq;
+        last_seq = last.last_seq;
         for segment in &page {
-            for logged in parse(segment, log.last_seq)? {
-                log.push(&logged.event);
-            }
+            parse(segment, after)?.iter().for_each(|logged| take(&logged.event));
         }
     }
 }
 
-async fn append_end(store: &Store, clock: &Clock, run: &Run, log: &mut Log) -> Result<(), StoreError> {
+async fn append_end(
+    store: &Store,
+    clock: &Clock,
+    run: &Run,
+    log: &mut Log,
+    message: &str,
+) -> Result<(), StoreError> {
     let mut bodies = Vec::new();
     if log.last_seq == 0 {
         let started =
             EventBody::RunStarted { chat: run.chat, message: run.message, model: run.model.clone() };
         bodies.push((AgentPath::main(), started));
     }
-    bodies.extend(log.open.close(&AgentPath::main(), Outcome::Failed, INTERRUPTED));
+    bodies.extend(log.open.close(&AgentPath::main(), Outcome::Failed, message));
     let end = EventBody::RunFinished {
         outcome: Outcome::Failed,
-        problem: Some(Problem::new(ProblemCode::Interrupted, INTERRUPTED)),
+        problem: Some(Problem::new(ProblemCode::Interrupted, message)),
         usage: log.usage,
         cost_micro_usd: log.cost_micro_usd,
     };

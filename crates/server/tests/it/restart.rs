@@ -1,12 +1,18 @@
-//! A server that died in the middle of a run: the next one closes the log and keeps what was written.
+//! A server that ended in the middle of a run: the next one goes on with it, or closes its log and keeps what was
+//! written.
+
+use std::{path::PathBuf, time::Duration};
 
 use domain::{AgentPath, EventBody, MessageId, Role, RunEvent, RunId, laws};
+use scripted::{Behaviour, Reply, ScriptedServer};
 use serde_json::json;
 use store::{ChatMessage, NewRun, NewTurn, Segment};
 
 use crate::{
     harness::{EMAIL, PASSWORD, Server, new_folder},
+    openai::connect,
     runs::events,
+    sse::Event,
 };
 
 #[tokio::test]
@@ -37,6 +43,99 @@ async fn an_interrupted_run_is_closed_and_kept() {
     assert_eq!(server.app.store.unfinished_runs().await.unwrap(), []);
 }
 
+/// A folder with everything a server keeps.
+struct Kept {
+    folder: PathBuf,
+    database: String,
+}
+
+impl Kept {
+    fn new() -> Self {
+        let folder = new_folder();
+        let database = format!("sqlite://{}", folder.join("test.db").display());
+        Self { folder, database }
+    }
+
+    async fn start(&self) -> Server {
+        let folder = self.folder.join("data");
+        let settings = [
+            ("GLASSHOUSE_DATABASE_URL", self.database.as_str()),
+            ("GLASSHOUSE_DATA_DIR", folder.to_str().unwrap()),
+        ];
+        Server::start_with(&settings).await
+    }
+}
+
+/// As the program does it when it is told to stop, without waiting for runs.
+async fn stop(server: &Server) {
+    server.app.runs.drain(Duration::ZERO).await;
+    server.app.stopping.cancel();
+    server.stopped().await;
+    server.app.close().await;
+}
+
+fn parsed(events: &[Event]) -> Vec<RunEvent> {
+    events.iter().map(|event| serde_json::from_str(&event.data).unwrap()).collect()
+}
+
+#[tokio::test]
+async fn a_run_that_waits_goes_on_with_the_next_server() {
+    let upstream = ScriptedServer::start(Behaviour::answer(|request| match request.number {
+        1 => Reply::calls(&[
+            ("write_file", json!({"path": "/b.md", "content": "b"})),
+            ("ask_user", json!({"question": "Which?"})),
+        ]),
+        _ => Reply::text("This one then."),
+    }))
+    .await
+    .unwrap();
+    let kept = Kept::new();
+    let first = kept.start().await;
+    let cookie = first.set_up().await;
+    connect(&first, &cookie, "Up", &upstream.base_url()).await;
+    let chat =
+        first.post("/api/v1/chats", &cookie, &json!({})).await.json()["id"].as_str().unwrap().to_owned();
+    let said = json!({"content": "Do it.", "model": "scripted"});
+    let sent = first.post(&format!("/api/v1/chats/{chat}/messages"), &cookie, &said).await.json();
+    let path = format!("/runs/{}/events", sent["run"].as_str().unwrap());
+    let mut reader = events(&first, &cookie, &path).await;
+    let mut before = Vec::new();
+    let has = |seen: &[Event], kind: &str| seen.iter().any(|event| event.json()["body"]["type"] == kind);
+    while !["question_asked", "file_changed"].iter().all(|kind| has(&before, kind)) {
+        before.push(reader.next().await.unwrap());
+    }
+    stop(&first).await;
+    before.extend(reader.rest().await);
+    drop(first);
+
+    let second = kept.start().await;
+    let mut reader = events(&second, &cookie, &path).await;
+    let mut again = Vec::new();
+    while again.len() < before.len() {
+        again.push(reader.next().await.unwrap());
+    }
+    let log = parsed(&again);
+    assert_eq!(log, parsed(&before), "what was seen is kept");
+    let run = second.get(path.trim_end_matches("/events"), &cookie).await.json();
+    assert_eq!(run["state"], "waiting", "{run}");
+    let asked = log.iter().find_map(|event| match &event.body {
+        EventBody::QuestionAsked { question, .. } => Some(question.clone()),
+        _ => None,
+    });
+    let answer = format!("{}/questions/{}", path.trim_end_matches("/events"), asked.unwrap());
+    second.post(&answer, &cookie, &json!({"answer": "This one"})).await.expect(204);
+    let log = parsed(&events(&second, &cookie, &path).await.rest().await);
+    assert_eq!(laws::check(&log), Ok(()));
+    let count = |is_it: fn(&EventBody) -> bool| log.iter().filter(|event| is_it(&event.body)).count();
+    assert_eq!(count(|body| matches!(body, EventBody::RunStarted { .. })), 1);
+    assert_eq!(count(|body| matches!(body, EventBody::QuestionAsked { .. })), 1);
+    assert_eq!(count(|body| matches!(body, EventBody::FileChanged { .. })), 1, "{log:?}");
+    assert_eq!(upstream.requests().len(), 2);
+    let chat = second.get(&format!("/api/v1/chats/{chat}"), &cookie).await.json();
+    assert_eq!(chat["messages"][1]["content"][0]["text"], "This one then.");
+    assert_eq!(second.app.store.unfinished_runs().await.unwrap(), []);
+}
+
 /// What a process leaves that is killed while the model writes.
 async fn leave_half_a_run(server: &Server, chat: &str) -> RunId {
     let (store, now) = (&server.app.store, server.clock.now_ms());
@@ -62,6 +161,7 @@ async fn leave_half_a_run(server: &Server, chat: &str) -> RunId {
         message: Some(assistant.id),
         model: "tour".into(),
         started_at: now,
+        request: None,
     };
     store.begin_turn(&NewTurn { user: Some(user), assistant, run: row }).await.unwrap();
     let bodies = [

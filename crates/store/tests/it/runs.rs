@@ -9,6 +9,7 @@ on_every_database!(
     finishes_with_its_message,
     finishes_once,
     lists_the_unfinished,
+    forgets_the_request_of_a_run_that_has_ended,
     purges_the_chatless,
     deletes_one,
     needs_an_owner
@@ -42,6 +43,21 @@ async fn finishes_once(store: Store) {
     assert_eq!(store.finish_run(RunId::generate(), 10, &summary("")).await, Err(StoreError::NotFound));
     assert_eq!(store.messages(chat.id).await.unwrap()[1].content, text("first"));
     assert_eq!(store.chat(ann, chat.id).await.unwrap().updated_at, 9);
+}
+
+async fn forgets_the_request_of_a_run_that_has_ended(store: Store) {
+    let ann = add_user(&store).await;
+    let chat = add_chat(&store, ann, "t", 1).await;
+    let turn = new_turn(&chat, None, "q", 5);
+    store.begin_turn(&turn).await.unwrap();
+    let free = NewRun { id: RunId::generate(), owner: ann, chat: None, message: None, ..turn.run.clone() };
+    store.create_run(&free).await.unwrap();
+    for run in [turn.run.id, free.id] {
+        assert_eq!(store.run_request(run).await.unwrap(), turn.run.request);
+        store.finish_run(run, 9, &summary("")).await.unwrap();
+        assert_eq!(store.run_request(run).await.unwrap(), None);
+    }
+    assert_eq!(store.run_request(RunId::generate()).await, Err(StoreError::NotFound));
 }
 
 async fn lists_the_unfinished(store: Store) {
@@ -101,7 +117,8 @@ async fn deletes_one(store: Store) {
 async fn needs_an_owner(store: Store) {
     let owner = add_user(&store).await;
     let id = add_run(&store, owner).await;
-    let run = NewRun { id, owner, chat: None, message: None, model: "tour".into(), started_at: 1 };
+    let run =
+        NewRun { id, owner, chat: None, message: None, model: "tour".into(), started_at: 1, request: None };
     assert_eq!(store.create_run(&run).await, Err(StoreError::Conflict("id")));
     let nobodys = NewRun { id: RunId::generate(), owner: UserId::generate(), ..run.clone() };
     assert_eq!(store.create_run(&nobodys).await, Err(StoreError::NotFound));

@@ -58,6 +58,7 @@ pub(crate) fn new_turn(chat: &Chat, parent: Option<MessageId>, question: &str, n
         message: Some(MessageId::generate()),
         model: "tour".to_owned(),
         started_at: now,
+        request: Some("{}".to_owned()),
     };
     let assistant = ChatMessage {
         id: run.message.unwrap(),
@@ -74,7 +75,15 @@ pub(crate) fn new_turn(chat: &Chat, parent: Option<MessageId>, question: &str, n
 /// A stored run without a chat.
 pub(crate) async fn add_run(store: &Store, owner: UserId) -> RunId {
     let id = RunId::generate();
-    let run = NewRun { id, owner, chat: None, message: None, model: "tour".to_owned(), started_at: 1_000 };
+    let run = NewRun {
+        id,
+        owner,
+        chat: None,
+        message: None,
+        model: "tour".to_owned(),
+        started_at: 1_000,
+        request: None,
+    };
     store.create_run(&run).await.unwrap();
     id
 }

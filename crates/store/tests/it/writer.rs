@@ -25,7 +25,15 @@ enum Fault {
 }
 
 fn new_run(id: RunId, owner: UserId) -> NewRun {
-    NewRun { id, owner, chat: None, message: None, model: "tour\0".to_owned(), started_at: 1_000 }
+    NewRun {
+        id,
+        owner,
+        chat: None,
+        message: None,
+        model: "tour\0".to_owned(),
+        started_at: 1_000,
+        request: None,
+    }
 }
 
 async fn serves_two_hundred_runs(store: Store) {

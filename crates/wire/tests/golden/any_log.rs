@@ -258,6 +258,7 @@ impl Writer {
                     truncated,
                     duration_ms,
                     stopped: false,
+                    in_doubt: false,
                 };
                 return self.add(&path, body);
             }
@@ -288,6 +289,7 @@ impl Writer {
                         truncated,
                         duration_ms,
                         stopped: false,
+                        in_doubt: false,
                     },
                 );
             }

@@ -107,8 +107,14 @@ async fn start(
     };
     let wishes = CallWishes { answer_form, ..CallWishes::default() };
     let history = app.with_own_calls(caller.id(), request.messages, CALL_NAMES).await?;
-    app.run_freely(FreeRun { workspace, client_tools, wishes, ..FreeRun::new(caller.id(), history, model) })
-        .await
+    app.run_freely(FreeRun {
+        workspace,
+        client_tools,
+        wishes,
+        outlives_server: false,
+        ..FreeRun::new(caller.id(), history, model)
+    })
+    .await
 }
 
 /// The JSON that the answer has to be; its schema stands in `field`.

@@ -79,6 +79,7 @@ impl Log {
                 truncated: false,
                 duration_ms: 12,
                 stopped: false,
+                in_doubt: false,
             },
         );
     }

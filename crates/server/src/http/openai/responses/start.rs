@@ -57,7 +57,7 @@ pub(super) async fn start(
         None => before.workspace,
     };
     let input = Some(request.kept(workspace.as_deref()));
-    let ResponseRequest { tools, max_output_tokens, mut extra, answer_format, .. } = request;
+    let ResponseRequest { background, tools, max_output_tokens, mut extra, answer_format, .. } = request;
     let answer_form = match (answer_format, worker) {
         (Some(format), Worker::Agent) => agent::answer_form(format, "text.format.schema")?,
         // Between the caller and the model's server.
@@ -73,6 +73,7 @@ pub(super) async fn start(
         worker,
         wishes: CallWishes { max_output_tokens, answer_form, extra },
         input,
+        outlives_server: background,
         ..FreeRun::new(caller.id(), history, model)
     })
     .await

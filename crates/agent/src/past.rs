@@ -1,0 +1,284 @@
+//! What a run had done before its server stopped, read from its log. The same loop runs again from the beginning and
+//! takes from here what is finished, so nothing that was done is done twice.
+
+use std::{
+    collections::{HashMap, HashSet},
+    time::Duration,
+};
+
+use domain::{
+    AgentPath, EventBody, OpenItems, Outcome, RunEvent, event::Decision, event::NoticeLevel,
+    message::arguments_text,
+};
+use serde_json::Value;
+
+use crate::{budget::Used, step::Answer};
+
+/// Said when a run goes on after a restart.
+const WENT_ON: &str = "The server was restarted; the run goes on from where it was.";
+/// What a call says that was not written to its end.
+const NOT_WRITTEN: &str = "The server was restarted before this call was written to its end.";
+
+/// A run's past. A new run has an empty one.
+#[derive(Debug, Default)]
+pub struct Past {
+    agents: HashMap<AgentPath, PastAgent>,
+    /// By their ids, which are unique within the run.
+    calls: HashMap<String, PastCall>,
+    open: OpenItems,
+    used: Used,
+    /// From the first event to the last, without the times the server was down.
+    time_ms: u64,
+    last_at: Option<i64>,
+    restarts: u32,
+}
+
+#[derive(Debug, Default)]
+struct PastAgent {
+    steps: Vec<PastStep>,
+    /// The highest number of its items and of its sub-agents.
+    items: usize,
+    sub_agents: usize,
+    end: Option<(Outcome, String)>,
+}
+
+/// One model call.
+#[derive(Debug, Default)]
+struct PastStep {
+    number: u32,
+    text: String,
+    calls: Vec<String>,
+    whole: bool,
+}
+
+/// One tool call.
+#[derive(Debug, Default)]
+pub(crate) struct PastCall {
+    name: String,
+    /// The arguments as the model wrote them.
+    written: String,
+    pub(crate) handed_over: bool,
+    /// The arguments it was started with.
+    pub(crate) started: Option<Value>,
+    pub(crate) finished: Option<PastResult>,
+    pub(crate) approval: Option<PastApproval>,
+    /// The question's id, and the answer where there was one.
+    pub(crate) question: Option<(String, Option<String>)>,
+    /// The sub-agent that it started.
+    pub(crate) sub_agent: Option<AgentPath>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct PastResult {
+    pub(crate) text: String,
+    pub(crate) error: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct PastApproval {
+    pub(crate) id: String,
+    pub(crate) answer: Option<PastDecision>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct PastDecision {
+    pub(crate) decision: Decision,
+    pub(crate) reason: Option<String>,
+    /// What it was changed to is not known before the call is started.
+    pub(crate) edited: bool,
+}
+
+impl Past {
+    /// Takes note of the log's next event.
+    pub fn push(&mut self, event: &RunEvent) {
+        let RunEvent { at, agent, body, .. } = event;
+        self.open.push(agent, body);
+        self.count_time(*at, body);
+        match body {
+            EventBody::ModelCalled { usage, cost_micro_usd, .. } => {
+                self.restarts = 0;
+                self.used.add(*usage, *cost_micro_usd);
+                self.end_step(agent);
+            }
+            EventBody::StepStarted { step } => {
+                let step = PastStep { number: *step, ..PastStep::default() };
+                self.agent(agent).steps.push(step);
+            }
+            EventBody::TextFinished { item, text, answer } => {
+                self.number(agent, item);
+                if let Some(step) = self.agent(agent).steps.last_mut() {
+                    step.text.push_str(text);
+                    step.whole |= answer;
+                }
+            }
+            EventBody::ReasoningStarted { item } | EventBody::TextStarted { item } => {
+                self.number(agent, item)
+            }
+            EventBody::ToolRequested { call, name } => {
+                self.number(agent, call);
+                self.call(call).name.clone_from(name);
+                if let Some(step) = self.agent(agent).steps.last_mut() {
+                    step.calls.push(call.clone());
+                }
+            }
+            EventBody::AgentStarted { call, .. } => {
+                self.call(call).sub_agent = Some(agent.clone());
+                if let Some(parent) = agent.parent() {
+                    let number = trailing_number(agent.id().unwrap_or_default());
+                    let parent = self.agent(&parent);
+                    parent.sub_agents = parent.sub_agents.max(number);
+                }
+            }
+            EventBody::AgentFinished { outcome, result } => {
+                self.agent(agent).end = Some((*outcome, result.clone()));
+            }
+            EventBody::Notice { message, .. } if message == WENT_ON => self.restarts += 1,
+            body => self.push_to_call(agent, body),
+        }
+    }
+
+    fn push_to_call(&mut self, agent: &AgentPath, body: &EventBody) {
+        match body {
+            EventBody::ToolArgumentsDelta { call, delta } => self.call(call).written.push_str(delta),
+            EventBody::ToolStarted { call, arguments, .. } => {
+                self.call(call).started = Some(arguments.clone());
+            }
+            EventBody::ToolFinished { call, arguments, result, error, .. } => {
+                self.restarts = 0;
+                let call = self.call(call);
+                call.finished = Some(PastResult { text: result.clone(), error: *error });
+                if call.written.is_empty() {
+                    call.written = arguments_text(arguments);
+                }
+            }
+            EventBody::ToolHandedOver { call, .. } => self.call(call).handed_over = true,
+            EventBody::ApprovalAsked { approval, call, .. } => {
+                self.number(agent, approval);
+                self.call(call).approval = Some(PastApproval { id: approval.clone(), answer: None });
+            }
+            EventBody::ApprovalAnswered { approval, decision, reason, edited } => {
+                let asked = self.calls.values_mut().filter_map(|call| call.approval.as_mut());
+                if let Some(asked) = asked.into_iter().find(|asked| asked.id == *approval) {
+                    let (decision, reason, edited) = (*decision, reason.clone(), *edited);
+                    asked.answer = Some(PastDecision { decision, reason, edited });
+                }
+            }
+            EventBody::QuestionAsked { question, call, .. } => {
+                self.number(agent, question);
+                self.call(call).question = Some((question.clone(), None));
+            }
+            EventBody::QuestionAnswered { question, answer } => {
+                let asked = self.calls.values_mut().filter_map(|call| call.question.as_mut());
+                if let Some(asked) = asked.into_iter().find(|(id, _)| id == question) {
+                    asked.1.clone_from(answer);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// How often the run went on after a restart since it last did something.
+    #[must_use]
+    pub fn restarts(&self) -> u32 {
+        self.restarts
+    }
+
+    /// Questions and approvals that nobody has answered.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        let waits = |call: &&PastCall| {
+            call.finished.is_none()
+                && (call.approval.as_ref().is_some_and(|asked| asked.answer.is_none())
+                    || call.question.as_ref().is_some_and(|(_, answer)| answer.is_none()))
+        };
+        self.calls.values().filter(waits).count()
+    }
+
+    /// How much of the run's time is over.
+    pub(crate) fn time(&self) -> Duration {
+        Duration::from_millis(self.time_ms)
+    }
+
+    pub(crate) fn used(&self) -> Used {
+        self.used
+    }
+
+    /// Whether the log has begun.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.last_at.is_some()
+    }
+
+    /// What to write to the log before going on, and what is open after that.
+    pub(crate) fn go_on(&mut self) -> (Vec<(AgentPath, EventBody)>, OpenItems) {
+        let mut open = std::mem::take(&mut self.open);
+        let whole = self.agents.values().flat_map(|agent| &agent.steps).filter(|step| step.whole);
+        let kept: HashSet<String> = whole.flat_map(|step| step.calls.iter().cloned()).collect();
+        let mut events = open.close_unwritten(&kept, NOT_WRITTEN);
+        let notice = EventBody::Notice { level: NoticeLevel::Info, message: WENT_ON.to_owned() };
+        events.push((AgentPath::main(), notice));
+        (events, open)
+    }
+
+    /// What the model said in this step, where it had said all.
+    pub(crate) fn answer(&self, agent: &AgentPath, step: u32) -> Option<Answer> {
+        let steps = &self.agents.get(agent)?.steps;
+        let step = steps.iter().rev().find(|past| past.number == step && past.whole)?;
+        let calls = step.calls.iter().filter_map(|id| {
+            let call = self.calls.get(id)?;
+            Some((id.clone(), call.name.clone(), call.written.clone()))
+        });
+        Some(Answer::from_log(step.text.clone(), calls))
+    }
+
+    /// What became of a call.
+    pub(crate) fn of_call(&self, call: &str) -> Option<&PastCall> {
+        self.calls.get(call)
+    }
+
+    /// How the agent ended.
+    pub(crate) fn end_of(&self, agent: &AgentPath) -> Option<(Outcome, String)> {
+        self.agents.get(agent)?.end.clone()
+    }
+
+    /// The highest number of the agent's items, and of its sub-agents.
+    pub(crate) fn numbers(&self, agent: &AgentPath) -> (usize, usize) {
+        self.agents.get(agent).map(|agent| (agent.items, agent.sub_agents)).unwrap_or_default()
+    }
+
+    fn agent(&mut self, agent: &AgentPath) -> &mut PastAgent {
+        self.agents.entry(agent.clone()).or_default()
+    }
+
+    fn call(&mut self, call: &str) -> &mut PastCall {
+        self.calls.entry(call.to_owned()).or_default()
+    }
+
+    fn end_step(&mut self, agent: &AgentPath) {
+        if let Some(step) = self.agent(agent).steps.last_mut() {
+            step.whole = true;
+        }
+    }
+
+    fn number(&mut self, agent: &AgentPath, id: &str) {
+        let number = trailing_number(id);
+        let agent = self.agent(agent);
+        agent.items = agent.items.max(number);
+    }
+
+    fn count_time(&mut self, at: i64, body: &EventBody) {
+        // What lies before such a notice is the time the server was down.
+        let was_down = matches!(body, EventBody::Notice { message, .. } if message == WENT_ON);
+        if let Some(last) = self.last_at
+            && !was_down
+        {
+            self.time_ms += u64::try_from(at.saturating_sub(last)).unwrap_or(0);
+        }
+        self.last_at = Some(at);
+    }
+}
+
+/// The number that an item's or an agent's id ends with.
+fn trailing_number(id: &str) -> usize {
+    let digits = id.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    id[digits..].parse().unwrap_or(0)
+}

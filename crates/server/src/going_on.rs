@@ -1,0 +1,141 @@
+//! Runs that outlive the server: what is kept to go on with one, and how the next process takes it over.
+
+use std::sync::Arc;
+
+use agent::{CallWishes, INTERRUPTED};
+use domain::{Message, RunId};
+use llm::ToolSpec;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use store::Run;
+
+use crate::{
+    app::App,
+    error::ApiError,
+    models::ResolvedModel,
+    runs::NewLiveRun,
+    turns::{Work, Worker},
+};
+
+/// How often a run goes on without doing anything before it is given up: perhaps it is what kills the server.
+const MOST_RESTARTS: u32 = 5;
+const GIVEN_UP: &str = "The server stopped during this run again and again, so it was ended. What it wrote is kept; ask again to go on.";
+
+/// What is needed to go on with a run, beside its log.
+#[derive(Debug, Serialize, Deserialize)]
+struct Kept {
+    history: Vec<Message>,
+    model: String,
+    #[serde(default)]
+    temperature: Option<f32>,
+    #[serde(default)]
+    client_tools: Vec<ToolSpec>,
+    worker: Worker,
+    workspace: String,
+    #[serde(default)]
+    max_output_tokens: Option<u64>,
+    #[serde(default)]
+    extra: Map<String, Value>,
+}
+
+impl Work {
+    /// What is to be kept with the run; nothing where it ends with the server.
+    ///
+    /// # Errors
+    /// Only where it has no JSON form, which does not happen.
+    pub(crate) fn kept(&self, workspace: &str) -> Result<Option<String>, ApiError> {
+        if !self.outlives_server {
+            return Ok(None);
+        }
+        let kept = Kept {
+            history: self.history.clone(),
+            model: self.model.id.clone(),
+            temperature: self.model.temperature,
+            client_tools: self.client_tools.clone(),
+            worker: self.worker,
+            workspace: workspace.to_owned(),
+            max_output_tokens: self.wishes.max_output_tokens,
+            extra: self.wishes.extra.clone(),
+        };
+        serde_json::to_string(&kept).map(Some).map_err(ApiError::internal)
+    }
+}
+
+impl Kept {
+    fn work(self, model: ResolvedModel) -> (Work, String) {
+        let Self { history, temperature, client_tools, worker, workspace, .. } = self;
+        let wishes =
+            CallWishes { max_output_tokens: self.max_output_tokens, answer_form: None, extra: self.extra };
+        let model = ResolvedModel { temperature, ..model };
+        (Work { history, model, client_tools, worker, wishes, outlives_server: true }, workspace)
+    }
+}
+
+impl App {
+    /// Goes on with the runs that an earlier process left open, and ends the logs of those that cannot go on. Call once,
+    /// before serving. Returns the runs whose model is not known yet, for [`App::go_on_with`].
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub(crate) async fn take_over_runs(&self) -> anyhow::Result<Vec<RunId>> {
+        let mut later = Vec::new();
+        for run in self.store.unfinished_runs().await? {
+            let model_may_come = self.config.environment_connection.is_some();
+            if !self.take_over(&run, model_may_come).await? {
+                later.push(run.id);
+            }
+        }
+        Ok(later)
+    }
+
+    /// Goes on with these runs now, or ends their logs.
+    pub(crate) async fn go_on_with(self: &Arc<Self>, runs: Vec<RunId>) {
+        for run in runs {
+            let taken_over = async { self.take_over(&self.store.run(run).await?, false).await };
+            if let Err(error) = taken_over.await {
+                tracing::error!(%run, %error, "cannot go on with a run");
+            }
+        }
+    }
+
+    /// Whether that is done; not where its model is not known and may come.
+    async fn take_over(&self, run: &Run, model_may_come: bool) -> anyhow::Result<bool> {
+        let kept = self.store.run_request(run.id).await?;
+        let Some(kept) = kept.and_then(|kept| serde_json::from_str::<Kept>(&kept).ok()) else {
+            return self.end(run, INTERRUPTED).await;
+        };
+        let Ok(model) = self.models.resolve(Some(&kept.model)) else {
+            if model_may_come {
+                return Ok(false);
+            }
+            let message = format!(
+                "The server was restarted during this run, and the model {} is no longer there.",
+                kept.model
+            );
+            return self.end(run, &message).await;
+        };
+        let (so_far, past) = self.runs.left_open(run).await?;
+        if so_far.has_ended {
+            return self.end(run, INTERRUPTED).await;
+        }
+        if past.restarts() >= MOST_RESTARTS && past.waiting() == 0 {
+            return self.end(run, GIVEN_UP).await;
+        }
+        let title = match run.chat {
+            Some(chat) => self.store.chat(run.owner, chat).await?.title,
+            None => String::new(),
+        };
+        let (work, workspace) = kept.work(model);
+        let mut request = self.request(work, workspace, run.chat, run.message);
+        request.past = past;
+        tracing::info!(run = %run.id, "going on with a run of before the restart");
+        self.runs.go_on(NewLiveRun { run: run.id, owner: run.owner, title, request }, so_far);
+        Ok(true)
+    }
+
+    async fn end(&self, run: &Run, message: &str) -> anyhow::Result<bool> {
+        tracing::info!(run = %run.id, "ending the log of an interrupted run");
+        self.runs.close_left_open(run, message).await?;
+        Ok(true)
+    }
+}
