@@ -188,6 +188,7 @@ export const en = {
   "state.done": "done",
   "state.failed": "failed",
   "state.stopped": "stopped",
+  "state.in_doubt": "it is not known whether this was done",
   "state.limited": "reached a limit",
 
   "reasoning.running": "Thinking…",

@@ -222,6 +222,7 @@ export const ru: Dictionary = {
   "state.done": "готово",
   "state.failed": "ошибка",
   "state.stopped": "остановлено",
+  "state.in_doubt": "неизвестно, выполнено ли это",
   "state.limited": "достигнут предел",
 
   "reasoning.running": "Размышляет…",

@@ -55,7 +55,7 @@ export interface ReasoningNode {
   durationMs: number | null;
 }
 
-export type ToolState = "writing" | "waiting" | "running" | "done" | "failed" | "stopped";
+export type ToolState = "writing" | "waiting" | "running" | "done" | "failed" | "stopped" | "in_doubt";
 
 export interface ToolNode {
   kind: "tool";

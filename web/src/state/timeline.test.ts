@@ -181,6 +181,18 @@ describe("texts", () => {
 });
 
 describe("the end", () => {
+  test("a call of which nobody knows what it did is in doubt", () => {
+    const timeline = read(
+      logOf([
+        { type: "run_started", model: "m" },
+        { type: "tool_requested", call: "c1", name: "send" },
+        { ...finished("c1", "Who knows?", true, 0, "send"), in_doubt: true },
+      ]),
+    );
+    expect(toolOf(timeline, "c1")?.state).toBe("in_doubt");
+    expect(runOf(timeline).failed).toBe(1);
+  });
+
   test("a stop ends everything that turns, and a stopped call has not failed", () => {
     const timeline = read(
       logOf([

@@ -3,7 +3,15 @@
  * deltas were seen or skipped, and one event replaces only the nodes it is about.
  */
 import type { EventBody, Outcome, RunEvent } from "../api/events.ts";
-import { emptyRun, type Kind, type NodeId, type NodeOf, type RunNode, type TimelineNode } from "./nodes.ts";
+import {
+  emptyRun,
+  type Kind,
+  type NodeId,
+  type NodeOf,
+  type RunNode,
+  type TimelineNode,
+  type ToolState,
+} from "./nodes.ts";
 
 export interface Timeline {
   nodes: Map<NodeId, TimelineNode>;
@@ -183,7 +191,7 @@ function finishTool(timeline: Timeline, event: RunEvent, id: NodeId, body: BodyO
   // The server marks a cut result on the event or in its body, by the version that sent it.
   const isPreview = "preview" in event || "preview" in body;
   change(timeline, id, "tool", () => ({
-    state: body.stopped ? "stopped" : body.error ? "failed" : "done",
+    state: endOf(body),
     name: body.name,
     arguments: body.arguments,
     argumentsText: "",
@@ -197,6 +205,12 @@ function finishTool(timeline: Timeline, event: RunEvent, id: NodeId, body: BodyO
   if (!body.error || body.stopped) return;
   change(timeline, runId, "run", (run) => ({ failed: run.failed + 1 }));
   forEachAgent(event, (agent) => change(timeline, agent, "agent", (node) => ({ failed: node.failed + 1 })));
+}
+
+function endOf(body: BodyOf<"tool_finished">): ToolState {
+  if (body.in_doubt) return "in_doubt";
+  if (body.stopped) return "stopped";
+  return body.error ? "failed" : "done";
 }
 
 function forEachAgent(event: RunEvent, visit: (agent: NodeId) => void): void {
