@@ -6,16 +6,11 @@ use std::{
     time::Duration,
 };
 
-use domain::{
-    AgentPath, EventBody, OpenItems, Outcome, RunEvent, event::Decision, event::NoticeLevel,
-    message::arguments_text,
-};
+use domain::{AgentPath, EventBody, OpenItems, Outcome, RunEvent, event::Decision, message::arguments_text};
 use serde_json::Value;
 
 use crate::{budget::Used, step::Answer};
 
-/// Said when a run goes on after a restart.
-const WENT_ON: &str = "The server was restarted; the run goes on from where it was.";
 /// What a call says that was not written to its end.
 const NOT_WRITTEN: &str = "The server was restarted before this call was written to its end.";
 
@@ -132,7 +127,7 @@ impl Past {
             EventBody::AgentFinished { outcome, result } => {
                 self.agent(agent).end = Some((*outcome, result.clone()));
             }
-            EventBody::Notice { message, .. } if message == WENT_ON => self.restarts += 1,
+            EventBody::RunResumed {} => self.restarts += 1,
             body => self.push_to_call(agent, body),
         }
     }
@@ -213,9 +208,8 @@ impl Past {
         let mut open = std::mem::take(&mut self.open);
         let whole = self.agents.values().flat_map(|agent| &agent.steps).filter(|step| step.whole);
         let kept: HashSet<String> = whole.flat_map(|step| step.calls.iter().cloned()).collect();
-        let mut events = open.close_unwritten(&kept, NOT_WRITTEN);
-        let notice = EventBody::Notice { level: NoticeLevel::Info, message: WENT_ON.to_owned() };
-        events.push((AgentPath::main(), notice));
+        let mut events = vec![(AgentPath::main(), EventBody::RunResumed {})];
+        events.extend(open.close_unwritten(&kept, NOT_WRITTEN));
         (events, open)
     }
 
@@ -266,8 +260,8 @@ impl Past {
     }
 
     fn count_time(&mut self, at: i64, body: &EventBody) {
-        // What lies before such a notice is the time the server was down.
-        let was_down = matches!(body, EventBody::Notice { message, .. } if message == WENT_ON);
+        // What lies before it is the time the server was down.
+        let was_down = matches!(body, EventBody::RunResumed {});
         if let Some(last) = self.last_at
             && !was_down
         {

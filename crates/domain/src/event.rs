@@ -280,6 +280,8 @@ pub enum EventBody {
         /// A sentence.
         message: String,
     },
+    /// The server was restarted and the run goes on. What a model was writing has been closed and is written again.
+    RunResumed {},
     /// Last event of every log.
     RunFinished {
         /// How it ended.
@@ -295,6 +297,17 @@ pub enum EventBody {
         #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]
         cost_micro_usd: Option<u64>,
     },
+}
+
+/// What [`EventBody::RunResumed`] means, for people.
+pub const RESUMED: &str = "The server was restarted; the run goes on from where it was.";
+
+/// The number of the first event that another process writes to a log after event `last`: the next million, and one.
+/// Readers may have seen a few deltas that were not stored when the first process died, and no number means two things.
+#[must_use]
+pub fn seq_after_restart(last: u64) -> u64 {
+    const STEP: u64 = 1_000_000;
+    if last == 0 { 1 } else { (last / STEP + 1) * STEP + 1 }
 }
 
 /// How a run or a sub-agent ended.
@@ -418,6 +431,7 @@ impl EventBody {
             | Self::AgentStarted { .. }
             | Self::AgentFinished { .. }
             | Self::Notice { .. }
+            | Self::RunResumed {}
             | Self::RunFinished { .. } => Audience::User,
         }
     }
@@ -479,6 +493,7 @@ impl EventBody {
             Self::AgentFinished { .. } => "agent_finished",
             Self::ModelCalled { .. } => "model_called",
             Self::Notice { .. } => "notice",
+            Self::RunResumed {} => "run_resumed",
             Self::RunFinished { .. } => "run_finished",
         }
     }

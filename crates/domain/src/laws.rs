@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::{AgentPath, EventBody, RunEvent};
+use crate::{AgentPath, EventBody, RunEvent, event::seq_after_restart};
 
 /// What an open item has received so far.
 #[derive(Default)]
@@ -14,7 +14,7 @@ struct Open {
 
 /// Checks a whole, finished log.
 ///
-/// - `seq` is 1, 2, 3 …; all events name one run; `RunStarted` is first and only first, `RunFinished` once and last.
+/// - `seq` is 1, 2, 3 …, and after a restart goes on as [`seq_after_restart`] says; all events name one run; `RunStarted` is first and only first, `RunFinished` once and last.
 /// - Every item opens once, deltas fall between its start and its finish, the finish carries their sum,
 ///   and nothing is open at the end. An agent acts only between its start and its finish.
 /// - Every approval and question is answered.
@@ -38,8 +38,9 @@ pub fn check_prefix(log: &[RunEvent]) -> Result<(), String> {
     let mut state = State::default();
     for (index, event) in log.iter().enumerate() {
         let fail = |law: String| Err(format!("event {} ({}): {law}", event.seq, event.body.type_name()));
-        if event.seq != index as u64 + 1 {
-            return fail(format!("seq should be {}", index + 1));
+        let last = if index == 0 { 0 } else { log[index - 1].seq };
+        if event.seq != last + 1 && event.seq != seq_after_restart(last) {
+            return fail(format!("seq should be {}", last + 1));
         }
         if event.run != log[0].run {
             return fail("names another run".into());
@@ -133,7 +134,8 @@ impl State {
             | EventBody::FileChanged { .. }
             | EventBody::SourcesFound { .. }
             | EventBody::ModelCalled { .. }
-            | EventBody::Notice { .. } => Ok(()),
+            | EventBody::Notice { .. }
+            | EventBody::RunResumed {} => Ok(()),
         }
     }
 

@@ -81,6 +81,7 @@ impl OpenItems {
             | EventBody::SourcesFound { .. }
             | EventBody::ModelCalled { .. }
             | EventBody::Notice { .. }
+            | EventBody::RunResumed {}
             | EventBody::RunFinished { .. } => {}
         }
     }

@@ -24,7 +24,8 @@ impl Store {
     /// Adds a segment to its run's log; returns once it is committed. Many callers share one commit.
     ///
     /// # Errors
-    /// `Conflict("seq")` where it does not begin right after the run's last stored event, `NotFound` where
+    /// `Conflict("seq")` where it does not begin right after the run's last stored event, or where another process
+    /// goes on after it ([`domain::event::seq_after_restart`]), `NotFound` where
     /// there is no such run. After `Unavailable` it may or may not be stored: look at [`Store::run`].
     pub async fn append(&self, segment: Segment) -> Result<(), StoreError> {
         self.0.writer.write(Work::Append, segment).await

@@ -1,6 +1,9 @@
 //! Tells a run as debug events: what was asked, what came back, and what went wrong, without secrets.
 
-use domain::{EventBody, Outcome, RunEvent, event::NoticeLevel};
+use domain::{
+    EventBody, Outcome, RunEvent,
+    event::{NoticeLevel, RESUMED},
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -155,6 +158,7 @@ fn told(body: &EventBody) -> Option<(DebugKind, DebugSource, Value, String)> {
             json!({"model": model, "usage": usage, "durationMs": duration_ms}),
             format!("{model} answered in {duration_ms} ms"),
         ),
+        EventBody::RunResumed {} => (Response, Backend, json!({"level": "info"}), RESUMED.to_owned()),
         EventBody::Notice { level, message } => (
             if *level == NoticeLevel::Error { Error } else { Response },
             Backend,

@@ -1,7 +1,7 @@
 //! Shows a run as one Markdown text with an element for each tool call, as Open WebUI's page reads them
 //! (`?format=details`).
 
-use domain::{EventBody, RunEvent};
+use domain::{EventBody, RunEvent, event::RESUMED};
 use serde_json::Value;
 
 use crate::{
@@ -67,6 +67,7 @@ impl DetailsEncoder {
             EventBody::Status { description, done, hidden } => out.status(description, *done, *hidden),
             EventBody::ReasoningStarted { .. } => out.status(THINKING, false, false),
             EventBody::ReasoningFinished { .. } => out.status(THINKING, true, false),
+            EventBody::RunResumed {} => out.status(RESUMED, false, false),
             EventBody::ToolProgress { message, .. } | EventBody::Notice { message, .. } => {
                 out.status(message, false, false);
             }

@@ -6,7 +6,7 @@ mod whole;
 
 use std::collections::HashMap;
 
-use domain::{AgentPath, EventBody, RunEvent};
+use domain::{AgentPath, EventBody, RunEvent, event::RESUMED};
 
 use crate::{
     Frame,
@@ -89,6 +89,7 @@ impl MarkupEncoder {
             EventBody::Status { description, done, hidden } => out.status(description, *done, *hidden),
             EventBody::ReasoningStarted { .. } => out.status(THINKING, false, false),
             EventBody::ReasoningFinished { .. } => out.status(THINKING, true, false),
+            EventBody::RunResumed {} => out.status(RESUMED, false, false),
             EventBody::ToolProgress { message, .. } | EventBody::Notice { message, .. } => {
                 out.status(message, false, false);
             }

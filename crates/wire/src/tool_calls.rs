@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use domain::{EventBody, Outcome, Problem, RunEvent};
+use domain::{EventBody, Outcome, Problem, RunEvent, event::RESUMED};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -69,6 +69,7 @@ impl ToolCallsEncoder {
             EventBody::ReasoningStarted { .. } => status(out, THINKING),
             EventBody::ToolRequested { call, name } => drop(self.names.insert(call.clone(), name.clone())),
             EventBody::ToolStarted { call, name, arguments, .. } => self.start(call, name, arguments, out),
+            EventBody::RunResumed {} => status(out, RESUMED),
             EventBody::ToolProgress { message, .. } | EventBody::Notice { message, .. } => {
                 status(out, message);
             }

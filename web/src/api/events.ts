@@ -242,6 +242,7 @@ export type EventBody =
       /** A sentence. */
       message: string;
     }
+  | { type: "run_resumed" }
   | {
       type: "run_finished";
       /** How it ended. */

@@ -191,6 +191,8 @@ export const en = {
   "state.in_doubt": "it is not known whether this was done",
   "state.limited": "reached a limit",
 
+  "notice.resumed": "The server was restarted; the run goes on from where it was.",
+
   "reasoning.running": "Thinking…",
   "reasoning.done": "Thought for {duration}",
 

@@ -225,6 +225,8 @@ export const ru: Dictionary = {
   "state.in_doubt": "неизвестно, выполнено ли это",
   "state.limited": "достигнут предел",
 
+  "notice.resumed": "Сервер был перезапущен; работа продолжается с того же места.",
+
   "reasoning.running": "Размышляет…",
   "reasoning.done": "Размышление: {duration}",
 

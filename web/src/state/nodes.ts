@@ -97,6 +97,8 @@ export interface AgentNode {
 
 export interface NoticeNode {
   kind: "notice";
+  /** The run went on after a restart of the server; then there is no message. */
+  resumed?: true;
   level: NoticeLevel;
   message: string;
 }

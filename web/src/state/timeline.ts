@@ -318,6 +318,13 @@ function reduceRun(timeline: Timeline, event: RunEvent, body: EventBody): void {
       }));
     case "sources_found":
       return set((run) => ({ sources: [...run.sources, ...body.sources] }));
+    case "run_resumed":
+      return open(timeline, event, `notice ${event.seq}`, {
+        kind: "notice",
+        level: "info",
+        message: "",
+        resumed: true,
+      });
     case "notice":
       return open(timeline, event, `notice ${event.seq}`, {
         kind: "notice",

@@ -2,7 +2,10 @@
 //! half-written.
 
 use agent::Past;
-use domain::{AgentPath, EventBody, OpenItems, Outcome, Problem, ProblemCode, RunEvent, RunSummary, Usage};
+use domain::{
+    AgentPath, EventBody, OpenItems, Outcome, Problem, ProblemCode, RunEvent, RunSummary, Usage,
+    event::seq_after_restart,
+};
 use store::{Run, Segment, Store, StoreError};
 
 use super::{LogSoFar, reader::parse};
@@ -99,7 +102,7 @@ async fn append_end(
         cost_micro_usd: log.cost_micro_usd,
     };
     bodies.push((AgentPath::main(), end));
-    let (first_seq, at) = (log.last_seq + 1, clock.now_ms());
+    let (first_seq, at) = (seq_after_restart(log.last_seq), clock.now_ms());
     let mut lines = String::new();
     for ((agent, body), seq) in bodies.into_iter().zip(first_seq..) {
         let event = RunEvent { run: run.id, seq, at, agent, body };

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, slice};
 
-use domain::RunId;
+use domain::{RunId, event::seq_after_restart};
 
 use crate::{Segment, StoreError, db::Db, runs::RunNumber};
 
@@ -107,7 +107,8 @@ impl Log {
     /// Moves the run's head over the segment, if it continues there; tells which run that is.
     fn advance(&mut self, segment: &Segment) -> Result<RunNumber, StoreError> {
         let head = self.heads.get_mut(&segment.run).ok_or(StoreError::NotFound)?;
-        if segment.first_seq != head.last_seq + 1 || segment.last_seq < segment.first_seq {
+        let next = [head.last_seq + 1, seq_after_restart(head.last_seq)];
+        if !next.contains(&segment.first_seq) || segment.last_seq < segment.first_seq {
             return Err(StoreError::Conflict("seq"));
         }
         head.last_seq = segment.last_seq;

@@ -70,6 +70,9 @@ async fn refuses_what_does_not_continue(store: Store) {
     }
     store.append(segment(run, 4, 4)).await.unwrap();
     assert_eq!(numbers(&store, run).await, [1, 2, 3, 4]);
+    let after_restart = Segment { first_seq: 1_000_001, last_seq: 1_000_001, ..segment(run, 1, 1) };
+    store.append(after_restart).await.unwrap();
+    assert_eq!(store.append(segment(run, 5, 5)).await, conflict);
     let nowhere = store.append(segment(RunId::generate(), 1, 1)).await;
     assert_eq!(nowhere, Err(StoreError::NotFound));
 }

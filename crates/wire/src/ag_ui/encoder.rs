@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use domain::{AgentPath, ChatId, EventBody, Outcome, Problem, RunEvent, RunId};
+use domain::{AgentPath, ChatId, EventBody, Outcome, Problem, RunEvent, RunId, event::RESUMED};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -270,6 +270,10 @@ impl AgUiEncoder {
             EventBody::Status { description, done, hidden } => {
                 let value = json!({"description": description, "done": done, "hidden": hidden});
                 self.put(agent, &Event::Custom { name: "status", value }, sink);
+            }
+            EventBody::RunResumed {} => {
+                let value = json!({"level": "info", "message": RESUMED});
+                self.put(agent, &Event::Custom { name: "notice", value }, sink);
             }
             EventBody::Notice { level, message } => {
                 let value = json!({"level": level, "message": message});

@@ -139,7 +139,8 @@ impl AgUiEncoder {
             | EventBody::SourcesFound { .. }
             | EventBody::AgentStarted { .. }
             | EventBody::AgentFinished { .. }
-            | EventBody::Notice { .. } => true,
+            | EventBody::Notice { .. }
+            | EventBody::RunResumed {} => true,
         }
     }
 

@@ -2,7 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use domain::{AgentPath, EventBody, Outcome, Problem, ProblemCode, RunEvent, RunId, Usage, event::Source};
+use domain::{
+    AgentPath, EventBody, Outcome, Problem, ProblemCode, RunEvent, RunId, Usage,
+    event::{RESUMED, Source},
+};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -204,6 +207,7 @@ impl ChatStreamEncoder {
             EventBody::AgentStarted { name, call, .. } => out.agent_start(name, call),
             EventBody::AgentFinished { outcome, .. } => out.agent_end(*outcome),
             EventBody::Notice { message, .. } => out.status(message, false, false),
+            EventBody::RunResumed {} => out.status(RESUMED, false, false),
             EventBody::RunFinished { outcome, problem, usage, .. } => {
                 out.finish(event.run, *outcome, problem.as_ref(), *usage);
             }

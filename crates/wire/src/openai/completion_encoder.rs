@@ -185,7 +185,8 @@ impl CompletionEncoder {
             | EventBody::AgentStarted { .. }
             | EventBody::AgentFinished { .. }
             | EventBody::ModelCalled { .. }
-            | EventBody::Notice { .. } => {}
+            | EventBody::Notice { .. }
+            | EventBody::RunResumed {} => {}
         }
         out.frames
     }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use domain::{
     AgentPath, EventBody, RunEvent,
-    event::{NoticeLevel, Source},
+    event::{NoticeLevel, RESUMED, Source},
     message::arguments_text,
 };
 use serde_json::{Value, json};
@@ -79,6 +79,7 @@ impl Extras {
                 }
             }
             EventBody::ToolProgress { message, .. } => self.say(event, message, out),
+            EventBody::RunResumed {} => self.say(event, RESUMED, out),
             EventBody::Notice { level: NoticeLevel::Warning | NoticeLevel::Error, message } => {
                 self.say(event, message, out);
             }

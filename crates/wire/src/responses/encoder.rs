@@ -199,7 +199,8 @@ impl ResponseEncoder {
             | EventBody::AgentStarted { .. }
             | EventBody::AgentFinished { .. }
             | EventBody::ModelCalled { .. }
-            | EventBody::Notice { .. } => {}
+            | EventBody::Notice { .. }
+            | EventBody::RunResumed {} => {}
         }
     }
 

@@ -2,7 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use domain::{AgentPath, EventBody, Outcome, Problem, RunEvent, RunId, Usage, event::Decision};
+use domain::{
+    AgentPath, EventBody, Outcome, Problem, RunEvent, RunId, Usage,
+    event::{Decision, RESUMED},
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -98,6 +101,10 @@ impl UiMessageEncoder {
                 self.status(agent, description, *done, *hidden, out);
             }
             EventBody::ToolProgress { message, .. } => self.status(agent, message, false, false, out),
+            EventBody::RunResumed {} => {
+                let data = json!({"level": "info", "message": RESUMED});
+                out.push(&json!({"type": "data-notice", "data": data, "transient": true}));
+            }
             EventBody::Notice { level, message } => {
                 let data = json!({"level": level, "message": message});
                 out.push(&json!({"type": "data-notice", "data": data, "transient": true}));

@@ -81,10 +81,15 @@ pub(crate) fn assert_resumes<C: Column>(name: &str, log: &[RunEvent], make: impl
     }
     assert!(whole.is_sorted_by_key(|frame| frame.id), "{name}");
     for (at, frame) in whole.iter().enumerate() {
-        let after = frame.id.unwrap() as usize;
+        let after = events_up_to(log, frame.id.unwrap());
         assert!(counts[after] <= at + 1, "{name}: frame {at} with id {after} promises too much");
         assert!(!frame.data.contains(['\n', '\r', '\0']), "{name}: {}", frame.data);
     }
+}
+
+/// How many events of the log have this number or a lower one.
+pub(crate) fn events_up_to(log: &[RunEvent], seq: u64) -> usize {
+    log.partition_point(|event| event.seq <= seq)
 }
 
 /// Where to cut: everywhere, but only at some places of made-up logs, since those are many.

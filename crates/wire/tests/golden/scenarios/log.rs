@@ -1,6 +1,6 @@
 //! How the scenarios are written: an event at a time, numbered and dated.
 
-use domain::{AgentPath, EventBody, Outcome, Problem, RunEvent, Usage};
+use domain::{AgentPath, EventBody, Outcome, Problem, RunEvent, Usage, event::seq_after_restart};
 use serde_json::Value;
 
 /// A log being written; the clock moves 10 ms per event.
@@ -15,14 +15,23 @@ impl Log {
     }
 
     pub(super) fn add(&mut self, agent: &AgentPath, body: EventBody) {
-        let seq = self.0.len() as u64 + 1;
+        self.add_at(self.0.last().map_or(0, |last| last.seq) + 1, agent, body);
+    }
+
+    fn add_at(&mut self, seq: u64, agent: &AgentPath, body: EventBody) {
         self.0.push(RunEvent {
             run: "run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d".parse().unwrap(),
             seq,
-            at: 1_763_760_000_000 + seq as i64 * 10,
+            at: 1_763_760_000_010 + self.0.len() as i64 * 10,
             agent: agent.clone(),
             body,
         });
+    }
+
+    /// The server is killed and started again.
+    pub(super) fn restart(&mut self) {
+        let last = self.0.last().map_or(0, |last| last.seq);
+        self.add_at(seq_after_restart(last), &AgentPath::main(), EventBody::RunResumed {});
     }
 
     pub(super) fn main(&mut self, body: EventBody) {

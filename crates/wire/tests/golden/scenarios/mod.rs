@@ -32,6 +32,7 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<RunEvent>)> {
         ("sources", sources()),
         ("handed_over", handed_over()),
         ("cancelled_at_work", cancelled_at_work()),
+        ("restarted", restarted()),
         ("research", research::log()),
     ];
     for (name, log) in &scenarios {
@@ -58,6 +59,38 @@ fn reasoning() -> Vec<RunEvent> {
         duration_ms: 20,
     });
     log.text(&AgentPath::main(), "t1", &["Hello."], true);
+    log.completed()
+}
+
+/// Killed while a call runs that must not be repeated, and again while the model writes.
+fn restarted() -> Vec<RunEvent> {
+    let (main, arguments) = (AgentPath::main(), json!({"to": "all"}));
+    let mut log = Log::new();
+    log.request(&main, "c1", "send", &arguments);
+    log.main(EventBody::ToolStarted {
+        call: "c1".into(),
+        name: "send".into(),
+        arguments: arguments.clone(),
+        repeatable: false,
+    });
+    log.restart();
+    log.main(EventBody::ToolFinished {
+        call: "c1".into(),
+        name: "send".into(),
+        arguments,
+        result: "It is not known whether this was done.".into(),
+        error: true,
+        truncated: false,
+        duration_ms: 0,
+        stopped: false,
+        in_doubt: true,
+    });
+    let item = || "t1".to_owned();
+    log.main(EventBody::TextStarted { item: item() });
+    log.main(EventBody::TextDelta { item: item(), delta: "Perhaps it".into() });
+    log.restart();
+    log.main(EventBody::TextFinished { item: item(), text: "Perhaps it".into(), answer: false });
+    log.text(&main, "t2", &["Perhaps it ", "was sent."], true);
     log.completed()
 }
 
