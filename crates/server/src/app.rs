@@ -54,11 +54,17 @@ pub struct App {
 }
 
 impl App {
-    /// Opens the database and everything else. `tour` plays the tour.
+    /// Opens the database and everything else, and goes on with the runs of an earlier process. `tour` plays the
+    /// tour; `agents` are those that work on runs.
     ///
     /// # Errors
     /// With a sentence that says what could not be opened.
-    pub async fn open(config: Config, clock: Clock, tour: ChatModel) -> anyhow::Result<Arc<Self>> {
+    pub async fn open(
+        config: Config,
+        clock: Clock,
+        tour: ChatModel,
+        agents: Agents,
+    ) -> anyhow::Result<Arc<Self>> {
         create_data_dir(&config.data_dir)?;
         let store = Store::open(&config.database_url).await.context("cannot open the database")?;
         let sealer = Sealer::open(&config.data_dir)?;
@@ -66,7 +72,6 @@ impl App {
         let needs_token = config.auth == Auth::Password && config.reachable_by_others();
         let setup_token =
             if needs_token && !store.has_users().await? { Some(random_token("")?) } else { None };
-        let agents = Agents::built_in().context("cannot make the agents")?;
         let runs = Runs::new(store.clone(), clock.clone());
         let app = Arc::new(Self {
             config,

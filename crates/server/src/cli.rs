@@ -5,6 +5,7 @@ use std::{
     path::PathBuf,
 };
 
+use agent::Agents;
 use anyhow::Context;
 use clap::{Args, Parser, Subcommand};
 use store::{Store, StoreError};
@@ -162,7 +163,15 @@ async fn print_new_key(flags: &Flags, email: &str, name: &str) -> anyhow::Result
 }
 
 async fn run_server(flags: &Flags) -> anyhow::Result<()> {
-    let config = Config::load(flags)?;
+    let agents = Agents::built_in().context("cannot make the agents")?;
+    serve_with(Config::load(flags)?, agents).await
+}
+
+/// Serves until it is told to stop, with `agents` to work on runs. Prints the address once it is ready.
+///
+/// # Errors
+/// With a sentence for the person at the terminal.
+pub async fn serve_with(config: Config, agents: Agents) -> anyhow::Result<()> {
     start_logging(&config)?;
     raise_file_limit();
     for warning in &config.warnings {
@@ -173,7 +182,7 @@ async fn run_server(flags: &Flags) -> anyhow::Result<()> {
         let listener = TcpListener::bind(address).await;
         listeners.push(listener.with_context(|| format!("cannot listen on {address}"))?);
     }
-    let app = App::open(config, Clock::real(), start::tour()).await?;
+    let app = App::open(config, Clock::real(), start::tour(), agents).await?;
     let options = ListenOptions::new(&app.config);
     let address = listeners.first().context("there is no address to listen on")?.local_addr()?;
     print_line(&format!("Glasshouse is ready: {}", start::link(&app, address)))?;

@@ -2,6 +2,7 @@
 
 use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
+use agent::Agents;
 use axum::Router;
 use reqwest::{Client, Method, RequestBuilder, StatusCode, header};
 use serde_json::{Value, json};
@@ -89,7 +90,8 @@ impl Server {
         environment.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
         let config = Config::from_parts(&Flags::default(), &environment).unwrap();
         let clock = Clock::movable(1_800_000_000_000);
-        let app = App::open(config, clock.clone(), agent::tour::model(0)).await.unwrap();
+        let app = App::open(config, clock.clone(), agent::tour::model(0), Agents::built_in().unwrap());
+        let app = app.await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let options = ListenOptions::new(&app.config);

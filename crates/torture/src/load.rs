@@ -1,0 +1,201 @@
+//! People who give the server work, watch it, and come back each time it is killed.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use anyhow::{Context, bail};
+use domain::RunEvent;
+use futures_util::StreamExt;
+use reqwest::Client;
+use serde_json::{Value, json};
+use tokio::{
+    sync::watch,
+    task::JoinSet,
+    time::{sleep, timeout},
+};
+
+use crate::{client, model::WORK};
+
+/// Messages of one chat.
+const MESSAGES_PER_CHAT: usize = 3;
+
+/// A message that the server has taken, and what its person saw of the answer.
+pub(crate) struct Exchange {
+    pub(crate) chat: String,
+    pub(crate) work: String,
+    pub(crate) run: String,
+    /// Every event but deltas, by its number.
+    pub(crate) seen: BTreeMap<u64, RunEvent>,
+}
+
+pub(crate) struct Load {
+    world: Arc<World>,
+    server: watch::Sender<Option<String>>,
+    people: JoinSet<anyhow::Result<Vec<Exchange>>>,
+}
+
+struct World {
+    client: Arc<Client>,
+    closing: AtomicBool,
+    taken: AtomicUsize,
+}
+
+impl Load {
+    pub(crate) fn start(people: usize) -> anyhow::Result<Self> {
+        let closing = AtomicBool::new(false);
+        let world = Arc::new(World { client: client()?, closing, taken: AtomicUsize::new(0) });
+        let (server, at) = watch::channel(None);
+        let mut load = Self { world, server, people: JoinSet::new() };
+        for number in 0..people {
+            let person = Person { number, world: Arc::clone(&load.world), server: at.clone() };
+            load.people.spawn(person.work());
+        }
+        Ok(load)
+    }
+
+    /// Tells people where the server is now; nowhere while it is dead.
+    pub(crate) fn server_is_at(&self, url: Option<String>) {
+        self.server.send_replace(url);
+    }
+
+    /// Messages that the server has taken.
+    pub(crate) fn taken(&self) -> usize {
+        self.world.taken.load(Ordering::Relaxed)
+    }
+
+    /// Lets everybody see the end of what they wait for.
+    pub(crate) async fn finish(mut self) -> anyhow::Result<Vec<Exchange>> {
+        self.world.closing.store(true, Ordering::Relaxed);
+        let mut exchanges = Vec::new();
+        while let Some(person) = self.people.join_next().await {
+            exchanges.extend(person??);
+        }
+        Ok(exchanges)
+    }
+}
+
+struct Person {
+    number: usize,
+    world: Arc<World>,
+    server: watch::Receiver<Option<String>>,
+}
+
+impl Person {
+    async fn work(mut self) -> anyhow::Result<Vec<Exchange>> {
+        let (mut exchanges, mut chat) = (Vec::new(), None);
+        for number in 0.. {
+            if self.world.closing.load(Ordering::Relaxed) {
+                break;
+            }
+            if number % MESSAGES_PER_CHAT == 0 {
+                chat = None;
+            }
+            let work = format!("{}-{number}", self.number);
+            // What broke off may or may not have been taken; nobody was told that it was.
+            let Ok(mut exchange) = self.say(&mut chat, work).await else {
+                sleep(Duration::from_millis(5)).await;
+                continue;
+            };
+            self.world.taken.fetch_add(1, Ordering::Relaxed);
+            self.watch_to_the_end(&mut exchange).await?;
+            exchanges.push(exchange);
+        }
+        Ok(exchanges)
+    }
+
+    async fn url(&mut self) -> anyhow::Result<String> {
+        let server = self.server.wait_for(Option::is_some).await?;
+        server.clone().context("the server is somewhere")
+    }
+
+    async fn say(&mut self, chat: &mut Option<String>, work: String) -> anyhow::Result<Exchange> {
+        let url = self.url().await?;
+        let chat = match chat {
+            Some(chat) => chat.clone(),
+            None => {
+                let made = self.post(&format!("{url}/api/v1/chats"), &json!({})).await?;
+                chat.insert(text(&made["id"])?).clone()
+            }
+        };
+        let messages: Value = self.get(&format!("{url}/api/v1/chats/{chat}")).await?;
+        let parent = messages["current_message"].clone();
+        let said = json!({"content": format!("{WORK}{work}"), "parent": parent, "model": "scripted"});
+        let begun = self.post(&format!("{url}/api/v1/chats/{chat}/messages"), &said).await?;
+        Ok(Exchange { chat, work, run: text(&begun["run"])?, seen: BTreeMap::new() })
+    }
+
+    async fn get(&self, url: &str) -> anyhow::Result<Value> {
+        Ok(self.world.client.get(url).send().await?.error_for_status()?.json().await?)
+    }
+
+    async fn post(&self, url: &str, body: &Value) -> anyhow::Result<Value> {
+        Ok(self.world.client.post(url).json(body).send().await?.error_for_status()?.json().await?)
+    }
+
+    /// Watches the run, from where it broke off each time.
+    async fn watch_to_the_end(&mut self, exchange: &mut Exchange) -> anyhow::Result<()> {
+        let mut after = 0;
+        loop {
+            match self.watch(exchange, &mut after).await {
+                Ok(true) => return Ok(()),
+                Ok(false) => sleep(Duration::from_millis(5)).await,
+                Err(error) if error.is::<Torn>() => return Err(error),
+                Err(_) => sleep(Duration::from_millis(5)).await,
+            }
+        }
+    }
+
+    /// Whether the run has come to its end.
+    async fn watch(&mut self, exchange: &mut Exchange, after: &mut u64) -> anyhow::Result<bool> {
+        let url = format!("{}/runs/{}/events?after={after}", self.url().await?, exchange.run);
+        let response = self.world.client.get(url).send().await?.error_for_status()?;
+        let (mut body, mut buffer) = (response.bytes_stream(), Vec::new());
+        while let Some(bytes) = timeout(Duration::from_secs(20), body.next()).await? {
+            buffer.extend_from_slice(&bytes?);
+            while let Some(end) = buffer.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = buffer.drain(..=end).collect();
+                let Some(data) = line.strip_prefix(b"data: ") else { continue };
+                let event: RunEvent = serde_json::from_slice(data)?;
+                if event.seq <= *after {
+                    return Err(
+                        Torn(format!("{}: event {} came after {after}", exchange.run, event.seq)).into()
+                    );
+                }
+                *after = event.seq;
+                let is_end = matches!(event.body, domain::EventBody::RunFinished { .. });
+                if !event.body.is_delta() {
+                    exchange.seen.insert(event.seq, event);
+                }
+                if is_end {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// A log that is not what it should be, which no return mends.
+#[derive(Debug)]
+struct Torn(String);
+
+impl std::fmt::Display for Torn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Torn {}
+
+fn text(value: &Value) -> anyhow::Result<String> {
+    match value.as_str() {
+        Some(text) => Ok(text.to_owned()),
+        None => bail!("{value} should be a text"),
+    }
+}

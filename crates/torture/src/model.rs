@@ -1,0 +1,63 @@
+//! The model server, which lives on: each piece of work has effects of the main agent and of a sub-agent, over three
+//! answers.
+
+use scripted::{Behaviour, Finish, Reply, Request, ScriptedServer, ServerOptions, Step};
+use serde_json::{Value, json};
+
+use crate::victim::{EFFECT, LOOK};
+
+/// What a person's message begins with; what follows names the work.
+pub(crate) const WORK: &str = "Work on ";
+const PART: &str = "Part ";
+
+/// The effects of a piece of work.
+pub(crate) fn effects(work: &str) -> Vec<String> {
+    ["a", "b", "c", "part"].iter().map(|effect| format!("{work}.{effect}")).collect()
+}
+
+/// The end of the answer.
+pub(crate) fn answer(work: &str) -> String {
+    format!("{work} is done.")
+}
+
+pub(crate) async fn start() -> anyhow::Result<ScriptedServer> {
+    let options = ServerOptions { keep_requests: false, ..ServerOptions::default() };
+    Ok(ScriptedServer::start_with(Behaviour::answer(reply), options).await?)
+}
+
+fn reply(request: &Request) -> Reply {
+    let messages = request.body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let is_users = |message: &&Value| message["role"] == "user";
+    let asked = messages.iter().rposition(|message| is_users(&message)).unwrap_or_default();
+    let said = text_of(&messages[asked]);
+    let answers = messages[asked..].iter().filter(|message| message["role"] == "assistant").count();
+    if let Some(work) = said.strip_prefix(PART) {
+        return match answers {
+            0 => Reply::calls(&[(EFFECT, json!({"what": format!("{work}.part")}))]),
+            _ => Reply::text(&format!("The part of {work} is done.")),
+        };
+    }
+    let work = said.strip_prefix(WORK).unwrap_or(&said);
+    match answers {
+        0 => Reply::calls(&[
+            (EFFECT, json!({"what": format!("{work}.a")})),
+            (EFFECT, json!({"what": format!("{work}.b")})),
+            ("task", json!({"description": format!("{PART}{work}"), "subagent_type": "general"})),
+            ("write_file", json!({"path": format!("/{work}.md"), "content": work})),
+        ]),
+        1 => Reply::calls(&[(LOOK, json!({"what": work})), (EFFECT, json!({"what": format!("{work}.c")}))]),
+        _ => {
+            let text = format!("{} {}", "word ".repeat(20), answer(work));
+            let text = Step::Text { text, tokens_per_second: Some(200.0) };
+            Reply::stream(&[text, Step::Finish { reason: Finish::Stop }])
+        }
+    }
+}
+
+fn text_of(message: &Value) -> String {
+    match &message["content"] {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+        _ => String::new(),
+    }
+}

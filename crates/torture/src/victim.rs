@@ -1,0 +1,171 @@
+//! The server that is killed: the real one, with two tools more, whose effects are written down outside of it.
+
+use std::{
+    fmt, fs,
+    io::Write,
+    path::{Path, PathBuf},
+    process::Stdio,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use agent::{Agents, Tool, ToolFailure, Toolbox, tool::ToolKind};
+use anyhow::Context;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use server::config::{Config, Flags};
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    process::{Child, Command},
+    time::{sleep, timeout},
+};
+
+use crate::random_per_mille;
+
+/// The tool that must not be repeated.
+pub(crate) const EFFECT: &str = "effect";
+/// The tool that may be.
+pub(crate) const LOOK: &str = "look";
+/// Effects in a thousand that kill the server.
+const DEATHS_PER_MILLE: u64 = 15;
+
+#[derive(Deserialize, JsonSchema)]
+struct Arguments {
+    what: String,
+}
+
+/// Serves until it is killed.
+pub(crate) async fn serve(data_dir: PathBuf, ledger: PathBuf, deaths_per_mille: u64) -> anyhow::Result<()> {
+    let flags = Flags {
+        config: None,
+        listen: vec!["127.0.0.1:0".to_owned()],
+        data_dir: Some(data_dir),
+        auth: Some("none".to_owned()),
+    };
+    let mut agents = Agents::built_in()?;
+    let ours = [
+        Arc::new(tool(EFFECT, ToolKind::ONCE, ledger.clone(), deaths_per_mille)?),
+        Arc::new(tool(LOOK, ToolKind::REPEATABLE, ledger, 0)?),
+    ];
+    agents.main.tools = with(&agents.main.tools, &ours);
+    for helper in &mut agents.sub_agents {
+        helper.tools = with(&helper.tools, &ours);
+    }
+    server::cli::serve_with(Config::load(&flags)?, agents).await
+}
+
+fn with(tools: &Toolbox, more: &[Arc<Tool>]) -> Toolbox {
+    let theirs = tools.names().into_iter().filter_map(|name| tools.get(name).cloned());
+    Toolbox::new(theirs.chain(more.iter().cloned()).collect())
+}
+
+fn tool(
+    name: &'static str,
+    kind: ToolKind,
+    ledger: PathBuf,
+    deaths_per_mille: u64,
+) -> Result<Tool, ToolFailure> {
+    let maybe_die = move || {
+        if random_per_mille() < deaths_per_mille {
+            // As sudden as a kill: nothing is written any more.
+            std::process::abort();
+        }
+    };
+    Tool::new(name, "Writes into the ledger.", kind, move |Arguments { what }, _| {
+        let ledger = ledger.clone();
+        async move {
+            sleep(Duration::from_millis(random_per_mille() % 4)).await;
+            maybe_die();
+            write_down(&ledger, &format!("{name} {what}\n"))
+                .map_err(|error| ToolFailure(error.to_string()))?;
+            maybe_die();
+            sleep(Duration::from_millis(random_per_mille() % 4)).await;
+            Ok("Done.".to_owned())
+        }
+    })
+}
+
+/// One write, so that lines of several calls never mix.
+fn write_down(ledger: &Path, line: &str) -> std::io::Result<()> {
+    fs::OpenOptions::new().create(true).append(true).open(ledger)?.write_all(line.as_bytes())
+}
+
+/// Where the server and the ledger are kept.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new() -> anyhow::Result<Self> {
+        let folder = PathBuf::from("target/torture").join(std::process::id().to_string());
+        fs::create_dir_all(&folder)?;
+        Ok(Self(folder))
+    }
+
+    pub(crate) fn ledger(&self) -> PathBuf {
+        self.0.join("ledger.txt")
+    }
+
+    pub(crate) fn remove(&self) {
+        // What stays is only in the way.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+impl fmt::Display for Folder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0.display(), f)
+    }
+}
+
+/// Whether the server also dies around effects.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DiesItself {
+    Sometimes,
+    Never,
+}
+
+/// A running server.
+pub(crate) struct Victim {
+    child: Child,
+    pub(crate) url: String,
+    pub(crate) ready_after: Duration,
+}
+
+impl Victim {
+    /// Starts it and waits until it says that it is ready.
+    pub(crate) async fn start(folder: &Folder, model_url: &str, dies: DiesItself) -> anyhow::Result<Self> {
+        let began = Instant::now();
+        let deaths = if dies == DiesItself::Sometimes { DEATHS_PER_MILLE } else { 0 };
+        let mut command = Command::new(std::env::current_exe()?);
+        command
+            .arg("serve")
+            .arg("--data-dir")
+            .arg(folder.0.join("data"))
+            .arg("--ledger")
+            .arg(folder.ledger());
+        command.arg("--deaths-per-mille").arg(deaths.to_string());
+        command.env("OPENAI_API_BASE_URL", model_url).env("GLASSHOUSE_LOG_LEVEL", "error");
+        let mut child = command.stdout(Stdio::piped()).kill_on_drop(true).spawn()?;
+        let output = child.stdout.take().context("the server has no output")?;
+        let (mut output, mut line) = (BufReader::new(output), String::new());
+        let read = timeout(Duration::from_secs(30), output.read_line(&mut line));
+        read.await.context("the server did not start within 30 seconds")??;
+        let url = line.trim().rsplit(' ').next().filter(|url| url.starts_with("http://"));
+        let url = url.with_context(|| format!("the server said {line:?} and not where it is"))?.to_owned();
+        Ok(Self { child, url, ready_after: began.elapsed() })
+    }
+
+    /// Waits so long. Whether it died by itself meanwhile.
+    pub(crate) async fn lives_for(&mut self, time: Duration) -> anyhow::Result<bool> {
+        match timeout(time, self.child.wait()).await {
+            Ok(status) => status.map(|_| true).context("cannot wait for the server"),
+            Err(_) => Ok(false),
+        }
+    }
+
+    /// Kills it as the kernel does where memory is short.
+    pub(crate) async fn kill(&mut self) -> anyhow::Result<()> {
+        // It may be dead.
+        let _ = self.child.start_kill();
+        self.child.wait().await.map(drop).context("cannot wait for the server")
+    }
+}
