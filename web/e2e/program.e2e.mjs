@@ -225,6 +225,31 @@ test("a question waits through a reload", async () => {
   await page.getByText("Thank you.").waitFor();
 });
 
+test("a run goes on in the open page after the server was killed", async () => {
+  await newChat();
+  await say("Work once more");
+  await page.getByText(/2 agents running/).waitFor();
+  await page
+    .getByText(/There is no file .nowhere\.txt/)
+    .first()
+    .waitFor();
+  await glasshouse.killAndStart();
+  await finished();
+  assert.equal(await answer().locator("table tbody tr").count(), 2);
+  await unfold(steps());
+  await page.getByText("The server was restarted; the run goes on from where it was.").waitFor();
+  const events = await log(await lastRun());
+  for (const [type, count] of [
+    ["run_started", 1],
+    ["run_resumed", 1],
+    ["agent_started", 2],
+    ["file_changed", 1],
+    ["run_finished", 1],
+  ]) {
+    assert.equal(events.split(`"type":"${type}"`).length - 1, count, type);
+  }
+});
+
 test("a broken answer is told, and tried again", async () => {
   await newChat();
   await say("Broken");

@@ -28,12 +28,21 @@ function needed(name) {
 /** Glasshouse on a free port, set up through `environment`. */
 export async function startGlasshouse(environment = {}) {
   const folder = await mkdtemp(join(tmpdir(), "glasshouse-e2e-"));
-  const args = ["--listen", "127.0.0.1:0", "--data-dir", folder];
-  const run = () => start(needed("GLASSHOUSE_BIN"), args, { GLASSHOUSE_LOG_LEVEL: "error", ...environment });
-  let program = await run();
+  const run = (port) => {
+    const args = ["--listen", `127.0.0.1:${port}`, "--data-dir", folder];
+    return start(needed("GLASSHOUSE_BIN"), args, { GLASSHOUSE_LOG_LEVEL: "error", ...environment });
+  };
+  let program = await run(0);
   return {
     get url() {
       return program.url;
+    },
+    /** Kills it without a warning, and starts it again at the same address. */
+    async killAndStart() {
+      const { port } = new URL(program.url);
+      program.child.kill("SIGKILL");
+      await program.ended;
+      program = await run(port);
     },
     async stop() {
       program.child.kill("SIGTERM");

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// How often a run goes on without doing anything before it is given up: perhaps it is what kills the server.
-const MOST_RESTARTS: u32 = 5;
+const MOST_RESTARTS: u32 = 10;
 const GIVEN_UP: &str = "The server stopped during this run again and again, so it was ended. What it wrote is kept; ask again to go on.";
 
 /// What is needed to go on with a run, beside its log.
@@ -81,8 +81,11 @@ impl App {
         let mut later = Vec::new();
         for run in self.store.unfinished_runs().await? {
             let model_may_come = self.config.environment_connection.is_some();
-            if !self.take_over(&run, model_may_come).await? {
-                later.push(run.id);
+            match self.take_over(&run, model_may_come).await {
+                Ok(true) => {}
+                Ok(false) => later.push(run.id),
+                // One log that cannot be read must not keep the others, and the server, from going on.
+                Err(error) => tracing::error!(run = %run.id, %error, "cannot go on with a run"),
             }
         }
         Ok(later)

@@ -87,6 +87,11 @@ impl Verdict {
                 fault(format!("event {seq} was shown as {:?} and is {:?}", seen.body, by_seq.get(seq)));
             }
         }
+        let missed =
+            log.iter().filter(|event| !event.body.is_delta() && !exchange.seen.contains_key(&event.seq));
+        for event in missed {
+            fault(format!("event {} was never shown: {:?}", event.seq, event.body));
+        }
         let mut calls: HashMap<String, (bool, bool)> = HashMap::new();
         for event in log {
             if let EventBody::ToolFinished { name, arguments, error, in_doubt, .. } = &event.body

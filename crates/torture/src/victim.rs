@@ -97,7 +97,7 @@ impl Folder {
     pub(crate) fn new() -> anyhow::Result<Self> {
         let folder = PathBuf::from("target/torture").join(std::process::id().to_string());
         fs::create_dir_all(&folder)?;
-        Ok(Self(folder))
+        Ok(Self(folder.canonicalize()?))
     }
 
     pub(crate) fn ledger(&self) -> PathBuf {

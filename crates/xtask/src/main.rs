@@ -1,4 +1,4 @@
-//! The project's tasks: `cargo xtask test`, `ci`, `gen` and `bench`.
+//! The project's tasks: `cargo xtask test`, `ci`, `gen`, `bench` and `torture`.
 #![expect(clippy::print_stdout, reason = "a task tells the person at the terminal what it does")]
 
 mod bench;
@@ -8,6 +8,7 @@ mod counts;
 mod generate;
 mod parts;
 mod test;
+mod torture;
 
 use std::process::ExitCode;
 
@@ -34,6 +35,12 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Kill the release build a thousand times under load, and look whether anything was lost or done twice
+    Torture {
+        /// Such as `--kills 100`
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -42,6 +49,7 @@ fn main() -> ExitCode {
         Task::Ci => check::run(),
         Task::Gen => generate::write(),
         Task::Bench { arguments } => bench::run(&arguments),
+        Task::Torture { arguments } => torture::run(&arguments),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
