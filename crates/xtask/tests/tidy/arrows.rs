@@ -3,7 +3,7 @@
 use crate::{expect_none, repository::files_named};
 
 /// Each crate with those of ours it may use. A new arrow is a decision: say why in `docs/decisions/`.
-const ARROWS: [(&str, &[&str]); 9] = [
+const ARROWS: [(&str, &[&str]); 10] = [
     ("agent", &["domain", "llm", "store"]),
     ("bench", &["domain", "scripted", "wire"]),
     ("domain", &[]),
@@ -11,6 +11,7 @@ const ARROWS: [(&str, &[&str]); 9] = [
     ("scripted", &["domain", "wire"]),
     ("server", &["agent", "domain", "llm", "store", "wire"]),
     ("store", &["domain"]),
+    ("torture", &["agent", "domain", "llm", "scripted", "server"]),
     ("wire", &["domain"]),
     ("xtask", &[]),
 ];
