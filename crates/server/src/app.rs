@@ -1,13 +1,18 @@
 //! The running server's state, and how it is put together.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{
+    fs::{File, TryLockError},
+    path::Path,
+    sync::Arc,
+    time::Duration,
+};
 
 use agent::Agents;
 use anyhow::Context;
 use domain::RunId;
 use llm::{ChatModel, HttpClient, Secret};
 use store::{Store, User};
-use tokio::sync::OnceCell;
+use tokio::{sync::OnceCell, time::Instant};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
@@ -20,6 +25,8 @@ use crate::{
     secret::{Sealer, random_token},
 };
 
+/// How long another server on the same data may take to stop.
+const STOPPING_TIME: Duration = Duration::from_secs(5);
 /// How often expired sessions are deleted.
 const HOUSEKEEPING: Duration = Duration::from_secs(3600);
 
@@ -51,6 +58,7 @@ pub struct App {
     /// Whose the keys of the last second are.
     pub(crate) known_keys: KnownKeys,
     pub(crate) local_user: OnceCell<Arc<User>>,
+    _data_lock: File,
 }
 
 impl App {
@@ -66,6 +74,7 @@ impl App {
         agents: Agents,
     ) -> anyhow::Result<Arc<Self>> {
         create_data_dir(&config.data_dir)?;
+        let data_lock = hold_data_dir(&config.data_dir).await?;
         let store = Store::open(&config.database_url).await.context("cannot open the database")?;
         let sealer = Sealer::open(&config.data_dir)?;
         let models = Models::open(&config, store.clone(), sealer, HttpClient::new()?, tour).await?;
@@ -88,6 +97,7 @@ impl App {
             key_use: KeyUse::default(),
             known_keys: KnownKeys::default(),
             local_user: OnceCell::new(),
+            _data_lock: data_lock,
         });
         let later = app.take_over_runs().await.context("cannot go on with the runs of before")?;
         app.tasks.spawn(keep_house(app.clone()));
@@ -121,6 +131,31 @@ fn create_data_dir(dir: &Path) -> anyhow::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(dir).with_context(|| format!("cannot make the data folder {}", dir.display()))
+}
+
+/// Takes the data folder for this process alone, until the file is closed: two servers that go on with the same runs
+/// would do everything twice. One that is just stopping is waited for.
+async fn hold_data_dir(dir: &Path) -> anyhow::Result<File> {
+    let path = dir.join("glasshouse.lock");
+    let file = File::options().create(true).truncate(false).write(true).open(&path);
+    let file = file.with_context(|| format!("cannot open {}", path.display()))?;
+    let give_up = Instant::now() + STOPPING_TIME;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if Instant::now() < give_up => {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+            Err(TryLockError::WouldBlock) => {
+                anyhow::bail!("another Glasshouse uses the data folder {}; stop it first", dir.display());
+            }
+            Err(TryLockError::Error(error)) => {
+                // Some network file systems have no locks.
+                tracing::warn!(%error, "the data folder cannot be locked; start no second server on it");
+                return Ok(file);
+            }
+        }
+    }
 }
 
 async fn keep_house(app: Arc<App>) {

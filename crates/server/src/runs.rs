@@ -95,7 +95,8 @@ impl Runs {
             &before,
         ));
         self.lock().insert(run, Arc::clone(&live));
-        self.0.announce(&live, ActivityState::Running);
+        let state = if live.is_waiting() { ActivityState::Waiting } else { ActivityState::Running };
+        self.0.announce(&live, state);
         // Two tasks, so that an event handed to the log does not wake the agent.
         self.0.tasks.spawn(agent::run(request, emitter, asks, stop));
         let registry = Arc::clone(&self.0);

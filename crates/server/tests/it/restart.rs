@@ -3,9 +3,11 @@
 
 use std::{path::PathBuf, time::Duration};
 
+use agent::Agents;
 use domain::{AgentPath, EventBody, MessageId, Role, RunEvent, RunId, laws};
 use scripted::{Behaviour, Reply, ScriptedServer};
 use serde_json::json;
+use server::app::App;
 use store::{ChatMessage, NewRun, NewTurn, Segment};
 
 use crate::{
@@ -134,6 +136,21 @@ async fn a_run_that_waits_goes_on_with_the_next_server() {
     let chat = second.get(&format!("/api/v1/chats/{chat}"), &cookie).await.json();
     assert_eq!(chat["messages"][1]["content"][0]["text"], "This one then.");
     assert_eq!(second.app.store.unfinished_runs().await.unwrap(), []);
+}
+
+/// Two servers that go on with the same runs would do everything twice.
+#[tokio::test]
+async fn a_second_server_on_the_same_data_is_refused() {
+    let kept = Kept::new();
+    let first = kept.start().await;
+    let config = first.app.config.clone();
+    let second =
+        App::open(config, first.clock.clone(), agent::tour::model(0), Agents::built_in().unwrap()).await;
+    let said = second.err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(said.contains("another Glasshouse uses the data folder"), "{said}");
+    stop(&first).await;
+    drop(first);
+    stop(&kept.start().await).await;
 }
 
 /// What a process leaves that is killed while the model writes.
