@@ -35,7 +35,8 @@ impl ToolKind {
     pub const REPEATABLE: Self = Self { repeatable: true, waits: false };
     /// Changes something: not to be repeated blindly.
     pub const ONCE: Self = Self { repeatable: false, waits: false };
-    /// Waits for a person or another agent.
+    /// Waits for a person or another agent. After a crash it is called again and goes on from what the log has of
+    /// its call.
     pub const WAITING: Self = Self { repeatable: false, waits: true };
 }
 

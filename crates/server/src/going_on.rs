@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use agent::{CallWishes, INTERRUPTED};
+use anyhow::Context;
 use domain::{Message, RunId};
 use llm::ToolSpec;
 use serde::{Deserialize, Serialize};
@@ -24,7 +25,9 @@ const GIVEN_UP: &str = "The server stopped during this run again and again, so i
 /// What is needed to go on with a run, beside its log.
 #[derive(Debug, Serialize, Deserialize)]
 struct Kept {
-    history: Vec<Message>,
+    /// Nothing where it is what the chat holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    history: Option<Vec<Message>>,
     model: String,
     #[serde(default)]
     temperature: Option<f32>,
@@ -48,7 +51,7 @@ impl Work {
             return Ok(None);
         }
         let kept = Kept {
-            history: self.history.clone(),
+            history: (!self.is_of_chat).then(|| self.history.clone()),
             model: self.model.id.clone(),
             temperature: self.model.temperature,
             client_tools: self.client_tools.clone(),
@@ -62,12 +65,13 @@ impl Work {
 }
 
 impl Kept {
-    fn work(self, model: ResolvedModel) -> (Work, String) {
-        let Self { history, temperature, client_tools, worker, workspace, .. } = self;
+    fn work(self, history: Vec<Message>, model: ResolvedModel) -> (Work, String) {
+        let Self { temperature, client_tools, worker, workspace, .. } = self;
         let wishes =
             CallWishes { max_output_tokens: self.max_output_tokens, answer_form: None, extra: self.extra };
         let model = ResolvedModel { temperature, ..model };
-        (Work { history, model, client_tools, worker, wishes, outlives_server: true }, workspace)
+        let (is_of_chat, outlives_server) = (false, true);
+        (Work { history, is_of_chat, model, client_tools, worker, wishes, outlives_server }, workspace)
     }
 }
 
@@ -104,7 +108,7 @@ impl App {
     /// Whether that is done; not where its model is not known and may come.
     async fn take_over(&self, run: &Run, model_may_come: bool) -> anyhow::Result<bool> {
         let kept = self.store.run_request(run.id).await?;
-        let Some(kept) = kept.and_then(|kept| serde_json::from_str::<Kept>(&kept).ok()) else {
+        let Some(mut kept) = kept.and_then(|kept| serde_json::from_str::<Kept>(&kept).ok()) else {
             return self.end(run, INTERRUPTED).await;
         };
         let Ok(model) = self.models.resolve(Some(&kept.model)) else {
@@ -128,12 +132,25 @@ impl App {
             Some(chat) => self.store.chat(run.owner, chat).await?.title,
             None => String::new(),
         };
-        let (work, workspace) = kept.work(model);
+        let history = match kept.history.take() {
+            Some(history) => history,
+            None => self.history_of(run).await?,
+        };
+        let (work, workspace) = kept.work(history, model);
         let mut request = self.request(work, workspace, run.chat, run.message);
         request.past = past;
         tracing::info!(run = %run.id, "going on with a run of before the restart");
         self.runs.go_on(NewLiveRun { run: run.id, owner: run.owner, title, request }, so_far);
         Ok(true)
+    }
+
+    /// The conversation that the run answers, from its chat.
+    async fn history_of(&self, run: &Run) -> anyhow::Result<Vec<Message>> {
+        let chat = run.chat.context("the run has no chat")?;
+        let messages = self.store.messages(chat).await?;
+        let answer = messages.iter().find(|message| Some(message.id) == run.message);
+        let asked = answer.context("the run's message is gone")?.parent;
+        self.history(&messages, asked).await.map_err(|error| anyhow::anyhow!("{}", error.problem()))
     }
 
     async fn end(&self, run: &Run, message: &str) -> anyhow::Result<bool> {

@@ -43,6 +43,8 @@ pub struct Exchange {
 /// What an agent gets to do.
 pub(crate) struct Work {
     pub(crate) history: Vec<Message>,
+    /// The history is what the chat holds, so it need not be kept with the run.
+    pub(crate) is_of_chat: bool,
     pub(crate) model: ResolvedModel,
     pub(crate) client_tools: Vec<ToolSpec>,
     pub(crate) worker: Worker,
@@ -53,7 +55,7 @@ pub(crate) struct Work {
 impl Work {
     fn of(history: Vec<Message>, model: ResolvedModel, client_tools: Vec<ToolSpec>) -> Self {
         let (worker, wishes) = (Worker::Agent, CallWishes::default());
-        Self { history, model, client_tools, worker, wishes, outlives_server: true }
+        Self { history, is_of_chat: false, model, client_tools, worker, wishes, outlives_server: true }
     }
 }
 
@@ -138,7 +140,7 @@ impl App {
         let user = self.user_message(chat.id, new.parent, new.content);
         let mut history = self.history(&messages, new.parent).await?;
         history.push(Message { content: user.content.clone(), ..Message::text(Role::User, "") });
-        let work = Work::of(history, model, Vec::new());
+        let work = Work { is_of_chat: true, ..Work::of(history, model, Vec::new()) };
         self.begin(chat, user.id, Some(user), work).await
     }
 
@@ -159,7 +161,8 @@ impl App {
             .and_then(|message| message.parent)
             .ok_or_else(|| ApiError::not_found("There is no such answer in this chat."))?;
         let history = self.history(&messages, Some(asked)).await?;
-        self.begin(chat, asked, None, Work::of(history, model, Vec::new())).await
+        let work = Work { is_of_chat: true, ..Work::of(history, model, Vec::new()) };
+        self.begin(chat, asked, None, work).await
     }
 
     /// Starts a run that belongs to no chat. Returns its id.
@@ -182,7 +185,8 @@ impl App {
         let workspace = workspace.unwrap_or_else(|| run.to_string());
         // What a form needs to go on is not kept.
         let outlives_server = outlives_server && wishes.answer_form.is_none();
-        let work = Work { history, model, client_tools, worker, wishes, outlives_server };
+        let is_of_chat = false;
+        let work = Work { history, is_of_chat, model, client_tools, worker, wishes, outlives_server };
         let row = NewRun {
             id: run,
             owner,
@@ -295,7 +299,7 @@ impl App {
 
     pub(crate) fn request(
         &self,
-        Work { history, model, client_tools, worker, wishes, outlives_server }: Work,
+        Work { history, model, client_tools, worker, wishes, outlives_server, .. }: Work,
         workspace: String,
         chat: Option<ChatId>,
         message: Option<MessageId>,

@@ -6,7 +6,7 @@ use std::{path::PathBuf, time::Duration};
 use agent::Agents;
 use domain::{AgentPath, EventBody, MessageId, Role, RunEvent, RunId, laws};
 use scripted::{Behaviour, Reply, ScriptedServer};
-use serde_json::json;
+use serde_json::{Value, json};
 use server::app::App;
 use store::{ChatMessage, NewRun, NewTurn, Segment};
 
@@ -132,7 +132,10 @@ async fn a_run_that_waits_goes_on_with_the_next_server() {
     assert_eq!(count(|body| matches!(body, EventBody::RunStarted { .. })), 1);
     assert_eq!(count(|body| matches!(body, EventBody::QuestionAsked { .. })), 1);
     assert_eq!(count(|body| matches!(body, EventBody::FileChanged { .. })), 1, "{log:?}");
-    assert_eq!(upstream.requests().len(), 2);
+    let asked = upstream.requests();
+    assert_eq!(asked.len(), 2);
+    let before: Vec<Value> = asked[0]["messages"].as_array().unwrap().clone();
+    assert_eq!(asked[1]["messages"].as_array().unwrap()[..before.len()], before, "the same conversation");
     let chat = second.get(&format!("/api/v1/chats/{chat}"), &cookie).await.json();
     assert_eq!(chat["messages"][1]["content"][0]["text"], "This one then.");
     assert_eq!(second.app.store.unfinished_runs().await.unwrap(), []);
