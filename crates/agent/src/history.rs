@@ -48,7 +48,12 @@ fn read(log: &[RunEvent], name_of: &dyn Fn(&str, RunBy) -> Option<String>) -> Ve
     for event in log.iter().filter(|event| event.agent.is_main()) {
         match &event.body {
             EventBody::StepStarted { .. } => messages.extend(std::mem::take(&mut step).into_messages()),
-            EventBody::TextFinished { text, .. } => step.text.push_str(text),
+            EventBody::TextFinished { text, answer, .. } => {
+                step.text.push_str(text);
+                step.whole |= answer;
+            }
+            EventBody::ModelCalled { .. } => step.whole = true,
+            EventBody::RunResumed {} => step.broken_off = !step.whole,
             EventBody::ToolRequested { call, .. } => step.calls.push(call.clone()),
             EventBody::ToolFinished { call, name, arguments, result, error, .. } => {
                 let result = if *error { format!("Error: {result}") } else { result.clone() };
@@ -75,6 +80,10 @@ fn read(log: &[RunEvent], name_of: &dyn Fn(&str, RunBy) -> Option<String>) -> Ve
 struct Step {
     text: String,
     calls: Vec<String>,
+    /// The model has said all.
+    whole: bool,
+    /// The server stopped before that; the model is asked again, and this was never said.
+    broken_off: bool,
     /// With the result, which the caller brings where it was handed over.
     finished: HashMap<String, (ToolCall, Option<String>)>,
 }
@@ -89,7 +98,7 @@ impl Step {
                 tool_calls.push(call);
             }
         }
-        if self.text.is_empty() && tool_calls.is_empty() {
+        if self.broken_off || (self.text.is_empty() && tool_calls.is_empty()) {
             return Vec::new();
         }
         let content = if self.text.is_empty() { Vec::new() } else { vec![Part::Text { text: self.text }] };

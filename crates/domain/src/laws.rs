@@ -14,7 +14,8 @@ struct Open {
 
 /// Checks a whole, finished log.
 ///
-/// - `seq` is 1, 2, 3 …, and after a restart goes on as [`seq_after_restart`] says; all events name one run; `RunStarted` is first and only first, `RunFinished` once and last.
+/// - `seq` is 1, 2, 3 …, and after a restart goes on as [`seq_after_restart`] says; all events name one run;
+///   `RunStarted` is first and only first, `RunFinished` once and last.
 /// - Every item opens once, deltas fall between its start and its finish, the finish carries their sum,
 ///   and nothing is open at the end. An agent acts only between its start and its finish.
 /// - Every approval and question is answered.

@@ -20,7 +20,8 @@ use crate::{
 
 /// How often a run goes on without doing anything before it is given up: perhaps it is what kills the server.
 const MOST_RESTARTS: u32 = 10;
-const GIVEN_UP: &str = "The server stopped during this run again and again, so it was ended. What it wrote is kept; ask again to go on.";
+const GIVEN_UP: &str = "The server stopped during this run again and again, so it was ended. What it wrote is \
+    kept; ask again to go on.";
 
 /// What is needed to go on with a run, beside its log.
 #[derive(Debug, Serialize, Deserialize)]

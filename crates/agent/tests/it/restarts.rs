@@ -6,8 +6,8 @@ use std::{
     time::Duration,
 };
 
-use agent::{ApprovalAnswer, Tool, Toolbox, tool::ToolKind};
-use domain::{EventBody, RunEvent, event::Decision, laws};
+use agent::{ApprovalAnswer, Tool, Toolbox, history::messages_of, tool::ToolKind};
+use domain::{EventBody, Message, Role, RunEvent, event::Decision, laws};
 use llm::{
     ChatRequest,
     script::{call, text},
@@ -81,6 +81,16 @@ async fn say_yes(play: &Play) {
     }
 }
 
+/// What a later turn of the chat sees of the run: who, how many calls, and the agent's words.
+fn shape(log: &[RunEvent]) -> Vec<(Role, usize, String)> {
+    let words = |message: &Message| match message.role {
+        Role::Assistant => message.plain_text(),
+        _ => String::new(),
+    };
+    let messages = messages_of(log);
+    messages.iter().map(|message| (message.role, message.tool_calls.len(), words(message))).collect()
+}
+
 async fn log_of(play: &Play) -> Vec<RunEvent> {
     tokio::select! {
         log = play.log() => log,
@@ -106,6 +116,7 @@ async fn killed_after_any_event_it_goes_on() {
         laws::check(&log).unwrap_or_else(|law| panic!("cut after {cut}: {law}"));
         let said = lines(&log);
         assert!(said.contains(&"main answers \"All done.\"".to_owned()), "cut after {cut}: {said:?}");
+        assert_eq!(shape(&log), shape(&whole), "cut after {cut}: the next turn sees what was said, once");
         let before: Vec<String> = whole[..cut].iter().filter_map(launched).collect();
         for what in ["main", "one", "two"] {
             let had_begun = before.contains(&format!("\"{what}\""));
