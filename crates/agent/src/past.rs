@@ -6,7 +6,10 @@ use std::{
     time::Duration,
 };
 
-use domain::{AgentPath, EventBody, OpenItems, Outcome, RunEvent, event::Decision, message::arguments_text};
+use domain::{
+    AgentPath, EventBody, OpenItems, Outcome, Problem, ProblemCode, RunEvent, event::Decision,
+    message::arguments_text,
+};
 use serde_json::Value;
 
 use crate::{budget::Used, step::Answer};
@@ -211,6 +214,16 @@ impl Past {
         let mut events = vec![(AgentPath::main(), EventBody::RunResumed {})];
         events.extend(open.close_unwritten(&kept, NOT_WRITTEN));
         (events, open)
+    }
+
+    /// The events that end the log as it stands, with `message` as the reason.
+    pub fn end(&mut self, message: &str) -> Vec<(AgentPath, EventBody)> {
+        let mut events = self.open.close(&AgentPath::main(), Outcome::Failed, message);
+        let Used { usage, cost_micro_usd } = self.used;
+        let problem = Some(Problem::new(ProblemCode::Interrupted, message));
+        let end = EventBody::RunFinished { outcome: Outcome::Failed, problem, usage, cost_micro_usd };
+        events.push((AgentPath::main(), end));
+        events
     }
 
     /// What the model said in this step, where it had said all.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent::{CallWishes, INTERRUPTED};
+use agent::{CallWishes, INTERRUPTED, Past};
 use anyhow::Context;
 use domain::{Message, RunId};
 use llm::ToolSpec;
@@ -14,7 +14,7 @@ use crate::{
     app::App,
     error::ApiError,
     models::ResolvedModel,
-    runs::NewLiveRun,
+    runs::{LogSoFar, NewLiveRun},
     turns::{Work, Worker},
 };
 
@@ -109,26 +109,20 @@ impl App {
     /// Whether that is done; not where its model is not known and may come.
     async fn take_over(&self, run: &Run, model_may_come: bool) -> anyhow::Result<bool> {
         let kept = self.store.run_request(run.id).await?;
-        let Some(mut kept) = kept.and_then(|kept| serde_json::from_str::<Kept>(&kept).ok()) else {
-            return self.end(run, INTERRUPTED).await;
-        };
-        let Ok(model) = self.models.resolve(Some(&kept.model)) else {
-            if model_may_come {
-                return Ok(false);
-            }
-            let message = format!(
-                "The server was restarted during this run, and the model {} is no longer there.",
-                kept.model
-            );
-            return self.end(run, &message).await;
-        };
+        let kept = kept.and_then(|kept| serde_json::from_str::<Kept>(&kept).ok());
+        let model = kept.as_ref().and_then(|kept| self.models.resolve(Some(&kept.model)).ok());
+        if kept.is_some() && model.is_none() && model_may_come {
+            return Ok(false);
+        }
         let (so_far, past) = self.runs.left_open(run).await?;
-        if so_far.has_ended {
-            return self.end(run, INTERRUPTED).await;
-        }
-        if past.restarts() >= MOST_RESTARTS && past.waiting() == 0 {
-            return self.end(run, GIVEN_UP).await;
-        }
+        let (mut kept, model) = match able_to_go_on(kept, model, &so_far, &past) {
+            Ok(able) => able,
+            Err(why_not) => {
+                tracing::info!(run = %run.id, why_not, "ending the log of an interrupted run");
+                self.runs.close_left_open(run, (so_far, past), &why_not).await?;
+                return Ok(true);
+            }
+        };
         let title = match run.chat {
             Some(chat) => self.store.chat(run.owner, chat).await?.title,
             None => String::new(),
@@ -153,10 +147,21 @@ impl App {
         let asked = answer.context("the run's message is gone")?.parent;
         self.history(&messages, asked).await.map_err(|error| anyhow::anyhow!("{}", error.problem()))
     }
+}
 
-    async fn end(&self, run: &Run, message: &str) -> anyhow::Result<bool> {
-        tracing::info!(run = %run.id, "ending the log of an interrupted run");
-        self.runs.close_left_open(run, message).await?;
-        Ok(true)
+/// What a run goes on with, or why it cannot, in a sentence for its owner.
+fn able_to_go_on(
+    kept: Option<Kept>,
+    model: Option<ResolvedModel>,
+    so_far: &LogSoFar,
+    past: &Past,
+) -> Result<(Kept, ResolvedModel), String> {
+    let kept = kept.filter(|_| !so_far.has_ended).ok_or(INTERRUPTED)?;
+    let model = model.ok_or_else(|| {
+        format!("The server was restarted during this run, and the model {} is no longer there.", kept.model)
+    })?;
+    if past.restarts() >= MOST_RESTARTS && past.waiting() == 0 {
+        return Err(GIVEN_UP.to_owned());
     }
+    Ok((kept, model))
 }

@@ -45,6 +45,7 @@ struct Inner {
 #[derive(Debug, Default)]
 pub struct LogSoFar {
     last_seq: u64,
+    last_at: i64,
     summary: RunSummary,
     /// Questions and approvals without an answer.
     waiting: usize,
@@ -163,15 +164,20 @@ impl Runs {
     /// # Errors
     /// Where the database does not answer or holds something that is not a log.
     pub async fn left_open(&self, run: &Run) -> Result<(LogSoFar, Past), StoreError> {
-        recovery::read_past(&self.0.store, run).await
+        recovery::read(&self.0.store, run).await
     }
 
     /// Ends the log of a run that an earlier process left open, with `message` as the reason.
     ///
     /// # Errors
-    /// Where the database does not answer or holds something that is not a log.
-    pub async fn close_left_open(&self, run: &Run, message: &str) -> Result<(), StoreError> {
-        recovery::close(&self.0.store, &self.0.clock, run, message).await
+    /// Where the database does not answer.
+    pub async fn close_left_open(
+        &self,
+        run: &Run,
+        log: (LogSoFar, Past),
+        message: &str,
+    ) -> Result<(), StoreError> {
+        recovery::close(&self.0.store, &self.0.clock, run, log, message).await
     }
 
     /// Gives the runs `grace` to finish, then interrupts what is left and waits until their logs are closed.

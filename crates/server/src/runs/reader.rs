@@ -61,7 +61,12 @@ impl Reader {
                     let now = *seen.borrow_and_update();
                     match live.after(self.cursor) {
                         FromTail::Events(events) => Some(events),
-                        FromTail::Older => Some(self.page().await?),
+                        FromTail::Older => {
+                            // The end is stored before the chat has its answer; it is shown only after that.
+                            let mut events = self.page().await?;
+                            events.retain(|logged| logged.event.seq <= now.seq);
+                            Some(events)
+                        }
                         FromTail::Nothing if now.closed || seen.changed().await.is_err() => Some(Vec::new()),
                         FromTail::Nothing => None,
                     }

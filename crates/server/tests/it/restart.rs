@@ -137,7 +137,7 @@ async fn a_run_that_waits_goes_on_with_the_next_server() {
     let before: Vec<Value> = asked[0]["messages"].as_array().unwrap().clone();
     assert_eq!(asked[1]["messages"].as_array().unwrap()[..before.len()], before, "the same conversation");
     let chat = second.get(&format!("/api/v1/chats/{chat}"), &cookie).await.json();
-    assert_eq!(chat["messages"][1]["content"][0]["text"], "This one then.");
+    assert_eq!(chat["messages"][1]["content"][0]["text"], "This one then.", "{chat}");
     assert_eq!(second.app.store.unfinished_runs().await.unwrap(), []);
 }
 
