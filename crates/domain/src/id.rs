@@ -101,6 +101,10 @@ id!(
     /// One run of an agent, and the name of its log.
     RunId, "run"
 );
+id!(
+    /// Tool calls that a person has allowed for good.
+    AllowedCallId, "allow"
+);
 
 #[cfg(test)]
 mod tests {

@@ -75,6 +75,7 @@ impl Db {
             ("runs have numbers", include_str!("../migrations/sqlite/0003_runs_have_numbers.sql")),
             ("trusted connections", include_str!("../migrations/sqlite/0004_trusted_connections.sql")),
             ("runs go on", include_str!("../migrations/sqlite/0005_runs_go_on.sql")),
+            ("allowed calls", include_str!("../migrations/sqlite/0006_allowed_calls.sql")),
         ];
         migrator(migrations).run_direct(None, write.acquire().await?.connection()?, false).await?;
         let read = match in_memory {
@@ -94,6 +95,7 @@ impl Db {
             ("runs have numbers", include_str!("../migrations/postgres/0003_runs_have_numbers.sql")),
             ("trusted connections", include_str!("../migrations/postgres/0004_trusted_connections.sql")),
             ("runs go on", include_str!("../migrations/postgres/0005_runs_go_on.sql")),
+            ("allowed calls", include_str!("../migrations/postgres/0006_allowed_calls.sql")),
         ];
         migrator(migrations).run_direct(None, &mut connection, false).await?;
         connection.close().await?;

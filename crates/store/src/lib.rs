@@ -5,6 +5,7 @@
 //! in and in what is looked up alike. JSON (message content, settings, summaries) and the content of files
 //! keep it.
 
+mod allowed_calls;
 mod api_keys;
 mod chats;
 mod connections;
@@ -26,6 +27,7 @@ mod writer;
 
 use std::sync::Arc;
 
+pub use allowed_calls::AllowedCall;
 pub use api_keys::{ApiKey, NewApiKey};
 pub use chats::{Chat, ChatPage};
 pub use connections::Connection;

@@ -1,0 +1,87 @@
+//! Tool calls that people have allowed for good.
+
+use domain::{AllowedCallId, ChatId, UserId};
+use serde_json::Value;
+
+use crate::{Store, StoreError, query::Row};
+
+/// Calls that need no consent any more.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AllowedCall {
+    /// Its id.
+    pub id: AllowedCallId,
+    /// Who allowed it.
+    pub owner: UserId,
+    /// The chat it holds in; nothing where in all.
+    pub chat: Option<ChatId>,
+    /// The tool's name.
+    pub tool: String,
+    /// What the arguments have to be; nothing where any will do.
+    pub arguments: Option<Value>,
+    /// Since when.
+    pub created_at: i64,
+}
+
+impl Store {
+    /// Keeps one more.
+    ///
+    /// # Errors
+    /// `NotFound` where its owner or chat is gone, `Conflict("limit")` where the person has `most` already.
+    pub async fn allow_call(&self, allowed: &AllowedCall, most: u32) -> Result<(), StoreError> {
+        let sql = "INSERT INTO allowed_calls (id, owner, chat, tool, arguments, created_at) \
+                   SELECT $1, $2, $3, $4, $5, $6 \
+                   WHERE (SELECT count(*) FROM allowed_calls WHERE owner = $2) < $7";
+        let query = self.db().write(sql).id(allowed.id).id(allowed.owner).optional_id(allowed.chat);
+        let query = query.text(&allowed.tool).optional_json(allowed.arguments.as_ref())?;
+        let query = query.bind(allowed.created_at);
+        match query.bind(i64::from(most)).execute().await? {
+            0 => Err(StoreError::Conflict("limit")),
+            _ => Ok(()),
+        }
+    }
+
+    /// What a person has allowed in this chat and in all of them, oldest first.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn allowed_calls_in(
+        &self,
+        owner: UserId,
+        chat: Option<ChatId>,
+    ) -> Result<Vec<AllowedCall>, StoreError> {
+        let sql = "SELECT id, owner, chat, tool, arguments, created_at FROM allowed_calls \
+                   WHERE owner = $1 AND (chat IS NULL OR chat = $2) ORDER BY created_at, id";
+        let rows = self.db().read(sql).id(owner).optional_id(chat).fetch_all().await?;
+        rows.iter().map(read).collect()
+    }
+
+    /// All that a person has allowed, oldest first.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn allowed_calls(&self, owner: UserId) -> Result<Vec<AllowedCall>, StoreError> {
+        let sql = "SELECT id, owner, chat, tool, arguments, created_at FROM allowed_calls \
+                   WHERE owner = $1 ORDER BY created_at, id";
+        self.db().read(sql).id(owner).fetch_all().await?.iter().map(read).collect()
+    }
+
+    /// Takes one back.
+    ///
+    /// # Errors
+    /// `NotFound` where the person has no such one.
+    pub async fn ask_again(&self, owner: UserId, id: AllowedCallId) -> Result<(), StoreError> {
+        let sql = "DELETE FROM allowed_calls WHERE id = $1 AND owner = $2";
+        self.db().write(sql).id(id).id(owner).execute_on_one().await
+    }
+}
+
+fn read(row: &Row) -> Result<AllowedCall, StoreError> {
+    Ok(AllowedCall {
+        id: row.id("id")?,
+        owner: row.id("owner")?,
+        chat: row.optional_id("chat")?,
+        tool: row.get("tool")?,
+        arguments: row.optional_json("arguments")?,
+        created_at: row.get("created_at")?,
+    })
+}
