@@ -12,10 +12,14 @@ use domain::{Problem, ProblemCode, Usage};
 pub struct Limits {
     /// Model calls of one agent.
     pub steps: u32,
+    /// Model calls of all agents.
+    pub all_steps: u32,
     /// Tokens of all model calls of all agents, input and output.
     pub tokens: u64,
-    /// Wall-clock time, waiting for people included.
+    /// Time in which anything of it does something; while all of it waits for people, it does not count.
     pub time: Duration,
+    /// How long it waits for a person each time.
+    pub waiting: Duration,
     /// Millionths of a US dollar, where prices are known.
     pub cost_micro_usd: u64,
     /// How deep sub-agents may nest: 1 means that sub-agents start none.
@@ -28,12 +32,17 @@ pub struct Limits {
     pub tool_time: Duration,
 }
 
+/// As good as no limit on a time: ten years. A longer time overflows what timers can hold.
+pub const NO_TIME_LIMIT: Duration = Duration::from_secs(315_360_000);
+
 impl Default for Limits {
     fn default() -> Self {
         Self {
             steps: 50,
+            all_steps: 1_000,
             tokens: 2_000_000,
             time: Duration::from_secs(3600),
+            waiting: Duration::from_secs(7 * 24 * 3600),
             cost_micro_usd: 5_000_000,
             depth: 3,
             parallel_calls: 8,
@@ -79,6 +88,8 @@ pub(crate) struct Budget {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Used {
     pub(crate) usage: Usage,
+    /// Model calls.
+    pub(crate) steps: u32,
     /// Nothing where no price is known.
     pub(crate) cost_micro_usd: Option<u64>,
 }
@@ -87,6 +98,7 @@ impl Used {
     /// Adds a model call.
     pub(crate) fn add(&mut self, usage: Usage, cost_micro_usd: Option<u64>) {
         self.usage += usage;
+        self.steps = self.steps.saturating_add(1);
         if let Some(cost) = cost_micro_usd {
             self.cost_micro_usd = Some(self.cost_micro_usd.unwrap_or(0).saturating_add(cost));
         }
@@ -111,23 +123,39 @@ impl Budget {
         *self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Refuses once tokens or money are spent.
+    /// Refuses once tokens, money or steps are spent.
     pub(crate) fn check(&self) -> Result<(), Problem> {
-        let used = self.used();
-        let tokens = used.usage.total_tokens();
-        if tokens >= self.limits.tokens {
-            return Err(limit_reached(format!(
-                "The run used {tokens} tokens and its limit is {}. It ends with what it has.",
-                self.limits.tokens
-            )));
+        match self.beyond(|limit| limit) {
+            Some(what) => Err(limit_reached(format!("The run {what}. It ends with what it has."))),
+            None => Ok(()),
         }
-        match used.cost_micro_usd {
-            Some(cost) if cost >= self.limits.cost_micro_usd => Err(limit_reached(format!(
-                "The run cost {} and its limit is {}. It ends with what it has.",
-                dollars(cost),
-                dollars(self.limits.cost_micro_usd)
-            ))),
-            _ => Ok(()),
+    }
+
+    /// What is nearly spent, where anything is: then there is just enough left for an answer.
+    pub(crate) fn nearly_spent(&self, time: Duration) -> Option<Problem> {
+        let limit = self.limits.time;
+        let what = if time >= limit.mul_f64(0.9) {
+            Some(format!("worked for {} of the {} seconds it has", time.as_secs(), limit.as_secs()))
+        } else {
+            self.beyond(|limit| limit.saturating_sub((limit / 10).max(1)))
+        };
+        what.map(|what| limit_reached(format!("The run {what}. It ends with the answer it has.")))
+    }
+
+    /// What has reached its share of the limit, in words.
+    fn beyond(&self, share: impl Fn(u64) -> u64) -> Option<String> {
+        let (used, limits) = (self.used(), &self.limits);
+        let tokens = used.usage.total_tokens();
+        let cost = used.cost_micro_usd.unwrap_or(0);
+        let (steps, all_steps) = (u64::from(used.steps), u64::from(limits.all_steps));
+        if tokens >= share(limits.tokens) {
+            Some(format!("used {tokens} tokens and its limit is {}", limits.tokens))
+        } else if used.cost_micro_usd.is_some() && cost >= share(limits.cost_micro_usd) {
+            Some(format!("cost {} and its limit is {}", dollars(cost), dollars(limits.cost_micro_usd)))
+        } else if steps >= share(all_steps) {
+            Some(format!("took {steps} steps with all its agents and its limit is {all_steps}"))
+        } else {
+            None
         }
     }
 }

@@ -2,14 +2,13 @@
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
-use domain::{EventBody, Message, event::Decision, message::arguments_value};
+use domain::{EventBody, Message, message::arguments_value};
 use futures_util::{FutureExt, StreamExt, stream};
 use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::{
-    asks::ApprovalAnswer,
-    past::{PastApproval, PastDecision},
+    consent::{Consent, consent, without_asking},
     step::{RequestedCall, millis},
     tool::{Tool, ToolContext, ToolFailure, Toolbox},
     turns::AgentContext,
@@ -132,19 +131,11 @@ async fn consent_and_run(
     call: &str,
     arguments: Value,
 ) -> Finished {
-    let mut arguments = arguments;
-    if tools.needs_approval(tool.name()) {
-        let answer = ask(agent, tool, call, &arguments).await;
-        if answer.decision != Decision::Allow {
-            let why = answer.reason.filter(|reason| !reason.trim().is_empty());
-            let why =
-                why.map_or_else(|| "no reason was given".to_owned(), |why| format!("the reason: {why}"));
-            let refusal =
-                ToolFailure(format!("The person did not allow this call; {why}. Do not repeat it."));
-            return Finished::refused(arguments, refusal);
-        }
-        arguments = answer.arguments.unwrap_or(arguments);
-    }
+    let (arguments, given) = match consent(agent, tools, tool, call, &arguments).await {
+        Ok(Consent::Asked(edited)) => (edited.unwrap_or(arguments), None),
+        Ok(Consent::Given(remembered)) => (arguments, remembered),
+        Err(refusal) => return Finished::refused(arguments, refusal),
+    };
     let started = EventBody::ToolStarted {
         call: call.to_owned(),
         name: tool.name().to_owned(),
@@ -156,6 +147,10 @@ async fn consent_and_run(
     } else {
         // Whoever takes over after a crash must know that this may have happened.
         agent.emitter.emit_stored(started).await;
+    }
+    if let Some(remembered) = given {
+        let message = without_asking(remembered).to_owned();
+        agent.emitter.emit(EventBody::ToolProgress { call: call.to_owned(), message }).await;
     }
     run_now(agent, tool, call, arguments).await
 }
@@ -170,43 +165,9 @@ async fn run_again(agent: &Arc<AgentContext>, tool: &Arc<Tool>, call: &str, argu
 
 async fn run_now(agent: &Arc<AgentContext>, tool: &Arc<Tool>, call: &str, arguments: Value) -> Finished {
     let began = Instant::now();
+    let _busy = (!tool.kind().waits).then(|| agent.run.work_time.busy());
     let result = run_tool(agent, tool, call, arguments.clone()).await;
     Finished { arguments, result, took: began.elapsed(), in_doubt: false }
-}
-
-async fn ask(agent: &Arc<AgentContext>, tool: &Arc<Tool>, call: &str, arguments: &Value) -> ApprovalAnswer {
-    let past = agent.run.past.of_call(call).and_then(|past| past.approval.as_ref());
-    let (approval, waiting) = match past {
-        Some(PastApproval { id, answer: None }) => {
-            // It was asked before the server was restarted.
-            (id.clone(), agent.run.asks.approval(id, Arc::clone(tool)))
-        }
-        Some(PastApproval { answer: Some(past), .. }) if !past.edited => {
-            let PastDecision { decision, reason, .. } = past.clone();
-            return ApprovalAnswer { decision, arguments: None, reason };
-        }
-        Some(_) | None => {
-            let approval = agent.next_item('p');
-            let waiting = agent.run.asks.approval(&approval, Arc::clone(tool));
-            let (approval, call, name) = (approval, call.to_owned(), tool.name().to_owned());
-            let arguments = arguments.clone();
-            let asked = EventBody::ApprovalAsked { approval: approval.clone(), call, name, arguments };
-            agent.emitter.emit(asked).await;
-            (approval, waiting)
-        }
-    };
-    let withdrawn = ApprovalAnswer { decision: Decision::Withdrawn, arguments: None, reason: None };
-    let answer = waiting.await.unwrap_or(withdrawn);
-    agent
-        .emitter
-        .emit(EventBody::ApprovalAnswered {
-            approval,
-            decision: answer.decision,
-            reason: answer.reason.clone(),
-            edited: answer.arguments.is_some(),
-        })
-        .await;
-    answer
 }
 
 async fn run_tool(

@@ -25,8 +25,10 @@ pub struct Past {
     calls: HashMap<String, PastCall>,
     open: OpenItems,
     used: Used,
-    /// From the first event to the last, without the times the server was down.
+    /// From the first event to the last, without the times the server was down or people were waited for.
     time_ms: u64,
+    /// When the run goes on, by the server's clock.
+    now_ms: i64,
     last_at: Option<i64>,
     restarts: u32,
 }
@@ -60,8 +62,7 @@ pub(crate) struct PastCall {
     pub(crate) started: Option<Value>,
     pub(crate) finished: Option<PastResult>,
     pub(crate) approval: Option<PastApproval>,
-    /// The question's id, and the answer where there was one.
-    pub(crate) question: Option<(String, Option<String>)>,
+    pub(crate) question: Option<PastQuestion>,
     /// The sub-agent that it started.
     pub(crate) sub_agent: Option<AgentPath>,
 }
@@ -75,8 +76,19 @@ pub(crate) struct PastResult {
 #[derive(Debug)]
 pub(crate) struct PastApproval {
     pub(crate) id: String,
+    pub(crate) asked_at: i64,
     pub(crate) answer: Option<PastDecision>,
 }
+
+#[derive(Debug, Clone)]
+pub(crate) struct PastQuestion {
+    pub(crate) id: String,
+    pub(crate) asked_at: i64,
+    pub(crate) end: Option<PastAnswer>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct PastAnswer(pub(crate) Option<String>);
 
 #[derive(Debug, Clone)]
 pub(crate) struct PastDecision {
@@ -131,11 +143,11 @@ impl Past {
                 self.agent(agent).end = Some((*outcome, result.clone()));
             }
             EventBody::RunResumed {} => self.restarts += 1,
-            body => self.push_to_call(agent, body),
+            body => self.push_to_call(agent, *at, body),
         }
     }
 
-    fn push_to_call(&mut self, agent: &AgentPath, body: &EventBody) {
+    fn push_to_call(&mut self, agent: &AgentPath, asked_at: i64, body: &EventBody) {
         match body {
             EventBody::ToolArgumentsDelta { call, delta } => self.call(call).written.push_str(delta),
             EventBody::ToolStarted { call, arguments, .. } => {
@@ -152,9 +164,10 @@ impl Past {
             EventBody::ToolHandedOver { call, .. } => self.call(call).handed_over = true,
             EventBody::ApprovalAsked { approval, call, .. } => {
                 self.number(agent, approval);
-                self.call(call).approval = Some(PastApproval { id: approval.clone(), answer: None });
+                let asked = PastApproval { id: approval.clone(), asked_at, answer: None };
+                self.call(call).approval = Some(asked);
             }
-            EventBody::ApprovalAnswered { approval, decision, reason, edited } => {
+            EventBody::ApprovalAnswered { approval, decision, reason, edited, .. } => {
                 let asked = self.calls.values_mut().filter_map(|call| call.approval.as_mut());
                 if let Some(asked) = asked.into_iter().find(|asked| asked.id == *approval) {
                     let (decision, reason, edited) = (*decision, reason.clone(), *edited);
@@ -163,33 +176,34 @@ impl Past {
             }
             EventBody::QuestionAsked { question, call, .. } => {
                 self.number(agent, question);
-                self.call(call).question = Some((question.clone(), None));
+                let asked = PastQuestion { id: question.clone(), asked_at, end: None };
+                self.call(call).question = Some(asked);
             }
             EventBody::QuestionAnswered { question, answer } => {
                 let asked = self.calls.values_mut().filter_map(|call| call.question.as_mut());
-                if let Some(asked) = asked.into_iter().find(|(id, _)| id == question) {
-                    asked.1.clone_from(answer);
+                if let Some(asked) = asked.into_iter().find(|asked| asked.id == *question) {
+                    asked.end = Some(PastAnswer(answer.clone()));
                 }
             }
             _ => {}
         }
     }
 
+    /// Says when the run goes on, milliseconds since 1970-01-01 UTC by the server's clock.
+    pub fn goes_on_at(&mut self, now_ms: i64) {
+        self.now_ms = now_ms;
+    }
+
+    /// What is left of `limit` for something that began at `since`.
+    pub(crate) fn left_of(&self, since: i64, limit: Duration) -> Duration {
+        let over = u64::try_from(self.now_ms.saturating_sub(since)).unwrap_or(0);
+        limit.saturating_sub(Duration::from_millis(over))
+    }
+
     /// How often the run went on after a restart since it last did something.
     #[must_use]
     pub fn restarts(&self) -> u32 {
         self.restarts
-    }
-
-    /// Questions and approvals that nobody has answered.
-    #[must_use]
-    pub fn waiting(&self) -> usize {
-        let waits = |call: &&PastCall| {
-            call.finished.is_none()
-                && (call.approval.as_ref().is_some_and(|asked| asked.answer.is_none())
-                    || call.question.as_ref().is_some_and(|(_, answer)| answer.is_none()))
-        };
-        self.calls.values().filter(waits).count()
     }
 
     /// How much of the run's time is over.
@@ -219,7 +233,7 @@ impl Past {
     /// The events that end the log as it stands, with `message` as the reason.
     pub fn end(&mut self, message: &str) -> Vec<(AgentPath, EventBody)> {
         let mut events = self.open.close(&AgentPath::main(), Outcome::Failed, message);
-        let Used { usage, cost_micro_usd } = self.used;
+        let Used { usage, cost_micro_usd, .. } = self.used;
         let problem = Some(Problem::new(ProblemCode::Interrupted, message));
         let end = EventBody::RunFinished { outcome: Outcome::Failed, problem, usage, cost_micro_usd };
         events.push((AgentPath::main(), end));
@@ -273,10 +287,15 @@ impl Past {
     }
 
     fn count_time(&mut self, at: i64, body: &EventBody) {
-        // What lies before it is the time the server was down.
-        let was_down = matches!(body, EventBody::RunResumed {});
+        // What lies before these is the time the server was down, or a person thought.
+        let does_not_count = matches!(
+            body,
+            EventBody::RunResumed {}
+                | EventBody::ApprovalAnswered { .. }
+                | EventBody::QuestionAnswered { .. }
+        );
         if let Some(last) = self.last_at
-            && !was_down
+            && !does_not_count
         {
             self.time_ms += u64::try_from(at.saturating_sub(last)).unwrap_or(0);
         }

@@ -9,9 +9,10 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Agents, AnswerForm, Asks, Emitter, Limits, Past, Prices, Workspace,
+    Agents, AnswerForm, Asks, Consents, Emitter, Limits, Past, Prices, Workspace,
     budget::{Budget, limit_reached},
     turns::{AgentContext, Stop, take_turns},
+    work_time::WorkTime,
 };
 
 /// How to call the model.
@@ -61,6 +62,8 @@ pub struct RunRequest {
     pub workspace: Workspace,
     /// When to end it.
     pub limits: Limits,
+    /// Which calls need consent.
+    pub consents: Consents,
     /// What it did before the server was stopped.
     pub past: Past,
     /// Whether it goes on when the server is started again. If not, the end of the server ends it.
@@ -77,6 +80,8 @@ pub(crate) struct RunContext {
     pub(crate) workspace: Workspace,
     pub(crate) limits: Limits,
     pub(crate) budget: Budget,
+    pub(crate) work_time: WorkTime,
+    pub(crate) consents: Consents,
     pub(crate) asks: Asks,
     pub(crate) past: Past,
 }
@@ -98,7 +103,8 @@ struct End(Outcome, Option<Problem>);
 /// the work is all it takes to stop every model call, tool and sub-agent at once.
 pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSignals) {
     let RunRequest { chat, message, mut agents, client_tools, model, .. } = request;
-    let RunRequest { settings, wishes, history, workspace, limits, mut past, outlives_server, .. } = request;
+    let RunRequest { settings, wishes, history, workspace, limits, consents, mut past, .. } = request;
+    let outlives_server = request.outlives_server;
     if !client_tools.is_empty() {
         agents.main.tools = agents.main.tools.with_client_tools(&client_tools);
     }
@@ -108,10 +114,21 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
     } else {
         emitter.emit(EventBody::RunStarted { chat, message, model: model.name().to_owned() }).await;
     }
-    let (budget, time_left) =
-        (Budget::new(limits, settings.prices, past.used()), limits.time.saturating_sub(past.time()));
-    let context =
-        Arc::new(RunContext { agents, model, settings, wishes, workspace, limits, budget, asks, past });
+    let budget = Budget::new(limits, settings.prices, past.used());
+    let work_time = WorkTime::new(past.time());
+    let context = Arc::new(RunContext {
+        agents,
+        model,
+        settings,
+        wishes,
+        workspace,
+        limits,
+        budget,
+        work_time,
+        consents,
+        asks,
+        past,
+    });
     let main = Arc::new(AgentContext::main(Arc::clone(&context), emitter.clone()));
     let work = AssertUnwindSafe(take_turns(main, history)).catch_unwind();
     let end = tokio::select! {
@@ -123,7 +140,7 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
             }
             interrupted()
         }
-        () = tokio::time::sleep(time_left) => time_is_up(limits),
+        () = context.work_time.reaches(limits.time) => time_is_up(limits),
         result = work => match result {
             Ok(result) => end_of(result),
             Err(_) => fault(),
@@ -143,7 +160,8 @@ fn end_of(result: Result<String, Stop>) -> End {
 
 fn time_is_up(limits: Limits) -> End {
     let seconds = limits.time.as_secs();
-    let message = format!("The run took {seconds} seconds, which is its limit. It ends with what it has.");
+    let message =
+        format!("The run worked for {seconds} seconds, which is its limit. It ends with what it has.");
     End(Outcome::Limited, Some(limit_reached(message)))
 }
 

@@ -66,6 +66,7 @@ pub(crate) async fn call_model(
         answer_format,
         extra: Some(&agent.run.wishes.extra),
     };
+    let _busy = agent.run.work_time.busy();
     let mut call = agent.run.model.call(&request);
     let mut step = Step::new(agent);
     while let Some(event) = call.next().await {

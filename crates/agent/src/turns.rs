@@ -134,12 +134,12 @@ pub(crate) async fn take_turns(agent: Arc<AgentContext>, history: Vec<Message>) 
             agent.status("Thinking…").await;
         }
         // The last step has no tools, so that the agent answers with what it has.
-        let is_last = step == limit && step > 1;
-        if is_last {
+        let end = last_step(&agent, step, past.is_some());
+        if end.is_some() {
             messages.push(Message::text(Role::User, LAST_STEP));
         }
         let left_out = fit_context(&agent, &mut messages);
-        let offered = if is_last { Toolbox::default() } else { tools.clone() };
+        let offered = if end.is_some() { Toolbox::default() } else { tools.clone() };
         let answer = match past {
             Some(answer) => answer,
             None => {
@@ -153,7 +153,10 @@ pub(crate) async fn take_turns(agent: Arc<AgentContext>, history: Vec<Message>) 
                 Some(form) => write_in_form(&agent, form, messages, answer).await?,
                 None => answered(&agent, answer).await,
             };
-            return if is_last { Err(out_of_steps(&agent, text).await) } else { Ok(text) };
+            return match end {
+                Some(problem) => Err(out_of_budget(&agent, problem, text).await),
+                None => Ok(text),
+            };
         }
         let results = run_calls(&agent, &offered, &answer.calls).await;
         if hand_over(&agent, &offered, &answer.calls).await {
@@ -162,7 +165,21 @@ pub(crate) async fn take_turns(agent: Arc<AgentContext>, history: Vec<Message>) 
         messages.push(answer.into_message());
         messages.extend(results);
     }
-    Err(out_of_steps(&agent, String::new()).await)
+    let problem = out_of_steps(&agent);
+    Err(out_of_budget(&agent, problem, String::new()).await)
+}
+
+/// Why this step is the agent's last, where it is. One whose answer is known from before was judged then.
+fn last_step(agent: &AgentContext, step: u32, is_past: bool) -> Option<Problem> {
+    if step == 1 {
+        None
+    } else if step == agent.run.limits.steps {
+        Some(out_of_steps(agent))
+    } else if is_past {
+        None
+    } else {
+        agent.run.budget.nearly_spent(agent.run.work_time.spent())
+    }
 }
 
 /// Gives the calls of the caller's own tools to the caller, ours having been run. Whether there were any.
@@ -182,7 +199,7 @@ async fn hand_over(agent: &AgentContext, tools: &Toolbox, calls: &[RequestedCall
     handed_over
 }
 
-const LAST_STEP: &str = "You have reached the limit on steps. You have no tools any more: give your best \
+const LAST_STEP: &str = "You have reached a limit of this run. You have no tools any more: give your best \
     answer from what you know now, and say what is left undone.";
 
 async fn answered(agent: &AgentContext, answer: Answer) -> String {
@@ -214,10 +231,12 @@ pub(crate) async fn check_budget(agent: &AgentContext) -> Result<(), Stop> {
     }
 }
 
-async fn out_of_steps(agent: &AgentContext, text: String) -> Stop {
+fn out_of_steps(agent: &AgentContext) -> Problem {
     let steps = agent.run.limits.steps;
-    let problem =
-        limit_reached(format!("The agent took {steps} steps, which is its limit. It ends with what it has."));
+    limit_reached(format!("The agent took {steps} steps, which is its limit. It ends with what it has."))
+}
+
+async fn out_of_budget(agent: &AgentContext, problem: Problem, text: String) -> Stop {
     agent.notice(NoticeLevel::Warning, problem.message.clone()).await;
     Stop::Limited { problem, text }
 }

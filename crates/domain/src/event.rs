@@ -1,7 +1,11 @@
 //! The one event: everything a run does is a numbered `RunEvent` in the run's log.
 
+mod values;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+pub use values::{Decision, NoticeLevel, Outcome, Remembered, Source, Todo, TodoStatus};
 
 use crate::{AgentPath, ChatId, MessageId, Problem, RunId, Usage};
 
@@ -184,6 +188,14 @@ pub enum EventBody {
         /// The arguments it would run with.
         #[cfg_attr(feature = "typescript", ts(type = "unknown"))]
         arguments: Value,
+        /// Whether the consent may be given for further calls too.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
+        may_remember: bool,
+        /// How long it waits, milliseconds; without an end where absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]
+        expires_in_ms: Option<u64>,
     },
     /// The person decided, or the run ended first.
     ApprovalAnswered {
@@ -197,6 +209,10 @@ pub enum EventBody {
         reason: Option<String>,
         /// Whether the person changed the arguments.
         edited: bool,
+        /// Where such calls are allowed from now on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional))]
+        remembered: Option<Remembered>,
     },
     /// An agent asks the person something and waits.
     QuestionAsked {
@@ -208,8 +224,12 @@ pub enum EventBody {
         text: String,
         /// Suggested answers; any other text is allowed too.
         options: Vec<String>,
+        /// How long it waits, milliseconds; without an end where absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]
+        expires_in_ms: Option<u64>,
     },
-    /// The person answered; `answer` is empty where the run ended first.
+    /// The person answered; `answer` is empty where nobody did in time or the run ended first.
     QuestionAnswered {
         /// The question.
         question: String,
@@ -308,88 +328,6 @@ pub const RESUMED: &str = "The server was restarted; the run goes on from where 
 pub fn seq_after_restart(last: u64) -> u64 {
     const STEP: u64 = 1_000_000;
     if last == 0 { 1 } else { (last / STEP + 1) * STEP + 1 }
-}
-
-/// How a run or a sub-agent ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// The agent gave its answer.
-    Completed,
-    /// Somebody stopped it.
-    Cancelled,
-    /// A fault ended it.
-    Failed,
-    /// A limit ended it; what it had written stands.
-    Limited,
-    /// It waits for the caller to run the tools that were handed over.
-    HandedOver,
-}
-
-/// What a person decided about a tool call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-#[serde(rename_all = "snake_case")]
-pub enum Decision {
-    /// Run it.
-    Allow,
-    /// Do not run it; the model is told.
-    Deny,
-    /// Nobody decided before the run ended.
-    Withdrawn,
-}
-
-/// How much a notice matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-#[serde(rename_all = "snake_case")]
-pub enum NoticeLevel {
-    /// Good to know.
-    Info,
-    /// Something was lost or slow.
-    Warning,
-    /// Something failed.
-    Error,
-}
-
-/// One task of a plan.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct Todo {
-    /// What is to be done.
-    pub content: String,
-    /// How far it is.
-    pub status: TodoStatus,
-}
-
-/// How far a task is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-#[serde(rename_all = "snake_case")]
-pub enum TodoStatus {
-    /// Not begun.
-    Pending,
-    /// Being done now.
-    InProgress,
-    /// Done.
-    Completed,
-}
-
-/// Where a statement comes from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct Source {
-    /// The number it is cited by, as text.
-    pub id: String,
-    /// Its title.
-    pub title: String,
-    /// Its address.
-    pub url: String,
-    /// The words it is cited for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "typescript", ts(optional))]
-    pub quote: Option<String>,
 }
 
 /// Whom an event is for.

@@ -7,10 +7,11 @@ use std::{
     collections::BTreeMap,
     net::SocketAddr,
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
-use agent::Limits;
+use agent::{Limits, NO_TIME_LIMIT, Rule};
 use llm::{BaseUrl, Secret};
 use serde::Deserialize;
 use toml::Table;
@@ -58,6 +59,8 @@ pub struct Config {
     pub connection_limit: usize,
     /// How long to wait for open requests when stopping.
     pub drain: Duration,
+    /// Which tool calls wait for consent, beyond what each tool asks for by itself.
+    pub approvals: Arc<[Rule]>,
     /// What one run may use.
     pub limits: Limits,
     /// How long to wait for a model's first token.
@@ -166,6 +169,7 @@ struct Raw {
     body_limit_mb: u32,
     connection_limit: u32,
     drain_seconds: u32,
+    approvals: Vec<Rule>,
     limits: RawLimits,
     model_timeouts: RawTimeouts,
     log: Log,
@@ -175,8 +179,10 @@ struct Raw {
 #[serde(deny_unknown_fields)]
 struct RawLimits {
     steps: u32,
+    all_steps: u32,
     tokens: u64,
     seconds: u64,
+    waiting_hours: u32,
     usd: f64,
     depth: u32,
     parallel: u32,
@@ -270,6 +276,7 @@ impl Raw {
             body_limit_bytes: self.body_limit_mb as usize * 1_000_000,
             connection_limit: self.connection_limit as usize,
             drain: Duration::from_secs(self.drain_seconds.into()),
+            approvals: self.approvals.into(),
             limits: self.limits.check()?,
             first_token_timeout: timeout("first_token_seconds", self.model_timeouts.first_token_seconds)?,
             idle_timeout: timeout("idle_seconds", self.model_timeouts.idle_seconds)?,
@@ -304,15 +311,21 @@ impl RawLimits {
         let cost_micro_usd = if self.usd == 0.0 { u64::MAX } else { (self.usd * 1e6).round() as u64 };
         Ok(Limits {
             steps: if self.steps == 0 { u32::MAX } else { self.steps },
+            all_steps: if self.all_steps == 0 { u32::MAX } else { self.all_steps },
             tokens: if self.tokens == 0 { u64::MAX } else { self.tokens },
-            // Ten years: a longer time overflows what timers can hold.
-            time: Duration::from_secs(if self.seconds == 0 { 315_360_000 } else { self.seconds }),
+            time: time_limit(self.seconds),
+            waiting: time_limit(u64::from(self.waiting_hours) * 3600),
             cost_micro_usd,
             depth: self.depth as usize,
             parallel_calls: self.parallel as usize,
             ..Limits::default()
         })
     }
+}
+
+/// 0 is no limit.
+fn time_limit(seconds: u64) -> Duration {
+    if seconds == 0 { NO_TIME_LIMIT } else { Duration::from_secs(seconds).min(NO_TIME_LIMIT) }
 }
 
 fn timeout(name: &str, seconds: u64) -> anyhow::Result<Duration> {

@@ -114,7 +114,8 @@ impl App {
         if kept.is_some() && model.is_none() && model_may_come {
             return Ok(false);
         }
-        let (so_far, past) = self.runs.left_open(run).await?;
+        let (so_far, mut past) = self.runs.left_open(run).await?;
+        past.goes_on_at(self.clock.now_ms());
         let (mut kept, model) = match able_to_go_on(kept, model, &so_far, &past) {
             Ok(able) => able,
             Err(why_not) => {
@@ -132,7 +133,7 @@ impl App {
             None => self.history_of(run).await?,
         };
         let (work, workspace) = kept.work(history, model);
-        let mut request = self.request(work, workspace, run.chat, run.message);
+        let mut request = self.request(run.owner, work, workspace, run.chat, run.message).await?;
         request.past = past;
         tracing::info!(run = %run.id, "going on with a run of before the restart");
         self.runs.go_on(NewLiveRun { run: run.id, owner: run.owner, title, request }, so_far);
@@ -160,7 +161,7 @@ fn able_to_go_on(
     let model = model.ok_or_else(|| {
         format!("The server was restarted during this run, and the model {} is no longer there.", kept.model)
     })?;
-    if past.restarts() >= MOST_RESTARTS && past.waiting() == 0 {
+    if past.restarts() >= MOST_RESTARTS && !so_far.is_waiting() {
         return Err(GIVEN_UP.to_owned());
     }
     Ok((kept, model))

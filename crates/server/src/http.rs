@@ -2,6 +2,7 @@
 
 mod activity;
 mod ag_ui;
+mod allowed_calls;
 mod chat_stream;
 mod chats;
 mod connections;
@@ -10,6 +11,7 @@ mod cors;
 mod debug_chat;
 mod files;
 mod health;
+mod inbox;
 mod keys;
 mod messages;
 mod models;
@@ -88,6 +90,10 @@ pub fn table() -> Vec<Route> {
         get(User, "/api/v1/chats/{chat}/files", files::list),
         get(User, "/api/v1/chats/{chat}/files/content", files::content),
         get(User, "/api/v1/activity", activity::get),
+        // What waits for a person, and what needs no consent any more
+        get(User, "/api/v1/inbox", inbox::list),
+        get(User, "/api/v1/allowed-calls", allowed_calls::list),
+        delete(User, "/api/v1/allowed-calls/{allowed}", allowed_calls::delete),
         // Runs
         get(User, "/runs/{run}", runs::get),
         get(User, "/runs/{run}/events", runs::events),

@@ -6,6 +6,7 @@ pub mod auth;
 pub mod cli;
 pub mod clock;
 pub mod config;
+mod consents;
 pub mod discover;
 pub mod error;
 pub mod extract;

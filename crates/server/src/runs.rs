@@ -48,7 +48,7 @@ pub struct LogSoFar {
     last_at: i64,
     summary: RunSummary,
     /// Questions and approvals without an answer.
-    waiting: usize,
+    waiting: Vec<Arc<Logged>>,
     /// Whether all but the note of its end was done.
     pub has_ended: bool,
 }
@@ -63,6 +63,14 @@ pub struct NewLiveRun {
     pub title: String,
     /// What the agent needs.
     pub request: RunRequest,
+}
+
+impl LogSoFar {
+    /// Whether it waits for a person.
+    #[must_use]
+    pub fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
 }
 
 impl Runs {
@@ -82,19 +90,11 @@ impl Runs {
 
     /// Starts it where its log has come to; its request knows its past.
     pub fn go_on(&self, new: NewLiveRun, before: LogSoFar) {
-        let NewLiveRun { run, owner, title, request } = new;
         let (emitter, events) = Emitter::channel(EMITTER_CAPACITY);
         let stop = StopSignals { cancel: CancellationToken::new(), shutdown: self.0.shutdown.clone() };
         let asks = Asks::default();
-        let live = Arc::new(LiveRun::new(
-            run,
-            owner,
-            request.chat,
-            title,
-            asks.clone(),
-            stop.cancel.clone(),
-            &before,
-        ));
+        let live = Arc::new(LiveRun::new(&new, asks.clone(), stop.cancel.clone(), &before));
+        let NewLiveRun { run, request, .. } = new;
         self.lock().insert(run, Arc::clone(&live));
         let state = if live.is_waiting() { ActivityState::Waiting } else { ActivityState::Running };
         self.0.announce(&live, state);

@@ -6,7 +6,7 @@ use agent::{Agents, CallWishes, ModelSettings, Past, RunRequest, Workspace, hist
 use domain::{ChatId, Message, MessageId, Part, Role, RunEvent, RunId, UserId};
 use llm::ToolSpec;
 use serde_json::Value;
-use store::{Chat, ChatMessage, NewRun, NewTurn};
+use store::{Chat, ChatMessage, NewRun, NewTurn, StoreError};
 
 use crate::{
     app::App,
@@ -200,7 +200,7 @@ impl App {
         if let Some(input) = &input {
             self.store.keep_run_input(run, input).await?;
         }
-        let request = self.request(work, workspace, None, None);
+        let request = self.request(owner, work, workspace, None, None).await?;
         self.runs.start(NewLiveRun { run, owner, title: String::new(), request });
         Ok(run)
     }
@@ -292,18 +292,20 @@ impl App {
             chat.title = title_of(&user.content);
             self.store.rename_chat(chat.owner, chat.id, &chat.title, now).await?;
         }
-        let request = self.request(work, chat.id.to_string(), Some(chat.id), Some(assistant.id));
+        let request =
+            self.request(chat.owner, work, chat.id.to_string(), Some(chat.id), Some(assistant.id)).await?;
         self.runs.start(NewLiveRun { run, owner: chat.owner, title: chat.title, request });
         Ok(Exchange { user, assistant, run })
     }
 
-    pub(crate) fn request(
+    pub(crate) async fn request(
         &self,
+        owner: UserId,
         Work { history, model, client_tools, worker, wishes, outlives_server, .. }: Work,
         workspace: String,
         chat: Option<ChatId>,
         message: Option<MessageId>,
-    ) -> RunRequest {
+    ) -> Result<RunRequest, StoreError> {
         let clock = self.clock.clone();
         let agents = match worker {
             Worker::Agent if model.id == TOUR => tour::agents(&self.agents),
@@ -316,7 +318,8 @@ impl App {
             context_tokens: model.context_tokens,
             prices: model.prices,
         };
-        RunRequest {
+        let consents = self.consents(owner, chat).await?;
+        Ok(RunRequest {
             chat,
             message,
             agents,
@@ -327,9 +330,10 @@ impl App {
             history,
             workspace: Workspace::new(self.store.clone(), workspace, Arc::new(move || clock.now_ms())),
             limits: self.config.limits,
+            consents,
             past: Past::default(),
             outlives_server,
-        }
+        })
     }
 
     /// The conversation from the beginning to `leaf`, as the model has to see it.

@@ -119,7 +119,7 @@ fn told(body: &EventBody) -> Option<(DebugKind, DebugSource, Value, String)> {
             let data = json!({"call": call, "name": name, "result": result, "durationMs": duration_ms});
             (kind, Backend, data, format!("{name} {how}"))
         }
-        EventBody::ApprovalAsked { approval, call, name, arguments } => (
+        EventBody::ApprovalAsked { approval, call, name, arguments, .. } => (
             Request,
             Backend,
             json!({"approval": approval, "call": call, "arguments": arguments}),

@@ -84,10 +84,10 @@ impl DetailsEncoder {
             EventBody::ToolFinished { call, name, arguments, result, .. } => {
                 self.add(call, finished(call, name, arguments, result), out);
             }
-            EventBody::ApprovalAsked { approval, call, name, arguments } => {
+            EventBody::ApprovalAsked { approval, call, name, arguments, .. } => {
                 out.push(&Payload::Approval { approval_id: approval, tool_id: call, name, args: arguments });
             }
-            EventBody::QuestionAsked { question, call, text, options } => {
+            EventBody::QuestionAsked { question, call, text, options, .. } => {
                 let (question_id, tool_id) = (question, call);
                 out.push(&Payload::Question { question_id, tool_id, question: text, options });
             }

@@ -116,11 +116,11 @@ impl MarkupEncoder {
             EventBody::ToolHandedOver { name, .. } => {
                 self.step(format!("**🔧 {}:** for you to run", markdown_line(name)), out);
             }
-            EventBody::ApprovalAsked { approval, call, name, arguments } => {
+            EventBody::ApprovalAsked { approval, call, name, arguments, .. } => {
                 self.step(format!("**⏸ {}:** waits for consent", markdown_line(name)), out);
                 out.push(&Payload::Approval { approval_id: approval, tool_id: call, name, args: arguments });
             }
-            EventBody::QuestionAsked { question, call, text, options } => {
+            EventBody::QuestionAsked { question, call, text, options, .. } => {
                 self.step(format!("**❓ Question:** {}", markdown_line(text)), out);
                 let (question_id, tool_id) = (question, call);
                 out.push(&Payload::Question { question_id, tool_id, question: text, options });

@@ -82,7 +82,7 @@ impl ToolCallsEncoder {
                 self.forget(call);
                 finish_call(out, call, name, result, *error);
             }
-            EventBody::ApprovalAsked { approval, call, name, arguments } => {
+            EventBody::ApprovalAsked { approval, call, name, arguments, .. } => {
                 self.start(call, name, arguments, out);
                 out.push(&Payload::Approval {
                     approval_id: approval,
@@ -91,7 +91,7 @@ impl ToolCallsEncoder {
                     tool_args: arguments,
                 });
             }
-            EventBody::QuestionAsked { question, call, text, options } => {
+            EventBody::QuestionAsked { question, call, text, options, .. } => {
                 if let Some(name) = self.names.get(call).cloned() {
                     let arguments = serde_json::json!({"question": text, "options": options});
                     self.start(call, &name, &arguments, out);

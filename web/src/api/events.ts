@@ -7,7 +7,7 @@ export type AgentPath = Array<string>;
 export type ChatId = string;
 
 /** What a person decided about a tool call. */
-export type Decision = "allow" | "deny" | "withdrawn";
+export type Decision = "allow" | "deny" | "withdrawn" | "expired";
 
 /**
  * What happened. An *item* (a text, a piece of reasoning, a tool call, an agent) has a start, perhaps
@@ -157,6 +157,10 @@ export type EventBody =
       name: string;
       /** The arguments it would run with. */
       arguments: unknown;
+      /** Whether the consent may be given for further calls too. */
+      may_remember?: boolean;
+      /** How long it waits, milliseconds; without an end where absent. */
+      expires_in_ms?: number;
     }
   | {
       type: "approval_answered";
@@ -168,6 +172,8 @@ export type EventBody =
       reason?: string;
       /** Whether the person changed the arguments. */
       edited: boolean;
+      /** Where such calls are allowed from now on. */
+      remembered?: Remembered;
     }
   | {
       type: "question_asked";
@@ -179,6 +185,8 @@ export type EventBody =
       text: string;
       /** Suggested answers; any other text is allowed too. */
       options: Array<string>;
+      /** How long it waits, milliseconds; without an end where absent. */
+      expires_in_ms?: number;
     }
   | {
       type: "question_answered";
@@ -306,6 +314,9 @@ export type ProblemCode =
   | "interrupted"
   | "unavailable"
   | "internal";
+
+/** How far a consent holds that was given for more than one call. */
+export type Remembered = "chat" | "always";
 
 /** One entry of a run's log. Its JSON is the stored form and the native stream. */
 export type RunEvent = {

@@ -6,6 +6,8 @@ use serde::Deserialize;
 
 use crate::{
     Tool, ToolFailure,
+    consent::expires_in_ms,
+    past::{PastAnswer, PastQuestion},
     tool::{ToolContext, ToolKind},
 };
 
@@ -31,13 +33,14 @@ pub(super) fn tool() -> Result<Tool, ToolFailure> {
 
 async fn ask_user(arguments: Arguments, context: ToolContext) -> Result<String, ToolFailure> {
     let asks = &context.agent.run.asks;
+    let limit = context.agent.run.limits.waiting;
     let past = context.agent.run.past.of_call(&context.call).and_then(|past| past.question.clone());
-    let (question, waiting) = match past {
-        Some((_, Some(answer))) => return Ok(answer),
+    let (question, waiting, within) = match past {
+        Some(PastQuestion { end: Some(PastAnswer(answer)), .. }) => return answer.ok_or_else(nobody),
         // It was asked before the server was restarted.
-        Some((question, None)) => {
-            let waiting = asks.question(&question);
-            (question, waiting)
+        Some(PastQuestion { id, asked_at, end: None }) => {
+            let waiting = asks.question(&id);
+            (id, waiting, context.agent.run.past.left_of(asked_at, limit))
         }
         None => {
             let question = context.agent.next_item('q');
@@ -47,12 +50,17 @@ async fn ask_user(arguments: Arguments, context: ToolContext) -> Result<String, 
                 call: context.call.clone(),
                 text: arguments.question,
                 options: arguments.options,
+                expires_in_ms: expires_in_ms(limit),
             };
             context.emit(asked).await;
-            (question, waiting)
+            (question, waiting, limit)
         }
     };
-    let answer = waiting.await.map_err(|_| ToolFailure("Nobody answered.".into()))?;
-    context.emit(EventBody::QuestionAnswered { question, answer: Some(answer.clone()) }).await;
-    Ok(answer)
+    let answer = asks.answer(&question, waiting, within).await.ok();
+    context.emit(EventBody::QuestionAnswered { question, answer: answer.clone() }).await;
+    answer.ok_or_else(nobody)
+}
+
+fn nobody() -> ToolFailure {
+    ToolFailure("Nobody answered in time. Go on with what you know, and say what you assumed.".to_owned())
 }

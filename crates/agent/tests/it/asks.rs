@@ -1,9 +1,12 @@
 //! Approvals and questions: asked, answered, edited, denied, left unanswered.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use agent::{ApprovalAnswer, AskError};
-use domain::{EventBody, event::Decision};
+use agent::{Allowed, ApprovalAnswer, AskError, Consents, Rule};
+use domain::{
+    EventBody,
+    event::{Decision, Remembered},
+};
 use llm::{
     ChatRequest,
     script::{call, text},
@@ -13,7 +16,20 @@ use serde_json::json;
 use crate::play::{Play, lines};
 
 fn answer(decision: Decision) -> ApprovalAnswer {
-    ApprovalAnswer { decision, arguments: None, reason: None }
+    ApprovalAnswer::only(decision)
+}
+
+/// Three writes in one answer, then one more, each of which asks.
+async fn many_writes() -> Play {
+    let write = |index, path: &str| call(index, "write_file", &json!({"path": path, "content": "x"}));
+    let first = [write(0, "/notes/a"), write(1, "/notes/b"), write(2, "/other")].concat();
+    let mut play = Play::turns(vec![first, write(0, "/notes/c"), text("Ok.")]).await;
+    play.agents.main.tools = play.agents.main.tools.with_approval("write_file");
+    play
+}
+
+fn rules(rules: serde_json::Value) -> Consents {
+    Consents::new(serde_json::from_value::<Vec<Rule>>(rules).unwrap().into(), Vec::new())
 }
 
 async fn writer() -> Play {
@@ -132,4 +148,96 @@ async fn stopped_while_it_waits_nothing_stays_open() {
         ]
     );
     assert_eq!(play.asks.answer_approval("p2", answer(Decision::Allow)), Err(AskError::NotWaiting));
+}
+
+#[tokio::test]
+async fn what_is_allowed_for_good_lets_waiting_and_later_calls_run() {
+    let play = many_writes().await;
+    let allowed: Allowed = serde_json::from_value(json!({
+        "tool": "write_file", "arguments": {"path": "/notes/*", "content": "*"}, "remembered": "chat"
+    }))
+    .unwrap();
+    let mut asked = Vec::new();
+    let log = play
+        .watched(&mut |event, play| {
+            let EventBody::ApprovalAsked { approval, arguments, may_remember, .. } = &event.body else {
+                return;
+            };
+            assert!(may_remember);
+            asked.push((approval.clone(), arguments["path"].clone()));
+            if asked.len() == 3 {
+                let answer = ApprovalAnswer { remembered: Some(Remembered::Chat), ..answer(Decision::Allow) };
+                play.asks.answer_approval(&asked[0].0, answer).unwrap();
+                play.consents.allow(allowed.clone());
+                play.asks.allow_all(&allowed);
+                // It goes on only with this one: the rule does not fit it.
+                play.asks.answer_approval(&asked[2].0, ApprovalAnswer::only(Decision::Deny)).unwrap();
+            }
+        })
+        .await;
+    let paths: Vec<_> = asked.iter().map(|(_, path)| path.as_str().unwrap()).collect();
+    assert_eq!(paths, ["/notes/a", "/notes/b", "/other"], "the fourth asks no more");
+    let remembered = |event: &&domain::RunEvent| {
+        matches!(event.body, EventBody::ApprovalAnswered { remembered: Some(Remembered::Chat), .. })
+    };
+    assert_eq!(log.iter().filter(remembered).count(), 1);
+    let said = lines(&log);
+    for path in ["/notes/a", "/notes/b", "/notes/c"] {
+        assert!(said.contains(&format!("main changed {path} v1")), "{said:#?}");
+    }
+    assert!(!said.iter().any(|line| line.contains("changed /other")));
+    let why = "Runs without asking: you allowed such calls in this chat.";
+    let told = |event: &&domain::RunEvent| matches!(&event.body, EventBody::ToolProgress { message, .. } if message == why);
+    assert_eq!(log.iter().filter(told).count(), 1);
+}
+
+#[tokio::test]
+async fn the_administrators_rules_come_first() {
+    let mut play = many_writes().await;
+    play.consents = rules(json!([
+        {"tool": "write_*", "arguments": {"path": "/other"}, "then": "deny"},
+        {"tool": "write_file", "arguments": {"path": "/notes/c"}, "then": "ask_each_time"},
+        {"tool": "write_file", "then": "allow"},
+    ]));
+    let mut asked = Vec::new();
+    let log = play
+        .watched(&mut |event, play| {
+            let EventBody::ApprovalAsked { approval, .. } = &event.body else { return };
+            let for_good = ApprovalAnswer { remembered: Some(Remembered::Always), ..answer(Decision::Allow) };
+            assert_eq!(play.asks.answer_approval(approval, for_good), Err(AskError::EachTime));
+            // Nobody can edit a call into one that is refused.
+            let edited = Some(json!({"path": "/other", "content": "x"}));
+            let edit = ApprovalAnswer { arguments: edited, ..answer(Decision::Allow) };
+            play.asks.answer_approval(approval, edit).unwrap();
+            asked.push(approval.clone());
+        })
+        .await;
+    assert_eq!(asked.len(), 1);
+    let said = lines(&log);
+    let refused = "The administrator's rules do not allow this call. Do not repeat it.";
+    assert_eq!(said.iter().filter(|line| line.ends_with(refused)).count(), 2, "{said:#?}");
+    assert!(!said.iter().any(|line| line.contains("changed /other") || line.contains("changed /notes/c")));
+}
+
+#[tokio::test]
+async fn nobody_answers_in_time() {
+    let ask = call(0, "ask_user", &json!({"question": "Which?"}));
+    let write = call(1, "write_file", &json!({"path": "a.md", "content": "draft"}));
+    let mut play = Play::turns(vec![[ask, write].concat(), text("Ok.")]).await;
+    play.agents.main.tools = play.agents.main.tools.with_approval("write_file");
+    play.limits.waiting = Duration::from_millis(200);
+    let log = play.log().await;
+    let expiry = |event: &domain::RunEvent| match &event.body {
+        EventBody::ApprovalAsked { expires_in_ms, .. } | EventBody::QuestionAsked { expires_in_ms, .. } => {
+            *expires_in_ms
+        }
+        _ => None,
+    };
+    assert_eq!(log.iter().filter_map(expiry).collect::<Vec<_>>(), [200, 200]);
+    let said = lines(&log);
+    assert!(said.contains(&"main is told Expired edited=false".to_owned()), "{said:#?}");
+    assert!(said.contains(&"main hears None".to_owned()), "{said:#?}");
+    assert!(said.iter().any(|line| line.contains("Nobody decided about this call in time")), "{said:#?}");
+    assert!(said.iter().any(|line| line.contains("Nobody answered in time")), "{said:#?}");
+    assert_eq!(said.last().unwrap(), "main finished Completed");
 }

@@ -105,3 +105,35 @@ async fn a_restart_says_so() {
     play.stop.shutdown.cancel();
     assert_eq!(outcome(&play.log().await), (Outcome::Failed, Some(ProblemCode::Interrupted)));
 }
+
+#[tokio::test]
+async fn with_little_left_it_answers_with_what_it_has() {
+    let answering = |request: &ChatRequest<'_>| {
+        if request.tools.is_empty() { text("What I know so far.") } else { spend(46) }
+    };
+    let mut tokens = Play::new(Arc::new(answering)).await;
+    tokens.limits.tokens = 100;
+    let mut steps = Play::new(Arc::new(answering)).await;
+    steps.limits.all_steps = 3;
+    for (play, why) in [(tokens, "used 92 tokens"), (steps, "took 2 steps with all its agents")] {
+        let log = play.log().await;
+        let said = lines(&log);
+        assert_eq!(play.requests().len(), 3, "{why}");
+        assert_eq!(outcome(&log), (Outcome::Limited, Some(ProblemCode::LimitReached)));
+        assert!(said.contains(&r#"main answers "What I know so far.""#.to_owned()), "{said:#?}");
+        assert!(said.last().unwrap().contains(why), "{said:#?}");
+    }
+}
+
+#[tokio::test]
+async fn the_steps_of_all_agents_are_counted() {
+    let script = |request: &ChatRequest<'_>| match request.messages[1].plain_text().as_str() {
+        "Please." => call(0, "task", &json!({"description": "busy", "subagent_type": "general"})),
+        _ => call(0, "ls", &json!({})),
+    };
+    let mut play = Play::new(Arc::new(script)).await;
+    play.limits.all_steps = 20;
+    let log = play.log().await;
+    assert_eq!(play.requests().len(), 20);
+    assert_eq!(outcome(&log), (Outcome::Limited, Some(ProblemCode::LimitReached)));
+}

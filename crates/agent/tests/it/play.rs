@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use agent::{
-    Agents, ApprovalAnswer, Asks, Emitter, Limits, ModelSettings, Past, RunRequest, StopSignals, Workspace,
+    Agents, ApprovalAnswer, Asks, Consents, Emitter, Limits, ModelSettings, Past, RunRequest, StopSignals,
+    Workspace,
 };
 use domain::{EventBody, Message, Role, RunEvent, RunId, laws};
 use llm::{ChatModel, ChatRequest, Line, ScriptedModel};
@@ -16,6 +17,7 @@ type Script = dyn Fn(&ChatRequest<'_>) -> Vec<Line> + Send + Sync;
 pub(crate) struct Play {
     pub(crate) agents: Agents,
     pub(crate) limits: Limits,
+    pub(crate) consents: Consents,
     pub(crate) settings: ModelSettings,
     pub(crate) model: ChatModel,
     pub(crate) workspace: Workspace,
@@ -60,6 +62,7 @@ impl Play {
         Self {
             agents: Agents::built_in().unwrap(),
             limits: Limits::default(),
+            consents: Consents::default(),
             settings: ModelSettings::default(),
             model,
             workspace: Workspace::new(store, "test".into(), Arc::new(|| 7)),
@@ -102,6 +105,7 @@ impl Play {
             history: vec![Message::text(Role::User, self.question.clone())],
             workspace: self.workspace.clone(),
             limits: self.limits,
+            consents: self.consents.clone(),
             past: self.past(),
             outlives_server: self.outlives_server,
         };
@@ -135,8 +139,7 @@ impl Play {
     /// Allows whatever asks.
     pub(crate) fn allow(&self, event: &RunEvent) {
         if let EventBody::ApprovalAsked { approval, .. } = &event.body {
-            let answer =
-                ApprovalAnswer { decision: domain::event::Decision::Allow, arguments: None, reason: None };
+            let answer = ApprovalAnswer::only(domain::event::Decision::Allow);
             self.asks.answer_approval(approval, answer).unwrap();
         }
     }

@@ -73,7 +73,7 @@ async fn play(launches: &Launches) -> Play {
 async fn say_yes(play: &Play) {
     loop {
         for number in 0..500 {
-            let allow = ApprovalAnswer { decision: Decision::Allow, arguments: None, reason: None };
+            let allow = ApprovalAnswer::only(Decision::Allow);
             let _ = play.asks.answer_approval(&format!("p{number}"), allow);
             let _ = play.asks.answer_question(&format!("q{number}"), "This one.".to_owned());
         }

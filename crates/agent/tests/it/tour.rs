@@ -12,7 +12,7 @@ async fn tour(question: &str, decision: Decision) -> (Vec<String>, String) {
     let log = play
         .watched(&mut |event, play| {
             if let EventBody::ApprovalAsked { approval, .. } = &event.body {
-                let answer = ApprovalAnswer { decision, arguments: None, reason: None };
+                let answer = ApprovalAnswer::only(decision);
                 play.asks.answer_approval(approval, answer).unwrap();
             }
         })

@@ -126,6 +126,12 @@ fn parse_like(default: &Value, text: &str) -> anyhow::Result<Value> {
         Value::Integer(_) => Value::Integer(text.parse().context("must be a whole number")?),
         Value::Float(_) => Value::Float(text.parse().context("must be a number")?),
         Value::Boolean(_) => Value::Boolean(text.parse().context("must be true or false")?),
+        // A list of tables cannot be written with commas alone. `[::1]:8000` is no such list.
+        Value::Array(_) if text.starts_with("[{") => {
+            let mut table: Table =
+                toml::from_str(&format!("list = {text}")).context("must be a list of TOML")?;
+            table.remove("list").context("must be a list")?
+        }
         Value::Array(_) => {
             Value::Array(text.split(',').map(|part| Value::String(part.trim().to_owned())).collect())
         }

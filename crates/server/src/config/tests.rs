@@ -113,3 +113,21 @@ fn the_usual_variables_make_a_connection() {
     assert_eq!(connection(&[("OPENAI_API_KEY", " ")]), Ok(None));
     assert!(connection(&[("OPENAI_BASE_URL", "ftp://x")]).unwrap_err().contains("OPENAI_BASE_URL"));
 }
+
+#[test]
+fn rules_for_approvals() {
+    let file = "[[approvals]]\ntool = \"write_*\"\narguments = { path = \"/site/*\" }\nthen = \"ask\"";
+    let rules = load_file(file).unwrap().approvals;
+    assert_eq!(rules[0].then, agent::Verdict::Ask);
+    assert_eq!(rules[0].arguments.len(), 1);
+    let variable = [("GLASSHOUSE_APPROVALS", "[{tool = \"*\", then = \"deny\"}]")];
+    assert_eq!(load(&Flags::default(), &variable).unwrap().approvals[0].then, agent::Verdict::Deny);
+    for (file, part) in [
+        ("[[approvals]]\ntool = \"a\"\nthen = \"perhaps\"", "perhaps"),
+        ("[[approvals]]\nthen = \"ask\"", "tool"),
+        ("[[approvals]]\ntool = \"a\"\nthen = \"ask\"\nargument = {}", "argument"),
+    ] {
+        let error = load_file(file).unwrap_err();
+        assert!(error.contains(part), "{error}");
+    }
+}

@@ -1,14 +1,17 @@
 //! Runs: watching their logs, stopping them, answering what they ask.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use agent::{ApprovalAnswer, AskError};
+use agent::{ApprovalAnswer, AskError, Pattern};
 use axum::{
     extract::{State, WebSocketUpgrade, ws::rejection::WebSocketUpgradeRejection},
     http::{HeaderMap, StatusCode},
     response::Response,
 };
-use domain::{ChatId, EventBody, MessageId, RunId, RunSummary, event::Decision};
+use domain::{
+    ChatId, EventBody, MessageId, RunId, RunSummary,
+    event::{Decision, Remembered},
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use store::{Run, StoreError};
@@ -17,6 +20,7 @@ use wire::{chat_stream::ChatStreamOptions, markup::Writing};
 use crate::{
     app::App,
     auth::Caller,
+    consents::{ForGood, not_taken},
     error::ApiError,
     extract::{Json, Path, Query},
     runs::LiveRun,
@@ -199,6 +203,10 @@ pub(super) struct AnswerApproval {
     decision: AskedDecision,
     arguments: Option<Map<String, Value>>,
     reason: Option<String>,
+    /// Allow further calls too: in this chat, or always.
+    remember: Option<Remembered>,
+    /// Of those only the ones with these arguments, `*` standing for any text.
+    remember_arguments: Option<BTreeMap<String, Pattern>>,
 }
 
 /// What a person can decide.
@@ -224,7 +232,16 @@ pub(super) async fn approve(
         },
         arguments: body.arguments.map(Value::Object),
         reason: body.reason.map(limited).transpose()?,
+        remembered: None,
     };
+    if let Some(remembered) = body.remember {
+        if answer.decision != Decision::Allow {
+            return Err(ApiError::invalid("Only what is allowed can be remembered."));
+        }
+        let for_good = ForGood { remembered, arguments: body.remember_arguments };
+        app.allow_for_good(&live, &approval, answer, for_good).await?;
+        return Ok(StatusCode::NO_CONTENT);
+    }
     live.asks.answer_approval(&approval, answer).map_err(not_taken)?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -261,13 +278,4 @@ fn limited(text: String) -> Result<String, ApiError> {
         return Err(ApiError::invalid(format!("An answer has at most {ANSWER_LIMIT_BYTES} bytes.")));
     }
     Ok(text)
-}
-
-fn not_taken(error: AskError) -> ApiError {
-    match error {
-        AskError::NotWaiting => ApiError::conflict(error.to_string()),
-        AskError::InvalidArguments(_) => {
-            ApiError::invalid(error.to_string()).with_status(StatusCode::UNPROCESSABLE_ENTITY)
-        }
-    }
 }

@@ -104,10 +104,11 @@ async fn go_on(
     for ApprovalResponse { run: whose, approval, allowed, reason } in approvals {
         let Some(live) = live.as_ref().filter(|_| whose == run) else { continue };
         let decision = if allowed { Decision::Allow } else { Decision::Deny };
-        match live.asks.answer_approval(&approval, ApprovalAnswer { decision, arguments: None, reason }) {
+        let answer = ApprovalAnswer { reason, ..ApprovalAnswer::only(decision) };
+        match live.asks.answer_approval(&approval, answer) {
             // It may have been answered elsewhere; what came of it is in the log.
             Ok(()) | Err(AskError::NotWaiting) => {}
-            Err(error @ AskError::InvalidArguments(_)) => return Err(ApiError::internal(error)),
+            Err(error) => return Err(ApiError::internal(error)),
         }
     }
     Ok(stream_run(app, run, after, encoder, opening))

@@ -2,19 +2,16 @@
 
 use std::{
     collections::VecDeque,
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use agent::Asks;
+use agent::{Asks, Consents};
 use bytes::Bytes;
 use domain::{ChatId, EventBody, RunEvent, RunId, UserId};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::LogSoFar;
+use super::{LogSoFar, NewLiveRun};
 
 /// Events kept for readers that follow closely; others read from the database.
 const TAIL_EVENTS: usize = 64;
@@ -43,12 +40,15 @@ pub struct LiveRun {
     pub title: String,
     /// What it waits for from a person.
     pub asks: Asks,
+    /// Which of its calls need consent.
+    pub consents: Consents,
     /// Stops it.
     pub cancel: CancellationToken,
     tail: Mutex<Tail>,
     /// How far readers may see.
     seen: watch::Sender<Seen>,
-    waiting: AtomicUsize,
+    /// Approvals and questions without an answer, oldest first.
+    waiting: Mutex<Vec<Arc<Logged>>>,
 }
 
 #[derive(Debug, Default)]
@@ -80,10 +80,7 @@ pub(super) enum FromTail {
 
 impl LiveRun {
     pub(super) fn new(
-        id: RunId,
-        owner: UserId,
-        chat: Option<ChatId>,
-        title: String,
+        NewLiveRun { run, owner, title, request }: &NewLiveRun,
         asks: Asks,
         cancel: CancellationToken,
         before: &LogSoFar,
@@ -91,14 +88,31 @@ impl LiveRun {
         let last = before.last_seq;
         let (seen, _) = watch::channel(Seen { seq: last, closed: false });
         let tail = Mutex::new(Tail { stored: last, begins_after: last, ..Tail::default() });
-        let waiting = AtomicUsize::new(before.waiting);
-        Self { id, owner, chat, title, asks, cancel, tail, seen, waiting }
+        let waiting = Mutex::new(before.waiting.clone());
+        Self {
+            id: *run,
+            owner: *owner,
+            chat: request.chat,
+            title: title.clone(),
+            asks,
+            consents: request.consents.clone(),
+            cancel,
+            tail,
+            seen,
+            waiting,
+        }
     }
 
     /// Whether it waits for a person.
     #[must_use]
     pub fn is_waiting(&self) -> bool {
-        self.waiting.load(Ordering::Relaxed) > 0
+        !self.open_asks().is_empty()
+    }
+
+    /// The approvals and questions that wait for a person, oldest first.
+    #[must_use]
+    pub fn waiting(&self) -> Vec<Arc<Logged>> {
+        self.open_asks().clone()
     }
 
     /// The number of the last event readers have seen.
@@ -107,12 +121,12 @@ impl LiveRun {
         self.seen.borrow().seq
     }
 
-    /// Shows events to the readers. Returns whether the run began or ceased to wait for a person.
+    /// Shows events to the readers. Returns whether what waits for a person has changed.
     pub(super) fn publish(&self, events: Vec<Arc<Logged>>) -> bool {
         let Some(last) = events.last().map(|last| last.event.seq) else { return false };
-        let was_waiting = self.is_waiting();
+        let mut waiting_changed = false;
         for event in &events {
-            self.count_waiting(&event.event.body);
+            waiting_changed |= note_ask(&mut self.open_asks(), event);
         }
         {
             let mut tail = self.tail();
@@ -121,7 +135,7 @@ impl LiveRun {
             tail.trim();
         }
         self.seen.send_modify(|seen| seen.seq = last);
-        was_waiting != self.is_waiting()
+        waiting_changed
     }
 
     /// Notes that the database has everything up to `seq`.
@@ -167,20 +181,32 @@ impl LiveRun {
         }
     }
 
-    fn count_waiting(&self, body: &EventBody) {
-        match body {
-            EventBody::ApprovalAsked { .. } | EventBody::QuestionAsked { .. } => {
-                self.waiting.fetch_add(1, Ordering::Relaxed);
-            }
-            EventBody::ApprovalAnswered { .. } | EventBody::QuestionAnswered { .. } => {
-                self.waiting.fetch_sub(1, Ordering::Relaxed);
-            }
-            _ => {}
-        }
+    fn open_asks(&self) -> MutexGuard<'_, Vec<Arc<Logged>>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn tail(&self) -> std::sync::MutexGuard<'_, Tail> {
+    fn tail(&self) -> MutexGuard<'_, Tail> {
         self.tail.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Keeps `open` what is asked and not answered. Returns whether the event changed it.
+pub(super) fn note_ask(open: &mut Vec<Arc<Logged>>, logged: &Arc<Logged>) -> bool {
+    match &logged.event.body {
+        EventBody::ApprovalAsked { .. } | EventBody::QuestionAsked { .. } => {
+            open.push(Arc::clone(logged));
+            true
+        }
+        EventBody::ApprovalAnswered { approval: id, .. }
+        | EventBody::QuestionAnswered { question: id, .. } => {
+            open.retain(|asked| match &asked.event.body {
+                EventBody::ApprovalAsked { approval: asked, .. }
+                | EventBody::QuestionAsked { question: asked, .. } => asked != id,
+                _ => false,
+            });
+            true
+        }
+        _ => false,
     }
 }
 

@@ -5,7 +5,7 @@ use agent::Past;
 use domain::{AgentPath, EventBody, RunEvent, event::seq_after_restart};
 use store::{Run, Segment, Store, StoreError};
 
-use super::{LogSoFar, reader::parse};
+use super::{LogSoFar, live::note_ask, reader::parse};
 use crate::clock::Clock;
 
 const PAGE_BYTES: usize = 1024 * 1024;
@@ -17,12 +17,12 @@ pub(super) async fn read(store: &Store, run: &Run) -> Result<(LogSoFar, Past), S
         let after = so_far.last_seq;
         let page = store.events_after(run.id, after, PAGE_BYTES).await?;
         if page.is_empty() {
-            so_far.waiting = past.waiting();
             return Ok((so_far, past));
         }
         for segment in &page {
             for logged in parse(segment, after)? {
                 so_far.push(&logged.event);
+                note_ask(&mut so_far.waiting, &logged);
                 past.push(&logged.event);
             }
         }

@@ -11,6 +11,7 @@ mod debug_chat;
 mod formats;
 mod handed_over;
 mod harness;
+mod inbox;
 mod keys;
 mod openai;
 mod passing;

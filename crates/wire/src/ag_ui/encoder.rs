@@ -246,12 +246,12 @@ impl AgUiEncoder {
                 self.carriers.remove(agent);
                 self.handed_over.push(call.clone());
             }
-            EventBody::ApprovalAsked { approval, call, name, arguments } => {
+            EventBody::ApprovalAsked { approval, call, name, arguments, .. } => {
                 self.end_arguments(call, Some(arguments), sink);
                 let kind = AskKind::Approval { name: name.clone(), arguments: arguments.clone() };
                 self.asks.push(Ask::new(event, approval, call, kind));
             }
-            EventBody::QuestionAsked { question, call, text, options } => {
+            EventBody::QuestionAsked { question, call, text, options, .. } => {
                 self.end_written_arguments(|id, _| id == call, sink);
                 let kind = AskKind::Question { text: text.clone(), options: options.clone() };
                 self.asks.push(Ask::new(event, question, call, kind));

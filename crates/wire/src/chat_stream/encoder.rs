@@ -188,11 +188,11 @@ impl ChatStreamEncoder {
                     truncated: *truncated,
                 });
             }
-            EventBody::ApprovalAsked { approval, call, name, arguments } => {
+            EventBody::ApprovalAsked { approval, call, name, arguments, .. } => {
                 self.start_tool(call, name, Some(arguments), out);
                 out.push(&Payload::Approval { approval_id: approval, tool_id: call, name, args: arguments });
             }
-            EventBody::QuestionAsked { question, call, text, options } => {
+            EventBody::QuestionAsked { question, call, text, options, .. } => {
                 if let Some(name) = self.names.get(call).cloned() {
                     self.start_tool(call, &name, None, out);
                 }

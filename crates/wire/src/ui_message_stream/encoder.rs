@@ -196,7 +196,7 @@ impl UiMessageEncoder {
                     output(call, result, *error)
                 });
             }
-            EventBody::ApprovalAsked { approval, call, name, arguments } => {
+            EventBody::ApprovalAsked { approval, call, name, arguments, .. } => {
                 self.input(agent, call, name, arguments, out);
                 self.waiting.insert(approval.clone(), call.clone());
                 let id = format!("{}:{approval}", event.run);
@@ -204,11 +204,11 @@ impl UiMessageEncoder {
             }
             EventBody::ApprovalAnswered { approval, decision, .. } => {
                 let call = self.waiting.remove(approval);
-                if let (Some(call), Decision::Deny) = (call, decision) {
+                if let (Some(call), Decision::Deny | Decision::Expired) = (call, decision) {
                     self.denied.insert(call);
                 }
             }
-            EventBody::QuestionAsked { question, call, text, options } => {
+            EventBody::QuestionAsked { question, call, text, options, .. } => {
                 let data = json!({"run": event.run, "toolCallId": call, "text": text, "options": options});
                 out.push(&json!({"type": "data-question", "id": question, "data": data}));
             }

@@ -267,16 +267,38 @@ impl Writer {
                 let ask = self.id(&path, 'p');
                 call.ask = Some((ask.clone(), !call.started));
                 let body = if call.started {
-                    EventBody::QuestionAsked { question: ask, call: id, text: "?".into(), options: vec![] }
+                    EventBody::QuestionAsked {
+                        question: ask,
+                        call: id,
+                        text: "?".into(),
+                        options: vec![],
+                        expires_in_ms: None,
+                    }
                 } else {
-                    EventBody::ApprovalAsked { approval: ask, call: id, name, arguments }
+                    EventBody::ApprovalAsked {
+                        approval: ask,
+                        call: id,
+                        name,
+                        arguments,
+                        may_remember: true,
+                        expires_in_ms: None,
+                    }
                 };
                 self.add(&path, body);
             }
             16 if who % 5 == 4 && call.ask.as_ref().is_some_and(|(_, consent)| *consent) => {
                 let approval = call.ask.take().map(|(ask, _)| ask).unwrap_or_default();
                 let (decision, reason) = (Decision::Deny, Some("no".to_owned()));
-                self.add(&path, EventBody::ApprovalAnswered { approval, decision, reason, edited: false });
+                self.add(
+                    &path,
+                    EventBody::ApprovalAnswered {
+                        approval,
+                        decision,
+                        reason,
+                        edited: false,
+                        remembered: None,
+                    },
+                );
                 let (result, error, truncated, duration_ms) = ("denied".to_owned(), true, false, 0);
                 return self.add(
                     &path,
@@ -300,6 +322,7 @@ impl Writer {
                         decision: Decision::Allow,
                         reason: None,
                         edited: false,
+                        remembered: None,
                     },
                     Some((question, false)) => EventBody::QuestionAnswered { question, answer: None },
                     None if call.started => EventBody::ToolProgress { call: id, message: "…".into() },

@@ -1,7 +1,6 @@
 //! Brings what a person answered to the run that waits for it, and finds the place where its stream goes on.
 
 use agent::{ApprovalAnswer, AskError};
-use axum::http::StatusCode;
 use domain::{RunId, event::Decision};
 use serde_json::Value;
 use store::Chat;
@@ -10,7 +9,7 @@ use wire::{
     ag_ui::{AgUiEncoder, Answer, Ask, AskKind, Door, RunInput},
 };
 
-use crate::{app::App, error::ApiError, runs::LiveRun};
+use crate::{app::App, consents::not_taken, error::ApiError, runs::LiveRun};
 
 /// What is said to an agent whose question was dismissed.
 const NO_ANSWER: &str = "(The person did not answer.)";
@@ -138,25 +137,22 @@ fn bring(live: &LiveRun, ask: &Ask, answer: Answer) -> Result<(), ApiError> {
     match taken {
         // Somebody else was quicker: the stream shows what came of it.
         Ok(()) | Err(AskError::NotWaiting) => Ok(()),
-        Err(error @ AskError::InvalidArguments(_)) => {
-            Err(ApiError::invalid(error.to_string()).with_status(StatusCode::UNPROCESSABLE_ENTITY))
-        }
+        Err(error) => Err(not_taken(error)),
     }
 }
 
 /// `{approved, editedArgs?, reason?}`, or what other servers' clients send; what cannot be understood is a no.
 fn decision(answer: Answer) -> ApprovalAnswer {
     let denied = |reason: String| ApprovalAnswer {
-        decision: Decision::Deny,
-        arguments: None,
         reason: Some(reason).filter(|reason| !reason.is_empty()),
+        ..ApprovalAnswer::only(Decision::Deny)
     };
     let Answer::Resolved(said) = answer else { return denied("the question was dismissed".to_owned()) };
     let yes = said.as_bool().or(said["approved"].as_bool()).or(said["accepted"].as_bool());
     match yes {
         Some(true) => {
             let arguments = Some(&said["editedArgs"]).filter(|edited| edited.is_object()).cloned();
-            ApprovalAnswer { decision: Decision::Allow, arguments, reason: None }
+            ApprovalAnswer { arguments, ..ApprovalAnswer::only(Decision::Allow) }
         }
         Some(false) => denied(said["reason"].as_str().unwrap_or_default().to_owned()),
         None => denied(said.as_str().map_or_else(|| said.to_string(), str::to_owned)),

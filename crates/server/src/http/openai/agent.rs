@@ -181,7 +181,7 @@ pub(super) async fn decline_questions(runs: Runs, run: RunId) {
             let _ = match &logged.event.body {
                 EventBody::ApprovalAsked { approval, .. } => {
                     let reason = Some(NOBODY.to_owned());
-                    let deny = ApprovalAnswer { decision: Decision::Deny, arguments: None, reason };
+                    let deny = ApprovalAnswer { reason, ..ApprovalAnswer::only(Decision::Deny) };
                     live.asks.answer_approval(approval, deny)
                 }
                 EventBody::QuestionAsked { question, .. } => {

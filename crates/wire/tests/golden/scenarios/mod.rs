@@ -5,7 +5,7 @@ mod research;
 
 use domain::{
     AgentPath, EventBody, OpenItems, Outcome, Problem, ProblemCode, RunEvent,
-    event::{Decision, NoticeLevel, Source, Todo, TodoStatus},
+    event::{Decision, NoticeLevel, Remembered, Source, Todo, TodoStatus},
     laws,
 };
 use serde_json::json;
@@ -180,12 +180,15 @@ fn approval() -> Vec<RunEvent> {
         call: "c1".into(),
         name: "send".into(),
         arguments: asked,
+        may_remember: true,
+        expires_in_ms: Some(3_600_000),
     });
     log.main(EventBody::ApprovalAnswered {
         approval: "p1".into(),
         decision: Decision::Allow,
         reason: None,
         edited: true,
+        remembered: Some(Remembered::Chat),
     });
     log.start(&main, "c1", "send", &edited);
     log.finish(&main, "c1", "send", &edited, Ok("Sent."));
@@ -203,6 +206,7 @@ fn question() -> Vec<RunEvent> {
         call: "c1".into(),
         text: "Which one?".into(),
         options: vec!["a".into(), "b".into()],
+        expires_in_ms: Some(3_600_000),
     });
     log.main(EventBody::QuestionAnswered { question: "q1".into(), answer: Some("b".into()) });
     log.finish(&main, "c1", "ask_user", &arguments, Ok("b"));
@@ -226,7 +230,14 @@ fn cancelled_at_work() -> Vec<RunEvent> {
     log.request(&main, "c2", "send", &send);
     log.start(&main, "c1", "task", &task);
     let (name, arguments) = ("send".to_owned(), send);
-    log.main(EventBody::ApprovalAsked { approval: "p1".into(), call: "c2".into(), name, arguments });
+    log.main(EventBody::ApprovalAsked {
+        approval: "p1".into(),
+        call: "c2".into(),
+        name,
+        arguments,
+        may_remember: false,
+        expires_in_ms: None,
+    });
     log.add(
         &child,
         EventBody::AgentStarted { name: "Reader".into(), call: "c1".into(), task: "look".into() },
@@ -282,18 +293,22 @@ fn hostile_text() -> Vec<RunEvent> {
         call: bad.into(),
         name: bad.into(),
         arguments: arguments.clone(),
+        may_remember: false,
+        expires_in_ms: None,
     });
     log.main(EventBody::ApprovalAnswered {
         approval: bad.into(),
         decision: Decision::Deny,
         reason: Some(bad.into()),
         edited: false,
+        remembered: None,
     });
     log.main(EventBody::QuestionAsked {
         question: bad.into(),
         call: bad.into(),
         text: bad.into(),
         options: vec![bad.into()],
+        expires_in_ms: None,
     });
     log.main(EventBody::QuestionAnswered { question: bad.into(), answer: Some(bad.into()) });
     log.start(&main, bad, bad, &arguments);

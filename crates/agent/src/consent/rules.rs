@@ -1,0 +1,321 @@
+//! Which tool calls need a person's consent: the administrator's rules, then what the person has allowed for good,
+//! then the tool's own default.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use domain::event::Remembered;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Longest pattern, bytes.
+const PATTERN_LIMIT_BYTES: usize = 10_000;
+/// Most arguments that one rule names.
+const ARGUMENTS_LIMIT: usize = 50;
+
+/// Text in which `*` stands for any text and `\*` for a star.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Pattern {
+    written: String,
+    /// The literal texts between the stars.
+    pieces: Vec<String>,
+}
+
+/// Why a rule cannot be one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct RuleProblem(String);
+
+impl TryFrom<String> for Pattern {
+    type Error = RuleProblem;
+
+    fn try_from(written: String) -> Result<Self, RuleProblem> {
+        if written.len() > PATTERN_LIMIT_BYTES {
+            return Err(RuleProblem(format!("A pattern has at most {PATTERN_LIMIT_BYTES} bytes.")));
+        }
+        let (mut pieces, mut piece) = (Vec::new(), String::new());
+        let mut characters = written.chars().peekable();
+        while let Some(character) = characters.next() {
+            match character {
+                '\\' if characters.peek().is_some_and(|next| matches!(next, '*' | '\\')) => {
+                    piece.extend(characters.next());
+                }
+                '*' => pieces.push(std::mem::take(&mut piece)),
+                other => piece.push(other),
+            }
+        }
+        pieces.push(piece);
+        Ok(Self { written, pieces })
+    }
+}
+
+impl From<Pattern> for String {
+    fn from(pattern: Pattern) -> Self {
+        pattern.written
+    }
+}
+
+/// What a star may stand for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Star {
+    /// Whatever: for what is to be asked or refused.
+    Anything,
+    /// For what is to be allowed: no line break, nothing that puts shell commands together, and no step up to another
+    /// folder, so that `git *` is not `git log; rm -r .` and `/notes/*` stays in `/notes`.
+    Harmless,
+}
+
+impl Pattern {
+    /// Whether the whole of `text` fits.
+    #[must_use]
+    pub fn fits(&self, text: &str, star: Star) -> bool {
+        let [first, .., last] = self.pieces.as_slice() else {
+            return self.pieces.first().is_some_and(|whole| whole == text);
+        };
+        let inner = text.strip_prefix(first.as_str()).and_then(|rest| rest.strip_suffix(last.as_str()));
+        let Some(mut rest) = inner else { return false };
+        if star == Star::Harmless && !stays_inside(text, &self.written) {
+            return false;
+        }
+        for piece in &self.pieces[1..self.pieces.len() - 1] {
+            // The first place is as good as any: what stands outside the pieces is judged alike everywhere.
+            let Some((between, after)) = rest.split_once(piece.as_str()) else { return false };
+            if !star.may_be(between) {
+                return false;
+            }
+            rest = after;
+        }
+        star.may_be(rest)
+    }
+
+    fn fits_value(&self, value: &Value, star: Star) -> bool {
+        match value {
+            Value::String(text) => self.fits(text, star),
+            other => self.fits(&other.to_string(), star),
+        }
+    }
+}
+
+impl Star {
+    fn may_be(self, text: &str) -> bool {
+        let harmful =
+            |c: char| c.is_control() || matches!(c, ';' | '&' | '|' | '<' | '>' | '$' | '`' | '(' | ')');
+        self == Self::Anything || !text.contains(harmful)
+    }
+}
+
+/// Whether `text` takes no step up that the pattern does not have itself.
+fn stays_inside(text: &str, written: &str) -> bool {
+    let steps_up = |text: &str| text.split(['/', '\\']).any(|part| part == "..");
+    !steps_up(text) || steps_up(written)
+}
+
+/// What a rule says of the calls that fit it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// They run.
+    Allow,
+    /// They wait for consent, which may be given for good.
+    Ask,
+    /// They wait for consent, each of them.
+    AskEachTime,
+    /// They do not run.
+    Deny,
+}
+
+/// A rule of the administrator. It fits a call where the tool's name and all the arguments it names fit; arguments that
+/// it does not name may be anything.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    /// The tool's name; stars are allowed.
+    pub tool: Pattern,
+    /// Patterns by argument.
+    #[serde(default)]
+    pub arguments: BTreeMap<String, Pattern>,
+    /// What becomes of such calls.
+    pub then: Verdict,
+}
+
+impl Rule {
+    fn fits(&self, tool: &str, arguments: &Value) -> bool {
+        let star = if self.then == Verdict::Allow { Star::Harmless } else { Star::Anything };
+        let has = |(name, pattern): (&String, &Pattern)| {
+            arguments.get(name).is_some_and(|value| pattern.fits_value(value, star))
+        };
+        self.tool.fits(tool, star) && self.arguments.iter().all(has)
+    }
+}
+
+/// What a person has allowed for good. Without arguments, each call of the tool; with them, calls that have these
+/// arguments, which fit, and no others.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Allowed {
+    /// The tool's name.
+    pub tool: String,
+    /// Patterns by argument.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<BTreeMap<String, Pattern>>,
+    /// How far it holds.
+    pub remembered: Remembered,
+}
+
+impl Allowed {
+    /// The same, once it is small enough to be kept.
+    ///
+    /// # Errors
+    /// Where it names too many arguments.
+    pub fn checked(self) -> Result<Self, RuleProblem> {
+        match &self.arguments {
+            Some(arguments) if arguments.len() > ARGUMENTS_LIMIT => {
+                Err(RuleProblem(format!("A rule names at most {ARGUMENTS_LIMIT} arguments.")))
+            }
+            _ => Ok(self),
+        }
+    }
+
+    pub(crate) fn fits(&self, tool: &str, arguments: &Value) -> bool {
+        let Some(patterns) = &self.arguments else { return self.tool == tool };
+        let Some(given) = arguments.as_object() else { return false };
+        let fits = |(name, value): (&String, &Value)| {
+            patterns.get(name).is_some_and(|pattern| pattern.fits_value(value, Star::Harmless))
+        };
+        self.tool == tool && given.len() == patterns.len() && given.iter().all(fits)
+    }
+}
+
+/// What a call needs before it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// Nothing.
+    Nothing,
+    /// Nothing any more: the person has allowed such calls.
+    Given(Remembered),
+    /// A person's consent.
+    Consent { may_remember: bool },
+    /// It must not run.
+    Refused,
+}
+
+/// All rules that hold for a run. Clones share what is allowed while it is going.
+#[derive(Debug, Clone, Default)]
+pub struct Consents {
+    rules: Arc<[Rule]>,
+    allowed: Arc<Mutex<Vec<Allowed>>>,
+}
+
+impl Consents {
+    /// The administrator's rules, the first that fits being the one that holds, and what the person has allowed.
+    #[must_use]
+    pub fn new(rules: Arc<[Rule]>, allowed: Vec<Allowed>) -> Self {
+        Self { rules, allowed: Arc::new(Mutex::new(allowed)) }
+    }
+
+    /// Holds for calls from now on.
+    pub fn allow(&self, allowed: Allowed) {
+        self.allowed.lock().unwrap_or_else(PoisonError::into_inner).push(allowed);
+    }
+
+    pub(crate) fn need(&self, tool: &str, asks_by_default: bool, arguments: &Value) -> Need {
+        let by_default = if asks_by_default { Verdict::Ask } else { Verdict::Allow };
+        let rule = self.rules.iter().find(|rule| rule.fits(tool, arguments));
+        match rule.map_or(by_default, |rule| rule.then) {
+            Verdict::Allow => Need::Nothing,
+            Verdict::Deny => Need::Refused,
+            Verdict::AskEachTime => Need::Consent { may_remember: false },
+            Verdict::Ask => {
+                let allowed = self.allowed.lock().unwrap_or_else(PoisonError::into_inner);
+                let given = allowed.iter().find(|allowed| allowed.fits(tool, arguments));
+                given.map_or(Need::Consent { may_remember: true }, |given| Need::Given(given.remembered))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn pattern(text: &str) -> Pattern {
+        Pattern::try_from(text.to_owned()).unwrap()
+    }
+
+    #[test]
+    fn a_star_stands_for_harmless_text() {
+        for (written, text, fits) in [
+            ("ls", "ls", true),
+            ("ls", "ls -l", false),
+            ("git *", "git log --oneline", true),
+            ("git *", "git log; rm -r .", false),
+            ("git *", "git log && rm -r .", false),
+            ("git *", "git log $(rm -r .)", false),
+            ("git *", "git log\nrm -r .", false),
+            ("/notes/*", "/notes/plan.md", true),
+            ("/notes/*", "/notes/../etc/passwd", false),
+            ("../*", "../a", true),
+            ("*", "", true),
+            ("*.md", "/a/b.md", true),
+            ("a*b*c", "a-b-c", true),
+            ("a*b*c", "a-c-b", false),
+            ("aba*aba", "aba", false),
+            (r"2\*3", "2*3", true),
+            (r"2\*3", "2x3", false),
+            ("", "", true),
+            ("", "x", false),
+        ] {
+            assert_eq!(pattern(written).fits(text, Star::Harmless), fits, "{written} {text}");
+        }
+        assert!(pattern("rm *").fits("rm a; rm ../b", Star::Anything));
+        assert!(Pattern::try_from("x".repeat(10_001)).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn an_escaped_text_fits_itself_alone(text in ".{0,40}", other in ".{0,40}") {
+            let exact = pattern(&text.replace('\\', r"\\").replace('*', r"\*"));
+            prop_assert!(exact.fits(&text, Star::Harmless));
+            prop_assert_eq!(exact.fits(&other, Star::Anything), text == other);
+        }
+    }
+
+    #[test]
+    fn what_is_allowed_names_all_arguments_of_a_call() {
+        let arguments = BTreeMap::from([("path".to_owned(), pattern("/notes/*"))]);
+        let allowed =
+            Allowed { tool: "read".into(), arguments: Some(arguments), remembered: Remembered::Always };
+        assert!(allowed.fits("read", &json!({"path": "/notes/a"})));
+        assert!(!allowed.fits("read", &json!({"path": "/notes/a", "follow_links": true})));
+        assert!(!allowed.fits("read", &json!({})));
+        assert!(!allowed.fits("write", &json!({"path": "/notes/a"})));
+        let any = Allowed { arguments: None, ..allowed };
+        assert!(any.fits("read", &json!({"anything": 1})));
+    }
+
+    #[test]
+    fn the_first_rule_that_fits_holds_and_people_cannot_undo_a_refusal() {
+        let rules: Vec<Rule> = serde_json::from_value(json!([
+            {"tool": "shell", "arguments": {"command": "rm *"}, "then": "deny"},
+            {"tool": "shell", "arguments": {"command": "git push*"}, "then": "ask_each_time"},
+            {"tool": "shell", "then": "ask"},
+            {"tool": "files__*", "then": "allow"},
+        ]))
+        .unwrap();
+        let consents = Consents::new(rules.into(), Vec::new());
+        let any = Allowed { tool: "shell".into(), arguments: None, remembered: Remembered::Chat };
+        let need = |command: &str| consents.need("shell", false, &json!({"command": command}));
+        assert_eq!(need("ls"), Need::Consent { may_remember: true });
+        consents.allow(any);
+        assert_eq!(need("ls"), Need::Given(Remembered::Chat));
+        assert_eq!(need("rm -r . && ls"), Need::Refused);
+        assert_eq!(need("git push --force"), Need::Consent { may_remember: false });
+        assert_eq!(consents.need("files__write", true, &json!({})), Need::Nothing);
+        assert_eq!(consents.need("other", true, &json!({})), Need::Consent { may_remember: true });
+    }
+}

@@ -1,0 +1,135 @@
+//! The time in which a run does something. While all of it waits for people, the time does not count.
+
+use std::{
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use tokio::{sync::Notify, time::Instant};
+
+/// A clock that runs while anything of the run is busy.
+#[derive(Debug)]
+pub(crate) struct WorkTime {
+    state: Mutex<State>,
+    /// Told when the clock starts again.
+    started: Notify,
+}
+
+#[derive(Debug)]
+struct State {
+    busy: usize,
+    /// Up to `since`.
+    spent: Duration,
+    /// When something became busy, where anything is.
+    since: Instant,
+    /// Somebody waits for the clock to start again.
+    is_awaited: bool,
+}
+
+/// The clock runs while there is one of these.
+pub(crate) struct Busy<'a>(&'a WorkTime);
+
+impl WorkTime {
+    /// A clock that stands at `spent`.
+    pub(crate) fn new(spent: Duration) -> Self {
+        let state = State { busy: 0, spent, since: Instant::now(), is_awaited: false };
+        Self { state: Mutex::new(state), started: Notify::new() }
+    }
+
+    /// Lets the clock run.
+    pub(crate) fn busy(&self) -> Busy<'_> {
+        let mut state = self.lock();
+        if state.busy == 0 {
+            state.since = Instant::now();
+            if std::mem::take(&mut state.is_awaited) {
+                self.started.notify_one();
+            }
+        }
+        state.busy += 1;
+        Busy(self)
+    }
+
+    /// What the clock shows.
+    pub(crate) fn spent(&self) -> Duration {
+        self.lock().spent()
+    }
+
+    /// Waits until the clock shows `limit`.
+    pub(crate) async fn reaches(&self, limit: Duration) {
+        loop {
+            let left = {
+                let mut state = self.lock();
+                let left = limit.saturating_sub(state.spent());
+                if left.is_zero() {
+                    return;
+                }
+                state.is_awaited = state.busy == 0;
+                (state.busy > 0).then_some(left)
+            };
+            match left {
+                Some(left) => tokio::time::sleep(left).await,
+                None => self.started.notified().await,
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn spent(&self) -> Duration {
+        if self.busy == 0 { self.spent } else { self.spent + self.since.elapsed() }
+    }
+}
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        if state.busy == 1 {
+            state.spent = state.spent();
+        }
+        state.busy -= 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[tokio::test(start_paused = true)]
+    async fn counts_only_while_something_is_busy() {
+        let clock = WorkTime::new(SECOND);
+        tokio::time::sleep(SECOND).await;
+        assert_eq!(clock.spent(), SECOND);
+        let (first, second) = (clock.busy(), clock.busy());
+        tokio::time::sleep(SECOND).await;
+        drop(first);
+        tokio::time::sleep(SECOND).await;
+        drop(second);
+        tokio::time::sleep(SECOND).await;
+        assert_eq!(clock.spent(), 3 * SECOND);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_end_comes_after_that_much_work() {
+        let clock = WorkTime::new(Duration::ZERO);
+        let began = Instant::now();
+        let work = async {
+            for _ in 0..4 {
+                tokio::time::sleep(10 * SECOND).await;
+                let _busy = clock.busy();
+                tokio::time::sleep(SECOND).await;
+            }
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            () = work => {}
+            () = clock.reaches(3 * SECOND + SECOND / 2) => {}
+        }
+        assert_eq!(began.elapsed(), 43 * SECOND + SECOND / 2);
+    }
+}

@@ -1,0 +1,98 @@
+//! What events are made of beside texts and numbers.
+
+use serde::{Deserialize, Serialize};
+
+/// How a run or a sub-agent ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The agent gave its answer.
+    Completed,
+    /// Somebody stopped it.
+    Cancelled,
+    /// A fault ended it.
+    Failed,
+    /// A limit ended it; what it had written stands.
+    Limited,
+    /// It waits for the caller to run the tools that were handed over.
+    HandedOver,
+}
+
+/// What a person decided about a tool call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// Run it.
+    Allow,
+    /// Do not run it; the model is told.
+    Deny,
+    /// Nobody decided before the run ended.
+    Withdrawn,
+    /// Nobody decided in time; the model is told.
+    Expired,
+}
+
+/// How far a consent holds that was given for more than one call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum Remembered {
+    /// In this chat.
+    Chat,
+    /// In all of the person's chats.
+    Always,
+}
+
+/// How much a notice matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum NoticeLevel {
+    /// Good to know.
+    Info,
+    /// Something was lost or slow.
+    Warning,
+    /// Something failed.
+    Error,
+}
+
+/// One task of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Todo {
+    /// What is to be done.
+    pub content: String,
+    /// How far it is.
+    pub status: TodoStatus,
+}
+
+/// How far a task is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum TodoStatus {
+    /// Not begun.
+    Pending,
+    /// Being done now.
+    InProgress,
+    /// Done.
+    Completed,
+}
+
+/// Where a statement comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Source {
+    /// The number it is cited by, as text.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// Its address.
+    pub url: String,
+    /// The words it is cited for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub quote: Option<String>,
+}
