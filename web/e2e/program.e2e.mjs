@@ -292,6 +292,37 @@ test("the tour needs no model, and asks before it changes a file", async () => {
     .waitFor();
 });
 
+test("what is allowed always is asked no more, until it is taken back", async () => {
+  const tour = async () => {
+    await newChat();
+    await say("Show me around");
+  };
+  await tour();
+  await page.locator("[data-allow]").waitFor({ timeout: 60_000 });
+  await tour();
+  await page.locator("[data-allow]").waitFor({ timeout: 60_000 });
+  await page.getByRole("link", { name: /Waits for you 2/ }).click();
+  await page.waitForURL("**/inbox");
+  const cards = page.locator("section.card");
+  assert.equal(await cards.count(), 2);
+  await cards.first().getByRole("button", { name: "Always…" }).click();
+  await page.getByText("In all my chats").click();
+  const path = page.getByLabel("path");
+  assert.equal(await path.inputValue(), "/report.md");
+  await path.fill("/*.md");
+  await page.getByRole("button", { name: "Allow from now on" }).click();
+  // The other run goes on too: the rule fits what it waits for.
+  await page.getByText("Nothing waits for you.").waitFor();
+  await page.getByRole("link", { name: "Back to the chats" }).click();
+  await tour();
+  await page.getByText("marked as final with your consent").waitFor({ timeout: 60_000 });
+  await page.goto("/settings/consent");
+  await page.getByText("path: /*.md").waitFor();
+  await page.getByRole("button", { name: "Ask again: edit_file" }).click();
+  await page.getByText("You have allowed nothing for good.").waitFor();
+  await page.goto("/");
+});
+
 test("the page complained about nothing", () => {
   const expected = /Failed to load resource|net::ERR/;
   assert.deepEqual(

@@ -25,6 +25,20 @@ export class FakeRun extends EventEmitter {
     this.emit("event", event);
   }
 
+  /** What of it an inbox shows. */
+  waiting() {
+    const answered = (asked) =>
+      this.log.some(({ body }) =>
+        asked.type === "approval_asked"
+          ? body.type === "approval_answered" && body.approval === asked.approval
+          : body.type === "question_answered" && body.question === asked.question,
+      );
+    const asks = this.log.filter(({ body }) => ["approval_asked", "question_asked"].includes(body.type));
+    return asks
+      .filter(({ body }) => !answered(body))
+      .map((event) => ({ run: this.id, chat: this.chat, title: "", event }));
+  }
+
   name(prefix) {
     this.#counters[prefix] = (this.#counters[prefix] ?? 0) + 1;
     return `${prefix}${this.#counters[prefix]}`;

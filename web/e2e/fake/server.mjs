@@ -183,6 +183,8 @@ export class FakeServer {
       case "PUT settings":
         this.defaultModel = body.model;
         return null;
+      case "GET inbox":
+        return { items: [...this.runs.values()].flatMap((run) => run.waiting()) };
       case "GET activity":
         return this.#follow(response);
     }

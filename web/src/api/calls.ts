@@ -2,6 +2,7 @@
 import type { EventBody } from "./events.ts";
 import { call, send } from "./http.ts";
 import type {
+  AllowedCall,
   ApiKey,
   Chat,
   ChatFile,
@@ -9,6 +10,7 @@ import type {
   ChatRow,
   Connection,
   FoundServer,
+  InboxItem,
   Me,
   Model,
   ModelList,
@@ -94,6 +96,10 @@ export const fileAddress = (chat: string, path: string) =>
 export const readFile = async (chat: string, path: string) =>
   (await send(fileAddress(chat, path))).arrayBuffer();
 
+export const listInbox = () => call<{ items: InboxItem[] }>("GET", `${v1}/inbox`);
+export const listAllowed = () => call<{ allowed: AllowedCall[] }>("GET", `${v1}/allowed-calls`);
+export const askAgain = (allowed: string) => call<undefined>("DELETE", `${v1}/allowed-calls/${id(allowed)}`);
+
 export const activityAddress = `${v1}/activity`;
 /** The page draws a text some 16 times a second; more packets would only wake it up. */
 const batchMs = 60;
@@ -108,7 +114,13 @@ export const cancelRun = (run: string) => call<undefined>("POST", `/runs/${id(ru
 export const answerApproval = (
   run: string,
   approval: string,
-  body: { decision: "allow" | "deny"; arguments?: unknown; reason?: string },
+  body: {
+    decision: "allow" | "deny";
+    arguments?: unknown;
+    reason?: string;
+    remember?: "chat" | "always";
+    remember_arguments?: Record<string, string>;
+  },
 ) => call<undefined>("POST", `/runs/${id(run)}/approvals/${id(approval)}`, body);
 export const answerQuestion = (run: string, question: string, answer: string) =>
   call<undefined>("POST", `/runs/${id(run)}/questions/${id(question)}`, { answer });

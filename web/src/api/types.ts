@@ -1,5 +1,5 @@
 /** What the HTTP API takes and gives (docs/api.md). */
-import type { Part, RunSummary } from "./events.ts";
+import type { Part, RunEvent, RunSummary } from "./events.ts";
 
 export type { Part, RunSummary };
 
@@ -23,6 +23,23 @@ export interface ApiKey {
   created_at: number;
   last_used_at: number | null;
   prefix: string;
+}
+
+/** An approval or a question that waits for the person. */
+export interface InboxItem {
+  run: string;
+  chat: string | null;
+  title: string;
+  event: RunEvent;
+}
+
+/** Calls that need no consent any more: any of the tool, or those whose arguments fit the patterns. */
+export interface AllowedCall {
+  id: string;
+  chat: string | null;
+  tool: string;
+  arguments: Record<string, string> | null;
+  created_at: number;
 }
 
 export type ToolMode = "native" | "schema" | "off";

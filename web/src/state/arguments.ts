@@ -56,3 +56,13 @@ export function argumentsText(value: unknown, written: string): string {
   if (value === undefined) return written;
   return typeof value === "string" ? value : JSON.stringify(value, null, 2);
 }
+
+/** Longer values, and those of several lines, are left open: nobody sends just the same text twice. */
+const longestExact = 300;
+
+/** A pattern that only this value fits, where it is short; `*` stands for any text in patterns. */
+export function exactPattern(value: unknown): string {
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  if (text.length > longestExact || text.includes("\n")) return "*";
+  return text.replace(/[\\*]/g, "\\$&");
+}

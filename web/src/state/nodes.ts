@@ -113,6 +113,10 @@ export interface ApprovalNode {
   decision: Decision | null;
   reason: string | null;
   edited: boolean;
+  /** Whether further calls may be allowed with it. */
+  mayRemember: boolean;
+  /** When it is refused, if ever. */
+  expiresAt: number | null;
 }
 
 export interface QuestionNode {
@@ -124,6 +128,8 @@ export interface QuestionNode {
   agent: NodeId | null;
   answered: boolean;
   answer: string | null;
+  /** When nobody can answer it any more, if ever. */
+  expiresAt: number | null;
 }
 
 export type TimelineNode =

@@ -5,6 +5,7 @@ export type Route =
   | { page: "settings"; section: string }
   | { page: "login"; next: string }
   | { page: "setup"; token: string | null }
+  | { page: "inbox" }
   | { page: "welcome" }
   | { page: "missing" };
 
@@ -18,6 +19,8 @@ export function routeOf(address: URL): Route {
       return second ? { page: "chat", chat: decodeURIComponent(second) } : { page: "chat", chat: null };
     case "settings":
       return { page: "settings", section: second || "appearance" };
+    case "inbox":
+      return second ? { page: "missing" } : { page: "inbox" };
     case "login":
       return { page: "login", next: localPath(address.searchParams.get("next")) };
     case "setup":

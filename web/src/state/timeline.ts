@@ -4,10 +4,12 @@
  */
 import type { EventBody, Outcome, RunEvent } from "../api/events.ts";
 import {
+  type ApprovalNode,
   emptyRun,
   type Kind,
   type NodeId,
   type NodeOf,
+  type QuestionNode,
   type RunNode,
   type TimelineNode,
   type ToolState,
@@ -75,7 +77,7 @@ export function reduce(timeline: Timeline, event: RunEvent): void {
   }
 }
 
-type BodyOf<T extends EventBody["type"]> = Extract<EventBody, { type: T }>;
+export type BodyOf<T extends EventBody["type"]> = Extract<EventBody, { type: T }>;
 
 function change<K extends Kind>(
   timeline: Timeline,
@@ -217,6 +219,19 @@ function forEachAgent(event: RunEvent, visit: (agent: NodeId) => void): void {
   for (const id of event.agent ?? []) visit(`agent ${id}`);
 }
 
+export function approvalNode(body: BodyOf<"approval_asked">, at: number, agent: NodeId | null): ApprovalNode {
+  const { approval, call, name, may_remember: mayRemember = false, expires_in_ms } = body;
+  const expiresAt = expires_in_ms === undefined ? null : at + expires_in_ms;
+  const asked = { approval, call, name, arguments: body.arguments, agent, mayRemember, expiresAt };
+  return { kind: "approval", ...asked, decision: null, reason: null, edited: false };
+}
+
+export function questionNode(body: BodyOf<"question_asked">, at: number, agent: NodeId | null): QuestionNode {
+  const { question, call, text, options, expires_in_ms } = body;
+  const expiresAt = expires_in_ms === undefined ? null : at + expires_in_ms;
+  return { kind: "question", question, call, text, options, agent, expiresAt, answered: false, answer: null };
+}
+
 function reduceWaiting(
   timeline: Timeline,
   event: RunEvent,
@@ -225,13 +240,9 @@ function reduceWaiting(
   const agent = agentId(event.agent);
   const id = "approval" in body ? `approval ${body.approval}` : `question ${body.question}`;
   if (body.type === "approval_asked") {
-    const { approval, call, name } = body;
-    const asked = { approval, call, name, arguments: body.arguments, agent };
-    timeline.nodes.set(id, { kind: "approval", ...asked, decision: null, reason: null, edited: false });
+    timeline.nodes.set(id, approvalNode(body, event.at, agent));
   } else if (body.type === "question_asked") {
-    const { question, call, text, options } = body;
-    const asked = { question, call, text, options, agent };
-    timeline.nodes.set(id, { kind: "question", ...asked, answered: false, answer: null });
+    timeline.nodes.set(id, questionNode(body, event.at, agent));
   } else if (body.type === "approval_answered") {
     const { decision, edited, reason = null } = body;
     change(timeline, id, "approval", () => ({ decision, edited, reason }));

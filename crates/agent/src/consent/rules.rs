@@ -64,7 +64,7 @@ pub enum Star {
     /// Whatever: for what is to be asked or refused.
     Anything,
     /// For what is to be allowed: no line break, nothing that puts shell commands together, and no step up to another
-    /// folder, so that `git *` is not `git log; rm -r .` and `/notes/*` stays in `/notes`.
+    /// folder, so that `git *` is not `git log; rm -r .` and `/notes/*` stays in `/notes`. A star alone is anything.
     Harmless,
 }
 
@@ -77,6 +77,10 @@ impl Pattern {
         };
         let inner = text.strip_prefix(first.as_str()).and_then(|rest| rest.strip_suffix(last.as_str()));
         let Some(mut rest) = inner else { return false };
+        if self.written == "*" {
+            // Whoever writes that means anything.
+            return true;
+        }
         if star == Star::Harmless && !stays_inside(text, &self.written) {
             return false;
         }
@@ -261,6 +265,7 @@ mod tests {
             ("/notes/*", "/notes/../etc/passwd", false),
             ("../*", "../a", true),
             ("*", "", true),
+            ("*", "a; b\n../c", true),
             ("*.md", "/a/b.md", true),
             ("a*b*c", "a-b-c", true),
             ("a*b*c", "a-c-b", false),
