@@ -47,7 +47,7 @@ pub struct ToolFailure(pub String);
 
 impl From<FileProblem> for ToolFailure {
     fn from(problem: FileProblem) -> Self {
-        Self(problem.0)
+        Self(problem.to_string())
     }
 }
 

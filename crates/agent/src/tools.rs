@@ -1,10 +1,12 @@
 //! The list of tools; each has a file of its own.
 
 mod ask_user;
+mod delete_file;
 mod edit_file;
 mod glob;
 mod grep;
 mod ls;
+mod move_file;
 mod read_file;
 mod task;
 mod write_file;
@@ -25,6 +27,8 @@ pub fn all() -> Result<Vec<Arc<Tool>>, ToolFailure> {
         read_file::tool()?,
         write_file::tool()?,
         edit_file::tool()?,
+        move_file::tool()?,
+        delete_file::tool()?,
         glob::tool()?,
         grep::tool()?,
         task::tool()?,

@@ -253,6 +253,18 @@ pub enum EventBody {
         /// Size now, bytes.
         #[cfg_attr(feature = "typescript", ts(type = "number"))]
         size_bytes: u64,
+        /// Whether the file is gone.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
+        deleted: bool,
+        /// How many lines came; absent where it is not text, or too long to compare.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]
+        added_lines: Option<u64>,
+        /// How many lines went; absent where `added_lines` is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]
+        removed_lines: Option<u64>,
     },
     /// The agent found sources.
     SourcesFound {

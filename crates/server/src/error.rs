@@ -2,6 +2,7 @@
 
 use std::{any::Any, fmt};
 
+use agent::workspace::FileProblem;
 use axum::{
     extract::rejection::{PathRejection, QueryRejection},
     http::{HeaderValue, StatusCode, header},
@@ -157,6 +158,23 @@ impl From<StoreError> for ApiError {
                 ..Self::new(ProblemCode::Unavailable, "The database does not answer. Try again in a moment.")
             },
             StoreError::Corrupt(cause) => Self::internal(cause),
+        }
+    }
+}
+
+impl From<FileProblem> for ApiError {
+    fn from(problem: FileProblem) -> Self {
+        match problem {
+            // What is said to models names tools.
+            FileProblem::Missing(_) => {
+                Self::not_found("There is no such file in this chat, or it is not kept as it was then.")
+            }
+            FileProblem::Conflict(_) => {
+                Self::conflict("The file has changed meanwhile. Look at it again, then repeat.")
+            }
+            FileProblem::Refused(sentence) => Self::invalid(sentence),
+            FileProblem::TooLarge(sentence) => Self::new(ProblemCode::TooLarge, sentence),
+            FileProblem::Unavailable(sentence) => Self::new(ProblemCode::Unavailable, sentence),
         }
     }
 }

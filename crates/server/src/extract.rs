@@ -90,7 +90,11 @@ fn check_text(json: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-async fn read_body(request: Request, limit_bytes: usize) -> Result<Bytes, ApiError> {
+/// The whole body, at most so many bytes.
+///
+/// # Errors
+/// Where it is longer, or broke off.
+pub async fn read_body(request: Request, limit_bytes: usize) -> Result<Bytes, ApiError> {
     let expects_continue = request.headers().contains_key(header::EXPECT);
     let too_long = content_length(request.headers()).is_some_and(|length| length > limit_bytes as u64);
     if too_long {

@@ -306,7 +306,6 @@ impl App {
         chat: Option<ChatId>,
         message: Option<MessageId>,
     ) -> Result<RunRequest, StoreError> {
-        let clock = self.clock.clone();
         let agents = match worker {
             Worker::Agent if model.id == TOUR => tour::agents(&self.agents),
             Worker::Agent => self.agents.clone(),
@@ -328,12 +327,18 @@ impl App {
             settings,
             wishes,
             history,
-            workspace: Workspace::new(self.store.clone(), workspace, Arc::new(move || clock.now_ms())),
+            workspace: self.workspace(workspace),
             limits: self.config.limits,
             consents,
             past: Past::default(),
             outlives_server,
         })
+    }
+
+    /// The files of a chat, or of a run without a chat, by its id as text.
+    pub(crate) fn workspace(&self, name: String) -> Workspace {
+        let clock = self.clock.clone();
+        Workspace::new(self.store.clone(), name, Arc::new(move || clock.now_ms()))
     }
 
     /// The conversation from the beginning to `leaf`, as the model has to see it.

@@ -76,6 +76,7 @@ impl Db {
             ("trusted connections", include_str!("../migrations/sqlite/0004_trusted_connections.sql")),
             ("runs go on", include_str!("../migrations/sqlite/0005_runs_go_on.sql")),
             ("allowed calls", include_str!("../migrations/sqlite/0006_allowed_calls.sql")),
+            ("past of files", include_str!("../migrations/sqlite/0007_past_of_files.sql")),
         ];
         migrator(migrations).run_direct(None, write.acquire().await?.connection()?, false).await?;
         let read = match in_memory {
@@ -96,6 +97,7 @@ impl Db {
             ("trusted connections", include_str!("../migrations/postgres/0004_trusted_connections.sql")),
             ("runs go on", include_str!("../migrations/postgres/0005_runs_go_on.sql")),
             ("allowed calls", include_str!("../migrations/postgres/0006_allowed_calls.sql")),
+            ("past of files", include_str!("../migrations/postgres/0007_past_of_files.sql")),
         ];
         migrator(migrations).run_direct(None, &mut connection, false).await?;
         connection.close().await?;

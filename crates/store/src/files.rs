@@ -1,4 +1,5 @@
-//! The files of a workspace: text by path, with a version that counts up so that writers notice each other.
+//! The files of a workspace: bytes by path, with a version that counts up so that writers notice each other. What a
+//! file was before is in `file_versions.rs`.
 
 use std::collections::HashMap;
 
@@ -24,25 +25,29 @@ pub struct FileRow {
 
 /// What a file holds.
 #[derive(Debug, Clone, PartialEq)]
-pub struct FileText {
+pub struct FileContent {
     /// All of it.
-    pub content: String,
+    pub content: Vec<u8>,
     /// The version this is.
     pub version: u64,
 }
 
+/// A file that was deleted is still a row, and its numbers go on.
 const INSERT: &str = "INSERT INTO files (workspace, path, content, size_bytes, version, changed_at) \
-                      VALUES ($1, $2, $3, $4, 1, $5) ON CONFLICT (workspace, path) DO NOTHING \
-                      RETURNING version";
+                      VALUES ($1, $2, $3, $4, 1, $5) ON CONFLICT (workspace, path) DO UPDATE SET \
+                      content = excluded.content, size_bytes = excluded.size_bytes, \
+                      version = files.version + 1, changed_at = excluded.changed_at, deleted = FALSE \
+                      WHERE files.deleted RETURNING version";
 const REPLACE: &str = "UPDATE files SET content = $3, size_bytes = $4, version = version + 1, changed_at = $5 \
-                       WHERE workspace = $1 AND path = $2 AND version = $6 RETURNING version";
+                       WHERE workspace = $1 AND path = $2 AND version = $6 AND NOT deleted \
+                       RETURNING version";
 
 /// A file to be written whatever stands in its place, its names as they are stored.
 #[derive(Debug)]
 pub(crate) struct FileWrite {
     workspace: String,
     path: String,
-    content: String,
+    content: Vec<u8>,
     changed_at: i64,
 }
 
@@ -65,13 +70,13 @@ impl Rows for FileWrite {
         sql.push_str(
             " ON CONFLICT (workspace, path) DO UPDATE SET content = excluded.content, \
              size_bytes = excluded.size_bytes, version = files.version + 1, \
-             changed_at = excluded.changed_at RETURNING workspace, path, version",
+             changed_at = excluded.changed_at, deleted = FALSE RETURNING workspace, path, version",
         );
         // In one order everywhere: two processes that lock in different orders can block each other.
         let mut sorted: Vec<&Self> = files.iter().collect();
         sorted.sort_unstable_by_key(|file| file.key());
         let query = sorted.into_iter().fold(db.built(sql), |query, file| {
-            let query = query.bind(&*file.workspace).bind(&*file.path).bind(file.content.as_bytes());
+            let query = query.bind(&*file.workspace).bind(&*file.path).bind(&*file.content);
             query.number(file.content.len() as u64).number(1).bind(file.changed_at)
         });
         let read = |row: &Row| Ok(((row.get("workspace")?, row.get("path")?), row.number("version")?));
@@ -88,8 +93,8 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn files(&self, workspace: &str) -> Result<Vec<FileRow>, StoreError> {
-        let sql =
-            "SELECT path, size_bytes, version, changed_at FROM files WHERE workspace = $1 ORDER BY path";
+        let sql = "SELECT path, size_bytes, version, changed_at FROM files \
+                   WHERE workspace = $1 AND NOT deleted ORDER BY path";
         let read = |row: &Row| {
             Ok(FileRow {
                 path: row.get("path")?,
@@ -105,14 +110,11 @@ impl Store {
     ///
     /// # Errors
     /// Only those of the database.
-    pub async fn read_file(&self, workspace: &str, path: &str) -> Result<Option<FileText>, StoreError> {
-        let sql = "SELECT content, version FROM files WHERE workspace = $1 AND path = $2";
+    pub async fn read_file(&self, workspace: &str, path: &str) -> Result<Option<FileContent>, StoreError> {
+        let sql = "SELECT content, version FROM files WHERE workspace = $1 AND path = $2 AND NOT deleted";
         let row = self.db().read(sql).text(workspace).text(path).fetch_optional().await?;
-        let read = |row: Row| {
-            let content = String::from_utf8(row.get("content")?)
-                .map_err(|error| StoreError::Corrupt(format!("files.content: {error}")))?;
-            Ok(FileText { content, version: row.number("version")? })
-        };
+        let read =
+            |row: Row| Ok(FileContent { content: row.get("content")?, version: row.number("version")? });
         row.map(read).transpose()
     }
 
@@ -125,7 +127,7 @@ impl Store {
         &self,
         workspace: &str,
         path: &str,
-        content: &str,
+        content: &[u8],
         expected_version: Option<u64>,
         now: i64,
     ) -> Result<u64, StoreError> {
@@ -134,7 +136,7 @@ impl Store {
                 let file = FileWrite {
                     workspace: storable(workspace),
                     path: storable(path),
-                    content: content.to_owned(),
+                    content: content.to_vec(),
                     changed_at: now,
                 };
                 return self.0.writer.write(Work::WriteFile, file).await;
@@ -142,8 +144,7 @@ impl Store {
             Some(0) => (INSERT, None),
             Some(version) => (REPLACE, Some(version)),
         };
-        // The content goes in as bytes, which may hold U+0000 on both databases.
-        let query = self.db().write(sql).text(workspace).text(path).bind(content.as_bytes());
+        let query = self.db().write(sql).text(workspace).text(path).bind(content);
         let query = query.number(content.len() as u64).bind(now);
         let query = match version {
             Some(version) => query.number(version),
@@ -153,7 +154,7 @@ impl Store {
         row.number("version")
     }
 
-    /// Removes all files of a workspace.
+    /// Removes all files of a workspace, with all they were before.
     ///
     /// # Errors
     /// Only those of the database.

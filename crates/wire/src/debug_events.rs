@@ -7,7 +7,10 @@ use domain::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::redact::{redact, redact_text};
+use crate::{
+    file_news::file_news,
+    redact::{redact, redact_text},
+};
 
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -171,11 +174,11 @@ fn told(body: &EventBody) -> Option<(DebugKind, DebugSource, Value, String)> {
         EventBody::PlanChanged { todos } => {
             (Response, Backend, json!({"todos": todos}), "The plan has changed".to_owned())
         }
-        EventBody::FileChanged { path, version, size_bytes } => (
+        EventBody::FileChanged { path, deleted, .. } => (
             Response,
             Backend,
-            json!({"path": path, "version": version, "sizeBytes": size_bytes}),
-            format!("{path} has changed"),
+            file_news(body),
+            if *deleted { format!("{path} was deleted") } else { format!("{path} has changed") },
         ),
         EventBody::RunFinished { outcome, problem, usage, .. } => (
             if *outcome == Outcome::Failed { Error } else { Response },

@@ -7,6 +7,7 @@ pub mod debug_chat;
 pub mod debug_events;
 pub mod details;
 mod escape;
+mod file_news;
 mod frames;
 pub mod markup;
 pub mod openai;

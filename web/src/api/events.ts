@@ -208,6 +208,12 @@ export type EventBody =
       version: number;
       /** Size now, bytes. */
       size_bytes: number;
+      /** Whether the file is gone. */
+      deleted?: boolean;
+      /** How many lines came; absent where it is not text, or too long to compare. */
+      added_lines?: number;
+      /** How many lines went; absent where `added_lines` is. */
+      removed_lines?: number;
     }
   | {
       type: "sources_found";

@@ -1,6 +1,5 @@
 //! `write_file`: makes a file or replaces it whole.
 
-use domain::EventBody;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -36,6 +35,6 @@ async fn write_file(arguments: Arguments, context: ToolContext) -> Result<String
         1 => format!("Wrote {path}, {size_bytes} bytes."),
         version => format!("Replaced {path}, {size_bytes} bytes, version {version}."),
     };
-    context.emit(EventBody::FileChanged { path: path.to_string(), version, size_bytes }).await;
+    context.emit(written.event(&path)).await;
     Ok(answer)
 }

@@ -11,3 +11,4 @@ mod subagents;
 mod tools;
 mod tour;
 mod turns;
+mod workspace;

@@ -105,6 +105,109 @@ async fn a_full_workspace_takes_no_new_files_but_changes() {
     assert_eq!(told[2], "Replaced /0.md, 7 bytes, version 2.");
 }
 
+#[tokio::test]
+async fn files_are_deleted_and_moved() {
+    let answers = told(&[
+        ("write_file", json!({"path": "/a.md", "content": "one\ntwo\n"})),
+        ("move_file", json!({"from": "a.md", "to": "notes/b.md"})),
+        ("read_file", json!({"path": "/notes/b.md"})),
+        ("read_file", json!({"path": "/a.md"})),
+        ("write_file", json!({"path": "/a.md", "content": "new\n"})),
+        ("move_file", json!({"from": "/a.md", "to": "/notes/b.md"})),
+        ("move_file", json!({"from": "/a.md", "to": "/a.md"})),
+        ("move_file", json!({"from": "/none.md", "to": "/x.md"})),
+        ("delete_file", json!({"path": "/notes/b.md"})),
+        ("delete_file", json!({"path": "/notes/b.md"})),
+        ("delete_file", json!({"path": "/"})),
+        ("ls", json!({})),
+    ])
+    .await;
+    let expected = [
+        "Wrote /a.md, 8 bytes.",
+        "Moved /a.md to /notes/b.md, 8 bytes.",
+        "1\tone\n2\ttwo\n",
+        "Error: There is no file /a.md. Use ls to see what is there.",
+        "Replaced /a.md, 4 bytes, version 3.",
+        "Error: There is a file /notes/b.md already. Delete it first, or choose another path.",
+        "Error: /a.md is there already.",
+        "Error: There is no file /none.md. Use ls to see what is there.",
+        "Deleted /notes/b.md.",
+        "Error: There is no file /notes/b.md. Use ls to see what is there.",
+        "Error: The path of a file is missing.",
+        "a.md (4 bytes)",
+    ];
+    assert_eq!(answers, expected);
+}
+
+#[tokio::test]
+async fn changes_are_told_with_their_lines() {
+    let play = Play::turns(vec![
+        call(0, "write_file", &json!({"path": "/a.md", "content": "one\ntwo\nthree\n"})),
+        call(0, "write_file", &json!({"path": "/a.md", "content": "one\n2\nthree\nfour\n"})),
+        call(0, "edit_file", &json!({"path": "/a.md", "old_text": "one\n", "new_text": ""})),
+        call(0, "move_file", &json!({"from": "/a.md", "to": "/b.md"})),
+        call(0, "delete_file", &json!({"path": "/b.md"})),
+        call(0, "write_file", &json!({"path": "/plot.png", "content": "not a picture any more\n"})),
+        text("End."),
+    ])
+    .await;
+    let picture = agent::workspace::Path::parse_file("/plot.png").unwrap();
+    play.workspace.write_bytes(&picture, b"\x89PNG\r\n\x1a\n\0\0", None).await.unwrap();
+    let log = play.log().await;
+    let told: Vec<String> = log
+        .iter()
+        .filter_map(|event| match &event.body {
+            EventBody::FileChanged { path, version, deleted, added_lines, removed_lines, .. } => {
+                let sign = if *deleted { "gone " } else { "" };
+                Some(format!("{sign}{path} v{version} {added_lines:?} {removed_lines:?}"))
+            }
+            _ => None,
+        })
+        .collect();
+    let expected = [
+        "/a.md v1 Some(3) Some(0)",
+        "/a.md v2 Some(2) Some(1)",
+        "/a.md v3 Some(0) Some(1)",
+        "gone /a.md v4 Some(0) Some(3)",
+        "/b.md v1 Some(3) Some(0)",
+        "gone /b.md v2 Some(0) Some(3)",
+        "/plot.png v2 None None",
+    ];
+    assert_eq!(told, expected);
+}
+
+#[tokio::test]
+async fn what_is_not_text_is_named() {
+    let play = Play::turns(vec![
+        call(0, "read_file", &json!({"path": "/plot.png"})),
+        call(0, "edit_file", &json!({"path": "/data.bin", "old_text": "a", "new_text": "b"})),
+        call(0, "grep", &json!({"pattern": "PNG|north"})),
+        call(0, "ls", &json!({})),
+        text("End."),
+    ])
+    .await;
+    for (path, bytes) in
+        [("/plot.png", &b"\x89PNG\r\n\x1a\n\0\0"[..]), ("/data.bin", b"a\xff"), ("/a.txt", b"north\n")]
+    {
+        let path = agent::workspace::Path::parse_file(path).unwrap();
+        play.workspace.write_bytes(&path, bytes, None).await.unwrap();
+    }
+    play.log().await;
+    let messages = play.requests().pop().unwrap();
+    let told: Vec<String> = messages
+        .iter()
+        .filter(|message| message.role == Role::Tool)
+        .map(domain::Message::plain_text)
+        .collect();
+    let expected = [
+        "Error: /plot.png is not text: it is a PNG picture of 10 bytes.",
+        "Error: /data.bin is not text: it is binary data of 2 bytes.",
+        "/a.txt:1: north",
+        "a.txt (6 bytes)\ndata.bin (2 bytes)\nplot.png (10 bytes)",
+    ];
+    assert_eq!(told, expected);
+}
+
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Nothing {}
 

@@ -1,11 +1,19 @@
-//! The files of a chat's workspace.
+//! The files of a chat's workspace: the list, what a person puts there, and what they delete. What a person changes is
+//! no event of a run; versions keep an agent's edit from overwriting it unseen.
+
+pub(super) mod content;
+pub(super) mod past;
+pub(super) mod zip;
 
 use std::sync::Arc;
 
+use agent::{
+    Workspace,
+    workspace::{BYTES_LIMIT, Path as FilePath, Written},
+};
 use axum::{
-    extract::State,
-    http::{HeaderValue, header},
-    response::{IntoResponse, Response},
+    extract::{Request, State},
+    http::{HeaderMap, HeaderName, StatusCode, header},
 };
 use domain::ChatId;
 use serde::{Deserialize, Serialize};
@@ -15,7 +23,7 @@ use crate::{
     app::App,
     auth::Caller,
     error::ApiError,
-    extract::{Json, Path, Query},
+    extract::{Json, Path, Query, read_body},
 };
 
 #[derive(Debug, Serialize)]
@@ -46,51 +54,98 @@ pub(super) async fn list(
     Ok(Json(FileList { files: files.into_iter().map(view).collect() }))
 }
 
+/// Which file is meant.
 #[derive(Debug, Deserialize)]
-pub(super) struct ContentQuery {
+pub(super) struct FileQuery {
     path: String,
 }
 
-/// `GET /api/v1/chats/{chat}/files/content?path=`: one file, to be saved, never to be shown as a page.
-pub(super) async fn content(
+/// A change that a person has made.
+#[derive(Debug, Serialize)]
+pub(super) struct ChangeView {
+    path: String,
+    version: u64,
+    size_bytes: u64,
+    deleted: bool,
+    changed_at: i64,
+}
+
+impl ChangeView {
+    fn new(app: &App, path: &FilePath, written: Written) -> Self {
+        let Written { version, size_bytes, deleted, .. } = written;
+        Self { path: path.to_string(), version, size_bytes, deleted, changed_at: app.clock.now_ms() }
+    }
+}
+
+/// `PUT /api/v1/chats/{chat}/files/content?path=`: the body becomes the file.
+pub(super) async fn put(
     State(app): State<Arc<App>>,
     caller: Caller,
     Path(chat): Path<ChatId>,
-    Query(query): Query<ContentQuery>,
-) -> Result<Response, ApiError> {
-    let chat = app.store.chat(caller.id(), chat).await?;
-    let file = app.store.read_file(&chat.id.to_string(), &query.path).await?;
-    let file = file.ok_or_else(|| ApiError::not_found("There is no such file in this chat."))?;
-    let mut response = file.content.into_response();
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
-    headers.insert(header::CONTENT_DISPOSITION, attachment(&query.path));
-    Ok(response)
+    Query(query): Query<FileQuery>,
+    request: Request,
+) -> Result<Json<ChangeView>, ApiError> {
+    let files = workspace(&app, &caller, chat).await?;
+    let path = FilePath::parse_file(&query.path)?;
+    let expected = expected_version(request.headers())?;
+    let content = read_body(request, BYTES_LIMIT).await?;
+    let written = files.write_bytes(&path, &content, expected).await?;
+    Ok(Json(ChangeView::new(&app, &path, written)))
 }
 
-/// The header that names the file, in plain ASCII and, for the rest, percent-encoded.
-fn attachment(path: &str) -> HeaderValue {
-    let name = path.rsplit('/').next().unwrap_or_default();
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
-    let plain: String =
-        name.bytes().map(|byte| if is_plain(byte) { char::from(byte) } else { '_' }).collect();
-    let encoded: String = name
-        .bytes()
-        .map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-        .collect();
-    let value = format!("attachment; filename=\"{plain}\"; filename*=UTF-8''{encoded}");
-    HeaderValue::from_str(&value).unwrap_or(HeaderValue::from_static("attachment"))
+/// `DELETE /api/v1/chats/{chat}/files/content?path=`: its past stays.
+pub(super) async fn delete(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(chat): Path<ChatId>,
+    Query(query): Query<FileQuery>,
+    headers: HeaderMap,
+) -> Result<StatusCode, ApiError> {
+    let files = workspace(&app, &caller, chat).await?;
+    let path = FilePath::parse_file(&query.path)?;
+    let expected = expected_version(&headers)?.filter(|version| *version > 0);
+    files.delete(&path, expected).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// The files of the caller's chat.
+async fn workspace(app: &App, caller: &Caller, chat: ChatId) -> Result<Workspace, ApiError> {
+    let chat = app.store.chat(caller.id(), chat).await?;
+    Ok(app.workspace(chat.id.to_string()))
+}
+
+/// The version that the caller has seen: `If-Match: "3"`, or `If-None-Match: *` for a file that must not be there.
+fn expected_version(headers: &HeaderMap) -> Result<Option<u64>, ApiError> {
+    let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or_default().trim());
+    match (text(header::IF_MATCH), text(header::IF_NONE_MATCH)) {
+        (None, None) => Ok(None),
+        (None, Some("*")) => Ok(Some(0)),
+        (Some(tag), None) => {
+            let version = tag.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+            let version = version.and_then(|version| version.parse().ok()).filter(|version| *version > 0);
+            let refused = || ApiError::invalid("If-Match has to be a version in quotes, such as \"3\".");
+            version.map(Some).ok_or_else(refused)
+        }
+        _ => Err(ApiError::invalid("Send either If-Match with a version, or If-None-Match: *.")),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::attachment;
+    use super::*;
 
     #[test]
-    fn names_cannot_break_the_header() {
-        let value = attachment("/notes/отчёт \"1\"\r\n.md");
-        let value = value.to_str().unwrap();
-        assert!(value.starts_with("attachment; filename=\"____________1___.md\""), "{value}");
-        assert!(value.contains("filename*=UTF-8''%D0%BE"), "{value}");
+    fn the_expected_version_is_read() {
+        let read = |name: HeaderName, value: &'static str| {
+            let value = axum::http::HeaderValue::from_static(value);
+            expected_version(&HeaderMap::from_iter([(name, value)])).ok()
+        };
+        assert_eq!(expected_version(&HeaderMap::new()).ok(), Some(None));
+        assert_eq!(read(header::IF_MATCH, "\"3\""), Some(Some(3)));
+        assert_eq!(read(header::IF_NONE_MATCH, "*"), Some(Some(0)));
+        for bad in ["3", "\"x\"", "\"0\"", "*", "\"-1\"", "\""] {
+            assert_eq!(read(header::IF_MATCH, bad), None, "{bad}");
+        }
+        assert_eq!(read(header::IF_NONE_MATCH, "\"3\""), None);
     }
 }

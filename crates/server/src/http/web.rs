@@ -36,9 +36,11 @@ const SECURITY_HEADERS: [(HeaderName, HeaderValue); 3] = [
     (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
 ];
 
-/// Puts the security headers on an answer.
+/// Puts the security headers on an answer; one that has a stricter one of its own keeps it.
 pub(super) fn harden(response: &mut Response) {
-    response.headers_mut().extend(SECURITY_HEADERS);
+    for (name, value) in SECURITY_HEADERS {
+        response.headers_mut().entry(name).or_insert(value);
+    }
 }
 
 /// The file at the request's path, or the app's page, which finds out by itself what the path means.

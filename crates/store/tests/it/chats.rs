@@ -90,7 +90,7 @@ async fn takes_everything_with_it(store: Store) {
         store.begin_turn(turn).await.unwrap();
         store.append(segment(turn.run.id, 1, 3)).await.unwrap();
         let workspace = turn.assistant.chat.to_string();
-        store.write_file(&workspace, "/a", "text", None, 2).await.unwrap();
+        store.write_file(&workspace, "/a", b"text", None, 2).await.unwrap();
     }
     store.finish_run(kept_turn.run.id, 3, &summary("answer")).await.unwrap();
     let chatless = add_run(&store, ann).await;

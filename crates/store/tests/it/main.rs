@@ -15,6 +15,7 @@ mod api_keys;
 mod chats;
 mod connections;
 mod events;
+mod file_versions;
 mod files;
 mod messages;
 mod migrating;

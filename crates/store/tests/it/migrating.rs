@@ -34,7 +34,9 @@ async fn numbers_the_runs_of_an_earlier_version(url: String) {
                 ('{other}', '{ann}', 'm', 6, NULL, NULL); \
          INSERT INTO segments (run, first_seq, last_seq, lines) \
          VALUES ('{other}', 1, 2, 'a'), ('{one}', 1, 1, 'b'), ('{other}', 3, 3, 'c'); \
-         INSERT INTO run_inputs (run, input) VALUES ('{other}', '{{\"id\":1}}');"
+         INSERT INTO run_inputs (run, input) VALUES ('{other}', '{{\"id\":1}}'); \
+         INSERT INTO files (workspace, path, content, size_bytes, version, changed_at) \
+         VALUES ('{other}', '/a', 'old', 3, 4, 5);"
     );
     match url.starts_with("postgres") {
         true => leave(PgConnection::connect(&url).await.unwrap(), 1, rows).await,
@@ -48,6 +50,12 @@ async fn numbers_the_runs_of_an_earlier_version(url: String) {
     assert_eq!(store.events_after(one, 0, 100).await.unwrap(), logs[0]);
     assert_eq!(store.events_after(other, 0, 100).await.unwrap(), logs[1]);
     assert_eq!(store.run_input(other).await.unwrap(), Some(serde_json::json!({ "id": 1 })));
+    // A file goes on with its numbers; from now on what it was is kept.
+    let workspace = other.to_string();
+    assert_eq!(store.files(&workspace).await.unwrap()[0].version, 4);
+    store.write_file(&workspace, "/a", b"new", None, 6).await.unwrap();
+    let past = store.read_file_version(&workspace, "/a", 4).await.unwrap().unwrap();
+    assert_eq!((past.content, past.deleted), (b"old".to_vec(), false));
     // The log goes on where it was, and a run that is removed takes what belongs to it along.
     store.append(segment(one, 2, 2, "d")).await.unwrap();
     let unfinished = store.unfinished_runs().await.unwrap();

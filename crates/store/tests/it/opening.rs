@@ -42,7 +42,7 @@ async fn keeps_everything(url: String) {
     store.append(segment(turn.run.id, 1, 3)).await.unwrap();
     store.append(segment(turn.run.id, 4, 9)).await.unwrap();
     store.finish_run(turn.run.id, 7, &summary("ответ")).await.unwrap();
-    store.write_file(&chat.id.to_string(), "/a", "text", None, 6).await.unwrap();
+    store.write_file(&chat.id.to_string(), "/a", b"text", None, 6).await.unwrap();
     store.close().await;
 
     let store = Store::open(&url).await.unwrap();
@@ -51,7 +51,7 @@ async fn keeps_everything(url: String) {
     assert_eq!(store.messages(chat.id).await.unwrap()[1].content, text("ответ"));
     let events = store.events_after(turn.run.id, 0, 1_000).await.unwrap();
     assert_eq!(events, [segment(turn.run.id, 1, 3), segment(turn.run.id, 4, 9)]);
-    assert_eq!(store.read_file(&chat.id.to_string(), "/a").await.unwrap().unwrap().content, "text");
+    assert_eq!(store.read_file(&chat.id.to_string(), "/a").await.unwrap().unwrap().content, b"text");
     store.append(segment(turn.run.id, 10, 10)).await.unwrap();
     store.close().await;
 }

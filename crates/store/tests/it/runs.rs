@@ -81,7 +81,7 @@ async fn purges_the_chatless(store: Store) {
         (add_run(&store, ann).await, add_run(&store, ann).await, add_run(&store, ann).await);
     for (run, finished_at) in [(turn.run.id, 10), (old, 10), (new, 20)] {
         store.append(segment(run, 1, 1)).await.unwrap();
-        store.write_file(&run.to_string(), "/a", "x", None, 1).await.unwrap();
+        store.write_file(&run.to_string(), "/a", b"x", None, 1).await.unwrap();
         store.finish_run(run, finished_at, &summary("")).await.unwrap();
     }
     assert_eq!(store.purge_runs(20).await, Ok(1));
@@ -103,7 +103,7 @@ async fn deletes_one(store: Store) {
     let (gone, kept) = (add_run(&store, ann).await, add_run(&store, ann).await);
     for run in [gone, kept] {
         store.append(segment(run, 1, 1)).await.unwrap();
-        store.write_file(&run.to_string(), "/a", "x", None, 1).await.unwrap();
+        store.write_file(&run.to_string(), "/a", b"x", None, 1).await.unwrap();
     }
     assert_eq!(store.delete_run(gone).await, Ok(()));
     assert_eq!(store.delete_run(gone).await, Err(StoreError::NotFound));

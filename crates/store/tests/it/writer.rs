@@ -68,10 +68,10 @@ async fn live(store: &Store, owner: UserId, number: usize) {
     assert_eq!((run.owner, run.model.as_str(), run.finished_at), (owner, "tour\u{fffd}", None));
     for seq in 1..=3 {
         store.append(segment(id, seq, seq)).await.unwrap();
-        assert_eq!(store.write_file(&workspace, "/odd\0", &content, None, 5).await, Ok(seq));
+        assert_eq!(store.write_file(&workspace, "/odd\0", content.as_bytes(), None, 5).await, Ok(seq));
     }
     let file = store.read_file(&workspace, "/odd\0").await.unwrap().unwrap();
-    assert_eq!((file.content, file.version), (content, 3));
+    assert_eq!((file.content, file.version), (content.into_bytes(), 3));
     let end = summary(&format!("answer {number}"));
     store.finish_run(id, number as i64, &end).await.unwrap();
     let run = store.run(id).await.unwrap();
@@ -143,14 +143,14 @@ async fn counts_every_write_of_a_file(store: Store) {
     let told = fifty_times(|number| {
         let store = store.clone();
         let path = if number % 2 == 0 { "/a\0" } else { "/a\u{fffd}" };
-        async move { store.write_file("w", path, &number.to_string(), None, number).await }
+        async move { store.write_file("w", path, number.to_string().as_bytes(), None, number).await }
     })
     .await;
     let versions: Vec<_> = (1..=50_u64).map(|version| (Ok(version), 1)).collect();
     assert_eq!(told, expected(&versions));
     let file = store.read_file("w", "/a\0").await.unwrap().unwrap();
     let row = store.files("w").await.unwrap().remove(0);
-    assert_eq!((file.version, file.content), (50, row.changed_at.to_string()));
+    assert_eq!((file.version, file.content), (50, row.changed_at.to_string().into_bytes()));
 }
 
 fn expected<T: std::fmt::Debug>(outcomes: &[(Result<T, StoreError>, usize)]) -> HashMap<String, usize> {

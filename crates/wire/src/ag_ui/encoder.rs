@@ -259,7 +259,8 @@ impl AgUiEncoder {
             EventBody::ApprovalAnswered { approval: id, .. }
             | EventBody::QuestionAnswered { question: id, .. } => self.asks.retain(|ask| ask.id != *id),
             EventBody::PlanChanged { todos } => self.patch(agent, &["todos"], json!(todos), sink),
-            EventBody::FileChanged { path, version, size_bytes } => {
+            EventBody::FileChanged { path, deleted: true, .. } => self.forget_file(agent, path, sink),
+            EventBody::FileChanged { path, version, size_bytes, .. } => {
                 let file = json!({"version": version, "sizeBytes": size_bytes});
                 self.patch(agent, &["files", path], file, sink);
             }
@@ -346,11 +347,19 @@ impl AgUiEncoder {
             }
             [] => {}
         }
-        let pointer: String =
-            path.iter().map(|part| format!("/{}", part.replace('~', "~0").replace('/', "~1"))).collect();
+        let pointer: String = path.iter().map(|part| pointer_to(part)).collect();
         // In an object, `add` replaces as well.
         let delta = [json!({"op": "add", "path": pointer, "value": value})];
         self.put(agent, &Event::StateDelta { delta }, sink);
+    }
+
+    /// Takes a file that is gone out of the state; one that the client has never heard of cannot be taken out.
+    fn forget_file(&mut self, agent: &AgentPath, path: &str, sink: &mut impl Sink) {
+        let files = self.door.state.get_mut("files").and_then(Value::as_object_mut);
+        if files.is_some_and(|files| files.shift_remove(path).is_some()) {
+            let delta = [json!({"op": "remove", "path": format!("/files{}", pointer_to(path))})];
+            self.put(agent, &Event::StateDelta { delta }, sink);
+        }
     }
 
     pub(super) fn put_agent(&self, running: &RunningAgent, sink: &mut impl Sink) {
@@ -429,4 +438,9 @@ impl AgUiEncoder {
         };
         self.put(&main, &finished, sink);
     }
+}
+
+/// A name as a step of a JSON pointer.
+fn pointer_to(name: &str) -> String {
+    format!("/{}", name.replace('~', "~0").replace('/', "~1"))
 }

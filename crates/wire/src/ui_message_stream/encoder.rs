@@ -9,7 +9,7 @@ use domain::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::{Frame, chat_stream::encoder::THINKING, frames::Frames, openai::DONE};
+use crate::{Frame, chat_stream::encoder::THINKING, file_news::file_news, frames::Frames, openai::DONE};
 
 /// Encodes one run for one reader.
 #[derive(Debug, Default)]
@@ -113,8 +113,8 @@ impl UiMessageEncoder {
                 let id = format!("plan-{}", agent.id().unwrap_or("main"));
                 out.push(&json!({"type": "data-plan", "id": id, "data": {"todos": todos}}));
             }
-            EventBody::FileChanged { path, version, size_bytes } => {
-                let data = json!({"path": path, "version": version, "sizeBytes": size_bytes});
+            EventBody::FileChanged { path, .. } => {
+                let data = file_news(&event.body);
                 out.push(&json!({"type": "data-file", "id": path, "data": data}));
             }
             EventBody::SourcesFound { sources } => {

@@ -160,16 +160,18 @@ impl Client {
         Ok(())
     }
 
-    /// `add` and nothing else, into objects that are there.
+    /// `add` into objects that are there, `remove` of what is there, and nothing else.
     fn patch(&mut self, delta: &Value) -> Result<(), String> {
         for change in delta.as_array().ok_or("no patch")? {
-            if change["op"] != "add" {
-                return Err(format!("{change} is not what we send"));
-            }
             let (parent, name) = change["path"].as_str().unwrap().rsplit_once('/').ok_or("no path")?;
             let name = name.replace("~1", "/").replace("~0", "~");
             let target = self.state.pointer_mut(parent).and_then(Value::as_object_mut);
-            target.ok_or(format!("there is no {parent}"))?.insert(name, change["value"].clone());
+            let target = target.ok_or(format!("there is no {parent}"))?;
+            match change["op"].as_str() {
+                Some("add") => _ = target.insert(name, change["value"].clone()),
+                Some("remove") => _ = target.remove(&name).ok_or(format!("there is no {name} to remove"))?,
+                _ => return Err(format!("{change} is not what we send")),
+            }
         }
         Ok(())
     }

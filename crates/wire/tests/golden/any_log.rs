@@ -185,7 +185,16 @@ impl Writer {
                 let (id, url) = ((who % 3).to_string(), "https://example.org/".to_owned());
                 let sources = vec![Source { id, title: words, url, quote: None }];
                 self.add(&path, EventBody::SourcesFound { sources });
-                self.add(&path, EventBody::FileChanged { path: "/a~b/c".into(), version: 1, size_bytes: 2 });
+                let lines = who.is_multiple_of(2).then_some(u64::from(what));
+                let file = EventBody::FileChanged {
+                    path: "/a~b/c".into(),
+                    version: 1,
+                    size_bytes: 2,
+                    deleted: who.is_multiple_of(3),
+                    added_lines: lines,
+                    removed_lines: lines,
+                };
+                self.add(&path, file);
             }
             _ => self.call(who, what),
         }

@@ -100,12 +100,34 @@ fn tool() -> Vec<RunEvent> {
     log.main(EventBody::Status { description: "Looking around".into(), done: false, hidden: false });
     log.text(&main, "t1", &["Let me ", "look."], false);
     log.tool(&main, "c1", "ls", &json!({"path": "/"}), Ok("a.txt\nb.txt"));
-    log.main(EventBody::FileChanged { path: "/a.txt".into(), version: 2, size_bytes: 9 });
+    log.main(file("/a.txt", 2, 9, Some((1, 1))));
+    log.main(file("/plot.png", 1, 40_000, None));
+    log.main(EventBody::FileChanged {
+        path: "/a.txt".into(),
+        version: 3,
+        size_bytes: 0,
+        deleted: true,
+        added_lines: Some(0),
+        removed_lines: Some(2),
+    });
     let todo = Todo { content: "Look".into(), status: TodoStatus::Completed };
     log.main(EventBody::PlanChanged { todos: vec![todo] });
     log.main(EventBody::Status { description: "Done".into(), done: true, hidden: true });
     log.text(&main, "t2", &["Two files."], true);
     log.completed()
+}
+
+/// A file that was written; with the lines that came and went where it is text.
+fn file(path: &str, version: u64, size_bytes: u64, lines: Option<(u64, u64)>) -> EventBody {
+    let (added_lines, removed_lines) = lines.unzip();
+    EventBody::FileChanged {
+        path: path.into(),
+        version,
+        size_bytes,
+        deleted: false,
+        added_lines,
+        removed_lines,
+    }
 }
 
 fn parallel_tools() -> Vec<RunEvent> {

@@ -69,7 +69,7 @@ pub(super) fn log() -> Vec<RunEvent> {
     }
     plan(&mut log, [TodoStatus::Completed, TodoStatus::Completed, TodoStatus::InProgress]);
     log.main(EventBody::StepStarted { step: 2 });
-    log.main(EventBody::FileChanged { path: "/report.md".into(), version: 1, size_bytes: 2_048 });
+    log.main(super::file("/report.md", 1, 2_048, Some((40, 0))));
     log.main(EventBody::Status { description: "Written".into(), done: true, hidden: true });
     plan(&mut log, [TodoStatus::Completed; 3]);
     log.text(&main, "t1", &ANSWER, true);

@@ -1,0 +1,82 @@
+//! What bytes are: text, a picture, or something else, by how they begin and never by a name.
+
+/// Kinds of files by their first bytes; `*` stands for any byte.
+const KINDS: [(&[u8], &str); 16] = [
+    (b"\x89PNG\r\n\x1a\n", "a PNG picture"),
+    (b"\xff\xd8\xff", "a JPEG picture"),
+    (b"GIF8", "a GIF picture"),
+    (b"RIFF****WEBP", "a WebP picture"),
+    (b"RIFF****WAVE", "a WAV sound"),
+    (b"%PDF-", "a PDF document"),
+    (b"PK\x03\x04", "a ZIP archive or an office document"),
+    (b"PK\x05\x06", "an empty ZIP archive"),
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"BZh", "a bzip2 archive"),
+    (b"\xfd7zXZ\0", "an xz archive"),
+    (b"(\xb5/\xfd", "a Zstandard archive"),
+    (b"SQLite format 3\0", "an SQLite database"),
+    (b"PAR1", "a Parquet table"),
+    (b"\x7fELF", "a program"),
+    (b"\x93NUMPY", "a NumPy array"),
+];
+
+/// The pictures that a browser may show: bytes they begin with and their media types. No SVG, which is a document.
+const PICTURES: [(&[u8], &str); 5] = [
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+    (b"RIFF****WEBP", "image/webp"),
+];
+
+/// The media type of a picture that a browser may show; nothing for all else.
+#[must_use]
+pub fn picture_type(bytes: &[u8]) -> Option<&'static str> {
+    PICTURES.iter().find(|(start, _)| begins_with(bytes, start)).map(|(_, media_type)| *media_type)
+}
+
+/// Whether it is text: UTF-8 without NUL characters.
+#[must_use]
+pub fn as_text(bytes: &[u8]) -> Option<&str> {
+    std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
+}
+
+/// What it is, for a sentence.
+pub(super) fn describe(bytes: &[u8]) -> &'static str {
+    KINDS.iter().find(|(start, _)| begins_with(bytes, start)).map_or("binary data", |(_, kind)| *kind)
+}
+
+fn begins_with(bytes: &[u8], start: &[u8]) -> bool {
+    bytes.len() >= start.len()
+        && start.iter().zip(bytes).all(|(expected, byte)| *expected == b'*' || expected == byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pictures_are_known_by_their_bytes() {
+        for (bytes, media_type) in [
+            (&b"\x89PNG\r\n\x1a\n1234"[..], Some("image/png")),
+            (b"\xff\xd8\xff\xe0", Some("image/jpeg")),
+            (b"GIF89a", Some("image/gif")),
+            (b"RIFF\x01\x02\x03\x04WEBPVP8 ", Some("image/webp")),
+            (b"RIFF\x01\x02\x03\x04WAVE", None),
+            (b"\x89PNG", None),
+            (b"<svg xmlns=\"http://www.w3.org/2000/svg\"/>", None),
+            (b"<html>", None),
+            (b"", None),
+        ] {
+            assert_eq!(picture_type(bytes), media_type, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn text_is_utf8_without_nul() {
+        assert_eq!(as_text("Привет".as_bytes()), Some("Привет"));
+        assert_eq!(as_text(b"a\0b"), None);
+        assert_eq!(as_text(b"\xff\xfe"), None);
+        assert_eq!((describe(b"%PDF-1.7"), describe(b"\0\x01")), ("a PDF document", "binary data"));
+    }
+}

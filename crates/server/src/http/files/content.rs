@@ -1,0 +1,93 @@
+//! One file as it is or was: to be saved, or shown as a picture where it is one; never as a page.
+
+use std::sync::Arc;
+
+use agent::workspace::{Path as FilePath, picture_type};
+use axum::{
+    body::Body,
+    extract::State,
+    http::{HeaderValue, header},
+    response::{IntoResponse, Response},
+};
+use domain::ChatId;
+use serde::Deserialize;
+
+use super::workspace;
+use crate::{
+    app::App,
+    auth::Caller,
+    error::ApiError,
+    extract::{Path, Query},
+};
+
+/// Nothing in it may run or load, whatever a browser takes it for.
+const PICTURE_POLICY: &str = "sandbox; default-src 'none'";
+
+/// Which file, in which state, and how it is to come.
+#[derive(Debug, Deserialize)]
+pub(in crate::http) struct ContentQuery {
+    path: String,
+    version: Option<u64>,
+    inline: Option<String>,
+}
+
+/// `GET /api/v1/chats/{chat}/files/content?path=`: one file, to be saved. With `inline=1` a PNG, JPEG, GIF or WebP
+/// picture comes as one, which its first bytes decide.
+pub(in crate::http) async fn get(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(chat): Path<ChatId>,
+    Query(query): Query<ContentQuery>,
+) -> Result<Response, ApiError> {
+    let files = workspace(&app, &caller, chat).await?;
+    let path = FilePath::parse_file(&query.path)?;
+    let missing = || ApiError::not_found("There is no such file in this chat.");
+    let (content, version) = match query.version {
+        Some(version) => (files.read_version(&path, version).await?.ok_or_else(missing)?, version),
+        None => files.read_bytes(&path).await?,
+    };
+    let inline = query.inline.as_deref().is_some_and(|inline| matches!(inline, "1" | "true"));
+    let picture = if inline { picture_type(&content) } else { None };
+    let mut response = Body::from(content).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+    if let Ok(tag) = HeaderValue::from_str(&format!("\"{version}\"")) {
+        headers.insert(header::ETAG, tag);
+    }
+    if let Some(media_type) = picture {
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+        headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(PICTURE_POLICY));
+        headers.insert(header::CONTENT_DISPOSITION, named("inline", path.as_str()));
+    } else {
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
+        headers.insert(header::CONTENT_DISPOSITION, named("attachment", path.as_str()));
+    }
+    Ok(response)
+}
+
+/// The header that names the file, in plain ASCII and, for the rest, percent-encoded.
+pub(super) fn named(disposition: &'static str, path: &str) -> HeaderValue {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
+    let plain: String =
+        name.bytes().map(|byte| if is_plain(byte) { char::from(byte) } else { '_' }).collect();
+    let encoded: String = name
+        .bytes()
+        .map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect();
+    let value = format!("{disposition}; filename=\"{plain}\"; filename*=UTF-8''{encoded}");
+    HeaderValue::from_str(&value).unwrap_or(HeaderValue::from_static(disposition))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::named;
+
+    #[test]
+    fn names_cannot_break_the_header() {
+        let value = named("attachment", "/notes/отчёт \"1\"\r\n.md");
+        let value = value.to_str().unwrap();
+        assert!(value.starts_with("attachment; filename=\"____________1___.md\""), "{value}");
+        assert!(value.contains("filename*=UTF-8''%D0%BE"), "{value}");
+    }
+}

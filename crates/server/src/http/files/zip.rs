@@ -1,0 +1,146 @@
+//! All files of a chat as one ZIP archive, made while it is sent: one file at a time is in memory.
+
+use std::{
+    io::{self, Write},
+    mem,
+    sync::{Arc, Mutex, PoisonError},
+    vec::IntoIter,
+};
+
+use agent::{Workspace, workspace::Path as FilePath};
+use axum::{
+    body::Body,
+    extract::State,
+    http::{HeaderValue, header},
+    response::{IntoResponse, Response},
+};
+use bytes::Bytes;
+use domain::ChatId;
+use flate2::{Compression, write::DeflateEncoder};
+use futures_util::stream;
+use rawzip::{CompressionMethod, ZipArchiveWriter, time::UtcDateTime};
+use store::FileRow;
+use tokio::task::spawn_blocking;
+
+use super::content::named;
+use crate::{app::App, auth::Caller, error::ApiError, extract::Path};
+
+/// Names are cut to what a header and a file system take.
+const NAME_LIMIT_CHARS: usize = 60;
+
+/// `GET /api/v1/chats/{chat}/files/zip`: all files.
+pub(in crate::http) async fn get(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(chat): Path<ChatId>,
+) -> Result<Response, ApiError> {
+    let chat = app.store.chat(caller.id(), chat).await?;
+    let name = chat.id.to_string();
+    let rows = app.store.files(&name).await?;
+    let mut response = Body::from_stream(archive(app.workspace(name), rows)).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/zip"));
+    headers.insert(header::CONTENT_DISPOSITION, named("attachment", &archive_name(&chat.title)));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
+    Ok(response)
+}
+
+/// The chat's title as the name of a file.
+fn archive_name(title: &str) -> String {
+    let title: String = title.chars().take(NAME_LIMIT_CHARS).map(safe).collect();
+    let title = title.trim().replace('/', "_");
+    if title.is_empty() { "files.zip".to_owned() } else { format!("{title}.zip") }
+}
+
+/// The archive as far as it is written.
+struct Archive {
+    writer: ZipArchiveWriter<Piece>,
+    piece: Piece,
+}
+
+/// What was written and not sent yet; the archive's writer and who sends share it.
+#[derive(Debug, Clone, Default)]
+struct Piece(Arc<Mutex<Vec<u8>>>);
+
+impl Piece {
+    fn take(&self) -> Bytes {
+        mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner)).into()
+    }
+}
+
+impl Write for Piece {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Archive {
+    fn new() -> Self {
+        let piece = Piece::default();
+        Self { writer: ZipArchiveWriter::new(piece.clone()), piece }
+    }
+
+    /// Adds a file; gives the bytes to send.
+    fn add(mut self, file: &FileRow, content: &[u8]) -> io::Result<(Self, Bytes)> {
+        let name: String = file.path.trim_start_matches('/').chars().map(safe).collect();
+        let entry = self.writer.new_file(&name).compression_method(CompressionMethod::DEFLATE);
+        let entry = entry.last_modified(UtcDateTime::from_unix(file.changed_at / 1000));
+        let (mut entry, config) = entry.start().map_err(io::Error::other)?;
+        let mut writer = config.wrap(DeflateEncoder::new(&mut entry, Compression::fast()));
+        writer.write_all(content)?;
+        let (encoder, descriptor) = writer.finish().map_err(io::Error::other)?;
+        encoder.finish()?;
+        entry.finish(descriptor).map_err(io::Error::other)?;
+        let piece = self.piece.take();
+        Ok((self, piece))
+    }
+
+    /// The end, with the list of all files.
+    fn finish(self) -> io::Result<Bytes> {
+        self.writer.finish().map_err(io::Error::other)?;
+        Ok(self.piece.take())
+    }
+}
+
+/// Characters that mean something else to one system or another do not come into a name. The paths themselves are
+/// normalised and lead nowhere else.
+fn safe(char: char) -> char {
+    if char.is_control() || matches!(char, '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|') {
+        '_'
+    } else {
+        char
+    }
+}
+
+/// What is left to do.
+enum Rest {
+    Files(Archive, IntoIter<FileRow>),
+    Nothing,
+}
+
+/// The archive's bytes, a piece for each file. An error breaks it off, which programs notice: its end is missing.
+fn archive(files: Workspace, rows: Vec<FileRow>) -> impl futures_util::Stream<Item = io::Result<Bytes>> {
+    let rest = Rest::Files(Archive::new(), rows.into_iter());
+    stream::try_unfold(rest, move |rest| {
+        let files = files.clone();
+        async move {
+            let Rest::Files(archive, mut rows) = rest else { return Ok(None) };
+            loop {
+                let Some(row) = rows.next() else {
+                    return Ok(Some((archive.finish()?, Rest::Nothing)));
+                };
+                let Ok(path) = FilePath::parse_file(&row.path) else { continue };
+                // One that was deleted meanwhile is left out.
+                let Ok((content, _)) = files.read_bytes(&path).await else { continue };
+                let (archive, piece) =
+                    spawn_blocking(move || archive.add(&row, &content)).await.map_err(io::Error::other)??;
+                return Ok(Some((piece, Rest::Files(archive, rows))));
+            }
+        }
+    })
+}

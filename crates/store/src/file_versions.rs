@@ -1,0 +1,142 @@
+//! What files were before: a trigger of the database keeps the state that a change replaces, within bounds (50 of a
+//! file, 2,000 and 64 MB of a workspace; the oldest go first). A deleted file keeps its past and its numbers.
+
+use crate::{
+    Store, StoreError,
+    query::{Query, Row, Tx},
+};
+
+/// A state of a file as a list shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FileVersion {
+    /// Its number, from 1.
+    pub version: u64,
+    /// Its size; 0 where `deleted`.
+    pub size_bytes: u64,
+    /// When it became this.
+    pub changed_at: i64,
+    /// Whether there was no file then.
+    pub deleted: bool,
+}
+
+/// A state of a file with what it held.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PastFile {
+    /// All of it; nothing where `deleted`.
+    pub content: Vec<u8>,
+    /// Whether there was no file then.
+    pub deleted: bool,
+}
+
+const DELETE: &str = "UPDATE files SET content = $3, size_bytes = 0, version = version + 1, changed_at = $4, \
+                      deleted = TRUE \
+                      WHERE workspace = $1 AND path = $2 AND NOT deleted AND ($5 = 0 OR version = $5) \
+                      RETURNING version";
+/// Marks of deleted files of which nothing else is left: their number is bounded with that of the past states.
+const FORGET: &str = "DELETE FROM files WHERE workspace = $1 AND deleted AND NOT EXISTS \
+                      (SELECT 1 FROM file_versions AS past \
+                       WHERE past.workspace = files.workspace AND past.path = files.path)";
+const MOVE_HERE: &str = "INSERT INTO files (workspace, path, content, size_bytes, version, changed_at) \
+                         SELECT workspace, $3, content, size_bytes, 1, $4 FROM file_versions \
+                         WHERE workspace = $1 AND path = $2 AND version = $5 \
+                         ON CONFLICT (workspace, path) DO UPDATE SET content = excluded.content, \
+                         size_bytes = excluded.size_bytes, version = files.version + 1, \
+                         changed_at = excluded.changed_at, deleted = FALSE \
+                         WHERE files.deleted RETURNING version";
+
+impl Store {
+    /// Deletes a file and tells the number of that change. `expected_version` is what the caller saw; `None` where
+    /// it does not matter.
+    ///
+    /// # Errors
+    /// `NotFound` where there is none, `Conflict("version")` where somebody else was faster.
+    pub async fn delete_file(
+        &self,
+        workspace: &str,
+        path: &str,
+        expected_version: Option<u64>,
+        now: i64,
+    ) -> Result<u64, StoreError> {
+        let mut tx = self.db().begin().await?;
+        let Some(version) = delete(&mut tx, workspace, path, expected_version, now).await? else {
+            let sql = "SELECT version FROM files WHERE workspace = $1 AND path = $2 AND NOT deleted";
+            tx.query(sql).text(workspace).text(path).fetch_one().await?;
+            return Err(StoreError::Conflict("version"));
+        };
+        tx.query(FORGET).text(workspace).execute().await?;
+        tx.commit().await?;
+        Ok(version)
+    }
+
+    /// Moves a file to a path where there is none; tells the number of its deletion here and its version there.
+    ///
+    /// # Errors
+    /// `NotFound` where there is none, `Conflict("path")` where there is one at the other path.
+    pub async fn move_file(
+        &self,
+        workspace: &str,
+        from: &str,
+        to: &str,
+        now: i64,
+    ) -> Result<(u64, u64), StoreError> {
+        let mut tx = self.db().begin().await?;
+        let gone = delete(&mut tx, workspace, from, None, now).await?.ok_or(StoreError::NotFound)?;
+        let query = tx.query(MOVE_HERE).text(workspace).text(from).text(to).bind(now);
+        let row = query.number(gone - 1).fetch_optional().await?.ok_or(StoreError::Conflict("path"))?;
+        let here = row.number("version")?;
+        tx.query(FORGET).text(workspace).execute().await?;
+        tx.commit().await?;
+        Ok((gone, here))
+    }
+
+    /// All states of a file that are kept, newest first: what it is now, then its past. Nothing where there never
+    /// was such a file.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn file_versions(&self, workspace: &str, path: &str) -> Result<Vec<FileVersion>, StoreError> {
+        let sql = "SELECT version, size_bytes, changed_at, deleted FROM files \
+                   WHERE workspace = $1 AND path = $2 \
+                   UNION ALL SELECT version, size_bytes, changed_at, deleted FROM file_versions \
+                   WHERE workspace = $1 AND path = $2 ORDER BY version DESC";
+        let read = |row: &Row| {
+            Ok(FileVersion {
+                version: row.number("version")?,
+                size_bytes: row.number("size_bytes")?,
+                changed_at: row.get("changed_at")?,
+                deleted: row.get("deleted")?,
+            })
+        };
+        self.db().read(sql).text(workspace).text(path).fetch_all().await?.iter().map(read).collect()
+    }
+
+    /// A file as it was, or is, at this version; nothing where that is not kept.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn read_file_version(
+        &self,
+        workspace: &str,
+        path: &str,
+        version: u64,
+    ) -> Result<Option<PastFile>, StoreError> {
+        let sql = "SELECT content, deleted FROM files WHERE workspace = $1 AND path = $2 AND version = $3 \
+                   UNION ALL SELECT content, deleted FROM file_versions \
+                   WHERE workspace = $1 AND path = $2 AND version = $3";
+        let row = self.db().read(sql).text(workspace).text(path).number(version).fetch_optional().await?;
+        let read = |row: Row| Ok(PastFile { content: row.get("content")?, deleted: row.get("deleted")? });
+        row.map(read).transpose()
+    }
+}
+
+async fn delete(
+    tx: &mut Tx,
+    workspace: &str,
+    path: &str,
+    expected_version: Option<u64>,
+    now: i64,
+) -> Result<Option<u64>, StoreError> {
+    let query: Query<'_> = tx.query(DELETE).text(workspace).text(path).bind(&[][..] as &[u8]).bind(now);
+    let row = query.number(expected_version.unwrap_or(0)).fetch_optional().await?;
+    row.map(|row| row.number("version")).transpose()
+}

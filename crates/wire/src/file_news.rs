@@ -1,0 +1,22 @@
+//! What formats with JSON in camel case say about a changed file.
+
+use domain::EventBody;
+use serde_json::{Value, json};
+
+/// The change as an object; nothing for other events.
+pub(crate) fn file_news(body: &EventBody) -> Value {
+    let EventBody::FileChanged { path, version, size_bytes, deleted, added_lines, removed_lines } = body
+    else {
+        return Value::Null;
+    };
+    let mut news = json!({"path": path, "version": version, "sizeBytes": size_bytes});
+    if *deleted {
+        news["deleted"] = json!(true);
+    }
+    for (name, lines) in [("addedLines", added_lines), ("removedLines", removed_lines)] {
+        if let Some(lines) = lines {
+            news[name] = json!(lines);
+        }
+    }
+    news
+}
