@@ -96,6 +96,10 @@ async function visit(page, server) {
   await page.locator("main > header .icon-button").last().click();
   await page.locator("[role=tab]").first().waitFor();
   await check(page, "panel");
+  await page.locator("aside .file").first().click();
+  await page.locator("aside .views button").last().click();
+  await page.locator("aside tr.added").first().waitFor();
+  await check(page, "history of a file");
   await page.locator("[role=tab]").nth(2).click();
   await visitDebug(page);
   for (const [section, content] of Object.entries(sections)) {

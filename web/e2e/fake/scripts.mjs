@@ -125,8 +125,20 @@ async function tour(run) {
   run.status("Writing the report…");
   run.modelCalled();
   await run.tool("write_file", { path: "/report.md", content: answer }, "", { ms: 80 });
-  run.push({ type: "file_changed", path: "/report.md", version: 1, size_bytes: answer.length });
-  run.emit("file", { path: "/report.md", text: answer });
+  const draft = answer.replace("Ship HYG whole", "Ship HYG").split("\n").slice(3).join("\n");
+  for (const [version, text] of [draft, answer].entries()) {
+    run.emit("file", { path: "/report.md", text });
+    const [added_lines, removed_lines] = version === 0 ? [draft.split("\n").length - 1, 0] : [4, 1];
+    const size_bytes = Buffer.byteLength(text);
+    run.push({
+      type: "file_changed",
+      path: "/report.md",
+      version: version + 1,
+      size_bytes,
+      added_lines,
+      removed_lines,
+    });
+  }
   run.push({ type: "plan_changed", todos: plan(5) });
   run.push({ type: "status", description: "", done: true, hidden: true });
   await run.text(answer, { answer: true, ms: 18 });

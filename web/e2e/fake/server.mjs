@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
+import { FakeFiles } from "./files.mjs";
 import { encoderOf } from "./formats.mjs";
 import { FakeRun } from "./run.mjs";
 import { play } from "./scripts.mjs";
@@ -112,9 +113,11 @@ export class FakeServer {
     const url = new URL(request.url, "http://fake");
     try {
       if (!/^\/(api|runs)\//.test(url.pathname)) return await this.#file(url.pathname, response);
-      let text = "";
-      for await (const piece of request) text += piece;
-      const body = text ? JSON.parse(text) : {};
+      const pieces = [];
+      for await (const piece of request) pieces.push(piece);
+      const bytes = Buffer.concat(pieces);
+      const isFile = request.method === "PUT" && url.pathname.endsWith("/files/content");
+      const body = isFile ? bytes : bytes.length > 0 ? JSON.parse(bytes.toString()) : {};
       if (!this.signedIn && !/\/(me|setup|login)$/.test(url.pathname)) {
         throw new Refusal(401, "unauthenticated", "Log in first.");
       }
@@ -254,7 +257,7 @@ export class FakeServer {
       updated_at,
       current: null,
       messages,
-      files: new Map(),
+      files: new FakeFiles(),
     };
     chat.current = messages.at(-1)?.id ?? null;
     this.chats.set(chat.id, chat);
@@ -269,10 +272,11 @@ export class FakeServer {
     }
     const chat = this.chats.get(id);
     if (!chat) throw new Refusal(404, "not_found", "There is no such chat.");
-    if (what === "files")
-      return message === "content"
-        ? this.#content(chat, url, response)
-        : { files: [...chat.files.values()].map(({ text: _text, ...file }) => file) };
+    if (what === "files") {
+      const answer = chat.files.answer(method, message, url.searchParams, body, response);
+      if (answer === undefined) throw new Refusal(404, "not_found", "There is no such file.");
+      return answer;
+    }
     if (what === "messages")
       return action === "regenerate" ? this.#again(chat, message, body) : this.#send(chat, body);
     if (method === "DELETE") {
@@ -310,13 +314,6 @@ export class FakeServer {
     return summary ? { ...message, summary, content: [{ type: "text", text: summary.answer }] } : message;
   }
 
-  #content(chat, url, response) {
-    const file = chat.files.get(url.searchParams.get("path"));
-    if (!file) throw new Refusal(404, "not_found", "There is no such file.");
-    response.writeHead(200, { "content-type": "application/octet-stream" }).end(file.text);
-    return undefined;
-  }
-
   #send(chat, body) {
     const content = typeof body.content === "string" ? [{ type: "text", text: body.content }] : body.content;
     const user = { id: this.id("msg"), parent: body.parent, role: "user", content, created_at: Date.now() };
@@ -347,9 +344,7 @@ export class FakeServer {
     Object.assign(chat, { current: assistant.id, updated_at: Date.now() });
     const run = new FakeRun({ id, chat: chat.id, message: assistant.id, model, pace: this.pace });
     this.runs.set(id, run);
-    run.on("file", ({ path, text }) =>
-      chat.files.set(path, { path, size_bytes: text.length, version: 1, changed_at: Date.now(), text }),
-    );
+    run.on("file", ({ path, text }) => chat.files.write(path, text));
     run.on("state", () => this.#tell(run));
     this.#tell(run);
     void play(run, words);

@@ -9,6 +9,9 @@ import type {
   ChatMessage,
   ChatRow,
   Connection,
+  FileChange,
+  FileDiff,
+  FileVersion,
   FoundServer,
   InboxItem,
   Me,
@@ -91,10 +94,25 @@ export const regenerate = (chat: string, message: string, model?: string) =>
   );
 export const listFiles = (chat: string) =>
   call<{ files: ChatFile[] }>("GET", `${v1}/chats/${id(chat)}/files`);
-export const fileAddress = (chat: string, path: string) =>
-  `${v1}/chats/${id(chat)}/files/content?path=${id(path)}`;
+export const fileAddress = (chat: string, path: string, version?: number) =>
+  `${v1}/chats/${id(chat)}/files/content?path=${id(path)}${version === undefined ? "" : `&version=${version}`}`;
+/** A picture of the workspace, for `<img>`; what is none comes as a download, which shows nothing. */
+export const pictureAddress = (chat: string, path: string, version?: number) =>
+  `${fileAddress(chat, path, version)}&inline=1`;
+export const zipAddress = (chat: string) => `${v1}/chats/${id(chat)}/files/zip`;
 export const readFile = async (chat: string, path: string) =>
   (await send(fileAddress(chat, path))).arrayBuffer();
+export const uploadFile = async (chat: string, path: string, content: Blob) =>
+  (await (await send(fileAddress(chat, path), { method: "PUT", body: content })).json()) as FileChange;
+export const deleteFile = (chat: string, path: string) => call<undefined>("DELETE", fileAddress(chat, path));
+export const listVersions = (chat: string, path: string) =>
+  call<{ versions: FileVersion[] }>("GET", `${v1}/chats/${id(chat)}/files/versions?path=${id(path)}`);
+export const diffVersions = (chat: string, path: string, from: number, to: number) =>
+  call<FileDiff>("GET", `${v1}/chats/${id(chat)}/files/diff?path=${id(path)}&from=${from}&to=${to}`);
+export const restoreFile = (
+  chat: string,
+  body: { path: string; version: number; expected_version?: number },
+) => call<FileChange>("POST", `${v1}/chats/${id(chat)}/files/restore`, body);
 
 export const listInbox = () => call<{ items: InboxItem[] }>("GET", `${v1}/inbox`);
 export const listAllowed = () => call<{ allowed: AllowedCall[] }>("GET", `${v1}/allowed-calls`);

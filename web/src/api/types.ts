@@ -116,6 +116,36 @@ export interface ChatFile {
   changed_at: number;
 }
 
+export interface FileChange extends ChatFile {
+  deleted: boolean;
+}
+
+export interface FileVersion {
+  version: number;
+  size_bytes: number;
+  changed_at: number;
+  /** There was no file then. */
+  deleted: boolean;
+}
+
+export interface DiffLine {
+  kind: "same" | "added" | "removed";
+  old?: number;
+  new?: number;
+  text: string;
+}
+
+export type FileDiff = { from: number; to: number } & (
+  | {
+      kind: "text";
+      added_lines: number;
+      removed_lines: number;
+      hunks: { lines: DiffLine[] }[];
+      cut: boolean;
+    }
+  | { kind: "binary" | "too_long" }
+);
+
 export interface Activity {
   chat: string;
   run: string;

@@ -11,6 +11,8 @@ class Layout {
   tab = $state<PanelTab>("files");
   /** The file shown in the panel; null for the list. */
   file = $state.raw<string | null>(null);
+  /** The two versions whose difference is shown; null for the file itself. */
+  change = $state.raw<{ from: number; to: number } | null>(null);
   keyboardHelp = $state(false);
 
   get narrow(): boolean {
@@ -38,7 +40,13 @@ class Layout {
   showFile(path: string): void {
     this.tab = "files";
     this.file = path;
+    this.change = null;
     this.panel = true;
+  }
+
+  showChange(path: string, from: number, to: number): void {
+    this.showFile(path);
+    this.change = { from, to };
   }
 
   /** After choosing something in a sheet, the sheet goes away. */

@@ -3,10 +3,21 @@ import type { Decision, NoticeLevel, Outcome, Problem, Source, Todo, Usage } fro
 
 export type NodeId = string;
 
+/** How many lines came and went; null where that is not known. */
+export interface LineCounts {
+  added: number;
+  removed: number;
+}
+
+/** What a run has made of a file. */
 export interface FileNews {
   path: string;
   version: number;
   sizeBytes: number;
+  deleted: boolean;
+  /** The version before the run's first change. */
+  from: number;
+  lines: LineCounts | null;
 }
 
 /** The run itself; always there, under the id `run`. */
@@ -103,6 +114,15 @@ export interface NoticeNode {
   message: string;
 }
 
+/** One change of a file. */
+export interface FileNode {
+  kind: "file";
+  path: string;
+  version: number;
+  deleted: boolean;
+  lines: LineCounts | null;
+}
+
 export interface ApprovalNode {
   kind: "approval";
   approval: string;
@@ -133,7 +153,15 @@ export interface QuestionNode {
 }
 
 export type TimelineNode =
-  RunNode | TextNode | ReasoningNode | ToolNode | AgentNode | NoticeNode | ApprovalNode | QuestionNode;
+  | RunNode
+  | TextNode
+  | ReasoningNode
+  | ToolNode
+  | AgentNode
+  | NoticeNode
+  | FileNode
+  | ApprovalNode
+  | QuestionNode;
 
 export type Kind = TimelineNode["kind"];
 export type NodeOf<K extends Kind> = Extract<TimelineNode, { kind: K }>;

@@ -61,6 +61,8 @@ function nodeMatches(searched: Searched, node: TimelineNode, needle: string): bo
       return holds(node.text);
     case "notice":
       return holds(node.message);
+    case "file":
+      return holds(node.path);
     default:
       return false;
   }

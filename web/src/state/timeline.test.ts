@@ -42,6 +42,48 @@ const finished = (call: string, result = "ok", error = false, duration_ms = 7, n
 const toolOf = (timeline: Timeline, call: string) => nodeOf(timeline.nodes, `tool ${call}`, "tool");
 const agentOf = (timeline: Timeline, id: string) => nodeOf(timeline.nodes, `agent ${id}`, "agent");
 
+const changed = (
+  path: string,
+  version: number,
+  lines: [added: number, removed: number] | null,
+  deleted?: true,
+): EventBody => ({
+  type: "file_changed",
+  path,
+  version,
+  size_bytes: 9,
+  ...(lines ? { added_lines: lines[0], removed_lines: lines[1] } : {}),
+  ...(deleted ? { deleted } : {}),
+});
+
+test("what a run makes of a file is told as one change, each change as a step", () => {
+  const timeline = read(
+    logOf([
+      started,
+      changed("/a.md", 3, [2, 1]),
+      changed("/plot.png", 1, null),
+      [["a1"], { type: "agent_started", name: "Reader", call: "c1", task: "read" }],
+      [["a1"], changed("/a.md", 4, [1, 0])],
+      changed("/gone.md", 7, [0, 5], true),
+      changed("/plot.png", 2, null),
+      completed,
+    ]),
+  );
+  expect(runOf(timeline).files).toEqual([
+    { path: "/a.md", version: 4, sizeBytes: 9, deleted: false, from: 2, lines: { added: 3, removed: 1 } },
+    { path: "/gone.md", version: 7, sizeBytes: 9, deleted: true, from: 6, lines: { added: 0, removed: 5 } },
+    { path: "/plot.png", version: 2, sizeBytes: 9, deleted: false, from: 0, lines: null },
+  ]);
+  expect(agentOf(timeline, "a1")?.children).toEqual(["file 5"]);
+  expect(nodeOf(timeline.nodes, "file 5", "file")).toEqual({
+    kind: "file",
+    path: "/a.md",
+    version: 4,
+    deleted: false,
+    lines: { added: 1, removed: 0 },
+  });
+});
+
 const delegated: Entry[] = [
   started,
   requested("c1", "task"),

@@ -7,6 +7,7 @@ import {
   type ApprovalNode,
   emptyRun,
   type Kind,
+  type LineCounts,
   type NodeId,
   type NodeOf,
   type QuestionNode,
@@ -321,12 +322,7 @@ function reduceRun(timeline: Timeline, event: RunEvent, body: EventBody): void {
       // A sub-agent's plan is its own business; the strip shows the main agent's.
       return agentId(event.agent) === null ? set(() => ({ todos: body.todos })) : undefined;
     case "file_changed":
-      return set((run) => ({
-        files: [
-          ...run.files.filter((file) => file.path !== body.path),
-          { path: body.path, version: body.version, sizeBytes: body.size_bytes },
-        ],
-      }));
+      return changeFile(timeline, event, body);
     case "sources_found":
       return set((run) => ({ sources: [...run.sources, ...body.sources] }));
     case "run_resumed":
@@ -367,6 +363,26 @@ function reduceRun(timeline: Timeline, event: RunEvent, body: EventBody): void {
       return settle(timeline, event.at, body.outcome);
   }
 }
+
+function changeFile(timeline: Timeline, event: RunEvent, body: BodyOf<"file_changed">): void {
+  const { path, version, size_bytes: sizeBytes, deleted = false } = body;
+  const lines =
+    body.added_lines === undefined || body.removed_lines === undefined
+      ? null
+      : { added: body.added_lines, removed: body.removed_lines };
+  open(timeline, event, `file ${event.seq}`, { kind: "file", path, version, deleted, lines });
+  change(timeline, runId, "run", (run) => {
+    const before = run.files.find((file) => file.path === path);
+    const both = before ? before.lines && lines && sum(before.lines, lines) : lines;
+    const news = { path, version, sizeBytes, deleted, from: before?.from ?? version - 1, lines: both };
+    return { files: [...run.files.filter((file) => file.path !== path), news] };
+  });
+}
+
+const sum = (one: LineCounts, other: LineCounts): LineCounts => ({
+  added: one.added + other.added,
+  removed: one.removed + other.removed,
+});
 
 /** The run is over: nothing goes on turning. */
 function settle(timeline: Timeline, at: number, outcome: Outcome): void {

@@ -6,6 +6,8 @@ export interface Toast {
   id: number;
   text: string;
   isError: boolean;
+  /** What its button does. */
+  action?: { label: string; run: () => Promise<unknown> } | undefined;
 }
 
 const shownForMs = 7000;
@@ -14,9 +16,9 @@ class Toasts {
   list = $state.raw<Toast[]>([]);
   #next = 1;
 
-  add(text: string, isError = false): void {
+  add(text: string, isError = false, action?: Toast["action"]): void {
     const id = this.#next++;
-    this.list = [...this.list, { id, text, isError }];
+    this.list = [...this.list, { id, text, isError, action }];
     setTimeout(() => this.close(id), shownForMs);
   }
 

@@ -1,0 +1,75 @@
+/** What a person does with the files of a chat: look, add, delete, bring back. */
+import { deleteFile, listFiles, restoreFile, uploadFile } from "../api/calls.ts";
+import type { ChatFile } from "../api/types.ts";
+import { t } from "../i18n/index.svelte.ts";
+import { announcer } from "./announcer.svelte.ts";
+import { attempt, sentenceOf, toasts } from "./toasts.svelte.ts";
+
+const uploadLimitBytes = 10_000_000;
+
+/** A path without the slash it begins with, as it is shown. */
+export const shownName = (path: string) => path.replace(/^\//, "");
+
+/** Whether a file may be a picture; the server looks at its bytes before it says so. */
+export const seemsPicture = (path: string) => /\.(png|jpe?g|gif|webp)$/i.test(path);
+
+export class ChatFiles {
+  /** null until it is known. */
+  list = $state.raw<ChatFile[] | null>(null);
+  problem = $state("");
+  /** The name of the file that is being sent. */
+  sending = $state("");
+  /** Counts up with each change made here, so that what is shown of a file can be asked again. */
+  changes = $state(0);
+
+  constructor(readonly chat: string) {}
+
+  async load(): Promise<void> {
+    try {
+      [this.list, this.problem] = [(await listFiles(this.chat)).files, ""];
+    } catch (error) {
+      this.problem = sentenceOf(error);
+    }
+  }
+
+  /** Sends files one after the other; one that is there already gets a new version. */
+  async upload(picked: Iterable<File>): Promise<void> {
+    for (const file of picked) {
+      if (file.size > uploadLimitBytes) {
+        toasts.add(t("files.tooLarge", { name: file.name }), true);
+        continue;
+      }
+      this.sending = file.name;
+      const path = `/${file.name}`;
+      if (await attempt(() => uploadFile(this.chat, path, file))) {
+        announcer.say(t("files.uploaded", { name: file.name }));
+      }
+      this.sending = "";
+      await this.#changed();
+    }
+  }
+
+  /** Deletes a file and offers to undo that. */
+  async remove(file: ChatFile): Promise<void> {
+    const { path, version } = file;
+    if (!(await attempt(() => deleteFile(this.chat, path)))) return;
+    const run = async () => {
+      await restoreFile(this.chat, { path, version });
+      await this.#changed();
+    };
+    toasts.add(t("files.deleted", { name: shownName(path) }), false, { label: t("files.undo"), run });
+    await this.#changed();
+  }
+
+  /** Makes a file what it was at `version`. */
+  async restore(path: string, version: number): Promise<void> {
+    if (!(await attempt(() => restoreFile(this.chat, { path, version })))) return;
+    toasts.add(t("files.restored", { name: shownName(path), version }));
+    await this.#changed();
+  }
+
+  async #changed(): Promise<void> {
+    await this.load();
+    this.changes += 1;
+  }
+}
