@@ -352,6 +352,25 @@ describe("files", () => {
     await page.getByText("no picture").waitFor();
   });
 
+  test("a text shows pictures of the chat's files, and nothing from elsewhere by itself", async () => {
+    const asked = [];
+    page.on("request", (request) => asked.push(request.url()));
+    const text =
+      "![Rain](plot.png) ![None](/none.png) ![Far](https://elsewhere.example/x.png) ![Up](../x.png)";
+    await upload(picture, textFile("report.md", text));
+    await page.getByRole("button", { name: /^report\.md/ }).click();
+    const shown = page.locator("aside .document img");
+    await shown.first().waitFor();
+    await page.locator("aside .document").getByText("None").waitFor();
+    assert.deepEqual(await shown.evaluateAll((all) => all.map((image) => image.alt)), ["Rain"]);
+    await page.getByRole("button", { name: /Load the picture from elsewhere\.example/ }).waitFor();
+    assert.deepEqual(
+      asked.filter((url) => !url.startsWith(server.url)),
+      [],
+    );
+    page.complaints = page.complaints.filter((complaint) => !/404/.test(complaint));
+  });
+
   test("a file that is too large is not sent", async () => {
     await upload({ name: "big.bin", mimeType: "application/octet-stream", buffer: Buffer.alloc(10_000_001) });
     await page.getByText("“big.bin” is larger than 10 MB.").waitFor();

@@ -15,7 +15,9 @@ export function enhance(root: HTMLElement, labels: MarkdownLabels, loaded: Loade
     button.ariaLabel = labels.citation(Number(button.dataset.cite));
   for (const button of root.querySelectorAll<HTMLElement>("[data-copy]")) button.textContent = labels.copy;
   for (const button of root.querySelectorAll<HTMLElement>("[data-src]")) {
-    if (loaded.has(button.dataset.src ?? "")) showImage(button, loaded);
+    const own = labels.ownPicture(button.dataset.src ?? "");
+    if (own !== undefined) showOwn(button, own);
+    else if (loaded.has(button.dataset.src ?? "")) showImage(button, loaded);
     else button.textContent = imageLabel(button, labels);
   }
   for (const code of root.querySelectorAll<HTMLElement>("code[data-lang]")) void colourNested(code);
@@ -43,6 +45,15 @@ function imageLabel(button: HTMLElement, labels: MarkdownLabels): string {
   const host = URL.parse(button.dataset.src ?? "", location.href)?.host ?? "";
   const alt = button.dataset.alt;
   return (alt ? `${alt} · ` : "") + labels.loadImage(host);
+}
+
+/** A picture of the reader's own files needs no click; where there is none, its words stay. */
+function showOwn(button: HTMLElement, address: string): void {
+  const image = new Image();
+  image.alt = button.dataset.alt ?? "";
+  image.onerror = () => image.replaceWith(image.alt);
+  image.src = address;
+  button.replaceWith(image);
 }
 
 /** Puts the image in the place of its button. */

@@ -5,6 +5,8 @@ export interface MarkdownLabels {
   copied: string;
   /** On the button that stands for an external image. */
   loadImage: (host: string) => string;
+  /** Where a picture of the reader's own files is, by its path; undefined for all that is not one. */
+  ownPicture: (path: string) => string | undefined;
   /** Spoken name of the `[n]` button. */
   citation: (n: number) => string;
   /** Spoken name of a drawn diagram. */
@@ -17,6 +19,7 @@ export const englishLabels: MarkdownLabels = {
   copy: "Copy",
   copied: "Copied",
   loadImage: (host) => `Load image from ${host}`,
+  ownPicture: () => undefined,
   citation: (n) => `Source ${n}`,
   diagram: "Diagram",
   diagramFailed: "This diagram could not be drawn",

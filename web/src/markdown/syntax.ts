@@ -41,10 +41,16 @@ export function fenceLanguage(info: string | undefined): string {
   return /^[\w+#.-]{1,30}/.exec(info?.trim() ?? "")?.[0].toLowerCase() ?? "";
 }
 
+/** A picture named by its path alone, as in `![](plots/rain.png)`: made absolute, else as it is. */
+function rooted(address: string): string {
+  const path = /^(?:\.\/)?([\p{L}\p{N}_][\p{L}\p{N}_ ./%()-]*\.(?:png|jpe?g|gif|webp))$/iu.exec(address)?.[1];
+  return path === undefined ? address : `/${path}`;
+}
+
 function imageHtml(address: string, alt: string): string {
   const label = escapeHtml(alt);
   if (isInlineRaster(address)) return `<img src="${address}" alt="${label}">`;
-  const href = safeHref(address);
+  const href = safeHref(rooted(address));
   if (href === undefined || !/^(?:https?:\/)?\//i.test(href)) return label;
   // The words on the button are the page's language: the component writes them.
   return `<button type="button" class="md-image" data-src="${escapeHtml(href)}" data-alt="${label}">${label}</button>`;
