@@ -1,6 +1,7 @@
 /** The main job with the real program: sign up, connect, watch, reload, stop, branch, come back. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { launch, openPage, unfold } from "./browser.mjs";
 import { calls, pause, reasoning, startGlasshouse, startModel, text, turn } from "./programs.mjs";
@@ -290,6 +291,44 @@ test("the tour needs no model, and asks before it changes a file", async () => {
     .getByText(/October/)
     .first()
     .waitFor();
+});
+
+test("files are uploaded, compared, brought back, deleted and packed", async () => {
+  const upload = (text) =>
+    page
+      .locator("aside input[type=file]")
+      .setInputFiles({ name: "plan.md", mimeType: "text/markdown", buffer: Buffer.from(text) });
+  await page.getByRole("button", { name: "Open the panel" }).click();
+  await page.getByRole("tab", { name: "Files" }).click();
+  await page.locator("aside").getByRole("button", { name: /^report\.md/ }).waitFor();
+  await upload("one\ntwo\nthree\n");
+  const file = page.locator("aside").getByRole("button", { name: /^plan\.md/ });
+  await file.waitFor();
+  await upload("one\n2\nthree\nfour\n");
+  await file.click();
+  await page.getByText("version 2").waitFor();
+  await page.getByRole("button", { name: "History" }).click();
+  await page.locator("aside tr.added").first().waitFor();
+  assert.deepEqual(await page.locator("aside tr.added .line").allInnerTexts(), ["2", "four"]);
+  assert.deepEqual(await page.locator("aside tr.removed .line").allInnerTexts(), ["two"]);
+  await page.getByRole("button", { name: "Restore version 1" }).click();
+  await page.getByRole("button", { name: /Version 3/ }).waitFor();
+  await page.getByRole("button", { name: "Back" }).click();
+  await page.getByRole("button", { name: "Delete: /plan.md" }).click();
+  await file.waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Undo" }).click();
+  await file.waitFor();
+  const text = await page.evaluate(
+    async (chat) => (await fetch(`/api/v1/chats/${chat}/files/content?path=/plan.md`)).text(),
+    chatId(),
+  );
+  assert.equal(text, "one\ntwo\nthree\n");
+  const download = page.waitForEvent("download");
+  await page.getByRole("link", { name: "Download all as a ZIP archive" }).click();
+  const archive = await readFile(await (await download).path());
+  assert.match((await download).suggestedFilename(), /\.zip$/);
+  assert.equal(archive.subarray(0, 4).toString("hex"), "504b0304");
+  for (const name of ["data/rain-2025.csv", "plan.md", "report.md"]) assert.ok(archive.includes(name), name);
 });
 
 test("what is allowed always is asked no more, until it is taken back", async () => {
