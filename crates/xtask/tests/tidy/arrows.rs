@@ -3,13 +3,14 @@
 use crate::{expect_none, repository::files_named};
 
 /// Each crate with those of ours it may use. A new arrow is a decision: say why in `docs/decisions/`.
-const ARROWS: [(&str, &[&str]); 10] = [
-    ("agent", &["domain", "llm", "store"]),
+const ARROWS: [(&str, &[&str]); 11] = [
+    ("agent", &["domain", "llm", "sandbox", "store"]),
     ("bench", &["domain", "scripted", "wire"]),
     ("domain", &[]),
     ("llm", &["domain", "wire"]),
+    ("sandbox", &[]),
     ("scripted", &["domain", "wire"]),
-    ("server", &["agent", "domain", "llm", "store", "wire"]),
+    ("server", &["agent", "domain", "llm", "sandbox", "store", "wire"]),
     ("store", &["domain"]),
     ("torture", &["agent", "domain", "llm", "scripted", "server"]),
     ("wire", &["domain"]),

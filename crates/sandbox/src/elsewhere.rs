@@ -1,0 +1,117 @@
+//! Other systems than Linux: the same names, and no sandbox.
+
+use std::{convert::Infallible, io, path::Path};
+
+use crate::{Cell, Error, File, FolderError, Limits, Options, Outcome, Programs, Stream, Unavailable};
+
+/// Cannot be had here.
+#[derive(Debug, Clone)]
+pub struct Sandbox(Infallible);
+
+/// Cannot be had here.
+#[derive(Debug, Clone)]
+pub struct Folder(Infallible);
+
+/// Cannot be had here.
+#[derive(Debug, Clone)]
+pub struct Command(Infallible);
+
+/// Cannot be had here.
+#[derive(Debug)]
+pub struct Session(Infallible);
+
+#[expect(missing_docs, reason = "the other ones have it")]
+impl Sandbox {
+    #[expect(clippy::unused_async, reason = "the other one waits for a program")]
+    pub async fn find(_: Options) -> Result<Self, Unavailable> {
+        Err(Unavailable::NotLinux)
+    }
+
+    #[must_use]
+    pub fn programs(&self) -> &Programs {
+        match self.0 {}
+    }
+
+    pub fn folder(&self, _: &Path) -> io::Result<Folder> {
+        match self.0 {}
+    }
+
+    #[must_use]
+    pub fn command(&self, _: &Folder, _: &str) -> Command {
+        match self.0 {}
+    }
+
+    #[must_use]
+    pub fn shell(&self, _: &Folder, _: &str) -> Command {
+        match self.0 {}
+    }
+
+    #[expect(clippy::unused_async, reason = "the other one waits for a program")]
+    pub async fn session(&self, _: &Folder, _: Limits) -> Result<Session, Error> {
+        match self.0 {}
+    }
+}
+
+#[expect(missing_docs, reason = "the other ones have it")]
+impl Folder {
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        match self.0 {}
+    }
+
+    pub fn put(&self, _: &str, _: &[u8]) -> Result<(), FolderError> {
+        match self.0 {}
+    }
+
+    pub fn read(&self, _: &str, _: u64) -> Result<Vec<u8>, FolderError> {
+        match self.0 {}
+    }
+
+    pub fn look(&self, _: &str) -> Result<File, FolderError> {
+        match self.0 {}
+    }
+
+    pub fn remove(&self, _: &str) -> Result<(), FolderError> {
+        match self.0 {}
+    }
+
+    pub fn collect(&self, _: usize) -> Result<(Vec<File>, bool), FolderError> {
+        match self.0 {}
+    }
+}
+
+#[expect(missing_docs, reason = "the other ones have it")]
+impl Command {
+    #[must_use]
+    pub fn arg(self, _: impl Into<String>) -> Self {
+        match self.0 {}
+    }
+
+    #[must_use]
+    pub fn env(self, _: &str, _: &str) -> Self {
+        match self.0 {}
+    }
+
+    #[must_use]
+    pub fn limits(self, _: Limits) -> Self {
+        match self.0 {}
+    }
+
+    #[expect(clippy::unused_async, reason = "the other one waits for a program")]
+    pub async fn run(self, _: impl FnMut(Stream, &str) + Send) -> Result<Outcome, Error> {
+        match self.0 {}
+    }
+}
+
+#[expect(missing_docs, reason = "the other ones have it")]
+impl Session {
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
+        match self.0 {}
+    }
+
+    #[expect(clippy::unused_async, reason = "the other one waits for a program")]
+    pub async fn run(&mut self, _: &str, _: impl FnMut(Stream, &str) + Send) -> Result<Cell, Error> {
+        match self.0 {}
+    }
+}

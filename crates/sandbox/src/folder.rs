@@ -1,0 +1,249 @@
+//! A folder that programs can write to, and the safe ways for the server to put files in and take them out.
+//!
+//! What is in it was made by somebody nobody trusts: links that lead elsewhere, pipes that never answer, and all that
+//! while a program still changes it. So each step is opened from the one before, and no link is followed.
+
+use std::{
+    fs,
+    io::{self, Read, Write},
+    os::{
+        fd::OwnedFd,
+        unix::fs::{MetadataExt, PermissionsExt},
+    },
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use rustix::{
+    fs::{
+        AtFlags, CWD, Dir, FileType, Gid, Mode, OFlags, Stat, Uid, fchown, fstat, mkdirat, openat, statat,
+        unlinkat,
+    },
+    io::Errno,
+};
+
+use crate::{File, FolderError};
+
+/// Folders in folders that are looked into.
+const DEPTH_LIMIT: usize = 32;
+const PATH_LIMIT_BYTES: usize = 1024;
+
+/// A folder for programs; made by [`Sandbox::folder`](crate::Sandbox::folder). Its functions wait for the disk.
+#[derive(Debug, Clone)]
+pub struct Folder {
+    path: Arc<PathBuf>,
+    root: Arc<OwnedFd>,
+    /// Whom new files are given to, where this process is root.
+    owner: Option<u32>,
+}
+
+impl Folder {
+    pub(crate) fn open(path: &Path, owner: Option<u32>) -> io::Result<Self> {
+        match fs::create_dir(path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            Ok(()) => fs::set_permissions(path, fs::Permissions::from_mode(0o700))?,
+            Err(_) => {}
+        }
+        let path = path.canonicalize()?;
+        let root = openat(CWD, &path, folder_flags(), Mode::empty())?;
+        if let Some(owner) = owner
+            && fs::metadata(&path)?.uid() != owner
+        {
+            give(&root, owner)?;
+        }
+        Ok(Self { path: Arc::new(path), root: Arc::new(root), owner })
+    }
+
+    /// Where it is on the host, without symbolic links.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn shared_path(&self) -> Arc<PathBuf> {
+        self.path.clone()
+    }
+
+    /// Writes a file, in place of what was there; makes the folders on its way.
+    ///
+    /// # Errors
+    ///
+    /// Where the path is none, leads over a link or through a file, or the disk fails.
+    pub fn put(&self, path: &str, bytes: &[u8]) -> Result<(), FolderError> {
+        let (folders, name) = split(path)?;
+        let folder = self.walk(path, &folders, true)?;
+        match unlinkat(&folder, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(Errno::ISDIR | Errno::PERM) => return Err(FolderError::Path(path.to_owned())),
+            Err(error) => return Err(disk(error)),
+        }
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = openat(&folder, name, flags, Mode::from_raw_mode(0o644)).map_err(disk)?;
+        self.give_away(&file)?;
+        fs::File::from(file).write_all(bytes)?;
+        Ok(())
+    }
+
+    /// The bytes of a plain file.
+    ///
+    /// # Errors
+    ///
+    /// Where it is not there, is no plain file or has more than `limit_bytes`.
+    pub fn read(&self, path: &str, limit_bytes: u64) -> Result<Vec<u8>, FolderError> {
+        let (file, _) = self.open_file(path)?;
+        let mut bytes = Vec::new();
+        // It may grow while it is read.
+        fs::File::from(file).take(limit_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > limit_bytes {
+            return Err(FolderError::TooLarge { limit_bytes });
+        }
+        Ok(bytes)
+    }
+
+    /// A plain file, as [`Folder::collect`] would list it.
+    ///
+    /// # Errors
+    ///
+    /// Where it is not there or is no plain file.
+    pub fn look(&self, path: &str) -> Result<File, FolderError> {
+        let (_, found) = self.open_file(path)?;
+        Ok(as_file(path.to_owned(), &found))
+    }
+
+    /// Removes a file or a link.
+    ///
+    /// # Errors
+    ///
+    /// Where the path is none, or is a folder.
+    pub fn remove(&self, path: &str) -> Result<(), FolderError> {
+        let (folders, name) = split(path)?;
+        let folder = self.walk(path, &folders, false)?;
+        unlinkat(&folder, name, AtFlags::empty()).map_err(|error| missing(path, error))
+    }
+
+    /// All plain files by their paths, at most `limit`, and whether there are more. Links, pipes, devices and names
+    /// that are no text are passed over.
+    ///
+    /// # Errors
+    ///
+    /// Where the folder itself cannot be read.
+    pub fn collect(&self, limit: usize) -> Result<(Vec<File>, bool), FolderError> {
+        let mut files = Vec::new();
+        let mut folders =
+            vec![(openat(&*self.root, ".", folder_flags(), Mode::empty()).map_err(disk)?, String::new())];
+        // Folders cost as well, also empty ones.
+        let mut left = limit.saturating_mul(4).saturating_add(1000);
+        while let Some((folder, prefix)) = folders.pop() {
+            let Ok(entries) = Dir::read_from(&folder) else { continue };
+            for entry in entries.flatten() {
+                let Some(name) = entry.file_name().to_str().ok().filter(|name| !matches!(*name, "." | ".."))
+                else {
+                    continue;
+                };
+                left -= 1;
+                if left == 0 {
+                    return Ok((sorted(files), true));
+                }
+                let path = format!("{prefix}{name}");
+                let Ok(found) = statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
+                match FileType::from_raw_mode(found.st_mode) {
+                    FileType::RegularFile if files.len() == limit => return Ok((sorted(files), true)),
+                    FileType::RegularFile => files.push(as_file(path, &found)),
+                    FileType::Directory if split(&path).is_ok() => {
+                        if let Ok(inner) = openat(&folder, name, folder_flags(), Mode::empty()) {
+                            folders.push((inner, format!("{path}/")));
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok((sorted(files), false))
+    }
+
+    fn open_file(&self, path: &str) -> Result<(OwnedFd, Stat), FolderError> {
+        let (folders, name) = split(path)?;
+        let folder = self.walk(path, &folders, false)?;
+        // A pipe would wait for somebody who writes.
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+        let file = openat(&folder, name, flags, Mode::empty()).map_err(|error| missing(path, error))?;
+        let found = fstat(&file).map_err(disk)?;
+        if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
+            return Err(FolderError::Missing(path.to_owned()));
+        }
+        Ok((file, found))
+    }
+
+    /// Goes down folder by folder, never over a link.
+    fn walk(&self, path: &str, folders: &[&str], make: bool) -> Result<OwnedFd, FolderError> {
+        let mut here = openat(&*self.root, ".", folder_flags(), Mode::empty()).map_err(disk)?;
+        for name in folders {
+            here = match openat(&here, *name, folder_flags(), Mode::empty()) {
+                Err(Errno::NOENT) if make => self.make_folder(&here, name)?,
+                Err(error) => return Err(missing(path, error)),
+                Ok(inner) => inner,
+            };
+        }
+        Ok(here)
+    }
+
+    fn make_folder(&self, parent: &OwnedFd, name: &str) -> Result<OwnedFd, FolderError> {
+        mkdirat(parent, name, Mode::from_raw_mode(0o755)).map_err(disk)?;
+        let folder = openat(parent, name, folder_flags(), Mode::empty()).map_err(disk)?;
+        self.give_away(&folder)?;
+        Ok(folder)
+    }
+
+    fn give_away(&self, file: &OwnedFd) -> Result<(), FolderError> {
+        self.owner.map_or(Ok(()), |owner| give(file, owner).map_err(FolderError::Disk))
+    }
+}
+
+fn give(file: &OwnedFd, owner: u32) -> io::Result<()> {
+    fchown(file, Some(Uid::from_raw(owner)), Some(Gid::from_raw(owner))).map_err(io::Error::from)
+}
+
+fn folder_flags() -> OFlags {
+    OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC
+}
+
+/// The folders of a relative path and the name at its end.
+fn split(path: &str) -> Result<(Vec<&str>, &str), FolderError> {
+    let mut folders: Vec<&str> = path.split('/').collect();
+    let bad = |name: &&str| matches!(*name, "" | "." | "..") || name.len() > 255 || name.contains('\0');
+    match folders.pop() {
+        Some(name)
+            if path.len() <= PATH_LIMIT_BYTES
+                && folders.len() < DEPTH_LIMIT
+                && !folders.iter().any(bad)
+                && !bad(&name) =>
+        {
+            Ok((folders, name))
+        }
+        _ => Err(FolderError::Path(path.to_owned())),
+    }
+}
+
+fn sorted(mut files: Vec<File>) -> Vec<File> {
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    files
+}
+
+fn as_file(path: String, found: &Stat) -> File {
+    let nanoseconds = i64::try_from(found.st_mtime_nsec).unwrap_or(0);
+    let changed_ms = found.st_mtime.saturating_mul(1000).saturating_add(nanoseconds / 1_000_000);
+    File { path, size_bytes: u64::try_from(found.st_size).unwrap_or(0), changed_ms }
+}
+
+fn missing(path: &str, error: Errno) -> FolderError {
+    match error {
+        Errno::NOENT | Errno::NXIO => FolderError::Missing(path.to_owned()),
+        // A link or a file where a folder should be, or a folder where a file should be.
+        Errno::LOOP | Errno::NOTDIR | Errno::ISDIR | Errno::PERM => FolderError::Path(path.to_owned()),
+        error => disk(error),
+    }
+}
+
+fn disk(error: Errno) -> FolderError {
+    FolderError::Disk(error.into())
+}

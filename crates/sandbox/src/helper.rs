@@ -1,0 +1,110 @@
+//! The program started again as a helper, alone in its process, which is what the kernel asks of those who make a sandbox.
+//!
+//! The *keeper* stays outside, makes the namespaces, starts the *init* as their first process and kills it when the
+//! server is gone. The init builds the root, gives up its rights, starts the program and watches its limits. When the
+//! init ends, the kernel ends everything else in the sandbox.
+
+mod init;
+mod keeper;
+mod root;
+mod syscalls;
+mod watch;
+
+use std::{
+    fs,
+    io::{self, IoSliceMut},
+    mem::MaybeUninit,
+    os::fd::{AsFd, OwnedFd},
+    process::ExitCode,
+};
+
+use rustix::{
+    cmsg_space,
+    net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, recvmsg, send},
+};
+
+use crate::spec::{MESSAGE_LIMIT_BYTES, Report, Spec};
+
+/// The first argument of the keeper.
+pub(crate) const KEEPER: &str = "glasshouse-sandbox-keeper";
+/// The first argument of the init.
+const INIT: &str = "glasshouse-sandbox-init";
+
+/// Options for allocators that would start threads: a process with threads cannot make a user namespace.
+pub(crate) const ALLOCATOR_OPTIONS: (&str, &str) = ("_RJEM_MALLOC_CONF", "background_thread:false");
+
+/// Becomes the helper, where this process was started as one, and says how to exit.
+pub(crate) fn become_helper() -> Option<ExitCode> {
+    let work = match std::env::args_os().nth(1)?.to_str()? {
+        KEEPER => keeper::run,
+        INIT => init::run,
+        _ => return None,
+    };
+    // Nobody could be told of an error but the server.
+    if let Err(fault) = work() {
+        tell(&Report::Failed(fault.0));
+    }
+    Some(ExitCode::SUCCESS)
+}
+
+/// Why the sandbox could not be made, in a sentence for an administrator.
+struct Fault(String);
+
+/// Names the step that failed.
+trait During<T> {
+    fn during(self, step: impl FnOnce() -> String) -> Result<T, Fault>;
+}
+
+impl<T, E: Into<io::Error>> During<T> for Result<T, E> {
+    fn during(self, step: impl FnOnce() -> String) -> Result<T, Fault> {
+        self.map_err(|error| Fault(format!("could not {}: {}", step(), error.into())))
+    }
+}
+
+/// The socket to the server is what others have as standard input.
+fn tell(report: &Report) {
+    let Ok(text) = serde_json::to_vec(report) else { return };
+    // Where the server is gone the keeper ends everything.
+    let _ = send(io::stdin(), &text, SendFlags::NOSIGNAL);
+}
+
+/// The first message, with the program's input, output and errors.
+fn receive_spec() -> Result<(Spec, [OwnedFd; 3]), Fault> {
+    let mut text = vec![0; MESSAGE_LIMIT_BYTES];
+    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(3))];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    let message = recvmsg(
+        io::stdin().as_fd(),
+        &mut [IoSliceMut::new(&mut text)],
+        &mut ancillary,
+        RecvFlags::CMSG_CLOEXEC,
+    )
+    .during(|| "hear from the server".into())?;
+    let mut streams = Vec::new();
+    for part in ancillary.drain() {
+        if let RecvAncillaryMessage::ScmRights(files) = part {
+            streams.extend(files);
+        }
+    }
+    let spec = serde_json::from_slice(&text[..message.bytes])
+        .map_err(|error| Fault(format!("could not read what to run: {error}")))?;
+    let streams = streams.try_into().map_err(|_| Fault("the program's streams are missing".into()))?;
+    Ok((spec, streams))
+}
+
+/// Maps `inside` to whoever this process is; whole ranges would need root.
+fn map_user(inside: u32, outside_user: u32, outside_group: u32) -> Result<(), Fault> {
+    for (file, text) in [
+        ("setgroups", "deny".to_owned()),
+        ("uid_map", format!("{inside} {outside_user} 1")),
+        ("gid_map", format!("{inside} {outside_group} 1")),
+    ] {
+        fs::write(format!("/proc/self/{file}"), text).during(|| format!("write {file}"))?;
+    }
+    Ok(())
+}
+
+fn check_single_thread() -> Result<(), Fault> {
+    let threads = fs::read_dir("/proc/self/task").during(|| "list threads".into())?.count();
+    if threads == 1 { Ok(()) } else { Err(Fault(format!("its helper has {threads} threads instead of one"))) }
+}

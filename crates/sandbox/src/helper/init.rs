@@ -1,0 +1,123 @@
+//! The first process in the sandbox: builds its root, gives up its rights, starts the program and watches it.
+
+use std::{
+    os::unix::process::CommandExt,
+    process::{Command, Stdio},
+};
+
+use nix::{
+    sched::{CloneFlags, unshare},
+    unistd::{Gid, Uid, setgroups, setresgid, setresuid},
+};
+use rustix::{
+    process::{
+        DumpableBehavior, Pid, Resource, Rlimit, Signal, getegid, geteuid, set_dumpable_behavior,
+        set_parent_process_death_signal, setrlimit, setsid,
+    },
+    system::sethostname,
+    thread::{CapabilitySet, remove_capability_from_bounding_set, set_no_new_privs},
+};
+
+use super::{During, Fault, check_single_thread, map_user, receive_spec, root, syscalls, tell, watch::Watch};
+use crate::{
+    Limits,
+    spec::{INSIDE_ID, Report, Spec, WORK},
+};
+
+/// Runs the program to its end and reports that; whatever else still runs then ends with this process.
+pub(super) fn run() -> Result<(), Fault> {
+    check_single_thread()?;
+    let _ = setsid();
+    die_with_keeper()?;
+    let (spec, streams) = receive_spec()?;
+    sethostname(b"sandbox").during(|| "name it".into())?;
+    unshare(CloneFlags::CLONE_NEWNS).during(|| "make a mount namespace".into())?;
+    root::build(&spec)?;
+    drop_rights(&spec)?;
+    let [stdin, stdout, stderr] = streams;
+    let program = start(&spec, [stdin.into(), stdout.into(), stderr.into()])?;
+    tell(&Report::Started);
+    let ended = Watch::new(&spec, program)?.wait()?;
+    tell(&Report::Ended(ended));
+    Ok(())
+}
+
+fn die_with_keeper() -> Result<(), Fault> {
+    set_parent_process_death_signal(Some(Signal::KILL)).during(|| "tie it to its keeper".into())
+}
+
+/// From here on this process may do no more than the program may, except watch it.
+fn drop_rights(spec: &Spec) -> Result<(), Fault> {
+    if geteuid().is_root() && spec.user != 0 && is_real_root()? {
+        let (user, group) = (Uid::from_raw(spec.user), Gid::from_raw(spec.user));
+        setgroups(&[]).during(|| "give up root's groups".into())?;
+        setresgid(group, group, group).during(|| "give up root's group".into())?;
+        setresuid(user, user, user).during(|| "stop being root".into())?;
+    }
+    // A user namespace of the program's own: it owns none of the mounts, and its processes are counted for it alone.
+    let (user, group) = (geteuid(), getegid());
+    own_dumpable(DumpableBehavior::Dumpable)?;
+    unshare(CloneFlags::CLONE_NEWUSER).during(|| "make a user namespace".into())?;
+    own_dumpable(DumpableBehavior::Dumpable)?;
+    map_user(INSIDE_ID, user.as_raw(), group.as_raw())?;
+    // Nothing of this process may be read through /proc: its file is the server's program.
+    own_dumpable(DumpableBehavior::NotDumpable)?;
+    // The change of user has cleared it.
+    die_with_keeper()?;
+    for capability in CapabilitySet::all().iter() {
+        // The kernel may not know the newest ones.
+        let _ = remove_capability_from_bounding_set(capability);
+    }
+    set_no_new_privs(true).during(|| "forbid new rights".into())?;
+    set_limits(&spec.limits, spec.session)?;
+    syscalls::restrict()
+}
+
+fn own_dumpable(behavior: DumpableBehavior) -> Result<(), Fault> {
+    set_dumpable_behavior(behavior).during(|| "hide the first process".into())
+}
+
+/// Root of the machine, or only of a user namespace that the keeper made?
+fn is_real_root() -> Result<bool, Fault> {
+    let map = std::fs::read_to_string("/proc/self/uid_map").during(|| "read uid_map".into())?;
+    // The keeper's map has one id; one of several is the machine's or a container's, which has users to become.
+    Ok(map.split_whitespace().nth(2) != Some("1"))
+}
+
+fn set_limits(limits: &Limits, session: bool) -> Result<(), Fault> {
+    let cpu_seconds = (!session).then_some(limits.cpu_seconds);
+    for (resource, limit) in [
+        (Resource::Data, Some(limits.memory_bytes)),
+        // More than that cannot be shown to be in use, as programs reserve far more than they take.
+        (Resource::As, Some(limits.memory_bytes.saturating_mul(8))),
+        (Resource::Cpu, cpu_seconds),
+        (Resource::Nproc, Some(limits.processes)),
+        (Resource::Fsize, Some(limits.file_bytes)),
+        (Resource::Nofile, Some(limits.open_files)),
+        (Resource::Memlock, Some(0)),
+        (Resource::Msgqueue, Some(0)),
+        (Resource::Core, Some(0)),
+    ] {
+        // At the first the program is told why it ends, at the second it is killed.
+        let maximum =
+            if resource == Resource::Cpu { limit.map(|seconds| seconds.saturating_add(1)) } else { limit };
+        let limit = Rlimit { current: limit, maximum };
+        setrlimit(resource, limit).during(|| format!("limit {resource:?}"))?;
+    }
+    Ok(())
+}
+
+fn start(spec: &Spec, [stdin, stdout, stderr]: [Stdio; 3]) -> Result<Pid, Fault> {
+    let child = Command::new(&spec.program)
+        .args(&spec.args)
+        .env_clear()
+        .envs(spec.environment.iter().map(|(name, value)| (name, value)))
+        .current_dir(WORK)
+        .process_group(0)
+        .stdin(stdin)
+        .stdout(stdout)
+        .stderr(stderr)
+        .spawn()
+        .during(|| format!("start {}", spec.program))?;
+    Ok(Pid::from_child(&child))
+}

@@ -1,0 +1,66 @@
+//! Runs programs nobody trusts: commands and Python sessions, shut in by the kernel. `docs/decisions/0014-*` says what
+//! that protects from and what not.
+//!
+//! - [`Sandbox::find`] is called once, when the server starts; it runs a program to see that everything works. Where the
+//!   sandbox cannot be had, [`Unavailable`] says why.
+//! - A [`Folder`] is what a program can write to. [`Folder::put`] and [`Folder::collect`] move files in and out.
+//! - [`Sandbox::command`] runs one program; [`Sandbox::session`] keeps a Python process between the cells of a chat.
+//! - The program of the server has to call [`become_helper`] before anything else.
+//!
+//! Dropping what runs kills it with everything it started.
+
+mod ended;
+mod limits;
+mod output;
+
+#[cfg(target_os = "linux")]
+mod command;
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
+#[cfg(target_os = "linux")]
+mod find;
+#[cfg(target_os = "linux")]
+mod folder;
+#[cfg(target_os = "linux")]
+mod helper;
+#[cfg(target_os = "linux")]
+mod python;
+#[cfg(target_os = "linux")]
+mod running;
+#[cfg(target_os = "linux")]
+mod session;
+#[cfg(target_os = "linux")]
+mod spec;
+#[cfg(target_os = "linux")]
+mod streams;
+#[cfg(target_os = "linux")]
+mod view;
+
+#[cfg(target_os = "linux")]
+pub use command::Command;
+#[cfg(not(target_os = "linux"))]
+pub use elsewhere::{Command, Folder, Sandbox, Session};
+pub use ended::{Cell, CellEnd, Error, File, FolderError, Options, Outcome, Programs, Raised, Unavailable};
+#[cfg(target_os = "linux")]
+pub use find::Sandbox;
+#[cfg(target_os = "linux")]
+pub use folder::Folder;
+pub use limits::{Ended, Limit, Limits};
+pub use output::{Collected, Stream};
+#[cfg(target_os = "linux")]
+pub use session::Session;
+
+/// Has to be the first thing that the server's `main` does, before it starts threads: where this process was started
+/// as a helper of the sandbox, it becomes one, and `main` returns the code.
+#[must_use]
+pub fn become_helper() -> Option<std::process::ExitCode> {
+    #[cfg(target_os = "linux")]
+    return helper::become_helper();
+    #[cfg(not(target_os = "linux"))]
+    None
+}
+
+#[cfg(target_os = "linux")]
+fn millis(time: std::time::Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}

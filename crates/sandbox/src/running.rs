@@ -1,0 +1,116 @@
+//! The server's side of one sandbox: starts its keeper, hears its reports, and kills it when dropped.
+
+use std::{
+    io::{self, IoSlice},
+    mem::MaybeUninit,
+    os::{
+        fd::{AsFd, OwnedFd},
+        unix::process::CommandExt,
+    },
+    path::Path,
+    process::Stdio,
+    time::Duration,
+};
+
+use rustix::{
+    cmsg_space,
+    io::ioctl_fionbio,
+    net::{
+        AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
+        sendmsg, socketpair,
+    },
+};
+use tokio::{
+    net::{UnixDatagram, unix::pipe},
+    process::{Child, Command},
+    time::timeout,
+};
+
+use crate::{
+    Error,
+    helper::{ALLOCATOR_OPTIONS, KEEPER},
+    spec::{MESSAGE_LIMIT_BYTES, Order, Report, Spec},
+};
+
+/// To make a sandbox takes milliseconds; a machine may be very busy.
+const START: Duration = Duration::from_secs(20);
+
+/// A sandbox with a program in it. When it is dropped everything in it is killed.
+#[derive(Debug)]
+pub(crate) struct Running {
+    /// The keeper ends the sandbox when this is closed, by whatever. It keeps messages apart as datagrams are, and is
+    /// connected as a stream is.
+    server: UnixDatagram,
+    keeper: Child,
+}
+
+/// With its standard output and standard error.
+type Started = (Running, pipe::Receiver, pipe::Receiver);
+
+impl Running {
+    /// Starts `spec.program`; returns when it runs, with its standard output and standard error.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooLong`], or [`Error::Start`] with what the kernel said.
+    pub(crate) async fn start(helper: &Path, spec: &Spec, stdin: OwnedFd) -> Result<Started, Error> {
+        let text = serde_json::to_vec(spec).map_err(|error| Error::Start(error.to_string()))?;
+        if text.len() > MESSAGE_LIMIT_BYTES {
+            return Err(Error::TooLong { limit_bytes: MESSAGE_LIMIT_BYTES });
+        }
+        let started = Self::spawn(helper, &text, stdin).map_err(|error| Error::Start(error.to_string()))?;
+        match timeout(START, started.0.report()).await {
+            Ok(Some(Report::Started)) => Ok(started),
+            Ok(Some(Report::Failed(why))) => Err(Error::Start(why)),
+            Ok(_) => Err(Error::Start("its helper ended without a word".into())),
+            Err(_) => Err(Error::Start("its helper does not answer".into())),
+        }
+    }
+
+    fn spawn(helper: &Path, text: &[u8], stdin: OwnedFd) -> io::Result<Started> {
+        let (ours, theirs) =
+            socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
+        ioctl_fionbio(&ours, true)?;
+        let (stdout_end, stdout) = pipe::pipe()?;
+        let (stderr_end, stderr) = pipe::pipe()?;
+        let streams = [stdin, stdout_end.into_blocking_fd()?, stderr_end.into_blocking_fd()?];
+        send_with(&ours, text, &streams)?;
+        let (name, options) = ALLOCATOR_OPTIONS;
+        let mut command = std::process::Command::new(helper);
+        command.arg0("glasshouse-sandbox").arg(KEEPER).env_clear().env(name, options);
+        command.stdin(Stdio::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null()).current_dir("/");
+        let keeper = Command::from(command).kill_on_drop(true).spawn()?;
+        Ok((Self { server: UnixDatagram::from_std(ours.into())?, keeper }, stdout, stderr))
+    }
+
+    /// The next report, or nothing once the helper is gone. Nothing is lost where this is dropped.
+    pub(crate) async fn report(&self) -> Option<Report> {
+        let mut text = vec![0; 4096];
+        let length = self.server.recv(&mut text).await.ok()?;
+        serde_json::from_slice(&text[..length]).ok()
+    }
+
+    /// Tells the init; one that is gone reports that by itself.
+    pub(crate) fn order(&self, order: Order) {
+        if let Ok(text) = serde_json::to_vec(&order) {
+            let _ = self.server.try_send(&text);
+        }
+    }
+
+    /// Kills everything in the sandbox, and returns when the kernel has ended it.
+    pub(crate) async fn end(mut self) {
+        drop(self.server);
+        // The keeper waits for the kernel; a process in the middle of a large write takes its time.
+        let _ = timeout(Duration::from_secs(5), self.keeper.wait()).await;
+    }
+}
+
+/// Sends a message with the program's streams.
+fn send_with(socket: &OwnedFd, text: &[u8], streams: &[OwnedFd; 3]) -> io::Result<()> {
+    let streams = streams.each_ref().map(AsFd::as_fd);
+    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(3))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    ancillary.push(SendAncillaryMessage::ScmRights(&streams));
+    sendmsg(socket, &[IoSlice::new(text)], &mut ancillary, SendFlags::NOSIGNAL)?;
+    Ok(())
+}

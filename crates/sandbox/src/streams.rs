@@ -1,0 +1,103 @@
+//! Reads a program's two outputs as they come.
+
+use std::{io, time::Duration};
+
+use tokio::{net::unix::pipe::Receiver, time::timeout};
+
+use crate::{Collected, Stream, output::Collector};
+
+/// How long output may take to end after everything that writes has been killed.
+const END: Duration = Duration::from_secs(5);
+
+/// One output; its pipe is gone once it has ended.
+#[derive(Debug)]
+struct Output {
+    stream: Stream,
+    pipe: Option<Receiver>,
+    collector: Collector,
+}
+
+/// Both outputs of a program.
+#[derive(Debug)]
+pub(crate) struct Streams {
+    stdout: Output,
+    stderr: Output,
+    limit_bytes: usize,
+}
+
+impl Streams {
+    pub(crate) fn new(stdout: Receiver, stderr: Receiver, limit_bytes: usize) -> Self {
+        let output =
+            |stream, pipe| Output { stream, pipe: Some(pipe), collector: Collector::new(limit_bytes) };
+        Self { stdout: output(Stream::Stdout, stdout), stderr: output(Stream::Stderr, stderr), limit_bytes }
+    }
+
+    /// Whether both have ended.
+    pub(crate) fn ended(&self) -> bool {
+        self.stdout.pipe.is_none() && self.stderr.pipe.is_none()
+    }
+
+    /// Passes on what comes until both have ended. Nothing is lost where this is dropped.
+    pub(crate) async fn pump(&mut self, on_output: &mut (impl FnMut(Stream, &str) + Send)) {
+        let mut buffer = vec![0; 16 * 1024];
+        while !self.ended() {
+            let output = tokio::select! {
+                () = readable(&self.stdout) => &mut self.stdout,
+                () = readable(&self.stderr) => &mut self.stderr,
+            };
+            output.read(&mut buffer, on_output);
+        }
+    }
+
+    /// Reads to the end, when everything that writes has been killed.
+    pub(crate) async fn drain(&mut self, on_output: &mut (impl FnMut(Stream, &str) + Send)) {
+        // No process is left that could keep a pipe open.
+        let _ = timeout(END, self.pump(on_output)).await;
+    }
+
+    /// Reads what is in the pipes now, when nobody writes at the moment.
+    pub(crate) fn sweep(&mut self, on_output: &mut (impl FnMut(Stream, &str) + Send)) {
+        let mut buffer = vec![0; 16 * 1024];
+        while self.stdout.read(&mut buffer, on_output) {}
+        while self.stderr.read(&mut buffer, on_output) {}
+    }
+
+    /// What was written since the last time.
+    pub(crate) fn take(
+        &mut self,
+        on_output: &mut (impl FnMut(Stream, &str) + Send),
+    ) -> (Collected, Collected) {
+        let limit_bytes = self.limit_bytes;
+        let [stdout, stderr] = [&mut self.stdout, &mut self.stderr].map(|output| {
+            let collector = std::mem::replace(&mut output.collector, Collector::new(limit_bytes));
+            collector.finish(|text| on_output(output.stream, text))
+        });
+        (stdout, stderr)
+    }
+}
+
+async fn readable(output: &Output) {
+    match &output.pipe {
+        // An error shows when it is read.
+        Some(pipe) => drop(pipe.readable().await),
+        None => std::future::pending().await,
+    }
+}
+
+impl Output {
+    /// Reads once; whether there was something.
+    fn read(&mut self, buffer: &mut [u8], on_output: &mut (impl FnMut(Stream, &str) + Send)) -> bool {
+        let Some(pipe) = &self.pipe else { return false };
+        match pipe.try_read(buffer) {
+            Ok(length) if length > 0 => {
+                self.collector.push(&buffer[..length], |text| on_output(self.stream, text));
+                true
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => false,
+            _ => {
+                self.pipe = None;
+                false
+            }
+        }
+    }
+}
