@@ -8,7 +8,7 @@ use std::{
 use serde::Deserialize;
 use tokio::{process::Command, time::timeout};
 
-use crate::Unavailable;
+use crate::{Unavailable, spec::WORK};
 
 /// A Python of the host.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -41,18 +41,20 @@ pub(crate) async fn find(path: Option<&Path>) -> Result<Python, Unavailable> {
     let python: Python = serde_json::from_slice(&output.stdout).map_err(|error| said(error.to_string()))?;
     match python.folders.iter().find(|folder| is_too_wide(folder)) {
         Some(folder) => {
-            Err(said(format!("it belongs to {}, which must not be shown whole", folder.display())))
+            Err(said(format!("it belongs to {}, which cannot be shown to programs", folder.display())))
         }
         None => Ok(python),
     }
 }
 
-/// Folders with more in them than a Python: `/`, `/root`, `/home/ann`. The system's own `/usr` is shown anyway.
+/// Folders with more in them than a Python, such as `/`, `/root` and `/home/ann`, and those that are made up in the
+/// sandbox. The system's own `/usr` is shown anyway.
 fn is_too_wide(folder: &Path) -> bool {
     let depth = folder.components().count();
     let home = folder.starts_with("/home") || folder.starts_with("/Users");
     let plain = folder.is_absolute() && folder.components().all(|part| part.as_os_str() != "..");
-    folder != Path::new("/usr") && (!plain || depth < 3 || (home && depth < 4))
+    let made_up = [WORK, "/proc", "/dev", "/etc"].iter().any(|path| folder.starts_with(path));
+    folder != Path::new("/usr") && (made_up || !plain || depth < 3 || (home && depth < 4))
 }
 
 #[cfg(test)]
@@ -68,6 +70,8 @@ mod tests {
             ("/home/ann", true),
             ("python", true),
             ("/home/ann/../bob/x", true),
+            ("/files/env/python", true),
+            ("/dev/shm/env", true),
             ("/usr", false),
             ("/usr/local", false),
             ("/opt/python", false),

@@ -40,8 +40,8 @@ pub(crate) struct View {
     pub(crate) files: Vec<(PathBuf, String)>,
 }
 
-/// Where the folder is in the sandbox.
-pub(crate) const WORK: &str = "/work";
+/// Where the folder is in the sandbox. A path that hosts do not use, as Python is shown where it is on the host.
+pub(crate) const WORK: &str = "/files";
 /// The program's user and group as it sees them.
 pub(crate) const INSIDE_ID: u32 = 1000;
 

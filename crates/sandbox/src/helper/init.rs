@@ -12,7 +12,7 @@ use nix::{
 use rustix::{
     process::{
         DumpableBehavior, Pid, Resource, Rlimit, Signal, getegid, geteuid, set_dumpable_behavior,
-        set_parent_process_death_signal, setrlimit, setsid,
+        set_parent_process_death_signal, setpriority_process, setrlimit, setsid,
     },
     system::sethostname,
     thread::{CapabilitySet, remove_capability_from_bounding_set, set_no_new_privs},
@@ -68,6 +68,8 @@ fn drop_rights(spec: &Spec) -> Result<(), Fault> {
         // The kernel may not know the newest ones.
         let _ = remove_capability_from_bounding_set(capability);
     }
+    // The server and others come first.
+    setpriority_process(None, 10).during(|| "put it behind others".into())?;
     set_no_new_privs(true).during(|| "forbid new rights".into())?;
     set_limits(&spec.limits, spec.session)?;
     syscalls::restrict()
@@ -96,7 +98,8 @@ fn set_limits(limits: &Limits, session: bool) -> Result<(), Fault> {
         (Resource::Nofile, Some(limits.open_files)),
         (Resource::Memlock, Some(0)),
         (Resource::Msgqueue, Some(0)),
-        (Resource::Core, Some(0)),
+        // With 0 the kernel would still hand the memory of a crashed program to a handler of the host.
+        (Resource::Core, Some(1)),
     ] {
         // At the first the program is told why it ends, at the second it is killed.
         let maximum =

@@ -35,7 +35,6 @@ const DEVICE_LINKS: [(&str, &str); 4] = [
 pub(super) fn build(spec: &Spec) -> Result<(), Fault> {
     umask(Mode::from_raw_mode(0o022));
     leave_host()?;
-    show(&spec.view)?;
     make_devices()?;
     for (path, size_bytes, files) in
         [("/tmp", spec.limits.tmp_bytes, spec.limits.folder_files), ("/dev/shm", spec.limits.tmp_bytes, 1000)]
@@ -43,6 +42,8 @@ pub(super) fn build(spec: &Spec) -> Result<(), Fault> {
         let options = format!("size={size_bytes},nr_inodes={},mode=1777", files.max(16));
         mount_new("tmpfs", &inside(path)?, MountFlags::NOSUID | MountFlags::NODEV, &options)?;
     }
+    // What is shown may lie below `/tmp`.
+    show(&spec.view)?;
     bind(&spec.folder, Path::new(WORK), Access::Write)?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     mount_new("proc", &inside("/proc")?, flags, "")?;

@@ -65,7 +65,14 @@ const REFUSED: &[i64] = &[
     libc::SYS_vhangup,
     libc::SYS_lookup_dcookie,
     libc::SYS_nfsservctl,
+    // As with clone3: what it is to do lies in memory. The C library does not need it.
+    libc::SYS_openat2,
 ];
+
+/// Rights of a file's owner for whoever starts it: a way for others on the host to become the server's user.
+const SET_ID_BITS: u64 = 0o6000;
+const FCHMODAT2: i64 = 452;
+const CREATING: i32 = libc::O_CREAT | (libc::O_TMPFILE & !libc::O_DIRECTORY);
 
 /// Kinds of sockets that end at the sandbox. Others reach past it: `AF_VSOCK` the machine that hosts a virtual one.
 const SOCKETS: [i32; 4] = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
@@ -91,22 +98,59 @@ fn filter() -> Result<BpfProgram, String> {
     // An empty list of rules means: always.
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
         (0..=LAST).filter(|number| !REFUSED.contains(number)).map(|number| (number, Vec::new())).collect();
-    let rule = |argument, operator, value| {
-        let condition = SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)?;
-        SeccompRule::new(vec![condition])
-    };
-    let no_namespace = SeccompCmpOp::MaskedEq(NAMESPACES.unsigned_abs().into());
-    rules.insert(libc::SYS_clone, vec![rule(0, no_namespace, 0).map_err(said)?]);
-    let mut sockets = Vec::new();
-    for kind in SOCKETS {
-        sockets.push(rule(0, SeccompCmpOp::Eq, kind.unsigned_abs().into()).map_err(said)?);
+    for (number, allowed) in conditions() {
+        let mut any = Vec::new();
+        for all in allowed {
+            let all = all.into_iter().map(|Arg(argument, operator, value)| {
+                SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
+            });
+            let all = all.collect::<Result<Vec<_>, _>>().and_then(SeccompRule::new);
+            any.push(all.map_err(said)?);
+        }
+        rules.insert(number, any);
     }
-    rules.insert(libc::SYS_socket, sockets);
-    // Typing into somebody's terminal.
-    let not_typing = rule(1, SeccompCmpOp::Ne, libc::TIOCSTI).map_err(said)?;
-    rules.insert(libc::SYS_ioctl, vec![not_typing]);
     // To programs it looks like an older kernel, for which they are prepared.
     let refuse = SeccompAction::Errno(libc::ENOSYS.unsigned_abs());
     let filter = SeccompFilter::new(rules, refuse, SeccompAction::Allow, arch).map_err(said)?;
     filter.try_into().map_err(said)
+}
+
+/// An argument by its place, and what it has to be.
+struct Arg(u8, SeccompCmpOp, u64);
+
+/// Functions that are allowed with some arguments: any of the lists has to hold, with all in it.
+fn conditions() -> Vec<(i64, Vec<Vec<Arg>>)> {
+    let without = |place, bits: u64| Arg(place, SeccompCmpOp::MaskedEq(bits), 0);
+    let is = |place, value: u64| Arg(place, SeccompCmpOp::Eq, value);
+    let no_set_id = |place| vec![without(place, SET_ID_BITS)];
+    let creates_nothing = |place| vec![without(place, CREATING.unsigned_abs().into())];
+    // Programs run as the same user as the first process, and may hinder it as little as others.
+    let own = |place| vec![vec![is(place, 0)]];
+    let mut conditions = vec![
+        (libc::SYS_clone, vec![vec![without(0, NAMESPACES.unsigned_abs().into())]]),
+        (libc::SYS_socket, SOCKETS.iter().map(|kind| vec![is(0, kind.unsigned_abs().into())]).collect()),
+        // Typing into somebody's terminal.
+        (libc::SYS_ioctl, vec![vec![Arg(1, SeccompCmpOp::Ne, libc::TIOCSTI)]]),
+        (libc::SYS_prlimit64, own(0)),
+        (libc::SYS_sched_setaffinity, own(0)),
+        (libc::SYS_sched_setattr, own(0)),
+        (libc::SYS_sched_setparam, own(0)),
+        (libc::SYS_sched_setscheduler, own(0)),
+        (libc::SYS_setpriority, vec![vec![is(0, 0), is(1, 0)]]),
+        (libc::SYS_ioprio_set, vec![vec![is(0, 1), is(1, 0)]]),
+        (libc::SYS_fchmod, vec![no_set_id(1)]),
+        (libc::SYS_fchmodat, vec![no_set_id(2)]),
+        (FCHMODAT2, vec![no_set_id(2)]),
+        (libc::SYS_mknodat, vec![no_set_id(2)]),
+        (libc::SYS_openat, vec![creates_nothing(2), no_set_id(3)]),
+    ];
+    // Older ones that newer kinds of machines do not have.
+    #[cfg(target_arch = "x86_64")]
+    conditions.extend([
+        (libc::SYS_chmod, vec![no_set_id(1)]),
+        (libc::SYS_creat, vec![no_set_id(1)]),
+        (libc::SYS_mknod, vec![no_set_id(1)]),
+        (libc::SYS_open, vec![creates_nothing(1), no_set_id(2)]),
+    ]);
+    conditions
 }

@@ -102,7 +102,7 @@ impl Watch {
         match order {
             Ok(Order::Interrupt) => kill_all(signal::SIGINT),
             Ok(Order::Resume) => {
-                self.ticks_before = usage().0;
+                self.ticks_before = usage().map_or(0, |(ticks, _)| ticks);
                 self.paused = false;
                 kill_all(signal::SIGCONT);
             }
@@ -118,7 +118,8 @@ impl Watch {
     }
 
     fn broken_limit(&mut self) -> Option<Limit> {
-        let (ticks, memory_bytes) = usage();
+        // What cannot be seen is too much.
+        let Some((ticks, memory_bytes)) = usage() else { return Some(Limit::Memory) };
         let cpu_seconds = ticks.saturating_sub(self.ticks_before) / clock_ticks_per_second();
         if cpu_seconds >= self.limits.cpu_seconds {
             return Some(Limit::Cpu);
@@ -156,7 +157,16 @@ impl Watch {
         let mut folders = vec![(PathBuf::from(WORK), 0)];
         while let Some((folder, depth)) = folders.pop() {
             // What goes away meanwhile does not count.
-            let Ok(entries) = fs::read_dir(&folder) else { continue };
+            let entries = match fs::read_dir(&folder) {
+                Ok(entries) => entries,
+                Err(error)
+                    if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+                {
+                    continue;
+                }
+                // What cannot be counted is too much.
+                Err(_) => return None,
+            };
             for entry in entries.flatten() {
                 files += 1;
                 if files > self.limits.folder_files || depth >= DEPTH_LIMIT {
@@ -212,9 +222,11 @@ fn processes() -> impl Iterator<Item = u32> {
 }
 
 /// Processor time of all processes there are and were, in ticks, and their memory with that of `/tmp`, in bytes.
-fn usage() -> (u64, u64) {
+fn usage() -> Option<(u64, u64)> {
     let mut ticks = 0;
     let mut memory_bytes = taken_bytes("/tmp") + taken_bytes("/dev/shm");
+    // Also where this process itself could not be read.
+    fs::read_to_string("/proc/1/stat").ok()?;
     for process in processes() {
         if let Ok(stat) = fs::read_to_string(format!("/proc/{process}/stat")) {
             ticks += processor_ticks(&stat);
@@ -226,7 +238,7 @@ fn usage() -> (u64, u64) {
             memory_bytes += own_bytes(&status);
         }
     }
-    (ticks, memory_bytes)
+    Some((ticks, memory_bytes))
 }
 
 fn taken_bytes(path: &str) -> u64 {

@@ -139,7 +139,7 @@ def save_pictures(cell):
     names = []
     for number in list(plot.get_fignums())[:PICTURES_LIMIT]:
         name = free_name(cell, len(names) + 1)
-        plot.figure(number).savefig(os.path.join("/work", name), format="png")
+        plot.figure(number).savefig(os.path.join("/files", name), format="png")
         names.append(name)
     plot.close("all")
     return names
@@ -148,7 +148,7 @@ def save_pictures(cell):
 def free_name(cell, number):
     name = f"figure-{cell}-{number}"
     extra = ""
-    while os.path.lexists(os.path.join("/work", f"{name}{extra}.png")):
+    while os.path.lexists(os.path.join("/files", f"{name}{extra}.png")):
         extra = f"-{int(extra[1:] or 1) + 1}" if extra else "-2"
     return f"{name}{extra}.png"
 
@@ -164,6 +164,6 @@ def flush():
 # Windows are not there, and figures are saved anyway.
 warnings.filterwarnings("ignore", message=".*non-interactive.*")
 sys.argv = [""]
-sys.path.insert(0, "/work")
+sys.path.insert(0, "/files")
 STDOUT.reconfigure(line_buffering=True)
 Driver().serve()

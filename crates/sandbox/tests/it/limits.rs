@@ -206,6 +206,13 @@ import os, time
 for n in range(200): os.mkdir('d'); os.chdir('d')
 time.sleep(60)";
     assert_eq!(ended(Limits::default(), deep).await, Ended::Limit(Limit::FolderFiles));
+    let closed = "
+import os, time
+os.mkdir('d')
+for n in range(30): open(f'd/{n}', 'wb').write(b'x' * 1_000_000)
+os.chmod('d', 0)
+time.sleep(60)";
+    assert_eq!(ended(total(), closed).await, Ended::Limit(Limit::FolderSize));
     let full = Limits { disk_free_bytes: u64::MAX, ..Limits::default() };
     assert_eq!(ended(full, "import time; time.sleep(60)").await, Ended::Limit(Limit::FolderSize));
     assert_eq!(

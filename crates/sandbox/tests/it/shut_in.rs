@@ -1,6 +1,6 @@
 //! What a program cannot see and cannot reach.
 
-use std::{fs, net::TcpListener};
+use std::{fs, net::TcpListener, process::Command};
 
 use sandbox::{Ended, Options, Sandbox, Unavailable};
 
@@ -15,7 +15,7 @@ def attempt(work):
 
 async fn tried(expressions: &[&str]) -> Vec<String> {
     let place = place().await;
-    let mut script = format!("import os, socket, ctypes, subprocess\n{TRY}");
+    let mut script = format!("import os, socket, ctypes, subprocess, resource\n{TRY}");
     for expression in expressions {
         script.push_str(&format!("attempt(lambda: {expression})\n"));
     }
@@ -122,7 +122,7 @@ async fn other_processes_cannot_be_seen() {
 async fn nothing_outside_the_folder_can_be_written() {
     let script = "for f in /x /etc/x /usr/x /root/x /dev/x /run/x /proc/x /run/session.py /etc/passwd; do
         (echo x > $f) 2>/dev/null && echo wrote $f; done
-        echo in > /work/in && echo tmp > /tmp/tmp && echo done";
+        echo in > /files/in && echo tmp > /tmp/tmp && echo done";
     let place = place().await;
     let outcome = run(place.sandbox.shell(&place.folder, script)).await;
     assert_eq!(outcome.stdout.text, "done\n");
@@ -143,15 +143,32 @@ async fn there_are_no_rights_to_be_had() {
         "os.setuid(0)",
         "subprocess.run(['unshare', '-Ur', 'true'], check=True, stderr=-3)",
         "subprocess.run(['mount', '-t', 'tmpfs', 'x', '/tmp'], check=True, stderr=-3)",
-        "os.chroot('/work')",
+        "os.chmod('/files', 0o6777)",
+        "os.close(os.open('/files/s', os.O_CREAT, 0o4755))",
+        "resource.prlimit(1, resource.RLIMIT_NOFILE, (0, 0))",
+        "os.setpriority(os.PRIO_PROCESS, 1, 19)",
+        "os.setpriority(os.PRIO_USER, 0, 19)",
+        "os.sched_setscheduler(1, os.SCHED_IDLE, os.sched_param(0))",
+        "os.chroot('/files')",
         "ctypes.CDLL(None).ptrace(16, 1, 0, 0)",
-        "os.mknod('/work/null', 0o20666, os.makedev(1, 3))",
-        "os.chown('/work', 0, 0)",
+        "os.mknod('/files/null', 0o20666, os.makedev(1, 3))",
+        "os.chown('/files', 0, 0)",
     ])
     .await;
-    let refused = ["OSError 22", "CalledProcessError ", "CalledProcessError ", "OSError 38", "got -1"];
-    assert_eq!(results[..5], refused);
-    assert!(results[5].starts_with("PermissionError") && results[6].starts_with("OSError 22"), "{results:?}");
+    let (absent, failed) = ("OSError 38", "CalledProcessError ");
+    assert_eq!(results[..3], ["OSError 22", failed, failed]);
+    assert_eq!(results[3..10], [absent; 7]);
+    assert_eq!(results[10], "got -1");
+    assert!(
+        results[11].starts_with("PermissionError") && results[12].starts_with("OSError 22"),
+        "{results:?}"
+    );
+    let allowed =
+        ["os.chmod('/files', 0o755)", "os.nice(1)", "resource.setrlimit(resource.RLIMIT_NOFILE, (9, 9))"];
+    assert_eq!(tried(&allowed).await, ["got None", "got 11", "got None"]);
+    // The first process goes on whatever it is told.
+    let signals = "import os, time\nfor n in range(1, 32): os.kill(1, n)\ntime.sleep(0.2)\nprint('on')";
+    assert_eq!(place.printed(signals).await, "on\n");
 }
 
 #[tokio::test]
@@ -165,7 +182,7 @@ def main():
     print(subprocess.run('echo hi | tr a-z A-Z', shell=True, capture_output=True, text=True).stdout.strip())
     with tempfile.NamedTemporaryFile() as file: print(file.name.startswith('/tmp/'))
     thread = threading.Thread(target=lambda: print('thread')); thread.start(); thread.join()
-    print(sqlite3.connect('/work/a.db').execute('select 7').fetchone(), getpass.getuser())
+    print(sqlite3.connect('/files/a.db').execute('select 7').fetchone(), getpass.getuser())
 main()",
         )
         .await;
@@ -185,6 +202,25 @@ async fn files_of_the_server_are_not_handed_down() {
         place.printed("import os; print(os.listdir('/proc/self/fd'), os.readlink('/proc/self/fd/0'))").await;
     // The fourth is the list itself.
     assert_eq!(printed, "['0', '1', '2', '3'] /dev/null\n");
+}
+
+#[tokio::test]
+async fn a_python_of_its_own_below_tmp_is_shown() {
+    let base = tempfile::tempdir_in("/tmp").unwrap();
+    let python = options().python.unwrap_or_else(|| "python3".into());
+    let made =
+        Command::new(&python).args(["-m", "venv", "--without-pip"]).arg(base.path().join("env")).status();
+    if !made.unwrap().success() {
+        // Debian's own Python has no venv; then the links of one will do.
+        fs::create_dir_all(base.path().join("env/bin")).unwrap();
+        std::os::unix::fs::symlink(&python, base.path().join("env/bin/python")).unwrap();
+        fs::write(base.path().join("env/pyvenv.cfg"), "home = /usr/bin\n").unwrap();
+    }
+    fs::write(base.path().join("beside"), "").unwrap();
+    let place = place_with(Options { python: Some(base.path().join("env/bin/python")), ..options() }).await;
+    let script = format!("import os, sys; print(sys.prefix, os.listdir('{}'))", base.path().display());
+    let outcome = run(place.sandbox.command(&place.folder, "python").arg("-c").arg(script)).await;
+    assert_eq!(outcome.stdout.text, format!("{0}/env ['env']\n", base.path().display()));
 }
 
 #[tokio::test]
