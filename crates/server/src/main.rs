@@ -14,8 +14,16 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 #[unsafe(export_name = "_rjem_malloc_conf")]
 pub static ALLOCATOR_OPTIONS: &[u8; 63] = b"background_thread:true,dirty_decay_ms:2000,muzzy_decay_ms:2000\0";
 
+fn main() -> ExitCode {
+    // Before there are threads: the sandbox starts this program again as its helper.
+    if let Some(code) = sandbox::become_helper() {
+        return code;
+    }
+    serve()
+}
+
 #[tokio::main]
-async fn main() -> ExitCode {
+async fn serve() -> ExitCode {
     match Cli::parse().run().await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

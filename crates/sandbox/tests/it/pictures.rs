@@ -1,9 +1,12 @@
-//! Pictures of figures. The tests run the real matplotlib where it can be imported; otherwise a small stand-in that
-//! they write into the folder, which has just the functions that the driver calls.
+//! Pictures of figures. The tests run the real matplotlib where `GLASSHOUSE_TEST_PYTHON` or the usual Python has it, as
+//! in `cargo xtask test`; otherwise a small stand-in that they write into the folder, which has just the functions that
+//! the driver calls.
 
-use sandbox::Limits;
+use std::path::PathBuf;
 
-use crate::support::{Place, cell, place, value};
+use sandbox::{Limits, Options};
+
+use crate::support::{Place, cell, options, place, place_with, value};
 
 const STAND_IN: &str = "
 import struct, zlib
@@ -21,8 +24,10 @@ def close(which): _figures.clear()
 def show(): pass
 ";
 
+#[expect(clippy::disallowed_methods, reason = "tests have no configuration file")]
 async fn place_with_matplotlib() -> Place {
-    let place = place().await;
+    let python = std::env::var_os("GLASSHOUSE_TEST_PYTHON").map(PathBuf::from);
+    let place = place_with(Options { python: python.or(options().python), ..options() }).await;
     if !place.sandbox.programs().python_modules.iter().any(|name| name == "matplotlib") {
         place.folder.put("matplotlib/__init__.py", b"").unwrap();
         place.folder.put("matplotlib/pyplot.py", STAND_IN.as_bytes()).unwrap();

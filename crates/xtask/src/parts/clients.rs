@@ -37,7 +37,10 @@ fn python_test(folder: &Path) -> anyhow::Result<Command> {
 }
 
 /// Installs what `requirements.txt` lists into an environment of its own; returns its Python.
-pub(super) fn install_python(folder: &Path) -> anyhow::Result<PathBuf> {
+///
+/// # Errors
+/// Where they cannot be installed.
+pub(crate) fn install_python(folder: &Path) -> anyhow::Result<PathBuf> {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     let environment = parts_folder()?.join(format!("python-{name}"));
     let (python, stamp) = (environment.join("bin/python"), environment.join("installed-requirements.txt"));
