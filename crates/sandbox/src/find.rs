@@ -141,6 +141,7 @@ impl Sandbox {
             ("MPLBACKEND", "Agg"),
             ("MPLCONFIGDIR", "/tmp/matplotlib"),
             ("XDG_CACHE_HOME", "/tmp/cache"),
+            ("TEXMFVAR", "/tmp/texmf"),
             // Each thread of these takes memory for itself, on a machine with many cores more than there is.
             ("OPENBLAS_NUM_THREADS", "2"),
             ("OMP_NUM_THREADS", "2"),

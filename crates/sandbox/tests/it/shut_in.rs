@@ -91,8 +91,8 @@ async fn data_and_environment_of_the_server_cannot_be_seen() {
     assert_eq!(
         printed.trim(),
         "False ['HOME', 'LANG', 'MALLOC_ARENA_MAX', 'MPLBACKEND', 'MPLCONFIGDIR', 'OMP_NUM_THREADS', \
-         'OPENBLAS_NUM_THREADS', 'PATH', 'PYTHONDONTWRITEBYTECODE', 'PYTHONUNBUFFERED', 'TERM', 'TMPDIR', 'TZ', \
-         'USER', 'XDG_CACHE_HOME']"
+         'OPENBLAS_NUM_THREADS', 'PATH', 'PYTHONDONTWRITEBYTECODE', 'PYTHONUNBUFFERED', 'TERM', 'TEXMFVAR', 'TMPDIR', \
+         'TZ', 'USER', 'XDG_CACHE_HOME']"
     );
 }
 
