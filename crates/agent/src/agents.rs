@@ -1,6 +1,8 @@
 //! The agents a run has: the main one and those it may hand work to.
 
-use crate::tool::{ToolFailure, Toolbox};
+use std::sync::Arc;
+
+use crate::tool::{Tool, ToolFailure, Toolbox};
 
 /// One kind of agent.
 #[derive(Debug, Clone)]
@@ -37,7 +39,7 @@ impl Agents {
         Ok(Self {
             main: agent("main", MAIN, all.clone()),
             sub_agents: vec![
-                agent("general", GENERAL, all.clone()),
+                agent(DOES_ANYTHING, GENERAL, all.clone()),
                 agent("explore", EXPLORE, all.only(&["ls", "read_file", "glob", "grep"])),
             ],
         })
@@ -45,6 +47,17 @@ impl Agents {
 }
 
 impl Agents {
+    /// The same agents; the main one and those that may do anything have these tools too.
+    #[must_use]
+    pub fn with_tools(&self, tools: &[Arc<Tool>]) -> Self {
+        let mut agents = self.clone();
+        let all = agents.sub_agents.iter_mut().filter(|agent| agent.name == DOES_ANYTHING);
+        for agent in all.chain([&mut agents.main]) {
+            agent.tools = agent.tools.with(tools);
+        }
+        agents
+    }
+
     /// The model alone, without instructions and tools of ours: for callers who want just that.
     #[must_use]
     pub fn none() -> Self {
@@ -52,6 +65,9 @@ impl Agents {
         Self { main: AgentSpec { name, instructions: String::new(), tools }, sub_agents: Vec::new() }
     }
 }
+
+/// The sub-agent that has every tool.
+const DOES_ANYTHING: &str = "general";
 
 const MAIN: &str = "You are the assistant of a person who can watch every step you take. Answer in the \
     person's language. For a simple question just answer. For work with several steps, plan first with \

@@ -178,7 +178,7 @@ async fn run_tool(
 ) -> Result<String, ToolFailure> {
     let context = ToolContext { agent: Arc::clone(agent), call: call.to_owned() };
     let work = AssertUnwindSafe(tool.call(arguments, context)).catch_unwind();
-    let result = if tool.kind().waits {
+    let result = if tool.kind().waits || tool.kind().keeps_time {
         work.await
     } else {
         match tokio::time::timeout(agent.run.limits.tool_time, work).await {

@@ -28,16 +28,20 @@ pub struct ToolKind {
     pub repeatable: bool,
     /// It may wait for people or other agents, so the time limit on tools does not hold.
     pub waits: bool,
+    /// It ends itself in time, so the time limit on tools does not hold.
+    pub keeps_time: bool,
 }
 
 impl ToolKind {
     /// Reads only: may be repeated.
-    pub const REPEATABLE: Self = Self { repeatable: true, waits: false };
+    pub const REPEATABLE: Self = Self { repeatable: true, waits: false, keeps_time: false };
     /// Changes something: not to be repeated blindly.
-    pub const ONCE: Self = Self { repeatable: false, waits: false };
+    pub const ONCE: Self = Self { repeatable: false, waits: false, keeps_time: false };
     /// Waits for a person or another agent. After a crash it is called again and goes on from what the log has of
     /// its call.
-    pub const WAITING: Self = Self { repeatable: false, waits: true };
+    pub const WAITING: Self = Self { repeatable: false, waits: true, keeps_time: false };
+    /// Runs a program that has limits of its own: not to be repeated blindly.
+    pub const PROGRAM: Self = Self { repeatable: false, waits: false, keeps_time: true };
 }
 
 /// Why a tool could not do it, as a sentence for the model.
@@ -174,6 +178,13 @@ impl Toolbox {
     pub fn new(tools: Vec<Arc<Tool>>) -> Self {
         let specs = tools.iter().map(|tool| tool.spec.clone()).collect();
         Self { tools, specs, needs_approval: Vec::new(), client: Vec::new() }
+    }
+
+    /// The same tools and these.
+    #[must_use]
+    pub fn with(&self, more: &[Arc<Tool>]) -> Self {
+        let tools = self.tools.iter().chain(more).cloned().collect();
+        Self { needs_approval: self.needs_approval.clone(), ..Self::new(tools) }
     }
 
     /// The same tools without those whose names are listed.

@@ -15,7 +15,7 @@ use std::{
 };
 
 use domain::EventBody;
-use store::{Store, StoreError};
+use store::{FileRow, Store, StoreError};
 
 use diff::LineCounts;
 pub use kind::{as_text, picture_type};
@@ -107,6 +107,16 @@ impl Workspace {
     #[must_use]
     pub fn new(store: Store, name: String, now_ms: Arc<dyn Fn() -> i64 + Send + Sync>) -> Self {
         Self { store, name, now_ms, seen: Arc::default() }
+    }
+
+    /// The chat's or run's id.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// All files as they are.
+    pub(crate) async fn states(&self) -> Result<Vec<FileRow>, FileProblem> {
+        self.store.files(&self.name).await.map_err(unavailable)
     }
 
     /// All paths in order, with sizes in bytes.

@@ -138,6 +138,13 @@ pub enum EventBody {
         /// A line for people.
         message: String,
     },
+    /// A running tool has printed something. What its result says of it may be shorter.
+    ToolOutput {
+        /// The call.
+        call: String,
+        /// What to append to what it printed before.
+        text: String,
+    },
     /// The call has ended.
     ToolFinished {
         /// The call.
@@ -369,6 +376,7 @@ impl EventBody {
             | Self::ToolArgumentsDelta { .. }
             | Self::ToolStarted { .. }
             | Self::ToolProgress { .. }
+            | Self::ToolOutput { .. }
             | Self::ToolFinished { .. }
             | Self::ToolHandedOver { .. }
             | Self::ApprovalAsked { .. }
@@ -430,6 +438,7 @@ impl EventBody {
             Self::ToolArgumentsDelta { .. } => "tool_arguments_delta",
             Self::ToolStarted { .. } => "tool_started",
             Self::ToolProgress { .. } => "tool_progress",
+            Self::ToolOutput { .. } => "tool_output",
             Self::ToolFinished { .. } => "tool_finished",
             Self::ToolHandedOver { .. } => "tool_handed_over",
             Self::ApprovalAsked { .. } => "approval_asked",

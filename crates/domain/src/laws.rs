@@ -109,7 +109,9 @@ impl State {
             EventBody::ToolRequested { call, .. } => self.open(call, "call"),
             EventBody::ToolArgumentsDelta { call, delta } => self.delta(call, "call", delta),
             EventBody::ToolStarted { call, .. } => self.open(call, "running call"),
-            EventBody::ToolProgress { call, .. } => self.delta(call, "running call", ""),
+            EventBody::ToolProgress { call, .. } | EventBody::ToolOutput { call, .. } => {
+                self.delta(call, "running call", "")
+            }
             EventBody::ToolFinished { call, .. } => {
                 self.items.remove(&format!("running call {call}"));
                 self.close(call, "call", None)

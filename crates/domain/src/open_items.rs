@@ -76,6 +76,7 @@ impl OpenItems {
             | EventBody::StepStarted { .. }
             | EventBody::Status { .. }
             | EventBody::ToolProgress { .. }
+            | EventBody::ToolOutput { .. }
             | EventBody::PlanChanged { .. }
             | EventBody::FileChanged { .. }
             | EventBody::SourcesFound { .. }

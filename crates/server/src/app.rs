@@ -21,6 +21,7 @@ use crate::{
     config::{Auth, Config},
     error::ApiError,
     models::Models,
+    programs::{self, ProgramsHere},
     runs::Runs,
     secret::{Sealer, random_token},
 };
@@ -44,6 +45,8 @@ pub struct App {
     pub runs: Runs,
     /// The agents a run has.
     pub agents: Agents,
+    /// Whether they can run programs.
+    pub programs: ProgramsHere,
     /// Password hashing.
     pub passwords: Passwords,
     /// Slows down password guessing.
@@ -89,6 +92,7 @@ impl App {
             models,
             runs,
             agents,
+            programs: ProgramsHere::default(),
             passwords: Passwords::default(),
             backoff: Backoff::default(),
             stopping: CancellationToken::new(),
@@ -99,6 +103,7 @@ impl App {
             local_user: OnceCell::new(),
             _data_lock: data_lock,
         });
+        app.tasks.spawn(keep_programs(app.clone()));
         let later = app.take_over_runs().await.context("cannot go on with the runs of before")?;
         app.tasks.spawn(keep_house(app.clone()));
         app.tasks.spawn(ask_environment(app.clone(), later));
@@ -154,6 +159,18 @@ async fn hold_data_dir(dir: &Path) -> anyhow::Result<File> {
                 tracing::warn!(%error, "the data folder cannot be locked; start no second server on it");
                 return Ok(file);
             }
+        }
+    }
+}
+
+/// Finds out whether agents can run programs, and takes the folders of chats that rest.
+async fn keep_programs(app: Arc<App>) {
+    app.programs.find(app.config.programs.as_ref(), &app.config.data_dir, &app.agents).await;
+    let Some(programs) = app.programs.here() else { return };
+    loop {
+        tokio::select! {
+            () = app.stopping.cancelled() => return,
+            () = tokio::time::sleep(programs::SWEEP) => programs.sweep(),
         }
     }
 }

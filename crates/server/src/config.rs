@@ -61,6 +61,8 @@ pub struct Config {
     pub drain: Duration,
     /// Which tool calls wait for consent, beyond what each tool asks for by itself.
     pub approvals: Arc<[Rule]>,
+    /// Programs that agents run; nothing where they must not.
+    pub programs: Option<ProgramSettings>,
     /// What one run may use.
     pub limits: Limits,
     /// How long to wait for a model's first token.
@@ -73,6 +75,15 @@ pub struct Config {
     pub environment_connection: Option<EnvironmentConnection>,
     /// What is odd but not wrong, in sentences for the log.
     pub warnings: Vec<String>,
+}
+
+/// How programs run that agents start.
+#[derive(Debug, Clone)]
+pub struct ProgramSettings {
+    /// The Python to use; that of the server's `PATH` where none is named.
+    pub python: Option<PathBuf>,
+    /// What each may use.
+    pub limits: sandbox::Limits,
 }
 
 /// How callers prove who they are.
@@ -170,9 +181,20 @@ struct Raw {
     connection_limit: u32,
     drain_seconds: u32,
     approvals: Vec<Rule>,
+    programs: RawPrograms,
     limits: RawLimits,
     model_timeouts: RawTimeouts,
     log: Log,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawPrograms {
+    enabled: bool,
+    python: String,
+    seconds: u64,
+    memory_mb: u64,
+    processes: u64,
 }
 
 #[derive(Deserialize)]
@@ -277,6 +299,7 @@ impl Raw {
             connection_limit: self.connection_limit as usize,
             drain: Duration::from_secs(self.drain_seconds.into()),
             approvals: self.approvals.into(),
+            programs: self.programs.check()?,
             limits: self.limits.check()?,
             first_token_timeout: timeout("first_token_seconds", self.model_timeouts.first_token_seconds)?,
             idle_timeout: timeout("idle_seconds", self.model_timeouts.idle_seconds)?,
@@ -295,6 +318,26 @@ impl Raw {
              that lets everybody in. Leave --auth out to use passwords and keys."
         );
         Ok(config)
+    }
+}
+
+impl RawPrograms {
+    fn check(self) -> anyhow::Result<Option<ProgramSettings>> {
+        anyhow::ensure!((1..=3600).contains(&self.seconds), "programs.seconds must be 1 to 3600");
+        anyhow::ensure!(
+            (64..=1_000_000).contains(&self.memory_mb),
+            "programs.memory_mb must be 64 to 1000000"
+        );
+        anyhow::ensure!((4..=10_000).contains(&self.processes), "programs.processes must be 4 to 10000");
+        let limits = sandbox::Limits {
+            wall_ms: self.seconds * 1000,
+            cpu_seconds: self.seconds,
+            memory_bytes: self.memory_mb * 1_000_000,
+            processes: self.processes,
+            ..sandbox::Limits::default()
+        };
+        let python = Some(self.python).filter(|path| !path.is_empty()).map(PathBuf::from);
+        Ok(self.enabled.then_some(ProgramSettings { python, limits }))
     }
 }
 

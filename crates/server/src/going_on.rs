@@ -84,7 +84,12 @@ impl App {
     /// Where the database does not answer.
     pub(crate) async fn take_over_runs(&self) -> anyhow::Result<Vec<RunId>> {
         let mut later = Vec::new();
-        for run in self.store.unfinished_runs().await? {
+        let left_open = self.store.unfinished_runs().await?;
+        if !left_open.is_empty() {
+            // They may have been running some.
+            self.programs.known().await;
+        }
+        for run in left_open {
             let model_may_come = self.config.environment_connection.is_some();
             match self.take_over(&run, model_may_come).await {
                 Ok(true) => {}

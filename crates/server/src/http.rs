@@ -16,6 +16,7 @@ mod keys;
 mod messages;
 mod models;
 mod openai;
+mod programs;
 mod runs;
 mod session;
 mod threads;
@@ -79,6 +80,7 @@ pub fn table() -> Vec<Route> {
         post(Admin, "/api/v1/connections/{connection}/refresh", connections::refresh),
         patch(Admin, "/api/v1/connections/{connection}", connections::change),
         delete(Admin, "/api/v1/connections/{connection}", connections::delete),
+        get(User, "/api/v1/programs", programs::get),
         // Chats
         get(User, "/api/v1/chats", chats::list),
         post(User, "/api/v1/chats", chats::create),

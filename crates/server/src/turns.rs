@@ -308,7 +308,7 @@ impl App {
     ) -> Result<RunRequest, StoreError> {
         let agents = match worker {
             Worker::Agent if model.id == TOUR => tour::agents(&self.agents),
-            Worker::Agent => self.agents.clone(),
+            Worker::Agent => self.programs.agents().unwrap_or(&self.agents).clone(),
             Worker::Model => Agents::none(),
         };
         let settings = ModelSettings {

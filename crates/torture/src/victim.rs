@@ -144,6 +144,8 @@ impl Victim {
             .arg(folder.ledger());
         command.arg("--deaths-per-mille").arg(deaths.to_string());
         command.env("OPENAI_API_BASE_URL", model_url).env("GLASSHOUSE_LOG_LEVEL", "error");
+        // The sandbox needs the real program to start itself again.
+        command.env("GLASSHOUSE_PROGRAMS_ENABLED", "false");
         let mut child = command.stdout(Stdio::piped()).kill_on_drop(true).spawn()?;
         let output = child.stdout.take().context("the server has no output")?;
         let (mut output, mut line) = (BufReader::new(output), String::new());

@@ -193,6 +193,7 @@ fn told(body: &EventBody) -> Option<(DebugKind, DebugSource, Value, String)> {
         | EventBody::ReasoningDelta { .. }
         | EventBody::ToolRequested { .. }
         | EventBody::ToolArgumentsDelta { .. }
-        | EventBody::ToolProgress { .. } => return None,
+        | EventBody::ToolProgress { .. }
+        | EventBody::ToolOutput { .. } => return None,
     })
 }

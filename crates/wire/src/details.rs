@@ -108,6 +108,7 @@ impl DetailsEncoder {
             | EventBody::ReasoningDelta { .. }
             | EventBody::ToolRequested { .. }
             | EventBody::ToolArgumentsDelta { .. }
+            | EventBody::ToolOutput { .. }
             | EventBody::ApprovalAnswered { .. }
             | EventBody::QuestionAnswered { .. }
             | EventBody::PlanChanged { .. }

@@ -146,6 +146,7 @@ impl MarkupEncoder {
             | EventBody::ReasoningDelta { .. }
             | EventBody::ToolArgumentsDelta { .. }
             | EventBody::ToolStarted { .. }
+            | EventBody::ToolOutput { .. }
             | EventBody::ApprovalAnswered { .. }
             | EventBody::QuestionAnswered { .. }
             | EventBody::PlanChanged { .. }

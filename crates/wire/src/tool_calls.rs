@@ -110,6 +110,7 @@ impl ToolCallsEncoder {
             | EventBody::ReasoningDelta { .. }
             | EventBody::ReasoningFinished { .. }
             | EventBody::ToolArgumentsDelta { .. }
+            | EventBody::ToolOutput { .. }
             | EventBody::ApprovalAnswered { .. }
             | EventBody::QuestionAnswered { .. }
             | EventBody::PlanChanged { .. }

@@ -112,6 +112,13 @@ export type EventBody =
       message: string;
     }
   | {
+      type: "tool_output";
+      /** The call. */
+      call: string;
+      /** What to append to what it printed before. */
+      text: string;
+    }
+  | {
       type: "tool_finished";
       /** The call. */
       call: string;

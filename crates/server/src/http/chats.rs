@@ -179,6 +179,9 @@ pub(super) async fn delete(
     // Their last events are on their way; deleting under them would leave some behind.
     app.runs.stop_in(chat.id).await;
     app.store.delete_chat(caller.id(), chat.id).await?;
+    if let Some(programs) = app.programs.here() {
+        programs.forget(&chat.id.to_string());
+    }
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -86,6 +86,8 @@ impl Server {
             ("GLASSHOUSE_LISTEN".to_owned(), "127.0.0.1:0".to_owned()),
             ("GLASSHOUSE_DATABASE_URL".to_owned(), "sqlite::memory:".to_owned()),
             ("GLASSHOUSE_DATA_DIR".to_owned(), data_dir.to_str().unwrap().to_owned()),
+            // Looking for a sandbox takes a moment, and few tests need it.
+            ("GLASSHOUSE_PROGRAMS_ENABLED".to_owned(), "false".to_owned()),
         ]);
         environment.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
         let config = Config::from_parts(&Flags::default(), &environment).unwrap();

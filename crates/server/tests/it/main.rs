@@ -17,6 +17,7 @@ mod keys;
 mod openai;
 mod passing;
 mod program;
+mod programs;
 mod readers;
 mod real_model;
 mod responses;

@@ -234,6 +234,10 @@ impl AgUiEncoder {
                 let value = json!({"toolCallId": self.id(call, ""), "message": message});
                 self.put(agent, &Event::Custom { name: "tool_progress", value }, sink);
             }
+            EventBody::ToolOutput { call, text } => {
+                let value = json!({"toolCallId": self.id(call, ""), "text": text});
+                self.put(agent, &Event::Custom { name: "tool_output", value }, sink);
+            }
             EventBody::ToolFinished { call, arguments, result, error, .. } => {
                 self.end_arguments(call, Some(arguments), sink);
                 self.calls.remove(call);

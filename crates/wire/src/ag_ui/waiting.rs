@@ -132,6 +132,7 @@ impl AgUiEncoder {
             | EventBody::ReasoningStarted { .. }
             | EventBody::ToolRequested { .. }
             | EventBody::ToolProgress { .. }
+            | EventBody::ToolOutput { .. }
             | EventBody::ToolFinished { .. }
             | EventBody::ToolHandedOver { .. }
             | EventBody::PlanChanged { .. }

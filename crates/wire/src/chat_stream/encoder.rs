@@ -215,6 +215,7 @@ impl ChatStreamEncoder {
             | EventBody::StepStarted { .. }
             | EventBody::TextStarted { .. }
             | EventBody::ReasoningDelta { .. }
+            | EventBody::ToolOutput { .. }
             | EventBody::ApprovalAnswered { .. }
             | EventBody::QuestionAnswered { .. }
             | EventBody::PlanChanged { .. }

@@ -174,6 +174,7 @@ impl CompletionEncoder {
             | EventBody::ToolArgumentsDelta { .. }
             | EventBody::ToolStarted { .. }
             | EventBody::ToolProgress { .. }
+            | EventBody::ToolOutput { .. }
             | EventBody::ToolFinished { .. }
             | EventBody::ApprovalAsked { .. }
             | EventBody::ApprovalAnswered { .. }

@@ -129,6 +129,7 @@ impl Extras {
             | EventBody::ToolStarted { .. }
             | EventBody::ToolFinished { .. }
             | EventBody::ToolHandedOver { .. }
+            | EventBody::ToolOutput { .. }
             | EventBody::ApprovalAnswered { .. }
             | EventBody::QuestionAnswered { .. }
             | EventBody::PlanChanged { .. }

@@ -189,6 +189,7 @@ impl ResponseEncoder {
             | EventBody::ToolArgumentsDelta { .. }
             | EventBody::ToolStarted { .. }
             | EventBody::ToolProgress { .. }
+            | EventBody::ToolOutput { .. }
             | EventBody::ToolFinished { .. }
             | EventBody::ApprovalAsked { .. }
             | EventBody::ApprovalAnswered { .. }

@@ -101,6 +101,10 @@ impl UiMessageEncoder {
                 self.status(agent, description, *done, *hidden, out);
             }
             EventBody::ToolProgress { message, .. } => self.status(agent, message, false, false, out),
+            EventBody::ToolOutput { call, text } => {
+                let data = json!({"toolCallId": call, "text": text});
+                out.push(&json!({"type": "data-tool-output", "data": data, "transient": true}));
+            }
             EventBody::RunResumed {} => {
                 let data = json!({"level": "info", "message": RESUMED});
                 out.push(&json!({"type": "data-notice", "data": data, "transient": true}));

@@ -139,6 +139,7 @@ fn parallel_tools() -> Vec<RunEvent> {
     log.start(&main, "c1", "read_file", &a);
     log.start(&main, "c2", "read_file", &b);
     log.main(EventBody::ToolProgress { call: "c1".into(), message: "Half of /a read".into() });
+    log.main(EventBody::ToolOutput { call: "c1".into(), text: "1 of 2\n2 of 2\n".into() });
     log.finish(&main, "c2", "read_file", &b, Ok("B"));
     log.finish(&main, "c1", "read_file", &a, Ok("A"));
     log.text(&main, "t1", &["A and B."], true);
@@ -335,6 +336,7 @@ fn hostile_text() -> Vec<RunEvent> {
     log.main(EventBody::QuestionAnswered { question: bad.into(), answer: Some(bad.into()) });
     log.start(&main, bad, bad, &arguments);
     log.main(EventBody::ToolProgress { call: bad.into(), message: bad.into() });
+    log.main(EventBody::ToolOutput { call: bad.into(), text: bad.into() });
     log.add(&child, EventBody::AgentStarted { name: bad.into(), call: bad.into(), task: bad.into() });
     log.add(&child, EventBody::AgentFinished { outcome: Outcome::Completed, result: bad.into() });
     log.finish(&main, bad, bad, &arguments, Ok(bad));

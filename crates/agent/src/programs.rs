@@ -1,0 +1,171 @@
+//! Programs that agents run: for each chat a folder on the disk, kept the same as the chat's files, and a Python process.
+
+mod room;
+mod watched;
+
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use sandbox::{Limits, Sandbox};
+use tokio::{sync::Mutex as AsyncMutex, time::Instant};
+
+use crate::{
+    Agents, ToolFailure,
+    tool::ToolContext,
+    tools::{latex, python, shell},
+};
+
+pub(crate) use room::Room;
+pub(crate) use watched::{Printer, watched};
+
+/// A chat that ran nothing for this long loses its folder and its Python variables; its files stay what they are.
+const IDLE: Duration = Duration::from_secs(20 * 60);
+/// Most chats with a folder; of more, those that rested longest lose theirs.
+const MOST_ROOMS: usize = 64;
+
+/// Where the programs of all chats run. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Programs(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    sandbox: Sandbox,
+    folder: PathBuf,
+    limits: Limits,
+    rooms: Mutex<HashMap<String, Slot>>,
+    /// So that no folder is made where one is just being removed.
+    made: AtomicUsize,
+}
+
+/// A chat's room, and when it was last entered.
+#[derive(Debug)]
+struct Slot {
+    room: Arc<AsyncMutex<Option<Room>>>,
+    entered: Instant,
+}
+
+impl Programs {
+    /// Programs shut in by `sandbox`; the folders of chats are made in `folder`, which is emptied first.
+    ///
+    /// # Errors
+    /// Where the folder cannot be made.
+    pub fn open(sandbox: Sandbox, folder: PathBuf, limits: Limits) -> std::io::Result<Self> {
+        clear(&folder)?;
+        std::fs::create_dir_all(&folder)?;
+        let (rooms, made) = (Mutex::default(), AtomicUsize::new(0));
+        Ok(Self(Arc::new(Inner { sandbox, folder, limits, rooms, made })))
+    }
+
+    /// What programs find.
+    #[must_use]
+    pub fn found(&self) -> &sandbox::Programs {
+        self.0.sandbox.programs()
+    }
+
+    /// Gives the tools that run programs to the main agent and to sub-agents that may do anything.
+    ///
+    /// # Errors
+    /// Where a tool's schema is not valid, which a test rules out.
+    pub fn equip(&self, agents: &Agents) -> Result<Agents, ToolFailure> {
+        let mut tools = vec![Arc::new(python::tool(self)?)];
+        if self.found().shell {
+            tools.push(Arc::new(shell::tool(self)?));
+            tools.push(Arc::new(latex::tool(self)?));
+        }
+        Ok(agents.with_tools(&tools))
+    }
+
+    /// Waits until no other program of the chat runs, and lays its files out.
+    pub(crate) async fn enter(&self, context: &ToolContext) -> Result<Entered, ToolFailure> {
+        let name = context.workspace().name().to_owned();
+        let slot = self.slot(&name);
+        let mut place = slot.lock_owned().await;
+        let room = match place.take() {
+            Some(room) => room,
+            None => {
+                let number = self.0.made.fetch_add(1, Ordering::Relaxed);
+                let (sandbox, path) = (self.0.sandbox.clone(), self.0.folder.join(number.to_string()));
+                room::blocking(move || Room::make(&sandbox, &path)).await?
+            }
+        };
+        let room = place.insert(room);
+        room.lay_out(context.workspace()).await?;
+        Ok(Entered { place })
+    }
+
+    fn slot(&self, name: &str) -> Arc<AsyncMutex<Option<Room>>> {
+        let mut rooms = self.0.rooms.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        if rooms.len() >= MOST_ROOMS && !rooms.contains_key(name) {
+            let resting = rooms.iter().filter(|(_, slot)| Arc::strong_count(&slot.room) == 1);
+            let oldest = resting.min_by_key(|(_, slot)| slot.entered).map(|(name, _)| name.clone());
+            leave(oldest.and_then(|oldest| rooms.remove(&oldest)));
+        }
+        let slot =
+            rooms.entry(name.to_owned()).or_insert_with(|| Slot { room: Arc::default(), entered: now });
+        slot.entered = now;
+        Arc::clone(&slot.room)
+    }
+
+    /// Takes the folders and Python processes of chats that have rested. Call it now and then.
+    pub fn sweep(&self) {
+        let mut rooms = self.0.rooms.lock().unwrap_or_else(PoisonError::into_inner);
+        // Somebody holds the rooms in which programs run.
+        let rests = |_: &String, slot: &mut Slot| {
+            Arc::strong_count(&slot.room) == 1 && slot.entered.elapsed() >= IDLE
+        };
+        leave(rooms.extract_if(rests).map(|(_, slot)| slot));
+    }
+
+    /// Takes the folder and the Python process of a chat or run that is deleted.
+    pub fn forget(&self, name: &str) {
+        leave(self.0.rooms.lock().unwrap_or_else(PoisonError::into_inner).remove(name));
+    }
+
+    pub(crate) fn sandbox(&self) -> &Sandbox {
+        &self.0.sandbox
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.0.limits
+    }
+}
+
+/// A chat's room while one call has it.
+pub(crate) struct Entered {
+    place: tokio::sync::OwnedMutexGuard<Option<Room>>,
+}
+
+impl Entered {
+    /// The room.
+    pub(crate) fn room(&mut self) -> Result<&mut Room, ToolFailure> {
+        self.place.as_mut().ok_or_else(|| ToolFailure("The chat's folder is gone. Run it again.".to_owned()))
+    }
+
+    /// Takes what programs changed over into the chat's files, and tells what that was, in lines for the model.
+    pub(crate) async fn take_over(&mut self, context: &ToolContext) -> Result<Vec<String>, ToolFailure> {
+        self.room()?.take_over(context).await
+    }
+}
+
+/// Removes the rooms beside the tasks, as folders may be large.
+fn leave(slots: impl IntoIterator<Item = Slot>) {
+    let slots: Vec<Slot> = slots.into_iter().collect();
+    if !slots.is_empty() {
+        tokio::task::spawn_blocking(move || drop(slots));
+    }
+}
+
+fn clear(folder: &Path) -> std::io::Result<()> {
+    match std::fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,240 @@
+//! One chat's folder and Python process.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    path::{Path as DiskPath, PathBuf},
+};
+
+use sandbox::{Cell, Error, File, Folder, FolderError, Limits, Sandbox, Session, Stream};
+
+use crate::{
+    ToolFailure, Workspace,
+    tool::ToolContext,
+    workspace::{BYTES_LIMIT, FileProblem, Path},
+};
+
+/// Most files looked at after a program has run.
+const FILES_LIMIT: usize = 5_000;
+/// Most changes that the model is told one by one.
+const TOLD_LIMIT: usize = 30;
+
+/// The folder's files that are the same as the chat's, and how each looked then.
+#[derive(Debug)]
+pub(crate) struct Room {
+    path: PathBuf,
+    folder: Folder,
+    same: BTreeMap<String, Same>,
+    session: Option<Session>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Same {
+    /// Of the chat's file.
+    version: u64,
+    /// Of the folder's file.
+    size_bytes: u64,
+    changed_ms: i64,
+}
+
+/// Waits for the disk beside the tasks.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, FolderError> + Send + 'static,
+) -> Result<T, ToolFailure> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => {
+            result.map_err(|error| ToolFailure(format!("The files could not be laid out: {error}.")))
+        }
+        Err(_) => Err(ToolFailure("The files could not be laid out.".to_owned())),
+    }
+}
+
+impl Room {
+    /// An empty one at `path`.
+    pub(crate) fn make(sandbox: &Sandbox, path: &DiskPath) -> Result<Self, FolderError> {
+        super::clear(path)?;
+        let folder = sandbox.folder(path)?;
+        Ok(Self { path: path.to_owned(), folder, same: BTreeMap::new(), session: None })
+    }
+
+    /// The folder, as programs get it.
+    pub(crate) fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// Puts the chat's files into the folder, as far as they have changed.
+    pub(crate) async fn lay_out(&mut self, workspace: &Workspace) -> Result<(), ToolFailure> {
+        let files = workspace.states().await?;
+        let there: HashSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
+        let gone: Vec<String> =
+            self.same.keys().filter(|path| !there.contains(path.as_str())).cloned().collect();
+        for path in gone {
+            let (folder, inside) = (self.folder.clone(), inside(&path));
+            blocking(move || match folder.remove(&inside) {
+                Err(FolderError::Missing(_)) => Ok(()),
+                result => result,
+            })
+            .await?;
+            self.same.remove(&path);
+        }
+        for file in files {
+            if self.same.get(&file.path).is_some_and(|same| same.version == file.version) {
+                continue;
+            }
+            let path = Path::parse_file(&file.path)?;
+            let (bytes, version) = match workspace.read_bytes(&path).await {
+                Ok(read) => read,
+                // Deleted just now.
+                Err(FileProblem::Missing(_)) => continue,
+                Err(problem) => return Err(problem.into()),
+            };
+            let (folder, name) = (self.folder.clone(), inside(&file.path));
+            let put = blocking(move || {
+                folder.put(&name, &bytes)?;
+                folder.look(&name)
+            });
+            let File { size_bytes, changed_ms, .. } = put.await?;
+            self.same.insert(file.path, Same { version, size_bytes, changed_ms });
+        }
+        Ok(())
+    }
+
+    /// Takes what programs changed over into the chat's files.
+    pub(super) async fn take_over(&mut self, context: &ToolContext) -> Result<Vec<String>, ToolFailure> {
+        let folder = self.folder.clone();
+        let (files, more) = blocking(move || folder.collect(FILES_LIMIT)).await?;
+        let files: Vec<File> = files.into_iter().filter(|file| is_kept(&file.path)).collect();
+        let mut told = Vec::new();
+        let there: HashSet<String> = files.iter().map(|file| format!("/{}", file.path)).collect();
+        let gone: Vec<String> = self.same.keys().filter(|path| !there.contains(*path)).cloned().collect();
+        for path in if more { Vec::new() } else { gone } {
+            self.same.remove(&path);
+            let path = Path::parse_file(&path)?;
+            match context.workspace().delete(&path, None).await {
+                Ok(deleted) => {
+                    context.emit(deleted.event(&path)).await;
+                    told.push(format!("deleted {path}"));
+                }
+                Err(FileProblem::Missing(_)) => {}
+                Err(problem) => told.push(format!("could not delete {path}: {problem}")),
+            }
+        }
+        for file in &files {
+            if let Some(line) = self.take_one(context, file).await? {
+                told.push(line);
+            }
+        }
+        if more {
+            told.push(format!("there are more than {FILES_LIMIT} files; the rest was not looked at"));
+        }
+        if told.len() > TOLD_LIMIT {
+            let others = told.len() - TOLD_LIMIT;
+            told.truncate(TOLD_LIMIT);
+            told.push(format!("and {others} more"));
+        }
+        Ok(told)
+    }
+
+    /// Takes one file over where it has changed.
+    async fn take_one(&mut self, context: &ToolContext, file: &File) -> Result<Option<String>, ToolFailure> {
+        let name = format!("/{}", file.path);
+        let known = self.same.get(&name).copied();
+        if known.is_some_and(|same| (same.size_bytes, same.changed_ms) == (file.size_bytes, file.changed_ms))
+        {
+            return Ok(None);
+        }
+        let path = match Path::parse_file(&name) {
+            Ok(path) if path.as_str() == name => path,
+            _ => return Ok(Some(format!("{name:?} was not kept: the chat's files cannot have that name"))),
+        };
+        let (folder, inside) = (self.folder.clone(), file.path.clone());
+        let bytes = match blocking(move || match folder.read(&inside, BYTES_LIMIT as u64) {
+            Ok(bytes) => Ok(Ok(bytes)),
+            Err(error @ (FolderError::TooLarge { .. } | FolderError::Missing(_))) => Ok(Err(error)),
+            Err(error) => Err(error),
+        })
+        .await?
+        {
+            Ok(bytes) => bytes,
+            Err(FolderError::Missing(_)) => return Ok(None),
+            Err(error) => return Ok(Some(format!("{path} was not kept: {error}"))),
+        };
+        let (size_bytes, changed_ms) = (file.size_bytes, file.changed_ms);
+        if let (Some(same), Ok((before, version))) = (known, context.workspace().read_bytes(&path).await)
+            && before == bytes
+        {
+            // Written again as it was.
+            self.same.insert(name, Same { version: version.max(same.version), size_bytes, changed_ms });
+            return Ok(None);
+        }
+        match context.workspace().write_bytes(&path, &bytes, None).await {
+            Ok(written) => {
+                self.same.insert(name, Same { version: written.version, size_bytes, changed_ms });
+                context.emit(written.event(&path)).await;
+                let verb = if written.version == 1 { "new" } else { "changed" };
+                Ok(Some(format!("{verb} {path}, {} bytes", bytes.len())))
+            }
+            Err(problem @ FileProblem::Unavailable(_)) => Err(problem.into()),
+            Err(problem) => Ok(Some(format!("{path} was not kept: {problem}"))),
+        }
+    }
+
+    /// Runs a cell in the chat's Python process, which is started where there is none.
+    /// Returns whether it was started, and what became of the cell.
+    pub(crate) async fn run_cell(
+        &mut self,
+        sandbox: &Sandbox,
+        limits: &Limits,
+        code: &str,
+        on_output: impl FnMut(Stream, &str) + Send,
+    ) -> Result<(bool, Cell), Error> {
+        // Taken out while it runs: one that is dropped in the middle is killed and does not come back.
+        let (started, mut session) = match self.session.take().filter(Session::is_alive) {
+            Some(session) => (false, session),
+            None => (true, sandbox.session(&self.folder, limits.clone()).await?),
+        };
+        let cell = session.run(code, on_output).await?;
+        self.session = Some(session).filter(Session::is_alive);
+        Ok((started, cell))
+    }
+
+    /// Forgets the variables.
+    pub(crate) fn end_session(&mut self) {
+        self.session = None;
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        self.session = None;
+        // The chat's files are in the database; a folder that stays is cleared at the next start.
+        if let Err(error) = super::clear(&self.path) {
+            tracing::warn!(%error, "cannot remove the folder of a chat's programs");
+        }
+    }
+}
+
+/// The path in the folder of a chat's file.
+fn inside(path: &str) -> String {
+    path.trim_start_matches('/').to_owned()
+}
+
+/// Hidden files and what Python keeps for itself stay in the folder.
+fn is_kept(path: &str) -> bool {
+    !path.split('/').any(|part| part.starts_with('.') || part == "__pycache__")
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn hidden_files_are_the_programs_own() {
+        for (path, kept) in [
+            ("a.txt", true),
+            ("a/b.png", true),
+            (".bashrc", false),
+            ("a/.cache/b", false),
+            ("__pycache__/a.pyc", false),
+        ] {
+            assert_eq!(super::is_kept(path), kept, "{path}");
+        }
+    }
+}

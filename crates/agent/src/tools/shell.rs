@@ -1,0 +1,73 @@
+//! `shell`: runs a command in the chat's sandbox.
+
+use sandbox::{Collected, Ended, Outcome};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::{
+    Tool, ToolFailure,
+    programs::{Printer, Programs, watched},
+    tool::{ToolContext, ToolKind},
+};
+
+#[derive(Deserialize, JsonSchema)]
+struct Arguments {
+    /// What `/bin/sh` is to run, in the folder `/files`.
+    #[schemars(length(min = 1, max = 50000))]
+    command: String,
+}
+
+pub(crate) fn tool(programs: &Programs) -> Result<Tool, ToolFailure> {
+    let seconds = programs.limits().wall_ms / 1000;
+    let description = format!(
+        "Runs a shell command in a sandbox without network. The chat's files are in /files (the file /notes.md is \
+         /files/notes.md); what a command changes there is kept. Nothing else is. Limit: {seconds} seconds."
+    );
+    let programs = programs.clone();
+    Tool::new("shell", &description, ToolKind::PROGRAM, move |arguments, context| {
+        shell(programs.clone(), arguments, context)
+    })
+}
+
+async fn shell(
+    programs: Programs,
+    arguments: Arguments,
+    context: ToolContext,
+) -> Result<String, ToolFailure> {
+    let mut entered = programs.enter(&context).await?;
+    let printer = Printer::default();
+    let command = programs.sandbox().shell(entered.room()?.folder(), &arguments.command);
+    let command = command.limits(programs.limits().clone());
+    let (shown, print) = (printer.clone(), move |_, text: &str| printer.print(text));
+    let outcome = watched(&context, &shown, command.run(print)).await;
+    let outcome = outcome.map_err(|error| ToolFailure(format!("It could not be run: {error}.")))?;
+    let files = entered.take_over(&context).await?;
+    let told = told(&outcome, &files);
+    if matches!(outcome.ended, Ended::Exit(_)) { Ok(told) } else { Err(ToolFailure(told)) }
+}
+
+/// Output, errors, how it ended and which files have changed.
+pub(super) fn told(outcome: &Outcome, files: &[String]) -> String {
+    let mut parts = output(&outcome.stdout, &outcome.stderr);
+    match &outcome.ended {
+        Ended::Exit(0) => {}
+        ended => parts.push(format!("[{ended}]")),
+    }
+    parts.extend(changed(files));
+    if parts.is_empty() { "It printed nothing and changed no files.".to_owned() } else { parts.join("\n") }
+}
+
+pub(super) fn output(stdout: &Collected, stderr: &Collected) -> Vec<String> {
+    let mut parts = Vec::new();
+    if !stdout.text.trim_end().is_empty() {
+        parts.push(stdout.text.trim_end().to_owned());
+    }
+    if !stderr.text.trim_end().is_empty() {
+        parts.push(format!("[standard error]\n{}", stderr.text.trim_end()));
+    }
+    parts
+}
+
+pub(super) fn changed(files: &[String]) -> Option<String> {
+    (!files.is_empty()).then(|| format!("[files: {}]", files.join("; ")))
+}

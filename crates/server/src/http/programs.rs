@@ -1,0 +1,29 @@
+//! `GET /api/v1/programs`: whether agents can run programs here, and with what.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use serde::Serialize;
+
+use crate::{app::App, extract::Json};
+
+#[derive(Debug, Serialize)]
+pub(super) struct ProgramsView {
+    /// Whether they can; nothing while that is being found out.
+    available: Option<bool>,
+    /// Why not.
+    problem: Option<String>,
+    python_version: Option<String>,
+    python_modules: Vec<String>,
+    shell: bool,
+    latex: Vec<String>,
+}
+
+pub(super) async fn get(State(app): State<Arc<App>>) -> Json<ProgramsView> {
+    let problem = app.programs.why_not().map(str::to_owned);
+    let found = app.programs.here().map(agent::Programs::found).cloned();
+    let available = problem.is_some().then_some(false).or(found.is_some().then_some(true));
+    let sandbox::Programs { python_version, python_modules, shell, latex } = found.unwrap_or_default();
+    let python_version = Some(python_version).filter(|version| !version.is_empty());
+    Json(ProgramsView { available, problem, python_version, python_modules, shell, latex })
+}

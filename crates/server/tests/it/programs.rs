@@ -1,0 +1,131 @@
+//! Programs that agents run: the sandbox, with the chat's files in it.
+#![cfg(target_os = "linux")]
+
+use scripted::{Behaviour, Reply, ScriptedServer};
+use serde_json::{Value, json};
+
+use crate::{harness::Server, openai::connect, runs::events};
+
+/// The tests' own program is the sandbox's helper; its `main` is not ours, so this runs before it.
+#[ctor::ctor(unsafe)]
+fn helper() {
+    if sandbox::become_helper().is_some() {
+        std::process::exit(0);
+    }
+}
+
+/// A server that has found out that programs run, and a chat.
+async fn start(calls: &'static [fn() -> (&'static str, Value)]) -> (Server, ScriptedServer, String, String) {
+    let upstream = ScriptedServer::start(Behaviour::answer(move |request| {
+        match calls.get(request.number as usize - 1) {
+            Some(call) => Reply::calls(&[call()]),
+            None => Reply::text("Done."),
+        }
+    }))
+    .await
+    .unwrap();
+    let server = Server::start_with(&[("GLASSHOUSE_PROGRAMS_ENABLED", "true")]).await;
+    let cookie = server.set_up().await;
+    connect(&server, &cookie, "Up", &upstream.base_url()).await;
+    let mut here = Value::Null;
+    for _ in 0..600 {
+        here = server.get("/api/v1/programs", &cookie).await.json();
+        if !here["available"].is_null() {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    assert_eq!(here["available"], true, "tests need the sandbox: {here}");
+    let chat =
+        server.post("/api/v1/chats", &cookie, &json!({})).await.json()["id"].as_str().unwrap().to_owned();
+    (server, upstream, cookie, chat)
+}
+
+/// Says something in the chat; returns what the run wrote to its log.
+async fn run(server: &Server, cookie: &str, chat: &str) -> Vec<Value> {
+    let said = json!({"content": "Do it.", "model": "scripted"});
+    let sent = server.post(&format!("/api/v1/chats/{chat}/messages"), cookie, &said).await.json();
+    let path = format!("/runs/{}/events", sent["run"].as_str().unwrap());
+    events(server, cookie, &path)
+        .await
+        .rest()
+        .await
+        .iter()
+        .map(|event| event.json()["body"].clone())
+        .collect()
+}
+
+/// The results of all calls, and whether they failed.
+fn results(log: &[Value]) -> Vec<(bool, &str)> {
+    let finished = log.iter().filter(|body| body["type"] == "tool_finished");
+    finished.map(|body| (body["error"].as_bool().unwrap(), body["result"].as_str().unwrap())).collect()
+}
+
+#[tokio::test]
+async fn python_keeps_its_variables_and_the_files() {
+    let (server, _upstream, cookie, chat) = start(&[
+        || ("write_file", json!({"path": "/data/rain.csv", "content": "1\n2\n39\n"})),
+        || ("python", json!({"code": "rows = [int(l) for l in open('data/rain.csv')]\nprint('read')\nsum(rows)"})),
+        || ("python", json!({"code": "open('total.txt', 'w').write(str(sum(rows)))\nimport os\nos.remove('data/rain.csv')\nopen('.own', 'w').close()"})),
+        || ("read_file", json!({"path": "/total.txt"})),
+        || ("python", json!({"code": "1 / 0"})),
+        || ("python", json!({"code": "rows", "restart": true})),
+        || ("ls", json!({})),
+    ])
+    .await;
+    let log = run(&server, &cookie, &chat).await;
+    let results = results(&log);
+    assert_eq!(results[1], (false, "read\n42"));
+    assert!(
+        results[2].1.ends_with("[files: deleted /data/rain.csv; new /total.txt, 2 bytes]"),
+        "{}",
+        results[2].1
+    );
+    assert!(results[3].1.contains("42"), "{}", results[3].1);
+    assert!(results[4].0 && results[4].1.contains("ZeroDivisionError"), "{}", results[4].1);
+    assert!(!results[4].1.contains("new Python process"), "{}", results[4].1);
+    assert!(results[5].0 && results[5].1.contains("NameError"), "{}", results[5].1);
+    assert!(results[5].1.contains("there are no variables of earlier calls"), "{}", results[5].1);
+    assert!(!results[6].1.contains("rain.csv") && !results[6].1.contains(".own"), "{}", results[6].1);
+    let changed: Vec<&str> = log
+        .iter()
+        .filter(|body| body["type"] == "file_changed")
+        .map(|body| body["path"].as_str().unwrap())
+        .collect();
+    assert_eq!(changed, ["/data/rain.csv", "/data/rain.csv", "/total.txt"]);
+}
+
+#[tokio::test]
+async fn a_shell_shows_what_it_prints_while_it_runs() {
+    let (server, _upstream, cookie, chat) = start(&[
+        || ("shell", json!({"command": "echo first; sleep 0.5; echo second; echo wrong >&2; exit 3"})),
+        || ("shell", json!({"command": "env | grep -c GLASSHOUSE; cat /etc/shadow; ls /home"})),
+        || ("latex", json!({"path": "/none.tex"})),
+    ])
+    .await;
+    let log = run(&server, &cookie, &chat).await;
+    let printed: Vec<&str> = log
+        .iter()
+        .filter(|body| body["type"] == "tool_output" && body["call"] == log_call(&log, 0))
+        .map(|body| body["text"].as_str().unwrap())
+        .collect();
+    assert!(printed.len() >= 2 && printed[0] == "first\n", "in pieces, as they came: {printed:?}");
+    let results = results(&log);
+    assert_eq!(results[0].1, "first\nsecond\n[standard error]\nwrong\n[it ended with exit code 3]");
+    assert!(!results[1].1.contains("daemon"), "{}", results[1].1);
+    assert!(results[1].1.starts_with("0\n"), "nothing of the server's environment: {}", results[1].1);
+    assert!(results[2].0, "{}", results[2].1);
+}
+
+/// The id of a finished call.
+fn log_call(log: &[Value], number: usize) -> Value {
+    log.iter().filter(|body| body["type"] == "tool_finished").nth(number).unwrap()["call"].clone()
+}
+
+#[tokio::test]
+async fn turned_off_there_are_no_such_tools() {
+    let (server, cookie) = Server::start_signed_in().await;
+    let here = server.get("/api/v1/programs", &cookie).await.json();
+    assert_eq!(here["available"], false);
+    assert_eq!(here["problem"], "They are turned off in the configuration.");
+}
