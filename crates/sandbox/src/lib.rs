@@ -14,6 +14,8 @@ mod limits;
 mod output;
 
 #[cfg(target_os = "linux")]
+mod collector;
+#[cfg(target_os = "linux")]
 mod command;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;

@@ -4,7 +4,7 @@ use std::{io, time::Duration};
 
 use tokio::{net::unix::pipe::Receiver, time::timeout};
 
-use crate::{Collected, Stream, output::Collector};
+use crate::{Collected, Stream, collector::Collector};
 
 /// How long output may take to end after everything that writes has been killed.
 const END: Duration = Duration::from_secs(5);
