@@ -172,7 +172,12 @@ async fn dropping_a_cell_or_a_session_kills_it() {
     assert!(matches!(session.run("1", |_, _| {}).await, Err(Error::SessionEnded)));
 
     let mut session = place.session(Limits::default()).await;
-    value(&mut session, &format!("import subprocess; child = subprocess.Popen(['sleep', '{marker}'])")).await;
+    // It has to speak: one that has just been started may be stopped before it has its name.
+    let child = format!("['sh', '-c', 'echo up; exec sleep {marker}']");
+    let code = format!(
+        "import subprocess\nchild = subprocess.Popen({child}, stdout=subprocess.PIPE)\nchild.stdout.readline()"
+    );
+    value(&mut session, &code).await;
     assert!(processes_with(marker) > 0);
     drop(session);
     until("it is gone", || processes_with(marker) == 0).await;
