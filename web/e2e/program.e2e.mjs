@@ -300,7 +300,10 @@ test("files are uploaded, compared, brought back, deleted and packed", async () 
       .setInputFiles({ name: "plan.md", mimeType: "text/markdown", buffer: Buffer.from(text) });
   await page.getByRole("button", { name: "Open the panel" }).click();
   await page.getByRole("tab", { name: "Files" }).click();
-  await page.locator("aside").getByRole("button", { name: /^report\.md/ }).waitFor();
+  await page
+    .locator("aside")
+    .getByRole("button", { name: /^report\.md/ })
+    .waitFor();
   await upload("one\ntwo\nthree\n");
   const file = page.locator("aside").getByRole("button", { name: /^plan\.md/ });
   await file.waitFor();
