@@ -89,7 +89,9 @@ impl Archive {
     fn add(mut self, file: &FileRow, content: &[u8]) -> io::Result<(Self, Bytes)> {
         let name: String = file.path.trim_start_matches('/').chars().map(safe).collect();
         let entry = self.writer.new_file(&name).compression_method(CompressionMethod::DEFLATE);
-        let entry = entry.last_modified(UtcDateTime::from_unix(file.changed_at / 1000));
+        // Also says that the names are of Unix: some programs read those of others in an old code page.
+        let entry =
+            entry.unix_permissions(0o644).last_modified(UtcDateTime::from_unix(file.changed_at / 1000));
         let (mut entry, config) = entry.start().map_err(io::Error::other)?;
         let mut writer = config.wrap(DeflateEncoder::new(&mut entry, Compression::fast()));
         writer.write_all(content)?;
