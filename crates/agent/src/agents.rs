@@ -51,11 +51,16 @@ impl Agents {
     #[must_use]
     pub fn with_tools(&self, tools: &[Arc<Tool>]) -> Self {
         let mut agents = self.clone();
-        let all = agents.sub_agents.iter_mut().filter(|agent| agent.name == DOES_ANYTHING);
-        for agent in all.chain([&mut agents.main]) {
-            agent.tools = agent.tools.with(tools);
+        for agent in agents.that_do_anything() {
+            agent.tools = agent.tools.with_tools(tools);
         }
         agents
+    }
+
+    /// The main agent, and the sub-agents that have every tool.
+    pub(crate) fn that_do_anything(&mut self) -> impl Iterator<Item = &mut AgentSpec> {
+        let helpers = self.sub_agents.iter_mut().filter(|agent| agent.name == DOES_ANYTHING);
+        std::iter::once(&mut self.main).chain(helpers)
     }
 
     /// The model alone, without instructions and tools of ours: for callers who want just that.

@@ -73,7 +73,11 @@ impl fmt::Debug for AnswerForm {
     }
 }
 
-fn validator(schema: &Value) -> Result<jsonschema::Validator, String> {
+/// The validator of a schema from outside.
+///
+/// # Errors
+/// A sentence where it is no schema, refers to something elsewhere, or would take long to check.
+pub(crate) fn validator(schema: &Value) -> Result<jsonschema::Validator, String> {
     let places = Places { root: schema, known: HashMap::new(), level: 0 }.count(schema)?;
     if places > MOST_PLACES {
         return Err(format!("it has more than {MOST_PLACES} places once its references are written out"));

@@ -1,6 +1,13 @@
 //! The tool calls of one answer: checked, approved where needed, run in parallel, answered in order.
 
-use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{
+    panic::AssertUnwindSafe,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use domain::{EventBody, Message, message::arguments_value};
 use futures_util::{FutureExt, StreamExt, stream};
@@ -9,6 +16,7 @@ use tokio::time::Instant;
 
 use crate::{
     consent::{Consent, consent, without_asking},
+    questions::withdraw_past_questions,
     step::{RequestedCall, millis},
     tool::{Tool, ToolContext, ToolFailure, Toolbox},
     turns::AgentContext,
@@ -65,12 +73,13 @@ async fn run_call(agent: &Arc<AgentContext>, tools: &Toolbox, call: &RequestedCa
         return message_for_model(call, result.text, result.error);
     }
     let arguments = arguments_value(&call.written.arguments);
-    let finished = match check(tools, call, &arguments) {
-        Ok(tool) => match past.and_then(|past| past.started.clone()) {
-            Some(arguments) => run_again(agent, tool, &call.id, arguments).await,
-            None => consent_and_run(agent, tools, tool, &call.id, arguments).await,
-        },
-        Err(failure) => Finished::refused(arguments, failure),
+    let started = past.and_then(|past| past.started.clone());
+    let finished = match (check(tools, call, &arguments), started) {
+        (Ok(tool), Some(arguments)) => run_again(agent, tool, &call.id, arguments).await,
+        // It was running, and its tool is not there any more.
+        (Err(_), Some(arguments)) => in_doubt(agent, &call.id, arguments).await,
+        (Ok(tool), None) => consent_and_run(agent, tools, tool, &call.id, arguments).await,
+        (Err(failure), None) => Finished::refused(arguments, failure),
     };
     let error = finished.result.is_err();
     let text = finished.result.unwrap_or_else(|failure| failure.0);
@@ -155,17 +164,22 @@ async fn consent_and_run(
     run_now(agent, tool, call, arguments).await
 }
 
-/// Goes on with a call that was running when the server stopped. Those that wait know what they waited for.
+/// Goes on with a call that was running when the server stopped.
 async fn run_again(agent: &Arc<AgentContext>, tool: &Arc<Tool>, call: &str, arguments: Value) -> Finished {
-    if tool.kind().repeatable || tool.kind().waits {
+    if tool.kind().repeatable || tool.kind().goes_on {
         return run_now(agent, tool, call, arguments).await;
     }
+    in_doubt(agent, call, arguments).await
+}
+
+async fn in_doubt(agent: &Arc<AgentContext>, call: &str, arguments: Value) -> Finished {
+    withdraw_past_questions(agent, call, 0).await;
     Finished { in_doubt: true, ..Finished::refused(arguments, ToolFailure(IN_DOUBT.to_owned())) }
 }
 
 async fn run_now(agent: &Arc<AgentContext>, tool: &Arc<Tool>, call: &str, arguments: Value) -> Finished {
     let began = Instant::now();
-    let _busy = (!tool.kind().waits).then(|| agent.run.work_time.busy());
+    let _busy = (!tool.kind().goes_on).then(|| agent.run.work_time.busy());
     let result = run_tool(agent, tool, call, arguments.clone()).await;
     Finished { arguments, result, took: began.elapsed(), in_doubt: false }
 }
@@ -176,9 +190,15 @@ async fn run_tool(
     call: &str,
     arguments: Value,
 ) -> Result<String, ToolFailure> {
-    let context = ToolContext { agent: Arc::clone(agent), call: call.to_owned() };
+    let asked = Arc::new(AtomicUsize::new(0));
+    let context = ToolContext {
+        agent: Arc::clone(agent),
+        call: call.to_owned(),
+        asked: Arc::clone(&asked),
+        is_busy: !tool.kind().goes_on,
+    };
     let work = AssertUnwindSafe(tool.call(arguments, context)).catch_unwind();
-    let result = if tool.kind().waits || tool.kind().keeps_time {
+    let result = if tool.kind().waits {
         work.await
     } else {
         match tokio::time::timeout(agent.run.limits.tool_time, work).await {
@@ -191,6 +211,7 @@ async fn run_tool(
             }
         }
     };
+    withdraw_past_questions(agent, call, asked.load(Ordering::Relaxed)).await;
     // The panic hook has reported it; the model gets a sentence and the run goes on.
     result.unwrap_or_else(|_| Err(ToolFailure("The tool met a fault in the server.".into())))
 }

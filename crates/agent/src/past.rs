@@ -62,7 +62,8 @@ pub(crate) struct PastCall {
     pub(crate) started: Option<Value>,
     pub(crate) finished: Option<PastResult>,
     pub(crate) approval: Option<PastApproval>,
-    pub(crate) question: Option<PastQuestion>,
+    /// In the order they were asked.
+    pub(crate) questions: Vec<PastQuestion>,
     /// The sub-agent that it started.
     pub(crate) sub_agent: Option<AgentPath>,
 }
@@ -80,15 +81,17 @@ pub(crate) struct PastApproval {
     pub(crate) answer: Option<PastDecision>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct PastQuestion {
     pub(crate) id: String,
+    pub(crate) text: String,
     pub(crate) asked_at: i64,
-    pub(crate) end: Option<PastAnswer>,
+    /// Nothing while it waits.
+    pub(crate) answer: Option<PastAnswer>,
 }
 
-#[derive(Debug, Clone)]
-pub(crate) struct PastAnswer(pub(crate) Option<String>);
+/// What the person said; nothing where nobody wanted to know any more.
+pub(crate) type PastAnswer = Option<String>;
 
 #[derive(Debug, Clone)]
 pub(crate) struct PastDecision {
@@ -174,15 +177,16 @@ impl Past {
                     asked.answer = Some(PastDecision { decision, reason, edited });
                 }
             }
-            EventBody::QuestionAsked { question, call, .. } => {
+            EventBody::QuestionAsked { question, call, text, .. } => {
                 self.number(agent, question);
-                let asked = PastQuestion { id: question.clone(), asked_at, end: None };
-                self.call(call).question = Some(asked);
+                let text = text.clone();
+                let asked = PastQuestion { id: question.clone(), text, asked_at, answer: None };
+                self.call(call).questions.push(asked);
             }
             EventBody::QuestionAnswered { question, answer } => {
-                let asked = self.calls.values_mut().filter_map(|call| call.question.as_mut());
-                if let Some(asked) = asked.into_iter().find(|asked| asked.id == *question) {
-                    asked.end = Some(PastAnswer(answer.clone()));
+                let mut asked = self.calls.values_mut().flat_map(|call| &mut call.questions);
+                if let Some(asked) = asked.find(|asked| asked.id == *question) {
+                    asked.answer = Some(answer.clone());
                 }
             }
             _ => {}

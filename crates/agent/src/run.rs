@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Agents, AnswerForm, Asks, Consents, Emitter, Limits, Past, Prices, Workspace,
+    Agents, AnswerForm, Asks, Consents, Emitter, LateTools, Limits, Past, Prices, Workspace,
     budget::{Budget, limit_reached},
     turns::{AgentContext, Stop, take_turns},
     work_time::WorkTime,
@@ -48,6 +48,8 @@ pub struct RunRequest {
     pub message: Option<MessageId>,
     /// The main agent and those it may hand work to.
     pub agents: Agents,
+    /// Tools that others offer, for the main agent and the general one.
+    pub late_tools: Option<LateTools>,
     /// Tools that the caller brings and runs itself: a call of one ends the run as handed over.
     pub client_tools: Vec<ToolSpec>,
     /// The model all of them use.
@@ -102,17 +104,24 @@ struct End(Outcome, Option<Problem>);
 /// `RunStarted` to `RunFinished`. Whatever is open when it ends early is closed with what it had: dropping
 /// the work is all it takes to stop every model call, tool and sub-agent at once.
 pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSignals) {
-    let RunRequest { chat, message, mut agents, client_tools, model, .. } = request;
+    let RunRequest { chat, message, mut agents, late_tools, client_tools, model, .. } = request;
     let RunRequest { settings, wishes, history, workspace, limits, consents, mut past, .. } = request;
     let outlives_server = request.outlives_server;
-    if !client_tools.is_empty() {
-        agents.main.tools = agents.main.tools.with_client_tools(&client_tools);
-    }
     if past.has_begun() {
         let (events, open) = past.go_on();
         emitter.take_over(open, events).await;
     } else {
         emitter.emit(EventBody::RunStarted { chat, message, model: model.name().to_owned() }).await;
+    }
+    if let Some(late_tools) = late_tools {
+        tokio::select! {
+            () = stop.cancel.cancelled() => {}
+            () = stop.shutdown.cancelled() => {}
+            () = late_tools.join(&mut agents, &emitter) => {}
+        }
+    }
+    if !client_tools.is_empty() {
+        agents.main.tools = agents.main.tools.with_client_tools(&client_tools);
     }
     let budget = Budget::new(limits, settings.prices, past.used());
     let work_time = WorkTime::new(past.time());

@@ -1,6 +1,9 @@
 //! What a tool is: a name, a checked JSON schema, and a function.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{Arc, atomic::AtomicUsize},
+};
 
 use domain::EventBody;
 use futures_util::future::BoxFuture;
@@ -9,7 +12,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::{Workspace, turns::AgentContext, workspace::FileProblem};
+use crate::{Workspace, answer_form::validator, turns::AgentContext, workspace::FileProblem};
 
 /// Something an agent can do.
 pub struct Tool {
@@ -26,22 +29,22 @@ type Function = dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<String, 
 pub struct ToolKind {
     /// Running it again after a crash does no harm.
     pub repeatable: bool,
-    /// It may wait for people or other agents, so the time limit on tools does not hold.
+    /// It may wait for people or other agents, or keeps a time of its own, so the time limit on tools does not hold.
     pub waits: bool,
-    /// It ends itself in time, so the time limit on tools does not hold.
-    pub keeps_time: bool,
+    /// After a crash it is called again and goes on from what the log has of its call.
+    pub goes_on: bool,
 }
 
 impl ToolKind {
     /// Reads only: may be repeated.
-    pub const REPEATABLE: Self = Self { repeatable: true, waits: false, keeps_time: false };
+    pub const REPEATABLE: Self = Self { repeatable: true, waits: false, goes_on: false };
     /// Changes something: not to be repeated blindly.
-    pub const ONCE: Self = Self { repeatable: false, waits: false, keeps_time: false };
+    pub const ONCE: Self = Self { repeatable: false, waits: false, goes_on: false };
     /// Waits for a person or another agent. After a crash it is called again and goes on from what the log has of
     /// its call.
-    pub const WAITING: Self = Self { repeatable: false, waits: true, keeps_time: false };
+    pub const WAITING: Self = Self { repeatable: false, waits: true, goes_on: true };
     /// Runs a program that has limits of its own: not to be repeated blindly.
-    pub const PROGRAM: Self = Self { repeatable: false, waits: false, keeps_time: true };
+    pub const PROGRAM: Self = Self { repeatable: false, waits: true, goes_on: false };
 }
 
 /// Why a tool could not do it, as a sentence for the model.
@@ -60,6 +63,10 @@ impl From<FileProblem> for ToolFailure {
 pub struct ToolContext {
     pub(crate) agent: Arc<AgentContext>,
     pub(crate) call: String,
+    /// How many questions it has asked in this call.
+    pub(crate) asked: Arc<AtomicUsize>,
+    /// Its time counts as the run's, except while it waits for a person.
+    pub(crate) is_busy: bool,
 }
 
 impl ToolContext {
@@ -112,6 +119,33 @@ impl Tool {
             }
         };
         let spec = ToolSpec { name: name.to_owned(), description: description.to_owned(), parameters };
+        Ok(Self { spec, schema, kind, function: Box::new(function) })
+    }
+
+    /// A tool whose schema comes from outside. The schema may be hostile: nothing that it refers to elsewhere is
+    /// fetched, and one that takes long to check is refused. The size of its text is the caller's to bound.
+    ///
+    /// # Errors
+    /// Where the schema is not one for an object, or cannot be used.
+    pub fn from_outside<Call, Answer>(spec: ToolSpec, kind: ToolKind, call: Call) -> Result<Self, ToolFailure>
+    where
+        Call: Fn(Value, ToolContext) -> Answer + Send + Sync + 'static,
+        Answer: Future<Output = Result<String, ToolFailure>> + Send + 'static,
+    {
+        let mut spec = spec;
+        let Some(parameters) = spec.parameters.as_object_mut() else {
+            return Err(ToolFailure("The schema is not an object.".to_owned()));
+        };
+        if parameters.entry("type").or_insert_with(|| "object".into()) != "object" {
+            return Err(ToolFailure("The schema is not one for an object.".to_owned()));
+        }
+        // As with our own: models and strict servers want the bare object.
+        parameters.remove("$schema");
+        parameters.entry("properties").or_insert_with(|| Value::Object(serde_json::Map::new()));
+        let schema = validator(&spec.parameters)
+            .map_err(|error| ToolFailure(format!("The schema cannot be used: {error}")))?;
+        let function =
+            move |arguments, context| -> BoxFuture<'static, _> { Box::pin(call(arguments, context)) };
         Ok(Self { spec, schema, kind, function: Box::new(function) })
     }
 
@@ -180,13 +214,6 @@ impl Toolbox {
         Self { tools, specs, needs_approval: Vec::new(), client: Vec::new() }
     }
 
-    /// The same tools and these.
-    #[must_use]
-    pub fn with(&self, more: &[Arc<Tool>]) -> Self {
-        let tools = self.tools.iter().chain(more).cloned().collect();
-        Self { needs_approval: self.needs_approval.clone(), ..Self::new(tools) }
-    }
-
     /// The same tools without those whose names are listed.
     #[must_use]
     pub fn without(&self, names: &[&str]) -> Self {
@@ -199,6 +226,18 @@ impl Toolbox {
     pub fn only(&self, names: &[&str]) -> Self {
         let kept = self.tools.iter().filter(|tool| names.contains(&tool.name())).cloned().collect();
         Self { needs_approval: self.needs_approval.clone(), ..Self::new(kept) }
+    }
+
+    /// The same tools and these; one whose name is taken is left out.
+    #[must_use]
+    pub fn with_tools(&self, more: &[Arc<Tool>]) -> Self {
+        let mut tools = self.tools.clone();
+        for tool in more {
+            if self.get(tool.name()).is_none() {
+                tools.push(Arc::clone(tool));
+            }
+        }
+        Self { needs_approval: self.needs_approval.clone(), ..Self::new(tools) }
     }
 
     /// The same tools; the named one waits for a person's consent before it runs.

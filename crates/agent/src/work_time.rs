@@ -29,6 +29,9 @@ struct State {
 /// The clock runs while there is one of these.
 pub(crate) struct Busy<'a>(&'a WorkTime);
 
+/// Takes one of those back for a while: what is busy waits for a person.
+pub(crate) struct Idle<'a>(&'a WorkTime);
+
 impl WorkTime {
     /// A clock that stands at `spent`.
     pub(crate) fn new(spent: Duration) -> Self {
@@ -38,6 +41,17 @@ impl WorkTime {
 
     /// Lets the clock run.
     pub(crate) fn busy(&self) -> Busy<'_> {
+        self.begin();
+        Busy(self)
+    }
+
+    /// Does not count what holds a [`Busy`] and waits for a person now.
+    pub(crate) fn idle(&self) -> Idle<'_> {
+        self.end();
+        Idle(self)
+    }
+
+    fn begin(&self) {
         let mut state = self.lock();
         if state.busy == 0 {
             state.since = Instant::now();
@@ -46,7 +60,14 @@ impl WorkTime {
             }
         }
         state.busy += 1;
-        Busy(self)
+    }
+
+    fn end(&self) {
+        let mut state = self.lock();
+        if state.busy == 1 {
+            state.spent = state.spent();
+        }
+        state.busy = state.busy.saturating_sub(1);
     }
 
     /// What the clock shows.
@@ -86,11 +107,13 @@ impl State {
 
 impl Drop for Busy<'_> {
     fn drop(&mut self) {
-        let mut state = self.0.lock();
-        if state.busy == 1 {
-            state.spent = state.spent();
-        }
-        state.busy -= 1;
+        self.0.end();
+    }
+}
+
+impl Drop for Idle<'_> {
+    fn drop(&mut self) {
+        self.0.begin();
     }
 }
 
@@ -109,9 +132,13 @@ mod tests {
         tokio::time::sleep(SECOND).await;
         drop(first);
         tokio::time::sleep(SECOND).await;
+        let waiting = clock.idle();
+        tokio::time::sleep(SECOND).await;
+        drop(waiting);
+        tokio::time::sleep(SECOND).await;
         drop(second);
         tokio::time::sleep(SECOND).await;
-        assert_eq!(clock.spent(), 3 * SECOND);
+        assert_eq!(clock.spent(), 4 * SECOND);
     }
 
     #[tokio::test(start_paused = true)]

@@ -322,6 +322,7 @@ impl App {
             chat,
             message,
             agents,
+            late_tools: None,
             client_tools,
             model: model.model,
             settings,

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use agent::{
-    Agents, ApprovalAnswer, Asks, Consents, Emitter, Limits, ModelSettings, Past, RunRequest, StopSignals,
-    Workspace,
+    Agents, ApprovalAnswer, Asks, Consents, Emitter, FoundTools, LateTools, Limits, ModelSettings, Past,
+    RunRequest, StopSignals, Workspace,
 };
 use domain::{EventBody, Message, Role, RunEvent, RunId, laws};
 use llm::{ChatModel, ChatRequest, Line, ScriptedModel};
@@ -25,6 +25,8 @@ pub(crate) struct Play {
     pub(crate) stop: StopSignals,
     pub(crate) question: String,
     pub(crate) client_tools: Vec<llm::ToolSpec>,
+    /// Tools that others offer; those that need consent; what is missing.
+    pub(crate) offered: (Vec<Arc<agent::Tool>>, Vec<String>, Vec<String>),
     pub(crate) wishes: agent::CallWishes,
     /// The log of the run so far.
     pub(crate) before: Vec<RunEvent>,
@@ -70,6 +72,7 @@ impl Play {
             stop: StopSignals::default(),
             question: "Please.".into(),
             client_tools: Vec::new(),
+            offered: Default::default(),
             wishes: agent::CallWishes::default(),
             before: Vec::new(),
             outlives_server: false,
@@ -98,6 +101,7 @@ impl Play {
             chat: None,
             message: None,
             agents: self.agents.clone(),
+            late_tools: self.late_tools(),
             client_tools: self.client_tools.clone(),
             model: self.model.clone(),
             settings: self.settings,
@@ -123,6 +127,11 @@ impl Play {
             watch(&log[log.len() - 1], self);
         }
         log
+    }
+
+    fn late_tools(&self) -> Option<LateTools> {
+        let (tools, needs_approval, missing) = self.offered.clone();
+        Some(LateTools::new(async { FoundTools { tools, needs_approval, missing } }))
     }
 
     fn past(&self) -> Past {

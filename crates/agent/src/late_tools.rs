@@ -1,0 +1,49 @@
+//! Tools that are looked for when a run begins, as others offer them: what is not found then, the run goes on without.
+
+use std::{fmt, sync::Arc};
+
+use domain::{EventBody, event::NoticeLevel};
+use futures_util::future::BoxFuture;
+
+use crate::{Agents, Emitter, Tool};
+
+/// Tools still to be found.
+pub struct LateTools(BoxFuture<'static, FoundTools>);
+
+/// What was found.
+#[derive(Debug, Default)]
+pub struct FoundTools {
+    /// In the order the model sees them; one whose name an agent's own tool has is left out.
+    pub tools: Vec<Arc<Tool>>,
+    /// The names of those that wait for a person's consent.
+    pub needs_approval: Vec<String>,
+    /// What could not be had, in sentences for the person.
+    pub missing: Vec<String>,
+}
+
+impl LateTools {
+    /// Tools that `found` gives. It has to end soon: the run waits for it.
+    pub fn new(found: impl Future<Output = FoundTools> + Send + 'static) -> Self {
+        Self(Box::pin(found))
+    }
+
+    /// Waits for the tools and gives them to the agents that may do any work; tells the log what is missing.
+    pub(crate) async fn join(self, agents: &mut Agents, emitter: &Emitter) {
+        let FoundTools { tools, needs_approval, missing } = self.0.await;
+        for message in missing {
+            emitter.emit(EventBody::Notice { level: NoticeLevel::Warning, message }).await;
+        }
+        *agents = agents.with_tools(&tools);
+        for agent in agents.that_do_anything() {
+            for name in &needs_approval {
+                agent.tools = agent.tools.clone().with_approval(name);
+            }
+        }
+    }
+}
+
+impl fmt::Debug for LateTools {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LateTools(…)")
+    }
+}

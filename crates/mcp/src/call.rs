@@ -1,0 +1,165 @@
+//! A call of a server's tool: its news while it goes on, its result, and that the server is told when nobody wants it.
+
+use std::{pin::Pin, time::Duration};
+
+use rmcp::{
+    RoleClient,
+    model::{CallToolRequest, CallToolRequestParams, ClientRequest, ServerResult},
+    service::{PeerRequestOptions, RequestHandle, ServiceError},
+};
+use serde_json::{Map, Value};
+use tokio::{
+    sync::mpsc,
+    time::{Instant, Sleep, sleep, timeout},
+};
+use tokio_util::task::TaskTracker;
+
+use crate::{
+    connection::{Link, plain},
+    handler::{ForCall, OpenCall, OpenCalls, Question},
+    result,
+    words::line,
+};
+
+/// News that wait to be read.
+const NEWS_CAPACITY: usize = 32;
+/// How long a server may take to be told that a call is not wanted any more.
+const CANCEL_LIMIT: Duration = Duration::from_secs(5);
+
+/// Why a call has no result, as a sentence for the model.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CallError {
+    /// The tool says that it failed, in its own words.
+    #[error("{0}")]
+    Failed(String),
+    /// The server did not run the tool.
+    #[error("The server refused the call: {0}")]
+    Refused(String),
+    /// Nothing came for too long.
+    #[error("The server was silent for {0} seconds, so the call was given up.")]
+    TimedOut(u64),
+    /// The server is not there.
+    #[error("The server {0} is not connected now. Go on without it.")]
+    NotConnected(String),
+    /// The server went away meanwhile.
+    #[error(
+        "The connection to the server was lost during the call, so it is not known whether it was done. Find out before \
+         you call it again."
+    )]
+    Lost,
+    /// What came is no result.
+    #[error("The server answered with something that is no result.")]
+    NoResult,
+}
+
+/// What a call tells while it goes on.
+#[derive(Debug)]
+pub enum News {
+    /// How far it is, a line for people.
+    Progress(String),
+    /// The server asks the person something and waits. The time until [`Call::next`] is called again is not counted.
+    Asks(Question),
+    /// It is over.
+    Ended(Result<String, CallError>),
+}
+
+/// A call that was sent. Dropping it before its end tells the server.
+pub struct Call {
+    handle: Option<RequestHandle<RoleClient>>,
+    news: mpsc::Receiver<ForCall>,
+    calls: OpenCalls,
+    silence: Duration,
+    alarm: Pin<Box<Sleep>>,
+    /// Whether a question was just handed out.
+    asked: bool,
+    tasks: TaskTracker,
+}
+
+impl Call {
+    /// Sends the call. `asker` says whose it is: see [`crate::Server::call`].
+    pub(crate) async fn send(
+        link: &Link,
+        tool: &str,
+        arguments: Map<String, Value>,
+        asker: String,
+        silence: Duration,
+        tasks: TaskTracker,
+    ) -> Result<Self, CallError> {
+        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let request = CallToolRequest::new(params);
+        let calls = link.handler.calls.clone();
+        let (sender, news) = mpsc::channel(NEWS_CAPACITY);
+        let entering = calls.entering.lock().await;
+        let sent = link.peer.send_request_with_option(
+            ClientRequest::CallToolRequest(request),
+            PeerRequestOptions::no_options(),
+        );
+        let handle = sent.await.map_err(|_| CallError::Lost)?;
+        let token = handle.progress_token.clone();
+        calls.enter(handle.id.clone(), OpenCall { token, asker, news: sender });
+        drop(entering);
+        let (handle, alarm) = (Some(handle), Box::pin(sleep(silence)));
+        Ok(Self { handle, news, calls, silence, alarm, asked: false, tasks })
+    }
+
+    /// What happens next. After [`News::Ended`] nothing more does.
+    pub async fn next(&mut self) -> News {
+        if std::mem::take(&mut self.asked) {
+            self.alarm.as_mut().reset(Instant::now() + self.silence);
+        }
+        let Some(handle) = &mut self.handle else { return News::Ended(Err(CallError::NoResult)) };
+        let ended = tokio::select! {
+            biased;
+            Some(news) = self.news.recv() => {
+                self.alarm.as_mut().reset(Instant::now() + self.silence);
+                return match news {
+                    ForCall::Progress(words) => News::Progress(words),
+                    ForCall::Asks(question) => {
+                        self.asked = true;
+                        News::Asks(question)
+                    }
+                };
+            }
+            answer = &mut handle.rx => self.read(answer.unwrap_or(Err(ServiceError::TransportClosed))),
+            () = &mut self.alarm => {
+                self.give_up("It took too long.");
+                Err(CallError::TimedOut(self.silence.as_secs()))
+            }
+        };
+        News::Ended(ended)
+    }
+
+    fn read(&mut self, answer: Result<ServerResult, ServiceError>) -> Result<String, CallError> {
+        if let Some(handle) = self.handle.take() {
+            self.calls.leave(&handle.id);
+        }
+        match answer {
+            Ok(result) => result::read(&plain(result)),
+            Err(ServiceError::McpError(error)) => Err(CallError::Refused(line(&error.message, 2_000))),
+            Err(ServiceError::UnexpectedResponse) => Err(CallError::NoResult),
+            Err(_) => Err(CallError::Lost),
+        }
+    }
+
+    /// Tells the server that nobody waits any more.
+    fn give_up(&mut self, reason: &str) {
+        let Some(handle) = self.handle.take() else { return };
+        self.calls.leave(&handle.id);
+        let reason = Some(reason.to_owned());
+        // Where the program is just ending, so is the connection.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            self.tasks.spawn_on(
+                async move {
+                    let _ = timeout(CANCEL_LIMIT, handle.cancel(reason)).await;
+                },
+                &runtime,
+            );
+        }
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        self.give_up("The run was stopped.");
+    }
+}

@@ -1,0 +1,187 @@
+//! One connection to a server, from the handshake on: requests with a time limit, and the list of tools.
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use reqwest::header::{HeaderName, HeaderValue};
+use rmcp::{
+    Peer, RoleClient, ServiceExt,
+    model::{ClientRequest, ListToolsRequest, PaginatedRequestParams, PingRequest, ServerResult},
+    service::{ClientInitializeError, PeerRequestOptions, RunningService, ServiceError},
+    transport::streamable_http_client::{StreamableHttpClientTransport, StreamableHttpClientTransportConfig},
+};
+use serde_json::Value;
+use tokio_util::task::TaskTracker;
+
+use crate::{
+    definition::{Definition, Site, Way},
+    handler::Handler,
+    offer::{MOST_PAGES, Offer, OfferedTool},
+    process::{self, LastWords},
+    words::line,
+};
+
+/// Largest message of a server.
+pub(crate) const MESSAGE_LIMIT_BYTES: usize = 8_000_000;
+/// How long the handshake may take. A program may have to be downloaded by the one that starts it.
+const CONNECT_LIMIT: Duration = Duration::from_secs(60);
+/// How long a page of a list may take, and an answer to “are you there”.
+const ANSWER_LIMIT: Duration = Duration::from_secs(20);
+/// Longest mark of a next page, bytes.
+const CURSOR_LIMIT_BYTES: usize = 4_000;
+
+/// A connection that works.
+pub(crate) struct Connection {
+    pub(crate) service: RunningService<RoleClient, Handler>,
+    pub(crate) last_words: LastWords,
+}
+
+/// What runs need of a connection. Cloning is cheap.
+#[derive(Clone)]
+pub(crate) struct Link {
+    pub(crate) peer: Peer<RoleClient>,
+    pub(crate) handler: Handler,
+}
+
+/// Connects and shakes hands.
+///
+/// # Errors
+/// A sentence for the administrator.
+pub(crate) async fn connect(definition: &Definition, tasks: &TaskTracker) -> Result<Connection, String> {
+    let handler = Handler::new(&definition.name);
+    let mut last_words = LastWords::default();
+    let service = match &definition.way {
+        Way::Stdio(program) => {
+            let started = process::start(program, &definition.name, tasks);
+            let (transport, words) = started
+                .map_err(|error| format!("The program {} cannot be started: {error}.", program.command))?;
+            last_words = words;
+            shake_hands(handler.serve(transport)).await
+        }
+        Way::Http(site) => {
+            let config = http_config(site)?;
+            let transport = StreamableHttpClientTransport::with_client(site.client.clone(), config);
+            shake_hands(handler.serve(transport)).await
+        }
+    };
+    let service = service.map_err(|problem| with_last_words(problem, &last_words))?;
+    Ok(Connection { service, last_words })
+}
+
+/// `problem`, with what the program said at last.
+pub(crate) fn with_last_words(problem: String, last_words: &LastWords) -> String {
+    let words = last_words.get();
+    if words.is_empty() { problem } else { format!("{problem} It said: {}", line(&words, 300)) }
+}
+
+type Handshake = Result<RunningService<RoleClient, Handler>, ClientInitializeError>;
+
+async fn shake_hands(
+    handshake: impl Future<Output = Handshake>,
+) -> Result<RunningService<RoleClient, Handler>, String> {
+    match tokio::time::timeout(CONNECT_LIMIT, handshake).await {
+        Ok(Ok(service)) => Ok(service),
+        Ok(Err(ClientInitializeError::ConnectionClosed(_))) => Err("The server ended at once.".to_owned()),
+        Ok(Err(error)) => Err(format!("The server cannot be spoken to: {}.", line(&chain(&error), 300))),
+        Err(_) => Err(format!("The server did not answer within {} seconds.", CONNECT_LIMIT.as_secs())),
+    }
+}
+
+/// An error with its causes.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut words = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let said = error.to_string();
+        if !words.contains(&said) {
+            words.push_str(": ");
+            words.push_str(&said);
+        }
+        cause = error.source();
+    }
+    words
+}
+
+fn http_config(site: &Site) -> Result<StreamableHttpClientTransportConfig, String> {
+    let mut headers = HashMap::new();
+    for (name, value) in &site.headers {
+        let name_ = HeaderName::try_from(name.as_str());
+        let value = HeaderValue::try_from(value.as_str());
+        let (Ok(name_), Ok(mut value)) = (name_, value) else {
+            return Err(format!("The header {name} cannot be sent."));
+        };
+        value.set_sensitive(true);
+        headers.insert(name_, value);
+    }
+    let mut config = StreamableHttpClientTransportConfig::with_uri(site.url.clone()).custom_headers(headers);
+    config.max_sse_event_size = MESSAGE_LIMIT_BYTES;
+    config.max_json_response_size = MESSAGE_LIMIT_BYTES;
+    Ok(config)
+}
+
+impl Connection {
+    pub(crate) fn link(&self) -> Link {
+        Link { peer: self.service.peer().clone(), handler: self.service.service().clone() }
+    }
+}
+
+impl Link {
+    /// All tools the server offers now, and what is wrong with its list.
+    ///
+    /// # Errors
+    /// A sentence for the administrator.
+    pub(crate) async fn tools(
+        &self,
+        only: &[String],
+    ) -> Result<(Arc<[OfferedTool]>, Option<String>), String> {
+        let (mut offer, mut cursor) = (Offer::default(), None);
+        for page in 0.. {
+            if page == MOST_PAGES {
+                offer.cut_pages();
+                break;
+            }
+            let params = PaginatedRequestParams::default().with_cursor(cursor.take());
+            let request = ListToolsRequest { params: Some(params), ..ListToolsRequest::default() };
+            let list = self.ask(ClientRequest::ListToolsRequest(request)).await;
+            let list = list.map_err(|error| format!("The server does not list its tools: {error}."))?;
+            let tools = list.get("tools").and_then(Value::as_array);
+            let tools = tools.ok_or("The server's list of tools is not a list.")?;
+            offer.push_page(tools, only);
+            match list.get("nextCursor").and_then(Value::as_str) {
+                Some(next) if next.len() <= CURSOR_LIMIT_BYTES => cursor = Some(next.to_owned()),
+                _ => break,
+            }
+        }
+        Ok(offer.finish(only))
+    }
+
+    /// Whether the server answers.
+    ///
+    /// # Errors
+    /// A sentence for the administrator.
+    pub(crate) async fn ping(&self) -> Result<(), String> {
+        let answer = self.ask(ClientRequest::PingRequest(PingRequest::default())).await;
+        answer.map(drop).map_err(|error| format!("The server does not answer any more: {error}."))
+    }
+
+    async fn ask(&self, request: ClientRequest) -> Result<Value, String> {
+        let options = PeerRequestOptions::with_timeout(ANSWER_LIMIT);
+        let answer =
+            async { self.peer.send_request_with_option(request, options).await?.await_response().await };
+        match answer.await {
+            Ok(result) => Ok(plain(result)),
+            // It answers, which is what matters for a ping.
+            Err(ServiceError::McpError(error)) => Err(line(&error.message, 200)),
+            Err(ServiceError::Timeout { .. }) => Err("it took too long".to_owned()),
+            Err(ServiceError::TransportClosed) => Err("the connection was closed".to_owned()),
+            Err(error) => Err(line(&chain(&error), 200)),
+        }
+    }
+}
+
+/// The result as the server wrote it, also where it is none that the protocol knows.
+pub(crate) fn plain(result: ServerResult) -> Value {
+    match result {
+        ServerResult::CustomResult(result) => result.0,
+        result => serde_json::to_value(result).unwrap_or_default(),
+    }
+}

@@ -1,0 +1,219 @@
+//! What a server may send of its own accord: news of calls, questions for people, log lines, a changed list.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+#[expect(deprecated, reason = "servers of the protocol's versions so far send log lines")]
+use rmcp::model::LoggingMessageNotificationParam;
+use rmcp::{
+    ClientHandler, RoleClient,
+    model::{
+        ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction,
+        ElicitationCapability, ErrorData, FormElicitationCapability, Implementation,
+        ProgressNotificationParam, ProgressToken, RequestId,
+    },
+    service::{InboundStreamOrigin, NotificationContext, RequestContext},
+};
+use serde_json::{Map, Value};
+use tokio::sync::{Notify, mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use crate::words::{cut, line};
+
+/// Most questions that one connection has open.
+const MOST_QUESTIONS: usize = 16;
+const MESSAGE_LIMIT_CHARS: usize = 2_000;
+
+/// A question of the server for the person whose call it is.
+#[derive(Debug)]
+pub struct Question {
+    /// What the server says, at most 2,000 characters.
+    pub message: String,
+    /// The fields it asks for, a JSON schema for a flat object. Not checked.
+    pub schema: Value,
+    reply: oneshot::Sender<Reply>,
+}
+
+/// What the person answered.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reply {
+    /// Filled in.
+    Accept(Map<String, Value>),
+    /// Does not want to say.
+    Decline,
+    /// Could not be asked.
+    Cancel,
+}
+
+impl Question {
+    /// Gives the answer to the server.
+    pub fn reply(self, reply: Reply) {
+        // A server that is gone needs none.
+        let _ = self.reply.send(reply);
+    }
+
+    /// Waits until the server does not want an answer any more.
+    pub async fn withdrawn(&mut self) {
+        self.reply.closed().await;
+    }
+}
+
+/// News for a call, from the handler.
+#[derive(Debug)]
+pub(crate) enum ForCall {
+    Progress(String),
+    Asks(Question),
+}
+
+/// A call that has no result yet.
+pub(crate) struct OpenCall {
+    pub(crate) token: ProgressToken,
+    /// Whose call it is: calls with the same one may get each other's questions.
+    pub(crate) asker: String,
+    pub(crate) news: mpsc::Sender<ForCall>,
+}
+
+/// The calls of one connection. Cloning is cheap.
+#[derive(Clone, Default)]
+pub(crate) struct OpenCalls {
+    calls: Arc<Mutex<HashMap<RequestId, OpenCall>>>,
+    /// Held while a call is sent and entered, so that news of it do not come too early.
+    pub(crate) entering: Arc<tokio::sync::Mutex<()>>,
+}
+
+impl OpenCalls {
+    pub(crate) fn enter(&self, id: RequestId, call: OpenCall) {
+        self.lock().insert(id, call);
+    }
+
+    pub(crate) fn leave(&self, id: &RequestId) {
+        self.lock().remove(id);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lock().is_empty()
+    }
+
+    /// Whom a question of the server is for. Over standard input and output nothing says which call it belongs to: then
+    /// it is known only while all calls are of one asker.
+    fn to_ask(&self, origin: Option<&InboundStreamOrigin>) -> Option<mpsc::Sender<ForCall>> {
+        let calls = self.lock();
+        if let Some(InboundStreamOrigin::OutboundRequest(id)) = origin {
+            return calls.get(id).map(|call| call.news.clone());
+        }
+        let first = calls.values().next()?;
+        let same = calls.values().all(|call| call.asker == first.asker);
+        same.then(|| first.news.clone())
+    }
+
+    fn with_token(&self, token: &ProgressToken) -> Option<mpsc::Sender<ForCall>> {
+        self.lock().values().find(|call| call.token == *token).map(|call| call.news.clone())
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<RequestId, OpenCall>> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Our side of one connection.
+#[derive(Clone)]
+pub(crate) struct Handler {
+    pub(crate) server: String,
+    pub(crate) calls: OpenCalls,
+    /// The server says that its list of tools is another one.
+    pub(crate) changed: Arc<Notify>,
+    /// Cancelled when the connection has ended.
+    pub(crate) ended: CancellationToken,
+    pub(crate) questions: Arc<tokio::sync::Semaphore>,
+}
+
+impl Handler {
+    pub(crate) fn new(server: &str) -> Self {
+        Self {
+            server: server.to_owned(),
+            calls: OpenCalls::default(),
+            changed: Arc::default(),
+            ended: CancellationToken::new(),
+            questions: Arc::new(tokio::sync::Semaphore::new(MOST_QUESTIONS)),
+        }
+    }
+
+    async fn ask(&self, message: String, schema: Value, context: &RequestContext<RoleClient>) -> Reply {
+        let Ok(_place) = self.questions.try_acquire() else { return Reply::Cancel };
+        drop(self.calls.entering.lock().await);
+        let Some(call) = self.calls.to_ask(context.extensions.get::<InboundStreamOrigin>()) else {
+            tracing::warn!(server = self.server, "the server asks something, and it is not clear whom");
+            return Reply::Cancel;
+        };
+        let (reply, answered) = oneshot::channel();
+        let question = Question { message: cut(message, MESSAGE_LIMIT_CHARS), schema, reply };
+        let asked = async {
+            call.send(ForCall::Asks(question)).await.ok()?;
+            answered.await.ok()
+        };
+        let reply = tokio::select! {
+            reply = asked => reply,
+            () = context.ct.cancelled() => None,
+            () = self.ended.cancelled() => None,
+        };
+        reply.unwrap_or(Reply::Cancel)
+    }
+}
+
+impl ClientHandler for Handler {
+    fn get_info(&self) -> ClientConfig {
+        let mut capabilities = ClientCapabilities::default();
+        let forms = ElicitationCapability::new().with_form(FormElicitationCapability::default());
+        capabilities.elicitation = Some(forms);
+        ClientConfig::new(capabilities, Implementation::new("glasshouse", env!("CARGO_PKG_VERSION")))
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        context: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        let ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } = request else {
+            return Ok(ElicitResult::new(ElicitationAction::Decline));
+        };
+        let schema = serde_json::to_value(requested_schema).unwrap_or_default();
+        Ok(match self.ask(message, schema, &context).await {
+            Reply::Accept(fields) => {
+                ElicitResult::new(ElicitationAction::Accept).with_content(Value::Object(fields))
+            }
+            Reply::Decline => ElicitResult::new(ElicitationAction::Decline),
+            Reply::Cancel => ElicitResult::new(ElicitationAction::Cancel),
+        })
+    }
+
+    async fn on_progress(&self, params: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+        drop(self.calls.entering.lock().await);
+        if let Some(call) = self.calls.with_token(&params.progress_token) {
+            let said = params.message.as_deref().map(|message| line(message, 300)).unwrap_or_default();
+            let words = match params.total {
+                Some(total) if said.is_empty() => format!("{} of {total}", params.progress),
+                None if said.is_empty() => params.progress.to_string(),
+                Some(total) => format!("{said} ({} of {total})", params.progress),
+                None => said,
+            };
+            // Of more news than somebody can read, some may be lost.
+            let _ = call.try_send(ForCall::Progress(words));
+        }
+    }
+
+    #[expect(deprecated, reason = "servers of the protocol's versions so far send log lines")]
+    async fn on_logging_message(
+        &self,
+        params: LoggingMessageNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        let said = params.data.as_str().map_or_else(|| params.data.to_string(), str::to_owned);
+        tracing::debug!(server = self.server, level = ?params.level, "{}", line(&said, 1_000));
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.changed.notify_one();
+    }
+}

@@ -1,0 +1,20 @@
+//! Connections to MCP servers: what tools they offer now, and calls of them. Knows nothing of agents and runs. Whatever
+//! a server sends is hostile: it is bounded in size, checked, and told in words.
+
+mod call;
+mod connection;
+mod definition;
+mod handler;
+mod names;
+mod offer;
+mod process;
+mod result;
+mod server;
+mod words;
+
+pub use call::{Call, CallError, News};
+pub use definition::{Definition, Program, Site, Way};
+pub use handler::{Question, Reply};
+pub use names::name_for_models;
+pub use offer::OfferedTool;
+pub use server::{Server, State, Status};

@@ -1,0 +1,187 @@
+//! The tools a server offers: read from its lists, checked one by one and bounded.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::words::{cut, line};
+
+/// Most tools taken of one server: models choose badly among more.
+pub(crate) const MOST_TOOLS: usize = 200;
+/// Most pages of a list.
+pub(crate) const MOST_PAGES: usize = 50;
+const NAME_LIMIT_CHARS: usize = 128;
+const DESCRIPTION_LIMIT_CHARS: usize = 4_000;
+/// Largest schema, and deepest.
+const SCHEMA_LIMIT_BYTES: usize = 32_000;
+const SCHEMA_LIMIT_DEPTH: usize = 32;
+/// Most tools that are named as left out.
+const MOST_LEFT_OUT: usize = 5;
+
+/// A tool as its server describes it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OfferedTool {
+    /// Its own name, at most 128 characters.
+    pub name: String,
+    /// What it does, at most 4,000 characters; perhaps empty.
+    pub description: String,
+    /// The JSON schema of its arguments, an object of at most 32,000 bytes. Not checked beyond that.
+    pub schema: Map<String, Value>,
+    /// The server says that it changes nothing.
+    pub read_only: bool,
+    /// The server says that calling it again with the same arguments changes nothing more.
+    pub idempotent: bool,
+}
+
+/// A server's list, as it is read page by page.
+#[derive(Debug, Default)]
+pub(crate) struct Offer {
+    tools: Vec<OfferedTool>,
+    left_out: Vec<String>,
+    left_out_count: usize,
+}
+
+impl Offer {
+    /// Takes a page of the list. `only` are the tools wanted; empty wants all.
+    pub(crate) fn push_page(&mut self, page: &[Value], only: &[String]) {
+        for tool in page {
+            let name = tool.get("name").and_then(Value::as_str).unwrap_or("");
+            if !only.is_empty() && !only.iter().any(|wanted| wanted == name) {
+                continue;
+            }
+            match self.read(name, tool) {
+                Ok(tool) => self.tools.push(tool),
+                Err(why) => self.leave_out(format!("“{}” ({why})", line(name, 60))),
+            }
+        }
+    }
+
+    /// Notes that pages were not asked for any more.
+    pub(crate) fn cut_pages(&mut self) {
+        self.leave_out(format!("what follows after {MOST_PAGES} pages"));
+    }
+
+    fn leave_out(&mut self, what: String) {
+        self.left_out_count += 1;
+        if self.left_out.len() < MOST_LEFT_OUT {
+            self.left_out.push(what);
+        }
+    }
+
+    fn read(&self, name: &str, tool: &Value) -> Result<OfferedTool, &'static str> {
+        if name.is_empty() || name.chars().count() > NAME_LIMIT_CHARS || name.chars().any(char::is_control) {
+            return Err("its name is not one");
+        }
+        if self.tools.len() >= MOST_TOOLS {
+            return Err("there are too many");
+        }
+        if self.tools.iter().any(|other| other.name == name) {
+            return Err("there is another of this name");
+        }
+        let schema = tool.get("inputSchema").and_then(Value::as_object).ok_or("it has no schema")?;
+        if is_deeper(tool, SCHEMA_LIMIT_DEPTH) {
+            return Err("its schema is too deep");
+        }
+        if serde_json::to_string(schema).map_or(usize::MAX, |text| text.len()) > SCHEMA_LIMIT_BYTES {
+            return Err("its schema is too large");
+        }
+        let text = |key: &str| tool.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+        let description = text("description").or_else(|| text("title")).unwrap_or_default();
+        let hint = |key: &str| tool.pointer(&format!("/annotations/{key}")) == Some(&Value::Bool(true));
+        Ok(OfferedTool {
+            name: name.to_owned(),
+            description: cut(description.to_owned(), DESCRIPTION_LIMIT_CHARS),
+            schema: schema.clone(),
+            read_only: hint("readOnlyHint"),
+            idempotent: hint("idempotentHint"),
+        })
+    }
+
+    /// The tools, and what is wrong with the list, in a sentence.
+    pub(crate) fn finish(mut self, only: &[String]) -> (Arc<[OfferedTool]>, Option<String>) {
+        for wanted in only {
+            if !self.tools.iter().any(|tool| tool.name == *wanted) {
+                self.leave_out(format!("“{}” (the server does not offer it)", line(wanted, 60)));
+            }
+        }
+        let more = self.left_out_count - self.left_out.len();
+        let problem = (self.left_out_count > 0).then(|| {
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!("Left out: {}{more}.", self.left_out.join(", "))
+        });
+        (self.tools.into(), problem)
+    }
+}
+
+fn is_deeper(value: &Value, limit: usize) -> bool {
+    match value {
+        Value::Array(items) => limit == 0 || items.iter().any(|item| is_deeper(item, limit - 1)),
+        Value::Object(fields) => limit == 0 || fields.values().any(|field| is_deeper(field, limit - 1)),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(page: Value, only: &[&str]) -> (Vec<String>, String) {
+        let only: Vec<String> = only.iter().map(|name| (*name).to_owned()).collect();
+        let mut offer = Offer::default();
+        offer.push_page(page.as_array().unwrap(), &only);
+        let (tools, problem) = offer.finish(&only);
+        (tools.iter().map(|tool| tool.name.clone()).collect(), problem.unwrap_or_default())
+    }
+
+    #[test]
+    fn good_tools_are_taken_and_bad_ones_named() {
+        let deep = (0..50).fold(json!({}), |inner, _| json!({ "a": inner }));
+        let (names, problem) = check(
+            json!([
+                { "name": "a", "inputSchema": { "type": "object" } },
+                { "name": "a", "inputSchema": { "type": "object" } },
+                { "name": "b" },
+                { "name": "c\n", "inputSchema": {} },
+                { "name": "d", "inputSchema": deep },
+                { "name": "e", "inputSchema": { "x": "y".repeat(40_000) } },
+                7,
+            ]),
+            &[],
+        );
+        assert_eq!(names, ["a"]);
+        assert_eq!(
+            problem,
+            "Left out: “a” (there is another of this name), “b” (it has no schema), “c” (its name is not one), “d” (its \
+             schema is too deep), “e” (its schema is too large) and 1 more."
+        );
+    }
+
+    #[test]
+    fn only_what_is_wanted_and_not_too_many() {
+        let tool = |name: String| json!({ "name": name, "inputSchema": {} });
+        let many: Vec<Value> = (0..1000).map(|n| tool(n.to_string())).collect();
+        let (names, problem) = check(Value::Array(many.clone()), &[]);
+        assert_eq!(names.len(), MOST_TOOLS);
+        assert!(problem.ends_with("and 795 more."), "{problem}");
+        let (names, problem) = check(Value::Array(many), &["7", "x"]);
+        assert_eq!(names, ["7"]);
+        assert_eq!(problem, "Left out: “x” (the server does not offer it).");
+    }
+
+    #[test]
+    fn hints_and_words_are_read() {
+        let page = json!([{
+            "name": "a", "title": "T", "inputSchema": {}, "annotations": { "readOnlyHint": true, "idempotentHint": "yes" },
+        }]);
+        let mut offer = Offer::default();
+        offer.push_page(page.as_array().unwrap(), &[]);
+        let (tools, problem) = offer.finish(&[]);
+        assert_eq!(
+            (tools[0].description.as_str(), tools[0].read_only, tools[0].idempotent),
+            ("T", true, false)
+        );
+        assert_eq!(problem, None);
+    }
+}

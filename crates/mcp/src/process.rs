@@ -1,0 +1,158 @@
+//! A server that is a program of this machine: started in a process group of its own, spoken to over its standard input
+//! and output, and killed with everything that it started.
+
+use std::{
+    io,
+    process::Stdio,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use rmcp::{
+    RoleClient,
+    service::{RxJsonRpcMessage, TxJsonRpcMessage},
+    transport::{Transport, async_rw::AsyncRwTransport},
+};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt},
+    process::{Child, ChildStdin, ChildStdout, Command},
+    time::timeout,
+};
+use tokio_util::task::TaskTracker;
+
+use crate::{connection::MESSAGE_LIMIT_BYTES, definition::Program, words::line};
+
+/// How long a program may take to end once its input is closed.
+const GRACE: Duration = Duration::from_secs(1);
+/// Longest line of its standard error that is logged, bytes.
+const LOG_LINE_LIMIT_BYTES: usize = 2_000;
+
+/// The last line that a program wrote to its standard error: often why it ended.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LastWords(Arc<Mutex<String>>);
+
+impl LastWords {
+    pub(crate) fn get(&self) -> String {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set(&self, words: String) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = words;
+    }
+}
+
+/// A running program and the messages to and from it.
+pub(crate) struct ProgramTransport {
+    messages: AsyncRwTransport<RoleClient, ChildStdout, ChildStdin>,
+    group: Group,
+}
+
+/// Starts the program. `server` is its name in the log.
+pub(crate) fn start(
+    program: &Program,
+    server: &str,
+    tasks: &TaskTracker,
+) -> io::Result<(ProgramTransport, LastWords)> {
+    let mut command = Command::new(&program.command);
+    command.args(&program.arguments).env_clear().envs(program.environment.iter().cloned());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    if let Some(folder) = &program.folder {
+        command.current_dir(folder);
+    }
+    #[cfg(unix)]
+    command.process_group(0);
+    let mut child = command.spawn()?;
+    let missing = || io::Error::other("a pipe is missing");
+    let (input, output) = (child.stdin.take(), child.stdout.take());
+    let (input, output) = (input.ok_or_else(missing)?, output.ok_or_else(missing)?);
+    let last_words = LastWords::default();
+    if let Some(errors) = child.stderr.take() {
+        tasks.spawn(log_lines(errors, server.to_owned(), last_words.clone()));
+    }
+    let messages = AsyncRwTransport::new(output, input).with_max_line_length(MESSAGE_LIMIT_BYTES);
+    Ok((ProgramTransport { messages, group: Group::of(child) }, last_words))
+}
+
+impl Transport<RoleClient> for ProgramTransport {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
+        self.messages.send(message)
+    }
+
+    fn receive(&mut self) -> impl Future<Output = Option<RxJsonRpcMessage<RoleClient>>> + Send {
+        self.messages.receive()
+    }
+
+    async fn close(&mut self) -> Result<(), io::Error> {
+        // Closing its input is how a program is told to end.
+        let _ = timeout(GRACE, self.messages.close()).await;
+        let _ = timeout(GRACE, self.group.child.wait()).await;
+        self.group.kill();
+        Ok(())
+    }
+}
+
+/// The program with all that it started. Dropping it kills them.
+struct Group {
+    child: Child,
+    /// The group's number, which is the program's own; nothing once it was killed.
+    #[cfg(unix)]
+    id: Option<rustix::process::Pid>,
+}
+
+impl Group {
+    fn of(child: Child) -> Self {
+        #[cfg(unix)]
+        let id = child.id().and_then(|id| rustix::process::Pid::from_raw(i32::try_from(id).ok()?));
+        Self {
+            child,
+            #[cfg(unix)]
+            id,
+        }
+    }
+
+    fn kill(&mut self) {
+        #[cfg(unix)]
+        if let Some(id) = self.id.take() {
+            // An error means that nobody of it is left.
+            let _ = rustix::process::kill_process_group(id, rustix::process::Signal::KILL);
+        }
+        let _ = self.child.start_kill();
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Logs what the program writes to its standard error, line by line, as long as it writes.
+async fn log_lines(mut errors: impl AsyncRead + Unpin, server: String, last_words: LastWords) {
+    let (mut buffer, mut pending) = ([0; 4096], Vec::new());
+    loop {
+        let count = match errors.read(&mut buffer).await {
+            Ok(0) | Err(_) => return,
+            Ok(count) => count,
+        };
+        for &byte in buffer.get(..count).unwrap_or_default() {
+            if byte != b'\n' {
+                // The rest of a longer line is dropped.
+                if pending.len() < LOG_LINE_LIMIT_BYTES {
+                    pending.push(byte);
+                }
+                continue;
+            }
+            let words = line(&String::from_utf8_lossy(&pending), LOG_LINE_LIMIT_BYTES);
+            pending.clear();
+            if !words.is_empty() {
+                tracing::debug!(server, "{words}");
+                last_words.set(words);
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! A server as the program sees it: connected again and again as long as we run, with the tools it offers now.
+
+use std::{sync::Arc, time::Duration};
+
+use serde_json::{Map, Value};
+use tokio::{
+    sync::{Notify, watch},
+    time::{Instant, sleep, timeout},
+};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{
+    call::{Call, CallError},
+    connection::{Connection, Link, connect, with_last_words},
+    definition::Definition,
+    offer::OfferedTool,
+};
+
+/// How long to wait before the second try to connect; doubles with each further one.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// A connection that held for this long was a good one: the next pause is the first again.
+const GOOD_CONNECTION: Duration = Duration::from_secs(30);
+/// How often an idle server is asked whether it is there.
+const PING_EVERY: Duration = Duration::from_secs(60);
+/// A server that changes its list often is asked for it this often at most.
+const LIST_PAUSE: Duration = Duration::from_millis(200);
+const CLOSE_LIMIT: Duration = Duration::from_secs(4);
+
+/// How it stands with a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// Being connected, for the first time or just after the connection was lost.
+    Connecting,
+    /// It works.
+    Connected,
+    /// It could not be connected; tried again later.
+    Down,
+}
+
+/// How it stands with a server, and what it offers.
+#[derive(Clone)]
+pub struct Status {
+    /// Whether it can be used.
+    pub state: State,
+    /// What is wrong, in sentences for the administrator. A server may work and have something wrong.
+    pub problem: Option<String>,
+    /// Its tools; none unless it is connected.
+    pub tools: Arc<[OfferedTool]>,
+    link: Option<Link>,
+}
+
+impl std::fmt::Debug for Status {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Status")
+            .field("state", &self.state)
+            .field("problem", &self.problem)
+            .finish_non_exhaustive()
+    }
+}
+
+/// One MCP server.
+#[derive(Debug)]
+pub struct Server {
+    definition: Definition,
+    status: watch::Sender<Status>,
+    /// A call has met a broken connection.
+    doubt: Notify,
+    tasks: TaskTracker,
+}
+
+impl Server {
+    /// Begins to connect to the server, and goes on with it in a task of `tasks` until `stopping`.
+    #[must_use]
+    pub fn start(definition: Definition, tasks: &TaskTracker, stopping: CancellationToken) -> Arc<Self> {
+        let status = Status { state: State::Connecting, problem: None, tools: Arc::new([]), link: None };
+        let (status, _) = watch::channel(status);
+        let server = Arc::new(Self { definition, status, doubt: Notify::new(), tasks: tasks.clone() });
+        tasks.spawn(Arc::clone(&server).supervise(stopping));
+        server
+    }
+
+    /// What it was defined as.
+    #[must_use]
+    pub fn definition(&self) -> &Definition {
+        &self.definition
+    }
+
+    /// How it stands now.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        self.status.borrow().clone()
+    }
+
+    /// How it stands once it has been tried, or after `limit`.
+    pub async fn tried(&self, limit: Duration) -> Status {
+        self.status_when(limit, |status| status.state != State::Connecting).await
+    }
+
+    /// How it stands once it is connected, or after `limit`.
+    pub async fn connected(&self, limit: Duration) -> Status {
+        self.status_when(limit, |status| status.state == State::Connected).await
+    }
+
+    async fn status_when(&self, limit: Duration, is_it: impl FnMut(&Status) -> bool) -> Status {
+        let mut status = self.status.subscribe();
+        let _ = timeout(limit, status.wait_for(is_it)).await;
+        self.status()
+    }
+
+    /// Calls a tool by its own name. `asker` says whose call it is: where the server asks something and does not say for
+    /// which call, calls with the same `asker` may get each other's questions, and no others do.
+    ///
+    /// # Errors
+    /// Where the server is not connected.
+    pub async fn call(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+        asker: String,
+    ) -> Result<Call, CallError> {
+        let link = self.status.borrow().link.clone();
+        let link = link.ok_or_else(|| CallError::NotConnected(self.definition.name.clone()))?;
+        let (silence, tasks) = (self.definition.call_timeout, self.tasks.clone());
+        Call::send(&link, tool, arguments, asker, silence, tasks).await
+    }
+
+    /// Says that a call has met a broken connection, so that the server is asked at once whether it is there.
+    pub fn doubt(&self) {
+        self.doubt.notify_one();
+    }
+
+    async fn supervise(self: Arc<Self>, stopping: CancellationToken) {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let began = Instant::now();
+            let connected = tokio::select! {
+                () = stopping.cancelled() => return,
+                connected = connect(&self.definition, &self.tasks) => connected,
+            };
+            let ended = match connected {
+                Ok(connection) => self.keep(connection, &stopping).await,
+                Err(problem) => Some((State::Down, problem)),
+            };
+            let Some((state, problem)) = ended else { return };
+            if began.elapsed() >= GOOD_CONNECTION {
+                pause = FIRST_PAUSE;
+            }
+            // One that was just lost is tried again at once, so it is not down yet.
+            let first_loss = state == State::Connecting && pause == FIRST_PAUSE;
+            let state = if first_loss { State::Connecting } else { State::Down };
+            let problem = self.definition.redact(&problem);
+            tracing::warn!(server = self.definition.name, problem, "an MCP server is not connected");
+            self.set(state, Some(problem), Arc::new([]), None);
+            tokio::select! {
+                () = stopping.cancelled() => return,
+                () = sleep(if first_loss { Duration::ZERO } else { pause }) => {}
+            }
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// Keeps the connection until it breaks; returns what is wrong then, and nothing where we are stopping.
+    async fn keep(&self, connection: Connection, stopping: &CancellationToken) -> Option<(State, String)> {
+        let (link, last_words) = (connection.link(), connection.last_words.clone());
+        let close = connection.service.cancellation_token();
+        let mut closed = std::pin::pin!(connection.service.waiting());
+        let ended = tokio::select! {
+            () = stopping.cancelled() => None,
+            _ = &mut closed => {
+                let lost = with_last_words("The server ended the connection.".to_owned(), &last_words);
+                link.handler.ended.cancel();
+                return Some((State::Connecting, lost));
+            }
+            problem = self.watch(&link) => Some(problem),
+        };
+        link.handler.ended.cancel();
+        close.cancel();
+        // Programs get their time to end; what is left is killed.
+        let _ = timeout(CLOSE_LIMIT, closed).await;
+        ended
+    }
+
+    /// Keeps the list of tools, and asks whether the server is there. Returns what went wrong.
+    async fn watch(&self, link: &Link) -> (State, String) {
+        let mut was_listed = false;
+        loop {
+            match link.tools(&self.definition.only).await {
+                Ok((tools, problem)) => {
+                    let count = tools.len();
+                    tracing::info!(
+                        server = self.definition.name,
+                        tools = count,
+                        "an MCP server is connected"
+                    );
+                    if let Some(problem) = &problem {
+                        tracing::warn!(server = self.definition.name, problem, "not all tools can be used");
+                    }
+                    self.set(State::Connected, problem, tools, Some(link.clone()));
+                    was_listed = true;
+                }
+                Err(problem) if was_listed => return (State::Connecting, problem),
+                Err(problem) => return (State::Down, problem),
+            }
+            if let Err(problem) = self.until_changed(link).await {
+                return (State::Connecting, problem);
+            }
+            sleep(LIST_PAUSE).await;
+        }
+    }
+
+    async fn until_changed(&self, link: &Link) -> Result<(), String> {
+        loop {
+            tokio::select! {
+                () = link.handler.changed.notified() => return Ok(()),
+                () = self.doubt.notified() => link.ping().await?,
+                () = sleep(PING_EVERY) => {
+                    // A server with one thread cannot answer while it works.
+                    if link.handler.calls.is_empty() {
+                        link.ping().await?;
+                    }
+                }
+            }
+        }
+    }
+
+    fn set(&self, state: State, problem: Option<String>, tools: Arc<[OfferedTool]>, link: Option<Link>) {
+        self.status.send_replace(Status { state, problem, tools, link });
+    }
+}
