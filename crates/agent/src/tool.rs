@@ -76,6 +76,12 @@ impl ToolContext {
         &self.agent.run.workspace
     }
 
+    /// A number that no other run of this process has while this one goes on.
+    #[must_use]
+    pub fn run_number(&self) -> usize {
+        Arc::as_ptr(&self.agent.run).addr()
+    }
+
     /// Tells something to the log.
     pub async fn emit(&self, body: EventBody) {
         self.agent.emitter.emit(body).await;
@@ -153,6 +159,12 @@ impl Tool {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.spec.name
+    }
+
+    /// What the model is told that it does.
+    #[must_use]
+    pub fn description(&self) -> &str {
+        &self.spec.description
     }
 
     /// What the loop has to know about it.

@@ -36,8 +36,11 @@ impl HttpClient {
         Ok(Self(Arc::new(Clients { local, remote: OnceLock::new() })))
     }
 
-    /// The client to use for `url`.
-    pub(crate) fn for_url(&self, url: &Url) -> Result<&Client, HttpClientError> {
+    /// The client to use for `url`. It follows no redirects.
+    ///
+    /// # Errors
+    /// Where the TLS library cannot be set up.
+    pub fn for_url(&self, url: &Url) -> Result<&Client, HttpClientError> {
         if url.scheme() == "http" && is_this_machine(url) {
             return Ok(&self.0.local);
         }

@@ -25,6 +25,8 @@ const GOOD_CONNECTION: Duration = Duration::from_secs(30);
 const PING_EVERY: Duration = Duration::from_secs(60);
 /// A server that changes its list often is asked for it this often at most.
 const LIST_PAUSE: Duration = Duration::from_millis(200);
+/// How long a call waits for a connection that was just lost.
+const COME_BACK_LIMIT: Duration = Duration::from_secs(10);
 const CLOSE_LIMIT: Duration = Duration::from_secs(4);
 
 /// How it stands with a server.
@@ -112,14 +114,14 @@ impl Server {
     /// which call, calls with the same `asker` may get each other's questions, and no others do.
     ///
     /// # Errors
-    /// Where the server is not connected.
+    /// Where the server is not connected, and does not come back within ten seconds.
     pub async fn call(
         &self,
         tool: &str,
         arguments: Map<String, Value>,
         asker: String,
     ) -> Result<Call, CallError> {
-        let link = self.status.borrow().link.clone();
+        let link = self.tried(COME_BACK_LIMIT).await.link;
         let link = link.ok_or_else(|| CallError::NotConnected(self.definition.name.clone()))?;
         let (silence, tasks) = (self.definition.call_timeout, self.tasks.clone());
         Call::send(&link, tool, arguments, asker, silence, tasks).await

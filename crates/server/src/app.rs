@@ -20,6 +20,7 @@ use crate::{
     clock::Clock,
     config::{Auth, Config},
     error::ApiError,
+    mcp_servers::McpServers,
     models::Models,
     programs::{self, ProgramsHere},
     runs::Runs,
@@ -47,6 +48,8 @@ pub struct App {
     pub agents: Agents,
     /// Whether they can run programs.
     pub programs: ProgramsHere,
+    /// Servers whose tools agents get.
+    pub mcp_servers: McpServers,
     /// Password hashing.
     pub passwords: Passwords,
     /// Slows down password guessing.
@@ -80,11 +83,14 @@ impl App {
         let data_lock = hold_data_dir(&config.data_dir).await?;
         let store = Store::open(&config.database_url).await.context("cannot open the database")?;
         let sealer = Sealer::open(&config.data_dir)?;
-        let models = Models::open(&config, store.clone(), sealer, HttpClient::new()?, tour).await?;
+        let http = HttpClient::new()?;
+        let models = Models::open(&config, store.clone(), sealer, http.clone(), tour).await?;
         let needs_token = config.auth == Auth::Password && config.reachable_by_others();
         let setup_token =
             if needs_token && !store.has_users().await? { Some(random_token("")?) } else { None };
         let runs = Runs::new(store.clone(), clock.clone());
+        let (stopping, tasks) = (CancellationToken::new(), TaskTracker::new());
+        let mcp_servers = McpServers::start(&config.mcp_servers, &http, &tasks, &stopping)?;
         let app = Arc::new(Self {
             config,
             store,
@@ -93,10 +99,11 @@ impl App {
             runs,
             agents,
             programs: ProgramsHere::default(),
+            mcp_servers,
             passwords: Passwords::default(),
             backoff: Backoff::default(),
-            stopping: CancellationToken::new(),
-            tasks: TaskTracker::new(),
+            stopping,
+            tasks,
             setup_token,
             key_use: KeyUse::default(),
             known_keys: KnownKeys::default(),

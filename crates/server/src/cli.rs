@@ -214,6 +214,9 @@ fn raise_file_limit() {
     }
 }
 
+/// The name of the MCP library in the log.
+const MCP_LIBRARY: &str = "rmcp";
+
 fn start_logging(config: &Config) -> anyhow::Result<()> {
     use tracing_subscriber::{Layer, filter::Targets, fmt, layer::SubscriberExt, util::SubscriberInitExt};
     let filter: Targets = config
@@ -221,6 +224,11 @@ fn start_logging(config: &Config) -> anyhow::Result<()> {
         .level
         .parse()
         .with_context(|| format!("log.level “{}” is no level such as info", config.log.level))?;
+    // The MCP library tells every message; where it is not named, its warnings are enough.
+    let filter = match config.log.level.contains(MCP_LIBRARY) {
+        true => filter,
+        false => filter.with_target(MCP_LIBRARY, tracing::Level::WARN),
+    };
     let layer = fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
     let layer = match config.log.format {
         LogFormat::Text => layer.boxed(),

@@ -2,6 +2,7 @@
 //! settings in one step. Nothing else reads the environment.
 
 mod layers;
+mod mcp_servers;
 
 use std::{
     collections::BTreeMap,
@@ -17,6 +18,7 @@ use serde::Deserialize;
 use toml::Table;
 
 pub use layers::DEFAULTS;
+pub use mcp_servers::{Approval, McpServer, McpWay};
 
 /// The environment, as it was when the program started.
 pub type Environment = BTreeMap<String, String>;
@@ -73,6 +75,8 @@ pub struct Config {
     pub log: Log,
     /// The model server that `OPENAI_API_BASE_URL` and `OPENAI_API_KEY` name.
     pub environment_connection: Option<EnvironmentConnection>,
+    /// The MCP servers whose tools agents get.
+    pub mcp_servers: Vec<McpServer>,
     /// What is odd but not wrong, in sentences for the log.
     pub warnings: Vec<String>,
 }
@@ -185,6 +189,8 @@ struct Raw {
     limits: RawLimits,
     model_timeouts: RawTimeouts,
     log: Log,
+    #[serde(default)]
+    mcp_servers: Vec<mcp_servers::RawMcpServer>,
 }
 
 #[derive(Deserialize)]
@@ -305,6 +311,7 @@ impl Raw {
             idle_timeout: timeout("idle_seconds", self.model_timeouts.idle_seconds)?,
             log: self.log,
             environment_connection: environment_connection(environment)?,
+            mcp_servers: mcp_servers::check(self.mcp_servers, environment)?,
             warnings,
         };
         anyhow::ensure!(

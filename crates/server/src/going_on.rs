@@ -13,6 +13,7 @@ use store::Run;
 use crate::{
     app::App,
     error::ApiError,
+    mcp_servers::RunIs,
     models::ResolvedModel,
     runs::{LogSoFar, NewLiveRun},
     turns::{Work, Worker},
@@ -140,6 +141,10 @@ impl App {
         let (work, workspace) = kept.work(history, model);
         let mut request = self.request(run.owner, work, workspace, run.chat, run.message).await?;
         request.past = past;
+        if request.late_tools.is_some() {
+            // It needs the tools that it had.
+            request.late_tools = self.mcp_servers.late_tools(RunIs::GoingOn);
+        }
         tracing::info!(run = %run.id, "going on with a run of before the restart");
         self.runs.go_on(NewLiveRun { run: run.id, owner: run.owner, title, request }, so_far);
         Ok(true)

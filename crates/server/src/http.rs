@@ -13,6 +13,7 @@ mod files;
 mod health;
 mod inbox;
 mod keys;
+mod mcp_servers;
 mod messages;
 mod models;
 mod openai;
@@ -80,7 +81,9 @@ pub fn table() -> Vec<Route> {
         post(Admin, "/api/v1/connections/{connection}/refresh", connections::refresh),
         patch(Admin, "/api/v1/connections/{connection}", connections::change),
         delete(Admin, "/api/v1/connections/{connection}", connections::delete),
+        // What agents can do beside their own tools
         get(User, "/api/v1/programs", programs::get),
+        get(Admin, "/api/v1/mcp-servers", mcp_servers::list),
         // Chats
         get(User, "/api/v1/chats", chats::list),
         post(User, "/api/v1/chats", chats::create),

@@ -14,6 +14,7 @@ mod going_on;
 pub mod handed_over;
 pub mod http;
 pub mod listen;
+pub mod mcp_servers;
 pub mod models;
 pub mod programs;
 pub mod runs;

@@ -11,6 +11,7 @@ use store::{Chat, ChatMessage, NewRun, NewTurn, StoreError};
 use crate::{
     app::App,
     error::ApiError,
+    mcp_servers::RunIs,
     models::{ResolvedModel, TOUR},
     runs::NewLiveRun,
 };
@@ -306,10 +307,13 @@ impl App {
         chat: Option<ChatId>,
         message: Option<MessageId>,
     ) -> Result<RunRequest, StoreError> {
-        let agents = match worker {
-            Worker::Agent if model.id == TOUR => tour::agents(&self.agents),
-            Worker::Agent => self.programs.agents().unwrap_or(&self.agents).clone(),
-            Worker::Model => Agents::none(),
+        let (agents, late_tools) = match worker {
+            Worker::Agent if model.id == TOUR => (tour::agents(&self.agents), None),
+            Worker::Agent => {
+                let agents = self.programs.agents().unwrap_or(&self.agents);
+                (agents.clone(), self.mcp_servers.late_tools(RunIs::New))
+            }
+            Worker::Model => (Agents::none(), None),
         };
         let settings = ModelSettings {
             tool_mode: model.tool_mode,
@@ -322,7 +326,7 @@ impl App {
             chat,
             message,
             agents,
-            late_tools: None,
+            late_tools,
             client_tools,
             model: model.model,
             settings,

@@ -16,6 +16,9 @@ pub const DEFAULTS: &str = include_str!("../../../../config.example.toml");
 /// Variables with our prefix that are not settings of the file.
 const OTHER_VARIABLES: [&str; 2] = ["GLASSHOUSE_CONFIG", "GLASSHOUSE_BUILD_WEB"];
 
+/// Settings that only the file has, so that no default lists them.
+const ONLY_IN_FILE: [&str; 1] = ["mcp_servers"];
+
 pub(super) fn defaults() -> anyhow::Result<Table> {
     toml::from_str(DEFAULTS).context("the compiled-in configuration is broken")
 }
@@ -62,6 +65,7 @@ fn unknown_settings(known: &Table, file: &Table, prefix: &str) -> Vec<String> {
                 unknown.extend(unknown_settings(known, inner, &format!("{prefix}{name}.")));
             }
             (Some(_), _) => {}
+            (None, _) if prefix.is_empty() && ONLY_IN_FILE.contains(&name.as_str()) => {}
             (None, _) => unknown.push(format!("“{prefix}{name}”")),
         }
     }

@@ -74,10 +74,63 @@ fn refusals_name_the_setting() {
         ("[limits]\nusd = -1.0", "limits.usd"),
         ("[model_timeouts]\nidle_seconds = 0", "idle_seconds"),
         ("= 5", "not valid TOML"),
+        ("mcp_servers = 5", "mcp_servers"),
+        ("[limits]\nmcp_servers = []", "there is no setting “limits.mcp_servers”"),
+        ("[[mcp_servers]]\ncommand = \"x\"", "name"),
+        ("[[mcp_servers]]\nname = \"a b\"\ncommand = \"x\"", "mcp_servers.name is “a b”"),
+        ("[[mcp_servers]]\nname = \"a__b\"\ncommand = \"x\"", "mcp_servers.name is “a__b”"),
+        ("[[mcp_servers]]\nname = \"a\"", "“a”: give it either a command or a url"),
+        ("[[mcp_servers]]\nname = \"a\"\nurl = \"http://x/\"\ncommand = \"x\"", "either a command or a url"),
+        ("[[mcp_servers]]\nname = \"a\"\nurl = \"file:///x\"", "url is no address"),
+        ("[[mcp_servers]]\nname = \"a\"\nurl = \"http://a:b@x/\"", "a user or a password"),
+        ("[[mcp_servers]]\nname = \"a\"\nurl = \"http://x/\"\nargs = [\"y\"]", "go with command"),
+        ("[[mcp_servers]]\nname = \"a\"\nurl = \"http://x/\"\nheaders = { \"a b\" = \"c\" }", "“a b”"),
+        ("[[mcp_servers]]\nname = \"a\"\nurl = \"http://x/\"\nheaders = { Accept = \"c\" }", "sets itself"),
+        ("[[mcp_servers]]\nname = \"a\"\nurl = \"http://x/\"\nheaders = { a = \"b\\nc\" }", "headers.a"),
+        ("[[mcp_servers]]\nname = \"a\"\ncommand = \"x\"\nenv = { K = \"${NO_KEY}\" }", "variable NO_KEY"),
+        ("[[mcp_servers]]\nname = \"a\"\ncommand = \"x\"\nenv = { K = \"${NO\" }", "without its “}”"),
+        ("[[mcp_servers]]\nname = \"a\"\ncommand = \"x\"\nfolder = \"here\"", "folder is “here”"),
+        ("[[mcp_servers]]\nname = \"a\"\ncommand = \"x\"\nheaders = {}", "goes with url"),
+        ("[[mcp_servers]]\nname = \"a\"\ncommand = \"x\"\napproval = \"maybe\"", "approval"),
+        ("[[mcp_servers]]\nname = \"a\"\ncommand = \"x\"\ntimeout_seconds = 0", "timeout_seconds"),
+        ("[[mcp_servers]]\nname = \"a\"\ncommand = \"x\"\ncolour = 1", "colour"),
+        (
+            "[[mcp_servers]]\nname = \"a\"\ncommand = \"x\"\n[[mcp_servers]]\nname = \"a\"\ncommand = \"y\"",
+            "two",
+        ),
     ] {
         let error = load_file(file).unwrap_err();
         assert!(error.contains(words), "{file}: {error}");
     }
+}
+
+#[test]
+fn mcp_servers_are_read_with_keys_from_the_environment() {
+    let file = "[[mcp_servers]]\nname = \"files\"\ncommand = \"npx\"\nargs = [\"-y\"]\nenv = { K = \"a-${KEY}\" }\n\
+                [[mcp_servers]]\nname = \"web\"\nurl = \"https://x.example/mcp\"\napproval = \"never\"\n\
+                headers = { Authorization = \"Bearer ${KEY}\" }";
+    let dir = std::env::temp_dir().join(format!("glasshouse-config-{}", domain::RunId::generate()));
+    std::fs::create_dir_all(&dir).unwrap();
+    std::fs::write(dir.join("glasshouse.toml"), file).unwrap();
+    let flags = Flags { data_dir: Some(dir.clone()), ..Flags::default() };
+    let config = load(&flags, &[("KEY", "s3cret"), ("PATH", "/bin"), ("OTHER", "x")]).unwrap();
+    std::fs::remove_dir_all(dir).unwrap();
+    assert!(!format!("{config:?}").contains("s3cret"));
+    let [files, web] = config.mcp_servers.as_slice() else { panic!("two servers") };
+    let McpWay::Command { environment, .. } = &files.way else { panic!("a command") };
+    let environment: Vec<_> =
+        environment.iter().map(|(name, value)| (name.as_str(), value.reveal())).collect();
+    assert_eq!(environment, [("HOME", "/nonexistent/home"), ("K", "a-s3cret"), ("PATH", "/bin")]);
+    let McpWay::Url { headers, .. } = &web.way else { panic!("an address") };
+    assert_eq!(headers[0].1.reveal(), "Bearer s3cret");
+    assert_eq!((files.approval, web.approval), (Approval::Auto, Approval::Never));
+}
+
+#[test]
+fn mcp_servers_cannot_come_from_the_environment() {
+    let config = load(&Flags::default(), &[("GLASSHOUSE_MCP_SERVERS", "x")]).unwrap();
+    assert!(config.mcp_servers.is_empty());
+    assert!(config.warnings[0].contains("GLASSHOUSE_MCP_SERVERS"), "{:?}", config.warnings);
 }
 
 #[test]

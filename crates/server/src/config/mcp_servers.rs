@@ -1,0 +1,213 @@
+//! `[[mcp_servers]]`: the MCP servers whose tools agents get. They stand in the file only, never in the environment, as a
+//! command that is run here must be an administrator's own.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+    time::Duration,
+};
+
+use axum::http::{HeaderName, HeaderValue};
+use llm::Secret;
+use serde::Deserialize;
+
+use super::Environment;
+
+/// Longest name: it is the first part of the names of tools, which models take up to 64 characters of.
+const NAME_LIMIT: usize = 32;
+/// What a program gets of our environment without being told.
+const USUAL_VARIABLES: [&str; 3] = ["HOME", "LANG", "PATH"];
+/// Headers that the protocol sets itself.
+const OWN_HEADERS: [&str; 4] = ["accept", "content-type", "last-event-id", "mcp-session-id"];
+
+/// One server, checked.
+#[derive(Debug, Clone)]
+pub struct McpServer {
+    /// The first part of its tools' names.
+    pub name: String,
+    /// How it is reached.
+    pub way: McpWay,
+    /// Which of its tools wait for a person's consent.
+    pub approval: Approval,
+    /// The only tools to take; empty takes all.
+    pub tools: Vec<String>,
+    /// How long a call may go without a sign of life.
+    pub call_timeout: Duration,
+}
+
+/// How a server is reached.
+#[derive(Debug, Clone)]
+pub enum McpWay {
+    /// A program to start.
+    Command {
+        /// Its name or path.
+        command: String,
+        /// Its arguments.
+        arguments: Vec<String>,
+        /// All of its environment.
+        environment: Vec<(String, Secret)>,
+        /// Where it runs; nothing means where we do.
+        folder: Option<PathBuf>,
+    },
+    /// An address.
+    Url {
+        /// `http` or `https`.
+        url: reqwest::Url,
+        /// Sent with every request.
+        headers: Vec<(String, Secret)>,
+    },
+}
+
+/// Which tools wait for a person's consent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Approval {
+    /// Those that the server does not mark as reading only.
+    #[default]
+    Auto,
+    /// All.
+    Always,
+    /// None.
+    Never,
+}
+
+/// As it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawMcpServer {
+    name: String,
+    command: Option<String>,
+    args: Option<Vec<String>>,
+    env: Option<BTreeMap<String, String>>,
+    folder: Option<PathBuf>,
+    url: Option<String>,
+    headers: Option<BTreeMap<String, String>>,
+    #[serde(default)]
+    approval: Approval,
+    #[serde(default)]
+    tools: Vec<String>,
+    #[serde(default = "usual_timeout")]
+    timeout_seconds: u64,
+}
+
+fn usual_timeout() -> u64 {
+    120
+}
+
+pub(super) fn check(raw: Vec<RawMcpServer>, environment: &Environment) -> anyhow::Result<Vec<McpServer>> {
+    let mut names = BTreeSet::new();
+    let mut servers = Vec::new();
+    for raw in raw {
+        let server = raw.check(environment)?;
+        anyhow::ensure!(
+            names.insert(server.name.clone()),
+            "mcp_servers: there are two of the name “{}”",
+            server.name
+        );
+        servers.push(server);
+    }
+    Ok(servers)
+}
+
+impl RawMcpServer {
+    fn check(self, environment: &Environment) -> anyhow::Result<McpServer> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        let name = self.name.clone();
+        anyhow::ensure!(
+            (1..=NAME_LIMIT).contains(&name.len()) && name.chars().all(plain) && !name.contains("__"),
+            "mcp_servers.name is “{name}”, but must be 1 to {NAME_LIMIT} letters, digits, “-” and single “_”"
+        );
+        anyhow::ensure!(
+            (1..=86_400).contains(&self.timeout_seconds),
+            "mcp_servers “{name}”: timeout_seconds must be 1 to 86400"
+        );
+        let (approval, tools) = (self.approval, self.tools.clone());
+        let call_timeout = Duration::from_secs(self.timeout_seconds);
+        let way = self.way(environment).map_err(|error| anyhow::anyhow!("mcp_servers “{name}”: {error}"))?;
+        Ok(McpServer { name, way, approval, tools, call_timeout })
+    }
+
+    fn way(self, environment: &Environment) -> anyhow::Result<McpWay> {
+        match (self.command, self.url) {
+            (Some(command), None) => {
+                anyhow::ensure!(self.headers.is_none(), "headers goes with url, not with command");
+                anyhow::ensure!(!command.trim().is_empty(), "command is empty");
+                let folder = self.folder;
+                if let Some(folder) = folder.as_ref().filter(|folder| !folder.is_absolute()) {
+                    anyhow::bail!("folder is “{}”, but must be a whole path from the root", folder.display());
+                }
+                let mut all = BTreeMap::new();
+                for name in USUAL_VARIABLES {
+                    all.extend(environment.get(name).map(|value| (name.to_owned(), Secret::new(value))));
+                }
+                all.extend(filled_in("env", self.env.unwrap_or_default(), environment)?);
+                if let Some(bad) = all.keys().find(|name| name.is_empty() || name.contains(['=', '\0'])) {
+                    anyhow::bail!("env has “{bad}”, which is no name of a variable");
+                }
+                let environment = all.into_iter().collect();
+                Ok(McpWay::Command { command, arguments: self.args.unwrap_or_default(), environment, folder })
+            }
+            (None, Some(url)) => {
+                let alone = self.args.is_none() && self.env.is_none() && self.folder.is_none();
+                anyhow::ensure!(alone, "args, env and folder go with command, not with url");
+                let headers = filled_in("headers", self.headers.unwrap_or_default(), environment)?;
+                headers.iter().try_for_each(check_header)?;
+                Ok(McpWay::Url { url: parse_url(&url)?, headers })
+            }
+            _ => anyhow::bail!("give it either a command or a url"),
+        }
+    }
+}
+
+fn parse_url(text: &str) -> anyhow::Result<reqwest::Url> {
+    let url: Option<reqwest::Url> = text.parse().ok();
+    let url = url.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    let url = url.ok_or_else(|| anyhow::anyhow!("url is no address such as https://example.org/mcp"))?;
+    anyhow::ensure!(
+        url.username().is_empty() && url.password().is_none(),
+        "url has a user or a password in it: send them in headers"
+    );
+    Ok(url)
+}
+
+fn check_header((name, value): &(String, Secret)) -> anyhow::Result<()> {
+    anyhow::ensure!(HeaderName::try_from(name).is_ok(), "headers has “{name}”, which is no name of a header");
+    anyhow::ensure!(
+        !OWN_HEADERS.contains(&name.to_ascii_lowercase().as_str()),
+        "headers has “{name}”, which the protocol sets itself"
+    );
+    anyhow::ensure!(
+        HeaderValue::try_from(value.reveal()).is_ok(),
+        "headers.{name} has a value that cannot be sent"
+    );
+    Ok(())
+}
+
+/// The values with each `${NAME}` replaced by the variable of this name.
+fn filled_in(
+    setting: &str,
+    values: BTreeMap<String, String>,
+    environment: &Environment,
+) -> anyhow::Result<Vec<(String, Secret)>> {
+    let fill = |(name, value): (String, String)| {
+        let mut filled = String::new();
+        let mut rest = value.as_str();
+        while let Some((before, after)) = rest.split_once("${") {
+            let (variable, after) = after
+                .split_once('}')
+                .ok_or_else(|| anyhow::anyhow!("{setting}.{name} has a “${{” without its “}}”"))?;
+            let value = environment.get(variable).ok_or_else(|| {
+                anyhow::anyhow!(
+                    "{setting}.{name} needs the environment variable {variable}, which is not set"
+                )
+            })?;
+            filled.push_str(before);
+            filled.push_str(value.trim());
+            rest = after;
+        }
+        filled.push_str(rest);
+        anyhow::ensure!(!filled.contains('\0'), "{setting}.{name} has a value that cannot be sent");
+        Ok((name, Secret::new(filled)))
+    };
+    values.into_iter().map(fill).collect()
+}

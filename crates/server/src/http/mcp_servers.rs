@@ -1,0 +1,53 @@
+//! The MCP servers of the configuration: how it stands with them. They are changed in the configuration file only.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use serde::Serialize;
+
+use crate::{app::App, extract::Json, mcp_servers::McpServerNow};
+
+#[derive(Debug, Serialize)]
+pub(super) struct McpServerList {
+    servers: Vec<McpServerView>,
+}
+
+#[derive(Debug, Serialize)]
+struct McpServerView {
+    name: String,
+    kind: &'static str,
+    state: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
+    tools: Vec<ToolView>,
+}
+
+#[derive(Debug, Serialize)]
+struct ToolView {
+    name: String,
+    description: String,
+    needs_approval: bool,
+}
+
+/// `GET /api/v1/mcp-servers`: all of them, with their tools.
+pub(super) async fn list(State(app): State<Arc<App>>) -> Json<McpServerList> {
+    Json(McpServerList { servers: app.mcp_servers.now().into_iter().map(McpServerView::from).collect() })
+}
+
+impl From<McpServerNow> for McpServerView {
+    fn from(now: McpServerNow) -> Self {
+        let McpServerNow { name, is_stdio, state, problem, tools } = now;
+        let tool = |(name, description, needs_approval)| ToolView { name, description, needs_approval };
+        Self {
+            name,
+            kind: if is_stdio { "stdio" } else { "http" },
+            state: match state {
+                mcp::State::Connecting => "connecting",
+                mcp::State::Connected => "connected",
+                mcp::State::Down => "down",
+            },
+            problem,
+            tools: tools.into_iter().map(tool).collect(),
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! A server's tools as tools of ours: checked against their schemas, shown while they run, asked about where they change
+//! something.
+
+use std::{sync::Arc, time::Duration};
+
+use agent::{Tool, ToolContext, ToolFailure, ToolKind};
+use llm::ToolSpec;
+use mcp::{CallError, News, OfferedTool, Server, name_for_models};
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+
+use super::form;
+use crate::config::Approval;
+
+/// A tool that reports more often than this is shown now and then.
+const PROGRESS_PAUSE: Duration = Duration::from_millis(250);
+/// Most tools that are named as left out.
+const MOST_NAMED: usize = 5;
+
+/// The tools of one list that can be used.
+pub(super) struct Usable {
+    pub(super) tools: Vec<Arc<Tool>>,
+    pub(super) needs_approval: Vec<String>,
+    /// What could not be used, in a sentence.
+    pub(super) problem: Option<String>,
+}
+
+impl Usable {
+    pub(super) fn make(server: &Arc<Server>, offered: &[OfferedTool], approval: Approval) -> Self {
+        let mut usable = Self { tools: Vec::new(), needs_approval: Vec::new(), problem: None };
+        let mut bad = Vec::new();
+        for offer in offered {
+            match tool(server, offer) {
+                Ok(tool) if usable.tools.iter().any(|other| other.name() == tool.name()) => {
+                    bad.push(format!("“{}” (another one has its name)", offer.name));
+                }
+                Ok(tool) => {
+                    if needs_approval(approval, offer) {
+                        usable.needs_approval.push(tool.name().to_owned());
+                    }
+                    usable.tools.push(Arc::new(tool));
+                }
+                Err(failure) => bad.push(format!("“{}” ({})", offer.name, failure.0.trim_end_matches('.'))),
+            }
+        }
+        if !bad.is_empty() {
+            let more = bad.len().saturating_sub(MOST_NAMED);
+            bad.truncate(MOST_NAMED);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let problem = format!("Cannot be used: {}{more}.", bad.join(", "));
+            tracing::warn!(server = server.definition().name, problem, "not all tools can be used");
+            usable.problem = Some(problem);
+        }
+        usable
+    }
+}
+
+/// Only a person may say yes to what changes something; that a tool only reads is the server's word.
+fn needs_approval(approval: Approval, offer: &OfferedTool) -> bool {
+    match approval {
+        Approval::Auto => !offer.read_only,
+        Approval::Always => true,
+        Approval::Never => false,
+    }
+}
+
+fn tool(server: &Arc<Server>, offer: &OfferedTool) -> Result<Tool, ToolFailure> {
+    let spec = ToolSpec {
+        name: name_for_models(&server.definition().name, &offer.name),
+        description: offer.description.clone(),
+        parameters: Value::Object(offer.schema.clone()),
+    };
+    // The time limit is the call's own, as its server may wait for a person.
+    let kind = ToolKind { repeatable: offer.read_only || offer.idempotent, waits: true, goes_on: false };
+    let (server, name) = (Arc::clone(server), offer.name.clone());
+    Tool::from_outside(spec, kind, move |arguments, context| {
+        call(Arc::clone(&server), name.clone(), arguments, context)
+    })
+}
+
+async fn call(
+    server: Arc<Server>,
+    tool: String,
+    arguments: Value,
+    context: ToolContext,
+) -> Result<String, ToolFailure> {
+    let arguments = match arguments {
+        Value::Object(arguments) => arguments,
+        _ => Map::new(),
+    };
+    let failure = |error: CallError| ToolFailure(error.to_string());
+    let asker = context.run_number().to_string();
+    let mut call = server.call(&tool, arguments, asker).await.map_err(failure)?;
+    let mut shown: Option<Instant> = None;
+    loop {
+        match call.next().await {
+            News::Progress(words) => {
+                if shown.is_none_or(|shown| shown.elapsed() >= PROGRESS_PAUSE) {
+                    shown = Some(Instant::now());
+                    context.progress(words).await;
+                }
+            }
+            News::Asks(question) => form::ask(&server.definition().name, question, &context).await,
+            News::Ended(result) => {
+                if matches!(result, Err(CallError::Lost | CallError::TimedOut(_))) {
+                    server.doubt();
+                }
+                return result.map_err(failure);
+            }
+        }
+    }
+}
