@@ -78,9 +78,6 @@ impl Offer {
         if self.tools.iter().any(|other| other.name == name) {
             return Err("there is another of this name");
         }
-        if tool.pointer("/execution/taskSupport").is_some_and(|support| support == "required") {
-            return Err("it runs as a task only");
-        }
         let schema = tool.get("inputSchema").and_then(Value::as_object).ok_or("it has no schema")?;
         if is_deeper(tool, SCHEMA_LIMIT_DEPTH) {
             return Err("its schema is too deep");
@@ -146,7 +143,6 @@ mod tests {
                 { "name": "a", "inputSchema": { "type": "object" } },
                 { "name": "a", "inputSchema": { "type": "object" } },
                 { "name": "b" },
-                { "name": "t", "inputSchema": {}, "execution": { "taskSupport": "required" } },
                 { "name": "c\n", "inputSchema": {} },
                 { "name": "d", "inputSchema": deep },
                 { "name": "e", "inputSchema": { "x": "y".repeat(40_000) } },
@@ -157,8 +153,8 @@ mod tests {
         assert_eq!(names, ["a"]);
         assert_eq!(
             problem,
-            "Left out: “a” (there is another of this name), “b” (it has no schema), “t” (it runs as a task only), “c” (its name is not one), “d” (its \
-             schema is too deep) and 2 more."
+            "Left out: “a” (there is another of this name), “b” (it has no schema), “c” (its name is not one), “d” (its \
+             schema is too deep), “e” (its schema is too large) and 1 more."
         );
     }
 

@@ -218,16 +218,22 @@ fn raise_file_limit() {
 const MCP_LIBRARY: &str = "rmcp";
 
 fn start_logging(config: &Config) -> anyhow::Result<()> {
-    use tracing_subscriber::{Layer, filter::Targets, fmt, layer::SubscriberExt, util::SubscriberInitExt};
+    use tracing_subscriber::{
+        Layer,
+        filter::{LevelFilter, Targets},
+        fmt,
+        layer::SubscriberExt,
+        util::SubscriberInitExt,
+    };
     let filter: Targets = config
         .log
         .level
         .parse()
         .with_context(|| format!("log.level “{}” is no level such as info", config.log.level))?;
-    // The MCP library tells every message; where it is not named, its warnings are enough.
+    // The MCP library tells every message, and addresses with them; what matters of it we say ourselves.
     let filter = match config.log.level.contains(MCP_LIBRARY) {
         true => filter,
-        false => filter.with_target(MCP_LIBRARY, tracing::Level::WARN),
+        false => filter.with_target(MCP_LIBRARY, LevelFilter::OFF),
     };
     let layer = fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
     let layer = match config.log.format {

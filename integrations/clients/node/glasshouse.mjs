@@ -2,7 +2,7 @@
 import { startGlasshouse, startModel } from "../../../web/e2e/programs.mjs";
 
 /** Starts it with a scripted model connected, which plays these cases; stopping it stops both. */
-export async function startWithModel(cases) {
+export async function startWithModel(cases, environment = {}) {
   const started = [];
   const stop = async () => {
     while (started.length > 0) await started.pop().stop();
@@ -10,7 +10,7 @@ export async function startWithModel(cases) {
   try {
     const model = await startModel(cases);
     started.push(model);
-    const glasshouse = await startWithKey();
+    const glasshouse = await startWithKey(environment);
     started.push(glasshouse);
     await glasshouse.connect("Scripted", model.url);
     return { ...glasshouse, stop };
@@ -21,9 +21,9 @@ export async function startWithModel(cases) {
   }
 }
 
-/** Starts it; `post` and `get` speak as the administrator. */
-export async function startWithKey() {
-  const program = await startGlasshouse();
+/** Starts it, set up through `environment`; `post` and `get` speak as the administrator. */
+export async function startWithKey(environment = {}) {
+  const program = await startGlasshouse(environment);
   const { url } = program;
   let cookie = "";
   const call = async (path, options) => {
@@ -41,6 +41,7 @@ export async function startWithKey() {
     post,
     get: async (path) => (await call(path)).json(),
     connect: (name, base_url) => post("/api/v1/connections", { name, base_url, api_key: "sk-upstream" }),
+    killAndStart: () => program.killAndStart(),
     stop: () => program.stop(),
   };
 }

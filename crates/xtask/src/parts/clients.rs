@@ -13,10 +13,11 @@ use crate::command::{npm, parts_folder, root, run};
 /// Folders with `requirements.txt` and tests for Python's own `unittest`.
 const PYTHON: [&str; 2] = ["integrations/clients/python", "integrations/open_webui"];
 /// Folders with `package-lock.json` and tests for Node's own runner.
-const NODE: [&str; 4] = [
+const NODE: [&str; 5] = [
     "integrations/clients/ag-ui",
     "integrations/clients/ai-sdk",
     "integrations/clients/assistant-ui",
+    "integrations/clients/mcp",
     "integrations/clients/node",
 ];
 

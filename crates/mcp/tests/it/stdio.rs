@@ -1,0 +1,211 @@
+//! Programs that do not do as they should. `sh` plays them: it reads a line for each message and prints what it likes.
+
+use std::time::Duration;
+
+use mcp::{CallError, News, Program, Reply, State, Way};
+use serde_json::{Map, json};
+
+use crate::{Tried, end_of, line_in, new_folder, start};
+
+/// Answers the handshake: to `initialize`, which is message 0, and takes the note that follows.
+const SHAKE_HANDS: &str = r#"
+    read -r line
+    echo '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"odd","version":"1"}}}'
+    read -r line
+"#;
+/// Lists one tool, `a`; message 1.
+const LIST_ONE: &str = r#"
+    read -r line
+    echo '{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"a","inputSchema":{"type":"object"}}]}}'
+"#;
+
+/// An answer to a question that nobody asked.
+const UNASKED: &str = r#"
+    echo '{"jsonrpc":"2.0","id":99,"result":{}}'
+"#;
+
+fn sh(script: &str) -> Tried {
+    let environment = vec![("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned())];
+    let arguments = vec!["-c".to_owned(), script.to_owned()];
+    start(Way::Stdio(Program { command: "sh".into(), arguments, environment, folder: None }))
+}
+
+fn well_until(then: &str) -> Tried {
+    sh(&format!("{SHAKE_HANDS}{LIST_ONE}{then}"))
+}
+
+#[tokio::test]
+async fn a_program_that_is_not_there_or_ends_at_once() {
+    let (command, none) = ("no-such-program".to_owned(), Vec::new);
+    let program = Program { command, arguments: none(), environment: Vec::new(), folder: None };
+    let problem = start(Way::Stdio(program)).problem().await;
+    assert!(problem.starts_with("The program no-such-program cannot be started"), "{problem}");
+    let problem = sh("echo 'Cannot find the key.' >&2; sleep 0.3; exit 1").problem().await;
+    assert_eq!(problem, "The server ended at once. It said: Cannot find the key.");
+}
+
+#[tokio::test]
+async fn garbage_between_messages_does_no_harm() {
+    let noise = r#"
+        echo 'Listening…'; echo '{"jsonrpc":'; echo '[]'; echo 'null'
+        head -c 9000000 /dev/zero | tr '\0' x; echo
+    "#;
+    let tried = sh(&format!("{noise}{SHAKE_HANDS}{noise}{UNASKED}{LIST_ONE}sleep 60"));
+    assert_eq!(tried.names().await, ["a"]);
+}
+
+#[tokio::test]
+async fn lists_without_an_end_and_with_bad_tools() {
+    let page = r#"{"jsonrpc":"2.0","id":'$id',"result":{"tools":[{"name":"t'$id'","inputSchema":{}},{"name":5},{"name":"x"}],"nextCursor":"on"}}"#;
+    let tried = sh(&format!("{SHAKE_HANDS} id=1; while read -r line; do echo '{page}'; id=$((id+1)); done"));
+    assert_eq!(tried.names().await.len(), 50);
+    let problem = tried.server.status().problem.unwrap();
+    assert!(problem.starts_with("Left out: “” (its name is not one), “x” (it has no schema)"), "{problem}");
+    assert!(problem.ends_with("more."), "{problem}");
+}
+
+#[tokio::test]
+async fn a_list_that_is_none() {
+    let answer = |body: &str| sh(&format!("{SHAKE_HANDS} read -r line; echo '{body}'; sleep 60"));
+    let tried = answer(r#"{"jsonrpc":"2.0","id":1,"result":{"tools":"many"}}"#);
+    assert_eq!(tried.problem().await, "The server's list of tools is not a list.");
+    let tried = answer(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"not today"}}"#);
+    assert_eq!(tried.problem().await, "The server does not list its tools: not today.");
+}
+
+#[tokio::test]
+async fn results_of_all_kinds() {
+    let failed = Err(CallError::Failed("no".into()));
+    for (answer, expected) in [
+        (r#""result":{"content":[{"type":"text","text":"yes"}]}"#, Ok("yes".to_owned())),
+        (
+            r#""result":{"content":[{"type":"hologram"}]}"#,
+            Ok("[Something that cannot be shown: “hologram”]".to_owned()),
+        ),
+        (r#""result":{"content":[{"type":"text","text":"no"}],"isError":true}"#, failed),
+        (r#""result":{"strange":1}"#, Err(CallError::NoResult)),
+        (r#""error":{"code":-32602,"message":"bad"}"#, Err(CallError::Refused("bad".into()))),
+    ] {
+        let message = format!("{{\"jsonrpc\":\"2.0\",\"id\":2,{answer}}}");
+        let tried = well_until(&format!("read -r line; echo '{message}'; sleep 60"));
+        tried.names().await;
+        assert_eq!(end_of(&mut tried.call("me").await).await, expected, "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn dying_in_the_middle_of_a_call() {
+    let tried = well_until("read -r line; exit 1");
+    tried.names().await;
+    assert_eq!(end_of(&mut tried.call("me").await).await, Err(CallError::Lost));
+    assert_eq!(tried.names().await, ["a"], "it is started again");
+}
+
+#[tokio::test]
+async fn silence_ends_a_call_and_the_server_is_told() {
+    let folder = new_folder("silence");
+    let told = folder.join("told");
+    let tried =
+        well_until(&format!("read -r line; read -r line; echo \"$line\" > {}; sleep 60", told.display()));
+    tried.names().await;
+    assert_eq!(end_of(&mut tried.call("me").await).await, Err(CallError::TimedOut(1)));
+    let line = line_in(&told).await;
+    std::fs::remove_dir_all(folder).unwrap();
+    assert!(line.contains("notifications/cancelled") && line.contains("\"requestId\":2"), "{line}");
+}
+
+#[tokio::test]
+async fn news_keep_a_call_alive_and_a_flood_of_them_does_no_harm() {
+    let progress = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":'$token',"progress":'$n',"total":5000,"message":"on"}}"#;
+    // The token is the number behind its name.
+    let token = r#"read -r line; token=$(echo "$line" | sed 's/.*"progressToken":\([0-9]*\).*/\1/')"#;
+    let slowly = format!("for n in 1 2 3 4; do sleep 0.7; echo '{progress}'; done");
+    let flood = format!("n=5; while [ $n -lt 3000 ]; do echo '{progress}'; n=$((n+1)); done");
+    let done = r#"echo '{"jsonrpc":"2.0","id":2,"result":{"content":[]}}'; sleep 60"#;
+    let tried = well_until(&format!("{token}; {slowly}; {flood}; {done}"));
+    tried.names().await;
+    let mut call = tried.call("me").await;
+    let mut news = Vec::new();
+    let result = loop {
+        match call.next().await {
+            News::Progress(words) => news.push(words),
+            News::Ended(result) => break result,
+            News::Asks(question) => panic!("{question:?}"),
+        }
+    };
+    assert_eq!(result, Ok("The tool answered nothing.".to_owned()));
+    assert_eq!(news[0], "on (1 of 5000)");
+}
+
+/// Asks something while call 2 is open.
+const ASK: &str = r#"echo '{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"Sure?","requestedSchema":{"type":"object","properties":{"sure":{"type":"boolean"}}}}}'"#;
+/// Gives what it is told as the result of call 2.
+const TELL: &str = r#"
+    read -r line
+    case "$line" in *'"accept"'*) said=accept;; *'"cancel"'*) said=cancel;; *) said=other;; esac
+    echo '{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"'$said'"}]}}'
+    sleep 60
+"#;
+
+#[tokio::test]
+async fn a_question_goes_to_whose_call_it_is_and_waiting_for_people_takes_no_time() {
+    let tried = well_until(&format!("read -r line; {ASK}; {TELL}"));
+    tried.names().await;
+    let mut call = tried.call("me").await;
+    let News::Asks(question) = call.next().await else { panic!("it should ask") };
+    assert_eq!(question.message, "Sure?");
+    assert_eq!(question.schema["properties"]["sure"]["type"], "boolean");
+    // Longer than a call may be silent.
+    tokio::time::sleep(Duration::from_millis(1_800)).await;
+    question.reply(Reply::Accept(Map::from_iter([("sure".to_owned(), json!(true))])));
+    assert_eq!(end_of(&mut call).await, Ok("accept".to_owned()));
+}
+
+#[tokio::test]
+async fn a_question_that_could_be_for_two_people_is_asked_of_none() {
+    let tried = well_until(&format!("read -r line; read -r line; {ASK}; {TELL}"));
+    tried.names().await;
+    let (mut mine, theirs) = (tried.call("me").await, tried.call("them").await);
+    assert_eq!(end_of(&mut mine).await, Ok("cancel".to_owned()));
+    drop(theirs);
+}
+
+#[tokio::test]
+async fn a_changed_list_is_asked_for_again() {
+    let changed = r#"
+        sleep 0.2; echo '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
+        read -r line; echo '{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"b","inputSchema":{}}]}}'
+        sleep 60
+    "#;
+    let tried = well_until(changed);
+    for tries in 0.. {
+        if tried.names().await == ["b"] {
+            break;
+        }
+        assert!(tries < 500, "the list stayed as it was");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test]
+async fn stopping_kills_the_program_and_all_that_it_started() {
+    let folder = new_folder("kill");
+    let file = folder.join("pids");
+    // Neither of them ends by itself when its input is closed.
+    let stubborn =
+        format!("trap '' TERM HUP; sleep 300 & echo $$ $! > {}; sleep 300; sleep 300", file.display());
+    let tried = well_until(&stubborn);
+    tried.names().await;
+    let pids = line_in(&file).await;
+    tried.stopping.cancel();
+    tried.tasks.close();
+    tokio::time::timeout(Duration::from_secs(8), tried.tasks.wait()).await.unwrap();
+    for pid in pids.split_whitespace() {
+        // One that has ended and was not asked how is a zombie.
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let state = stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().next()).unwrap_or("gone");
+        assert!(["gone", "Z", "X"].contains(&state), "{pid} is {state}");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+    assert_ne!(tried.server.status().state, State::Down);
+}
