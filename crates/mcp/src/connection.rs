@@ -6,7 +6,7 @@ use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::{
     Peer, RoleClient, ServiceExt,
     model::{ClientRequest, ListToolsRequest, PaginatedRequestParams, PingRequest, ServerResult},
-    service::{ClientInitializeError, PeerRequestOptions, RunningService, ServiceError},
+    service::{ClientInitializeError, PeerRequestOptions, RunningService},
     transport::streamable_http_client::{StreamableHttpClientTransport, StreamableHttpClientTransportConfig},
 };
 use serde_json::Value;
@@ -14,6 +14,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::{
     definition::{Definition, Site, Way},
+    faults,
     handler::Handler,
     offer::{MOST_PAGES, Offer, OfferedTool},
     process::{self, LastWords},
@@ -80,25 +81,9 @@ async fn shake_hands(
 ) -> Result<RunningService<RoleClient, Handler>, String> {
     match tokio::time::timeout(CONNECT_LIMIT, handshake).await {
         Ok(Ok(service)) => Ok(service),
-        Ok(Err(ClientInitializeError::ConnectionClosed(_))) => Err("The server ended at once.".to_owned()),
-        Ok(Err(error)) => Err(format!("The server cannot be spoken to: {}.", line(&chain(&error), 300))),
+        Ok(Err(error)) => Err(faults::of_handshake(&error)),
         Err(_) => Err(format!("The server did not answer within {} seconds.", CONNECT_LIMIT.as_secs())),
     }
-}
-
-/// An error with its causes.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut words = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let said = error.to_string();
-        if !words.contains(&said) {
-            words.push_str(": ");
-            words.push_str(&said);
-        }
-        cause = error.source();
-    }
-    words
 }
 
 fn http_config(site: &Site) -> Result<StreamableHttpClientTransportConfig, String> {
@@ -167,14 +152,7 @@ impl Link {
         let options = PeerRequestOptions::with_timeout(ANSWER_LIMIT);
         let answer =
             async { self.peer.send_request_with_option(request, options).await?.await_response().await };
-        match answer.await {
-            Ok(result) => Ok(plain(result)),
-            // It answers, which is what matters for a ping.
-            Err(ServiceError::McpError(error)) => Err(line(&error.message, 200)),
-            Err(ServiceError::Timeout { .. }) => Err("it took too long".to_owned()),
-            Err(ServiceError::TransportClosed) => Err("the connection was closed".to_owned()),
-            Err(error) => Err(line(&chain(&error), 200)),
-        }
+        answer.await.map(plain).map_err(|error| faults::of_request(&error))
     }
 }
 

@@ -4,6 +4,7 @@
 mod call;
 mod connection;
 mod definition;
+mod faults;
 mod handler;
 mod names;
 mod offer;

@@ -14,6 +14,7 @@ import type {
   FileVersion,
   FoundServer,
   InboxItem,
+  McpServer,
   Me,
   Model,
   ModelList,
@@ -50,6 +51,7 @@ export interface NewConnection {
   base_url: string;
   api_key?: string;
 }
+export const listMcpServers = () => call<{ servers: McpServer[] }>("GET", `${v1}/mcp-servers`);
 export const listConnections = () => call<{ connections: Connection[] }>("GET", `${v1}/connections`);
 export const addConnection = (connection: NewConnection) =>
   call<Connection>("POST", `${v1}/connections`, connection);

@@ -42,6 +42,14 @@ export interface AllowedCall {
   created_at: number;
 }
 
+export interface McpServer {
+  name: string;
+  kind: "stdio" | "http";
+  state: "connecting" | "connected" | "down";
+  problem?: string;
+  tools: { name: string; description: string; needs_approval: boolean }[];
+}
+
 export type ToolMode = "native" | "schema" | "off";
 
 export interface ModelSettings {

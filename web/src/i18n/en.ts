@@ -347,6 +347,7 @@ export const en = {
   "settings.title": "Settings",
   "settings.appearance": "Appearance",
   "settings.models": "Models",
+  "settings.tools": "Tools",
   "settings.keys": "API keys",
   "settings.consent": "Permissions",
   "settings.backToChats": "Back to the chats",
@@ -377,6 +378,20 @@ export const en = {
   "models.scripted": "scripted, needs nothing",
   "models.adminOnly": "Only an administrator can change models and connections.",
   "models.badNumber": "“{value}” is not a number of 0 or more.",
+
+  "tools.intro":
+    "Agents use the tools of these MCP servers. Servers are added and changed in the configuration file, as docs/mcp.md says.",
+  "tools.none": "No MCP servers are configured.",
+  "tools.adminOnly": "Only administrators see the MCP servers.",
+  "tools.refresh": "Look again",
+  "tools.kind.stdio": "program on this machine",
+  "tools.kind.http": "over HTTP",
+  "tools.state.connecting": "connecting",
+  "tools.state.connected": "connected",
+  "tools.state.down": "not connected",
+  "tools.count": { one: "{count} tool", other: "{count} tools" },
+  "tools.show": "Show the tools",
+  "tools.asks": "asks for consent",
 
   "keys.intro": "With a key, programs talk to Glasshouse as you: Authorization: Bearer gh_…",
   "keys.none": "You have no keys.",

@@ -393,6 +393,7 @@ export const ru: Dictionary = {
   "settings.title": "Настройки",
   "settings.appearance": "Внешний вид",
   "settings.models": "Модели",
+  "settings.tools": "Инструменты",
   "settings.keys": "Ключи API",
   "settings.consent": "Разрешения",
   "settings.backToChats": "Назад к чатам",
@@ -423,6 +424,25 @@ export const ru: Dictionary = {
   "models.scripted": "по сценарию, ничего не требует",
   "models.adminOnly": "Менять модели и подключения может только администратор.",
   "models.badNumber": "«{value}» — не число от 0 и больше.",
+
+  "tools.intro":
+    "Агенты пользуются инструментами этих серверов MCP. Серверы добавляют и меняют в файле настроек, как описано в docs/mcp.md.",
+  "tools.none": "Серверы MCP не настроены.",
+  "tools.adminOnly": "Серверы MCP видят только администраторы.",
+  "tools.refresh": "Проверить ещё раз",
+  "tools.kind.stdio": "программа на этой машине",
+  "tools.kind.http": "по HTTP",
+  "tools.state.connecting": "подключается",
+  "tools.state.connected": "подключён",
+  "tools.state.down": "не подключён",
+  "tools.count": {
+    one: "{count} инструмент",
+    few: "{count} инструмента",
+    many: "{count} инструментов",
+    other: "{count} инструмента",
+  },
+  "tools.show": "Показать инструменты",
+  "tools.asks": "спрашивает согласия",
 
   "keys.intro": "С ключом программы обращаются к Glasshouse от вашего имени: Authorization: Bearer gh_…",
   "keys.none": "У вас нет ключей.",
