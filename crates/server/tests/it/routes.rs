@@ -27,6 +27,7 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("PATCH", "/api/v1/connections/{connection}", Access::Admin),
     ("DELETE", "/api/v1/connections/{connection}", Access::Admin),
     ("GET", "/api/v1/programs", Access::User),
+    ("GET", "/api/v1/mcp-servers", Access::Admin),
     ("GET", "/api/v1/chats", Access::User),
     ("POST", "/api/v1/chats", Access::User),
     ("GET", "/api/v1/chats/{chat}", Access::User),
