@@ -51,7 +51,7 @@ async function check(page, screen, part = "html") {
   assert.deepEqual(found, []);
 }
 
-const sections = { appearance: "[role=switch]", models: ".model .name", keys: "form" };
+const sections = { appearance: "[role=switch]", models: ".model .name", tools: ".card", keys: "form" };
 
 async function visitDebug(page) {
   const complete = page.locator(".debug [data-state=complete]");

@@ -39,6 +39,21 @@ const modelOf = (id, tour = false) => ({
   output_usd_per_million: null,
 });
 
+const MCP_SERVERS = [
+  {
+    name: "files",
+    kind: "stdio",
+    state: "connected",
+    problem: "Left out: “fly” (the server does not offer it).",
+    tools: [
+      { name: "files__read", description: "Reads a file.", needs_approval: false },
+      { name: "files__write", description: "Writes a file.", needs_approval: true },
+    ],
+  },
+  { name: "new", kind: "http", state: "connecting", tools: [] },
+  { name: "tickets", kind: "http", state: "down", problem: "The server ended at once.", tools: [] },
+];
+
 export class FakeServer {
   user = null;
   signedIn = false;
@@ -192,6 +207,7 @@ export class FakeServer {
         return this.#follow(response);
     }
     if (path[0] === "connections") return this.#connectionCall(request.method, path, body);
+    if (path[0] === "mcp-servers") return { servers: MCP_SERVERS };
     if (path[0] === "keys") return this.#keyCall(request.method, path, body);
     if (path[0] === "chats") return this.#chatCall(request.method, path, body, url, response);
     if (path[0] === "runs") return this.#runCall(request.method, path, body, url, response);
