@@ -39,6 +39,14 @@ const modelOf = (id, tour = false) => ({
   output_usd_per_million: null,
 });
 
+const PROGRAMS = {
+  available: true,
+  problem: null,
+  python_version: "3.11.7",
+  python_modules: ["numpy", "matplotlib"],
+  shell: true,
+  latex: [],
+};
 const MCP_SERVERS = [
   {
     name: "files",
@@ -207,6 +215,7 @@ export class FakeServer {
         return this.#follow(response);
     }
     if (path[0] === "connections") return this.#connectionCall(request.method, path, body);
+    if (path[0] === "programs") return PROGRAMS;
     if (path[0] === "mcp-servers") return { servers: MCP_SERVERS };
     if (path[0] === "keys") return this.#keyCall(request.method, path, body);
     if (path[0] === "chats") return this.#chatCall(request.method, path, body, url, response);

@@ -18,6 +18,7 @@ import type {
   Me,
   Model,
   ModelList,
+  Programs,
   ModelSettings,
   Part,
   User,
@@ -51,6 +52,7 @@ export interface NewConnection {
   base_url: string;
   api_key?: string;
 }
+export const getPrograms = () => call<Programs>("GET", `${v1}/programs`);
 export const listMcpServers = () => call<{ servers: McpServer[] }>("GET", `${v1}/mcp-servers`);
 export const listConnections = () => call<{ connections: Connection[] }>("GET", `${v1}/connections`);
 export const addConnection = (connection: NewConnection) =>

@@ -42,6 +42,17 @@ export interface AllowedCall {
   created_at: number;
 }
 
+/** Whether agents can run programs, and with what. */
+export interface Programs {
+  /** Null while the server is finding out. */
+  available: boolean | null;
+  problem: string | null;
+  python_version: string | null;
+  python_modules: string[];
+  shell: boolean;
+  latex: string[];
+}
+
 export interface McpServer {
   name: string;
   kind: "stdio" | "http";

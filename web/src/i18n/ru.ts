@@ -205,6 +205,8 @@ export const ru: Dictionary = {
   "steps.showMore": "Загрузить ещё",
   "steps.showLess": "Свернуть",
   "steps.arguments": "Аргументы",
+  "steps.program": "Программа",
+  "steps.output": "Вывод",
   "steps.result": "Результат",
   "steps.error": "Ошибка",
   "steps.emptyResult": "выполнено, без результата",
@@ -427,6 +429,17 @@ export const ru: Dictionary = {
 
   "tools.intro":
     "Агенты пользуются инструментами этих серверов MCP. Серверы добавляют и меняют в файле настроек, как описано в docs/mcp.md.",
+  "tools.programs": "Программы",
+  "tools.programsOn":
+    "Агенты запускают: {what}. Программы отделены от сервера: без сети, только с файлами чата.",
+  "tools.programsOff": "Здесь агенты не могут запускать программы.",
+  "tools.programsLooking": "Выясняем, можно ли запускать программы…",
+  "tools.python": "Python {version}",
+  "tools.pythonWith": "Python {version} с {modules}",
+  "tools.shell": "командную оболочку",
+  "tools.latex": "LaTeX ({programs})",
+  "tools.noLatex": "LaTeX на сервере не установлен.",
+  "tools.servers": "Серверы MCP",
   "tools.none": "Серверы MCP не настроены.",
   "tools.adminOnly": "Серверы MCP видят только администраторы.",
   "tools.refresh": "Проверить ещё раз",

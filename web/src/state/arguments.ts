@@ -5,6 +5,7 @@ const tellingNames = [
   "query",
   "pattern",
   "command",
+  "code",
   "url",
   "path",
   "question",
@@ -57,6 +58,15 @@ export function argumentsText(value: unknown, written: string): string {
   return typeof value === "string" ? value : JSON.stringify(value, null, 2);
 }
 
+/** The program in a call that runs one, to be shown as it is, and its other arguments; null for other calls. */
+export function programOf(value: unknown): { program: string; rest: Record<string, unknown> } | null {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
+  const { code, command, ...rest } = value as Record<string, unknown>;
+  if (typeof code === "string" && command === undefined) return { program: code, rest };
+  if (typeof command === "string" && code === undefined) return { program: command, rest };
+  return null;
+}
+
 /** Longer values, and those of several lines, are left open: nobody sends just the same text twice. */
 const longestExact = 300;
 
@@ -65,4 +75,12 @@ export function exactPattern(value: unknown): string {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   if (text.length > longestExact || text.includes("\n")) return "*";
   return text.replace(/[\\*]/g, "\\$&");
+}
+
+/** The line of a failed call's result that says why: the first, but of a Python traceback the error itself. */
+export function reasonOf(result: string): string {
+  const lines = result.split("\n");
+  const begin = lines.findIndex((line) => line.startsWith("Traceback (most recent call last)"));
+  const error = begin < 0 ? undefined : lines.slice(begin + 1).find((line) => /^[\w.]+(: |$)/.test(line));
+  return error ?? lines[0] ?? "";
 }

@@ -78,6 +78,8 @@ export interface ToolNode {
   /** The checked arguments; undefined until they are known. */
   arguments: unknown;
   progress: string | null;
+  /** What it has printed so far, the last part of it; empty once there is a result. */
+  output: string;
   result: string | null;
   /** Whether `result` is only the beginning and the server has the rest. */
   preview: boolean;

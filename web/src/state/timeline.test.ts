@@ -120,6 +120,20 @@ describe("tools", () => {
     expect(toolOf(timeline, "c2")).toMatchObject({ state: "done", result: "second", durationMs: 7 });
   });
 
+  test("what a program prints is shown until there is a result", () => {
+    const printing: EventBody[] = [
+      started,
+      requested("c1"),
+      running("c1", { command: "make" }),
+      { type: "tool_output", call: "c1", text: "first\n" },
+      { type: "tool_output", call: "c1", text: "second\n\n" },
+    ];
+    const node = toolOf(read(logOf(printing)), "c1");
+    expect(node).toMatchObject({ state: "running", output: "first\nsecond\n\n", progress: "second" });
+    const done = toolOf(read(logOf([...printing, finished("c1")])), "c1");
+    expect(done).toMatchObject({ output: "", progress: null });
+  });
+
   test("arguments grow while they are written", () => {
     const timeline = read(
       logOf([started, requested("c1"), { type: "tool_arguments_delta", call: "c1", delta: '{"pa' }]),

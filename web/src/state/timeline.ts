@@ -63,6 +63,7 @@ export function reduce(timeline: Timeline, event: RunEvent): void {
     case "tool_arguments_delta":
     case "tool_started":
     case "tool_progress":
+    case "tool_output":
     case "tool_finished":
       return reduceTool(timeline, event, event.body);
     case "approval_asked":
@@ -140,11 +141,20 @@ function reduceReasoning(
   }
 }
 
+/** As much of what a program prints is kept while it runs. */
+const outputLength = 20_000;
+const lastLine = (text: string) => (text.trimEnd().split("\n").at(-1) ?? "").slice(0, 200);
+
 function reduceTool(
   timeline: Timeline,
   event: RunEvent,
   body: BodyOf<
-    "tool_requested" | "tool_arguments_delta" | "tool_started" | "tool_progress" | "tool_finished"
+    | "tool_requested"
+    | "tool_arguments_delta"
+    | "tool_started"
+    | "tool_progress"
+    | "tool_output"
+    | "tool_finished"
   >,
 ): void {
   const id = toolId(body.call);
@@ -163,6 +173,11 @@ function reduceTool(
       }));
     case "tool_progress":
       return change(timeline, id, "tool", () => ({ progress: body.message }));
+    case "tool_output":
+      return change(timeline, id, "tool", ({ output, progress }) => ({
+        output: (output + body.text).slice(-outputLength),
+        progress: body.text.trim() === "" ? progress : lastLine(body.text),
+      }));
     case "tool_finished":
       return finishTool(timeline, event, id, body);
   }
@@ -177,6 +192,7 @@ function openTool(timeline: Timeline, event: RunEvent, id: NodeId, call: string,
     argumentsText: "",
     arguments: undefined,
     progress: null,
+    output: "",
     result: null,
     preview: false,
     truncated: false,
@@ -199,6 +215,7 @@ function finishTool(timeline: Timeline, event: RunEvent, id: NodeId, body: BodyO
     arguments: body.arguments,
     argumentsText: "",
     progress: null,
+    output: "",
     result: body.result,
     preview: isPreview,
     truncated: body.truncated,

@@ -16,14 +16,13 @@ fn helper() {
 
 /// A server that has found out that programs run, and a chat.
 async fn start(calls: &'static [fn() -> (&'static str, Value)]) -> (Server, ScriptedServer, String, String) {
-    let upstream = ScriptedServer::start(Behaviour::answer(move |request| {
-        match calls.get(request.number as usize - 1) {
+    let upstream =
+        ScriptedServer::start(Behaviour::answer(move |request| match calls.get(request.number - 1) {
             Some(call) => Reply::calls(&[call()]),
             None => Reply::text("Done."),
-        }
-    }))
-    .await
-    .unwrap();
+        }))
+        .await
+        .unwrap();
     let server = Server::start_with(&[("GLASSHOUSE_PROGRAMS_ENABLED", "true")]).await;
     let cookie = server.set_up().await;
     connect(&server, &cookie, "Up", &upstream.base_url()).await;

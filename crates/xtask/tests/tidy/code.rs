@@ -9,7 +9,7 @@ const SOURCES: [&str; 5] = [".rs", ".ts", ".mjs", ".js", ".svelte"];
 const LINES_LIMIT: usize = 800;
 const LINES_WITHOUT_REASON: usize = 500;
 /// Files that may have more than 500 lines, each with the reason.
-const LONG: [(&str, &str); 1] = [("crates/domain/src/event.rs", "a plain list: every event with its fields")];
+const LONG: [(&str, &str); 1] = [("web/src/i18n/ru.ts", "a plain list: every word of the page in Russian")];
 
 fn check_all(endings: &[&str], check: impl Fn(&File) -> Vec<String>) {
     expect_none(files_named(endings).iter().flat_map(check).collect());
@@ -58,7 +58,7 @@ fn a_missing_header_is_seen() {
 #[test]
 fn files_stay_small() {
     check_all(&SOURCES, check_length);
-    check_all(&[".rs"], |file| {
+    check_all(&SOURCES, |file| {
         let listed = LONG.iter().any(|(path, _)| *path == file.path);
         let short = file.text.lines().count() <= LINES_WITHOUT_REASON;
         let fault = || format!("{} is short again: take it out of LONG in {}", file.path, file!());

@@ -1,0 +1,25 @@
+/** What is shown of a call's arguments, and why it failed. */
+import { expect, test } from "vitest";
+import { exactPattern, programOf, reasonOf } from "./arguments.ts";
+
+test("a program is told from other calls", () => {
+  expect(programOf({ code: "1 + 1", restart: true })).toEqual({ program: "1 + 1", rest: { restart: true } });
+  expect(programOf({ command: "ls" })).toEqual({ program: "ls", rest: {} });
+  for (const other of [{ code: "a", command: "b" }, { path: "/a" }, ["code"], "code", null]) {
+    expect(programOf(other)).toBeNull();
+  }
+});
+
+test("of a traceback the error is told", () => {
+  const traceback =
+    'Traceback (most recent call last):\n  File "<cell>", line 1\nZeroDivisionError: division by zero';
+  expect(reasonOf(`printed\n${traceback}\n[more]`)).toBe("ZeroDivisionError: division by zero");
+  expect(reasonOf("It failed.\nFor a reason.")).toBe("It failed.");
+  expect(reasonOf("Traceback (most recent call last):\n  …")).toBe("Traceback (most recent call last):");
+});
+
+test("an exact pattern fits one text; what is long is left open", () => {
+  expect(exactPattern("2*3\\")).toBe("2\\*3\\\\");
+  expect(exactPattern(7)).toBe("7");
+  expect(exactPattern("a\nb")).toBe("*");
+});
