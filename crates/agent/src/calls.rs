@@ -16,6 +16,7 @@ use tokio::time::Instant;
 
 use crate::{
     consent::{Consent, consent, without_asking},
+    long_results::{Shortened, shorten},
     questions::withdraw_past_questions,
     step::{RequestedCall, millis},
     tool::{Tool, ToolContext, ToolFailure, Toolbox},
@@ -83,6 +84,7 @@ async fn run_call(agent: &Arc<AgentContext>, tools: &Toolbox, call: &RequestedCa
     };
     let error = finished.result.is_err();
     let text = finished.result.unwrap_or_else(|failure| failure.0);
+    let Shortened { text, file } = shorten(agent, &call.written.name, text).await;
     let (result, truncated) = cut(text, agent.run.limits.result_bytes);
     let for_model = message_for_model(call, result.clone(), error);
     agent
@@ -97,6 +99,7 @@ async fn run_call(agent: &Arc<AgentContext>, tools: &Toolbox, call: &RequestedCa
             duration_ms: millis(finished.took),
             stopped: false,
             in_doubt: finished.in_doubt,
+            file,
         })
         .await;
     for_model

@@ -10,6 +10,7 @@ mod context;
 pub mod emitter;
 pub mod history;
 mod late_tools;
+mod long_results;
 mod past;
 pub mod programs;
 mod questions;

@@ -173,6 +173,10 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
         in_doubt: bool,
+        /// The file of the chat that has the whole result, where it was long; then `result` has both ends of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional))]
+        file: Option<String>,
     },
     /// The call is the caller's to run: the run ends here and another one goes on with the result.
     ToolHandedOver {

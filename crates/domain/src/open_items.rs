@@ -168,6 +168,7 @@ impl Item {
                 duration_ms: 0,
                 stopped: true,
                 in_doubt: false,
+                file: None,
             },
             Self::Approval { approval } => EventBody::ApprovalAnswered {
                 approval,

@@ -83,6 +83,7 @@ mod tests {
             duration_ms: 0,
             stopped: false,
             in_doubt: false,
+            file: None,
         };
         let started =
             EventBody::AgentStarted { name: "n".to_owned(), call: "c2".to_owned(), task: "t".to_owned() };

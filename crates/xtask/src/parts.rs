@@ -3,6 +3,7 @@
 pub(crate) mod chromium;
 pub(crate) mod clients;
 pub(crate) mod gateways;
+pub(crate) mod latex;
 pub(crate) mod node_packages;
 pub(crate) mod open_webui;
 pub(crate) mod postgres;

@@ -11,7 +11,9 @@ use anyhow::{Context, bail};
 use crate::{
     command::{Finished, cargo, debug_folder, npm, root, run as run_command, run_reading, web},
     counts::{Counts, Runner, TestsFailed},
-    parts::{self, chromium, clients, node_packages, open_webui, postgres::Postgres, real_model::RealModel},
+    parts::{
+        self, chromium, clients, latex, node_packages, open_webui, postgres::Postgres, real_model::RealModel,
+    },
 };
 
 /// Which tests to run; all without a flag.
@@ -96,6 +98,7 @@ fn run_chosen(choice: Choice) -> anyhow::Result<Counts> {
 pub(crate) fn rust() -> anyhow::Result<Counts> {
     parts::nextest()?;
     build()?;
+    latex::install()?;
     let postgres = Postgres::start()?;
     let mut tests = cargo(&["nextest", "run", "--workspace"]);
     tests.env("GLASSHOUSE_TEST_POSTGRES_URL", postgres.url()).env("GLASSHOUSE_TEST_REQUIRE", "1");

@@ -144,6 +144,8 @@ export type EventBody =
        * harm. `error` is true then too.
        */
       in_doubt?: boolean;
+      /** The file of the chat that has the whole result, where it was long; then `result` has both ends of it. */
+      file?: string;
     }
   | {
       type: "tool_handed_over";

@@ -176,6 +176,7 @@ export const en = {
   "steps.showMore": "Load more",
   "steps.showLess": "Show less",
   "steps.arguments": "Arguments",
+  "steps.wholeResult": "The whole result is in {path}",
   "steps.program": "Program",
   "steps.output": "Output",
   "steps.result": "Result",

@@ -205,6 +205,7 @@ export const ru: Dictionary = {
   "steps.showMore": "Загрузить ещё",
   "steps.showLess": "Свернуть",
   "steps.arguments": "Аргументы",
+  "steps.wholeResult": "Весь результат — в {path}",
   "steps.program": "Программа",
   "steps.output": "Вывод",
   "steps.result": "Результат",

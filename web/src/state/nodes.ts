@@ -84,6 +84,8 @@ export interface ToolNode {
   /** Whether `result` is only the beginning and the server has the rest. */
   preview: boolean;
   truncated: boolean;
+  /** The file that has the whole result, where it was long. */
+  file: string | null;
   startedAt: number;
   durationMs: number | null;
   /** Sub-agents this call started. */

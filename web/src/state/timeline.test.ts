@@ -130,8 +130,9 @@ describe("tools", () => {
     ];
     const node = toolOf(read(logOf(printing)), "c1");
     expect(node).toMatchObject({ state: "running", output: "first\nsecond\n\n", progress: "second" });
-    const done = toolOf(read(logOf([...printing, finished("c1")])), "c1");
-    expect(done).toMatchObject({ output: "", progress: null });
+    const whole: EventBody = { ...finished("c1"), file: "/results/shell-1.txt" };
+    const done = toolOf(read(logOf([...printing, whole])), "c1");
+    expect(done).toMatchObject({ output: "", progress: null, file: "/results/shell-1.txt" });
   });
 
   test("arguments grow while they are written", () => {

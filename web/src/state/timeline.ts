@@ -196,6 +196,7 @@ function openTool(timeline: Timeline, event: RunEvent, id: NodeId, call: string,
     result: null,
     preview: false,
     truncated: false,
+    file: null,
     startedAt: event.at,
     durationMs: null,
     agents: [],
@@ -219,6 +220,7 @@ function finishTool(timeline: Timeline, event: RunEvent, id: NodeId, body: BodyO
     result: body.result,
     preview: isPreview,
     truncated: body.truncated,
+    file: body.file ?? null,
     durationMs: body.duration_ms,
   }));
   // What its run or agent took along when it ended early did not fail.

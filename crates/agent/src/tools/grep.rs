@@ -1,6 +1,6 @@
 //! `grep`: lines that fit a regular expression.
 
-use regex::RegexBuilder;
+use regex::{Regex, RegexBuilder};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -12,6 +12,8 @@ use crate::{
 
 /// Most lines shown.
 const LINES_LIMIT: usize = 500;
+/// Most shown of all lines, bytes: a result that is longer would go to a file again.
+const SHOWN_BYTES: usize = 30_000;
 /// Longest line shown, characters.
 const LINE_LIMIT_CHARS: usize = 500;
 /// Bounds the memory a hostile expression can take when compiled, bytes.
@@ -46,7 +48,7 @@ async fn grep(arguments: Arguments, context: ToolContext) -> Result<String, Tool
         .size_limit(REGEX_LIMIT_BYTES)
         .build()
         .map_err(|error| ToolFailure(format!("The expression is not valid: {error}")))?;
-    let (mut shown, mut found) = (Vec::new(), 0_usize);
+    let (mut shown, mut shown_bytes, mut found) = (Vec::new(), 0, 0_usize);
     for (path, _) in context.workspace().list().await? {
         if !root.contains(&path) {
             continue;
@@ -55,9 +57,10 @@ async fn grep(arguments: Arguments, context: ToolContext) -> Result<String, Tool
         let Ok((content, _)) = context.workspace().read(&Path::parse(&path)?).await else { continue };
         for (index, line) in content.lines().enumerate().filter(|(_, line)| pattern.is_match(line)) {
             found += 1;
-            if shown.len() < LINES_LIMIT {
-                let line: String = line.chars().take(LINE_LIMIT_CHARS).collect();
-                shown.push(format!("{path}:{}: {line}", index + 1));
+            if shown.len() < LINES_LIMIT && shown_bytes < SHOWN_BYTES {
+                let line = format!("{path}:{}: {}", index + 1, around(line, &pattern));
+                shown_bytes += line.len() + 1;
+                shown.push(line);
             }
         }
     }
@@ -69,4 +72,13 @@ async fn grep(arguments: Arguments, context: ToolContext) -> Result<String, Tool
         }
         _ => Ok(shown.join("\n")),
     }
+}
+
+/// A long line from a little before the first place that fits.
+fn around(line: &str, pattern: &Regex) -> String {
+    let place = pattern.find(line).map_or(0, |found| found.start());
+    let begin =
+        if line.len() <= LINE_LIMIT_CHARS { 0 } else { line.floor_char_boundary(place.saturating_sub(100)) };
+    let shown: String = line[begin..].chars().take(LINE_LIMIT_CHARS).collect();
+    if begin > 0 { format!("…{shown}") } else { shown }
 }

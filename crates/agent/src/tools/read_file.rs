@@ -9,6 +9,9 @@ use crate::{
     workspace::Path,
 };
 
+/// Most shown at once, bytes: a result that is longer would go to a file again.
+const SHOWN_BYTES: usize = 30_000;
+
 #[derive(Deserialize, JsonSchema)]
 struct Arguments {
     /// The file.
@@ -44,9 +47,19 @@ async fn read_file(arguments: Arguments, context: ToolContext) -> Result<String,
     if first > total {
         return Err(ToolFailure(format!("{path} has {total} lines, so there is no line {first}.")));
     }
-    let numbered = content.lines().enumerate().skip(first - 1).take(limit);
-    let mut shown: String = numbered.map(|(index, line)| format!("{}\t{line}\n", index + 1)).collect();
-    let last = first.saturating_add(limit - 1);
+    let mut shown = String::new();
+    let mut last = first - 1;
+    for line in content.lines().skip(first - 1).take(limit) {
+        if !shown.is_empty() && shown.len() + line.len() > SHOWN_BYTES {
+            break;
+        }
+        last += 1;
+        let end = line.floor_char_boundary(SHOWN_BYTES);
+        shown.push_str(&format!("{last}\t{}\n", &line[..end]));
+        if end < line.len() {
+            shown.push_str(&format!("… {} more bytes in this line; search it with grep\n", line.len() - end));
+        }
+    }
     if last < total {
         shown.push_str(&format!("… {} more lines; read on with first_line {}", total - last, last + 1));
     }

@@ -228,7 +228,8 @@ async fn long_results_slow_tools_and_panics() {
     play.limits.tool_time = std::time::Duration::from_millis(20);
     play.limits.result_bytes = 100_000;
     play.agents.main.tools = Toolbox::new(vec![
-        tool("long", || "я".repeat(300_000)),
+        // Too long even for a file.
+        tool("long", || "я".repeat(6_000_000)),
         Arc::new(slow),
         tool("broken", || panic!("a fault in a tool")),
     ]);
@@ -247,6 +248,58 @@ async fn long_results_slow_tools_and_panics() {
     assert!(answers[0].len() < 64_100);
     assert!(answers[1].contains("took longer than 0 seconds"), "{}", answers[1]);
     assert_eq!(answers[2], "Error: The tool met a fault in the server.");
+}
+
+#[tokio::test]
+async fn a_long_result_goes_to_a_file_that_can_be_searched() {
+    let report = |_: Nothing, _| async {
+        Ok((1..=5_000).map(|line| format!("line {line} of the report\n")).collect::<String>())
+    };
+    let report = Arc::new(Tool::new("big report", "test", ToolKind::ONCE, report).unwrap());
+    let grep = json!({"pattern": "line 4321 ", "path": "/results"});
+    let both = [call(0, "big report", &json!({})), call(1, "big report", &json!({}))].concat();
+    let read = json!({"path": "/results/big-report-1.txt", "lines": 10_000});
+    let mut play =
+        Play::turns(vec![both, call(0, "grep", &grep), call(0, "read_file", &read), text("End.")]).await;
+    play.agents.main.tools = play.agents.main.tools.with_tools(&[report]);
+    let log = play.log().await;
+    let files: Vec<Option<&str>> = log
+        .iter()
+        .filter_map(|event| match &event.body {
+            EventBody::ToolFinished { file, .. } => Some(file.as_deref()),
+            _ => None,
+        })
+        .collect();
+    let (mut kept, others) = (files[..2].to_vec(), &files[2..]);
+    kept.sort_unstable();
+    assert_eq!(kept, [Some("/results/big-report-1.txt"), Some("/results/big-report-2.txt")]);
+    assert_eq!(others, [None, None], "what reads files makes no more of them");
+    let told = |request: usize| play.requests()[request].last().unwrap().plain_text();
+    let first = told(1);
+    assert!(first.starts_with("line 1 of") && first.ends_with("line 5000 of the report\n"), "{first}");
+    assert!(first.contains("in 5000 lines and is in /results/big-report-"), "{first}");
+    assert!(first.len() < 9_000, "{}", first.len());
+    let found = "/results/big-report-1.txt:4321: line 4321 of the report";
+    assert!(told(2).starts_with(found), "{}", told(2));
+    let read = told(3);
+    assert!(read.len() < 31_000 && read.contains("more lines; read on with first_line"), "{}", read.len());
+}
+
+#[tokio::test]
+async fn a_long_line_is_shown_where_it_fits() {
+    let long = format!("{}needle{}", "x".repeat(40_000), "y".repeat(40_000));
+    let turns = vec![
+        call(0, "write_file", &json!({"path": "/long.txt", "content": long})),
+        [call(0, "grep", &json!({"pattern": "needle"})), call(1, "read_file", &json!({"path": "/long.txt"}))]
+            .concat(),
+        text("End."),
+    ];
+    let play = Play::turns(turns).await;
+    play.log().await;
+    let told: Vec<String> = play.requests()[2].iter().map(domain::Message::plain_text).collect();
+    let [.., found, read] = told.as_slice() else { unreachable!() };
+    assert!(found.contains("needleyyy") && found.len() < 700, "{found}");
+    assert!(read.contains("more bytes in this line") && read.len() < 31_000, "{}", read.len());
 }
 
 #[tokio::test]

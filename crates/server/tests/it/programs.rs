@@ -121,6 +121,46 @@ fn log_call(log: &[Value], number: usize) -> Value {
     log.iter().filter(|body| body["type"] == "tool_finished").nth(number).unwrap()["call"].clone()
 }
 
+/// The whole test run installs LaTeX; a run without it hears what is missing.
+#[tokio::test]
+async fn latex_makes_a_pdf() {
+    let (server, _upstream, cookie, chat) = start(&[
+        || {
+            let text = r"\documentclass{article}\begin{document}\section{One}\label{one} See \ref{one}.\end{document}";
+            ("write_file", json!({"path": "/paper/main.tex", "content": text}))
+        },
+        || ("latex", json!({"path": "/paper/main.tex"})),
+        || ("write_file", json!({"path": "/paper/bad.tex", "content": r"\documentclass{article}\begin{document}\undefined\end{document}"})),
+        || ("latex", json!({"path": "/paper/bad.tex"})),
+        || ("latex", json!({"path": "/paper/none.tex"})),
+        || ("latex", json!({"path": "/paper/main.pdf"})),
+    ])
+    .await;
+    let here = server.get("/api/v1/programs", &cookie).await.json();
+    let log = run(&server, &cookie, &chat).await;
+    let results = results(&log);
+    assert!(results[5].0 && results[5].1.contains("has to end with .tex"), "{}", results[5].1);
+    if here["latex"].as_array().unwrap().is_empty() {
+        let required = std::env::vars_os().any(|(name, _)| name == "GLASSHOUSE_TEST_REQUIRE");
+        assert!(!required, "the whole test run needs LaTeX");
+        assert!(
+            results[1].0 && results[1].1.starts_with("There is no LaTeX on this server"),
+            "{}",
+            results[1].1
+        );
+        return;
+    }
+    assert!(!results[1].0 && results[1].1.contains("new /paper/main.pdf"), "{}", results[1].1);
+    assert!(results[3].0 && results[3].1.contains("Undefined control sequence"), "{}", results[3].1);
+    assert!(results[4].0 && results[4].1.contains("There is no file /paper/none.tex"), "{}", results[4].1);
+    let path = format!("/api/v1/chats/{chat}/files/content?path=/paper/main.pdf");
+    assert!(server.get(&path, &cookie).await.text.starts_with("%PDF"));
+    let files = server.get(&format!("/api/v1/chats/{chat}/files"), &cookie).await.json();
+    let paths: Vec<&str> =
+        files["files"].as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap()).collect();
+    assert_eq!(paths, ["/paper/bad.tex", "/paper/main.pdf", "/paper/main.tex"], "nothing else is left");
+}
+
 #[tokio::test]
 async fn turned_off_there_are_no_such_tools() {
     let (server, cookie) = Server::start_signed_in().await;

@@ -268,6 +268,7 @@ impl Writer {
                     duration_ms,
                     stopped: false,
                     in_doubt: false,
+                    file: None,
                 };
                 return self.add(&path, body);
             }
@@ -321,6 +322,7 @@ impl Writer {
                         duration_ms,
                         stopped: false,
                         in_doubt: false,
+                        file: None,
                     },
                 );
             }

@@ -89,6 +89,7 @@ impl Log {
                 duration_ms: 12,
                 stopped: false,
                 in_doubt: false,
+                file: None,
             },
         );
     }

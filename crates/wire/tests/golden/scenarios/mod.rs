@@ -84,6 +84,7 @@ fn restarted() -> Vec<RunEvent> {
         duration_ms: 0,
         stopped: false,
         in_doubt: true,
+        file: None,
     });
     let item = || "t1".to_owned();
     log.main(EventBody::TextStarted { item: item() });

@@ -1,0 +1,81 @@
+//! Results that are too long for the model's context: the whole goes to a file of the chat, the model gets both ends.
+
+use crate::{
+    turns::AgentContext,
+    workspace::{BYTES_LIMIT, FileProblem, Path},
+};
+
+/// A result up to this long is given whole, bytes: about 8,000 tokens.
+const WHOLE_BYTES: usize = 32_000;
+/// What is shown of a longer one, bytes.
+const HEAD_BYTES: usize = 6_000;
+const TAIL_BYTES: usize = 2_000;
+/// Names tried for the file.
+const MOST_NAMES: usize = 1_000;
+
+/// A result as it goes to the log.
+#[derive(Debug)]
+pub(crate) struct Shortened {
+    pub(crate) text: String,
+    /// The file that has the whole.
+    pub(crate) file: Option<String>,
+}
+
+/// Puts a long result into a file of the chat. Where that cannot be done it stays as it is.
+pub(crate) async fn shorten(agent: &AgentContext, tool: &str, text: String) -> Shortened {
+    if text.len() <= WHOLE_BYTES || text.len() > BYTES_LIMIT {
+        return Shortened { text, file: None };
+    }
+    match keep(agent, tool, &text).await {
+        Ok(path) => Shortened { text: both_ends(&text, &path), file: Some(path.to_string()) },
+        Err(problem) => {
+            tracing::debug!(%problem, "a long result stays out of the files");
+            Shortened { text, file: None }
+        }
+    }
+}
+
+/// Writes the file under a name that nothing has, and tells the log.
+async fn keep(agent: &AgentContext, tool: &str, text: &str) -> Result<Path, FileProblem> {
+    let workspace = &agent.run.workspace;
+    let stem: String =
+        tool.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(40).collect();
+    let taken = workspace.list().await?;
+    let is_free = |path: &String| !taken.iter().any(|(name, _)| name == path);
+    for path in (1..=MOST_NAMES).map(|number| format!("/results/{stem}-{number}.txt")).filter(is_free) {
+        let path = Path::parse_file(&path)?;
+        match workspace.write_bytes(&path, text.as_bytes(), Some(0)).await {
+            Ok(written) => {
+                agent.emitter.emit(written.event(&path)).await;
+                return Ok(path);
+            }
+            // A call beside this one has just taken it, or a file of that name was deleted.
+            Err(FileProblem::Conflict(_)) => {}
+            Err(problem) => return Err(problem),
+        }
+    }
+    Err(FileProblem::TooLarge("There are too many results among the files.".to_owned()))
+}
+
+fn both_ends(text: &str, path: &Path) -> String {
+    let head = &text[..text.floor_char_boundary(HEAD_BYTES)];
+    let tail = &text[text.ceil_char_boundary(text.len() - TAIL_BYTES)..];
+    let (bytes, lines) = (text.len(), text.lines().count());
+    format!(
+        "{head}\n\n… The whole result has {bytes} bytes in {lines} lines and is in {path}: search it with grep, or read \
+         parts of it with read_file. Its end:\n\n{tail}"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ends_are_whole_characters() {
+        let text = "ё".repeat(20_000);
+        let shown = both_ends(&text, &Path::parse_file("/results/a-1.txt").unwrap());
+        assert!(shown.len() < 8_500, "{}", shown.len());
+        assert!(shown.contains("40000 bytes in 1 lines and is in /results/a-1.txt"), "{shown}");
+    }
+}
