@@ -15,7 +15,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::{
-    consent::{Consent, consent, without_asking},
+    consent::{Consent, consent, withdraw_past_approval, without_asking},
     long_results::{Shortened, shorten},
     questions::withdraw_past_questions,
     step::{RequestedCall, millis},
@@ -80,7 +80,11 @@ async fn run_call(agent: &Arc<AgentContext>, tools: &Toolbox, call: &RequestedCa
         // It was running, and its tool is not there any more.
         (Err(_), Some(arguments)) => in_doubt(agent, &call.id, arguments).await,
         (Ok(tool), None) => consent_and_run(agent, tools, tool, &call.id, arguments).await,
-        (Err(failure), None) => Finished::refused(arguments, failure),
+        (Err(failure), None) => {
+            // Its tool may have gone while the server was down.
+            withdraw_past_approval(agent, &call.id).await;
+            Finished::refused(arguments, failure)
+        }
     };
     let error = finished.result.is_err();
     let text = finished.result.unwrap_or_else(|failure| failure.0);

@@ -44,9 +44,15 @@ pub(crate) async fn consent(
         agent.run.consents.need(tool.name(), tools.needs_approval(tool.name()), arguments)
     };
     let may_remember = match need(arguments) {
-        Need::Refused => return Err(refused_by_rule()),
+        Need::Refused => {
+            withdraw_past_approval(agent, call).await;
+            return Err(refused_by_rule());
+        }
         Need::Consent { may_remember } => may_remember,
-        Need::Nothing => return Ok(Consent::Given(None)),
+        Need::Nothing => {
+            withdraw_past_approval(agent, call).await;
+            return Ok(Consent::Given(None));
+        }
         Need::Given(remembered) if !was_asked(agent, call) => return Ok(Consent::Given(Some(remembered))),
         // It was asked about before, and somebody waits for that answer.
         Need::Given(_) => true,
@@ -62,6 +68,17 @@ pub(crate) async fn consent(
             "Nobody decided about this call in time, so it was not run. Go on without it.".to_owned(),
         )),
         Decision::Deny | Decision::Withdrawn => Err(denied(answer.reason)),
+    }
+}
+
+/// Takes back what was asked about the call before a restart, and is not asked any more.
+pub(crate) async fn withdraw_past_approval(agent: &AgentContext, call: &str) {
+    let past = agent.run.past.of_call(call).and_then(|past| past.approval.as_ref());
+    if let Some(PastApproval { id, answer: None, .. }) = past {
+        let (approval, decision) = (id.clone(), Decision::Withdrawn);
+        let taken_back =
+            EventBody::ApprovalAnswered { approval, decision, reason: None, edited: false, remembered: None };
+        agent.emitter.emit(taken_back).await;
     }
 }
 

@@ -5,6 +5,7 @@ mod watched;
 
 use std::{
     collections::HashMap,
+    io::ErrorKind,
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError,
@@ -57,6 +58,12 @@ impl Programs {
     /// # Errors
     /// Where the folder cannot be made.
     pub fn open(sandbox: Sandbox, folder: PathBuf, limits: Limits) -> std::io::Result<Self> {
+        if let Err(error) = clear(&folder) {
+            // Then it takes room, but programs run all the same: the new folders have names of their own.
+            tracing::warn!(%error, folder = %folder.display(), "cannot remove what programs have left");
+        }
+        std::fs::create_dir_all(&folder)?;
+        let folder = folder.join(std::process::id().to_string());
         clear(&folder)?;
         std::fs::create_dir_all(&folder)?;
         let (rooms, made) = (Mutex::default(), AtomicUsize::new(0));
@@ -88,8 +95,10 @@ impl Programs {
         let slot = self.slot(&name);
         let mut place = slot.lock_owned().await;
         let room = match place.take() {
-            Some(room) => room,
-            None => {
+            Some(room) if !room.is_half_done() => room,
+            other => {
+                // What a stopped program has left is nobody's.
+                leave_room(other);
                 let number = self.0.made.fetch_add(1, Ordering::Relaxed);
                 let (sandbox, path) = (self.0.sandbox.clone(), self.0.folder.join(number.to_string()));
                 room::blocking(move || Room::make(&sandbox, &path)).await?
@@ -155,6 +164,12 @@ impl Entered {
     }
 }
 
+fn leave_room(room: Option<Room>) {
+    if let Some(room) = room {
+        tokio::task::spawn_blocking(move || drop(room));
+    }
+}
+
 /// Removes the rooms beside the tasks, as folders may be large.
 fn leave(slots: impl IntoIterator<Item = Slot>) {
     let slots: Vec<Slot> = slots.into_iter().collect();
@@ -163,9 +178,49 @@ fn leave(slots: impl IntoIterator<Item = Slot>) {
     }
 }
 
+/// Removes a folder with all that is in it, also what a program has closed to everybody.
 fn clear(folder: &Path) -> std::io::Result<()> {
     match std::fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            open_up(folder);
+            std::fs::remove_dir_all(folder)
+        }
+        result => result,
+    }
+}
+
+/// Takes the rights back on the folders in a folder; nothing runs in it any more.
+fn open_up(folder: &Path) {
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            drop(std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o700)));
+        }
+        let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+        // The kind of an entry is its own, also where it is a link.
+        folders
+            .extend(entries.filter(|it| it.file_type().is_ok_and(|kind| kind.is_dir())).map(|it| it.path()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    #[cfg(unix)]
+    fn what_is_closed_to_everybody_is_removed_too() {
+        use std::{fs, os::unix::fs::PermissionsExt};
+        let folder = std::env::temp_dir().join(format!("glasshouse-clear-{}", std::process::id()));
+        fs::create_dir_all(folder.join("a/b")).unwrap();
+        fs::write(folder.join("a/b/c"), "x").unwrap();
+        fs::set_permissions(folder.join("a/b"), fs::Permissions::from_mode(0o000)).unwrap();
+        super::open_up(&folder);
+        let mode = fs::metadata(folder.join("a/b")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+        super::clear(&folder).unwrap();
+        assert!(!folder.exists());
+        super::clear(&folder).unwrap();
     }
 }

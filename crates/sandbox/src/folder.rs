@@ -121,20 +121,40 @@ impl Folder {
         unlinkat(&folder, name, AtFlags::empty()).map_err(|error| missing(path, error))
     }
 
-    /// All plain files by their paths, at most `limit`, and whether there are more. Links, pipes, devices and names
+    /// Whether a plain file is there that begins so.
+    pub(crate) fn begins(&self, path: &str, beginning: &[u8]) -> bool {
+        let Ok((file, _)) = self.open_file(path) else { return false };
+        let mut bytes = vec![0; beginning.len()];
+        fs::File::from(file).read_exact(&mut bytes).is_ok() && bytes == beginning
+    }
+
+    /// All plain files by their paths, at most `limit`, and whether there are more, or a folder cannot be read. Links, pipes, devices and names
     /// that are no text are passed over.
     ///
     /// # Errors
     ///
     /// Where the folder itself cannot be read.
     pub fn collect(&self, limit: usize) -> Result<(Vec<File>, bool), FolderError> {
-        let mut files = Vec::new();
-        let mut folders =
-            vec![(openat(&*self.root, ".", folder_flags(), Mode::empty()).map_err(disk)?, String::new())];
+        let (mut files, mut more) = (Vec::new(), false);
+        // By their paths: to hold each open would use up the server's files.
+        let mut folders = vec![String::new()];
         // Folders cost as well, also empty ones.
         let mut left = limit.saturating_mul(4).saturating_add(1000);
-        while let Some((folder, prefix)) = folders.pop() {
-            let Ok(entries) = Dir::read_from(&folder) else { continue };
+        while let Some(prefix) = folders.pop() {
+            let steps: Vec<&str> = prefix.split('/').filter(|step| !step.is_empty()).collect();
+            let folder = match self.walk(&prefix, &steps, false) {
+                Ok(folder) => folder,
+                Err(error) if prefix.is_empty() => return Err(error),
+                // What is in it is not gone.
+                Err(_) => {
+                    more = true;
+                    continue;
+                }
+            };
+            let Ok(entries) = Dir::read_from(&folder) else {
+                more = true;
+                continue;
+            };
             for entry in entries.flatten() {
                 let Some(name) = entry.file_name().to_str().ok().filter(|name| !matches!(*name, "." | ".."))
                 else {
@@ -149,16 +169,12 @@ impl Folder {
                 match FileType::from_raw_mode(found.st_mode) {
                     FileType::RegularFile if files.len() == limit => return Ok((sorted(files), true)),
                     FileType::RegularFile => files.push(as_file(path, &found)),
-                    FileType::Directory if split(&path).is_ok() => {
-                        if let Ok(inner) = openat(&folder, name, folder_flags(), Mode::empty()) {
-                            folders.push((inner, format!("{path}/")));
-                        }
-                    }
+                    FileType::Directory if split(&path).is_ok() => folders.push(format!("{path}/")),
                     _ => {}
                 }
             }
         }
-        Ok((sorted(files), false))
+        Ok((sorted(files), more))
     }
 
     fn open_file(&self, path: &str) -> Result<(OwnedFd, Stat), FolderError> {

@@ -6,6 +6,8 @@ use tokio::{net::unix::pipe::Receiver, time::timeout};
 
 use crate::{Collected, Stream, collector::Collector};
 
+/// The most that an ordinary user can have a pipe hold, in bytes.
+const PIPE_BYTES: usize = 1024 * 1024;
 /// How long output may take to end after everything that writes has been killed.
 const END: Duration = Duration::from_secs(5);
 
@@ -58,8 +60,14 @@ impl Streams {
     /// Reads what is in the pipes now, when nobody writes at the moment.
     pub(crate) fn sweep(&mut self, on_output: &mut (impl FnMut(Stream, &str) + Send)) {
         let mut buffer = vec![0; 16 * 1024];
-        while self.stdout.read(&mut buffer, on_output) {}
-        while self.stderr.read(&mut buffer, on_output) {}
+        // A pipe holds no more than that; somebody may go on writing.
+        for output in [&mut self.stdout, &mut self.stderr] {
+            for _ in 0..PIPE_BYTES / buffer.len() {
+                if !output.read(&mut buffer, on_output) {
+                    break;
+                }
+            }
+        }
     }
 
     /// What was written since the last time.

@@ -70,7 +70,11 @@ impl App {
             }
             stored => stored?,
         }
-        live.asks.answer_approval(approval, answer).map_err(not_taken)?;
+        if let Err(error) = live.asks.answer_approval(approval, answer) {
+            // Somebody else was quicker: then nothing is to be allowed for good either.
+            self.store.ask_again(live.owner, row.id).await?;
+            return Err(not_taken(error));
+        }
         let runs = match chat {
             Some(chat) => self.runs.live_in(chat),
             None => self.runs.live_of(live.owner),

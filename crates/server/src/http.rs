@@ -15,6 +15,7 @@ mod inbox;
 mod keys;
 mod mcp_servers;
 mod messages;
+mod metrics;
 mod models;
 mod openai;
 mod programs;
@@ -62,6 +63,7 @@ pub fn table() -> Vec<Route> {
     vec![
         get(Public, "/healthz", health::live),
         get(Public, "/readyz", health::ready),
+        get(Admin, "/metrics", metrics::get),
         // Set-up and sign-in
         get(Public, "/api/v1/me", session::me),
         post(Public, "/api/v1/setup", session::set_up),
@@ -143,8 +145,8 @@ pub fn table() -> Vec<Route> {
 }
 
 /// First segments of addresses that programs use: there, an unknown one is an error and not a page.
-const PROGRAM_ADDRESSES: [&str; 8] =
-    ["ag-ui", "api", "chat", "copilotkit", "healthz", "readyz", "runs", "v1"];
+const PROGRAM_ADDRESSES: [&str; 9] =
+    ["ag-ui", "api", "chat", "copilotkit", "healthz", "metrics", "readyz", "runs", "v1"];
 
 /// The whole server as one service.
 pub fn router(app: Arc<App>) -> Router {

@@ -15,6 +15,7 @@ pub mod handed_over;
 pub mod http;
 pub mod listen;
 pub mod mcp_servers;
+pub mod metrics;
 pub mod models;
 pub mod programs;
 pub mod runs;

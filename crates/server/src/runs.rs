@@ -21,7 +21,7 @@ pub use activity::{Activity, ActivityState};
 pub use live::{LiveRun, Logged};
 pub use reader::Reader;
 
-use crate::clock::Clock;
+use crate::{clock::Clock, metrics::Metrics};
 
 /// How far an agent may run ahead of its log, events.
 const EMITTER_CAPACITY: usize = 256;
@@ -37,6 +37,7 @@ struct Inner {
     began: Instant,
     live: Mutex<HashMap<RunId, Arc<LiveRun>>>,
     activity: tokio::sync::broadcast::Sender<Activity>,
+    metrics: Metrics,
     tasks: TaskTracker,
     shutdown: CancellationToken,
 }
@@ -80,7 +81,8 @@ impl Runs {
         let (activity, _) = tokio::sync::broadcast::channel(256);
         let (tasks, shutdown) = (TaskTracker::new(), CancellationToken::new());
         let (began, live) = (Instant::now(), Mutex::default());
-        Self(Arc::new(Inner { store, clock, began, live, activity, tasks, shutdown }))
+        let metrics = Metrics::default();
+        Self(Arc::new(Inner { store, clock, began, live, activity, metrics, tasks, shutdown }))
     }
 
     /// Starts the run in tasks of its own.
@@ -152,6 +154,16 @@ impl Runs {
         if let Some(live) = self.live(run) {
             live.ended().await;
         }
+    }
+
+    /// Figures of all runs of this process, in the text format of Prometheus.
+    #[must_use]
+    pub fn metrics(&self) -> String {
+        let (live, waiting) = {
+            let live = self.lock();
+            (live.len(), live.values().filter(|run| run.is_waiting()).count())
+        };
+        self.0.metrics.text(live, waiting)
     }
 
     /// Changes in anybody's runs, from now on.

@@ -11,6 +11,7 @@ use sqlx::{
 
 use crate::{
     StoreError,
+    backup::before_migrating,
     lanes::{Lanes, PATIENCE, Place},
     query::{On, Query, Tx},
     transaction::Transaction,
@@ -78,7 +79,13 @@ impl Db {
             ("allowed calls", include_str!("../migrations/sqlite/0006_allowed_calls.sql")),
             ("past of files", include_str!("../migrations/sqlite/0007_past_of_files.sql")),
         ];
-        migrator(migrations).run_direct(None, write.acquire().await?.connection()?, false).await?;
+        let mut writer = write.acquire().await?;
+        if !in_memory {
+            let newest = i64::try_from(migrations.len()).unwrap_or(i64::MAX);
+            before_migrating(writer.connection()?, options.get_filename(), newest).await?;
+        }
+        migrator(migrations).run_direct(None, writer.connection()?, false).await?;
+        drop(writer);
         let read = match in_memory {
             true => write.clone(),
             false => Lanes::new(Place::Here, options.read_only(true), SQLITE_READERS),

@@ -7,6 +7,7 @@
 
 mod allowed_calls;
 mod api_keys;
+mod backup;
 mod chats;
 mod connections;
 mod db;

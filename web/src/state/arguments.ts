@@ -67,15 +67,16 @@ export function programOf(value: unknown): { program: string; rest: Record<strin
   return null;
 }
 
-/** Longer values, and those of several lines, are left open: nobody sends just the same text twice. */
-const longestExact = 300;
+/** The server takes no longer patterns, bytes. */
+const longestPattern = 10_000;
 
-/** A pattern that only this value fits, where it is short; `*` stands for any text in patterns. */
+/** A pattern that only this value fits; `*` stands for any text in patterns. */
 export function exactPattern(value: unknown): string {
   const text = typeof value === "string" ? value : JSON.stringify(value);
-  if (text.length > longestExact || text.includes("\n")) return "*";
   return text.replace(/[\\*]/g, "\\$&");
 }
+
+export const isPattern = (text: string) => new TextEncoder().encode(text).length <= longestPattern;
 
 /** The line of a failed call's result that says why: the first, but of a Python traceback the error itself. */
 export function reasonOf(result: string): string {

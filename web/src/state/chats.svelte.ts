@@ -17,6 +17,7 @@ class Chats {
 
   #follower: Follower | undefined;
   #listeners = new Set<ActivityListener>();
+  #openListeners = new Set<() => void>();
   #searchAbort: AbortController | undefined;
 
   async load(): Promise<void> {
@@ -88,12 +89,19 @@ class Chats {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Tells `listener` whenever the stream has been opened (again): news may have been missed. */
+  listenToOpening(listener: () => void): () => void {
+    this.#openListeners.add(listener);
+    return () => this.#openListeners.delete(listener);
+  }
+
   watch(): void {
     this.#follower ??= follow({
       address: () => activityAddress,
       onOpen: () => {
         // Whatever ended while we were away has left no event: the list tells.
         void this.load().catch(() => {});
+        for (const listener of this.#openListeners) listener();
       },
       onFrames: (frames) => {
         for (const frame of frames) this.#take(JSON.parse(frame.data) as Activity);

@@ -11,8 +11,14 @@ class Inbox {
   loaded = $state(false);
   #timer: ReturnType<typeof setTimeout> | undefined;
 
+  /** What was asked for before somebody else signed in is not theirs. */
+  #generation = 0;
+
   async load(): Promise<void> {
-    this.items = (await listInbox()).items;
+    const generation = this.#generation;
+    const { items } = await listInbox();
+    if (generation !== this.#generation) return;
+    this.items = items;
     this.loaded = true;
   }
 
@@ -22,9 +28,13 @@ class Inbox {
     const unlisten = chats.listen(({ run, state }) => {
       if (state === "waiting" || this.items.some((item) => item.run === run)) this.#soon();
     });
+    const unlistenToOpening = chats.listenToOpening(() => this.#soon());
     return () => {
       clearTimeout(this.#timer);
       unlisten();
+      unlistenToOpening();
+      this.#generation += 1;
+      this.loaded = false;
       this.items = [];
     };
   }

@@ -98,6 +98,8 @@ impl Pattern {
     fn fits_value(&self, value: &Value, star: Star) -> bool {
         match value {
             Value::String(text) => self.fits(text, star),
+            // In JSON a star could end one text and begin another.
+            _ if star == Star::Harmless && self.pieces.len() > 1 => self.written == "*",
             other => self.fits(&other.to_string(), star),
         }
     }
@@ -107,14 +109,13 @@ impl Star {
     fn may_be(self, text: &str) -> bool {
         let harmful =
             |c: char| c.is_control() || matches!(c, ';' | '&' | '|' | '<' | '>' | '$' | '`' | '(' | ')');
-        self == Self::Anything || !text.contains(harmful)
+        self == Self::Anything || !(text.contains(harmful) || text.contains(".."))
     }
 }
 
-/// Whether `text` takes no step up that the pattern does not have itself.
+/// Whether `text` takes no step up that the pattern does not have itself, also not one half of which is a star's.
 fn stays_inside(text: &str, written: &str) -> bool {
-    let steps_up = |text: &str| text.split(['/', '\\']).any(|part| part == "..");
-    !steps_up(text) || steps_up(written)
+    text.matches("..").count() <= written.matches("..").count()
 }
 
 /// What a rule says of the calls that fit it.
@@ -264,6 +265,10 @@ mod tests {
             ("/notes/*", "/notes/plan.md", true),
             ("/notes/*", "/notes/../etc/passwd", false),
             ("../*", "../a", true),
+            ("../*", "../a/../../b", false),
+            ("/a/.*", "/a/..", false),
+            ("cat *", "cat ../secret", false),
+            ("--file=*", "--file=../x", false),
             ("*", "", true),
             ("*", "a; b\n../c", true),
             ("*.md", "/a/b.md", true),
@@ -299,6 +304,13 @@ mod tests {
         assert!(!allowed.fits("read", &json!({"path": "/notes/a", "follow_links": true})));
         assert!(!allowed.fits("read", &json!({})));
         assert!(!allowed.fits("write", &json!({"path": "/notes/a"})));
+        let list = |pattern_text: &str| Allowed {
+            arguments: Some(BTreeMap::from([("args".to_owned(), pattern(pattern_text))])),
+            ..allowed.clone()
+        };
+        let pushes = json!({"args": ["push", "--force", "x"]});
+        assert!(!list(r#"["push","*"]"#).fits("read", &pushes));
+        assert!(list(r#"["push","--force","x"]"#).fits("read", &pushes) && list("*").fits("read", &pushes));
         let any = Allowed { arguments: None, ..allowed };
         assert!(any.fits("read", &json!({"anything": 1})));
     }

@@ -24,6 +24,10 @@ pub(crate) struct Room {
     path: PathBuf,
     folder: Folder,
     same: BTreeMap<String, Same>,
+    /// Files of the chat that cannot be laid out, each with the reason.
+    left_out: Vec<String>,
+    /// A program may have run whose changes were not taken over.
+    half_done: bool,
     session: Option<Session>,
 }
 
@@ -40,12 +44,15 @@ struct Same {
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, FolderError> + Send + 'static,
 ) -> Result<T, ToolFailure> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(result) => {
-            result.map_err(|error| ToolFailure(format!("The files could not be laid out: {error}.")))
-        }
-        Err(_) => Err(ToolFailure("The files could not be laid out.".to_owned())),
-    }
+    at_disk(work).await?.map_err(|error| ToolFailure(format!("The files could not be laid out: {error}.")))
+}
+
+/// The same; what the folder says of one file is the caller's to judge.
+async fn at_disk<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, FolderError> + Send + 'static,
+) -> Result<Result<T, FolderError>, ToolFailure> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|_| ToolFailure("The files could not be laid out.".to_owned()))
 }
 
 impl Room {
@@ -53,7 +60,13 @@ impl Room {
     pub(crate) fn make(sandbox: &Sandbox, path: &DiskPath) -> Result<Self, FolderError> {
         super::clear(path)?;
         let folder = sandbox.folder(path)?;
-        Ok(Self { path: path.to_owned(), folder, same: BTreeMap::new(), session: None })
+        let (same, left_out) = (BTreeMap::new(), Vec::new());
+        Ok(Self { path: path.to_owned(), folder, same, left_out, half_done: false, session: None })
+    }
+
+    /// Whether a program was stopped in it.
+    pub(super) fn is_half_done(&self) -> bool {
+        self.half_done
     }
 
     /// The folder, as programs get it.
@@ -63,17 +76,19 @@ impl Room {
 
     /// Puts the chat's files into the folder, as far as they have changed.
     pub(crate) async fn lay_out(&mut self, workspace: &Workspace) -> Result<(), ToolFailure> {
+        self.half_done = true;
+        self.left_out.clear();
         let files = workspace.states().await?;
         let there: HashSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
         let gone: Vec<String> =
             self.same.keys().filter(|path| !there.contains(path.as_str())).cloned().collect();
         for path in gone {
             let (folder, inside) = (self.folder.clone(), inside(&path));
-            blocking(move || match folder.remove(&inside) {
-                Err(FolderError::Missing(_)) => Ok(()),
-                result => result,
-            })
-            .await?;
+            if let Err(error @ (FolderError::Path(_) | FolderError::Disk(_))) =
+                at_disk(move || folder.remove(&inside)).await?
+            {
+                tracing::debug!(%error, path, "a deleted file stays in the folder of programs");
+            }
             self.same.remove(&path);
         }
         for file in files {
@@ -88,12 +103,20 @@ impl Room {
                 Err(problem) => return Err(problem.into()),
             };
             let (folder, name) = (self.folder.clone(), inside(&file.path));
-            let put = blocking(move || {
+            let put = at_disk(move || {
                 folder.put(&name, &bytes)?;
                 folder.look(&name)
             });
-            let File { size_bytes, changed_ms, .. } = put.await?;
-            self.same.insert(file.path, Same { version, size_bytes, changed_ms });
+            match put.await? {
+                Ok(File { size_bytes, changed_ms, .. }) => {
+                    self.same.insert(file.path, Same { version, size_bytes, changed_ms });
+                }
+                // What a program has put in its place is in the way, or the path is too long. The others go on.
+                Err(error) => {
+                    self.same.remove(&file.path);
+                    self.left_out.push(format!("{path} was not laid out: {error}"));
+                }
+            }
         }
         Ok(())
     }
@@ -102,14 +125,18 @@ impl Room {
     pub(super) async fn take_over(&mut self, context: &ToolContext) -> Result<Vec<String>, ToolFailure> {
         let folder = self.folder.clone();
         let (files, more) = blocking(move || folder.collect(FILES_LIMIT)).await?;
-        let files: Vec<File> = files.into_iter().filter(|file| is_kept(&file.path)).collect();
-        let mut told = Vec::new();
+        let mut told = std::mem::take(&mut self.left_out);
         let there: HashSet<String> = files.iter().map(|file| format!("/{}", file.path)).collect();
-        let gone: Vec<String> = self.same.keys().filter(|path| !there.contains(*path)).cloned().collect();
-        for path in if more { Vec::new() } else { gone } {
+        let gone: Vec<(String, Same)> = self
+            .same
+            .iter()
+            .filter(|(path, _)| !more && !there.contains(*path))
+            .map(|(path, same)| (path.clone(), *same))
+            .collect();
+        for (path, same) in gone {
             self.same.remove(&path);
             let path = Path::parse_file(&path)?;
-            match context.workspace().delete(&path, None).await {
+            match context.workspace().delete(&path, Some(same.version)).await {
                 Ok(deleted) => {
                     context.emit(deleted.event(&path)).await;
                     told.push(format!("deleted {path}"));
@@ -118,19 +145,26 @@ impl Room {
                 Err(problem) => told.push(format!("could not delete {path}: {problem}")),
             }
         }
+        // What a program keeps for itself is not the chat's, unless it came from there.
+        let same = &self.same;
+        let is_ours = |file: &File| is_kept(&file.path) || same.contains_key(&format!("/{}", file.path));
+        let files: Vec<File> = files.into_iter().filter(is_ours).collect();
         for file in &files {
             if let Some(line) = self.take_one(context, file).await? {
                 told.push(line);
             }
         }
         if more {
-            told.push(format!("there are more than {FILES_LIMIT} files; the rest was not looked at"));
+            told.push(
+                "there are too many files, or folders that cannot be read: the rest was left".to_owned(),
+            );
         }
         if told.len() > TOLD_LIMIT {
             let others = told.len() - TOLD_LIMIT;
             told.truncate(TOLD_LIMIT);
             told.push(format!("and {others} more"));
         }
+        self.half_done = false;
         Ok(told)
     }
 
@@ -147,13 +181,7 @@ impl Room {
             _ => return Ok(Some(format!("{name:?} was not kept: the chat's files cannot have that name"))),
         };
         let (folder, inside) = (self.folder.clone(), file.path.clone());
-        let bytes = match blocking(move || match folder.read(&inside, BYTES_LIMIT as u64) {
-            Ok(bytes) => Ok(Ok(bytes)),
-            Err(error @ (FolderError::TooLarge { .. } | FolderError::Missing(_))) => Ok(Err(error)),
-            Err(error) => Err(error),
-        })
-        .await?
-        {
+        let bytes = match at_disk(move || folder.read(&inside, BYTES_LIMIT as u64)).await? {
             Ok(bytes) => bytes,
             Err(FolderError::Missing(_)) => return Ok(None),
             Err(error) => return Ok(Some(format!("{path} was not kept: {error}"))),
@@ -166,12 +194,19 @@ impl Room {
             self.same.insert(name, Same { version: version.max(same.version), size_bytes, changed_ms });
             return Ok(None);
         }
-        match context.workspace().write_bytes(&path, &bytes, None).await {
+        let mut meanwhile = "";
+        let expected = known.map(|same| same.version);
+        let mut written = context.workspace().write_bytes(&path, &bytes, expected).await;
+        if let Err(FileProblem::Conflict(_)) = written {
+            meanwhile = " (somebody changed it meanwhile: that state is in its history)";
+            written = context.workspace().write_bytes(&path, &bytes, None).await;
+        }
+        match written {
             Ok(written) => {
                 self.same.insert(name, Same { version: written.version, size_bytes, changed_ms });
                 context.emit(written.event(&path)).await;
                 let verb = if written.version == 1 { "new" } else { "changed" };
-                Ok(Some(format!("{verb} {path}, {} bytes", bytes.len())))
+                Ok(Some(format!("{verb} {path}, {} bytes{meanwhile}", bytes.len())))
             }
             Err(problem @ FileProblem::Unavailable(_)) => Err(problem.into()),
             Err(problem) => Ok(Some(format!("{path} was not kept: {problem}"))),

@@ -12,6 +12,8 @@ use super::Fault;
 /// The last function known here: 462 is `mseal`. What comes after does not exist for programs in the sandbox.
 const LAST: i64 = 462;
 
+const MEMFD_SECRET: i64 = 447;
+
 /// Refused: they make namespaces and mounts, look into other processes or open parts of the kernel that have been
 /// the way out of sandboxes. Nothing a program for data or text needs.
 const REFUSED: &[i64] = &[
@@ -65,6 +67,12 @@ const REFUSED: &[i64] = &[
     libc::SYS_vhangup,
     libc::SYS_lookup_dcookie,
     libc::SYS_nfsservctl,
+    // Memory that belongs to no process and no folder, so that nobody could count it.
+    libc::SYS_memfd_create,
+    MEMFD_SECRET,
+    libc::SYS_shmget,
+    // A clock that sends signals could wake a session that rests.
+    libc::SYS_timer_create,
     // As with clone3: what it is to do lies in memory. The C library does not need it.
     libc::SYS_openat2,
 ];

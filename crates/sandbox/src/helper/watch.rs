@@ -19,6 +19,8 @@ use crate::{
 
 /// Between two looks at memory and processor time, in milliseconds.
 const LOOK_MS: i64 = 50;
+/// Between two looks at a session that rests, in seconds.
+const RESTING_LOOK_SECONDS: i64 = 2;
 /// A walk through the folder may take this part of the time.
 const WALK_SHARE: u32 = 20;
 const WALK_PAUSE_MS: u128 = 200;
@@ -30,6 +32,8 @@ pub(super) struct Watch {
     limits: Limits,
     program: Pid,
     paused: bool,
+    /// At the last look something ran although all had been stopped.
+    restless: bool,
     /// Processor time that a session used before this cell, in ticks.
     ticks_before: u64,
     walked: Instant,
@@ -43,6 +47,7 @@ impl Watch {
             limits: spec.limits.clone(),
             program,
             paused: false,
+            restless: false,
             ticks_before: 0,
             walked: Instant::now(),
             walk_pause_ms: WALK_PAUSE_MS,
@@ -56,10 +61,14 @@ impl Watch {
         let server = io::stdin();
         loop {
             let mut files = [PollFd::new(&program, PollFlags::IN), PollFd::new(&server, PollFlags::IN)];
-            // A paused session costs nothing.
-            let pause = Timespec { tv_sec: 0, tv_nsec: LOOK_MS * 1_000_000 };
-            match poll(&mut files, (!self.paused).then_some(&pause)) {
-                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            let pause = match self.paused {
+                true => Timespec { tv_sec: RESTING_LOOK_SECONDS, tv_nsec: 0 },
+                false => Timespec { tv_sec: 0, tv_nsec: LOOK_MS * 1_000_000 },
+            };
+            let mut is_quiet = false;
+            match poll(&mut files, Some(&pause)) {
+                Ok(ready) => is_quiet = ready == 0,
+                Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(error).during(|| "wait for the program".into()),
             }
             let ordered = !files[1].revents().is_empty();
@@ -71,6 +80,10 @@ impl Watch {
                 kill_all(signal::SIGKILL);
                 return Ok(Ended::Signal(libc::SIGKILL));
             }
+            if self.paused && is_quiet && self.keeps_running() {
+                kill_all(signal::SIGKILL);
+                return Ok(Ended::Limit(Limit::Cpu));
+            }
             if !self.paused
                 && let Some(limit) = self.broken_limit()
             {
@@ -78,6 +91,17 @@ impl Watch {
                 return Ok(Ended::Limit(limit));
             }
         }
+    }
+
+    /// Whether something has found a way to run although all was stopped: seen twice, as stopping may take a moment.
+    fn keeps_running(&mut self) -> bool {
+        let runs = |process: u32| {
+            let stat = fs::read_to_string(format!("/proc/{process}/stat"));
+            stat.is_ok_and(|stat| !matches!(state_of(&stat), 'T' | 't' | 'Z' | 'X'))
+        };
+        let was_restless =
+            std::mem::replace(&mut self.restless, processes().any(|process| process != 1 && runs(process)));
+        was_restless && self.restless
     }
 
     /// Takes note of all that have ended; the program itself is the one that counts.
@@ -108,7 +132,7 @@ impl Watch {
             }
             Ok(Order::Pause) if self.last_look().is_none() => {
                 kill_all(signal::SIGSTOP);
-                self.paused = true;
+                (self.paused, self.restless) = (true, false);
                 tell(&Report::Paused);
             }
             // The next look ends it.
@@ -241,6 +265,11 @@ fn usage() -> Option<(u64, u64)> {
     Some((ticks, memory_bytes))
 }
 
+/// `R` runs, `S` sleeps, `T` is stopped, `Z` has ended.
+fn state_of(stat: &str) -> char {
+    stat.rsplit_once(')').and_then(|(_, fields)| fields.trim_start().chars().next()).unwrap_or('?')
+}
+
 fn taken_bytes(path: &str) -> u64 {
     statvfs(path).map_or(0, |disk| disk.f_blocks.saturating_sub(disk.f_bfree).saturating_mul(disk.f_frsize))
 }
@@ -267,6 +296,7 @@ mod tests {
     fn figures_of_the_kernel_are_read() {
         let stat = "7 (a) b (c)) S 1 7 7 0 -1 4194560 1 2 3 4 10 20 30 40 20 0 1 0 55 1000 2";
         assert_eq!(processor_ticks(stat), 100);
+        assert_eq!((state_of(stat), state_of("")), ('S', '?'));
         assert_eq!(
             own_bytes("Name:\tx\nVmRSS:\t99 kB\nRssAnon:\t 8 kB\nRssFile:\t5 kB\nRssShmem:\t 2 kB\n"),
             10240

@@ -172,8 +172,8 @@ async fn dropping_a_cell_or_a_session_kills_it() {
     assert!(matches!(session.run("1", |_, _| {}).await, Err(Error::SessionEnded)));
 
     let mut session = place.session(Limits::default()).await;
-    // It has to speak: one that has just been started may be stopped before it has its name.
-    let child = format!("['sh', '-c', 'echo up; exec sleep {marker}']");
+    // It has to speak: one that is just being started, or becomes another program, may be stopped without a name.
+    let child = format!("['sh', '-c', 'echo up; sleep {marker}; true']");
     let code = format!(
         "import subprocess\nchild = subprocess.Popen({child}, stdout=subprocess.PIPE)\nchild.stdout.readline()"
     );

@@ -114,8 +114,13 @@ impl RawMcpServer {
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         let name = self.name.clone();
         anyhow::ensure!(
-            (1..=NAME_LIMIT).contains(&name.len()) && name.chars().all(plain) && !name.contains("__"),
-            "mcp_servers.name is “{name}”, but must be 1 to {NAME_LIMIT} letters, digits, “-” and single “_”"
+            (1..=NAME_LIMIT).contains(&name.len())
+                && name.chars().all(plain)
+                && !name.contains("__")
+                && !name.starts_with('_')
+                && !name.ends_with('_'),
+            "mcp_servers.name is “{name}”, but must be 1 to {NAME_LIMIT} letters, digits, “-” and single “_”, which \
+             stand neither first nor last"
         );
         anyhow::ensure!(
             (1..=86_400).contains(&self.timeout_seconds),

@@ -115,6 +115,7 @@ impl Recorder<'_> {
             let event = RunEvent { run: self.live.id, seq: self.next_seq, at, agent, body };
             self.next_seq += 1;
             self.summary.push(&event);
+            self.runs.metrics.note(&event);
             // An event is plain data: it always has a JSON form.
             let json = serde_json::to_string(&event).unwrap_or_default();
             if self.unstored.lines.is_empty() {

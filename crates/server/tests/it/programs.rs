@@ -121,6 +121,68 @@ fn log_call(log: &[Value], number: usize) -> Value {
     log.iter().filter(|body| body["type"] == "tool_finished").nth(number).unwrap()["call"].clone()
 }
 
+#[tokio::test]
+async fn hidden_files_stay_and_what_stands_in_the_way_is_told() {
+    let (server, _upstream, cookie, chat) = start(&[
+        || ("write_file", json!({"path": "/.gitignore", "content": "x"})),
+        || ("write_file", json!({"path": "/keep/a.txt", "content": "a"})),
+        || ("shell", json!({"command": "mkdir in-the-way.txt; mkdir closed; touch closed/b; chmod 0 closed; cat .gitignore"})),
+        || ("write_file", json!({"path": "/in-the-way.txt", "content": "text"})),
+        || ("shell", json!({"command": "ls -d keep/a.txt; echo y >> .gitignore"})),
+        || ("ls", json!({})),
+    ])
+    .await;
+    let log = run(&server, &cookie, &chat).await;
+    let results = results(&log);
+    assert!(results[2].1.starts_with('x'), "{}", results[2].1);
+    assert!(!results[2].1.contains("deleted"), "{}", results[2].1);
+    assert!(results[4].1.starts_with("keep/a.txt"), "{}", results[4].1);
+    assert!(results[4].1.contains("/in-the-way.txt was not laid out"), "{}", results[4].1);
+    assert!(results[4].1.contains("changed /.gitignore, 3 bytes"), "{}", results[4].1);
+    for name in [".gitignore", "keep/", "in-the-way.txt"] {
+        assert!(results[5].1.contains(name), "{name} in {}", results[5].1);
+    }
+}
+
+#[tokio::test]
+async fn what_a_stopped_program_did_is_undone() {
+    let (server, _upstream, cookie, chat) = start(&[
+        || ("write_file", json!({"path": "/plan.md", "content": "the plan"})),
+        || ("shell", json!({"command": "rm plan.md; echo half > out.txt; echo gone; sleep 50"})),
+    ])
+    .await;
+    let said = json!({"content": "Do it.", "model": "scripted"});
+    let sent = server.post(&format!("/api/v1/chats/{chat}/messages"), &cookie, &said).await.json();
+    let run_id = sent["run"].as_str().unwrap();
+    let mut stream = events(&server, &cookie, &format!("/runs/{run_id}/events")).await;
+    stream.until(|event| event["body"]["type"] == "tool_output").await;
+    server.post(&format!("/runs/{run_id}/cancel"), &cookie, &json!({})).await.expect(204);
+    stream.rest().await;
+
+    let upstream = ScriptedServer::start(Behaviour::sequence(vec![
+        Reply::calls(&[("shell", json!({"command": "cat plan.md; ls"}))]),
+        Reply::text("Done."),
+    ]))
+    .await
+    .unwrap();
+    connect(&server, &cookie, "Next", &upstream.base_url()).await;
+    let models = server.get("/api/v1/models", &cookie).await.json();
+    let next = models["models"].as_array().unwrap().iter().map(|model| model["id"].as_str().unwrap());
+    let next = next.rev().find(|id| *id != "scripted" && *id != "tour").unwrap().to_owned();
+    let said = json!({"content": "Look.", "model": next});
+    let sent = server.post(&format!("/api/v1/chats/{chat}/messages"), &cookie, &said).await;
+    sent.expect(200);
+    let path = format!("/runs/{}/events", sent.json()["run"].as_str().unwrap());
+    let log: Vec<Value> = events(&server, &cookie, &path)
+        .await
+        .rest()
+        .await
+        .iter()
+        .map(|event| event.json()["body"].clone())
+        .collect();
+    assert_eq!(results(&log), [(false, "the planplan.md")]);
+}
+
 /// The whole test run installs LaTeX; a run without it hears what is missing.
 #[tokio::test]
 async fn latex_makes_a_pdf() {

@@ -241,3 +241,26 @@ async fn the_activity_of_all_chats_is_one_stream() {
     }
     assert_eq!(states, ["running", "waiting", "running", "finished"]);
 }
+
+#[tokio::test]
+async fn figures_of_runs_are_counted() {
+    let (server, cookie) = Server::start_signed_in().await;
+    let (_, run) = start_tour(&server, &cookie).await;
+    play(&server, &cookie, &run).await;
+    let (_, waiting) = start_tour(&server, &cookie).await;
+    let mut stream = events(&server, &cookie, &format!("/runs/{waiting}/events")).await;
+    stream.until(|event| event["body"]["type"] == "approval_asked").await;
+    let answer = server.get("/metrics", &cookie).await;
+    assert_eq!(answer.headers["content-type"], "text/plain; version=0.0.4; charset=utf-8");
+    let figure = |name: &str| {
+        let line = answer.text.lines().find_map(|line| line.strip_prefix(&format!("glasshouse_{name} ")));
+        line.unwrap_or_else(|| panic!("no {name} in {}", answer.text)).parse::<f64>().unwrap()
+    };
+    assert_eq!(figure("runs_started_total"), 2.0);
+    assert_eq!(figure("runs_finished_total{outcome=\"completed\"}"), 1.0);
+    assert_eq!((figure("runs_live"), figure("runs_waiting")), (1.0, 1.0));
+    assert_eq!(figure("approvals_total{decision=\"allow\"}"), 1.0);
+    assert!(figure("tool_calls_total{end=\"error\"}") >= 1.0, "the tour shows a failing tool");
+    assert!(figure("tokens_total{kind=\"output\"}") > 100.0);
+    assert!(figure("model_call_seconds_count") > 5.0);
+}

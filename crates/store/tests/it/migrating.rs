@@ -68,6 +68,25 @@ async fn numbers_the_runs_of_an_earlier_version(url: String) {
     assert_eq!(store.run_input(other).await.unwrap(), None);
     assert!(store.append(segment(other, 4, 4, "late")).await.is_err());
     store.close().await;
+    check_copy(&url, other).await;
+}
+
+/// Beside SQLite's file there is the database as it was, once.
+async fn check_copy(url: &str, run: RunId) {
+    let Some(file) = url.strip_prefix("sqlite://").or_else(|| url.strip_prefix("sqlite:")) else { return };
+    let copy = format!("{file}.schema-2");
+    let mut before = SqliteConnection::connect(&format!("sqlite:{copy}")).await.unwrap();
+    let content: Vec<u8> = sqlx::query_scalar("SELECT content FROM files WHERE workspace = $1")
+        .bind(run.to_string())
+        .fetch_one(&mut before)
+        .await
+        .unwrap();
+    assert_eq!(content, b"old");
+    before.close().await.unwrap();
+    std::fs::remove_file(&copy).unwrap();
+    Store::open(url).await.unwrap().close().await;
+    assert!(!std::path::Path::new(&copy).exists(), "nothing has changed, so nothing is copied");
+    assert!(!std::path::Path::new(&format!("{file}.copying")).exists());
 }
 
 /// Takes a new database to where the earlier version was, with these rows in it.

@@ -1,0 +1,212 @@
+//! Figures of all runs since the program started, in the text format of Prometheus. They are read from the runs' events.
+
+use std::{
+    fmt::Write as _,
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+};
+
+use domain::{EventBody, Outcome, RunEvent, event::Decision};
+
+/// Counts events. Nothing in it is named by a model or a person, so its size does not depend on them.
+#[derive(Debug, Default)]
+pub struct Metrics {
+    started: AtomicU64,
+    resumed: AtomicU64,
+    finished: [AtomicU64; OUTCOMES.len()],
+    model_calls: Histogram,
+    first_tokens: Histogram,
+    input_tokens: AtomicU64,
+    output_tokens: AtomicU64,
+    cost_micro_usd: AtomicU64,
+    tool_calls: [AtomicU64; TOOL_ENDS.len()],
+    approvals: [AtomicU64; DECISIONS.len()],
+    questions: AtomicU64,
+}
+
+const OUTCOMES: [&str; 5] = ["completed", "cancelled", "failed", "limited", "handed_over"];
+const TOOL_ENDS: [&str; 4] = ["ok", "error", "stopped", "in_doubt"];
+const DECISIONS: [&str; 4] = ["allow", "deny", "withdrawn", "expired"];
+/// Upper ends, seconds.
+const BUCKETS: [f64; 10] = [0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 120.0];
+
+/// How long things took.
+#[derive(Debug, Default)]
+struct Histogram {
+    /// Those that took no longer than the bucket's end, and longer than that of the one before.
+    counts: [AtomicU64; BUCKETS.len()],
+    longer: AtomicU64,
+    sum_ms: AtomicU64,
+}
+
+impl Metrics {
+    /// Takes note of an event of any run.
+    pub fn note(&self, event: &RunEvent) {
+        match &event.body {
+            EventBody::RunStarted { .. } => add(&self.started, 1),
+            EventBody::RunResumed {} => add(&self.resumed, 1),
+            EventBody::RunFinished { outcome, .. } => add(&self.finished[place_of(*outcome)], 1),
+            EventBody::ModelCalled { usage, cost_micro_usd, duration_ms, first_token_ms, .. } => {
+                self.model_calls.note(*duration_ms);
+                if let Some(first_token_ms) = first_token_ms {
+                    self.first_tokens.note(*first_token_ms);
+                }
+                add(&self.input_tokens, usage.input_tokens);
+                add(&self.output_tokens, usage.output_tokens);
+                add(&self.cost_micro_usd, cost_micro_usd.unwrap_or(0));
+            }
+            EventBody::ToolFinished { error, stopped, in_doubt, .. } => {
+                let end = match (in_doubt, stopped, error) {
+                    (true, ..) => 3,
+                    (_, true, _) => 2,
+                    (.., true) => 1,
+                    (false, false, false) => 0,
+                };
+                add(&self.tool_calls[end], 1);
+            }
+            EventBody::ApprovalAnswered { decision, .. } => {
+                add(&self.approvals[place_of_decision(*decision)], 1)
+            }
+            EventBody::QuestionAsked { .. } => add(&self.questions, 1),
+            _ => {}
+        }
+    }
+
+    /// All of it. `live` runs are going, `waiting` of them wait for a person.
+    #[must_use]
+    pub fn text(&self, live: usize, waiting: usize) -> String {
+        let mut out = String::new();
+        let version = [("version", env!("CARGO_PKG_VERSION"))];
+        family(&mut out, "build_info", "gauge", "The version of the program.");
+        line(&mut out, "build_info", &version, 1.0);
+        family(&mut out, "runs_live", "gauge", "Runs that are going.");
+        line(&mut out, "runs_live", &[], count(live as u64));
+        family(&mut out, "runs_waiting", "gauge", "Of those, runs that wait for a person.");
+        line(&mut out, "runs_waiting", &[], count(waiting as u64));
+        counter(&mut out, "runs_started_total", "Runs begun.", &self.started);
+        counter(&mut out, "runs_resumed_total", "Runs that went on after a restart.", &self.resumed);
+        labelled(&mut out, "runs_finished_total", "Runs ended.", ("outcome", &OUTCOMES), &self.finished);
+        self.model_calls.write(&mut out, "model_call_seconds", "Model calls, from request to end.");
+        self.first_tokens.write(
+            &mut out,
+            "first_token_seconds",
+            "Model calls, from request to the first token.",
+        );
+        family(&mut out, "tokens_total", "counter", "Tokens of all model calls.");
+        for (kind, tokens) in [("input", &self.input_tokens), ("output", &self.output_tokens)] {
+            line(&mut out, "tokens_total", &[("kind", kind)], count(tokens.load(Relaxed)));
+        }
+        family(&mut out, "cost_usd_total", "counter", "Cost of model calls whose prices are known.");
+        line(&mut out, "cost_usd_total", &[], count(self.cost_micro_usd.load(Relaxed)) / 1e6);
+        labelled(&mut out, "tool_calls_total", "Tool calls ended.", ("end", &TOOL_ENDS), &self.tool_calls);
+        let decisions = ("decision", &DECISIONS);
+        labelled(&mut out, "approvals_total", "Approvals answered.", decisions, &self.approvals);
+        counter(&mut out, "questions_total", "Questions asked.", &self.questions);
+        out
+    }
+}
+
+impl Histogram {
+    fn note(&self, took_ms: u64) {
+        let seconds = count(took_ms) / 1000.0;
+        let bucket = BUCKETS.iter().position(|end| seconds <= *end);
+        add(bucket.map_or(&self.longer, |bucket| &self.counts[bucket]), 1);
+        add(&self.sum_ms, took_ms);
+    }
+
+    fn write(&self, out: &mut String, name: &str, help: &str) {
+        family(out, name, "histogram", help);
+        let bucket = format!("{name}_bucket");
+        let mut sum = 0;
+        for (end, counted) in BUCKETS.iter().zip(&self.counts) {
+            sum += counted.load(Relaxed);
+            line(out, &bucket, &[("le", &end.to_string())], count(sum));
+        }
+        sum += self.longer.load(Relaxed);
+        line(out, &bucket, &[("le", "+Inf")], count(sum));
+        line(out, &format!("{name}_sum"), &[], count(self.sum_ms.load(Relaxed)) / 1000.0);
+        line(out, &format!("{name}_count"), &[], count(sum));
+    }
+}
+
+fn place_of(outcome: Outcome) -> usize {
+    match outcome {
+        Outcome::Completed => 0,
+        Outcome::Cancelled => 1,
+        Outcome::Failed => 2,
+        Outcome::Limited => 3,
+        Outcome::HandedOver => 4,
+    }
+}
+
+fn place_of_decision(decision: Decision) -> usize {
+    match decision {
+        Decision::Allow => 0,
+        Decision::Deny => 1,
+        Decision::Withdrawn => 2,
+        Decision::Expired => 3,
+    }
+}
+
+fn add(counter: &AtomicU64, by: u64) {
+    counter.fetch_add(by, Relaxed);
+}
+
+/// Figures of the format are floating point.
+#[expect(clippy::cast_precision_loss, reason = "exact up to 2^53")]
+fn count(number: u64) -> f64 {
+    number as f64
+}
+
+fn family(out: &mut String, name: &str, kind: &str, help: &str) {
+    // Writing to a String does not fail.
+    _ = write!(out, "# HELP glasshouse_{name} {help}\n# TYPE glasshouse_{name} {kind}\n");
+}
+
+/// Label values are ours: nothing in them needs escaping.
+fn line(out: &mut String, name: &str, labels: &[(&str, &str)], value: f64) {
+    let labels: Vec<String> = labels.iter().map(|(name, value)| format!("{name}=\"{value}\"")).collect();
+    let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
+    _ = writeln!(out, "glasshouse_{name}{labels} {value}");
+}
+
+fn counter(out: &mut String, name: &str, help: &str, counter: &AtomicU64) {
+    family(out, name, "counter", help);
+    line(out, name, &[], count(counter.load(Relaxed)));
+}
+
+fn labelled<const COUNT: usize>(
+    out: &mut String,
+    name: &str,
+    help: &str,
+    (label, values): (&str, &[&str; COUNT]),
+    counters: &[AtomicU64; COUNT],
+) {
+    family(out, name, "counter", help);
+    for (value, counter) in values.iter().zip(counters) {
+        line(out, name, &[(label, value)], count(counter.load(Relaxed)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_histogram_adds_up() {
+        let histogram = Histogram::default();
+        [10, 50, 51, 400, 900_000].into_iter().for_each(|took_ms| histogram.note(took_ms));
+        let mut out = String::new();
+        histogram.write(&mut out, "x", "X.");
+        for line in [
+            "glasshouse_x_bucket{le=\"0.05\"} 2",
+            "glasshouse_x_bucket{le=\"0.1\"} 3",
+            "glasshouse_x_bucket{le=\"0.5\"} 4",
+            "glasshouse_x_bucket{le=\"120\"} 4",
+            "glasshouse_x_bucket{le=\"+Inf\"} 5",
+            "glasshouse_x_sum 900.511",
+            "glasshouse_x_count 5",
+        ] {
+            assert!(out.lines().any(|written| written == line), "{line} in {out}");
+        }
+    }
+}
