@@ -63,7 +63,7 @@ impl Streams {
         // A pipe holds no more than that; somebody may go on writing.
         for output in [&mut self.stdout, &mut self.stderr] {
             for _ in 0..PIPE_BYTES / buffer.len() {
-                if !output.read(&mut buffer, on_output) {
+                if !output.read_now(&mut buffer, on_output) {
                     break;
                 }
             }
@@ -93,6 +93,19 @@ async fn readable(output: &Output) {
 }
 
 impl Output {
+    /// Reads once what is there; the runtime may not have heard of it yet.
+    fn read_now(&mut self, buffer: &mut [u8], on_output: &mut (impl FnMut(Stream, &str) + Send)) -> bool {
+        let Some(pipe) = &self.pipe else { return false };
+        match rustix::io::read(pipe, &mut *buffer) {
+            Ok(length) if length > 0 => {
+                self.collector.push(&buffer[..length], |text| on_output(self.stream, text));
+                true
+            }
+            // The end is seen by whoever waits for it.
+            _ => false,
+        }
+    }
+
     /// Reads once; whether there was something.
     fn read(&mut self, buffer: &mut [u8], on_output: &mut (impl FnMut(Stream, &str) + Send)) -> bool {
         let Some(pipe) = &self.pipe else { return false };
