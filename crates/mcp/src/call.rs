@@ -144,7 +144,7 @@ impl Call {
     /// Tells the server that nobody waits any more.
     fn give_up(&mut self, reason: &str) {
         let Some(handle) = self.handle.take() else { return };
-        self.calls.give_up(&handle.id);
+        self.calls.leave(&handle.id);
         let reason = Some(reason.to_owned());
         // Where the program is just ending, so is the connection.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {

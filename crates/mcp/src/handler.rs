@@ -1,9 +1,8 @@
 //! What a server may send of its own accord: news of calls, questions for people, log lines, a changed list.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
 };
 
 #[expect(deprecated, reason = "servers of the protocol's versions so far send log lines")]
@@ -18,10 +17,7 @@ use rmcp::{
     service::{InboundStreamOrigin, NotificationContext, RequestContext},
 };
 use serde_json::{Map, Value};
-use tokio::{
-    sync::{Notify, mpsc, oneshot},
-    time::Instant,
-};
+use tokio::sync::{Notify, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::words::{cut, line};
@@ -71,11 +67,6 @@ pub(crate) enum ForCall {
     Asks(Question),
 }
 
-/// A server that was told that nobody waits for a call may take this long to stop its work on it.
-const HAUNTING: Duration = Duration::from_secs(600);
-/// Most such calls that are remembered.
-const MOST_GIVEN_UP: usize = 10_000;
-
 /// A call that has no result yet.
 pub(crate) struct OpenCall {
     pub(crate) token: ProgressToken,
@@ -88,8 +79,6 @@ pub(crate) struct OpenCall {
 #[derive(Clone, Default)]
 pub(crate) struct OpenCalls {
     calls: Arc<Mutex<HashMap<RequestId, OpenCall>>>,
-    /// Whose calls were given up, and when: their server may still be at work on them, and ask.
-    given_up: Arc<Mutex<VecDeque<(String, Instant)>>>,
     /// Held while a call is sent and entered, so that news of it do not come too early.
     pub(crate) entering: Arc<tokio::sync::Mutex<()>>,
 }
@@ -103,41 +92,24 @@ impl OpenCalls {
         self.lock().remove(id);
     }
 
-    /// The same for a call that nobody waits for any more, though its server may not know yet.
-    pub(crate) fn give_up(&self, id: &RequestId) {
-        let Some(call) = self.lock().remove(id) else { return };
-        let mut given_up = self.lock_given_up();
-        given_up.push_back((call.asker, Instant::now()));
-        if given_up.len() > MOST_GIVEN_UP {
-            given_up.pop_front();
-        }
-    }
-
     pub(crate) fn is_empty(&self) -> bool {
         self.lock().is_empty()
     }
 
     /// Whom a question of the server is for. Over standard input and output nothing says which call it belongs to: then
-    /// it is known only while all calls are of one asker, those that were given up lately included.
+    /// it is known only while all calls are of one asker.
     fn to_ask(&self, origin: Option<&InboundStreamOrigin>) -> Option<mpsc::Sender<ForCall>> {
         let calls = self.lock();
         if let Some(InboundStreamOrigin::OutboundRequest(id)) = origin {
             return calls.get(id).map(|call| call.news.clone());
         }
         let first = calls.values().next()?;
-        let mut given_up = self.lock_given_up();
-        given_up.retain(|(_, since)| since.elapsed() < HAUNTING);
-        let same = calls.values().all(|call| call.asker == first.asker)
-            && given_up.iter().all(|(asker, _)| *asker == first.asker);
+        let same = calls.values().all(|call| call.asker == first.asker);
         same.then(|| first.news.clone())
     }
 
     fn with_token(&self, token: &ProgressToken) -> Option<mpsc::Sender<ForCall>> {
         self.lock().values().find(|call| call.token == *token).map(|call| call.news.clone())
-    }
-
-    fn lock_given_up(&self) -> std::sync::MutexGuard<'_, VecDeque<(String, Instant)>> {
-        self.given_up.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<RequestId, OpenCall>> {

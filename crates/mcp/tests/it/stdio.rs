@@ -170,19 +170,6 @@ async fn a_question_that_could_be_for_two_people_is_asked_of_none() {
     drop(theirs);
 }
 
-/// The server may still be at work on a call that was stopped.
-#[tokio::test]
-async fn a_question_after_a_stopped_call_of_somebody_else_is_asked_of_none() {
-    // The first call, the word that it was given up, the second call.
-    let tell = TELL.replace("\"id\":2", "\"id\":3");
-    let tried = well_until(&format!("read -r line; read -r line; read -r line; {ASK}; {tell}"));
-    tried.names().await;
-    drop(tried.call("them").await);
-    tokio::time::sleep(Duration::from_millis(300)).await;
-    let mut mine = tried.call("me").await;
-    assert_eq!(end_of(&mut mine).await, Ok("cancel".to_owned()));
-}
-
 #[tokio::test]
 async fn a_changed_list_is_asked_for_again() {
     let changed = r#"
