@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-use sandbox::{Limits, Sandbox};
+use sandbox::{Limits, Outcome, Sandbox};
 use tokio::{sync::Mutex as AsyncMutex, time::Instant};
 
 use crate::{
@@ -107,6 +107,23 @@ impl Programs {
         let room = place.insert(room);
         room.lay_out(context.workspace()).await?;
         Ok(Entered { place })
+    }
+
+    /// Runs a script for the shell with the chat's files. Returns how it ended, and what it changed, in lines for the model.
+    pub(crate) async fn run_script(
+        &self,
+        context: &ToolContext,
+        script: &str,
+        variables: &[(&str, &str)],
+    ) -> Result<(Outcome, Vec<String>), ToolFailure> {
+        let mut entered = self.enter(context).await?;
+        let command = self.sandbox().shell(entered.room()?.folder(), script).limits(self.limits().clone());
+        let command = variables.iter().fold(command, |command, (name, value)| command.env(name, value));
+        let printer = Printer::default();
+        let (shown, print) = (printer.clone(), move |_, text: &str| printer.print(text));
+        let outcome = watched(context, &shown, command.run(print)).await;
+        let outcome = outcome.map_err(|error| ToolFailure(format!("It could not be run: {error}.")))?;
+        Ok((outcome, entered.take_over(context).await?))
     }
 
     fn slot(&self, name: &str) -> Arc<AsyncMutex<Option<Room>>> {

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::{
     Tool, ToolFailure,
-    programs::{Printer, Programs, watched},
+    programs::Programs,
     tool::{ToolContext, ToolKind},
     tools::shell::changed,
     workspace::Path,
@@ -39,17 +39,11 @@ async fn latex(
 ) -> Result<String, ToolFailure> {
     let path = Path::parse_file(&arguments.path)?;
     let (folder, name) = split(&path)?;
-    let script = script(&programs.found().latex, &name)?;
+    let script = script(&programs.found().latex)?;
     // The sentence about a file that is not there names similar ones.
     context.workspace().read(&path).await?;
-    let mut entered = programs.enter(&context).await?;
-    let printer = Printer::default();
-    let command = programs.sandbox().shell(entered.room()?.folder(), &script);
-    let command = command.env("FOLDER", &folder).env("NAME", &name).limits(programs.limits().clone());
-    let (shown, print) = (printer.clone(), move |_, text: &str| printer.print(text));
-    let outcome = watched(&context, &shown, command.run(print)).await;
-    let outcome = outcome.map_err(|error| ToolFailure(format!("It could not be run: {error}.")))?;
-    let files = entered.take_over(&context).await?;
+    let variables = [("FOLDER", folder.as_str()), ("NAME", name.as_str())];
+    let (outcome, files) = programs.run_script(&context, &script, &variables).await?;
     if outcome.ended == Ended::Exit(0) {
         let made = changed(&files).unwrap_or_else(|| "The PDF is the same as before.".to_owned());
         return Ok(format!("Done.\n{made}"));
@@ -72,8 +66,7 @@ fn split(path: &Path) -> Result<(String, String), ToolFailure> {
 }
 
 /// What makes the PDF with the best of the programs that are there. Only the PDF is left among the files.
-fn script(found: &[String], name: &str) -> Result<String, ToolFailure> {
-    debug_assert!(!name.is_empty());
+fn script(found: &[String]) -> Result<String, ToolFailure> {
     let has = |program: &str| found.iter().any(|found| found == program);
     let flags = "-interaction=nonstopmode -halt-on-error -file-line-error -output-directory=/tmp/latex";
     let make = if has("latexmk") {
@@ -103,14 +96,14 @@ mod tests {
         let path = Path::parse_file("/a b/$(rm -r .).tex").unwrap();
         let (folder, name) = split(&path).unwrap();
         assert_eq!((folder.as_str(), name.as_str()), ("/files/a b", "$(rm -r .)"));
-        assert!(!script(&["pdflatex".to_owned()], &name).unwrap().contains("rm -r"));
+        assert!(!script(&["pdflatex".to_owned()]).unwrap().contains("rm -r"));
         assert!(split(&Path::parse_file("/-shell-escape.tex").unwrap()).is_err());
         assert!(split(&Path::parse_file("/notes.md").unwrap()).is_err());
     }
 
     #[test]
     fn without_latex_it_says_what_to_do() {
-        assert!(script(&[], "main").unwrap_err().0.contains("texlive-latex-extra"));
-        assert!(script(&["pdflatex".into(), "latexmk".into()], "main").unwrap().contains("latexmk -pdf"));
+        assert!(script(&[]).unwrap_err().0.contains("texlive-latex-extra"));
+        assert!(script(&["pdflatex".into(), "latexmk".into()]).unwrap().contains("latexmk -pdf"));
     }
 }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::{
     Tool, ToolFailure,
-    programs::{Printer, Programs, watched},
+    programs::Programs,
     tool::{ToolContext, ToolKind},
 };
 
@@ -34,20 +34,13 @@ async fn shell(
     arguments: Arguments,
     context: ToolContext,
 ) -> Result<String, ToolFailure> {
-    let mut entered = programs.enter(&context).await?;
-    let printer = Printer::default();
-    let command = programs.sandbox().shell(entered.room()?.folder(), &arguments.command);
-    let command = command.limits(programs.limits().clone());
-    let (shown, print) = (printer.clone(), move |_, text: &str| printer.print(text));
-    let outcome = watched(&context, &shown, command.run(print)).await;
-    let outcome = outcome.map_err(|error| ToolFailure(format!("It could not be run: {error}.")))?;
-    let files = entered.take_over(&context).await?;
+    let (outcome, files) = programs.run_script(&context, &arguments.command, &[]).await?;
     let told = told(&outcome, &files);
     if matches!(outcome.ended, Ended::Exit(_)) { Ok(told) } else { Err(ToolFailure(told)) }
 }
 
 /// Output, errors, how it ended and which files have changed.
-pub(super) fn told(outcome: &Outcome, files: &[String]) -> String {
+fn told(outcome: &Outcome, files: &[String]) -> String {
     let mut parts = output(&outcome.stdout, &outcome.stderr);
     match &outcome.ended {
         Ended::Exit(0) => {}

@@ -126,7 +126,10 @@ impl LiveRun {
         let Some(last) = events.last().map(|last| last.event.seq) else { return false };
         let mut waiting_changed = false;
         for event in &events {
-            waiting_changed |= note_ask(&mut self.open_asks(), event);
+            // Deltas, of which there are most, never are about that.
+            if !event.event.body.is_delta() {
+                waiting_changed |= note_ask(&mut self.open_asks(), event);
+            }
         }
         {
             let mut tail = self.tail();
