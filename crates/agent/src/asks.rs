@@ -1,4 +1,5 @@
-//! What a run waits for a person to say: approvals and questions. Waiting holds a small entry here, no thread.
+//! What a run waits for a person to say: approvals and questions. Waiting holds a small entry here, no thread; and a run
+//! that does nothing else can be put to rest, which takes it out of memory.
 
 use std::{
     collections::HashMap,
@@ -8,7 +9,7 @@ use std::{
 
 use domain::event::{Decision, Remembered};
 use serde_json::Value;
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 use crate::{Allowed, tool::Tool};
 
@@ -59,7 +60,35 @@ pub(crate) enum NoAnswer {
 
 /// The open asks of one run; shared between the run and whoever brings the answers.
 #[derive(Debug, Clone, Default)]
-pub struct Asks(Arc<Mutex<HashMap<String, Waiting>>>);
+pub struct Asks(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    /// Told when the run asks something.
+    asked: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    waiting: HashMap<String, Waiting>,
+    /// How much of the run works, and would not go on the same way from its log.
+    at_work: usize,
+    /// The run is out of memory, or on its way.
+    rests: bool,
+    /// How many asks a run that comes back has yet to repeat.
+    to_repeat: usize,
+}
+
+/// Keeps the run from being put to rest.
+#[derive(Debug)]
+pub(crate) struct AtWork(Asks);
+
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        self.0.lock().at_work -= 1;
+    }
+}
 
 #[derive(Debug)]
 enum Waiting {
@@ -93,7 +122,7 @@ impl Asks {
     /// # Errors
     /// As [`Asks::answer_approval`].
     pub fn check_approval(&self, approval: &str, answer: &ApprovalAnswer) -> Result<String, AskError> {
-        match self.lock().get(approval) {
+        match self.open()?.waiting.get(approval) {
             Some(Waiting::Approval(call, _)) => call.check(answer).map(|()| call.tool.name().to_owned()),
             _ => Err(AskError::NotWaiting),
         }
@@ -104,7 +133,7 @@ impl Asks {
     /// # Errors
     /// Where nobody waits, or the answer cannot be taken; then it keeps waiting.
     pub fn answer_approval(&self, approval: &str, answer: ApprovalAnswer) -> Result<(), AskError> {
-        let mut asks = self.lock();
+        let asks = &mut self.open()?.waiting;
         match asks.get(approval) {
             Some(Waiting::Approval(call, _)) => call.check(&answer)?,
             _ => return Err(AskError::NotWaiting),
@@ -123,7 +152,8 @@ impl Asks {
             }
             Waiting::Question(_) => false,
         };
-        let answered: Vec<_> = self.lock().extract_if(fits).collect();
+        let Ok(mut state) = self.open() else { return };
+        let answered: Vec<_> = state.waiting.extract_if(fits).collect();
         for (_, waiting) in answered {
             if let Waiting::Approval(_, waiting) = waiting {
                 // One whose run has just ended needs no answer.
@@ -137,7 +167,7 @@ impl Asks {
     /// # Errors
     /// Where nobody waits.
     pub fn answer_question(&self, question: &str, answer: String) -> Result<(), AskError> {
-        let mut asks = self.lock();
+        let asks = &mut self.open()?.waiting;
         match asks.remove(question) {
             Some(Waiting::Question(waiting)) => waiting.send(answer).map_err(|_| AskError::NotWaiting),
             Some(other) => {
@@ -151,15 +181,22 @@ impl Asks {
     /// Registers an approval; the answer comes through the receiver.
     pub(crate) fn approval(&self, id: &str, call: WaitingCall) -> oneshot::Receiver<ApprovalAnswer> {
         let (sender, receiver) = oneshot::channel();
-        self.lock().insert(id.to_owned(), Waiting::Approval(call, sender));
+        self.add(id, Waiting::Approval(call, sender));
         receiver
     }
 
     /// Registers a question; the answer comes through the receiver.
     pub(crate) fn question(&self, id: &str) -> oneshot::Receiver<String> {
         let (sender, receiver) = oneshot::channel();
-        self.lock().insert(id.to_owned(), Waiting::Question(sender));
+        self.add(id, Waiting::Question(sender));
         receiver
+    }
+
+    fn add(&self, id: &str, waiting: Waiting) {
+        let mut state = self.lock();
+        state.waiting.insert(id.to_owned(), waiting);
+        state.to_repeat = state.to_repeat.saturating_sub(1);
+        self.0.asked.notify_waiters();
     }
 
     /// Waits for the answer to `id`, at most for this long.
@@ -172,14 +209,104 @@ impl Asks {
         match tokio::time::timeout(within, &mut receiver).await {
             Ok(answer) => answer.map_err(|_| NoAnswer::Withdrawn),
             Err(_) => {
-                self.lock().remove(id);
+                self.lock().waiting.remove(id);
                 // It may have come just before nobody could send one any more.
                 receiver.try_recv().map_err(|_| NoAnswer::Expired)
             }
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Waiting>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Keeps the run from being put to rest while something of it works whose state is not in the log.
+    pub(crate) fn at_work(&self) -> AtWork {
+        self.lock().at_work += 1;
+        AtWork(self.clone())
+    }
+
+    /// Takes the run for resting, if all it does is to wait for people and it has `asked` open asks in its log. From
+    /// then on it takes no answers, until [`Asks::wake`]: whoever gave it can drop it and go on from its log.
+    #[must_use]
+    pub fn rest(&self, asked: usize) -> bool {
+        let mut state = self.lock();
+        // One that is answered is gone from here before it is from the log.
+        if state.rests || state.at_work > 0 || asked == 0 || state.waiting.len() != asked {
+            return false;
+        }
+        // What waits stays until the agent is dropped, which would take the end of waiting for nobody's answer.
+        (state.rests, state.to_repeat) = (true, 0);
+        true
+    }
+
+    /// Says that the agent of a run that rests is dropped.
+    pub fn is_dropped(&self) {
+        self.lock().waiting = HashMap::new();
+    }
+
+    /// Whether the run rests.
+    #[must_use]
+    pub fn rests(&self) -> bool {
+        self.lock().rests
+    }
+
+    /// Whether the run rests, or comes back and has not yet repeated all that it asked.
+    #[must_use]
+    pub fn is_away(&self) -> bool {
+        let state = self.lock();
+        state.rests || state.to_repeat > 0
+    }
+
+    /// Says that the run comes back, with `asked` open asks.
+    pub fn wake(&self, asked: usize) {
+        let mut state = self.lock();
+        (state.rests, state.to_repeat) = (false, asked);
+    }
+
+    /// Waits until the run takes an answer to `id`. That may never come; whoever waits looks after that.
+    pub async fn asked(&self, id: &str) {
+        loop {
+            let asked = self.0.asked.notified();
+            let mut asked = std::pin::pin!(asked);
+            asked.as_mut().enable();
+            if self.open().is_ok_and(|state| state.waiting.contains_key(id)) {
+                return;
+            }
+            asked.await;
+        }
+    }
+
+    /// What waits, to bring an answer to it.
+    fn open(&self) -> Result<MutexGuard<'_, State>, AskError> {
+        let state = self.lock();
+        if state.rests { Err(AskError::NotWaiting) } else { Ok(state) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn only_a_run_that_does_nothing_but_wait_is_put_to_rest() {
+        let asks = Asks::default();
+        assert!(!asks.rest(0), "it waits for nobody");
+        let first = asks.question("q1");
+        let works = asks.at_work();
+        assert!(!asks.rest(1), "something works");
+        drop(works);
+        assert!(!asks.rest(2), "the second is answered, and the log does not know yet");
+        assert!(asks.rest(1));
+        assert_eq!(asks.answer_question("q1", "yes".to_owned()), Err(AskError::NotWaiting));
+        asks.is_dropped();
+        assert_eq!(first.await.ok(), None);
+        asks.wake(1);
+        assert!(asks.is_away() && !asks.rests());
+        let asks_again = async { Some(asks.question("q1")) };
+        let (again, ()) = tokio::join!(asks_again, asks.asked("q1"));
+        assert!(!asks.is_away());
+        assert_eq!(asks.answer_question("q1", "yes".to_owned()), Ok(()));
+        assert_eq!(again.unwrap().await.ok().as_deref(), Some("yes"));
     }
 }

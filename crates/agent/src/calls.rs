@@ -15,8 +15,10 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::{
+    asks::AtWork,
     consent::{Consent, consent, withdraw_past_approval, without_asking},
     long_results::{Shortened, shorten},
+    past::PastCall,
     questions::withdraw_past_questions,
     step::{RequestedCall, millis},
     tool::{Tool, ToolContext, ToolFailure, Toolbox},
@@ -35,10 +37,17 @@ pub(crate) async fn run_calls(
     if calls.is_empty() {
         return Vec::new();
     }
-    agent.status(describe(&calls)).await;
+    if !calls.iter().any(|call| was_begun(agent, call)) {
+        agent.status(describe(&calls)).await;
+    }
     // Boxed here, since the compiler cannot see through a borrowing closure that the futures are `Send`.
     let calls: Vec<_> = calls.into_iter().map(|call| run_call(agent, tools, call).boxed()).collect();
     stream::iter(calls).buffered(agent.run.limits.parallel_calls.max(1)).collect().await
+}
+
+/// Whether the log says that this was worked on, and what was said of it.
+fn was_begun(agent: &AgentContext, call: &RequestedCall) -> bool {
+    agent.run.past.of_call(&call.id).is_some_and(PastCall::was_begun)
 }
 
 fn describe(calls: &[&RequestedCall]) -> String {
@@ -55,12 +64,14 @@ struct Finished {
     took: Duration,
     /// Nobody knows what it did.
     in_doubt: bool,
+    /// It was at work, which it is until its end is in the log.
+    at_work: Option<AtWork>,
 }
 
 impl Finished {
     /// It was not run.
     fn refused(arguments: Value, why: ToolFailure) -> Self {
-        Self { arguments, result: Err(why), took: Duration::ZERO, in_doubt: false }
+        Self { arguments, result: Err(why), took: Duration::ZERO, in_doubt: false, at_work: None }
     }
 }
 
@@ -106,6 +117,7 @@ async fn run_call(agent: &Arc<AgentContext>, tools: &Toolbox, call: &RequestedCa
             file,
         })
         .await;
+    drop(finished.at_work);
     for_model
 }
 
@@ -152,6 +164,7 @@ async fn consent_and_run(
         Ok(Consent::Given(remembered)) => (arguments, remembered),
         Err(refusal) => return Finished::refused(arguments, refusal),
     };
+    let at_work = at_work(agent, tool);
     let started = EventBody::ToolStarted {
         call: call.to_owned(),
         name: tool.name().to_owned(),
@@ -168,13 +181,18 @@ async fn consent_and_run(
         let message = without_asking(remembered).to_owned();
         agent.emitter.emit(EventBody::ToolProgress { call: call.to_owned(), message }).await;
     }
-    run_now(agent, tool, call, arguments).await
+    run_now(agent, tool, call, arguments, at_work).await
+}
+
+/// What a call does is known here alone, except of those that go on by themselves.
+fn at_work(agent: &AgentContext, tool: &Tool) -> Option<AtWork> {
+    (!tool.kind().goes_on).then(|| agent.run.asks.at_work())
 }
 
 /// Goes on with a call that was running when the server stopped.
 async fn run_again(agent: &Arc<AgentContext>, tool: &Arc<Tool>, call: &str, arguments: Value) -> Finished {
     if tool.kind().repeatable || tool.kind().goes_on {
-        return run_now(agent, tool, call, arguments).await;
+        return run_now(agent, tool, call, arguments, at_work(agent, tool)).await;
     }
     in_doubt(agent, call, arguments).await
 }
@@ -184,11 +202,17 @@ async fn in_doubt(agent: &Arc<AgentContext>, call: &str, arguments: Value) -> Fi
     Finished { in_doubt: true, ..Finished::refused(arguments, ToolFailure(IN_DOUBT.to_owned())) }
 }
 
-async fn run_now(agent: &Arc<AgentContext>, tool: &Arc<Tool>, call: &str, arguments: Value) -> Finished {
+async fn run_now(
+    agent: &Arc<AgentContext>,
+    tool: &Arc<Tool>,
+    call: &str,
+    arguments: Value,
+    at_work: Option<AtWork>,
+) -> Finished {
     let began = Instant::now();
     let _busy = (!tool.kind().goes_on).then(|| agent.run.work_time.busy());
     let result = run_tool(agent, tool, call, arguments.clone()).await;
-    Finished { arguments, result, took: began.elapsed(), in_doubt: false }
+    Finished { arguments, result, took: began.elapsed(), in_doubt: false, at_work }
 }
 
 async fn run_tool(

@@ -31,6 +31,8 @@ pub struct Past {
     now_ms: i64,
     last_at: Option<i64>,
     restarts: u32,
+    /// It was only put to rest, so its log has no break.
+    rested: bool,
 }
 
 #[derive(Debug, Default)]
@@ -99,6 +101,13 @@ pub(crate) struct PastDecision {
     pub(crate) reason: Option<String>,
     /// What it was changed to is not known before the call is started.
     pub(crate) edited: bool,
+}
+
+impl PastCall {
+    /// Whether it was run, or somebody was asked about it.
+    pub(crate) fn was_begun(&self) -> bool {
+        self.started.is_some() || self.finished.is_some() || self.approval.is_some()
+    }
 }
 
 impl Past {
@@ -198,6 +207,11 @@ impl Past {
         self.now_ms = now_ms;
     }
 
+    /// Says that it was put to rest with [`crate::Asks::rest`]: nobody needs to be told that it goes on.
+    pub fn has_rested(&mut self) {
+        self.rested = true;
+    }
+
     /// What is left of `limit` for something that began at `since`.
     pub(crate) fn left_of(&self, since: i64, limit: Duration) -> Duration {
         let over = u64::try_from(self.now_ms.saturating_sub(since)).unwrap_or(0);
@@ -229,7 +243,10 @@ impl Past {
         let mut open = std::mem::take(&mut self.open);
         let whole = self.agents.values().flat_map(|agent| &agent.steps).filter(|step| step.whole);
         let kept: HashSet<String> = whole.flat_map(|step| step.calls.iter().cloned()).collect();
-        let mut events = vec![(AgentPath::main(), EventBody::RunResumed {})];
+        let mut events = Vec::new();
+        if !self.rested {
+            events.push((AgentPath::main(), EventBody::RunResumed {}));
+        }
         events.extend(open.close_unwritten(&kept, NOT_WRITTEN));
         (events, open)
     }

@@ -141,6 +141,8 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
     let main = Arc::new(AgentContext::main(Arc::clone(&context), emitter.clone()));
     let work = AssertUnwindSafe(take_turns(main, history)).catch_unwind();
     let end = tokio::select! {
+        // Who is stopped or put to rest does nothing more.
+        biased;
         () = stop.cancel.cancelled() => End(Outcome::Cancelled, None),
         () = stop.shutdown.cancelled() => {
             if outlives_server {

@@ -66,7 +66,7 @@ pub(crate) async fn call_model(
         answer_format,
         extra: Some(&agent.run.wishes.extra),
     };
-    let _busy = agent.run.work_time.busy();
+    let (_busy, _at_work) = (agent.run.work_time.busy(), agent.run.asks.at_work());
     let mut call = agent.run.model.call(&request);
     let mut step = Step::new(agent);
     while let Some(event) = call.next().await {

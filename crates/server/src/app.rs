@@ -10,6 +10,7 @@ use std::{
 use agent::Agents;
 use anyhow::Context;
 use domain::RunId;
+use futures_util::FutureExt;
 use llm::{ChatModel, HttpClient, Secret};
 use store::{Store, User};
 use tokio::{sync::OnceCell, time::Instant};
@@ -23,7 +24,7 @@ use crate::{
     mcp_servers::McpServers,
     models::Models,
     programs::{self, ProgramsHere},
-    runs::Runs,
+    runs::{self, Runs},
     secret::{Sealer, random_token},
 };
 
@@ -110,9 +111,15 @@ impl App {
             local_user: OnceCell::new(),
             _data_lock: data_lock,
         });
+        let resting = Arc::downgrade(&app);
+        app.runs.read_logs_with(move |run| {
+            let app = resting.upgrade();
+            async move { app.context("the server is gone")?.read_rested(run).await }.boxed()
+        });
         app.tasks.spawn(keep_programs(app.clone()));
         let later = app.take_over_runs().await.context("cannot go on with the runs of before")?;
         app.tasks.spawn(keep_house(app.clone()));
+        app.tasks.spawn(rest_where_quiet(app.clone()));
         app.tasks.spawn(ask_environment(app.clone(), later));
         Ok(app)
     }
@@ -178,6 +185,16 @@ async fn keep_programs(app: Arc<App>) {
         tokio::select! {
             () = app.stopping.cancelled() => return,
             () = tokio::time::sleep(programs::SWEEP) => programs.sweep(),
+        }
+    }
+}
+
+/// Takes runs out of memory that only wait for people.
+async fn rest_where_quiet(app: Arc<App>) {
+    loop {
+        tokio::select! {
+            () = app.stopping.cancelled() => return,
+            () = tokio::time::sleep(runs::LOOK) => app.runs.rest_where_quiet(),
         }
     }
 }

@@ -3,10 +3,14 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use agent::{Allowed, ApprovalAnswer, AskError, Consents, Pattern};
-use domain::{AllowedCallId, ChatId, UserId, event::Remembered};
+use domain::{AllowedCallId, ChatId, ProblemCode, UserId, event::Remembered};
 use store::{AllowedCall, StoreError};
 
-use crate::{app::App, error::ApiError, runs::LiveRun};
+use crate::{
+    app::App,
+    error::ApiError,
+    runs::{LiveRun, StillResting},
+};
 
 /// Most that one person can have allowed.
 const MOST: u32 = 1_000;
@@ -79,9 +83,11 @@ impl App {
             Some(chat) => self.runs.live_in(chat),
             None => self.runs.live_of(live.owner),
         };
-        for run in runs.iter().filter(|run| run.owner == live.owner) {
+        for run in runs.into_iter().filter(|run| run.owner == live.owner) {
             run.consents.allow(allowed.clone());
-            run.asks.allow_all(&allowed);
+            let allowed = allowed.clone();
+            // Those that rest have to be brought back first, which the person need not wait for.
+            self.tasks.spawn(async move { run.allow_all(&allowed).await });
         }
         Ok(())
     }
@@ -95,6 +101,12 @@ fn read(row: &AllowedCall) -> Option<Allowed> {
         .ok()?;
     let remembered = if row.chat.is_some() { Remembered::Chat } else { Remembered::Always };
     Some(Allowed { tool: row.tool.clone(), arguments, remembered })
+}
+
+/// An answer could not be brought, because the run did not come back from its rest.
+pub(crate) fn still_resting(_: StillResting) -> ApiError {
+    let message = "The run could not be brought back to take the answer. Try again in a moment.";
+    ApiError::new(ProblemCode::Unavailable, message)
 }
 
 /// An answer to a run that was not taken, as the caller is told.

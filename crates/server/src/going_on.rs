@@ -1,4 +1,4 @@
-//! Runs that outlive the server: what is kept to go on with one, and how the next process takes it over.
+//! Runs that outlive the server, or a rest: what is kept to go on with one, and how it comes back from its log.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::{
     error::ApiError,
     mcp_servers::RunIs,
     models::ResolvedModel,
-    runs::{LogSoFar, NewLiveRun},
+    runs::{FromLog, LogSoFar, NewLiveRun},
     turns::{Work, Worker},
 };
 
@@ -41,6 +41,13 @@ struct Kept {
     max_output_tokens: Option<u64>,
     #[serde(default)]
     extra: Map<String, Value>,
+}
+
+/// What there is of that.
+struct Found {
+    kept: Option<Kept>,
+    /// Its model, where there is one of that name now.
+    model: Option<ResolvedModel>,
 }
 
 impl Work {
@@ -114,25 +121,58 @@ impl App {
 
     /// Whether that is done; not where its model is not known and may come.
     async fn take_over(&self, run: &Run, model_may_come: bool) -> anyhow::Result<bool> {
+        let found = self.find_kept(run).await?;
+        if found.kept.is_some() && found.model.is_none() && model_may_come {
+            return Ok(false);
+        }
+        let log = self.runs.left_open(run).await?;
+        match self.ready(run, found, log).await? {
+            FromLog::GoesOn(request, so_far) => {
+                tracing::info!(run = %run.id, "going on with a run of before the restart");
+                let title = match run.chat {
+                    Some(chat) => self.store.chat(run.owner, chat).await?.title,
+                    None => String::new(),
+                };
+                let new = NewLiveRun { run: run.id, owner: run.owner, title, request: *request };
+                self.runs.go_on(new, so_far);
+            }
+            FromLog::Cannot(so_far, past, why_not) => {
+                tracing::info!(run = %run.id, why_not, "ending the log of an interrupted run");
+                self.runs.close_left_open(run, (so_far, *past), &why_not).await?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// What a run that was put to rest goes on with.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub(crate) async fn read_rested(&self, run: RunId) -> anyhow::Result<FromLog> {
+        let run = self.store.run(run).await?;
+        let found = self.find_kept(&run).await?;
+        let (so_far, mut past) = self.runs.left_open(&run).await?;
+        past.has_rested();
+        self.ready(&run, found, (so_far.without_gap(), past)).await
+    }
+
+    async fn find_kept(&self, run: &Run) -> anyhow::Result<Found> {
         let kept = self.store.run_request(run.id).await?;
         let kept = kept.and_then(|kept| serde_json::from_str::<Kept>(&kept).ok());
         let model = kept.as_ref().and_then(|kept| self.models.resolve(Some(&kept.model)).ok());
-        if kept.is_some() && model.is_none() && model_may_come {
-            return Ok(false);
-        }
-        let (so_far, mut past) = self.runs.left_open(run).await?;
+        Ok(Found { kept, model })
+    }
+
+    async fn ready(
+        &self,
+        run: &Run,
+        found: Found,
+        (so_far, mut past): (LogSoFar, Past),
+    ) -> anyhow::Result<FromLog> {
         past.goes_on_at(self.clock.now_ms());
-        let (mut kept, model) = match able_to_go_on(kept, model, &so_far, &past) {
+        let (mut kept, model) = match able_to_go_on(found, &so_far, &past) {
             Ok(able) => able,
-            Err(why_not) => {
-                tracing::info!(run = %run.id, why_not, "ending the log of an interrupted run");
-                self.runs.close_left_open(run, (so_far, past), &why_not).await?;
-                return Ok(true);
-            }
-        };
-        let title = match run.chat {
-            Some(chat) => self.store.chat(run.owner, chat).await?.title,
-            None => String::new(),
+            Err(why_not) => return Ok(FromLog::Cannot(so_far, Box::new(past), why_not)),
         };
         let history = match kept.history.take() {
             Some(history) => history,
@@ -145,9 +185,7 @@ impl App {
             // It needs the tools that it had.
             request.late_tools = self.mcp_servers.late_tools(RunIs::GoingOn);
         }
-        tracing::info!(run = %run.id, "going on with a run of before the restart");
-        self.runs.go_on(NewLiveRun { run: run.id, owner: run.owner, title, request }, so_far);
-        Ok(true)
+        Ok(FromLog::GoesOn(Box::new(request), so_far))
     }
 
     /// The conversation that the run answers, from its chat.
@@ -162,8 +200,7 @@ impl App {
 
 /// What a run goes on with, or why it cannot, in a sentence for its owner.
 fn able_to_go_on(
-    kept: Option<Kept>,
-    model: Option<ResolvedModel>,
+    Found { kept, model }: Found,
     so_far: &LogSoFar,
     past: &Past,
 ) -> Result<(Kept, ResolvedModel), String> {

@@ -5,26 +5,33 @@ mod live;
 mod reader;
 mod recorder;
 mod recovery;
+mod resting;
 
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
-use agent::{Asks, Emitter, Past, RunRequest, StopSignals};
+use agent::{Emitted, Emitter, Past, RunRequest, StopSignals};
 use domain::{ChatId, RunId, RunSummary, UserId};
 use store::{Run, Store, StoreError};
-use tokio::time::Instant;
+use tokio::{sync::mpsc, time::Instant};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 pub use activity::{Activity, ActivityState};
 pub use live::{LiveRun, Logged};
 pub use reader::Reader;
+pub use resting::{FromLog, LOOK, StillResting};
 
 use crate::{clock::Clock, metrics::Metrics};
+use resting::Rest;
 
 /// How far an agent may run ahead of its log, events.
 const EMITTER_CAPACITY: usize = 256;
+/// How long a log that could not be read is left alone, at first and at most.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// All runs of this process. Cloning is cheap.
 #[derive(Clone)]
@@ -38,14 +45,19 @@ struct Inner {
     live: Mutex<HashMap<RunId, Arc<LiveRun>>>,
     activity: tokio::sync::broadcast::Sender<Activity>,
     metrics: Metrics,
+    rest: Rest,
     tasks: TaskTracker,
+    /// No run that rests is waited for.
+    draining: CancellationToken,
     shutdown: CancellationToken,
 }
 
 /// What earlier processes wrote of a run's log; nothing for a new run.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct LogSoFar {
     last_seq: u64,
+    /// The number of the next event.
+    next_seq: u64,
     last_at: i64,
     summary: RunSummary,
     /// Questions and approvals without an answer.
@@ -66,7 +78,21 @@ pub struct NewLiveRun {
     pub request: RunRequest,
 }
 
+impl Default for LogSoFar {
+    fn default() -> Self {
+        let (last_seq, next_seq, last_at) = (0, 1, 0);
+        let (summary, waiting, has_ended) = (RunSummary::default(), Vec::new(), false);
+        Self { last_seq, next_seq, last_at, summary, waiting, has_ended }
+    }
+}
+
 impl LogSoFar {
+    /// The same log, whose last event is known to be the last that anybody saw: its numbers go on without a gap.
+    #[must_use]
+    pub fn without_gap(self) -> Self {
+        Self { next_seq: self.last_seq + 1, ..self }
+    }
+
     /// Whether it waits for a person.
     #[must_use]
     pub fn is_waiting(&self) -> bool {
@@ -81,8 +107,9 @@ impl Runs {
         let (activity, _) = tokio::sync::broadcast::channel(256);
         let (tasks, shutdown) = (TaskTracker::new(), CancellationToken::new());
         let (began, live) = (Instant::now(), Mutex::default());
-        let metrics = Metrics::default();
-        Self(Arc::new(Inner { store, clock, began, live, activity, metrics, tasks, shutdown }))
+        let (metrics, rest, draining) = (Metrics::default(), Rest::default(), CancellationToken::new());
+        let inner = Inner { store, clock, began, live, activity, metrics, rest, tasks, draining, shutdown };
+        Self(Arc::new(inner))
     }
 
     /// Starts the run in tasks of its own.
@@ -92,22 +119,12 @@ impl Runs {
 
     /// Starts it where its log has come to; its request knows its past.
     pub fn go_on(&self, new: NewLiveRun, before: LogSoFar) {
-        let (emitter, events) = Emitter::channel(EMITTER_CAPACITY);
-        let stop = StopSignals { cancel: CancellationToken::new(), shutdown: self.0.shutdown.clone() };
-        let asks = Asks::default();
-        let live = Arc::new(LiveRun::new(&new, asks.clone(), stop.cancel.clone(), &before));
-        let NewLiveRun { run, request, .. } = new;
-        self.lock().insert(run, Arc::clone(&live));
+        let live = Arc::new(LiveRun::new(&new, &before));
+        self.lock().insert(new.run, Arc::clone(&live));
         let state = if live.is_waiting() { ActivityState::Waiting } else { ActivityState::Running };
         self.0.announce(&live, state);
-        // Two tasks, so that an event handed to the log does not wake the agent.
-        self.0.tasks.spawn(agent::run(request, emitter, asks, stop));
-        let registry = Arc::clone(&self.0);
-        self.0.tasks.spawn(async move {
-            recorder::record(&registry, &live, events, before).await;
-            registry.live.lock().unwrap_or_else(PoisonError::into_inner).remove(&run);
-            registry.announce(&live, ActivityState::Finished);
-        });
+        let log = FromLog::GoesOn(Box::new(new.request), before);
+        self.0.tasks.spawn(live_through(Arc::clone(&self.0), live, log));
     }
 
     /// The run, if it is going in this process.
@@ -193,8 +210,9 @@ impl Runs {
     }
 
     /// Gives the runs `grace` to finish, then interrupts what is left and waits until their logs are closed.
-    pub async fn drain(&self, grace: std::time::Duration) {
+    pub async fn drain(&self, grace: Duration) {
         self.0.tasks.close();
+        self.0.draining.cancel();
         if tokio::time::timeout(grace, self.0.tasks.wait()).await.is_err() {
             self.0.shutdown.cancel();
             self.0.tasks.wait().await;
@@ -203,6 +221,79 @@ impl Runs {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<RunId, Arc<LiveRun>>> {
         self.0.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One run from here to its end, with its rests between.
+async fn live_through(runs: Arc<Inner>, live: Arc<LiveRun>, mut log: FromLog) {
+    loop {
+        // In boxes of its own, which a run that rests does not keep.
+        Box::pin(work(&runs, &live, log)).await;
+        if live.has_ended() || !live.asks.rests() {
+            break;
+        }
+        live.asks.is_dropped();
+        live.forget_tail();
+        let next = tokio::select! {
+            () = runs.draining.cancelled() => None,
+            next = wake(&runs, &live) => next,
+        };
+        let Some(next) = next else { break };
+        log = next;
+    }
+    runs.live.lock().unwrap_or_else(PoisonError::into_inner).remove(&live.id);
+    live.close();
+    if live.has_ended() {
+        runs.announce(&live, ActivityState::Finished);
+    }
+}
+
+/// Lets the agent work and keeps its log, until the run ends or is put to rest.
+async fn work(runs: &Arc<Inner>, live: &Arc<LiveRun>, log: FromLog) {
+    match log {
+        FromLog::GoesOn(mut request, before) => {
+            let (emitter, events) = Emitter::channel(EMITTER_CAPACITY);
+            let stop = StopSignals { cancel: live.cancel.clone(), shutdown: runs.shutdown.child_token() };
+            live.may_rest(request.outlives_server.then(|| stop.shutdown.clone()));
+            request.consents = live.consents.clone();
+            // Two tasks, so that an event handed to the log does not wake the agent.
+            runs.tasks.spawn(agent::run(*request, emitter, live.asks.clone(), stop));
+            recorder::record(runs, live, events, before).await;
+        }
+        FromLog::Cannot(before, mut past, why) => {
+            let end = past.end(&why);
+            let (sender, events) = mpsc::channel(end.len());
+            for (agent, body) in end {
+                // There is room for all of them.
+                drop(sender.try_send(Emitted { agent, body, stored: None }));
+            }
+            drop(sender);
+            recorder::record(runs, live, events, before).await;
+        }
+    }
+}
+
+/// Waits until a run that rests is wanted, and gets it from its log. Nothing where that cannot be.
+async fn wake(runs: &Inner, live: &LiveRun) -> Option<FromLog> {
+    let read_log = runs.rest.read_log.get()?;
+    live.wanted(&runs.clock).await;
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let read = async {
+            let _turn = runs.rest.reading.acquire().await?;
+            read_log(live.id).await
+        };
+        match read.await {
+            Ok(log) => {
+                live.asks.wake(live.waiting().len());
+                return Some(log);
+            }
+            Err(error) => {
+                tracing::warn!(run = %live.id, %error, "cannot go on with a run that rested; trying again")
+            }
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(LONGEST_PAUSE);
     }
 }
 

@@ -183,7 +183,9 @@ impl Allowed {
         }
     }
 
-    pub(crate) fn fits(&self, tool: &str, arguments: &Value) -> bool {
+    /// Whether a call is one of those.
+    #[must_use]
+    pub fn fits(&self, tool: &str, arguments: &Value) -> bool {
         let Some(patterns) = &self.arguments else { return self.tool == tool };
         let Some(given) = arguments.as_object() else { return false };
         let fits = |(name, value): (&String, &Value)| {

@@ -20,7 +20,7 @@ use wire::{chat_stream::ChatStreamOptions, markup::Writing};
 use crate::{
     app::App,
     auth::Caller,
-    consents::{ForGood, not_taken},
+    consents::{ForGood, not_taken, still_resting},
     error::ApiError,
     extract::{Json, Path, Query},
     runs::LiveRun,
@@ -224,7 +224,7 @@ pub(super) async fn approve(
     Path((run, approval)): Path<(RunId, String)>,
     Json(body): Json<AnswerApproval>,
 ) -> Result<StatusCode, ApiError> {
-    let live = waiting_run(&app, &caller, run).await?;
+    let live = waiting_run(&app, &caller, run, &approval).await?;
     let answer = ApprovalAnswer {
         decision: match body.decision {
             AskedDecision::Allow => Decision::Allow,
@@ -258,14 +258,18 @@ pub(super) async fn answer(
     Path((run, question)): Path<(RunId, String)>,
     Json(body): Json<AnswerQuestion>,
 ) -> Result<StatusCode, ApiError> {
-    let live = waiting_run(&app, &caller, run).await?;
+    let live = waiting_run(&app, &caller, run, &question).await?;
     live.asks.answer_question(&question, limited(body.answer)?).map_err(not_taken)?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-async fn waiting_run(app: &App, caller: &Caller, run: RunId) -> Result<Arc<LiveRun>, ApiError> {
+/// The run, able to take an answer to this ask.
+async fn waiting_run(app: &App, caller: &Caller, run: RunId, ask: &str) -> Result<Arc<LiveRun>, ApiError> {
     match own_live(app, caller, run) {
-        Some(live) => Ok(live),
+        Some(live) => {
+            live.wake_for(ask).await.map_err(still_resting)?;
+            Ok(live)
+        }
         None => {
             own_run(app, caller, run).await?;
             Err(not_taken(AskError::NotWaiting))

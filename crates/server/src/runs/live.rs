@@ -11,7 +11,7 @@ use domain::{ChatId, EventBody, RunEvent, RunId, UserId};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::{LogSoFar, NewLiveRun};
+use super::{LogSoFar, NewLiveRun, resting::Bed};
 
 /// Events kept for readers that follow closely; others read from the database.
 const TAIL_EVENTS: usize = 64;
@@ -49,6 +49,7 @@ pub struct LiveRun {
     seen: watch::Sender<Seen>,
     /// Approvals and questions without an answer, oldest first.
     waiting: Mutex<Vec<Arc<Logged>>>,
+    pub(super) bed: Bed,
 }
 
 #[derive(Debug, Default)]
@@ -65,6 +66,9 @@ struct Tail {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Seen {
     pub(super) seq: u64,
+    /// The run has finished.
+    pub(super) ended: bool,
+    /// Nothing more comes in this process.
     pub(super) closed: bool,
 }
 
@@ -79,14 +83,9 @@ pub(super) enum FromTail {
 }
 
 impl LiveRun {
-    pub(super) fn new(
-        NewLiveRun { run, owner, title, request }: &NewLiveRun,
-        asks: Asks,
-        cancel: CancellationToken,
-        before: &LogSoFar,
-    ) -> Self {
+    pub(super) fn new(NewLiveRun { run, owner, title, request }: &NewLiveRun, before: &LogSoFar) -> Self {
         let last = before.last_seq;
-        let (seen, _) = watch::channel(Seen { seq: last, closed: false });
+        let (seen, _) = watch::channel(Seen { seq: last, ..Seen::default() });
         let tail = Mutex::new(Tail { stored: last, begins_after: last, ..Tail::default() });
         let waiting = Mutex::new(before.waiting.clone());
         Self {
@@ -94,12 +93,13 @@ impl LiveRun {
             owner: *owner,
             chat: request.chat,
             title: title.clone(),
-            asks,
+            asks: Asks::default(),
             consents: request.consents.clone(),
-            cancel,
+            cancel: CancellationToken::new(),
             tail,
             seen,
             waiting,
+            bed: Bed::default(),
         }
     }
 
@@ -124,6 +124,7 @@ impl LiveRun {
     /// Shows events to the readers. Returns whether what waits for a person has changed.
     pub(super) fn publish(&self, events: Vec<Arc<Logged>>) -> bool {
         let Some(last) = events.last().map(|last| last.event.seq) else { return false };
+        let ended = events.iter().any(|logged| matches!(logged.event.body, EventBody::RunFinished { .. }));
         let mut waiting_changed = false;
         for event in &events {
             // Deltas, of which there are most, never are about that.
@@ -137,7 +138,7 @@ impl LiveRun {
             tail.events.extend(events);
             tail.trim();
         }
-        self.seen.send_modify(|seen| seen.seq = last);
+        self.seen.send_modify(|seen| (seen.seq, seen.ended) = (last, ended));
         waiting_changed
     }
 
@@ -146,6 +147,17 @@ impl LiveRun {
         let mut tail = self.tail();
         tail.stored = seq;
         tail.trim();
+    }
+
+    /// Whether the run has finished.
+    pub(super) fn has_ended(&self) -> bool {
+        self.seen.borrow().ended
+    }
+
+    /// Leaves the log to the database, which has all of it.
+    pub(super) fn forget_tail(&self) {
+        let last = self.last_seq();
+        *self.tail() = Tail { stored: last, begins_after: last, ..Tail::default() };
     }
 
     /// Ends the readers once they have read everything.
@@ -193,6 +205,16 @@ impl LiveRun {
     }
 }
 
+/// The id of what the event asks a person, where it does.
+pub(super) fn asks(logged: &Logged) -> Option<&str> {
+    match &logged.event.body {
+        EventBody::ApprovalAsked { approval: id, .. } | EventBody::QuestionAsked { question: id, .. } => {
+            Some(id)
+        }
+        _ => None,
+    }
+}
+
 /// Keeps `open` what is asked and not answered. Returns whether the event changed it.
 pub(super) fn note_ask(open: &mut Vec<Arc<Logged>>, logged: &Arc<Logged>) -> bool {
     match &logged.event.body {
@@ -202,11 +224,7 @@ pub(super) fn note_ask(open: &mut Vec<Arc<Logged>>, logged: &Arc<Logged>) -> boo
         }
         EventBody::ApprovalAnswered { approval: id, .. }
         | EventBody::QuestionAnswered { question: id, .. } => {
-            open.retain(|asked| match &asked.event.body {
-                EventBody::ApprovalAsked { approval: asked, .. }
-                | EventBody::QuestionAsked { question: asked, .. } => asked != id,
-                _ => false,
-            });
+            open.retain(|asked| asks(asked) != Some(id));
             true
         }
         _ => false,

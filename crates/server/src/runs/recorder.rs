@@ -5,10 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use agent::Emitted;
 use bytes::Bytes;
-use domain::{
-    AgentPath, EventBody, Outcome, Problem, ProblemCode, RunEvent, RunSummary, Usage,
-    event::seq_after_restart,
-};
+use domain::{AgentPath, EventBody, Outcome, Problem, ProblemCode, RunEvent, RunSummary, Usage};
 use llm::Alarm;
 use store::{Segment, StoreError};
 use tokio::{
@@ -28,18 +25,11 @@ const GIVE_UP_AFTER: Duration = Duration::from_secs(30);
 
 /// Keeps the log until the agent's end of the channel is gone.
 pub(super) async fn record(runs: &Inner, live: &LiveRun, events: mpsc::Receiver<Emitted>, before: LogSoFar) {
-    let LogSoFar { last_seq, summary, .. } = before;
-    let mut recorder = Recorder {
-        runs,
-        live,
-        next_seq: seq_after_restart(last_seq),
-        unstored: Unstored::default(),
-        summary,
-    };
+    let LogSoFar { next_seq, summary, .. } = before;
+    let mut recorder = Recorder { runs, live, next_seq, unstored: Unstored::default(), summary };
     if recorder.keep(events).await.is_err() {
         recorder.give_up();
     }
-    live.close();
 }
 
 struct Recorder<'a> {

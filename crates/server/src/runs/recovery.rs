@@ -17,6 +17,7 @@ pub(super) async fn read(store: &Store, run: &Run) -> Result<(LogSoFar, Past), S
         let after = so_far.last_seq;
         let page = store.events_after(run.id, after, PAGE_BYTES).await?;
         if page.is_empty() {
+            so_far.next_seq = seq_after_restart(after);
             return Ok((so_far, past));
         }
         for segment in &page {
@@ -44,7 +45,7 @@ pub(super) async fn close(
             bodies.push((AgentPath::main(), EventBody::RunStarted { chat, message, model }));
         }
         bodies.extend(past.end(message));
-        let (first_seq, at) = (seq_after_restart(so_far.last_seq), clock.now_ms());
+        let (first_seq, at) = (so_far.next_seq, clock.now_ms());
         let mut lines = String::new();
         for ((agent, body), seq) in bodies.into_iter().zip(first_seq..) {
             let event = RunEvent { run: run.id, seq, at, agent, body };

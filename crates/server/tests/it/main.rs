@@ -22,6 +22,7 @@ mod readers;
 mod real_model;
 mod responses;
 mod restart;
+mod resting;
 mod routes;
 mod runs;
 mod setup;

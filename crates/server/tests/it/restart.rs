@@ -46,19 +46,19 @@ async fn an_interrupted_run_is_closed_and_kept() {
 }
 
 /// A folder with everything a server keeps.
-struct Kept {
+pub(crate) struct Kept {
     folder: PathBuf,
     database: String,
 }
 
 impl Kept {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = new_folder();
         let database = format!("sqlite://{}", folder.join("test.db").display());
         Self { folder, database }
     }
 
-    async fn start(&self) -> Server {
+    pub(crate) async fn start(&self) -> Server {
         let folder = self.folder.join("data");
         let settings = [
             ("GLASSHOUSE_DATABASE_URL", self.database.as_str()),
@@ -69,14 +69,14 @@ impl Kept {
 }
 
 /// As the program does it when it is told to stop, without waiting for runs.
-async fn stop(server: &Server) {
+pub(crate) async fn stop(server: &Server) {
     server.app.runs.drain(Duration::ZERO).await;
     server.app.stopping.cancel();
     server.stopped().await;
     server.app.close().await;
 }
 
-fn parsed(events: &[Event]) -> Vec<RunEvent> {
+pub(crate) fn parsed(events: &[Event]) -> Vec<RunEvent> {
     events.iter().map(|event| serde_json::from_str(&event.data).unwrap()).collect()
 }
 

@@ -9,7 +9,12 @@ use wire::{
     ag_ui::{AgUiEncoder, Answer, Ask, AskKind, Door, RunInput},
 };
 
-use crate::{app::App, consents::not_taken, error::ApiError, runs::LiveRun};
+use crate::{
+    app::App,
+    consents::{not_taken, still_resting},
+    error::ApiError,
+    runs::LiveRun,
+};
 
 /// What is said to an agent whose question was dismissed.
 const NO_ANSWER: &str = "(The person did not answer.)";
@@ -44,6 +49,7 @@ pub(in crate::http) async fn go_on(
         && let Some(live) = app.runs.live(run)
     {
         for (ask, answer) in place.open.iter().zip(answers.into_iter().flatten()) {
+            live.wake_for(&ask.id).await.map_err(still_resting)?;
             bring(&live, ask, answer)?;
             answered.push(ask.id.clone());
         }
