@@ -21,6 +21,7 @@ use crate::{
     clock::Clock,
     config::{Auth, Config},
     error::ApiError,
+    http::mcp::Door,
     mcp_servers::McpServers,
     models::Models,
     programs::{self, ProgramsHere},
@@ -30,6 +31,8 @@ use crate::{
 
 /// How long another server on the same data may take to stop.
 const STOPPING_TIME: Duration = Duration::from_secs(5);
+/// How often it is looked for sessions of MCP clients that nobody uses.
+const SWEEP_DOOR: Duration = Duration::from_secs(60);
 /// How often expired sessions are deleted.
 const HOUSEKEEPING: Duration = Duration::from_secs(3600);
 
@@ -51,6 +54,8 @@ pub struct App {
     pub programs: ProgramsHere,
     /// Servers whose tools agents get.
     pub mcp_servers: McpServers,
+    /// The sessions of MCP clients.
+    pub(crate) mcp_door: Door,
     /// Password hashing.
     pub passwords: Passwords,
     /// Slows down password guessing.
@@ -92,6 +97,7 @@ impl App {
         let runs = Runs::new(store.clone(), clock.clone());
         let (stopping, tasks) = (CancellationToken::new(), TaskTracker::new());
         let mcp_servers = McpServers::start(&config.mcp_servers, &http, &tasks, &stopping)?;
+        let mcp_door = Door::new(&stopping, config.body_limit_bytes);
         let app = Arc::new(Self {
             config,
             store,
@@ -101,6 +107,7 @@ impl App {
             agents,
             programs: ProgramsHere::default(),
             mcp_servers,
+            mcp_door,
             passwords: Passwords::default(),
             backoff: Backoff::default(),
             stopping,
@@ -120,6 +127,7 @@ impl App {
         let later = app.take_over_runs().await.context("cannot go on with the runs of before")?;
         app.tasks.spawn(keep_house(app.clone()));
         app.tasks.spawn(rest_where_quiet(app.clone()));
+        app.tasks.spawn(keep_door(app.clone()));
         app.tasks.spawn(ask_environment(app.clone(), later));
         Ok(app)
     }
@@ -211,6 +219,16 @@ async fn keep_house(app: Arc<App>) {
         tokio::select! {
             () = app.stopping.cancelled() => return,
             () = tokio::time::sleep(HOUSEKEEPING) => {}
+        }
+    }
+}
+
+/// Ends the sessions of MCP clients that nobody uses any more.
+async fn keep_door(app: Arc<App>) {
+    loop {
+        tokio::select! {
+            () = app.stopping.cancelled() => return,
+            () = tokio::time::sleep(SWEEP_DOOR) => app.mcp_door.sweep().await,
         }
     }
 }

@@ -42,9 +42,17 @@ impl FromRequest<Arc<App>> for RawJson {
 
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, ApiError> {
         let body = read_body(request, app.config.body_limit_bytes).await?;
-        check_text(&body).map_err(ApiError::invalid)?;
+        check_json(&body)?;
         Ok(Self(body))
     }
+}
+
+/// Refuses what [`RawJson`] does not take.
+///
+/// # Errors
+/// 400 with what is wrong.
+pub fn check_json(body: &[u8]) -> Result<(), ApiError> {
+    check_text(body).map_err(ApiError::invalid)
 }
 
 /// How deep a body may be nested; nothing of ours goes beyond ten or so.

@@ -13,6 +13,7 @@ mod files;
 mod health;
 mod inbox;
 mod keys;
+pub(crate) mod mcp;
 mod mcp_servers;
 mod messages;
 mod metrics;
@@ -131,6 +132,10 @@ pub fn table() -> Vec<Route> {
         post(User, "/copilotkit/agent/{agent}/run", copilotkit::run),
         post(User, "/copilotkit/agent/{agent}/connect", copilotkit::connect),
         post(User, "/copilotkit/agent/{agent}/stop/{thread}", copilotkit::stop),
+        // Our agent as a tool of MCP clients
+        post(User, "/mcp", mcp::any),
+        get(User, "/mcp", mcp::any),
+        delete(User, "/mcp", mcp::any),
         // OpenAI's format
         post(User, "/v1/chat/completions", openai::chat),
         post(User, "/v1/responses", openai::responses::create),
@@ -145,8 +150,8 @@ pub fn table() -> Vec<Route> {
 }
 
 /// First segments of addresses that programs use: there, an unknown one is an error and not a page.
-const PROGRAM_ADDRESSES: [&str; 9] =
-    ["ag-ui", "api", "chat", "copilotkit", "healthz", "metrics", "readyz", "runs", "v1"];
+const PROGRAM_ADDRESSES: [&str; 10] =
+    ["ag-ui", "api", "chat", "copilotkit", "healthz", "mcp", "metrics", "readyz", "runs", "v1"];
 
 /// The whole server as one service.
 pub fn router(app: Arc<App>) -> Router {

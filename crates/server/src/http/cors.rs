@@ -14,12 +14,13 @@ use axum::{
 use crate::app::App;
 
 /// The addresses that programs use, each with all below it. The web app's own are not among them.
-const DOORS: [&str; 7] =
-    ["/ag-ui", "/api/chat", "/api/ui-message-stream", "/chat/stream", "/copilotkit", "/runs", "/v1"];
+const DOORS: [&str; 8] =
+    ["/ag-ui", "/api/chat", "/api/ui-message-stream", "/chat/stream", "/copilotkit", "/mcp", "/runs", "/v1"];
 
 /// What pages may read of an answer beside its body.
-const SHOWN: HeaderValue =
-    HeaderValue::from_static("retry-after, x-request-id, x-run-id, x-vercel-ai-ui-message-stream");
+const SHOWN: HeaderValue = HeaderValue::from_static(
+    "mcp-session-id, retry-after, x-request-id, x-run-id, x-vercel-ai-ui-message-stream",
+);
 const METHODS: HeaderValue = HeaderValue::from_static("GET, POST, DELETE");
 /// How long a browser need not ask again, seconds.
 const MAX_AGE_SECONDS: HeaderValue = HeaderValue::from_static("3600");

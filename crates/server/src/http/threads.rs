@@ -24,7 +24,12 @@ pub(super) async fn find_or_make(app: &App, caller: &Caller, thread: &str) -> Re
     if thread.parse::<ChatId>().is_ok() {
         return Err(ApiError::not_found("There is no chat with this id, or it is not yours."));
     }
-    let (id, now) = (chat_id(caller, thread)?, app.clock.now_ms());
+    make(app, caller, chat_id(caller, thread)?).await
+}
+
+/// The caller's chat with this id, which begins.
+pub(super) async fn make(app: &App, caller: &Caller, id: ChatId) -> Result<Chat, ApiError> {
+    let now = app.clock.now_ms();
     let chat = Chat {
         id,
         owner: caller.id(),

@@ -14,6 +14,7 @@ mod handed_over;
 mod harness;
 mod inbox;
 mod keys;
+mod mcp;
 mod openai;
 mod passing;
 mod program;

@@ -1,0 +1,149 @@
+//! `/mcp`: our agent as a tool of MCP clients, over streamable HTTP. The protocol is `rmcp`'s; who may come in, whose a
+//! session is and what a call does is ours.
+
+mod asks;
+mod call;
+mod files;
+mod handler;
+mod progress;
+mod sessions;
+
+use std::sync::Arc;
+
+use axum::{
+    body::Body,
+    extract::{Request, State},
+    http::{HeaderMap, Method},
+    response::Response,
+};
+use domain::ProblemCode;
+use futures_util::StreamExt;
+use rmcp::transport::streamable_http_server::{
+    SessionManager, StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
+};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use self::{
+    handler::Handler,
+    sessions::{Session, Sessions},
+};
+use crate::{
+    app::App,
+    auth::{Caller, check_named_origin},
+    error::ApiError,
+    extract::{check_json, read_body},
+};
+
+/// The header with a session's id, in requests and in the answer that begins one.
+const SESSION: &str = "mcp-session-id";
+
+/// The protocol's side of `/mcp`, and the sessions of its clients.
+pub(crate) struct Door {
+    protocol: StreamableHttpService<Handler, LocalSessionManager>,
+    manager: Arc<LocalSessionManager>,
+    sessions: Sessions,
+}
+
+/// Who makes a request, for whatever answers it. While one is held, its session is not idle.
+#[derive(Clone)]
+struct Visit {
+    app: Arc<App>,
+    caller: Caller,
+    _session: Option<Arc<Session>>,
+}
+
+impl Door {
+    /// A door whose streams end with `stopping`.
+    pub(crate) fn new(stopping: &CancellationToken, body_limit_bytes: usize) -> Self {
+        let mut manager = LocalSessionManager::default();
+        // A call may take days; ours know whether a session is idle.
+        manager.session_config.keep_alive = None;
+        let manager = Arc::new(manager);
+        // Hosts and origins are checked before.
+        let config = StreamableHttpServerConfig::default()
+            .disable_allowed_hosts()
+            .with_max_request_body_bytes(body_limit_bytes)
+            .with_cancellation_token(stopping.clone());
+        let protocol = StreamableHttpService::new(|| Ok(Handler::default()), Arc::clone(&manager), config);
+        Self { protocol, manager, sessions: Sessions::default() }
+    }
+
+    /// Ends the sessions that nobody has used for long.
+    pub(crate) async fn sweep(&self) {
+        for id in self.sessions.take_idle(Instant::now()) {
+            self.close(id).await;
+        }
+    }
+
+    async fn close(&self, id: String) {
+        if let Err(error) = self.manager.close_session(&id.into()).await {
+            tracing::debug!(%error, "an MCP session was gone already");
+        }
+    }
+}
+
+/// `POST /mcp`, `GET /mcp` and `DELETE /mcp`: a message, the stream for what belongs to no message, the end.
+pub(super) async fn any(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    request: Request,
+) -> Result<Response, ApiError> {
+    check_named_origin(&app.config, &request)?;
+    let id = session_id(request.headers());
+    let session = match &id {
+        Some(id) => Some(app.mcp_door.sessions.of(id, caller.id()).ok_or_else(no_session)?),
+        None => None,
+    };
+    let is_end = request.method() == Method::DELETE;
+    let mut request = checked(&app, request).await?;
+    let visit = Visit { app: Arc::clone(&app), caller: caller.clone(), _session: session.clone() };
+    request.extensions_mut().insert(visit);
+    let response = app.mcp_door.protocol.handle(request).await;
+    let session = match (session, session_id(response.headers())) {
+        (None, Some(begun)) => Some(begin(&app, &caller, begun).await?),
+        (session, _) => session,
+    };
+    if let Some(id) = id.filter(|_| is_end && response.status().is_success()) {
+        app.mcp_door.sessions.forget(&id);
+    }
+    Ok(response.map(|body| held(Body::new(body), session)))
+}
+
+fn session_id(headers: &HeaderMap) -> Option<String> {
+    headers.get(SESSION).map(|id| id.to_str().unwrap_or_default().to_owned())
+}
+
+/// Another person's session is as unknown as one that has ended.
+fn no_session() -> ApiError {
+    ApiError::not_found("There is no such MCP session (any more). Send `initialize` to begin another one.")
+}
+
+async fn begin(app: &App, caller: &Caller, id: String) -> Result<Arc<Session>, ApiError> {
+    let (session, ended) = app.mcp_door.sessions.begin(id.clone(), caller.id(), Instant::now());
+    for id in ended {
+        app.mcp_door.close(id).await;
+    }
+    session.ok_or_else(|| {
+        let message = "Too many MCP sessions of this account are at work. End one of them first.";
+        ApiError::new(ProblemCode::RateLimited, message)
+    })
+}
+
+/// The same request, its body read and looked through.
+async fn checked(app: &App, request: Request) -> Result<Request, ApiError> {
+    let (parts, body) = request.into_parts();
+    let body = read_body(Request::from_parts(parts.clone(), body), app.config.body_limit_bytes).await?;
+    if parts.method == Method::POST {
+        check_json(&body)?;
+    }
+    Ok(Request::from_parts(parts, Body::from(body)))
+}
+
+/// The same body; the session is in use until its end.
+fn held(body: Body, session: Option<Arc<Session>>) -> Body {
+    Body::from_stream(body.into_data_stream().map(move |chunk| {
+        let _held = &session;
+        chunk
+    }))
+}

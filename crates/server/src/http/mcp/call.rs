@@ -1,0 +1,176 @@
+//! One call of our agent: starts a run in a chat of the caller, tells how far it is, and answers with its end.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use domain::{ChatId, EventBody, Outcome, Part, RunEvent, RunId, RunSummary};
+use rmcp::{
+    RoleServer,
+    model::{CallToolResult, ContentBlock},
+    service::RequestContext,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::time::{Instant, MissedTickBehavior};
+
+use super::{asks::Asking, files, progress::Progress};
+use crate::{app::App, auth::Caller, error::ApiError, http::threads, runs::LiveRun, turns::NewMessage};
+
+/// Longest name of a chat.
+pub(super) const CHAT_LIMIT_CHARS: usize = 200;
+/// The least time between two looks at the log.
+const GATHER: Duration = Duration::from_millis(100);
+/// Clients give up on a request that says nothing for long; most do after a minute.
+const PULSE: Duration = Duration::from_secs(15);
+/// Most files that the result links to; all are named.
+const FILES_LINKED: usize = 20;
+
+#[derive(Debug, Deserialize)]
+struct Wanted {
+    message: String,
+    chat: Option<String>,
+    model: Option<String>,
+}
+
+/// Runs the agent until it has answered. What goes wrong is a result too, for the model that called. `note` hears of
+/// the chat.
+pub(super) async fn answer(
+    app: &Arc<App>,
+    caller: &Caller,
+    arguments: Value,
+    context: &RequestContext<RoleServer>,
+    note: impl FnOnce(ChatId) + Send,
+) -> CallToolResult {
+    match begin(app, caller, arguments).await {
+        Ok((chat, run)) => {
+            note(chat);
+            follow(app, chat, run, context).await
+        }
+        Err(error) => refused(&error.problem().message),
+    }
+}
+
+async fn begin(app: &App, caller: &Caller, arguments: Value) -> Result<(ChatId, RunId), ApiError> {
+    let wanted: Wanted = serde_json::from_value(arguments)
+        .map_err(|error| ApiError::invalid(format!("The arguments do not fit: {error}.")))?;
+    if wanted.message.trim().is_empty() {
+        return Err(ApiError::invalid("`message` is empty. Say what the agent is to do."));
+    }
+    let model = app.models.resolve(wanted.model.as_deref())?;
+    let chat = match &wanted.chat {
+        Some(name) if name.is_empty() || name.chars().count() > CHAT_LIMIT_CHARS => {
+            return Err(ApiError::invalid(format!("`chat` has 1 to {CHAT_LIMIT_CHARS} characters.")));
+        }
+        Some(name) => threads::find_or_make(app, caller, name).await?,
+        None => threads::make(app, caller, ChatId::generate()).await?,
+    };
+    if !app.runs.live_in(chat.id).is_empty() {
+        return Err(ApiError::conflict(
+            "The agent is still at work in this chat. Wait for it, or leave `chat` out to begin another one.",
+        ));
+    }
+    let new = NewMessage { parent: chat.current, content: vec![Part::Text { text: wanted.message }] };
+    let id = chat.id;
+    Ok((id, app.say(chat, new, model).await?.run))
+}
+
+async fn follow(
+    app: &Arc<App>,
+    chat: ChatId,
+    run: RunId,
+    context: &RequestContext<RoleServer>,
+) -> CallToolResult {
+    let live = app.runs.live(run);
+    let mut reader = app.runs.read(run, 0).gathering(GATHER);
+    let mut progress = Progress::of(context, &app.config);
+    let mut asking = Asking::of(context);
+    let mut so_far = SoFar { chat, run, summary: RunSummary::default(), files: BTreeMap::new() };
+    let mut pulse = tokio::time::interval_at(Instant::now() + PULSE, PULSE);
+    pulse.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            biased;
+            () = context.ct.cancelled() => return left(app, chat, live.as_deref()).await,
+            events = reader.next() => match events {
+                Ok(Some(events)) => for logged in events {
+                    so_far.push(&logged.event);
+                    progress.push(&logged.event).await;
+                },
+                Ok(None) => return so_far.result(),
+                Err(error) => return refused(&ApiError::from(error).problem().message),
+            },
+            answered = asking.answered() => if let Some(live) = &live { answered.bring(live) },
+            _ = pulse.tick() => progress.still().await,
+        }
+        if let Some(live) = &live {
+            asking.turn_to(&live.waiting()).await;
+        }
+    }
+}
+
+/// The client does not want the answer any more, unless we stop ourselves: then the run goes on afterwards.
+async fn left(app: &App, chat: ChatId, live: Option<&LiveRun>) -> CallToolResult {
+    if app.stopping.is_cancelled() {
+        return refused(&format!("Glasshouse is being stopped. The run goes on afterwards, in {chat}."));
+    }
+    if let Some(live) = live {
+        live.stop().await;
+    }
+    refused("The run was stopped.")
+}
+
+fn refused(message: &str) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(message)])
+}
+
+/// What is known of the run.
+struct SoFar {
+    chat: ChatId,
+    run: RunId,
+    summary: RunSummary,
+    /// The size of each file it has left, by its path.
+    files: BTreeMap<String, u64>,
+}
+
+impl SoFar {
+    fn push(&mut self, event: &RunEvent) {
+        self.summary.push(event);
+        match &event.body {
+            EventBody::FileChanged { path, deleted: true, .. } => _ = self.files.remove(path),
+            EventBody::FileChanged { path, size_bytes, .. } => {
+                self.files.insert(path.clone(), *size_bytes);
+            }
+            _ => {}
+        }
+    }
+
+    fn result(self) -> CallToolResult {
+        let Self { chat, run, summary, files } = self;
+        let outcome = summary.outcome.unwrap_or(Outcome::Failed);
+        let problem = summary.problem.map(|problem| problem.message);
+        let mut text = summary.answer.clone();
+        if let Some(problem) = &problem {
+            text = format!("{text}\n\n{problem}").trim_start().to_owned();
+        }
+        let links = files.iter().take(FILES_LINKED).map(|(path, size)| files::resource(chat, path, *size));
+        let content = std::iter::once(ContentBlock::text(text)).chain(links.map(ContentBlock::resource_link));
+        let content = content.collect();
+        let mut result = match outcome {
+            Outcome::Completed | Outcome::Limited | Outcome::HandedOver => CallToolResult::success(content),
+            Outcome::Cancelled | Outcome::Failed => CallToolResult::error(content),
+        };
+        let file = |(path, size): (&String, &u64)| json!({"path": path, "uri": files::uri(chat, path), "size_bytes": size});
+        let mut structure = json!({
+            "answer": summary.answer,
+            "run": run,
+            "chat": chat,
+            "outcome": outcome,
+            "usage": summary.usage,
+            "files": files.iter().map(file).collect::<Vec<_>>(),
+        });
+        if let Some(problem) = problem {
+            structure["problem"] = problem.into();
+        }
+        result.structured_content = Some(structure);
+        result
+    }
+}

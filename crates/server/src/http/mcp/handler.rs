@@ -1,0 +1,187 @@
+//! What a client can ask for in its session: the tool that is our agent, and the files of the chats it worked in.
+
+use std::{
+    borrow::Cow,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use axum::http::request;
+use domain::ChatId;
+use rmcp::{
+    ErrorData, RoleServer, ServerHandler,
+    model::{
+        CallToolRequestParams, CallToolResponse, Implementation, JsonObject, ListResourceTemplatesResult,
+        ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+        ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
+        ToolAnnotations,
+    },
+    service::RequestContext,
+};
+use serde_json::{Value, json};
+
+use super::{Visit, call, files};
+
+/// The tool's name.
+const ASK: &str = "ask";
+/// Most chats whose files a session lists; older ones can still be read.
+const CHATS_LISTED: usize = 20;
+
+/// One session of a client, or one message of a client that has none.
+#[derive(Debug, Default)]
+pub(super) struct Handler {
+    /// The chats it has asked in, the last one at the end.
+    chats: Mutex<Vec<ChatId>>,
+}
+
+impl Handler {
+    /// Notes that files of this chat are of interest here.
+    fn note(&self, chat: ChatId) {
+        let mut chats = self.chats.lock().unwrap_or_else(PoisonError::into_inner);
+        chats.retain(|other| *other != chat);
+        chats.push(chat);
+        let more = chats.len().saturating_sub(CHATS_LISTED);
+        chats.drain(..more);
+    }
+}
+
+/// Who makes the request; the door has put it beside the message.
+fn visit(context: &RequestContext<RoleServer>) -> Result<Visit, ErrorData> {
+    let parts = context.extensions.get::<request::Parts>();
+    let visit = parts.and_then(|parts| parts.extensions.get::<Visit>()).cloned();
+    visit.ok_or_else(|| ErrorData::internal_error("The request has lost its caller.", None))
+}
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
+        ServerConfig::new(capabilities)
+            .with_server_info(
+                Implementation::new("glasshouse", env!("CARGO_PKG_VERSION")).with_title("Glasshouse"),
+            )
+            .with_instructions(
+                "Glasshouse runs agents that a person can watch. Give one a task with `ask`; go on in the same \
+                 chat with the `chat` of its result. The files it wrote are resources.",
+            )
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        // Later ones have no requests of the server, such as questions.
+        Cow::Borrowed(ProtocolVersion::known_up_to(&ProtocolVersion::V_2025_11_25))
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(vec![ask()]))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        if request.name != ASK {
+            let message = format!("There is no tool “{}” here; there is “{ASK}”.", request.name);
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        let Visit { app, caller, .. } = visit(&context)?;
+        let arguments = Value::Object(request.arguments.unwrap_or_default());
+        let result = call::answer(&app, &caller, arguments, &context, |chat| self.note(chat)).await;
+        Ok(result.into())
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let visit = visit(&context)?;
+        let chats = self.chats.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Ok(ListResourcesResult::with_all_items(files::list(&visit, &chats).await?))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(ListResourceTemplatesResult::with_all_items(vec![files::template()]))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        Ok(files::read(&visit(&context)?, request.uri).await?.into())
+    }
+}
+
+/// The tool that is our agent.
+fn ask() -> Tool {
+    let description = "Gives a task to the agent of Glasshouse and waits for its answer. It plans, works with files, \
+                       runs programs where the server allows it, and hands work to helpers. Whose key this is can \
+                       watch it in Glasshouse, and is asked there where a step needs consent.";
+    Tool::new(ASK, description, schema(input()))
+        .with_title("Ask Glasshouse")
+        .with_raw_output_schema(schema(output()))
+        .with_annotations(ToolAnnotations::from_raw(None, Some(false), Some(true), Some(false), Some(true)))
+}
+
+fn input() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "message": {"type": "string", "minLength": 1, "description": "What the agent is to do or to answer."},
+            "chat": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": call::CHAT_LIMIT_CHARS,
+                "description": "Goes on in this chat, with what was said and its files: the `chat` of an earlier \
+                                result, or a name of your own choice. Without it a new chat begins.",
+            },
+            "model": {"type": "string", "description": "The model to use, by its id. Without it the default one."},
+        },
+        "required": ["message"],
+        "additionalProperties": false,
+    })
+}
+
+fn output() -> Value {
+    let text = json!({"type": "string"});
+    let count = json!({"type": "integer", "minimum": 0});
+    json!({
+        "type": "object",
+        "properties": {
+            "answer": {"type": "string", "description": "What the agent answered, Markdown."},
+            "run": text,
+            "chat": {"type": "string", "description": "To be sent with the next message of this conversation."},
+            "outcome": text,
+            "problem": {"type": "string", "description": "Why it did not simply complete."},
+            "usage": {
+                "type": "object",
+                "properties": {"input_tokens": count, "output_tokens": count},
+                "required": ["input_tokens", "output_tokens"],
+            },
+            "files": {
+                "type": "array",
+                "description": "The files that were written; each can be read as a resource.",
+                "items": {
+                    "type": "object",
+                    "properties": {"path": text, "uri": text, "size_bytes": count},
+                    "required": ["path", "uri", "size_bytes"],
+                },
+            },
+        },
+        "required": ["answer", "run", "chat", "outcome", "usage", "files"],
+    })
+}
+
+fn schema(value: Value) -> Arc<JsonObject> {
+    match value {
+        Value::Object(schema) => Arc::new(schema),
+        _ => Arc::default(),
+    }
+}

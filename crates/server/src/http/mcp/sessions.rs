@@ -1,0 +1,121 @@
+//! Whose the sessions of MCP clients are, and which of them nobody uses any more.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use domain::UserId;
+use tokio::time::Instant;
+
+/// How long a session without a stream or a call stays.
+const IDLE: Duration = Duration::from_secs(30 * 60);
+/// Most sessions of one person; one more ends the one that was idle for longest.
+const MOST: usize = 100;
+
+/// All sessions, by their ids.
+#[derive(Debug, Default)]
+pub(super) struct Sessions(Mutex<HashMap<String, Arc<Session>>>);
+
+/// One session. Whoever else holds it is using it.
+#[derive(Debug)]
+pub(super) struct Session {
+    owner: UserId,
+    last_used: Mutex<Instant>,
+}
+
+impl Session {
+    fn last_used(&self) -> Instant {
+        *self.last_used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Sessions {
+    /// The session, if it is this person's.
+    pub(super) fn of(&self, id: &str, owner: UserId) -> Option<Arc<Session>> {
+        let session = self.lock().get(id).filter(|session| session.owner == owner).cloned()?;
+        *session.last_used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        Some(session)
+    }
+
+    /// Notes a new session, and returns the ids of those that have to end for it; no session where all others are in
+    /// use, and then it is the one to end.
+    pub(super) fn begin(
+        &self,
+        id: String,
+        owner: UserId,
+        now: Instant,
+    ) -> (Option<Arc<Session>>, Vec<String>) {
+        let mut all = self.lock();
+        let own = all.iter().filter(|(_, session)| session.owner == owner);
+        let mut ended = Vec::new();
+        if own.clone().count() >= MOST {
+            let idle = own.filter(|(_, session)| Arc::strong_count(session) == 1);
+            let Some(oldest) = idle.min_by_key(|(_, session)| session.last_used()).map(|(id, _)| id.clone())
+            else {
+                return (None, vec![id]);
+            };
+            all.remove(&oldest);
+            ended.push(oldest);
+        }
+        let session = Arc::new(Session { owner, last_used: Mutex::new(now) });
+        all.insert(id, Arc::clone(&session));
+        (Some(session), ended)
+    }
+
+    /// Forgets a session that has ended.
+    pub(super) fn forget(&self, id: &str) {
+        self.lock().remove(id);
+    }
+
+    /// Forgets those that nobody has used for long, and returns their ids.
+    pub(super) fn take_idle(&self, now: Instant) -> Vec<String> {
+        let is_idle = |session: &Arc<Session>| {
+            Arc::strong_count(session) == 1 && now.saturating_duration_since(session.last_used()) > IDLE
+        };
+        self.lock().extract_if(|_, session| is_idle(session)).map(|(id, _)| id).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Session>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_is_its_owners_and_ends_when_nobody_uses_it() {
+        let (sessions, ada, bob) = (Sessions::default(), UserId::generate(), UserId::generate());
+        let begun = Instant::now();
+        let (session, ended) = sessions.begin("a".into(), ada, begun);
+        assert!(ended.is_empty() && sessions.of("a", ada).is_some() && sessions.of("a", bob).is_none());
+        let later = Instant::now() + IDLE + Duration::from_secs(1);
+        assert_eq!(sessions.take_idle(later), Vec::<String>::new(), "a stream is open");
+        drop(session);
+        assert_eq!(sessions.take_idle(Instant::now()), Vec::<String>::new());
+        assert_eq!(sessions.take_idle(later), ["a"]);
+        assert!(sessions.of("a", ada).is_none());
+    }
+
+    #[test]
+    fn one_too_many_ends_the_one_idle_for_longest() {
+        let (sessions, ada) = (Sessions::default(), UserId::generate());
+        let begun = Instant::now();
+        let mut held = Vec::new();
+        for number in 0..MOST {
+            let at = begun + Duration::from_secs(number as u64);
+            held.extend(sessions.begin(number.to_string(), ada, at).0);
+        }
+        let (refused, ended) = sessions.begin("new".into(), ada, begun);
+        assert!(refused.is_none());
+        assert_eq!(ended, ["new"], "all others are in use");
+        held.clear();
+        let (session, ended) = sessions.begin("new".into(), ada, begun);
+        assert!(session.is_some());
+        assert_eq!(ended, ["0"]);
+        assert!(sessions.begin("of another".into(), UserId::generate(), begun).1.is_empty());
+    }
+}
