@@ -12,7 +12,7 @@ use rmcp::{
     model::{
         ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction,
         ElicitationCapability, ErrorData, FormElicitationCapability, Implementation,
-        ProgressNotificationParam, ProgressToken, RequestId,
+        ProgressNotificationParam, ProgressToken, ProtocolVersion, RequestId,
     },
     service::{InboundStreamOrigin, NotificationContext, RequestContext},
 };
@@ -168,6 +168,8 @@ impl ClientHandler for Handler {
         let forms = ElicitationCapability::new().with_form(FormElicitationCapability::default());
         capabilities.elicitation = Some(forms);
         ClientConfig::new(capabilities, Implementation::new("glasshouse", env!("CARGO_PKG_VERSION")))
+            // The last one with an `initialize`, which is what we send.
+            .with_protocol_version(ProtocolVersion::V_2025_11_25)
     }
 
     async fn create_elicitation(

@@ -16,7 +16,8 @@ pub(super) struct Field {
     pub(super) required: bool,
     title: String,
     description: String,
-    usual: Option<String>,
+    /// What holds where nothing is said, and how a person would write it.
+    usual: Option<(String, Value)>,
     kind: Kind,
 }
 
@@ -88,7 +89,7 @@ impl Field {
             usual: None,
             kind,
         };
-        field.usual = schema.get("default").and_then(|usual| field.in_words(usual));
+        field.usual = schema.get("default").and_then(|usual| field.read_usual(usual));
         Some(field)
     }
 
@@ -101,13 +102,19 @@ impl Field {
                 words.push_str(more.trim_end_matches('.'));
             }
         }
+        if let Some((usual, _)) = self.usual.as_ref().filter(|_| !self.required) {
+            words.push_str(". If you skip it: ");
+            words.push_str(usual);
+        }
         words
     }
 
     /// Answers to choose from.
     pub(super) fn options(&self) -> Vec<String> {
         let mut options: Vec<String> = match &self.kind {
-            Kind::Text { .. } | Kind::Number { .. } => self.usual.iter().cloned().collect(),
+            Kind::Text { .. } | Kind::Number { .. } => {
+                self.usual.iter().map(|(words, _)| words.clone()).collect()
+            }
             Kind::YesNo => vec!["Yes".to_owned(), "No".to_owned()],
             Kind::One(choices) | Kind::Several { choices, .. } => {
                 choices.iter().map(|choice| choice.title.clone()).collect()
@@ -133,19 +140,28 @@ impl Field {
             return Ok(Said::Decline);
         }
         if !self.required && (answer.is_empty() || is(answer, SKIP)) {
-            return Ok(Said::Nothing);
+            let usual = self.usual.as_ref().map(|(_, value)| Said::Value(value.clone()));
+            return Ok(usual.unwrap_or(Said::Nothing));
         }
         self.kind.parse(answer).map(Said::Value)
     }
 
-    /// A value of the schema as the person would write it.
-    fn in_words(&self, value: &Value) -> Option<String> {
+    /// The schema's default, where it is an answer that a person could give.
+    fn read_usual(&self, value: &Value) -> Option<(String, Value)> {
         let words = match value {
             Value::String(text) => text.clone(),
             Value::Number(number) => number.to_string(),
+            Value::Bool(yes) => if *yes { "Yes" } else { "No" }.to_owned(),
+            Value::Array(values) => {
+                let values: Option<Vec<&str>> = values.iter().map(Value::as_str).collect();
+                values?.join(", ")
+            }
             _ => return None,
         };
-        (words.chars().count() <= WORDS_LIMIT_CHARS && self.kind.parse(&words).is_ok()).then_some(words)
+        match self.parse(&words) {
+            Ok(Said::Value(value)) if words.chars().count() <= WORDS_LIMIT_CHARS => Some((words, value)),
+            _ => None,
+        }
     }
 }
 
@@ -328,13 +344,35 @@ mod tests {
     fn what_need_not_be_said_may_be_skipped_and_all_declined() {
         let field =
             Field::read("age", &json!({ "type": "integer", "default": 42, "minimum": 1 }), false).unwrap();
-        assert_eq!(field.words(), "age. A whole number, at least 1");
+        assert_eq!(field.words(), "age. A whole number, at least 1. If you skip it: 42");
         assert_eq!(field.options(), ["42", "Skip", "Decline"]);
-        assert_eq!(field.parse("skip"), Ok(Said::Nothing));
+        assert_eq!(field.parse("skip"), Ok(Said::Value(42.into())));
         assert_eq!(field.parse(" decline"), Ok(Said::Decline));
         let required = Field::read("age", &json!({ "type": "integer", "default": "x" }), true).unwrap();
         assert_eq!(required.options(), ["Decline"]);
         assert!(required.parse("Skip").is_err());
+    }
+
+    #[test]
+    fn what_is_skipped_has_its_default_where_that_is_an_answer() {
+        let several = json!({ "type": "array", "items": { "type": "string", "enum": ["a", "b"] } });
+        for (schema, default, expected) in [
+            (json!({ "type": "string" }), json!("John"), Some(json!("John"))),
+            (json!({ "type": "number" }), json!(95.5), Some(json!(95.5))),
+            (json!({ "type": "boolean" }), json!(true), Some(json!(true))),
+            (json!({ "type": "string", "enum": ["a", "b"] }), json!("b"), Some(json!("b"))),
+            (several, json!(["b", "a"]), Some(json!(["b", "a"]))),
+            (json!({ "type": "string", "maxLength": 2 }), json!("John"), None),
+            (json!({ "type": "string", "enum": ["a"] }), json!("c"), None),
+            (json!({ "type": "boolean" }), json!(1), None),
+            (json!({ "type": "string" }), json!({}), None),
+            (json!({ "type": "string" }), json!(null), None),
+        ] {
+            let mut schema = schema;
+            schema["default"] = default;
+            let said = Field::read("f", &schema, false).unwrap().parse("Skip");
+            assert_eq!(said, Ok(expected.map_or(Said::Nothing, Said::Value)), "{schema}");
+        }
     }
 
     #[test]
