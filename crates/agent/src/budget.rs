@@ -28,6 +28,8 @@ pub struct Limits {
     pub parallel_calls: usize,
     /// Largest tool result kept, bytes; what is longer is cut and says so.
     pub result_bytes: usize,
+    /// The share of a model's context window that a conversation may fill before its older part becomes a summary.
+    pub context_share: f64,
     /// How long a tool may run, sub-agents and questions excepted.
     pub tool_time: Duration,
 }
@@ -47,6 +49,7 @@ impl Default for Limits {
             depth: 3,
             parallel_calls: 8,
             result_bytes: 1_000_000,
+            context_share: 0.75,
             tool_time: Duration::from_secs(120),
         }
     }
@@ -132,14 +135,14 @@ impl Budget {
     }
 
     /// What is nearly spent, where anything is: then there is just enough left for an answer.
-    pub(crate) fn nearly_spent(&self, time: Duration) -> Option<Problem> {
+    pub(crate) fn nearly_spent(&self, time: Duration) -> Option<String> {
         let limit = self.limits.time;
         let what = if time >= limit.mul_f64(0.9) {
             Some(format!("worked for {} of the {} seconds it has", time.as_secs(), limit.as_secs()))
         } else {
             self.beyond(|limit| limit.saturating_sub((limit / 10).max(1)))
         };
-        what.map(|what| limit_reached(format!("The run {what}. It ends with the answer it has.")))
+        what.map(|what| format!("The run {what}. It ends with the answer it has."))
     }
 
     /// What has reached its share of the limit, in words.

@@ -40,8 +40,10 @@ pub(crate) async fn run_calls(
     if !calls.iter().any(|call| was_begun(agent, call)) {
         agent.status(describe(&calls)).await;
     }
+    let limit_bytes = model_result_bytes(agent, calls.len());
     // Boxed here, since the compiler cannot see through a borrowing closure that the futures are `Send`.
-    let calls: Vec<_> = calls.into_iter().map(|call| run_call(agent, tools, call).boxed()).collect();
+    let calls: Vec<_> =
+        calls.into_iter().map(|call| run_call(agent, tools, call, limit_bytes).boxed()).collect();
     stream::iter(calls).buffered(agent.run.limits.parallel_calls.max(1)).collect().await
 }
 
@@ -79,10 +81,15 @@ impl Finished {
 const IN_DOUBT: &str = "The server stopped while this ran, so it is not known whether it was done. Find out before \
     you call it again.";
 
-async fn run_call(agent: &Arc<AgentContext>, tools: &Toolbox, call: &RequestedCall) -> Message {
+async fn run_call(
+    agent: &Arc<AgentContext>,
+    tools: &Toolbox,
+    call: &RequestedCall,
+    limit_bytes: usize,
+) -> Message {
     let past = agent.run.past.of_call(&call.id);
     if let Some(result) = past.and_then(|past| past.finished.clone()) {
-        return message_for_model(call, result.text, result.error);
+        return message_for_model(call, result.text, result.error, limit_bytes);
     }
     let arguments = arguments_value(&call.written.arguments);
     let started = past.and_then(|past| past.started.clone());
@@ -99,9 +106,9 @@ async fn run_call(agent: &Arc<AgentContext>, tools: &Toolbox, call: &RequestedCa
     };
     let error = finished.result.is_err();
     let text = finished.result.unwrap_or_else(|failure| failure.0);
-    let Shortened { text, file } = shorten(agent, &call.written.name, text).await;
+    let Shortened { text, file } = shorten(agent, &call.written.name, text, limit_bytes).await;
     let (result, truncated) = cut(text, agent.run.limits.result_bytes);
-    let for_model = message_for_model(call, result.clone(), error);
+    let for_model = message_for_model(call, result.clone(), error, limit_bytes);
     agent
         .emitter
         .emit(EventBody::ToolFinished {
@@ -122,11 +129,20 @@ async fn run_call(agent: &Arc<AgentContext>, tools: &Toolbox, call: &RequestedCa
 }
 
 /// The model reads a shorter result than the log keeps: its context is dear.
-fn message_for_model(call: &RequestedCall, result: String, error: bool) -> Message {
-    let (result, _) = cut(result, MODEL_RESULT_BYTES);
+fn message_for_model(call: &RequestedCall, result: String, error: bool, limit_bytes: usize) -> Message {
+    let (result, _) = cut(result, limit_bytes);
     let result = if error { format!("Error: {result}") } else { result };
     Message::tool_result(call.written.id.clone(), result)
 }
+
+/// How much the model reads of each of `count` results: all of them together have a third of its window.
+fn model_result_bytes(agent: &AgentContext, count: usize) -> usize {
+    let window_bytes = agent.run.settings.context_tokens.map_or(u64::MAX, |tokens| tokens.saturating_mul(4));
+    let share = usize::try_from(window_bytes / 3).unwrap_or(usize::MAX) / count.max(1);
+    share.clamp(LEAST_RESULT_BYTES, MODEL_RESULT_BYTES)
+}
+
+const LEAST_RESULT_BYTES: usize = 200;
 
 /// About 16,000 tokens.
 pub(crate) const MODEL_RESULT_BYTES: usize = 64_000;

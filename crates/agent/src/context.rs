@@ -1,9 +1,15 @@
-//! Keeps a conversation within a model's context window.
+//! How full a model's context is: sizes in tokens by rule of thumb, put right by what the server counts.
 
-use domain::{Message, Part, Role};
+use domain::{Message, Part};
+use llm::ToolSpec;
+
+use crate::run::ModelSettings;
+
+/// The rule of thumb is seldom further off than this; a server that does not count what it has cached is.
+const FACTORS: (f64, f64) = (0.8, 3.0);
 
 /// Tokens by rule of thumb: four bytes each, a picture a thousand, and a few for the frame.
-pub(crate) fn estimate_tokens(message: &Message) -> usize {
+pub(crate) fn estimate_tokens(message: &Message) -> u64 {
     let content: usize = message
         .content
         .iter()
@@ -14,64 +20,100 @@ pub(crate) fn estimate_tokens(message: &Message) -> usize {
         .sum();
     let calls: usize =
         message.tool_calls.iter().map(|call| (call.name.len() + call.arguments.len()) / 4 + 8).sum();
-    content + calls + 4
+    (content + calls + 4) as u64
 }
 
-/// Leaves out the oldest messages until the rest fits into four fifths of `limit_tokens` (the answer needs
-/// room too). The instructions and everything from the last user message on stay, and a tool's result never
-/// stays without its call. Returns how many messages were left out.
-pub(crate) fn fit(messages: &mut Vec<Message>, limit_tokens: u64) -> usize {
-    let limit = usize::try_from(limit_tokens / 5 * 4).unwrap_or(usize::MAX);
-    let sizes: Vec<usize> = messages.iter().map(estimate_tokens).collect();
-    let mut size: usize = sizes.iter().sum();
-    let first = usize::from(messages.first().is_some_and(|message| message.role == Role::System));
-    let last = messages.iter().rposition(|message| message.role == Role::User).unwrap_or(0);
-    let mut end = first;
-    while size > limit && end < last {
-        size -= sizes[end];
-        end += 1;
-        // Messages go in whole exchanges, up to the next one of the person.
-        while end < last && messages[end].role != Role::User {
-            size -= sizes[end];
-            end += 1;
+/// Tokens by rule of thumb of a whole request.
+pub(crate) fn estimate_request(messages: &[Message], tools: &[ToolSpec]) -> u64 {
+    let tools = tools.iter().map(|tool| {
+        let parameters = tool.parameters.to_string().len();
+        ((tool.name.len() + tool.description.len() + parameters) / 4 + 8) as u64
+    });
+    messages.iter().map(estimate_tokens).sum::<u64>() + tools.sum::<u64>()
+}
+
+/// What is known about one agent's context.
+#[derive(Debug, Clone)]
+pub(crate) struct Gauge {
+    /// What the model can read, as far as it is known.
+    window: Option<u64>,
+    /// The share of it that may be filled.
+    share: f64,
+    /// What stands beside the messages in each request, by rule of thumb.
+    tools: u64,
+    /// Tokens as the server counts them, for one by rule of thumb.
+    factor: f64,
+}
+
+impl Gauge {
+    /// For a model with these settings, whose older messages become a summary when `share` of its window is filled.
+    pub(crate) fn new(settings: &ModelSettings, share: f64, tools: &[ToolSpec]) -> Self {
+        let tools = estimate_request(&[], tools);
+        Self { window: settings.context_tokens, share, tools, factor: 1.0 }
+    }
+
+    /// Learns from an answer what the server counted for a request of that size by rule of thumb.
+    pub(crate) fn learn(&mut self, estimated: u64, counted: u64) {
+        if estimated > 0 && counted > 0 {
+            self.factor = (float(counted) / float(estimated)).clamp(FACTORS.0, FACTORS.1);
         }
     }
-    messages.drain(first..end);
-    end - first
+
+    /// Learns that a request of this size was too long.
+    pub(crate) fn was_refused(&mut self, messages: &[Message]) {
+        let size = self.request(messages);
+        self.window = Some(self.window.map_or(size, |window| window.min(size)));
+    }
+
+    /// How much may be filled; nothing where the window is not known.
+    pub(crate) fn limit(&self) -> Option<u64> {
+        self.window.map(|window| whole(float(window) * self.share))
+    }
+
+    /// The size of a request with these messages.
+    pub(crate) fn request(&self, messages: &[Message]) -> u64 {
+        whole(float(self.tools + messages.iter().map(estimate_tokens).sum::<u64>()) * self.factor)
+    }
+
+    /// The size of one message.
+    pub(crate) fn message(&self, message: &Message) -> u64 {
+        whole(float(estimate_tokens(message)) * self.factor)
+    }
+
+    /// How many bytes of text have this many tokens.
+    pub(crate) fn bytes(&self, tokens: u64) -> usize {
+        usize::try_from(whole(float(tokens) * 4.0 / self.factor)).unwrap_or(usize::MAX)
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "an estimate, and tokens are far fewer than 2^52")]
+fn float(tokens: u64) -> f64 {
+    tokens as f64
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float cast saturates")]
+fn whole(tokens: f64) -> u64 {
+    tokens.ceil() as u64
 }
 
 #[cfg(test)]
 mod tests {
+    use domain::Role;
+
     use super::*;
 
-    fn conversation() -> Vec<Message> {
-        let long = "x".repeat(4_000);
-        vec![
-            Message::text(Role::System, "be kind"),
-            Message::text(Role::User, long.clone()),
-            Message::text(Role::Assistant, long.clone()),
-            Message::tool_result("1", long.clone()),
-            Message::text(Role::User, "second"),
-            Message::text(Role::Assistant, "answer"),
-            Message::text(Role::User, "third"),
-            Message::tool_result("2", long),
-        ]
-    }
-
     #[test]
-    fn leaves_out_whole_old_exchanges() {
-        let mut messages = conversation();
-        assert_eq!(fit(&mut messages, 100_000), 0);
-        assert_eq!(fit(&mut messages, 1_500), 3);
-        let said: Vec<String> = messages.iter().take(3).map(Message::plain_text).collect();
-        assert_eq!(said, ["be kind", "second", "answer"]);
-    }
-
-    #[test]
-    fn the_last_exchange_stays_however_small_the_window() {
-        let mut messages = conversation();
-        fit(&mut messages, 1);
-        let roles: Vec<Role> = messages.iter().map(|message| message.role).collect();
-        assert_eq!(roles, [Role::System, Role::User, Role::Tool]);
+    fn the_servers_count_puts_the_rule_of_thumb_right() {
+        let settings = ModelSettings { context_tokens: Some(1_000), ..ModelSettings::default() };
+        let mut gauge = Gauge::new(&settings, 0.75, &[]);
+        let messages = [Message::text(Role::User, "x".repeat(384))];
+        assert_eq!((gauge.request(&messages), gauge.limit()), (100, Some(750)));
+        gauge.learn(100, 150);
+        assert_eq!((gauge.request(&messages), gauge.bytes(150)), (150, 400));
+        gauge.learn(100, 1);
+        assert_eq!(gauge.request(&messages), 80, "a count without what was cached is not believed");
+        gauge.learn(100, 100);
+        gauge.was_refused(&messages);
+        assert_eq!(gauge.limit(), Some(75), "the server knows better");
     }
 }

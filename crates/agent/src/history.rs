@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use domain::{EventBody, Message, Outcome, Part, Role, RunEvent, ToolCall, message::arguments_text};
 
-use crate::calls::MODEL_RESULT_BYTES;
+use crate::{calls::MODEL_RESULT_BYTES, compaction::recollection};
 
 /// Longest tool result taken along from an earlier turn, bytes: the model can read the files again.
 const RESULT_LIMIT_BYTES: usize = 4_000;
@@ -18,18 +18,38 @@ pub enum RunBy {
     Caller,
 }
 
-/// What the main agent said and did in the run, as assistant and tool messages. Deltas and sub-agents' own
-/// steps are not needed: finished items carry everything, and a sub-agent's answer is its call's result.
+/// Adds what the main agent said and did in the run to the conversation that the run had before it, as assistant and
+/// tool messages. Deltas and sub-agents' own steps are not needed: finished items carry everything, and a sub-agent's
+/// answer is its call's result. What the run made a summary of stays one.
+pub fn recall(history: &mut Vec<Message>, log: &[RunEvent]) {
+    let (messages, summed_up) = read(log, &|call, by| (by == RunBy::Us).then(|| call.to_owned()));
+    if let Some(SummedUp { summary, kept_requests }) = summed_up {
+        let requests = (0..history.len()).rev().filter(|at| history[*at].role == Role::User);
+        let kept_from = requests.take(kept_requests).last().unwrap_or(history.len());
+        history.splice(..kept_from, recollection(&summary));
+    }
+    history.extend(messages);
+}
+
+/// What the main agent said and did in the run, as [`recall`] adds it to a conversation, with nothing before it.
 #[must_use]
 pub fn messages_of(log: &[RunEvent]) -> Vec<Message> {
-    read(log, &|call, by| (by == RunBy::Us).then(|| call.to_owned()))
+    let mut messages = Vec::new();
+    recall(&mut messages, log);
+    messages
 }
 
 /// The same with the calls that were handed over to the caller, for a conversation that brings their results.
 /// `name` is how the caller knows a call.
 #[must_use]
 pub fn messages_with_handed_over(log: &[RunEvent], name: impl Fn(&str, RunBy) -> String) -> Vec<Message> {
-    read(log, &|call, by| Some(name(call, by)))
+    // Its caller sends the whole conversation, so nothing of it may be missing.
+    let whole: Vec<RunEvent> = log
+        .iter()
+        .filter(|event| !matches!(event.body, EventBody::ContextCompacted { .. }))
+        .cloned()
+        .collect();
+    read(&whole, &|call, by| Some(name(call, by))).0
 }
 
 /// Whether the run waits for the results of the caller's tools.
@@ -40,10 +60,19 @@ pub fn is_handed_over(log: &[RunEvent]) -> bool {
     })
 }
 
-fn read(log: &[RunEvent], name_of: &dyn Fn(&str, RunBy) -> Option<String>) -> Vec<Message> {
+/// The last summary of a run.
+struct SummedUp {
+    summary: String,
+    kept_requests: usize,
+}
+
+fn read(
+    log: &[RunEvent],
+    name_of: &dyn Fn(&str, RunBy) -> Option<String>,
+) -> (Vec<Message>, Option<SummedUp>) {
     // A run that was handed over is not an earlier turn but the beginning of this one.
     let limit_bytes = if is_handed_over(log) { MODEL_RESULT_BYTES } else { RESULT_LIMIT_BYTES };
-    let mut messages = Vec::new();
+    let (mut messages, mut summed_up) = (Vec::new(), None);
     let mut step = Step::default();
     for event in log.iter().filter(|event| event.agent.is_main()) {
         match &event.body {
@@ -53,6 +82,12 @@ fn read(log: &[RunEvent], name_of: &dyn Fn(&str, RunBy) -> Option<String>) -> Ve
                 step.whole |= answer;
             }
             EventBody::ModelCalled { .. } => step.whole = true,
+            EventBody::ContextCompacted { summary, kept_messages, kept_requests, .. } => {
+                let kept = usize::try_from(*kept_messages).unwrap_or(usize::MAX).min(messages.len());
+                messages.drain(..messages.len() - kept);
+                let kept_requests = usize::try_from(*kept_requests).unwrap_or(usize::MAX);
+                summed_up = Some(SummedUp { summary: summary.clone(), kept_requests });
+            }
             EventBody::RunResumed {} => step.broken_off = !step.whole,
             EventBody::ToolRequested { call, .. } => step.calls.push(call.clone()),
             EventBody::ToolFinished { call, name, arguments, result, error, .. } => {
@@ -72,7 +107,7 @@ fn read(log: &[RunEvent], name_of: &dyn Fn(&str, RunBy) -> Option<String>) -> Ve
         }
     }
     messages.extend(step.into_messages());
-    messages
+    (messages, summed_up)
 }
 
 /// One model call and what came of it.

@@ -7,9 +7,10 @@ use crate::{
 
 /// A result up to this long is given whole, bytes: about 8,000 tokens.
 const WHOLE_BYTES: usize = 32_000;
-/// What is shown of a longer one, bytes.
-const HEAD_BYTES: usize = 6_000;
-const TAIL_BYTES: usize = 2_000;
+/// What is shown of a longer one, bytes: three quarters of it are its beginning.
+const SHOWN_BYTES: usize = 8_000;
+/// The sentence between the two ends, bytes.
+const NOTE_BYTES: usize = 300;
 /// Names tried for the file.
 const MOST_NAMES: usize = 1_000;
 
@@ -21,13 +22,17 @@ pub(crate) struct Shortened {
     pub(crate) file: Option<String>,
 }
 
-/// Puts a long result into a file of the chat. Where that cannot be done it stays as it is.
-pub(crate) async fn shorten(agent: &AgentContext, tool: &str, text: String) -> Shortened {
-    if text.len() <= WHOLE_BYTES || text.len() > BYTES_LIMIT {
+/// Puts a result into a file of the chat where it is long, or longer than the `limit_bytes` that the model reads of it.
+/// Where that cannot be done it stays as it is.
+pub(crate) async fn shorten(agent: &AgentContext, tool: &str, text: String, limit_bytes: usize) -> Shortened {
+    if text.len() <= WHOLE_BYTES.min(limit_bytes) || text.len() > BYTES_LIMIT {
         return Shortened { text, file: None };
     }
     match keep(agent, tool, &text).await {
-        Ok(path) => Shortened { text: both_ends(&text, &path), file: Some(path.to_string()) },
+        Ok(path) => {
+            let shown = SHOWN_BYTES.min(limit_bytes.saturating_sub(NOTE_BYTES));
+            Shortened { text: both_ends(&text, shown, &path), file: Some(path.to_string()) }
+        }
         Err(problem) => {
             tracing::debug!(%problem, "a long result stays out of the files");
             Shortened { text, file: None }
@@ -57,9 +62,9 @@ async fn keep(agent: &AgentContext, tool: &str, text: &str) -> Result<Path, File
     Err(FileProblem::TooLarge("There are too many results among the files.".to_owned()))
 }
 
-fn both_ends(text: &str, path: &Path) -> String {
-    let head = &text[..text.floor_char_boundary(HEAD_BYTES)];
-    let tail = &text[text.ceil_char_boundary(text.len() - TAIL_BYTES)..];
+fn both_ends(text: &str, shown_bytes: usize, path: &Path) -> String {
+    let head = &text[..text.floor_char_boundary(shown_bytes / 4 * 3)];
+    let tail = &text[text.ceil_char_boundary(text.len() - shown_bytes / 4)..];
     let (bytes, lines) = (text.len(), text.lines().count());
     format!(
         "{head}\n\n… The whole result has {bytes} bytes in {lines} lines and is in {path}: search it with grep, or read \
@@ -74,7 +79,7 @@ mod tests {
     #[test]
     fn both_ends_are_whole_characters() {
         let text = "ё".repeat(20_000);
-        let shown = both_ends(&text, &Path::parse_file("/results/a-1.txt").unwrap());
+        let shown = both_ends(&text, SHOWN_BYTES, &Path::parse_file("/results/a-1.txt").unwrap());
         assert!(shown.len() < 8_500, "{}", shown.len());
         assert!(shown.contains("40000 bytes in 1 lines and is in /results/a-1.txt"), "{shown}");
     }

@@ -12,7 +12,7 @@ use domain::{
 };
 use serde_json::Value;
 
-use crate::{budget::Used, step::Answer};
+use crate::{budget::Used, compaction::PastCompaction, step::Answer};
 
 /// What a call says that was not written to its end.
 const NOT_WRITTEN: &str = "The server was restarted before this call was written to its end.";
@@ -48,8 +48,13 @@ struct PastAgent {
 #[derive(Debug, Default)]
 struct PastStep {
     number: u32,
+    /// Why it was the agent's last, where it was.
+    last: Option<String>,
+    /// What was done to the conversation before the model was asked.
+    compactions: Vec<PastCompaction>,
     text: String,
     calls: Vec<String>,
+    input_tokens: u64,
     whole: bool,
 }
 
@@ -120,11 +125,19 @@ impl Past {
             EventBody::ModelCalled { usage, cost_micro_usd, .. } => {
                 self.restarts = 0;
                 self.used.add(*usage, *cost_micro_usd);
-                self.end_step(agent);
+                self.end_step(agent, usage.input_tokens);
             }
-            EventBody::StepStarted { step } => {
-                let step = PastStep { number: *step, ..PastStep::default() };
+            EventBody::StepStarted { step, last } => {
+                let step = PastStep { number: *step, last: last.clone(), ..PastStep::default() };
                 self.agent(agent).steps.push(step);
+            }
+            EventBody::ContextCompacted { summary, kept_messages, usage, cost_micro_usd, .. } => {
+                self.restarts = 0;
+                self.used.add(*usage, *cost_micro_usd);
+                let done = PastCompaction { kept_messages: *kept_messages, summary: summary.clone() };
+                if let Some(step) = self.agent(agent).steps.last_mut() {
+                    step.compactions.push(done);
+                }
             }
             EventBody::TextFinished { item, text, answer } => {
                 self.number(agent, item);
@@ -261,15 +274,22 @@ impl Past {
         events
     }
 
-    /// What the model said in this step, where it had said all.
-    pub(crate) fn answer(&self, agent: &AgentPath, step: u32) -> Option<Answer> {
+    /// What was done to the agent's conversation in this step to make room, also where the model did not answer then.
+    pub(crate) fn compactions(&self, agent: &AgentPath, step: u32) -> Vec<PastCompaction> {
+        let steps = self.agents.get(agent).map_or(&[][..], |agent| &agent.steps);
+        let tries = steps.iter().filter(|past| past.number == step);
+        tries.flat_map(|past| &past.compactions).cloned().collect()
+    }
+
+    /// What the model said in this step, where it had said all, and why it was the agent's last, where it was.
+    pub(crate) fn answer(&self, agent: &AgentPath, step: u32) -> Option<(Answer, Option<String>)> {
         let steps = &self.agents.get(agent)?.steps;
         let step = steps.iter().rev().find(|past| past.number == step && past.whole)?;
         let calls = step.calls.iter().filter_map(|id| {
             let call = self.calls.get(id)?;
             Some((id.clone(), call.name.clone(), call.written.clone()))
         });
-        Some(Answer::from_log(step.text.clone(), calls))
+        Some((Answer::from_log(step.text.clone(), calls, step.input_tokens), step.last.clone()))
     }
 
     /// What became of a call.
@@ -295,9 +315,10 @@ impl Past {
         self.calls.entry(call.to_owned()).or_default()
     }
 
-    fn end_step(&mut self, agent: &AgentPath) {
+    fn end_step(&mut self, agent: &AgentPath, input_tokens: u64) {
         if let Some(step) = self.agent(agent).steps.last_mut() {
             step.whole = true;
+            step.input_tokens = input_tokens;
         }
     }
 

@@ -22,7 +22,7 @@ pub struct ModelSettings {
     pub tool_mode: ToolMode,
     /// 0 to 2; the server's default where `None`.
     pub temperature: Option<f32>,
-    /// Its context window; older messages are left out beyond it.
+    /// Its context window, where known; the older part of a conversation that would fill it becomes a summary.
     pub context_tokens: Option<u64>,
     /// What it costs.
     pub prices: Option<Prices>,

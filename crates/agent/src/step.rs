@@ -2,12 +2,12 @@
 
 use std::{mem, time::Duration};
 
-use domain::{EventBody, Message, Part, Problem, Role, ToolCall, Usage, event::NoticeLevel};
+use domain::{EventBody, Message, Part, Problem, ProblemCode, Role, ToolCall, Usage, event::NoticeLevel};
 use llm::{ChatRequest, FinishReason, ModelEvent};
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::{tool::Toolbox, turns::AgentContext};
+use crate::{context::estimate_request, tool::Toolbox, turns::AgentContext};
 
 /// What the model said in one call.
 #[derive(Debug, Default)]
@@ -16,6 +16,16 @@ pub(crate) struct Answer {
     pub(crate) calls: Vec<RequestedCall>,
     /// It reached the limit on written tokens.
     pub(crate) cut: bool,
+    /// Tokens that the model read for it.
+    pub(crate) input_tokens: u64,
+}
+
+/// A model call that failed.
+#[derive(Debug)]
+pub(crate) struct CallFailed {
+    pub(crate) problem: Problem,
+    /// Something of the answer was shown.
+    pub(crate) has_begun: bool,
 }
 
 /// A tool call as the model wrote it, under the id it has in the log.
@@ -31,13 +41,17 @@ pub(crate) struct RequestedCall {
 
 impl Answer {
     /// An answer of before: its text, and the calls with id, name and arguments.
-    pub(crate) fn from_log(text: String, calls: impl Iterator<Item = (String, String, String)>) -> Self {
+    pub(crate) fn from_log(
+        text: String,
+        calls: impl Iterator<Item = (String, String, String)>,
+        input_tokens: u64,
+    ) -> Self {
         let call = |(index, (id, name, arguments)): (usize, (String, String, String))| {
             // The model's own id for the call is not in the log; any will do that its result has too.
             let written = ToolCall { id: id.clone(), name, arguments };
             RequestedCall { id, written, index }
         };
-        Self { text, calls: calls.enumerate().map(call).collect(), cut: false }
+        Self { text, calls: calls.enumerate().map(call).collect(), cut: false, input_tokens }
     }
 
     /// The assistant's message for the next call.
@@ -55,7 +69,7 @@ pub(crate) async fn call_model(
     messages: &[Message],
     tools: &Toolbox,
     answer_format: Option<&Value>,
-) -> Result<Answer, Problem> {
+) -> Result<Answer, CallFailed> {
     let settings = agent.run.settings;
     let request = ChatRequest {
         messages,
@@ -72,25 +86,22 @@ pub(crate) async fn call_model(
     while let Some(event) = call.next().await {
         match event {
             Ok(ModelEvent::Finished { reason, usage }) => {
-                let answer = step.finish(reason, usage.unwrap_or_else(|| estimate(messages, &step))).await;
-                return Ok(answer);
+                let usage = usage.unwrap_or_else(|| estimate(messages, tools, &step));
+                return Ok(step.finish(reason, usage).await);
             }
             Ok(event) => step.push(event).await,
-            Err(error) => return Err(Problem::new(error.code, error.message)),
+            Err(error) => return Err(step.failed(Problem::new(error.code, error.message))),
         }
     }
-    Err(Problem::new(
-        domain::ProblemCode::ModelProtocol,
-        "The model server ended its answer without saying that it was done.",
-    ))
+    let message = "The model server ended its answer without saying that it was done.";
+    Err(step.failed(Problem::new(ProblemCode::ModelProtocol, message)))
 }
 
-/// Tokens by rule of thumb, where the server does not count: four bytes each.
-fn estimate(messages: &[Message], step: &Step<'_>) -> Usage {
-    let input: usize = messages.iter().map(crate::context::estimate_tokens).sum();
+/// Tokens by rule of thumb, where the server does not count.
+fn estimate(messages: &[Message], tools: &Toolbox, step: &Step<'_>) -> Usage {
     let written =
         step.answer.text.len() + step.answer.calls.iter().map(|c| c.written.arguments.len()).sum::<usize>();
-    Usage { input_tokens: input as u64, output_tokens: (written / 4) as u64 }
+    Usage { input_tokens: estimate_request(messages, tools.specs()), output_tokens: (written / 4) as u64 }
 }
 
 /// The item the model is writing now.
@@ -112,6 +123,10 @@ impl<'a> Step<'a> {
     fn new(agent: &'a AgentContext) -> Self {
         let (answer, writing) = (Answer::default(), Writing::Nothing);
         Self { agent, answer, writing, began: Instant::now(), first_token: None }
+    }
+
+    fn failed(&self, problem: Problem) -> CallFailed {
+        CallFailed { problem, has_begun: self.first_token.is_some() }
     }
 
     async fn push(&mut self, event: ModelEvent) {
@@ -224,6 +239,7 @@ impl<'a> Step<'a> {
             self.agent.notice(NoticeLevel::Warning, notice).await;
         }
         self.answer.cut = reason == FinishReason::Length;
+        self.answer.input_tokens = usage.input_tokens;
         mem::take(&mut self.answer)
     }
 }

@@ -8,16 +8,19 @@ use std::{
     },
 };
 
-use domain::{AgentPath, EventBody, Message, Problem, Role, event::NoticeLevel, message::arguments_value};
+use domain::{
+    AgentPath, EventBody, Message, Problem, ProblemCode, Role, event::NoticeLevel, message::arguments_value,
+};
 
 use crate::{
     AgentSpec, AnswerForm, Emitter, Past,
     answer_form::write_in_form,
     budget::limit_reached,
     calls::run_calls,
-    context::fit,
+    compaction::{do_again, make_room},
+    context::{Gauge, estimate_request},
     run::{RunContext, with_instructions},
-    step::{Answer, RequestedCall, call_model},
+    step::{Answer, CallFailed, RequestedCall, call_model},
     tool::Toolbox,
 };
 
@@ -125,36 +128,30 @@ impl AgentContext {
 pub(crate) async fn take_turns(agent: Arc<AgentContext>, history: Vec<Message>) -> Result<String, Stop> {
     let tools = agent.tools();
     let mut messages = with_instructions(&agent.instructions(), history);
-    let limit = agent.run.limits.steps;
-    for step in 1..=limit {
+    let limits = &agent.run.limits;
+    let mut gauge = Gauge::new(&agent.run.settings, limits.context_share, tools.specs());
+    for step in 1..=limits.steps {
         let past = agent.run.past.answer(agent.emitter.agent(), step);
-        if past.is_none() {
-            check_budget(&agent).await?;
-            agent.emitter.emit(EventBody::StepStarted { step }).await;
-            agent.status("Thinking…").await;
-        }
-        // The last step has no tools, so that the agent answers with what it has.
-        let end = last_step(&agent, step, past.is_some());
-        if end.is_some() {
-            messages.push(Message::text(Role::User, LAST_STEP));
-        }
-        let left_out = fit_context(&agent, &mut messages);
-        let offered = if end.is_some() { Toolbox::default() } else { tools.clone() };
-        let answer = match past {
-            Some(answer) => answer,
-            None => {
-                tell_left_out(&agent, left_out).await;
-                call_model(&agent, &messages, &offered, None).await.map_err(Stop::Failed)?
-            }
+        let last = match &past {
+            Some((_, last)) => last.clone().or_else(|| last_of_steps(&agent, step)),
+            None => begin_step(&agent, step).await?,
         };
+        do_again(&agent.run.past.compactions(agent.emitter.agent(), step), &mut messages);
+        // The last step has no tools, so that the agent answers with what it has.
+        let offered = if last.is_some() { Toolbox::default() } else { tools.clone() };
+        let answer = match past {
+            Some((answer, _)) => answer,
+            None => ask(&agent, &mut messages, &offered, last.is_some(), &mut gauge).await?,
+        };
+        gauge.learn(estimate_request(&messages, offered.specs()), answer.input_tokens);
         if answer.calls.is_empty() {
             check_length(&agent, &answer)?;
             let text = match agent.answer_form() {
                 Some(form) => write_in_form(&agent, form, messages, answer).await?,
                 None => answered(&agent, answer).await,
             };
-            return match end {
-                Some(problem) => Err(out_of_budget(&agent, problem, text).await),
+            return match last {
+                Some(why) => Err(out_of_budget(&agent, limit_reached(why), text).await),
                 None => Ok(text),
             };
         }
@@ -165,22 +162,62 @@ pub(crate) async fn take_turns(agent: Arc<AgentContext>, history: Vec<Message>) 
         messages.push(answer.into_message());
         messages.extend(results);
     }
-    let problem = out_of_steps(&agent);
+    let problem = limit_reached(out_of_steps(&agent));
     Err(out_of_budget(&agent, problem, String::new()).await)
 }
 
-/// Why this step is the agent's last, where it is. One whose answer is known from before was judged then.
-fn last_step(agent: &AgentContext, step: u32, is_past: bool) -> Option<Problem> {
-    if step == 1 {
-        None
-    } else if step == agent.run.limits.steps {
-        Some(out_of_steps(agent))
-    } else if is_past {
-        None
-    } else {
-        agent.run.budget.nearly_spent(agent.run.work_time.spent())
+/// Tells the log that a step begins. Returns why it is the agent's last, where it is.
+async fn begin_step(agent: &AgentContext, step: u32) -> Result<Option<String>, Stop> {
+    check_budget(agent).await?;
+    let last = last_of_steps(agent, step).or_else(|| {
+        let spent = agent.run.work_time.spent();
+        (step > 1).then(|| agent.run.budget.nearly_spent(spent)).flatten()
+    });
+    agent.emitter.emit(EventBody::StepStarted { step, last: last.clone() }).await;
+    agent.status("Thinking…").await;
+    Ok(last)
+}
+
+/// Why this step is the agent's last by its number, where it is.
+fn last_of_steps(agent: &AgentContext, step: u32) -> Option<String> {
+    (step > 1 && step == agent.run.limits.steps).then(|| out_of_steps(agent))
+}
+
+/// Asks the model, after making room in its context where there is little, and again where its server says that there
+/// was too little. Without tools it is told to answer.
+async fn ask(
+    agent: &AgentContext,
+    messages: &mut Vec<Message>,
+    tools: &Toolbox,
+    is_last: bool,
+    gauge: &mut Gauge,
+) -> Result<Answer, Stop> {
+    make_room(agent, messages, gauge).await?;
+    let mut refusals = 0;
+    loop {
+        let told = messages.len();
+        if is_last {
+            messages.push(Message::text(Role::User, LAST_STEP));
+        }
+        let answer = call_model(agent, messages, tools, None).await;
+        messages.truncate(told);
+        let CallFailed { problem, has_begun } = match answer {
+            Ok(answer) => return Ok(answer),
+            Err(failed) => failed,
+        };
+        if problem.code != ProblemCode::ModelContextFull || has_begun || refusals == MOST_REFUSALS {
+            return Err(Stop::Failed(problem));
+        }
+        refusals += 1;
+        gauge.was_refused(messages);
+        if !make_room(agent, messages, gauge).await? {
+            return Err(Stop::Failed(problem));
+        }
     }
 }
+
+/// How often in one step a conversation that a server finds too long is made shorter.
+const MOST_REFUSALS: u32 = 3;
 
 /// Gives the calls of the caller's own tools to the caller, ours having been run. Whether there were any.
 async fn hand_over(agent: &AgentContext, tools: &Toolbox, calls: &[RequestedCall]) -> bool {
@@ -231,25 +268,12 @@ pub(crate) async fn check_budget(agent: &AgentContext) -> Result<(), Stop> {
     }
 }
 
-fn out_of_steps(agent: &AgentContext) -> Problem {
+fn out_of_steps(agent: &AgentContext) -> String {
     let steps = agent.run.limits.steps;
-    limit_reached(format!("The agent took {steps} steps, which is its limit. It ends with what it has."))
+    format!("The agent took {steps} steps, which is its limit. It ends with what it has.")
 }
 
 async fn out_of_budget(agent: &AgentContext, problem: Problem, text: String) -> Stop {
     agent.notice(NoticeLevel::Warning, problem.message.clone()).await;
     Stop::Limited { problem, text }
-}
-
-/// Leaves out what the model's context has no room for. Returns how many messages that are.
-fn fit_context(agent: &AgentContext, messages: &mut Vec<Message>) -> usize {
-    agent.run.settings.context_tokens.map_or(0, |limit_tokens| fit(messages, limit_tokens))
-}
-
-async fn tell_left_out(agent: &AgentContext, left_out: usize) {
-    if left_out > 0 {
-        let message =
-            format!("{left_out} earlier messages no longer fit into the model's context and were left out.");
-        agent.notice(NoticeLevel::Warning, message).await;
-    }
 }

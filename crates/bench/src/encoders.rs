@@ -162,7 +162,7 @@ fn text() -> anyhow::Result<(Vec<RunEvent>, Vec<RunEvent>)> {
     let delta = |seq| event(seq, EventBody::TextDelta { item: item(), delta: "token ".into() });
     let before = vec![
         event(1, EventBody::RunStarted { chat: None, message: None, model: "scripted".into() }),
-        event(2, EventBody::StepStarted { step: 1 }),
+        event(2, EventBody::StepStarted { step: 1, last: None }),
         event(3, EventBody::TextStarted { item: item() }),
         delta(4),
     ];

@@ -1,10 +1,13 @@
 //! The one event: everything a run does is a numbered `RunEvent` in the run's log.
 
+mod deltas;
+mod texts;
 mod values;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use texts::{RESUMED, compacted, seq_after_restart};
 pub use values::{Decision, NoticeLevel, Outcome, Remembered, Source, Todo, TodoStatus};
 
 use crate::{AgentPath, ChatId, MessageId, Problem, RunId, Usage};
@@ -52,6 +55,10 @@ pub enum EventBody {
     StepStarted {
         /// From 1, per agent.
         step: u32,
+        /// Why it is the agent's last, where it is: a limit is near, so it gets no tools and has to answer.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional))]
+        last: Option<String>,
     },
     /// The one line that says what is going on now; each replaces the one before.
     Status {
@@ -316,6 +323,37 @@ pub enum EventBody {
         #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]
         first_token_ms: Option<u64>,
     },
+    /// The older part of the agent's conversation with its model has become a summary, so that the rest has room.
+    ContextCompacted {
+        /// What the model sees in its place. Empty where no summary could be had: then the older part is left out.
+        summary: String,
+        /// How many messages it stands for.
+        #[cfg_attr(feature = "typescript", ts(type = "number"))]
+        messages: u64,
+        /// How many of the latest messages stay as they are, beside the instructions and the latest request.
+        #[cfg_attr(feature = "typescript", ts(type = "number"))]
+        kept_messages: u64,
+        /// How many requests of the person stay as they are; the latest always does.
+        #[cfg_attr(feature = "typescript", ts(type = "number"))]
+        kept_requests: u64,
+        /// Size of the conversation before, tokens by estimate.
+        #[cfg_attr(feature = "typescript", ts(type = "number"))]
+        tokens_before: u64,
+        /// Size of the conversation now, tokens by estimate.
+        #[cfg_attr(feature = "typescript", ts(type = "number"))]
+        tokens_after: u64,
+        /// The model that wrote the summary.
+        model: String,
+        /// Tokens that writing it used.
+        usage: Usage,
+        /// Millionths of a US dollar, where the price is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]
+        cost_micro_usd: Option<u64>,
+        /// How long writing it took, milliseconds.
+        #[cfg_attr(feature = "typescript", ts(type = "number"))]
+        duration_ms: u64,
+    },
     /// Something worth knowing that is not an answer: a retry, a limit, a cut.
     Notice {
         /// How much it matters.
@@ -340,17 +378,6 @@ pub enum EventBody {
         #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]
         cost_micro_usd: Option<u64>,
     },
-}
-
-/// What [`EventBody::RunResumed`] means, for people.
-pub const RESUMED: &str = "The server was restarted; the run goes on from where it was.";
-
-/// The number of the first event that another process writes to a log after event `last`: the next million, and one.
-/// Readers may have seen a few deltas that were not stored when the first process died, and no number means two things.
-#[must_use]
-pub fn seq_after_restart(last: u64) -> u64 {
-    const STEP: u64 = 1_000_000;
-    if last == 0 { 1 } else { (last / STEP + 1) * STEP + 1 }
 }
 
 /// Whom an event is for.
@@ -392,36 +419,10 @@ impl EventBody {
             | Self::SourcesFound { .. }
             | Self::AgentStarted { .. }
             | Self::AgentFinished { .. }
+            | Self::ContextCompacted { .. }
             | Self::Notice { .. }
             | Self::RunResumed {}
             | Self::RunFinished { .. } => Audience::User,
-        }
-    }
-
-    /// Whether it only adds to an item whose finish will carry the whole value. Only these may be seen
-    /// before they are stored, and left out of a replay once their item has finished.
-    #[must_use]
-    pub fn is_delta(&self) -> bool {
-        matches!(self, Self::TextDelta { .. } | Self::ReasoningDelta { .. } | Self::ToolArgumentsDelta { .. })
-    }
-
-    /// Appends `next` to this delta where both belong to the same item; gives `next` back where not.
-    ///
-    /// # Errors
-    /// Returns `next` unchanged where the two are not deltas of one item.
-    #[expect(clippy::result_large_err, reason = "the event is handed straight back, on the token path")]
-    pub fn merge_delta(&mut self, next: Self) -> Result<(), Self> {
-        match (self, next) {
-            (Self::TextDelta { item, delta }, Self::TextDelta { item: next_item, delta: more })
-            | (Self::ReasoningDelta { item, delta }, Self::ReasoningDelta { item: next_item, delta: more })
-            | (
-                Self::ToolArgumentsDelta { call: item, delta },
-                Self::ToolArgumentsDelta { call: next_item, delta: more },
-            ) if *item == next_item => {
-                delta.push_str(&more);
-                Ok(())
-            }
-            (_, next) => Err(next),
         }
     }
 
@@ -456,6 +457,7 @@ impl EventBody {
             Self::AgentFinished { .. } => "agent_finished",
             Self::ModelCalled { .. } => "model_called",
             Self::Notice { .. } => "notice",
+            Self::ContextCompacted { .. } => "context_compacted",
             Self::RunResumed {} => "run_resumed",
             Self::RunFinished { .. } => "run_finished",
         }

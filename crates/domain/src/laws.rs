@@ -137,6 +137,7 @@ impl State {
             | EventBody::FileChanged { .. }
             | EventBody::SourcesFound { .. }
             | EventBody::ModelCalled { .. }
+            | EventBody::ContextCompacted { .. }
             | EventBody::Notice { .. }
             | EventBody::RunResumed {} => Ok(()),
         }
@@ -240,7 +241,7 @@ mod tests {
         let mut open = text("t1", &["x"], "x");
         open.pop();
         check_fails(&whole(open), "still open");
-        let stray = vec![(AgentPath::main().child(1), EventBody::StepStarted { step: 1 })];
+        let stray = vec![(AgentPath::main().child(1), EventBody::StepStarted { step: 1, last: None })];
         check_fails(&whole(stray), "not running");
         let orphan = EventBody::AgentStarted { name: "n".into(), call: "c".into(), task: "t".into() };
         check_fails(&whole(vec![(AgentPath::main().child(1).child(1), orphan)]), "its parent");

@@ -81,6 +81,7 @@ impl OpenItems {
             | EventBody::FileChanged { .. }
             | EventBody::SourcesFound { .. }
             | EventBody::ModelCalled { .. }
+            | EventBody::ContextCompacted { .. }
             | EventBody::Notice { .. }
             | EventBody::RunResumed {}
             | EventBody::RunFinished { .. } => {}
@@ -198,6 +199,21 @@ mod tests {
             (&main, EventBody::ReasoningStarted { item: s("r1") }),
             (&main, EventBody::ReasoningDelta { item: s("r1"), delta: s("hm") }),
             (&main, EventBody::ReasoningFinished { item: s("r1"), text: s("hm"), duration_ms: 1 }),
+            (
+                &main,
+                EventBody::ContextCompacted {
+                    summary: s("short"),
+                    messages: 4,
+                    kept_messages: 2,
+                    kept_requests: 1,
+                    tokens_before: 100,
+                    tokens_after: 10,
+                    model: s("m"),
+                    usage: Usage::default(),
+                    cost_micro_usd: None,
+                    duration_ms: 1,
+                },
+            ),
             (&main, EventBody::ToolRequested { call: s("c1"), name: s("task") }),
             (&main, EventBody::ToolArgumentsDelta { call: s("c1"), delta: s("{}") }),
             (

@@ -31,6 +31,8 @@ pub enum ProblemCode {
     ModelRateLimited,
     /// The model server refused the request.
     ModelRejected,
+    /// The conversation is longer than the model can read.
+    ModelContextFull,
     /// The model server failed.
     ModelFailed,
     /// The model server sent something that is not the protocol.
@@ -49,7 +51,7 @@ pub enum ProblemCode {
 
 impl ProblemCode {
     /// Every code, for the documentation check.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::InvalidRequest,
         Self::Unauthenticated,
         Self::Forbidden,
@@ -62,6 +64,7 @@ impl ProblemCode {
         Self::ModelUnauthorized,
         Self::ModelRateLimited,
         Self::ModelRejected,
+        Self::ModelContextFull,
         Self::ModelFailed,
         Self::ModelProtocol,
         Self::ModelTimeout,
@@ -87,6 +90,7 @@ impl ProblemCode {
             Self::ModelUnauthorized => "model_unauthorized",
             Self::ModelRateLimited => "model_rate_limited",
             Self::ModelRejected => "model_rejected",
+            Self::ModelContextFull => "model_context_full",
             Self::ModelFailed => "model_failed",
             Self::ModelProtocol => "model_protocol",
             Self::ModelTimeout => "model_timeout",

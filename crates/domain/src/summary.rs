@@ -16,6 +16,10 @@ pub struct RunSummary {
     pub failed_tools: u32,
     /// Sub-agents started.
     pub agents: u32,
+    /// How often the main agent's conversation was made shorter: where at all, later turns read how.
+    #[serde(default, skip_serializing_if = "is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<u32>"))]
+    pub compactions: u32,
     /// From the first event to the last, milliseconds.
     #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub duration_ms: i64,
@@ -49,6 +53,7 @@ impl RunSummary {
             EventBody::ToolRequested { .. } => self.tools += 1,
             EventBody::ToolFinished { error: true, stopped: false, .. } => self.failed_tools += 1,
             EventBody::AgentStarted { .. } => self.agents += 1,
+            EventBody::ContextCompacted { .. } if event.agent.is_main() => self.compactions += 1,
             EventBody::RunFinished { outcome, problem, usage, cost_micro_usd } => {
                 self.duration_ms = event.at - self.started_at;
                 self.outcome = Some(*outcome);
@@ -59,6 +64,11 @@ impl RunSummary {
             _ => {}
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
+fn is_none(count: &u32) -> bool {
+    *count == 0
 }
 
 #[cfg(test)]

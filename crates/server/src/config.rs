@@ -214,6 +214,7 @@ struct RawLimits {
     usd: f64,
     depth: u32,
     parallel: u32,
+    context_share: f64,
 }
 
 #[derive(Deserialize)]
@@ -353,6 +354,10 @@ impl RawLimits {
         anyhow::ensure!(self.usd.is_finite() && self.usd >= 0.0, "limits.usd must be 0 or more");
         anyhow::ensure!(self.depth >= 1, "limits.depth must be at least 1");
         anyhow::ensure!(self.parallel >= 1, "limits.parallel must be at least 1");
+        anyhow::ensure!(
+            (0.2..=0.95).contains(&self.context_share),
+            "limits.context_share must be 0.2 to 0.95"
+        );
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -368,6 +373,7 @@ impl RawLimits {
             cost_micro_usd,
             depth: self.depth as usize,
             parallel_calls: self.parallel as usize,
+            context_share: self.context_share,
             ..Limits::default()
         })
     }

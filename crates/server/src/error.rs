@@ -120,7 +120,7 @@ fn status(code: ProblemCode) -> StatusCode {
         ProblemCode::Forbidden => StatusCode::FORBIDDEN,
         ProblemCode::NotFound | ProblemCode::ModelNotFound => StatusCode::NOT_FOUND,
         ProblemCode::Conflict => StatusCode::CONFLICT,
-        ProblemCode::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        ProblemCode::TooLarge | ProblemCode::ModelContextFull => StatusCode::PAYLOAD_TOO_LARGE,
         ProblemCode::RateLimited | ProblemCode::ModelRateLimited => StatusCode::TOO_MANY_REQUESTS,
         ProblemCode::ModelRejected | ProblemCode::LimitReached => StatusCode::UNPROCESSABLE_ENTITY,
         // Not 401: the caller's own credential was good.

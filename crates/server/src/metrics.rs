@@ -18,6 +18,7 @@ pub struct Metrics {
     input_tokens: AtomicU64,
     output_tokens: AtomicU64,
     cost_micro_usd: AtomicU64,
+    compactions: AtomicU64,
     tool_calls: [AtomicU64; TOOL_ENDS.len()],
     approvals: [AtomicU64; DECISIONS.len()],
     questions: AtomicU64,
@@ -50,6 +51,12 @@ impl Metrics {
                 if let Some(first_token_ms) = first_token_ms {
                     self.first_tokens.note(*first_token_ms);
                 }
+                add(&self.input_tokens, usage.input_tokens);
+                add(&self.output_tokens, usage.output_tokens);
+                add(&self.cost_micro_usd, cost_micro_usd.unwrap_or(0));
+            }
+            EventBody::ContextCompacted { usage, cost_micro_usd, .. } => {
+                add(&self.compactions, 1);
                 add(&self.input_tokens, usage.input_tokens);
                 add(&self.output_tokens, usage.output_tokens);
                 add(&self.cost_micro_usd, cost_micro_usd.unwrap_or(0));
@@ -97,6 +104,8 @@ impl Metrics {
         }
         family(&mut out, "cost_usd_total", "counter", "Cost of model calls whose prices are known.");
         line(&mut out, "cost_usd_total", &[], count(self.cost_micro_usd.load(Relaxed)) / 1e6);
+        let help = "Older parts of conversations that became summaries.";
+        counter(&mut out, "compactions_total", help, &self.compactions);
         labelled(&mut out, "tool_calls_total", "Tool calls ended.", ("end", &TOOL_ENDS), &self.tool_calls);
         let decisions = ("decision", &DECISIONS);
         labelled(&mut out, "approvals_total", "Approvals answered.", decisions, &self.approvals);

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use agent::{Agents, CallWishes, ModelSettings, Past, RunRequest, Workspace, history::messages_of, tour};
+use agent::{Agents, CallWishes, ModelSettings, Past, RunRequest, Workspace, history::recall, tour};
 use domain::{ChatId, Message, MessageId, Part, Role, RunEvent, RunId, UserId};
 use llm::ToolSpec;
 use serde_json::Value;
@@ -354,15 +354,18 @@ impl App {
     ) -> Result<Vec<Message>, ApiError> {
         let path = path_to(messages, leaf);
         let answers = path.iter().filter(|message| message.role == Role::Assistant).count();
+        // What was summed up once need not be again.
+        let summed_up = path.iter().rposition(|message| has_summed_up(message));
         let (mut history, mut answer) = (Vec::new(), 0);
-        for message in path {
+        for (at, message) in path.into_iter().enumerate() {
             if message.role != Role::Assistant {
                 history.push(Message { content: message.content.clone(), ..Message::text(message.role, "") });
                 continue;
             }
             answer += 1;
-            match message.run.filter(|_| answers - answer < RUNS_RECALLED) {
-                Some(run) => history.extend(messages_of(&self.log_of(run).await?)),
+            let is_recalled = answers - answer < RUNS_RECALLED || summed_up == Some(at);
+            match message.run.filter(|_| is_recalled) {
+                Some(run) => recall(&mut history, &self.log_of(run).await?),
                 None => history
                     .push(Message::text(Role::Assistant, domain::message::plain_text(&message.content))),
             }
@@ -381,6 +384,11 @@ impl App {
         }
         Ok(log)
     }
+}
+
+/// Whether the run of the message made a summary of what was before.
+fn has_summed_up(message: &ChatMessage) -> bool {
+    message.summary.as_ref().is_some_and(|summary| summary.compactions > 0)
 }
 
 /// The messages from the root to `leaf`, in order.

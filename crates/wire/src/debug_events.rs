@@ -2,7 +2,7 @@
 
 use domain::{
     EventBody, Outcome, RunEvent,
-    event::{NoticeLevel, RESUMED},
+    event::{NoticeLevel, RESUMED, compacted},
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -92,7 +92,7 @@ fn told(body: &EventBody) -> Option<(DebugKind, DebugSource, Value, String)> {
         EventBody::RunStarted { model, .. } => {
             (Request, Frontend, json!({"model": model}), format!("A run begins with {model}"))
         }
-        EventBody::StepStarted { step } => {
+        EventBody::StepStarted { step, .. } => {
             (Request, Backend, json!({"step": step}), format!("Model call {step}"))
         }
         EventBody::TextFinished { text, answer, .. } => {
@@ -162,6 +162,20 @@ fn told(body: &EventBody) -> Option<(DebugKind, DebugSource, Value, String)> {
             format!("{model} answered in {duration_ms} ms"),
         ),
         EventBody::RunResumed {} => (Response, Backend, json!({"level": "info"}), RESUMED.to_owned()),
+        EventBody::ContextCompacted {
+            summary,
+            tokens_before,
+            tokens_after,
+            model,
+            usage,
+            duration_ms,
+            ..
+        } => (
+            Response,
+            Llm,
+            json!({"model": model, "usage": usage, "durationMs": duration_ms, "summary": summary}),
+            compacted(summary, *tokens_before, *tokens_after),
+        ),
         EventBody::Notice { level, message } => (
             if *level == NoticeLevel::Error { Error } else { Response },
             Backend,

@@ -1,7 +1,10 @@
 //! Shows a run as one Markdown text with an element for each tool call, as Open WebUI's page reads them
 //! (`?format=details`).
 
-use domain::{EventBody, RunEvent, event::RESUMED};
+use domain::{
+    EventBody, RunEvent,
+    event::{RESUMED, compacted},
+};
 use serde_json::Value;
 
 use crate::{
@@ -68,6 +71,9 @@ impl DetailsEncoder {
             EventBody::ReasoningStarted { .. } => out.status(THINKING, false, false),
             EventBody::ReasoningFinished { .. } => out.status(THINKING, true, false),
             EventBody::RunResumed {} => out.status(RESUMED, false, false),
+            EventBody::ContextCompacted { summary, tokens_before, tokens_after, .. } => {
+                out.status(&compacted(summary, *tokens_before, *tokens_after), false, false);
+            }
             EventBody::ToolProgress { message, .. } | EventBody::Notice { message, .. } => {
                 out.status(message, false, false);
             }

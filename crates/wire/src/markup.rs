@@ -6,7 +6,10 @@ mod whole;
 
 use std::collections::HashMap;
 
-use domain::{AgentPath, EventBody, RunEvent, event::RESUMED};
+use domain::{
+    AgentPath, EventBody, RunEvent,
+    event::{RESUMED, compacted},
+};
 
 use crate::{
     Frame,
@@ -90,6 +93,9 @@ impl MarkupEncoder {
             EventBody::ReasoningStarted { .. } => out.status(THINKING, false, false),
             EventBody::ReasoningFinished { .. } => out.status(THINKING, true, false),
             EventBody::RunResumed {} => out.status(RESUMED, false, false),
+            EventBody::ContextCompacted { summary, tokens_before, tokens_after, .. } => {
+                out.status(&compacted(summary, *tokens_before, *tokens_after), false, false);
+            }
             EventBody::ToolProgress { message, .. } | EventBody::Notice { message, .. } => {
                 out.status(message, false, false);
             }

@@ -2,7 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use domain::{EventBody, Outcome, Problem, RunEvent, event::RESUMED};
+use domain::{
+    EventBody, Outcome, Problem, RunEvent,
+    event::{RESUMED, compacted},
+};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -70,6 +73,9 @@ impl ToolCallsEncoder {
             EventBody::ToolRequested { call, name } => drop(self.names.insert(call.clone(), name.clone())),
             EventBody::ToolStarted { call, name, arguments, .. } => self.start(call, name, arguments, out),
             EventBody::RunResumed {} => status(out, RESUMED),
+            EventBody::ContextCompacted { summary, tokens_before, tokens_after, .. } => {
+                status(out, &compacted(summary, *tokens_before, *tokens_after));
+            }
             EventBody::ToolProgress { message, .. } | EventBody::Notice { message, .. } => {
                 status(out, message);
             }

@@ -27,6 +27,8 @@ export type EventBody =
       type: "step_started";
       /** From 1, per agent. */
       step: number;
+      /** Why it is the agent's last, where it is: a limit is near, so it gets no tools and has to answer. */
+      last?: string;
     }
   | {
       type: "status";
@@ -259,6 +261,29 @@ export type EventBody =
       first_token_ms?: number;
     }
   | {
+      type: "context_compacted";
+      /** What the model sees in its place. Empty where no summary could be had: then the older part is left out. */
+      summary: string;
+      /** How many messages it stands for. */
+      messages: number;
+      /** How many of the latest messages stay as they are, beside the instructions and the latest request. */
+      kept_messages: number;
+      /** How many requests of the person stay as they are; the latest always does. */
+      kept_requests: number;
+      /** Size of the conversation before, tokens by estimate. */
+      tokens_before: number;
+      /** Size of the conversation now, tokens by estimate. */
+      tokens_after: number;
+      /** The model that wrote the summary. */
+      model: string;
+      /** Tokens that writing it used. */
+      usage: Usage;
+      /** Millionths of a US dollar, where the price is known. */
+      cost_micro_usd?: number;
+      /** How long writing it took, milliseconds. */
+      duration_ms: number;
+    }
+  | {
       type: "notice";
       /** How much it matters. */
       level: NoticeLevel;
@@ -322,6 +347,7 @@ export type ProblemCode =
   | "model_unauthorized"
   | "model_rate_limited"
   | "model_rejected"
+  | "model_context_full"
   | "model_failed"
   | "model_protocol"
   | "model_timeout"
@@ -360,6 +386,8 @@ export type RunSummary = {
   failed_tools: number;
   /** Sub-agents started. */
   agents: number;
+  /** How often the main agent's conversation was made shorter: where at all, later turns read how. */
+  compactions?: number;
   /** From the first event to the last, milliseconds. */
   duration_ms: number;
   /** How it ended; nothing while it is going. */

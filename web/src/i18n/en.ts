@@ -198,6 +198,9 @@ export const en = {
 
   "notice.resumed": "The server was restarted; the run goes on from where it was.",
 
+  "compaction.summarised": "Older steps summarised: {before} → {after} tokens",
+  "compaction.left": "Older steps left out: {before} → {after} tokens",
+
   "reasoning.running": "Thinking…",
   "reasoning.done": "Thought for {duration}",
 

@@ -232,6 +232,9 @@ export const ru: Dictionary = {
 
   "notice.resumed": "Сервер был перезапущен; работа продолжается с того же места.",
 
+  "compaction.summarised": "Прежние шаги сведены в краткое изложение: {before} → {after} токенов",
+  "compaction.left": "Прежние шаги опущены: {before} → {after} токенов",
+
   "reasoning.running": "Размышляет…",
   "reasoning.done": "Размышление: {duration}",
 

@@ -118,6 +118,15 @@ export interface NoticeNode {
   message: string;
 }
 
+/** The older part of an agent's conversation has become a summary. */
+export interface CompactionNode {
+  kind: "compaction";
+  /** Empty where none could be had, and the older part was left out. */
+  summary: string;
+  tokensBefore: number;
+  tokensAfter: number;
+}
+
 /** One change of a file. */
 export interface FileNode {
   kind: "file";
@@ -163,6 +172,7 @@ export type TimelineNode =
   | ToolNode
   | AgentNode
   | NoticeNode
+  | CompactionNode
   | FileNode
   | ApprovalNode
   | QuestionNode;

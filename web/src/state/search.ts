@@ -61,6 +61,8 @@ function nodeMatches(searched: Searched, node: TimelineNode, needle: string): bo
       return holds(node.text);
     case "notice":
       return holds(node.message);
+    case "compaction":
+      return holds(node.summary);
     case "file":
       return holds(node.path);
     default:

@@ -357,17 +357,16 @@ function reduceRun(timeline: Timeline, event: RunEvent, body: EventBody): void {
         level: body.level,
         message: body.message,
       });
+    case "context_compacted":
+      open(timeline, event, `compaction ${event.seq}`, {
+        kind: "compaction",
+        summary: body.summary,
+        tokensBefore: body.tokens_before,
+        tokensAfter: body.tokens_after,
+      });
+      return set((run) => spent(run, body));
     case "model_called":
-      return set((run) => ({
-        usage: {
-          input_tokens: run.usage.input_tokens + body.usage.input_tokens,
-          output_tokens: run.usage.output_tokens + body.usage.output_tokens,
-        },
-        costMicroUsd:
-          body.cost_micro_usd === undefined
-            ? run.costMicroUsd
-            : (run.costMicroUsd ?? 0) + body.cost_micro_usd,
-      }));
+      return set((run) => spent(run, body));
     case "run_finished":
       set(() => ({
         status: null,
@@ -381,6 +380,18 @@ function reduceRun(timeline: Timeline, event: RunEvent, body: EventBody): void {
       }));
       return settle(timeline, event.at, body.outcome);
   }
+}
+
+/** What the run has used with one more model call. */
+function spent(run: RunNode, call: BodyOf<"model_called" | "context_compacted">): Partial<RunNode> {
+  const { usage, cost_micro_usd: cost } = call;
+  return {
+    usage: {
+      input_tokens: run.usage.input_tokens + usage.input_tokens,
+      output_tokens: run.usage.output_tokens + usage.output_tokens,
+    },
+    costMicroUsd: cost === undefined ? run.costMicroUsd : (run.costMicroUsd ?? 0) + cost,
+  };
 }
 
 function changeFile(timeline: Timeline, event: RunEvent, body: BodyOf<"file_changed">): void {

@@ -137,3 +137,24 @@ async fn the_steps_of_all_agents_are_counted() {
     assert_eq!(play.requests().len(), 20);
     assert_eq!(outcome(&log), (Outcome::Limited, Some(ProblemCode::LimitReached)));
 }
+
+/// A crash between the last answer and the end does not make a run complete that a limit ended.
+#[tokio::test]
+async fn a_run_that_a_limit_ended_is_limited_after_a_restart_too() {
+    let answering = |request: &ChatRequest<'_>| {
+        if request.tools.is_empty() { text("What I know so far.") } else { spend(46) }
+    };
+    let mut play = Play::new(Arc::new(answering)).await;
+    play.limits.tokens = 100;
+    let whole = play.log().await;
+    assert_eq!(outcome(&whole), (Outcome::Limited, Some(ProblemCode::LimitReached)));
+    let last_step = whole.iter().rposition(|event| matches!(event.body, EventBody::StepStarted { .. }));
+    for cut in last_step.unwrap() + 1..whole.len() {
+        let mut again = Play::new(Arc::new(answering)).await;
+        again.limits.tokens = 100;
+        again.outlives_server = true;
+        again.before = whole[..cut].to_vec();
+        let log = again.log().await;
+        assert_eq!(outcome(&log), outcome(&whole), "cut after {cut}: {:?}", lines(&log));
+    }
+}

@@ -4,6 +4,7 @@
 
 mod answer_form;
 mod asks;
+mod compaction;
 mod late_tools;
 mod limits;
 mod play;

@@ -170,7 +170,7 @@ async fn the_end_of_the_server_leaves_its_log_open() {
         play.outlives_server = outlives_server;
         let log = play
             .unchecked(&mut |event, play| {
-                if matches!(event.body, EventBody::StepStarted { step: 2 }) {
+                if matches!(event.body, EventBody::StepStarted { step: 2, .. }) {
                     play.stop.shutdown.cancel();
                 }
             })

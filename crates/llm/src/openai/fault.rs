@@ -6,7 +6,7 @@ use domain::ProblemCode;
 use reqwest::{StatusCode, header};
 use wire::openai::UpstreamError;
 
-use super::{Target, retry};
+use super::{Target, context_full::says_context_full, retry};
 use crate::{ModelError, http::HttpClientError};
 
 /// Words of others are cut here before they are shown, characters.
@@ -160,6 +160,10 @@ pub(crate) fn from_status(
     };
     let said = if words.is_empty() { String::new() } else { format!(" It says: {words}") };
     let shown = target.shown();
+    let kind = upstream.as_ref().and_then(|error| error.kind.as_deref());
+    if says_context_full(status.as_u16(), kind, &words) {
+        return context_full(&words);
+    }
     match status.as_u16() {
         300..=399 => redirect(headers, target),
         401 | 403 => unauthorized(status, &said, target),
@@ -186,6 +190,13 @@ pub(crate) fn from_status(
         400..=499 => rejected(status, &said),
         _ => failed(status, &said),
     }
+}
+
+fn context_full(words: &str) -> Fault {
+    Fault::new(
+        ProblemCode::ModelContextFull,
+        format!("The conversation is too long for the model. The model server says: {words}"),
+    )
 }
 
 fn rejected(status: StatusCode, said: &str) -> Fault {
@@ -242,11 +253,14 @@ pub(crate) fn web_page(target: &Target) -> Fault {
 /// The server reports a failure inside its answer.
 pub(crate) fn in_stream(error: &UpstreamError, target: &Target) -> Fault {
     let kind = error.kind.as_deref().unwrap_or_default();
+    if says_context_full(400, Some(kind), &error.message) {
+        return context_full(&quote(&error.message, target));
+    }
     let code = match kind {
         "429" | "rate_limit_exceeded" | "rate_limit_error" => ProblemCode::ModelRateLimited,
         "401" | "403" | "invalid_api_key" | "authentication_error" => ProblemCode::ModelUnauthorized,
         "404" | "model_not_found" => ProblemCode::ModelNotFound,
-        "400" | "422" | "invalid_request_error" | "context_length_exceeded" => ProblemCode::ModelRejected,
+        "400" | "422" | "invalid_request_error" => ProblemCode::ModelRejected,
         _ => ProblemCode::ModelFailed,
     };
     Fault::new(code, format!("The model server reported an error: {}", quote(&error.message, target)))

@@ -5,6 +5,7 @@ mod ask;
 mod base_url;
 mod call;
 mod calls;
+mod context_full;
 mod fault;
 mod gather;
 mod json_scan;

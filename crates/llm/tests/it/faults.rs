@@ -21,6 +21,11 @@ async fn statuses() {
     check(words(404), ProblemCode::ModelNotFound, "no model “tiny”").await;
     check(words(400), ProblemCode::ModelRejected, "It says: the server's words").await;
     check(words(413), ProblemCode::ModelRejected, "413").await;
+    let too_long = "This model's maximum context length is 4096 tokens.";
+    check(Reply::error(400, too_long), ProblemCode::ModelContextFull, "too long for the model").await;
+    // Not as a fault of the server that would be asked again.
+    check(Reply::error(500, "Context size has been exceeded."), ProblemCode::ModelContextFull, "exceeded")
+        .await;
     check(words(501), ProblemCode::ModelFailed, "501").await;
     check(Reply::status(404, &[], "not here"), ProblemCode::ModelProtocol, "no OpenAI-compatible API").await;
     let moved = Reply::status(301, &[("location", "https://example.com/v1")], "");

@@ -15,6 +15,7 @@ mod harness;
 mod inbox;
 mod keys;
 mod mcp;
+mod long_runs;
 mod openai;
 mod passing;
 mod program;

@@ -59,12 +59,17 @@ impl Kept {
     }
 
     pub(crate) async fn start(&self) -> Server {
+        self.start_with(&[]).await
+    }
+
+    /// Starts a server on it, with these settings too.
+    pub(crate) async fn start_with(&self, more: &[(&str, &str)]) -> Server {
         let folder = self.folder.join("data");
         let settings = [
             ("GLASSHOUSE_DATABASE_URL", self.database.as_str()),
             ("GLASSHOUSE_DATA_DIR", folder.to_str().unwrap()),
         ];
-        Server::start_with(&settings).await
+        Server::start_with(&[&settings, more].concat()).await
     }
 }
 

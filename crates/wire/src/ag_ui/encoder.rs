@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use domain::{AgentPath, ChatId, EventBody, Outcome, Problem, RunEvent, RunId, event::RESUMED};
+use domain::{
+    AgentPath, ChatId, EventBody, Outcome, Problem, RunEvent, RunId,
+    event::{RESUMED, compacted},
+};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -196,7 +199,7 @@ impl AgUiEncoder {
                 self.door.name(event.run, *chat);
                 self.start_run(sink);
             }
-            EventBody::StepStarted { step } => self.start_step(agent, *step, sink),
+            EventBody::StepStarted { step, .. } => self.start_step(agent, *step, sink),
             EventBody::TextStarted { item } => {
                 self.texts.insert(item.clone(), false);
                 self.carriers.insert(agent.clone(), (item.clone(), ""));
@@ -279,6 +282,12 @@ impl AgUiEncoder {
             EventBody::RunResumed {} => {
                 let value = json!({"level": "info", "message": RESUMED});
                 self.put(agent, &Event::Custom { name: "notice", value }, sink);
+            }
+            EventBody::ContextCompacted { summary, tokens_before, tokens_after, model, usage, .. } => {
+                let message = compacted(summary, *tokens_before, *tokens_after);
+                let value = json!({"level": "info", "message": message});
+                self.put(agent, &Event::Custom { name: "notice", value }, sink);
+                self.count(model, *usage);
             }
             EventBody::Notice { level, message } => {
                 let value = json!({"level": level, "message": message});

@@ -140,6 +140,7 @@ impl AgUiEncoder {
             | EventBody::SourcesFound { .. }
             | EventBody::AgentStarted { .. }
             | EventBody::AgentFinished { .. }
+            | EventBody::ContextCompacted { .. }
             | EventBody::Notice { .. }
             | EventBody::RunResumed {} => true,
         }

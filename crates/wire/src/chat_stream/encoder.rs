@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use domain::{
     AgentPath, EventBody, Outcome, Problem, ProblemCode, RunEvent, RunId, Usage,
-    event::{RESUMED, Source},
+    event::{RESUMED, Source, compacted},
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -208,6 +208,9 @@ impl ChatStreamEncoder {
             EventBody::AgentFinished { outcome, .. } => out.agent_end(*outcome),
             EventBody::Notice { message, .. } => out.status(message, false, false),
             EventBody::RunResumed {} => out.status(RESUMED, false, false),
+            EventBody::ContextCompacted { summary, tokens_before, tokens_after, .. } => {
+                out.status(&compacted(summary, *tokens_before, *tokens_after), false, false);
+            }
             EventBody::RunFinished { outcome, problem, usage, .. } => {
                 out.finish(event.run, *outcome, problem.as_ref(), *usage);
             }

@@ -186,6 +186,7 @@ impl CompletionEncoder {
             | EventBody::AgentStarted { .. }
             | EventBody::AgentFinished { .. }
             | EventBody::ModelCalled { .. }
+            | EventBody::ContextCompacted { .. }
             | EventBody::Notice { .. }
             | EventBody::RunResumed {} => {}
         }

@@ -41,6 +41,7 @@ fn kind(code: ProblemCode) -> &'static str {
         | ProblemCode::TooLarge
         | ProblemCode::ModelNotFound
         | ProblemCode::ModelRejected
+        | ProblemCode::ModelContextFull
         | ProblemCode::LimitReached => "invalid_request_error",
         ProblemCode::Unauthenticated => "authentication_error",
         ProblemCode::Forbidden => "permission_error",

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use domain::{
     AgentPath, EventBody, RunEvent,
-    event::{NoticeLevel, RESUMED, Source},
+    event::{NoticeLevel, RESUMED, Source, compacted},
     message::arguments_text,
 };
 use serde_json::{Value, json};
@@ -80,6 +80,9 @@ impl Extras {
             }
             EventBody::ToolProgress { message, .. } => self.say(event, message, out),
             EventBody::RunResumed {} => self.say(event, RESUMED, out),
+            EventBody::ContextCompacted { summary, tokens_before, tokens_after, .. } => {
+                self.say(event, &compacted(summary, *tokens_before, *tokens_after), out);
+            }
             EventBody::Notice { level: NoticeLevel::Warning | NoticeLevel::Error, message } => {
                 self.say(event, message, out);
             }

@@ -200,6 +200,7 @@ impl ResponseEncoder {
             | EventBody::AgentStarted { .. }
             | EventBody::AgentFinished { .. }
             | EventBody::ModelCalled { .. }
+            | EventBody::ContextCompacted { .. }
             | EventBody::Notice { .. }
             | EventBody::RunResumed {} => {}
         }

@@ -86,7 +86,10 @@ fn usage(usage: Usage) -> Value {
 fn error_code(code: ProblemCode) -> &'static str {
     match code {
         ProblemCode::RateLimited | ProblemCode::ModelRateLimited => "rate_limit_exceeded",
-        ProblemCode::InvalidRequest | ProblemCode::ModelRejected | ProblemCode::TooLarge => "invalid_prompt",
+        ProblemCode::InvalidRequest
+        | ProblemCode::ModelRejected
+        | ProblemCode::ModelContextFull
+        | ProblemCode::TooLarge => "invalid_prompt",
         ProblemCode::Unauthenticated
         | ProblemCode::Forbidden
         | ProblemCode::NotFound

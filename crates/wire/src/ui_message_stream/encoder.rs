@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use domain::{
     AgentPath, EventBody, Outcome, Problem, RunEvent, RunId, Usage,
-    event::{Decision, RESUMED},
+    event::{Decision, RESUMED, compacted},
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -107,6 +107,11 @@ impl UiMessageEncoder {
             }
             EventBody::RunResumed {} => {
                 let data = json!({"level": "info", "message": RESUMED});
+                out.push(&json!({"type": "data-notice", "data": data, "transient": true}));
+            }
+            EventBody::ContextCompacted { summary, tokens_before, tokens_after, .. } => {
+                let message = compacted(summary, *tokens_before, *tokens_after);
+                let data = json!({"level": "info", "message": message});
                 out.push(&json!({"type": "data-notice", "data": data, "transient": true}));
             }
             EventBody::Notice { level, message } => {

@@ -149,10 +149,11 @@ impl Writer {
         let path = self.agents[at].path.clone();
         let words = ["a", "é\n", "\"}", ""][who % 4].to_owned();
         match what {
-            0 => self.add(&path, EventBody::StepStarted { step: who as u32 }),
+            0 => self.add(&path, EventBody::StepStarted { step: who as u32, last: None }),
             1 => {
                 let level = NoticeLevel::Info;
                 self.add(&path, EventBody::Notice { level, message: words.clone() });
+                self.add(&path, compacted(&words));
                 self.add(&path, EventBody::Status { description: words, done: false, hidden: false });
             }
             2..=4 => self.text(at, &path, what, words),
@@ -362,5 +363,21 @@ impl Writer {
             _ => {}
         }
         self.calls.push(call);
+    }
+}
+
+/// What was made of older steps; left out where there are no words.
+fn compacted(words: &str) -> EventBody {
+    EventBody::ContextCompacted {
+        summary: words.to_owned(),
+        messages: 4,
+        kept_messages: 2,
+        kept_requests: 1,
+        tokens_before: 1_000,
+        tokens_after: 10,
+        model: "m".into(),
+        usage: Usage { input_tokens: 1_000, output_tokens: 5 },
+        cost_micro_usd: None,
+        duration_ms: 1,
     }
 }

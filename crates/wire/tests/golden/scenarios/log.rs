@@ -10,7 +10,7 @@ impl Log {
     pub(super) fn new() -> Self {
         let mut log = Self(Vec::new());
         log.main(EventBody::RunStarted { chat: None, message: None, model: "m".into() });
-        log.main(EventBody::StepStarted { step: 1 });
+        log.main(EventBody::StepStarted { step: 1, last: None });
         log
     }
 

@@ -4,7 +4,7 @@ mod log;
 mod research;
 
 use domain::{
-    AgentPath, EventBody, OpenItems, Outcome, Problem, ProblemCode, RunEvent,
+    AgentPath, EventBody, OpenItems, Outcome, Problem, ProblemCode, RunEvent, Usage,
     event::{Decision, NoticeLevel, Remembered, Source, Todo, TodoStatus},
     laws,
 };
@@ -33,6 +33,7 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<RunEvent>)> {
         ("handed_over", handed_over()),
         ("cancelled_at_work", cancelled_at_work()),
         ("restarted", restarted()),
+        ("compacted", compacted()),
         ("research", research::log()),
     ];
     for (name, log) in &scenarios {
@@ -92,6 +93,33 @@ fn restarted() -> Vec<RunEvent> {
     log.restart();
     log.main(EventBody::TextFinished { item: item(), text: "Perhaps it".into(), answer: false });
     log.text(&main, "t2", &["Perhaps it ", "was sent."], true);
+    log.completed()
+}
+
+/// A summary, and then an older part that was left out as none could be had.
+fn compacted() -> Vec<RunEvent> {
+    let main = AgentPath::main();
+    let compacted = |summary: &str, usage, cost_micro_usd| EventBody::ContextCompacted {
+        summary: summary.into(),
+        messages: 41,
+        kept_messages: 6,
+        kept_requests: 1,
+        tokens_before: 48_000,
+        tokens_after: 6_000,
+        model: "m".into(),
+        usage,
+        cost_micro_usd,
+        duration_ms: 900,
+    };
+    let mut log = Log::new();
+    log.tool(&main, "c1", "ls", &json!({}), Ok("a.txt"));
+    log.main(EventBody::StepStarted { step: 2, last: None });
+    let usage = Usage { input_tokens: 40_000, output_tokens: 500 };
+    log.main(compacted("The person wants a list of **all** files.", usage, Some(120)));
+    log.tool(&main, "c2", "ls", &json!({}), Ok("b.txt"));
+    log.main(EventBody::StepStarted { step: 3, last: Some("The agent took 3 steps.".into()) });
+    log.main(compacted("", Usage::default(), None));
+    log.text(&main, "t1", &["Two files."], true);
     log.completed()
 }
 

@@ -26,7 +26,7 @@ pub(super) fn log() -> Vec<RunEvent> {
     for (call, agent, task) in tasks {
         let (name, call, task) = ("Researcher".into(), call.into(), task.to_owned());
         log.add(agent, EventBody::AgentStarted { name, call, task });
-        log.add(agent, EventBody::StepStarted { step: 1 });
+        log.add(agent, EventBody::StepStarted { step: 1, last: None });
     }
     // Both search at once, and each has numbers of sources that the other does not use again.
     for (agent, id, words) in [(&moon, "a1.c1", "moon tides"), (&sun, "a2.c1", "sun tides")] {
@@ -68,7 +68,7 @@ pub(super) fn log() -> Vec<RunEvent> {
         log.finish(&main, call, "task", &arguments, Ok(result));
     }
     plan(&mut log, [TodoStatus::Completed, TodoStatus::Completed, TodoStatus::InProgress]);
-    log.main(EventBody::StepStarted { step: 2 });
+    log.main(EventBody::StepStarted { step: 2, last: None });
     log.main(super::file("/report.md", 1, 2_048, Some((40, 0))));
     log.main(EventBody::Status { description: "Written".into(), done: true, hidden: true });
     plan(&mut log, [TodoStatus::Completed; 3]);

@@ -1,0 +1,333 @@
+//! Long conversations: the older part becomes a summary, nothing that is sent is larger than the window, and a restart
+//! changes nothing of what is sent.
+
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use agent::history::{messages_of, recall};
+use domain::{EventBody, Message, Outcome, ProblemCode, Role, RunEvent, Usage};
+use llm::{
+    ChatRequest, FinishReason, Line, ModelError,
+    script::{call, finish_with, text},
+};
+use serde_json::json;
+
+use crate::play::{Play, lines};
+
+const WINDOW: u64 = 8_000;
+
+/// The size of a request as a server with four bytes to a token sees it.
+fn tokens(request: &ChatRequest<'_>) -> u64 {
+    let messages = serde_json::to_string(request.messages).unwrap().len();
+    let tools = serde_json::to_string(request.tools).unwrap().len();
+    ((messages + tools) / 4) as u64
+}
+
+fn is_summing_up(request: &ChatRequest<'_>) -> bool {
+    request.messages[0].plain_text().starts_with("You sum up the older part")
+}
+
+/// Writes a file in each of `steps` steps, then answers; sums up where it is asked to.
+fn long_work(steps: usize) -> impl Fn(&ChatRequest<'_>) -> Vec<Line> + Send + Sync {
+    let (done, summaries) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    move |request| {
+        if is_summing_up(request) {
+            let number = summaries.fetch_add(1, Ordering::Relaxed) + 1;
+            return text(&format!("Summary {number}: files were written."));
+        }
+        let number = done.fetch_add(1, Ordering::Relaxed);
+        if number == steps {
+            return text("All written.");
+        }
+        let content = format!("{number} {}", "word ".repeat(60));
+        call(0, "write_file", &json!({"path": format!("/{number}.md"), "content": content}))
+    }
+}
+
+async fn play(script: impl Fn(&ChatRequest<'_>) -> Vec<Line> + Send + Sync + 'static) -> Play {
+    let mut play = Play::new(Arc::new(script)).await;
+    play.agents.main.tools = play.agents.main.tools.only(&["write_file", "ls", "task"]);
+    play.settings.context_tokens = Some(WINDOW);
+    play.limits.steps = 400;
+    play.limits.tokens = u64::MAX;
+    play.question = "Write all the files. Remember the word marzipan.".into();
+    play
+}
+
+fn compactions(log: &[RunEvent]) -> Vec<&EventBody> {
+    log.iter()
+        .map(|event| &event.body)
+        .filter(|body| matches!(body, EventBody::ContextCompacted { .. }))
+        .collect()
+}
+
+/// What was asked of the model, without the calls that summed up.
+fn asked(play: &Play) -> Vec<Vec<Message>> {
+    let is_summary = |messages: &Vec<Message>| messages[0].plain_text().starts_with("You sum up");
+    play.requests().into_iter().filter(|messages| !is_summary(messages)).collect()
+}
+
+/// The conversation without the ids of calls, which the model gives and a restart cannot know.
+fn without_ids(messages: &[Message]) -> Vec<Message> {
+    let mut messages = messages.to_vec();
+    for message in &mut messages {
+        message.tool_call_id = None;
+        message.tool_calls.iter_mut().for_each(|call| call.id.clear());
+    }
+    messages
+}
+
+#[tokio::test]
+async fn three_hundred_steps_fit_into_a_small_window() {
+    let largest = Arc::new(Mutex::new(0));
+    let (seen, work) = (Arc::clone(&largest), long_work(300));
+    let play = play(move |request| {
+        let mut largest = seen.lock().unwrap();
+        *largest = tokens(request).max(*largest);
+        work(request)
+    })
+    .await;
+    let log = play.log().await;
+    assert_eq!(lines(&log).last().unwrap(), "main finished Completed");
+    assert!(*largest.lock().unwrap() <= WINDOW, "{} tokens", largest.lock().unwrap());
+    let compacted = compactions(&log);
+    assert!((5..100).contains(&compacted.len()), "{} times", compacted.len());
+    for body in compacted {
+        let EventBody::ContextCompacted { tokens_before, tokens_after, summary, messages, .. } = body else {
+            unreachable!()
+        };
+        assert!(tokens_after < tokens_before && summary.starts_with("Summary") && *messages > 2, "{body:?}");
+    }
+    let requests = asked(&play);
+    assert_eq!(requests.len(), 301, "each step once");
+    for messages in &requests {
+        let person: Vec<String> =
+            messages.iter().filter(|m| m.role == Role::User).map(Message::plain_text).collect();
+        assert!(person.last().unwrap().contains("marzipan"), "{person:?}");
+    }
+    let last: Vec<String> = requests[300].iter().map(Message::plain_text).collect();
+    assert!(last[2].starts_with("Summary"), "{last:?}");
+    assert_eq!(last.last().unwrap().split(',').next().unwrap(), "Wrote /299.md");
+    let EventBody::RunFinished { usage, .. } = &log.last().unwrap().body else { unreachable!() };
+    let booked: u64 = log
+        .iter()
+        .filter_map(|event| match &event.body {
+            EventBody::ModelCalled { usage, .. } | EventBody::ContextCompacted { usage, .. } => Some(usage),
+            _ => None,
+        })
+        .map(|usage| usage.total_tokens())
+        .sum();
+    assert_eq!(usage.total_tokens(), booked, "summaries count");
+}
+
+#[tokio::test]
+async fn a_restart_at_any_place_sends_the_same() {
+    let steps = 70;
+    let mut first = play(long_work(steps)).await;
+    first.settings.context_tokens = Some(4_000);
+    let whole = first.log().await;
+    let sent: Vec<Vec<Message>> = asked(&first).iter().map(|messages| without_ids(messages)).collect();
+    assert!(compactions(&whole).len() > 1);
+    let around = whole.iter().enumerate().filter_map(|(at, event)| {
+        matches!(event.body, EventBody::ContextCompacted { .. } | EventBody::StepStarted { .. })
+            .then_some(at + 1)
+    });
+    for cut in around.chain([whole.len() - 2]) {
+        let begun =
+            whole[..cut].iter().filter(|event| matches!(event.body, EventBody::ModelCalled { .. })).count();
+        let summed_up = compactions(&whole[..cut]).len();
+        let (work, again) = (long_work(steps), Arc::new(AtomicUsize::new(0)));
+        let counted = Arc::clone(&again);
+        let mut play = play(move |request| {
+            if is_summing_up(request) {
+                let number = summed_up + counted.fetch_add(1, Ordering::Relaxed) + 1;
+                return text(&format!("Summary {number}: files were written."));
+            }
+            work(request)
+        })
+        .await;
+        play.settings.context_tokens = Some(4_000);
+        // The script counts its steps: what was said before is not asked again.
+        for _ in 0..begun {
+            let _ = play.model.call(&ChatRequest { messages: &[Message::text(Role::User, "")], ..bare() });
+        }
+        let skipped = play.requests().len();
+        play.before = whole[..cut].to_vec();
+        play.outlives_server = true;
+        let log = play.log().await;
+        assert_eq!(lines(&log).last().unwrap(), "main finished Completed", "cut after {cut}");
+        let now: Vec<Vec<Message>> =
+            asked(&play)[skipped..].iter().map(|messages| without_ids(messages)).collect();
+        assert_eq!(now, sent[begun..], "cut after {cut}");
+        assert_eq!(summed_up + again.load(Ordering::Relaxed), compactions(&whole).len(), "cut after {cut}");
+    }
+}
+
+fn bare() -> ChatRequest<'static> {
+    ChatRequest {
+        messages: &[],
+        tools: &[],
+        tool_mode: llm::ToolMode::Native,
+        temperature: None,
+        max_output_tokens: None,
+        answer_format: None,
+        extra: None,
+    }
+}
+
+fn failing(code: ProblemCode) -> Vec<Line> {
+    vec![Line::Fail(ModelError { code, message: "No.".into() })]
+}
+
+#[tokio::test]
+async fn without_a_summary_the_older_part_is_left_out() {
+    for answer in [failing(ProblemCode::ModelRejected), text(" \n")] {
+        let work = long_work(60);
+        let play =
+            play(move |request| if is_summing_up(request) { answer.clone() } else { work(request) }).await;
+        let log = play.log().await;
+        assert_eq!(lines(&log).last().unwrap(), "main finished Completed");
+        assert!(lines(&log).iter().any(|line| line.contains("so they are left out")), "{:?}", lines(&log));
+        let is_empty = |body: &&&EventBody| matches!(body, EventBody::ContextCompacted { summary, .. } if summary.is_empty());
+        assert_eq!(compactions(&log).iter().filter(is_empty).count(), compactions(&log).len());
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_gone_ends_the_run_as_ever() {
+    let work = long_work(60);
+    let gone = || failing(ProblemCode::ModelUnreachable);
+    let play = play(move |request| if is_summing_up(request) { gone() } else { work(request) }).await;
+    assert_eq!(lines(&play.log().await).last().unwrap(), "main finished Failed: No.");
+}
+
+#[tokio::test]
+async fn a_long_winded_summary_is_cut() {
+    let work = long_work(60);
+    let long = text(&"blah ".repeat(20_000));
+    let play = play(move |request| if is_summing_up(request) { long.clone() } else { work(request) }).await;
+    let log = play.log().await;
+    assert_eq!(lines(&log).last().unwrap(), "main finished Completed");
+    for body in compactions(&log) {
+        let EventBody::ContextCompacted { tokens_before, tokens_after, .. } = body else { unreachable!() };
+        assert!(tokens_after < tokens_before, "{tokens_before} {tokens_after}");
+    }
+}
+
+/// The window is not known, and the server takes 6,000 tokens.
+#[tokio::test]
+async fn a_server_that_finds_it_too_long_is_asked_again() {
+    let work = long_work(100);
+    let mut play =
+        play(
+            move |request| {
+                if tokens(request) > 6_000 { failing(ProblemCode::ModelContextFull) } else { work(request) }
+            },
+        )
+        .await;
+    play.settings.context_tokens = None;
+    let log = play.log().await;
+    assert_eq!(lines(&log).last().unwrap(), "main finished Completed");
+    let (compacted, asked) = (compactions(&log).len(), asked(&play).len());
+    assert!(compacted > 1, "{compacted}");
+    assert!((102..110).contains(&asked), "the refusals are few, as it learns: {asked}");
+}
+
+#[tokio::test]
+async fn what_cannot_be_made_shorter_fails_in_words() {
+    let mut play = Play::new(Arc::new(|_| failing(ProblemCode::ModelContextFull))).await;
+    play.question = "x".repeat(100_000);
+    let log = play.log().await;
+    let EventBody::RunFinished { outcome, problem, .. } = &log.last().unwrap().body else { unreachable!() };
+    assert_eq!(*outcome, Outcome::Failed);
+    assert_eq!(problem.as_ref().unwrap().code, ProblemCode::ModelContextFull);
+    assert_eq!(play.requests().len(), 1, "there is nothing to sum up");
+}
+
+/// The server counts twice as many tokens as the rule of thumb.
+#[tokio::test]
+async fn the_servers_own_count_is_what_matters() {
+    let work = long_work(100);
+    let largest = Arc::new(AtomicUsize::new(0));
+    let seen = Arc::clone(&largest);
+    let play = play(move |request| {
+        let input_tokens = 2 * tokens(request);
+        seen.fetch_max(usize::try_from(input_tokens).unwrap(), Ordering::Relaxed);
+        let usage = Usage { input_tokens, output_tokens: 1 };
+        let reason = if request.tools.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
+        [work(request), finish_with(reason, usage)].concat()
+    })
+    .await;
+    assert_eq!(lines(&play.log().await).last().unwrap(), "main finished Completed");
+    assert!(largest.load(Ordering::Relaxed) <= 8_000, "{largest:?}");
+}
+
+#[tokio::test]
+async fn a_result_larger_than_the_window_is_cut_or_summed_up() {
+    let script = |request: &ChatRequest<'_>| match () {
+        () if is_summing_up(request) => text("It was long."),
+        () if tokens(request) > WINDOW => failing(ProblemCode::ModelContextFull),
+        () if request.messages.len() == 2 => {
+            let big = "long ".repeat(1_000);
+            [0, 1, 2]
+                .map(|n| call(n, "write_file", &json!({"path": format!("/{n}.md"), "content": big})))
+                .concat()
+        }
+        () if request.messages.len() == 6 => {
+            [0, 1, 2].map(|n| call(n, "read_file", &json!({"path": format!("/{n}.md")}))).concat()
+        }
+        () => text("Done."),
+    };
+    let mut play = play(script).await;
+    play.agents.main.tools = agent::Agents::built_in().unwrap().main.tools.only(&["write_file", "read_file"]);
+    let log = play.log().await;
+    assert_eq!(lines(&log).last().unwrap(), "main finished Completed", "{:?}", lines(&log));
+    let kept = log.iter().filter(|event| matches!(event.body, EventBody::ToolFinished { file: Some(_), .. }));
+    assert_eq!(kept.count(), 3, "what the model cannot read at once is in files");
+}
+
+/// A later turn goes on from the summary and pays nothing for it.
+#[tokio::test]
+async fn the_next_turn_of_a_chat_goes_on_from_the_summary() {
+    let play = play(long_work(60)).await;
+    let log = play.log().await;
+    let request = Message::text(Role::User, play.question.clone());
+    let mut history = vec![
+        Message::text(Role::User, "An old question"),
+        Message::text(Role::Assistant, "An old answer"),
+        request.clone(),
+    ];
+    recall(&mut history, &log);
+    assert!(history[1].plain_text().starts_with("Summary"), "{:?}", history[1]);
+    assert_eq!(history[2], request);
+    assert_eq!(history.last().unwrap().plain_text(), "All written.");
+    // Past the summary it is what the model saw last.
+    let saw = asked(&play).pop().unwrap();
+    assert_eq!(history.len(), saw.len(), "the answer stands where the instructions were");
+    assert_eq!(messages_of(&log).len(), history.len() - 1);
+}
+
+/// A sub-agent has a context of its own.
+#[tokio::test]
+async fn a_sub_agents_conversation_becomes_a_summary_too() {
+    let work = long_work(60);
+    let play = play(move |request| match request.messages[1].plain_text().as_str() {
+        "Write all the files. Remember the word marzipan." if request.messages.len() == 2 => {
+            call(0, "task", &json!({"description": "write", "subagent_type": "general"}))
+        }
+        "Write all the files. Remember the word marzipan." => text("It is done."),
+        _ => work(request),
+    })
+    .await;
+    let log = play.log().await;
+    assert_eq!(lines(&log).last().unwrap(), "main finished Completed");
+    let by: Vec<bool> = log
+        .iter()
+        .filter(|event| matches!(event.body, EventBody::ContextCompacted { .. }))
+        .map(|event| event.agent.is_main())
+        .collect();
+    assert_eq!(by, [false]);
+    assert_eq!(messages_of(&log).len(), 3, "nothing of it concerns the main agent");
+}

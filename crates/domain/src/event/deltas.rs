@@ -1,0 +1,32 @@
+//! Deltas: pieces of items, which may be put together.
+
+use super::EventBody;
+
+impl EventBody {
+    /// Whether it only adds to an item whose finish will carry the whole value. Only these may be seen
+    /// before they are stored, and left out of a replay once their item has finished.
+    #[must_use]
+    pub fn is_delta(&self) -> bool {
+        matches!(self, Self::TextDelta { .. } | Self::ReasoningDelta { .. } | Self::ToolArgumentsDelta { .. })
+    }
+
+    /// Appends `next` to this delta where both belong to the same item; gives `next` back where not.
+    ///
+    /// # Errors
+    /// Returns `next` unchanged where the two are not deltas of one item.
+    #[expect(clippy::result_large_err, reason = "the event is handed straight back, on the token path")]
+    pub fn merge_delta(&mut self, next: Self) -> Result<(), Self> {
+        match (self, next) {
+            (Self::TextDelta { item, delta }, Self::TextDelta { item: next_item, delta: more })
+            | (Self::ReasoningDelta { item, delta }, Self::ReasoningDelta { item: next_item, delta: more })
+            | (
+                Self::ToolArgumentsDelta { call: item, delta },
+                Self::ToolArgumentsDelta { call: next_item, delta: more },
+            ) if *item == next_item => {
+                delta.push_str(&more);
+                Ok(())
+            }
+            (_, next) => Err(next),
+        }
+    }
+}
