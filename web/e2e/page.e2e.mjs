@@ -87,6 +87,25 @@ describe("the first minute", () => {
     assert.equal(await told.isChecked(), true);
   });
 
+  test("a model to ask in another's place is chosen, kept and taken away", async () => {
+    const open = () => page.getByRole("button", { name: /^qwen3-30b/ }).click();
+    const save = () => page.getByRole("button", { name: "Save", exact: true }).click();
+    const kept = () => server.models.find((model) => model.id === "qwen3-30b").fallbacks;
+    const first = page.getByLabel("Fallback 1");
+    await open();
+    await first.selectOption("llama-3.3-70b");
+    assert.equal(await page.getByLabel("Fallback 2").count(), 0, "there are no more models");
+    await save();
+    await first.waitFor({ state: "hidden" });
+    assert.deepEqual(kept(), ["llama-3.3-70b"]);
+    await open();
+    assert.equal(await first.inputValue(), "llama-3.3-70b");
+    await first.selectOption("");
+    await save();
+    await first.waitFor({ state: "hidden" });
+    assert.deepEqual(kept(), []);
+  });
+
   test("after logging out the place is kept", async () => {
     server.signedIn = false;
     await page.goto("/settings/keys");
@@ -228,6 +247,18 @@ describe("a run", () => {
     await page.getByRole("button", { name: "Retry" }).waitFor();
     await say("limit");
     await page.getByText("The limit of 40 steps was reached.").first().waitFor();
+  });
+
+  test("older steps that became a summary are a quiet line that opens", async () => {
+    await say("compact it");
+    await finished();
+    await unfold(steps());
+    const line = page.getByRole("button", { name: "Older steps summarised: 48,000 → 6,000 tokens" });
+    await line.click();
+    await page.getByText("Still to do: write the report.").waitFor();
+    await line.click();
+    await page.getByText("Still to do: write the report.").waitFor({ state: "hidden" });
+    await page.getByText("Older steps left out: 48,120 → 9,300 tokens").waitFor();
   });
 
   test("edit and regenerate make versions one can go through", async () => {

@@ -83,7 +83,6 @@ impl Prices {
 #[derive(Debug)]
 pub(crate) struct Budget {
     limits: Limits,
-    prices: Option<Prices>,
     used: Mutex<Used>,
 }
 
@@ -110,13 +109,13 @@ impl Used {
 
 impl Budget {
     /// `used` is what the run has used before.
-    pub(crate) fn new(limits: Limits, prices: Option<Prices>, used: Used) -> Self {
-        Self { limits, prices, used: Mutex::new(used) }
+    pub(crate) fn new(limits: Limits, used: Used) -> Self {
+        Self { limits, used: Mutex::new(used) }
     }
 
-    /// Books one model call and returns its cost where the price is known.
-    pub(crate) fn book(&self, usage: Usage) -> Option<u64> {
-        let cost = self.prices.map(|prices| prices.cost_micro_usd(usage));
+    /// Books one call of a model with these prices and returns its cost where they are known.
+    pub(crate) fn book(&self, usage: Usage, prices: Option<Prices>) -> Option<u64> {
+        let cost = prices.map(|prices| prices.cost_micro_usd(usage));
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         used.add(usage, cost);
         cost
@@ -181,41 +180,34 @@ mod tests {
 
     #[test]
     fn counts_money_only_where_prices_are_known() {
-        let free = Budget::new(Limits::default(), None, Used::default());
-        assert_eq!(free.book(usage(1_000, 1_000)), None);
+        let free = Budget::new(Limits::default(), Used::default());
+        assert_eq!(free.book(usage(1_000, 1_000), None), None);
         assert_eq!(free.used().cost_micro_usd, None);
-        let prices = Prices { input_usd_per_million: 2.5, output_usd_per_million: 10.0 };
-        let paid = Budget::new(Limits::default(), Some(prices), Used::default());
-        assert_eq!(paid.book(usage(1_000, 100)), Some(3_500));
-        assert_eq!(paid.book(usage(0, 100)), Some(1_000));
+        let prices = Some(Prices { input_usd_per_million: 2.5, output_usd_per_million: 10.0 });
+        let paid = Budget::new(Limits::default(), Used::default());
+        assert_eq!(paid.book(usage(1_000, 100), prices), Some(3_500));
+        assert_eq!(paid.book(usage(0, 100), prices), Some(1_000));
         assert_eq!(paid.used().cost_micro_usd, Some(4_500));
     }
 
     #[test]
     fn says_which_limit_and_by_how_much() {
         let limits = Limits { tokens: 100, cost_micro_usd: 2_000, ..Limits::default() };
-        let tokens = Budget::new(limits, None, Used::default());
+        let tokens = Budget::new(limits, Used::default());
         assert_eq!(tokens.check(), Ok(()));
-        tokens.book(usage(90, 10));
+        tokens.book(usage(90, 10), None);
         assert!(tokens.check().unwrap_err().message.contains("100 tokens"));
-        let money = Budget::new(
-            limits,
-            Some(Prices { input_usd_per_million: 1e3, output_usd_per_million: 0.0 }),
-            Used::default(),
-        );
-        money.book(usage(3, 0));
+        let money = Budget::new(limits, Used::default());
+        money.book(usage(3, 0), Some(Prices { input_usd_per_million: 1e3, output_usd_per_million: 0.0 }));
         assert!(money.check().unwrap_err().message.contains("$0.0030 and its limit is $0.0020"));
     }
 
     #[test]
     fn absurd_figures_saturate() {
-        let budget = Budget::new(
-            Limits::default(),
-            Some(Prices { input_usd_per_million: f64::MAX, output_usd_per_million: 1.0 }),
-            Used::default(),
-        );
-        budget.book(usage(u64::MAX, u64::MAX));
-        budget.book(usage(u64::MAX, u64::MAX));
+        let budget = Budget::new(Limits::default(), Used::default());
+        let prices = Some(Prices { input_usd_per_million: f64::MAX, output_usd_per_million: 1.0 });
+        budget.book(usage(u64::MAX, u64::MAX), prices);
+        budget.book(usage(u64::MAX, u64::MAX), prices);
         assert!(budget.check().is_err());
     }
 }

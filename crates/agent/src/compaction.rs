@@ -49,10 +49,9 @@ pub(crate) async fn make_room(
     let Some(plan) = plan(messages, gauge) else { return Ok(false) };
     agent.status("Summing up older steps…").await;
     let began = Instant::now();
-    let mut writer = Writer { agent, plan: &plan, messages, usage: Usage::default(), model: String::new() };
+    let mut writer = Writer::new(agent, &plan, messages);
     let written = writer.write(gauge).await;
-    let Writer { usage, model, .. } = writer;
-    let cost_micro_usd = agent.run.budget.book(usage);
+    let Writer { usage, cost_micro_usd, model, .. } = writer;
     let summary = match written {
         Ok(summary) => summary,
         Err(problem) if is_of_the_summary(problem.code) => {
@@ -99,11 +98,17 @@ struct Writer<'a> {
     plan: &'a Plan,
     messages: &'a [Message],
     usage: Usage,
+    cost_micro_usd: Option<u64>,
     /// The model that answered last.
     model: String,
 }
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
+    fn new(agent: &'a AgentContext, plan: &'a Plan, messages: &'a [Message]) -> Self {
+        let model = agent.run.models.chosen().model().name().to_owned();
+        Self { agent, plan, messages, usage: Usage::default(), cost_micro_usd: None, model }
+    }
+
     /// Sums up the old part, piece by piece where it is longer than what may be filled.
     async fn write(&mut self, gauge: &Gauge) -> Result<String, Problem> {
         let limit = gauge.limit().unwrap_or(u64::MAX);
@@ -133,6 +138,9 @@ impl Writer<'_> {
             let messages = [Message::text(Role::System, instructions), Message::text(Role::User, asked)];
             let answer = call_quietly(self.agent, &messages, 4 * summary_bytes).await?;
             self.usage += answer.usage;
+            if let Some(cost) = answer.cost_micro_usd {
+                self.cost_micro_usd = Some(self.cost_micro_usd.unwrap_or(0).saturating_add(cost));
+            }
             self.model = answer.model;
             summary = both_ends(answer.text.trim(), summary_bytes);
         }

@@ -3,40 +3,62 @@
 use domain::{Message, Problem, ProblemCode, Usage, event::NoticeLevel};
 use llm::{ChatRequest, ModelEvent};
 
-use crate::{context::estimate_request, turns::AgentContext};
+use crate::{
+    context::estimate_request,
+    models::{OneModel, Tries},
+    step::{CallFailed, NO_END},
+    turns::AgentContext,
+};
 
 /// What the model said.
 #[derive(Debug)]
 pub(crate) struct QuietAnswer {
     pub(crate) text: String,
     pub(crate) usage: Usage,
+    pub(crate) cost_micro_usd: Option<u64>,
     /// The model that said it.
     pub(crate) model: String,
 }
 
-/// Asks the agent's model without tools and without the caller's wishes. What comes after `limit_bytes` of text is not
-/// waited for. Retries are told; nothing else is.
+/// Asks the agent's model, or another of the run where its server fails, without tools and without the caller's wishes,
+/// and books it. What comes after `limit_bytes` of text is not waited for. Retries are told; nothing else is.
 ///
 /// # Errors
-/// Where the model server fails.
+/// Where no model server gives an answer.
 pub(crate) async fn call_quietly(
     agent: &AgentContext,
     messages: &[Message],
     limit_bytes: usize,
 ) -> Result<QuietAnswer, Problem> {
-    let settings = agent.run.settings;
+    let (_busy, _at_work) = (agent.run.work_time.busy(), agent.run.asks.at_work());
+    let mut tries = Tries::of(agent);
+    loop {
+        match call_one(agent, tries.model(), messages, limit_bytes).await {
+            Ok(answer) => return Ok(answer),
+            Err(problem) => {
+                tries.next(CallFailed::before(problem)).await.map_err(|failed| failed.problem)?;
+            }
+        }
+    }
+}
+
+async fn call_one(
+    agent: &AgentContext,
+    model: &OneModel,
+    messages: &[Message],
+    limit_bytes: usize,
+) -> Result<QuietAnswer, Problem> {
     let request = ChatRequest {
         messages,
         tools: &[],
-        tool_mode: settings.tool_mode,
-        temperature: settings.temperature,
+        tool_mode: model.settings().tool_mode,
+        temperature: model.settings().temperature,
         max_output_tokens: None,
         answer_format: None,
         extra: None,
     };
-    let _busy = agent.run.work_time.busy();
     let (mut text, mut counted, mut is_over) = (String::new(), None, false);
-    let mut call = agent.run.model.call(&request);
+    let mut call = model.model().call(&request);
     while let Some(event) = call.next().await {
         match event.map_err(|error| Problem::new(error.code, error.message))? {
             ModelEvent::TextDelta(delta) => text.push_str(&delta),
@@ -55,11 +77,11 @@ pub(crate) async fn call_quietly(
         }
     }
     if !is_over {
-        let message = "The model server ended its answer without saying that it was done.";
-        return Err(Problem::new(ProblemCode::ModelProtocol, message));
+        return Err(Problem::new(ProblemCode::ModelProtocol, NO_END));
     }
     let estimated =
         Usage { input_tokens: estimate_request(messages, &[]), output_tokens: (text.len() / 4) as u64 };
-    let model = agent.run.model.name().to_owned();
-    Ok(QuietAnswer { text, usage: counted.unwrap_or(estimated), model })
+    let usage = counted.unwrap_or(estimated);
+    let cost_micro_usd = agent.run.budget.book(usage, model.settings().prices);
+    Ok(QuietAnswer { text, usage, cost_micro_usd, model: model.model().name().to_owned() })
 }

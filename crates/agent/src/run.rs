@@ -9,8 +9,9 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Agents, AnswerForm, Asks, Consents, Emitter, LateTools, Limits, Past, Prices, Workspace,
+    Agents, AnswerForm, Asks, CallableModel, Consents, Emitter, LateTools, Limits, Past, Prices, Workspace,
     budget::{Budget, limit_reached},
+    models::Models,
     turns::{AgentContext, Stop, take_turns},
     work_time::WorkTime,
 };
@@ -56,6 +57,8 @@ pub struct RunRequest {
     pub model: ChatModel,
     /// How to call it.
     pub settings: ModelSettings,
+    /// The models to ask where its server fails, in this order.
+    pub fallbacks: Vec<CallableModel>,
     /// What the caller wishes beyond that.
     pub wishes: CallWishes,
     /// The conversation, ending with the person's message. Instructions are put before it.
@@ -76,8 +79,7 @@ pub struct RunRequest {
 #[derive(Debug)]
 pub(crate) struct RunContext {
     pub(crate) agents: Agents,
-    pub(crate) model: ChatModel,
-    pub(crate) settings: ModelSettings,
+    pub(crate) models: Models,
     pub(crate) wishes: CallWishes,
     pub(crate) workspace: Workspace,
     pub(crate) limits: Limits,
@@ -105,7 +107,8 @@ struct End(Outcome, Option<Problem>);
 /// the work is all it takes to stop every model call, tool and sub-agent at once.
 pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSignals) {
     let RunRequest { chat, message, mut agents, late_tools, client_tools, model, .. } = request;
-    let RunRequest { settings, wishes, history, workspace, limits, consents, mut past, .. } = request;
+    let RunRequest { settings, fallbacks, wishes, history, workspace, limits, consents, mut past, .. } =
+        request;
     let outlives_server = request.outlives_server;
     if past.has_begun() {
         let (events, open) = past.go_on();
@@ -123,12 +126,12 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
     if !client_tools.is_empty() {
         agents.main.tools = agents.main.tools.with_client_tools(&client_tools);
     }
-    let budget = Budget::new(limits, settings.prices, past.used());
+    let budget = Budget::new(limits, past.used());
+    let models = Models::new(CallableModel { model, settings }, fallbacks);
     let work_time = WorkTime::new(past.time());
     let context = Arc::new(RunContext {
         agents,
-        model,
-        settings,
+        models,
         wishes,
         workspace,
         limits,

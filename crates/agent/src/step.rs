@@ -7,7 +7,12 @@ use llm::{ChatRequest, FinishReason, ModelEvent};
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::{context::estimate_request, tool::Toolbox, turns::AgentContext};
+use crate::{
+    context::estimate_request,
+    models::{OneModel, Tries},
+    tool::Toolbox,
+    turns::AgentContext,
+};
 
 /// What the model said in one call.
 #[derive(Debug, Default)]
@@ -62,27 +67,42 @@ impl Answer {
     }
 }
 
-/// Asks the agent's model and emits what comes. A failed call leaves its items open; whoever handles the
-/// failure closes them.
+/// Asks the agent's model, or another of the run where its server fails before anything came, and emits what comes. A
+/// failed call leaves its items open; whoever handles the failure closes them.
 pub(crate) async fn call_model(
     agent: &AgentContext,
     messages: &[Message],
     tools: &Toolbox,
     answer_format: Option<&Value>,
 ) -> Result<Answer, CallFailed> {
-    let settings = agent.run.settings;
+    let (_busy, _at_work) = (agent.run.work_time.busy(), agent.run.asks.at_work());
+    let mut tries = Tries::of(agent);
+    loop {
+        match call_one(agent, tries.model(), messages, tools, answer_format).await {
+            Ok(answer) => return Ok(answer),
+            Err(failed) => tries.next(failed).await?,
+        }
+    }
+}
+
+async fn call_one(
+    agent: &AgentContext,
+    model: &OneModel,
+    messages: &[Message],
+    tools: &Toolbox,
+    answer_format: Option<&Value>,
+) -> Result<Answer, CallFailed> {
     let request = ChatRequest {
         messages,
         tools: tools.specs(),
-        tool_mode: settings.tool_mode,
-        temperature: settings.temperature,
+        tool_mode: model.settings().tool_mode,
+        temperature: model.settings().temperature,
         max_output_tokens: agent.run.wishes.max_output_tokens,
         answer_format,
         extra: Some(&agent.run.wishes.extra),
     };
-    let (_busy, _at_work) = (agent.run.work_time.busy(), agent.run.asks.at_work());
-    let mut call = agent.run.model.call(&request);
-    let mut step = Step::new(agent);
+    let mut call = model.model().call(&request);
+    let mut step = Step::new(agent, model);
     while let Some(event) = call.next().await {
         match event {
             Ok(ModelEvent::Finished { reason, usage }) => {
@@ -93,9 +113,11 @@ pub(crate) async fn call_model(
             Err(error) => return Err(step.failed(Problem::new(error.code, error.message))),
         }
     }
-    let message = "The model server ended its answer without saying that it was done.";
-    Err(step.failed(Problem::new(ProblemCode::ModelProtocol, message)))
+    Err(step.failed(Problem::new(ProblemCode::ModelProtocol, NO_END)))
 }
+
+/// What is said of an answer that breaks off without a fault.
+pub(crate) const NO_END: &str = "The model server ended its answer without saying that it was done.";
 
 /// Tokens by rule of thumb, where the server does not count.
 fn estimate(messages: &[Message], tools: &Toolbox, step: &Step<'_>) -> Usage {
@@ -113,6 +135,7 @@ enum Writing {
 
 struct Step<'a> {
     agent: &'a AgentContext,
+    model: &'a OneModel,
     answer: Answer,
     writing: Writing,
     began: Instant,
@@ -120,9 +143,9 @@ struct Step<'a> {
 }
 
 impl<'a> Step<'a> {
-    fn new(agent: &'a AgentContext) -> Self {
+    fn new(agent: &'a AgentContext, model: &'a OneModel) -> Self {
         let (answer, writing) = (Answer::default(), Writing::Nothing);
-        Self { agent, answer, writing, began: Instant::now(), first_token: None }
+        Self { agent, model, answer, writing, began: Instant::now(), first_token: None }
     }
 
     fn failed(&self, problem: Problem) -> CallFailed {
@@ -219,11 +242,11 @@ impl<'a> Step<'a> {
 
     async fn finish(&mut self, reason: FinishReason, usage: Usage) -> Answer {
         self.close(self.answer.calls.is_empty()).await;
-        let cost_micro_usd = self.agent.run.budget.book(usage);
+        let cost_micro_usd = self.agent.run.budget.book(usage, self.model.settings().prices);
         self.agent
             .emitter
             .emit(EventBody::ModelCalled {
-                model: self.agent.run.model.name().to_owned(),
+                model: self.model.model().name().to_owned(),
                 usage,
                 cost_micro_usd,
                 duration_ms: millis(self.began.elapsed()),

@@ -129,7 +129,7 @@ pub(crate) async fn take_turns(agent: Arc<AgentContext>, history: Vec<Message>) 
     let tools = agent.tools();
     let mut messages = with_instructions(&agent.instructions(), history);
     let limits = &agent.run.limits;
-    let mut gauge = Gauge::new(&agent.run.settings, limits.context_share, tools.specs());
+    let mut gauge = Gauge::new(agent.run.models.chosen().settings(), limits.context_share, tools.specs());
     for step in 1..=limits.steps {
         let past = agent.run.past.answer(agent.emitter.agent(), step);
         let last = match &past {

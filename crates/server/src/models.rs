@@ -70,6 +70,21 @@ pub struct ResolvedModel {
     pub context_tokens: Option<u64>,
     /// What it costs, where known.
     pub prices: Option<Prices>,
+    /// The models to ask where its server fails; these have none of their own.
+    pub fallbacks: Vec<ResolvedModel>,
+}
+
+impl ResolvedModel {
+    /// How to call it.
+    #[must_use]
+    pub fn call_settings(&self) -> agent::ModelSettings {
+        agent::ModelSettings {
+            tool_mode: self.tool_mode,
+            temperature: self.temperature,
+            context_tokens: self.context_tokens,
+            prices: self.prices,
+        }
+    }
 }
 
 impl Models {
@@ -118,9 +133,18 @@ impl Models {
         let catalogue = self.catalogue();
         let id = id.unwrap_or(&catalogue.default_model);
         let known = catalogue.model(id).ok_or_else(|| model_not_found(id))?;
+        let fallbacks = known.settings.fallbacks.iter().filter_map(|id| {
+            // One that is no longer there cannot be asked.
+            self.ready(&catalogue, catalogue.model(id)?).ok()
+        });
+        Ok(ResolvedModel { fallbacks: fallbacks.collect(), ..self.ready(&catalogue, known)? })
+    }
+
+    /// A model ready to be called, without others that are asked in its place.
+    fn ready(&self, catalogue: &Catalogue, known: &Model) -> Result<ResolvedModel, ApiError> {
         let model = match known.connection {
             None => self.tour.clone(),
-            Some(_) => ChatModel::openai(self.reach(&catalogue, known)?, &self.http),
+            Some(_) => ChatModel::openai(self.reach(catalogue, known)?, &self.http),
         };
         let settings = &known.settings;
         Ok(ResolvedModel {
@@ -130,6 +154,7 @@ impl Models {
             temperature: settings.temperature,
             context_tokens: settings.context_tokens,
             prices: prices(settings),
+            fallbacks: Vec::new(),
         })
     }
 

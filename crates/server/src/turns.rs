@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use agent::{Agents, CallWishes, ModelSettings, Past, RunRequest, Workspace, history::recall, tour};
+use agent::{Agents, CallWishes, CallableModel, Past, RunRequest, Workspace, history::recall, tour};
 use domain::{ChatId, Message, MessageId, Part, Role, RunEvent, RunId, UserId};
 use llm::ToolSpec;
 use serde_json::Value;
@@ -315,12 +315,12 @@ impl App {
             }
             Worker::Model => (Agents::none(), None),
         };
-        let settings = ModelSettings {
-            tool_mode: model.tool_mode,
-            temperature: model.temperature,
-            context_tokens: model.context_tokens,
-            prices: model.prices,
+        let settings = model.call_settings();
+        let callable = |model: ResolvedModel| {
+            let settings = model.call_settings();
+            CallableModel { model: model.model, settings }
         };
+        let fallbacks = model.fallbacks.into_iter().map(callable).collect();
         let consents = self.consents(owner, chat).await?;
         Ok(RunRequest {
             chat,
@@ -330,6 +330,7 @@ impl App {
             client_tools,
             model: model.model,
             settings,
+            fallbacks,
             wishes,
             history,
             workspace: self.workspace(workspace),

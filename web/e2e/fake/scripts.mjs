@@ -50,6 +50,40 @@ async function reader(run, call, number, name, task, steps, work) {
   });
 }
 
+/** A run so long that its older steps become a summary, and once none can be had. */
+async function compact(run) {
+  await run.tool("ls", { path: "/" }, "licences.md");
+  run.modelCalled();
+  run.push({
+    type: "context_compacted",
+    summary:
+      "The person wants the licences of all star catalogues compared.\n\n- /licences.md holds the terms of HYG and Tycho-2.\n- Gaia DR3 asks for a credit line. Still to do: write the report.",
+    messages: 41,
+    kept_messages: 6,
+    kept_requests: 1,
+    tokens_before: 48_000,
+    tokens_after: 6_000,
+    model: "qwen3:8b",
+    usage: { input_tokens: 40_120, output_tokens: 612 },
+    duration_ms: 5200,
+  });
+  await run.tool("read_file", { path: "/licences.md" }, "Credit line.");
+  run.push({
+    type: "context_compacted",
+    summary: "",
+    messages: 12,
+    kept_messages: 4,
+    kept_requests: 1,
+    tokens_before: 48_120,
+    tokens_after: 9_300,
+    model: "qwen3:8b",
+    usage: { input_tokens: 0, output_tokens: 0 },
+    duration_ms: 12,
+  });
+  await run.text("The report is written.", { answer: true });
+  run.modelCalled();
+}
+
 /** Plan, files, two parallel sub-agents, a failing tool, an approval, a long result, an answer. */
 async function tour(run) {
   run.status("Planning the work…");
@@ -204,7 +238,7 @@ async function flood(run) {
   run.modelCalled();
 }
 
-const scripts = { tour, flood, ask, fail, limit, hostile, count };
+const scripts = { tour, compact, flood, ask, fail, limit, hostile, count };
 
 /** Plays the script the words name; a stop keeps what was written. */
 export async function play(run, words) {

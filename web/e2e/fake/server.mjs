@@ -35,6 +35,7 @@ const modelOf = (id, tour = false) => ({
   tool_mode: "native",
   temperature: null,
   context_tokens: null,
+  fallbacks: [],
   input_usd_per_million: null,
   output_usd_per_million: null,
 });

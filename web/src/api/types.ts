@@ -69,6 +69,8 @@ export interface ModelSettings {
   context_tokens: number | null;
   input_usd_per_million: number | null;
   output_usd_per_million: number | null;
+  /** The models to ask where its server fails, by their ids. */
+  fallbacks: string[];
 }
 
 export interface Model extends ModelSettings {

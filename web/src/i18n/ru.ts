@@ -232,7 +232,7 @@ export const ru: Dictionary = {
 
   "notice.resumed": "Сервер был перезапущен; работа продолжается с того же места.",
 
-  "compaction.summarised": "Прежние шаги сведены в краткое изложение: {before} → {after} токенов",
+  "compaction.summarised": "Прежние шаги сжаты: {before} → {after} токенов",
   "compaction.left": "Прежние шаги опущены: {before} → {after} токенов",
 
   "reasoning.running": "Размышляет…",
@@ -425,6 +425,9 @@ export const ru: Dictionary = {
   "models.context": "Контекст, токенов",
   "models.inputPrice": "Ввод, долларов за миллион токенов",
   "models.outputPrice": "Вывод, долларов за миллион токенов",
+  "models.fallbacks": "Какие модели спросить, если её сервер не отвечает",
+  "models.fallback": "Запасная модель {number}",
+  "models.noFallback": "никакую",
   "models.serverDefault": "как на сервере",
   "models.unknown": "неизвестно",
   "models.scripted": "по сценарию, ничего не требует",

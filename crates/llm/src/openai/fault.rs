@@ -174,6 +174,12 @@ pub(crate) fn from_status(
         404 | 405 => Fault::protocol(format!(
             "There is no OpenAI-compatible API at {shown}. Check the address; it often ends in /v1.{said}"
         )),
+        402 => no_credit(&said),
+        408 => Fault::new(
+            ProblemCode::ModelTimeout,
+            format!("The model server took too long and gave up (408). Try again.{said}"),
+        )
+        .soon(),
         429 => rate_limited(headers, upstream.as_ref(), &said),
         // llama-cpp-python answers a form it does not know as a fault of its own.
         500 if words.contains("response_format") => {
@@ -218,10 +224,15 @@ fn unauthorized(status: StatusCode, said: &str, target: &Target) -> Fault {
     Fault::new(ProblemCode::ModelUnauthorized, format!("{sentence}{said}"))
 }
 
+fn no_credit(said: &str) -> Fault {
+    let code = ProblemCode::ModelRateLimited;
+    Fault::new(code, format!("The account at the model server has no credit left.{said}"))
+}
+
 fn rate_limited(headers: &header::HeaderMap, upstream: Option<&UpstreamError>, said: &str) -> Fault {
     let code = ProblemCode::ModelRateLimited;
     if upstream.is_some_and(|error| error.kind.as_deref() == Some("insufficient_quota")) {
-        return Fault::new(code, format!("The account at the model server has no credit left.{said}"));
+        return no_credit(said);
     }
     let fault =
         Fault::new(code, format!("The model server asks to slow down. Wait a little and try again.{said}"));

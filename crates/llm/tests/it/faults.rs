@@ -21,6 +21,8 @@ async fn statuses() {
     check(words(404), ProblemCode::ModelNotFound, "no model “tiny”").await;
     check(words(400), ProblemCode::ModelRejected, "It says: the server's words").await;
     check(words(413), ProblemCode::ModelRejected, "413").await;
+    check(words(402), ProblemCode::ModelRateLimited, "no credit").await;
+    check(words(408), ProblemCode::ModelTimeout, "gave up (408)").await;
     let too_long = "This model's maximum context length is 4096 tokens.";
     check(Reply::error(400, too_long), ProblemCode::ModelContextFull, "too long for the model").await;
     // Not as a fault of the server that would be asked again.

@@ -38,7 +38,11 @@ pub(super) struct ChangeModel {
     input_usd_per_million: Option<Option<f64>>,
     #[serde(default, deserialize_with = "present")]
     output_usd_per_million: Option<Option<f64>>,
+    fallbacks: Option<Vec<String>>,
 }
+
+/// Most models that may be asked in the place of one.
+const MOST_FALLBACKS: usize = 5;
 
 impl ChangeModel {
     fn apply(self, to: ModelSettings) -> Result<ModelSettings, ApiError> {
@@ -48,6 +52,7 @@ impl ChangeModel {
             context_tokens: self.context_tokens.unwrap_or(to.context_tokens),
             input_usd_per_million: self.input_usd_per_million.unwrap_or(to.input_usd_per_million),
             output_usd_per_million: self.output_usd_per_million.unwrap_or(to.output_usd_per_million),
+            fallbacks: self.fallbacks.unwrap_or(to.fallbacks),
         };
         if new.temperature.is_some_and(|value| !(0.0..=2.0).contains(&value)) {
             return Err(ApiError::invalid("The temperature must be between 0 and 2."));
@@ -70,9 +75,29 @@ pub(super) async fn put(
     Json(change): Json<ChangeModel>,
 ) -> Result<Json<Model>, ApiError> {
     let now = app.models.catalogue().model(&id).map(|model| model.settings.clone());
+    check_fallbacks(&app, &id, change.fallbacks.as_deref().unwrap_or_default())?;
     // An unknown model is refused below.
     let settings = change.apply(now.unwrap_or_default())?;
     app.models.put_settings(&id, &settings).await.map(Json)
+}
+
+/// Whether these models can be asked in the place of `id`: each is there, none is named twice or is the model itself.
+fn check_fallbacks(app: &App, id: &str, fallbacks: &[String]) -> Result<(), ApiError> {
+    if fallbacks.len() > MOST_FALLBACKS {
+        let message = format!("At most {MOST_FALLBACKS} models may be asked in the place of one.");
+        return Err(ApiError::invalid(message));
+    }
+    let catalogue = app.models.catalogue();
+    for (at, fallback) in fallbacks.iter().enumerate() {
+        if fallback == id || fallbacks[..at].contains(fallback) {
+            return Err(ApiError::invalid("Name each fallback once, and not the model itself."));
+        }
+        if catalogue.model(fallback).is_none() {
+            let fallback: String = fallback.chars().take(100).collect();
+            return Err(ApiError::invalid(format!("There is no model “{fallback}” to ask instead.")));
+        }
+    }
+    Ok(())
 }
 
 #[derive(Debug, Deserialize)]

@@ -44,6 +44,8 @@ pub struct ModelSettings {
     pub input_usd_per_million: Option<f64>,
     /// US dollars for a million output tokens.
     pub output_usd_per_million: Option<f64>,
+    /// The models to ask where its server fails, by their ids.
+    pub fallbacks: Vec<String>,
 }
 
 /// A model as the API shows it.

@@ -8,6 +8,7 @@ mod chats;
 mod connection;
 mod connections;
 mod debug_chat;
+mod fallbacks;
 mod files;
 mod formats;
 mod handed_over;

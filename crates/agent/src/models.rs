@@ -1,0 +1,137 @@
+//! The models of a run: the one that was chosen, and those that are asked where its server fails.
+
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use domain::{Problem, ProblemCode, event::NoticeLevel};
+use llm::ChatModel;
+use tokio::time::Instant;
+
+use crate::{run::ModelSettings, step::CallFailed, turns::AgentContext};
+
+/// A server that failed is asked last for so long.
+const SPARED: Duration = Duration::from_secs(60);
+
+/// A model, and how to call it.
+#[derive(Debug, Clone)]
+pub struct CallableModel {
+    /// The model.
+    pub model: ChatModel,
+    /// How to call it.
+    pub settings: ModelSettings,
+}
+
+/// All models of a run; never empty.
+#[derive(Debug)]
+pub(crate) struct Models {
+    chosen: OneModel,
+    fallbacks: Vec<OneModel>,
+}
+
+#[derive(Debug)]
+pub(crate) struct OneModel {
+    callable: CallableModel,
+    failed: Mutex<Option<Instant>>,
+}
+
+impl OneModel {
+    fn new(callable: CallableModel) -> Self {
+        Self { callable, failed: Mutex::default() }
+    }
+
+    pub(crate) fn model(&self) -> &ChatModel {
+        &self.callable.model
+    }
+
+    pub(crate) fn settings(&self) -> &ModelSettings {
+        &self.callable.settings
+    }
+
+    fn is_spared(&self) -> bool {
+        let failed = *self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        failed.is_some_and(|failed| failed.elapsed() < SPARED)
+    }
+
+    fn note_failure(&self) {
+        *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+}
+
+impl Models {
+    pub(crate) fn new(chosen: CallableModel, fallbacks: Vec<CallableModel>) -> Self {
+        let fallbacks = fallbacks.into_iter().map(OneModel::new).collect();
+        Self { chosen: OneModel::new(chosen), fallbacks }
+    }
+
+    /// The one that was chosen.
+    pub(crate) fn chosen(&self) -> &OneModel {
+        &self.chosen
+    }
+
+    /// All in the order to ask them: those that failed a moment ago last.
+    fn in_order(&self) -> Vec<&OneModel> {
+        let mut all: Vec<&OneModel> = std::iter::once(&self.chosen).chain(&self.fallbacks).collect();
+        all.sort_by_key(|model| model.is_spared());
+        all
+    }
+}
+
+/// The models to ask for one answer, one after the other until one gives it.
+pub(crate) struct Tries<'a> {
+    agent: &'a AgentContext,
+    left: std::vec::IntoIter<&'a OneModel>,
+    now: &'a OneModel,
+}
+
+impl<'a> Tries<'a> {
+    pub(crate) fn of(agent: &'a AgentContext) -> Self {
+        let mut left = agent.run.models.in_order().into_iter();
+        let now = left.next().unwrap_or(agent.run.models.chosen());
+        Self { agent, left, now }
+    }
+
+    /// The model to ask now.
+    pub(crate) fn model(&self) -> &'a OneModel {
+        self.now
+    }
+
+    /// Turns to the next model and tells it, where there is one and it may do better.
+    ///
+    /// # Errors
+    /// Gives the failure back where nobody else is to be asked.
+    pub(crate) async fn next(&mut self, failed: CallFailed) -> Result<(), CallFailed> {
+        if failed.has_begun || !another_may_answer(failed.problem.code) {
+            return Err(failed);
+        }
+        self.now.note_failure();
+        let Some(next) = self.left.next() else { return Err(failed) };
+        let (before, after, why) = (self.now.model().name(), next.model().name(), &failed.problem.message);
+        let message = format!("{before} could not be asked, so {after} is asked instead. {why}");
+        self.agent.notice(NoticeLevel::Warning, message).await;
+        self.now = next;
+        Ok(())
+    }
+}
+
+/// Whether the failure is that of one server, and not of what was asked.
+fn another_may_answer(code: ProblemCode) -> bool {
+    matches!(
+        code,
+        ProblemCode::ModelUnreachable
+            | ProblemCode::ModelNotFound
+            | ProblemCode::ModelUnauthorized
+            | ProblemCode::ModelRateLimited
+            | ProblemCode::ModelFailed
+            | ProblemCode::ModelProtocol
+            | ProblemCode::ModelTimeout
+    )
+}
+
+impl CallFailed {
+    /// A failure before anything of the answer was shown.
+    pub(crate) fn before(problem: Problem) -> Self {
+        Self { problem, has_begun: false }
+    }
+}
