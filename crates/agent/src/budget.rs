@@ -1,7 +1,7 @@
 //! Limits of a run over all its agents, and what has been used of them.
 
 use std::{
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -32,6 +32,32 @@ pub struct Limits {
     pub context_share: f64,
     /// How long a tool may run, sub-agents and questions excepted.
     pub tool_time: Duration,
+}
+
+/// What an agent may use with its sub-agents, below what the run may. Nothing where the run's own limit holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct AgentLimits {
+    /// Model calls of the agent itself.
+    pub steps: Option<u32>,
+    /// Tokens of it and its sub-agents.
+    pub tokens: Option<u64>,
+    /// Millionths of a US dollar, of it and its sub-agents.
+    pub cost_micro_usd: Option<u64>,
+    /// Time from its start in which anything of the run does something.
+    pub time: Option<Duration>,
+}
+
+impl Limits {
+    /// The same, and no more than the agent may use with its sub-agents. How many steps it takes is its own matter.
+    pub(crate) fn within(self, agent: AgentLimits) -> Self {
+        let AgentLimits { steps: _, tokens, cost_micro_usd, time } = agent;
+        Self {
+            tokens: tokens.map_or(self.tokens, |tokens| self.tokens.min(tokens)),
+            cost_micro_usd: cost_micro_usd.map_or(self.cost_micro_usd, |cost| self.cost_micro_usd.min(cost)),
+            time: time.map_or(self.time, |time| self.time.min(time)),
+            ..self
+        }
+    }
 }
 
 /// As good as no limit on a time: ten years. A longer time overflows what timers can hold.
@@ -79,11 +105,13 @@ impl Prices {
     }
 }
 
-/// What the run has used so far.
+/// What the run has used so far, or an agent of it with limits of its own.
 #[derive(Debug)]
 pub(crate) struct Budget {
     limits: Limits,
     used: Mutex<Used>,
+    /// For an agent: that of whoever started it, and what the run's clock showed then.
+    above: Option<(Arc<Budget>, Duration)>,
 }
 
 /// The running totals.
@@ -99,9 +127,14 @@ pub(crate) struct Used {
 impl Used {
     /// Adds a model call.
     pub(crate) fn add(&mut self, usage: Usage, cost_micro_usd: Option<u64>) {
-        self.usage += usage;
-        self.steps = self.steps.saturating_add(1);
-        if let Some(cost) = cost_micro_usd {
+        self.add_all(&Self { usage, steps: 1, cost_micro_usd });
+    }
+
+    /// Adds what something else has used.
+    pub(crate) fn add_all(&mut self, other: &Self) {
+        self.usage += other.usage;
+        self.steps = self.steps.saturating_add(other.steps);
+        if let Some(cost) = other.cost_micro_usd {
             self.cost_micro_usd = Some(self.cost_micro_usd.unwrap_or(0).saturating_add(cost));
         }
     }
@@ -110,15 +143,42 @@ impl Used {
 impl Budget {
     /// `used` is what the run has used before.
     pub(crate) fn new(limits: Limits, used: Used) -> Self {
-        Self { limits, used: Mutex::new(used) }
+        Self { limits, used: Mutex::new(used), above: None }
     }
 
-    /// Books one call of a model with these prices and returns its cost where they are known.
+    /// One for an agent that began when the run's clock showed `began`.
+    pub(crate) fn of_agent(above: &Arc<Self>, agent: AgentLimits, began: Duration, used: Used) -> Self {
+        let limits = above.limits.within(agent);
+        Self { limits, used: Mutex::new(used), above: Some((Arc::clone(above), began)) }
+    }
+
+    /// Books one model call at its price, where that is known. Returns the cost.
     pub(crate) fn book(&self, usage: Usage, prices: Option<Prices>) -> Option<u64> {
         let cost = prices.map(|prices| prices.cost_micro_usd(usage));
-        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        used.add(usage, cost);
+        let mut budget = Some(self);
+        while let Some(Self { used, above, .. }) = budget {
+            used.lock().unwrap_or_else(PoisonError::into_inner).add(usage, cost);
+            budget = above.as_ref().map(|(above, _)| &**above);
+        }
         cost
+    }
+
+    /// What the run's clock shows when the time is up, and why it ends then.
+    pub(crate) fn end_of_time(&self) -> (Duration, Problem) {
+        let seconds = self.limits.time.as_secs();
+        let message = format!(
+            "The {} worked for {seconds} seconds, which is its limit. It ends with what it has.",
+            self.whose()
+        );
+        (self.began().saturating_add(self.limits.time), limit_reached(message))
+    }
+
+    fn began(&self) -> Duration {
+        self.above.as_ref().map_or(Duration::ZERO, |(_, began)| *began)
+    }
+
+    fn whose(&self) -> &'static str {
+        if self.above.is_some() { "agent" } else { "run" }
     }
 
     pub(crate) fn used(&self) -> Used {
@@ -127,21 +187,32 @@ impl Budget {
 
     /// Refuses once tokens, money or steps are spent.
     pub(crate) fn check(&self) -> Result<(), Problem> {
+        if let Some((above, _)) = &self.above {
+            above.check()?;
+        }
         match self.beyond(|limit| limit) {
-            Some(what) => Err(limit_reached(format!("The run {what}. It ends with what it has."))),
+            Some(what) => {
+                Err(limit_reached(format!("The {} {what}. It ends with what it has.", self.whose())))
+            }
             None => Ok(()),
         }
     }
 
     /// What is nearly spent, where anything is: then there is just enough left for an answer.
+    /// `time` is what the run's clock shows.
     pub(crate) fn nearly_spent(&self, time: Duration) -> Option<String> {
+        if let Some(what) = self.above.as_ref().and_then(|(above, _)| above.nearly_spent(time)) {
+            return Some(what);
+        }
         let limit = self.limits.time;
+        let time = time.saturating_sub(self.began());
         let what = if time >= limit.mul_f64(0.9) {
             Some(format!("worked for {} of the {} seconds it has", time.as_secs(), limit.as_secs()))
         } else {
             self.beyond(|limit| limit.saturating_sub((limit / 10).max(1)))
         };
-        what.map(|what| format!("The run {what}. It ends with the answer it has."))
+        let whose = self.whose();
+        what.map(|what| format!("The {whose} {what}. It ends with the answer it has."))
     }
 
     /// What has reached its share of the limit, in words.
@@ -183,10 +254,10 @@ mod tests {
         let free = Budget::new(Limits::default(), Used::default());
         assert_eq!(free.book(usage(1_000, 1_000), None), None);
         assert_eq!(free.used().cost_micro_usd, None);
-        let prices = Some(Prices { input_usd_per_million: 2.5, output_usd_per_million: 10.0 });
+        let prices = Prices { input_usd_per_million: 2.5, output_usd_per_million: 10.0 };
         let paid = Budget::new(Limits::default(), Used::default());
-        assert_eq!(paid.book(usage(1_000, 100), prices), Some(3_500));
-        assert_eq!(paid.book(usage(0, 100), prices), Some(1_000));
+        assert_eq!(paid.book(usage(1_000, 100), Some(prices)), Some(3_500));
+        assert_eq!(paid.book(usage(0, 100), Some(prices)), Some(1_000));
         assert_eq!(paid.used().cost_micro_usd, Some(4_500));
     }
 
@@ -198,7 +269,8 @@ mod tests {
         tokens.book(usage(90, 10), None);
         assert!(tokens.check().unwrap_err().message.contains("100 tokens"));
         let money = Budget::new(limits, Used::default());
-        money.book(usage(3, 0), Some(Prices { input_usd_per_million: 1e3, output_usd_per_million: 0.0 }));
+        let prices = Prices { input_usd_per_million: 1e3, output_usd_per_million: 0.0 };
+        money.book(usage(3, 0), Some(prices));
         assert!(money.check().unwrap_err().message.contains("$0.0030 and its limit is $0.0020"));
     }
 
@@ -209,5 +281,30 @@ mod tests {
         budget.book(usage(u64::MAX, u64::MAX), prices);
         budget.book(usage(u64::MAX, u64::MAX), prices);
         assert!(budget.check().is_err());
+    }
+
+    #[test]
+    fn an_agent_with_limits_of_its_own_counts_for_itself_and_for_the_run() {
+        let run = Arc::new(Budget::new(Limits { tokens: 1_000, ..Limits::default() }, Used::default()));
+        run.book(usage(500, 0), None);
+        let own =
+            AgentLimits { tokens: Some(100), time: Some(Duration::from_secs(60)), ..Default::default() };
+        let agent = Budget::of_agent(&run, own, Duration::from_secs(30), Used::default());
+        agent.book(usage(99, 0), None);
+        assert_eq!((agent.check(), run.used().usage.total_tokens()), (Ok(()), 599));
+        assert!(agent.nearly_spent(Duration::ZERO).unwrap().contains("The agent used 99 tokens"));
+        assert_eq!(agent.end_of_time().0, Duration::from_secs(90));
+        agent.book(usage(1, 0), None);
+        assert!(agent.check().unwrap_err().message.contains("The agent used 100 tokens"));
+        assert_eq!(run.check(), Ok(()));
+        run.book(usage(400, 0), None);
+        assert!(agent.check().unwrap_err().message.contains("The run used 1000 tokens"));
+    }
+
+    #[test]
+    fn an_agent_never_has_more_than_the_run() {
+        let run = Limits { tokens: 10, ..Limits::default() };
+        let agent = AgentLimits { tokens: Some(20), ..AgentLimits::default() };
+        assert_eq!(run.within(agent).tokens, 10);
     }
 }

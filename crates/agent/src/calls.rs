@@ -137,7 +137,7 @@ fn message_for_model(call: &RequestedCall, result: String, error: bool, limit_by
 
 /// How much the model reads of each of `count` results: all of them together have a third of its window.
 fn model_result_bytes(agent: &AgentContext, count: usize) -> usize {
-    let window = agent.run.models.chosen().settings().context_tokens;
+    let window = agent.models.chosen().settings().context_tokens;
     let window_bytes = window.map_or(u64::MAX, |tokens| tokens.saturating_mul(4));
     let share = usize::try_from(window_bytes / 3).unwrap_or(usize::MAX) / count.max(1);
     share.clamp(LEAST_RESULT_BYTES, MODEL_RESULT_BYTES)

@@ -105,7 +105,7 @@ struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     fn new(agent: &'a AgentContext, plan: &'a Plan, messages: &'a [Message]) -> Self {
-        let model = agent.run.models.chosen().model().name().to_owned();
+        let model = agent.models.chosen().model().name().to_owned();
         Self { agent, plan, messages, usage: Usage::default(), cost_micro_usd: None, model }
     }
 

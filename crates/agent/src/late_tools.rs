@@ -27,14 +27,14 @@ impl LateTools {
         Self(Box::pin(found))
     }
 
-    /// Waits for the tools and gives them to the agents that may do any work; tells the log what is missing.
+    /// Waits for the tools and gives them to the agents that may use them; tells the log what is missing.
     pub(crate) async fn join(self, agents: &mut Agents, emitter: &Emitter) {
         let FoundTools { tools, needs_approval, missing } = self.0.await;
         for message in missing {
             emitter.emit(EventBody::Notice { level: NoticeLevel::Warning, message }).await;
         }
         *agents = agents.with_tools(&tools);
-        for agent in agents.that_do_anything() {
+        for agent in agents.all_mut() {
             for name in &needs_approval {
                 agent.tools = agent.tools.clone().with_approval(name);
             }

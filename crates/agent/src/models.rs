@@ -1,4 +1,4 @@
-//! The models of a run: the one that was chosen, and those that are asked where its server fails.
+//! The models of an agent: the one that was chosen, and those that are asked where its server fails.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -23,9 +23,9 @@ pub struct CallableModel {
     pub settings: ModelSettings,
 }
 
-/// All models of a run; never empty.
+/// The models of an agent; never empty.
 #[derive(Debug)]
-pub(crate) struct Models {
+pub struct Models {
     chosen: OneModel,
     fallbacks: Vec<OneModel>,
 }
@@ -60,7 +60,9 @@ impl OneModel {
 }
 
 impl Models {
-    pub(crate) fn new(chosen: CallableModel, fallbacks: Vec<CallableModel>) -> Self {
+    /// The chosen model, and in their order those that are asked where its server fails.
+    #[must_use]
+    pub fn new(chosen: CallableModel, fallbacks: Vec<CallableModel>) -> Self {
         let fallbacks = fallbacks.into_iter().map(OneModel::new).collect();
         Self { chosen: OneModel::new(chosen), fallbacks }
     }
@@ -87,8 +89,8 @@ pub(crate) struct Tries<'a> {
 
 impl<'a> Tries<'a> {
     pub(crate) fn of(agent: &'a AgentContext) -> Self {
-        let mut left = agent.run.models.in_order().into_iter();
-        let now = left.next().unwrap_or(agent.run.models.chosen());
+        let mut left = agent.models.in_order().into_iter();
+        let now = left.next().unwrap_or(agent.models.chosen());
         Self { agent, left, now }
     }
 

@@ -42,6 +42,9 @@ struct PastAgent {
     items: usize,
     sub_agents: usize,
     end: Option<(Outcome, String)>,
+    /// What the run's clock showed when it was started.
+    began: Option<Duration>,
+    used: Used,
 }
 
 /// One model call.
@@ -125,6 +128,7 @@ impl Past {
             EventBody::ModelCalled { usage, cost_micro_usd, .. } => {
                 self.restarts = 0;
                 self.used.add(*usage, *cost_micro_usd);
+                self.agent(agent).used.add(*usage, *cost_micro_usd);
                 self.end_step(agent, usage.input_tokens);
             }
             EventBody::StepStarted { step, last } => {
@@ -134,6 +138,7 @@ impl Past {
             EventBody::ContextCompacted { summary, kept_messages, usage, cost_micro_usd, .. } => {
                 self.restarts = 0;
                 self.used.add(*usage, *cost_micro_usd);
+                self.agent(agent).used.add(*usage, *cost_micro_usd);
                 let done = PastCompaction { kept_messages: *kept_messages, summary: summary.clone() };
                 if let Some(step) = self.agent(agent).steps.last_mut() {
                     step.compactions.push(done);
@@ -158,6 +163,7 @@ impl Past {
             }
             EventBody::AgentStarted { call, .. } => {
                 self.call(call).sub_agent = Some(agent.clone());
+                self.agent(agent).began = Some(self.time());
                 if let Some(parent) = agent.parent() {
                     let number = trailing_number(agent.id().unwrap_or_default());
                     let parent = self.agent(&parent);
@@ -244,6 +250,20 @@ impl Past {
 
     pub(crate) fn used(&self) -> Used {
         self.used
+    }
+
+    /// What the agent has used with its sub-agents.
+    pub(crate) fn used_under(&self, agent: &AgentPath) -> Used {
+        let mut all = Used::default();
+        for (_, PastAgent { used, .. }) in self.agents.iter().filter(|(path, _)| path.is_under(agent)) {
+            all.add_all(used);
+        }
+        all
+    }
+
+    /// What the run's clock showed when the agent was started, where it was.
+    pub(crate) fn began(&self, agent: &AgentPath) -> Option<Duration> {
+        self.agents.get(agent)?.began
     }
 
     /// Whether the log has begun.

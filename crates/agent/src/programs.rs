@@ -76,7 +76,7 @@ impl Programs {
         self.0.sandbox.programs()
     }
 
-    /// Gives the tools that run programs to the main agent and to sub-agents that may do anything.
+    /// Gives the tools that run programs to the agents that may use them.
     ///
     /// # Errors
     /// Where a tool's schema is not valid, which a test rules out.

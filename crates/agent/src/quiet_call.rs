@@ -82,6 +82,6 @@ async fn call_one(
     let estimated =
         Usage { input_tokens: estimate_request(messages, &[]), output_tokens: (text.len() / 4) as u64 };
     let usage = counted.unwrap_or(estimated);
-    let cost_micro_usd = agent.run.budget.book(usage, model.settings().prices);
+    let cost_micro_usd = agent.budget.book(usage, model.settings().prices);
     Ok(QuietAnswer { text, usage, cost_micro_usd, model: model.model().name().to_owned() })
 }

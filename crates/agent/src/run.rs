@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     Agents, AnswerForm, Asks, CallableModel, Consents, Emitter, LateTools, Limits, Past, Prices, Workspace,
-    budget::{Budget, limit_reached},
+    budget::Budget,
     models::Models,
     turns::{AgentContext, Stop, take_turns},
     work_time::WorkTime,
@@ -49,11 +49,11 @@ pub struct RunRequest {
     pub message: Option<MessageId>,
     /// The main agent and those it may hand work to.
     pub agents: Agents,
-    /// Tools that others offer, for the main agent and the general one.
+    /// Tools that others offer, for the agents that may use them.
     pub late_tools: Option<LateTools>,
     /// Tools that the caller brings and runs itself: a call of one ends the run as handed over.
     pub client_tools: Vec<ToolSpec>,
-    /// The model all of them use.
+    /// The model of all those that have none of their own.
     pub model: ChatModel,
     /// How to call it.
     pub settings: ModelSettings,
@@ -79,11 +79,12 @@ pub struct RunRequest {
 #[derive(Debug)]
 pub(crate) struct RunContext {
     pub(crate) agents: Agents,
-    pub(crate) models: Models,
+    /// The main agent's.
+    pub(crate) models: Arc<Models>,
     pub(crate) wishes: CallWishes,
     pub(crate) workspace: Workspace,
     pub(crate) limits: Limits,
-    pub(crate) budget: Budget,
+    pub(crate) budget: Arc<Budget>,
     pub(crate) work_time: WorkTime,
     pub(crate) consents: Consents,
     pub(crate) asks: Asks,
@@ -109,6 +110,7 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
     let RunRequest { chat, message, mut agents, late_tools, client_tools, model, .. } = request;
     let RunRequest { settings, fallbacks, wishes, history, workspace, limits, consents, mut past, .. } =
         request;
+    let limits = limits.within(agents.main.limits);
     let outlives_server = request.outlives_server;
     if past.has_begun() {
         let (events, open) = past.go_on();
@@ -126,8 +128,8 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
     if !client_tools.is_empty() {
         agents.main.tools = agents.main.tools.with_client_tools(&client_tools);
     }
-    let budget = Budget::new(limits, past.used());
-    let models = Models::new(CallableModel { model, settings }, fallbacks);
+    let budget = Arc::new(Budget::new(limits, past.used()));
+    let models = Arc::new(Models::new(CallableModel { model, settings }, fallbacks));
     let work_time = WorkTime::new(past.time());
     let context = Arc::new(RunContext {
         agents,
@@ -154,7 +156,7 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
             }
             interrupted()
         }
-        () = context.work_time.reaches(limits.time) => time_is_up(limits),
+        () = context.work_time.reaches(limits.time) => time_is_up(&context.budget),
         result = work => match result {
             Ok(result) => end_of(result),
             Err(_) => fault(),
@@ -172,11 +174,8 @@ fn end_of(result: Result<String, Stop>) -> End {
     }
 }
 
-fn time_is_up(limits: Limits) -> End {
-    let seconds = limits.time.as_secs();
-    let message =
-        format!("The run worked for {seconds} seconds, which is its limit. It ends with what it has.");
-    End(Outcome::Limited, Some(limit_reached(message)))
+fn time_is_up(budget: &Budget) -> End {
+    End(Outcome::Limited, Some(budget.end_of_time().1))
 }
 
 fn interrupted() -> End {

@@ -242,7 +242,7 @@ impl<'a> Step<'a> {
 
     async fn finish(&mut self, reason: FinishReason, usage: Usage) -> Answer {
         self.close(self.answer.calls.is_empty()).await;
-        let cost_micro_usd = self.agent.run.budget.book(usage, self.model.settings().prices);
+        let cost_micro_usd = self.agent.budget.book(usage, self.model.settings().prices);
         self.agent
             .emitter
             .emit(EventBody::ModelCalled {

@@ -36,8 +36,15 @@ pub(crate) fn run_sub_agent(
         let child = Arc::new(context.agent.child(path, spec));
         let emitter = child.emitter.clone();
         let history = vec![Message::text(Role::User, task)];
-        let work = AssertUnwindSafe(take_turns(child, history)).catch_unwind();
-        match work.await {
+        let work = AssertUnwindSafe(take_turns(Arc::clone(&child), history)).catch_unwind();
+        let (end_of_time, problem) = child.budget.end_of_time();
+        let ended = tokio::select! {
+            () = child.run.work_time.reaches(end_of_time), if child.has_own_time() => {
+                Ok(Err(Stop::Limited { problem, text: String::new() }))
+            }
+            ended = work => ended,
+        };
+        match ended {
             Ok(Ok(answer)) => {
                 emitter
                     .emit(EventBody::AgentFinished { outcome: Outcome::Completed, result: answer.clone() })
@@ -78,12 +85,26 @@ fn sub_agent_failed(reason: &str) -> ToolFailure {
     ToolFailure(format!("The sub-agent failed. {reason}"))
 }
 
+/// Tells the caller that it cannot have this agent. One that was started before the server was stopped, and has gone
+/// since, is ended.
+pub(crate) async fn no_sub_agent(context: &ToolContext, why: ToolFailure) -> Result<String, ToolFailure> {
+    let past = &context.agent.run.past;
+    let Some(path) = past.of_call(&context.call).and_then(|past| past.sub_agent.clone()) else {
+        return Err(why);
+    };
+    match past.end_of(&path) {
+        Some(end) => ended_before(end),
+        None => failed(&context.agent.emitter.for_agent(path), why.0).await,
+    }
+}
+
 impl AgentContext {
     /// The agent to hand work of this type to.
     pub(crate) fn sub_agent(&self, subagent_type: &str) -> Result<AgentSpec, ToolFailure> {
-        let agents = &self.run.agents.sub_agents;
-        agents.iter().find(|spec| spec.name == subagent_type).cloned().ok_or_else(|| {
-            let names: Vec<&str> = agents.iter().map(|spec| spec.name.as_str()).collect();
+        let mut agents = self.run.agents.sub_agents_of(&self.spec);
+        agents.find(|spec| spec.name == subagent_type).cloned().ok_or_else(|| {
+            let agents = self.run.agents.sub_agents_of(&self.spec);
+            let names: Vec<&str> = agents.map(|spec| spec.name.as_str()).collect();
             ToolFailure(format!("There is no sub-agent {subagent_type}. There are: {}.", names.join(", ")))
         })
     }

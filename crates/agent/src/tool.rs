@@ -12,14 +12,14 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::{Workspace, answer_form::validator, turns::AgentContext, workspace::FileProblem};
+use crate::{ToolChoice, Workspace, answer_form::validator, turns::AgentContext, workspace::FileProblem};
 
 /// Something an agent can do.
 pub struct Tool {
     spec: ToolSpec,
-    schema: jsonschema::Validator,
+    schema: Arc<jsonschema::Validator>,
     kind: ToolKind,
-    function: Box<Function>,
+    function: Arc<Function>,
 }
 
 type Function = dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<String, ToolFailure>> + Send + Sync;
@@ -125,7 +125,7 @@ impl Tool {
             }
         };
         let spec = ToolSpec { name: name.to_owned(), description: description.to_owned(), parameters };
-        Ok(Self { spec, schema, kind, function: Box::new(function) })
+        Ok(Self { spec, schema: Arc::new(schema), kind, function: Arc::new(function) })
     }
 
     /// A tool whose schema comes from outside. The schema may be hostile: nothing that it refers to elsewhere is
@@ -152,7 +152,17 @@ impl Tool {
             .map_err(|error| ToolFailure(format!("The schema cannot be used: {error}")))?;
         let function =
             move |arguments, context| -> BoxFuture<'static, _> { Box::pin(call(arguments, context)) };
-        Ok(Self { spec, schema, kind, function: Box::new(function) })
+        Ok(Self { spec, schema: Arc::new(schema), kind, function: Arc::new(function) })
+    }
+
+    /// The same tool; of its argument `field` the model is told that it is one of `values`, and `description` of the
+    /// tool. Which values there are then, the tool itself has to know.
+    pub(crate) fn told(&self, description: String, field: &str, values: &[&str]) -> Self {
+        let mut spec = ToolSpec { description, ..self.spec.clone() };
+        if let Some(field) = spec.parameters.pointer_mut(&format!("/properties/{field}")) {
+            field["enum"] = values.into();
+        }
+        Self { spec, schema: Arc::clone(&self.schema), kind: self.kind, function: Arc::clone(&self.function) }
     }
 
     /// The tool's name.
@@ -233,11 +243,20 @@ impl Toolbox {
         Self { needs_approval: self.needs_approval.clone(), ..Self::new(kept) }
     }
 
-    /// Only the tools whose names are listed.
+    /// Only the tools of this choice.
     #[must_use]
-    pub fn only(&self, names: &[&str]) -> Self {
-        let kept = self.tools.iter().filter(|tool| names.contains(&tool.name())).cloned().collect();
+    pub fn chosen(&self, choice: &ToolChoice) -> Self {
+        let kept = self.tools.iter().filter(|tool| choice.allows(tool.name())).cloned().collect();
         Self { needs_approval: self.needs_approval.clone(), ..Self::new(kept) }
+    }
+
+    /// The same tools; this one in the place of that of its name.
+    #[must_use]
+    pub(crate) fn with_replaced(&self, new: Tool) -> Self {
+        let new = Arc::new(new);
+        let replace = |tool: &Arc<Tool>| Arc::clone(if tool.name() == new.name() { &new } else { tool });
+        let tools = self.tools.iter().map(replace).collect();
+        Self { needs_approval: self.needs_approval.clone(), ..Self::new(tools) }
     }
 
     /// The same tools and these; one whose name is taken is left out.

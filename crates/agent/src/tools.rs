@@ -11,7 +11,8 @@ mod move_file;
 pub(crate) mod python;
 mod read_file;
 pub(crate) mod shell;
-mod task;
+pub(crate) mod skill;
+pub(crate) mod task;
 mod write_file;
 mod write_todos;
 

@@ -13,9 +13,9 @@ use domain::{
 };
 
 use crate::{
-    AgentSpec, AnswerForm, Emitter, Past,
+    AgentLimits, AgentSpec, AnswerForm, Emitter, Models, Past,
     answer_form::write_in_form,
-    budget::limit_reached,
+    budget::{Budget, limit_reached},
     calls::run_calls,
     compaction::{do_again, make_room},
     context::{Gauge, estimate_request},
@@ -29,6 +29,10 @@ pub(crate) struct AgentContext {
     pub(crate) run: Arc<RunContext>,
     pub(crate) emitter: Emitter,
     pub(crate) spec: AgentSpec,
+    /// Its own, or that of whoever started it.
+    pub(crate) models: Arc<Models>,
+    /// Its own where it has limits of its own, or that of whoever started it.
+    pub(crate) budget: Arc<Budget>,
     counters: Counters,
 }
 
@@ -61,13 +65,23 @@ impl AgentContext {
     pub(crate) fn main(run: Arc<RunContext>, emitter: Emitter) -> Self {
         let spec = run.agents.main.clone();
         let counters = Counters::after(&run.past, emitter.agent());
-        Self { run, emitter, spec, counters }
+        let (models, budget) = (Arc::clone(&run.models), Arc::clone(&run.budget));
+        Self { run, emitter, spec, models, budget, counters }
     }
 
     pub(crate) fn child(&self, path: AgentPath, spec: AgentSpec) -> Self {
-        let counters = Counters::after(&self.run.past, &path);
-        let emitter = self.emitter.for_agent(path);
-        Self { run: Arc::clone(&self.run), emitter, spec, counters }
+        let past = &self.run.past;
+        let counters = Counters::after(past, &path);
+        let models = spec.models.as_ref().unwrap_or(&self.models);
+        let budget = if spec.limits == AgentLimits::default() {
+            Arc::clone(&self.budget)
+        } else {
+            let began = past.began(&path).unwrap_or_else(|| self.run.work_time.spent());
+            Arc::new(Budget::of_agent(&self.budget, spec.limits, began, past.used_under(&path)))
+        };
+        let (run, emitter, models) =
+            (Arc::clone(&self.run), self.emitter.for_agent(path), Arc::clone(models));
+        Self { run, emitter, spec, models, budget, counters }
     }
 
     /// The path for the next sub-agent.
@@ -92,6 +106,17 @@ impl AgentContext {
         } else {
             self.spec.tools.without(&["task"])
         }
+    }
+
+    /// The most model calls it makes.
+    fn steps(&self) -> u32 {
+        let limit = self.run.limits.steps;
+        self.spec.limits.steps.map_or(limit, |own| own.min(limit))
+    }
+
+    /// Whether its time may be up before that of whoever started it.
+    pub(crate) fn has_own_time(&self) -> bool {
+        self.spec.limits.time.is_some() && !self.emitter.agent().is_main()
     }
 
     /// The JSON its answer has to be. The form is the caller's, and only the main agent answers the caller.
@@ -128,9 +153,9 @@ impl AgentContext {
 pub(crate) async fn take_turns(agent: Arc<AgentContext>, history: Vec<Message>) -> Result<String, Stop> {
     let tools = agent.tools();
     let mut messages = with_instructions(&agent.instructions(), history);
-    let limits = &agent.run.limits;
-    let mut gauge = Gauge::new(agent.run.models.chosen().settings(), limits.context_share, tools.specs());
-    for step in 1..=limits.steps {
+    let share = agent.run.limits.context_share;
+    let mut gauge = Gauge::new(agent.models.chosen().settings(), share, tools.specs());
+    for step in 1..=agent.steps() {
         let past = agent.run.past.answer(agent.emitter.agent(), step);
         let last = match &past {
             Some((_, last)) => last.clone().or_else(|| last_of_steps(&agent, step)),
@@ -171,7 +196,7 @@ async fn begin_step(agent: &AgentContext, step: u32) -> Result<Option<String>, S
     check_budget(agent).await?;
     let last = last_of_steps(agent, step).or_else(|| {
         let spent = agent.run.work_time.spent();
-        (step > 1).then(|| agent.run.budget.nearly_spent(spent)).flatten()
+        (step > 1).then(|| agent.budget.nearly_spent(spent)).flatten()
     });
     agent.emitter.emit(EventBody::StepStarted { step, last: last.clone() }).await;
     agent.status("Thinking…").await;
@@ -180,7 +205,7 @@ async fn begin_step(agent: &AgentContext, step: u32) -> Result<Option<String>, S
 
 /// Why this step is the agent's last by its number, where it is.
 fn last_of_steps(agent: &AgentContext, step: u32) -> Option<String> {
-    (step > 1 && step == agent.run.limits.steps).then(|| out_of_steps(agent))
+    (step > 1 && step == agent.steps()).then(|| out_of_steps(agent))
 }
 
 /// Asks the model, after making room in its context where there is little, and again where its server says that there
@@ -259,7 +284,7 @@ fn check_length(agent: &AgentContext, answer: &Answer) -> Result<(), Stop> {
 }
 
 pub(crate) async fn check_budget(agent: &AgentContext) -> Result<(), Stop> {
-    match agent.run.budget.check() {
+    match agent.budget.check() {
         Ok(()) => Ok(()),
         Err(problem) => {
             agent.notice(NoticeLevel::Warning, problem.message.clone()).await;
@@ -269,7 +294,7 @@ pub(crate) async fn check_budget(agent: &AgentContext) -> Result<(), Stop> {
 }
 
 fn out_of_steps(agent: &AgentContext) -> String {
-    let steps = agent.run.limits.steps;
+    let steps = agent.steps();
     format!("The agent took {steps} steps, which is its limit. It ends with what it has.")
 }
 

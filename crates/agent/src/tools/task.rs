@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    Tool, ToolFailure,
-    subagent::run_sub_agent,
+    AgentSpec, Tool, ToolFailure,
+    subagent::{no_sub_agent, run_sub_agent},
     tool::{ToolContext, ToolKind},
 };
 
@@ -17,26 +17,35 @@ struct Arguments {
     /// The whole task: the sub-agent knows nothing but this text and the files. Begin with a line that names it.
     #[schemars(length(min = 1, max = 20000))]
     description: String,
-    /// `general` for any work, `explore` to read and search the files.
+    /// The type of sub-agent.
     #[schemars(length(min = 1, max = 64))]
     subagent_type: String,
 }
 
 pub(super) fn tool() -> Result<Tool, ToolFailure> {
-    Tool::new(
-        "task",
-        "Gives a piece of work to a sub-agent with its own context and returns its answer. Call it several \
-         times in one answer to have pieces done at the same time. Types: general (all tools), explore (reads \
-         and searches files).",
-        ToolKind::WAITING,
-        task,
-    )
+    Tool::new(NAME, DESCRIPTION, ToolKind::WAITING, task)
+}
+
+/// What models call it.
+pub(crate) const NAME: &str = "task";
+
+const DESCRIPTION: &str = "Gives a piece of work to a sub-agent with its own context and returns its answer. Call it \
+    several times in one answer to have pieces done at the same time.";
+
+/// The tool as it is told to an agent that has these sub-agents.
+pub(crate) fn with_types(tool: &Tool, sub_agents: &[&AgentSpec]) -> Tool {
+    let types: Vec<String> =
+        sub_agents.iter().map(|agent| format!("{} ({})", agent.name, agent.description)).collect();
+    let names: Vec<&str> = sub_agents.iter().map(|agent| agent.name.as_str()).collect();
+    tool.told(format!("{DESCRIPTION} Types: {}.", types.join(", ")), "subagent_type", &names)
 }
 
 async fn task(arguments: Arguments, context: ToolContext) -> Result<String, ToolFailure> {
-    let spec = context.agent.sub_agent(&arguments.subagent_type)?;
     let name = name_of(&arguments.description);
-    run_sub_agent(context, spec, name, arguments.description).await
+    match context.agent.sub_agent(&arguments.subagent_type) {
+        Ok(spec) => run_sub_agent(context, spec, name, arguments.description).await,
+        Err(why) => no_sub_agent(&context, why).await,
+    }
 }
 
 /// The first line, cut at a word.

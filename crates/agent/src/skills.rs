@@ -1,0 +1,279 @@
+//! Skills: folders with instructions that an agent loads when it needs them, in the form of Agent Skills: a `SKILL.md`
+//! that begins with a name and a description, and files beside it.
+
+mod front_matter;
+
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use crate::{
+    Agents, ToolFailure,
+    tools::skill,
+    workspace::{BYTES_LIMIT, as_text},
+};
+use front_matter::FrontMatter;
+
+/// The file with the instructions.
+pub(crate) const INSTRUCTIONS: &str = "SKILL.md";
+/// Most skills; what comes after them in the order of their names is left out.
+const SKILLS_LIMIT: usize = 50;
+/// Most files of one skill, and how deep its folders go.
+const FILES_LIMIT: usize = 200;
+const DEPTH_LIMIT: usize = 5;
+/// Longest text of a skill that is read, bytes: it goes into the model's context.
+pub(crate) const TEXT_LIMIT_BYTES: u64 = 60_000;
+const NAME_LIMIT_BYTES: usize = 64;
+const DESCRIPTION_LIMIT_CHARS: usize = 1024;
+
+/// One skill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skill {
+    /// That of its folder.
+    pub name: String,
+    /// What it is for and when to use it.
+    pub description: String,
+    /// The files beside its instructions, by path from its folder with `/`, and their sizes in bytes.
+    pub files: BTreeMap<String, u64>,
+    folder: PathBuf,
+}
+
+/// What a folder of skills holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Skills {
+    /// By name.
+    pub skills: Vec<Arc<Skill>>,
+    /// Folders that are no skills: their names, and why in a sentence.
+    pub problems: Vec<(String, String)>,
+}
+
+impl Skills {
+    /// Reads a folder from the disk; blocks. One that is not there holds none.
+    #[must_use]
+    pub fn read(folder: &Path) -> Self {
+        let mut all = Self::default();
+        let entries = match fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return all,
+            Err(error) => {
+                let problem = (folder.display().to_string(), format!("It cannot be read: {error}."));
+                return Self { problems: vec![problem], ..all };
+            }
+        };
+        let mut names: Vec<String> = entries
+            .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
+            .filter(|name| !name.starts_with('.'))
+            .collect();
+        names.sort();
+        for name in names {
+            // Files that lie beside the skills, such as a README, are nobody's mistake.
+            if fs::symlink_metadata(folder.join(&name)).is_ok_and(|entry| entry.is_file()) {
+                continue;
+            }
+            match Skill::read(&folder.join(&name), &name) {
+                Ok(_) if all.skills.len() == SKILLS_LIMIT => {
+                    all.problems.push((name, format!("There are {SKILLS_LIMIT} others, which is the most.")));
+                }
+                Ok(skill) => all.skills.push(Arc::new(skill)),
+                Err(why) => all.problems.push((name, why)),
+            }
+        }
+        all
+    }
+}
+
+impl Skill {
+    fn read(folder: &Path, name: &str) -> Result<Self, String> {
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        if name.len() > NAME_LIMIT_BYTES || !name.chars().all(plain) {
+            return Err(format!(
+                "The folder's name must be 1 to {NAME_LIMIT_BYTES} small letters, digits and “-”."
+            ));
+        }
+        let is_folder = fs::symlink_metadata(folder).is_ok_and(|entry| entry.is_dir());
+        if !is_folder {
+            return Err("It is a link or something else that is no folder.".to_owned());
+        }
+        let mut skill = Self {
+            name: name.to_owned(),
+            description: String::new(),
+            files: BTreeMap::new(),
+            folder: folder.to_owned(),
+        };
+        let text = skill.text_of(INSTRUCTIONS)?;
+        let FrontMatter { name: written, description, .. } = FrontMatter::parse(&text)?;
+        if written != name {
+            return Err(format!("Its {INSTRUCTIONS} says the name “{written}”, but its folder is “{name}”."));
+        }
+        let characters = description.chars().count();
+        if characters == 0 || characters > DESCRIPTION_LIMIT_CHARS {
+            return Err(format!("Its description must have 1 to {DESCRIPTION_LIMIT_CHARS} characters."));
+        }
+        skill.description = description;
+        list(folder, "", 0, &mut skill.files).map_err(|error| format!("It cannot be read: {error}."))?;
+        skill.files.remove(INSTRUCTIONS);
+        Ok(skill)
+    }
+
+    /// What it tells the agent to do; blocks.
+    pub(crate) fn instructions(&self) -> Result<String, String> {
+        let text = self.text_of(INSTRUCTIONS)?;
+        Ok(FrontMatter::parse(&text)?.body.trim().to_owned())
+    }
+
+    /// The text of one of its files; blocks.
+    pub(crate) fn text_of(&self, file: &str) -> Result<String, String> {
+        let bytes = self.bytes_of(file, TEXT_LIMIT_BYTES)?;
+        let text = as_text(&bytes).ok_or_else(|| format!("{file} is not text."))?;
+        Ok(text.to_owned())
+    }
+
+    /// What one of its files holds, for a copy; blocks.
+    pub(crate) fn content_of(&self, file: &str) -> Result<Vec<u8>, String> {
+        self.bytes_of(file, BYTES_LIMIT as u64)
+    }
+
+    fn bytes_of(&self, file: &str, limit_bytes: u64) -> Result<Vec<u8>, String> {
+        // Only what was listed is read, so no path leads out of the folder.
+        if file != INSTRUCTIONS && !self.files.contains_key(file) {
+            let names: Vec<&str> = self.files.keys().map(String::as_str).collect();
+            return Err(match names.as_slice() {
+                [] => format!("The skill {} has no other files.", self.name),
+                names => format!("The skill {} has no file {file}. It has: {}.", self.name, names.join(", ")),
+            });
+        }
+        let path = self.folder.join(file);
+        let cannot = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound => format!("There is no {file}."),
+            _ => format!("{file} cannot be read: {error}."),
+        };
+        let entry = fs::symlink_metadata(&path).map_err(cannot)?;
+        if !entry.is_file() {
+            return Err(format!("{file} is a link or something else that is no file."));
+        }
+        // A folder on the way may have become a link since it was listed.
+        let (whole, folder) =
+            (path.canonicalize().map_err(cannot)?, self.folder.canonicalize().map_err(cannot)?);
+        if !whole.starts_with(&folder) {
+            return Err(format!("{file} lies outside of the skill."));
+        }
+        if entry.len() > limit_bytes {
+            return Err(format!("{file} has {} bytes, and {limit_bytes} is the most.", entry.len()));
+        }
+        fs::read(&whole).map_err(cannot)
+    }
+}
+
+/// Gathers the files under `folder`. Links are not followed, and hidden files are left out.
+fn list(folder: &Path, prefix: &str, depth: usize, files: &mut BTreeMap<String, u64>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let (name, kind) = (entry.file_name(), entry.file_type()?);
+        let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) else { continue };
+        let path = format!("{prefix}{name}");
+        if kind.is_dir() && depth < DEPTH_LIMIT {
+            list(&entry.path(), &format!("{path}/"), depth + 1, files)?;
+        } else if kind.is_file() && files.len() <= FILES_LIMIT {
+            files.insert(path, entry.metadata()?.len());
+        }
+    }
+    Ok(())
+}
+
+impl Agents {
+    /// The same agents; those that may use them know of these skills and have the tool to load them.
+    ///
+    /// # Errors
+    /// Where the tool's schema is not valid, which a test rules out.
+    pub fn with_skills(&self, skills: &Skills) -> Result<Self, ToolFailure> {
+        let mut agents = self.clone();
+        if skills.skills.is_empty() {
+            return Ok(agents);
+        }
+        let tool = skill::tool()?;
+        for agent in agents.all_mut() {
+            let may = |skill: &&Arc<Skill>| match &agent.may_know {
+                Some(names) => names.contains(&skill.name),
+                None => agent.may_use.allows(skill::NAME),
+            };
+            let known: Vec<Arc<Skill>> = skills.skills.iter().filter(may).cloned().collect();
+            if !known.is_empty() {
+                agent.tools = agent.tools.with_tools(&[Arc::new(skill::with_skills(&tool, &known))]);
+            }
+            agent.skills = known.into();
+        }
+        Ok(agents)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(folder: &Path, file: &str, content: &[u8]) {
+        let path = folder.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    fn good(name: &str) -> String {
+        format!("---\nname: {name}\ndescription: Does {name}.\n---\n\nDo it.\n")
+    }
+
+    #[test]
+    fn good_ones_are_read_and_broken_ones_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path();
+        write(at, "README.md", b"not a skill");
+        write(at, "pdf/SKILL.md", good("pdf").as_bytes());
+        write(at, "pdf/scripts/fill.py", b"print(1)");
+        write(at, "pdf/.git/config", b"hidden");
+        write(at, "Upper/SKILL.md", good("Upper").as_bytes());
+        write(at, "empty/notes.md", b"x");
+        write(at, "other/SKILL.md", good("pdf").as_bytes());
+        write(at, "plain/SKILL.md", b"Do it.");
+        write(at, "binary/SKILL.md", b"---\n\0");
+        write(at, "long/SKILL.md", &vec![b'x'; 70_000]);
+        let all = Skills::read(at);
+        assert_eq!(all.skills.len(), 1);
+        let pdf = &all.skills[0];
+        assert_eq!((pdf.name.as_str(), pdf.description.as_str()), ("pdf", "Does pdf."));
+        assert_eq!(pdf.files, BTreeMap::from([("scripts/fill.py".to_owned(), 8)]));
+        assert_eq!(pdf.instructions().unwrap(), "Do it.");
+        assert_eq!(pdf.text_of("scripts/fill.py").unwrap(), "print(1)");
+        let problems: Vec<&str> = all.problems.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(problems, ["Upper", "binary", "empty", "long", "other", "plain"], "{:?}", all.problems);
+        assert_eq!(Skills::read(&at.join("gone")), Skills::default());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nothing_leads_out_of_the_folder() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path();
+        write(at, "secret.txt", b"secret");
+        write(at, "skills/pdf/SKILL.md", good("pdf").as_bytes());
+        write(at, "skills/pdf/inner/a.txt", b"a");
+        symlink(at.join("secret.txt"), at.join("skills/pdf/link.txt")).unwrap();
+        symlink(at, at.join("skills/pdf/up")).unwrap();
+        symlink(at.join("skills/pdf"), at.join("skills/alias")).unwrap();
+        let all = Skills::read(&at.join("skills"));
+        assert_eq!(all.problems[0].0, "alias");
+        let pdf = &all.skills[0];
+        assert_eq!(pdf.files.keys().collect::<Vec<_>>(), ["inner/a.txt"]);
+        let absolute = at.join("secret.txt").display().to_string();
+        for path in ["link.txt", "up/secret.txt", "../../secret.txt", "../pdf/inner/a.txt", absolute.as_str()]
+        {
+            assert!(pdf.content_of(path).unwrap_err().contains("has no file"), "{path}");
+        }
+        // What was a folder when it was listed is a link when it is read.
+        fs::remove_dir_all(at.join("skills/pdf/inner")).unwrap();
+        write(at, "outside/a.txt", b"secret");
+        symlink(at.join("outside"), at.join("skills/pdf/inner")).unwrap();
+        assert!(pdf.content_of("inner/a.txt").unwrap_err().contains("outside"));
+    }
+}
