@@ -17,6 +17,7 @@ use tokio::{sync::OnceCell, time::Instant};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
+    agents::DefinedAgents,
     auth::{Backoff, KeyUse, KnownKeys, Passwords},
     clock::Clock,
     config::{Auth, Config},
@@ -27,6 +28,7 @@ use crate::{
     programs::{self, ProgramsHere},
     runs::{self, Runs},
     secret::{Sealer, random_token},
+    skills::SkillsFolder,
 };
 
 /// How long another server on the same data may take to stop.
@@ -50,8 +52,12 @@ pub struct App {
     pub runs: Runs,
     /// The agents a run has.
     pub agents: Agents,
+    /// Those that an administrator has defined.
+    pub defined_agents: DefinedAgents,
     /// Whether they can run programs.
     pub programs: ProgramsHere,
+    /// The skills that agents load.
+    pub skills: SkillsFolder,
     /// Servers whose tools agents get.
     pub mcp_servers: McpServers,
     /// The sessions of MCP clients.
@@ -91,6 +97,8 @@ impl App {
         let sealer = Sealer::open(&config.data_dir)?;
         let http = HttpClient::new()?;
         let models = Models::open(&config, store.clone(), sealer, http.clone(), tour).await?;
+        let defined_agents = DefinedAgents::open(&config.agents, store.clone()).await?;
+        let skills = SkillsFolder::new(&config.skills_folder);
         let needs_token = config.auth == Auth::Password && config.reachable_by_others();
         let setup_token =
             if needs_token && !store.has_users().await? { Some(random_token("")?) } else { None };
@@ -105,7 +113,9 @@ impl App {
             models,
             runs,
             agents,
+            defined_agents,
             programs: ProgramsHere::default(),
+            skills,
             mcp_servers,
             mcp_door,
             passwords: Passwords::default(),

@@ -1,6 +1,7 @@
 //! Configuration: from the compiled-in defaults, the user's file, the environment and flags to checked
 //! settings in one step. Nothing else reads the environment.
 
+mod agents;
 mod layers;
 mod mcp_servers;
 
@@ -16,6 +17,8 @@ use agent::{Limits, NO_TIME_LIMIT, Rule};
 use llm::{BaseUrl, Secret};
 use serde::Deserialize;
 use toml::Table;
+
+use crate::agents::AgentDefinition;
 
 pub use layers::DEFAULTS;
 pub use mcp_servers::{Approval, McpServer, McpWay};
@@ -75,6 +78,10 @@ pub struct Config {
     pub log: Log,
     /// The model server that `OPENAI_API_BASE_URL` and `OPENAI_API_KEY` name.
     pub environment_connection: Option<EnvironmentConnection>,
+    /// Where the skills are; need not be there.
+    pub skills_folder: PathBuf,
+    /// The agents that the file defines.
+    pub agents: Vec<AgentDefinition>,
     /// The MCP servers whose tools agents get.
     pub mcp_servers: Vec<McpServer>,
     /// What is odd but not wrong, in sentences for the log.
@@ -186,9 +193,12 @@ struct Raw {
     drain_seconds: u32,
     approvals: Vec<Rule>,
     programs: RawPrograms,
+    skills: RawSkills,
     limits: RawLimits,
     model_timeouts: RawTimeouts,
     log: Log,
+    #[serde(default)]
+    agents: Vec<Table>,
     #[serde(default)]
     mcp_servers: Vec<mcp_servers::RawMcpServer>,
 }
@@ -201,6 +211,12 @@ struct RawPrograms {
     seconds: u64,
     memory_mb: u64,
     processes: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawSkills {
+    folder: String,
 }
 
 #[derive(Deserialize)]
@@ -290,6 +306,11 @@ impl Raw {
             "" => sqlite_url(&data_dir)?,
             url => url.to_owned(),
         };
+        let skills_folder = data_dir.join(match self.skills.folder.as_str() {
+            "" => "skills",
+            folder => folder,
+        });
+        let agents = agents::check(self.agents, &data_dir)?;
         anyhow::ensure!(self.body_limit_mb > 0, "body_limit_mb must be at least 1");
         anyhow::ensure!(self.session_hours > 0, "session_hours must be at least 1");
         anyhow::ensure!(self.connection_limit > 0, "connection_limit must be at least 1");
@@ -312,6 +333,8 @@ impl Raw {
             idle_timeout: timeout("idle_seconds", self.model_timeouts.idle_seconds)?,
             log: self.log,
             environment_connection: environment_connection(environment)?,
+            skills_folder,
+            agents,
             mcp_servers: mcp_servers::check(self.mcp_servers, environment)?,
             warnings,
         };

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use store::Run;
 
 use crate::{
+    agents::AgentDefinition,
     app::App,
     error::ApiError,
     mcp_servers::RunIs,
@@ -30,7 +31,11 @@ struct Kept {
     /// Nothing where it is what the chat holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     history: Option<Vec<Message>>,
+    /// The model's own id.
     model: String,
+    /// The defined agent as it was when the run began: it may have been changed or deleted since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    agent: Option<Arc<AgentDefinition>>,
     #[serde(default)]
     temperature: Option<f32>,
     #[serde(default)]
@@ -61,7 +66,8 @@ impl Work {
         }
         let kept = Kept {
             history: (!self.is_of_chat).then(|| self.history.clone()),
-            model: self.model.id.clone(),
+            model: self.model.model_id.clone(),
+            agent: self.model.agent.clone(),
             temperature: self.model.temperature,
             client_tools: self.client_tools.clone(),
             worker: self.worker,
@@ -75,10 +81,10 @@ impl Work {
 
 impl Kept {
     fn work(self, history: Vec<Message>, model: ResolvedModel) -> (Work, String) {
-        let Self { temperature, client_tools, worker, workspace, .. } = self;
+        let Self { temperature, agent, client_tools, worker, workspace, .. } = self;
         let wishes =
             CallWishes { max_output_tokens: self.max_output_tokens, answer_form: None, extra: self.extra };
-        let model = ResolvedModel { temperature, ..model };
+        let model = ResolvedModel { temperature, agent, ..model };
         let (is_of_chat, outlives_server) = (false, true);
         (Work { history, is_of_chat, model, client_tools, worker, wishes, outlives_server }, workspace)
     }

@@ -2,6 +2,7 @@
 
 mod activity;
 mod ag_ui;
+mod agents;
 mod allowed_calls;
 mod chat_stream;
 mod chats;
@@ -84,7 +85,11 @@ pub fn table() -> Vec<Route> {
         post(Admin, "/api/v1/connections/{connection}/refresh", connections::refresh),
         patch(Admin, "/api/v1/connections/{connection}", connections::change),
         delete(Admin, "/api/v1/connections/{connection}", connections::delete),
-        // What agents can do beside their own tools
+        // Agents, and what they can do beside their own tools
+        get(Admin, "/api/v1/agents", agents::list),
+        post(Admin, "/api/v1/agents", agents::create),
+        put(Admin, "/api/v1/agents/{agent}", agents::replace),
+        delete(Admin, "/api/v1/agents/{agent}", agents::delete),
         get(User, "/api/v1/programs", programs::get),
         get(Admin, "/api/v1/mcp-servers", mcp_servers::list),
         // Chats

@@ -1,5 +1,6 @@
 //! The Glasshouse server: configuration, users, models, runs, the HTTP API and the embedded web app.
 
+pub mod agents;
 pub mod api_key;
 pub mod app;
 pub mod auth;
@@ -20,6 +21,7 @@ pub mod models;
 pub mod programs;
 pub mod runs;
 pub mod secret;
+pub mod skills;
 pub mod start;
 pub mod streams;
 pub mod turns;

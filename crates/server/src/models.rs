@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use agent::Prices;
+use agent::{CallableModel, Prices};
 use domain::{ConnectionId, ProblemCode};
 use llm::{
     BaseUrl, ChatModel, HttpClient, ModelError, OpenAiSettings, Secret, ToolMode, Upstream,
@@ -20,6 +20,7 @@ use store::{Connection, Store, StoreError};
 pub use catalogue::{Catalogue, KnownConnection, Model, ModelSettings, TOUR};
 
 use crate::{
+    agents::AgentDefinition,
     config::{Config, EnvironmentConnection},
     error::ApiError,
     secret::Sealer,
@@ -55,11 +56,15 @@ struct Asked {
     problem: Option<String>,
 }
 
-/// A model that is ready to be called, and how to call it.
+/// A model that is ready to be called, how to call it, and for which agent.
 #[derive(Debug, Clone)]
 pub struct ResolvedModel {
-    /// Its id here.
+    /// What a request named: the model's id, or the agent's.
     pub id: String,
+    /// The model's own id here.
+    pub model_id: String,
+    /// The defined agent that works with it; the built-in one where nothing.
+    pub agent: Option<Arc<AgentDefinition>>,
     /// The model.
     pub model: ChatModel,
     /// How it is told about tools.
@@ -75,15 +80,20 @@ pub struct ResolvedModel {
 }
 
 impl ResolvedModel {
-    /// How to call it.
-    #[must_use]
-    pub fn call_settings(&self) -> agent::ModelSettings {
-        agent::ModelSettings {
+    /// The model as runs call it, alone.
+    pub(crate) fn callable(&self) -> CallableModel {
+        let settings = agent::ModelSettings {
             tool_mode: self.tool_mode,
             temperature: self.temperature,
             context_tokens: self.context_tokens,
             prices: self.prices,
-        }
+        };
+        CallableModel { model: self.model.clone(), settings }
+    }
+
+    /// Those that are asked where its server fails, in their order.
+    pub(crate) fn callable_fallbacks(&self) -> Vec<CallableModel> {
+        self.fallbacks.iter().map(Self::callable).collect()
     }
 }
 
@@ -149,6 +159,8 @@ impl Models {
         let settings = &known.settings;
         Ok(ResolvedModel {
             id: known.id.clone(),
+            model_id: known.id.clone(),
+            agent: None,
             model,
             tool_mode: settings.tool_mode,
             temperature: settings.temperature,

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use agent::{Agents, CallWishes, CallableModel, Past, RunRequest, Workspace, history::recall, tour};
+use agent::{Agents, CallWishes, CallableModel, Past, RunRequest, Skills, Workspace, history::recall, tour};
 use domain::{ChatId, Message, MessageId, Part, Role, RunEvent, RunId, UserId};
 use llm::ToolSpec;
 use serde_json::Value;
@@ -308,19 +308,18 @@ impl App {
         message: Option<MessageId>,
     ) -> Result<RunRequest, StoreError> {
         let (agents, late_tools) = match worker {
-            Worker::Agent if model.id == TOUR => (tour::agents(&self.agents), None),
+            // The tour is the same whoever gives it.
+            Worker::Agent if model.model_id == TOUR => (tour::agents(&self.agents), None),
             Worker::Agent => {
-                let agents = self.programs.agents().unwrap_or(&self.agents);
-                (agents.clone(), self.mcp_servers.late_tools(RunIs::New))
+                let built_in = self.programs.agents().unwrap_or(&self.agents);
+                let agents = self.defined_agents.join(built_in, model.agent.as_deref(), &self.models);
+                let agents = with_skills(agents, &self.skills.read().await);
+                (agents, self.mcp_servers.late_tools(RunIs::New))
             }
             Worker::Model => (Agents::none(), None),
         };
-        let settings = model.call_settings();
-        let callable = |model: ResolvedModel| {
-            let settings = model.call_settings();
-            CallableModel { model: model.model, settings }
-        };
-        let fallbacks = model.fallbacks.into_iter().map(callable).collect();
+        let fallbacks = model.callable_fallbacks();
+        let CallableModel { model, settings } = model.callable();
         let consents = self.consents(owner, chat).await?;
         Ok(RunRequest {
             chat,
@@ -328,7 +327,7 @@ impl App {
             agents,
             late_tools,
             client_tools,
-            model: model.model,
+            model,
             settings,
             fallbacks,
             wishes,
@@ -390,6 +389,17 @@ impl App {
 /// Whether the run of the message made a summary of what was before.
 fn has_summed_up(message: &ChatMessage) -> bool {
     message.summary.as_ref().is_some_and(|summary| summary.compactions > 0)
+}
+
+/// The agents without skills where those cannot be given, which does not happen.
+fn with_skills(agents: Agents, skills: &Skills) -> Agents {
+    match agents.with_skills(skills) {
+        Ok(agents) => agents,
+        Err(failure) => {
+            tracing::error!(%failure, "agents get no skills");
+            agents
+        }
+    }
 }
 
 /// The messages from the root to `leaf`, in order.

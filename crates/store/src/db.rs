@@ -78,6 +78,7 @@ impl Db {
             ("runs go on", include_str!("../migrations/sqlite/0005_runs_go_on.sql")),
             ("allowed calls", include_str!("../migrations/sqlite/0006_allowed_calls.sql")),
             ("past of files", include_str!("../migrations/sqlite/0007_past_of_files.sql")),
+            ("agents", include_str!("../migrations/sqlite/0008_agents.sql")),
         ];
         let mut writer = write.acquire().await?;
         if !in_memory {
@@ -105,6 +106,7 @@ impl Db {
             ("runs go on", include_str!("../migrations/postgres/0005_runs_go_on.sql")),
             ("allowed calls", include_str!("../migrations/postgres/0006_allowed_calls.sql")),
             ("past of files", include_str!("../migrations/postgres/0007_past_of_files.sql")),
+            ("agents", include_str!("../migrations/postgres/0008_agents.sql")),
         ];
         migrator(migrations).run_direct(None, &mut connection, false).await?;
         connection.close().await?;

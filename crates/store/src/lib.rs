@@ -5,6 +5,7 @@
 //! in and in what is looked up alike. JSON (message content, settings, summaries) and the content of files
 //! keep it.
 
+mod agents;
 mod allowed_calls;
 mod api_keys;
 mod backup;

@@ -48,7 +48,8 @@ fn long_work(steps: usize) -> impl Fn(&ChatRequest<'_>) -> Vec<Line> + Send + Sy
 
 async fn play(script: impl Fn(&ChatRequest<'_>) -> Vec<Line> + Send + Sync + 'static) -> Play {
     let mut play = Play::new(Arc::new(script)).await;
-    play.agents.main.tools = play.agents.main.tools.only(&["write_file", "ls", "task"]);
+    play.agents.main.tools =
+        play.agents.main.tools.chosen(&agent::ToolChoice::named(&["write_file", "ls", "task"]).unwrap());
     play.settings.context_tokens = Some(WINDOW);
     play.limits.steps = 400;
     play.limits.tokens = u64::MAX;
@@ -271,7 +272,11 @@ async fn a_result_larger_than_the_window_is_cut_or_summed_up() {
         () => text("Done."),
     };
     let mut play = play(script).await;
-    play.agents.main.tools = agent::Agents::built_in().unwrap().main.tools.only(&["write_file", "read_file"]);
+    play.agents.main.tools = agent::Agents::built_in()
+        .unwrap()
+        .main
+        .tools
+        .chosen(&agent::ToolChoice::named(&["write_file", "read_file"]).unwrap());
     let log = play.log().await;
     assert_eq!(lines(&log).last().unwrap(), "main finished Completed", "{:?}", lines(&log));
     let kept = log.iter().filter(|event| matches!(event.body, EventBody::ToolFinished { file: Some(_), .. }));

@@ -57,7 +57,7 @@ pub(super) async fn post(
 }
 
 async fn start(app: &App, caller: &Caller, request: ChatStreamRequest) -> Result<RunId, ApiError> {
-    let model = app.models.resolve(request.model.as_deref())?;
+    let model = app.resolve(request.model.as_deref())?;
     let (history, owner) = (request.messages, caller.id());
     let workspace = match request.chat_id {
         None => None,

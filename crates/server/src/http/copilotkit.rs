@@ -18,15 +18,18 @@ use crate::{
     streams::whole,
 };
 
-/// `GET /copilotkit/info`: the agents. Each model is one, beside the default.
+/// `GET /copilotkit/info`: the agents. Each model is one, beside the default and the defined ones.
 pub(super) async fn info(State(app): State<Arc<App>>, _: Caller) -> Json<Value> {
     let agent = |name: &str, description: String| json!({"name": name, "description": description, "className": "HttpAgent", "capabilities": capabilities()});
     let mut agents = Map::new();
     let default = "Plans, works with files, and hands work to sub-agents. Uses the default model.";
     agents.insert(DEFAULT_AGENT.to_owned(), agent(DEFAULT_AGENT, default.to_owned()));
+    for defined in app.defined_agents.usable() {
+        agents.insert(defined.name.clone(), agent(&defined.name, defined.description.clone()));
+    }
     for model in &app.models.catalogue().models {
         // CopilotKit puts the name into an address as it is.
-        if !model.id.contains(['/', '?', '#', '%']) {
+        if !model.id.contains(['/', '?', '#', '%']) && !agents.contains_key(&model.id) {
             agents.insert(model.id.clone(), agent(&model.id, format!("The same with {}.", model.name)));
         }
     }

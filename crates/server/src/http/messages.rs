@@ -54,7 +54,7 @@ pub(super) async fn send(
     Json(body): Json<SendMessage>,
 ) -> Result<Json<Begun>, ApiError> {
     let chat = app.store.chat(caller.id(), chat).await?;
-    let model = app.models.resolve(body.model.as_deref())?;
+    let model = app.resolve(body.model.as_deref())?;
     let content = match body.content {
         Content::Text(text) => vec![Part::Text { text }],
         Content::Parts(parts) => parts,
@@ -76,7 +76,7 @@ pub(super) async fn regenerate(
     Json(body): Json<Regenerate>,
 ) -> Result<Json<Begun>, ApiError> {
     let chat = app.store.chat(caller.id(), chat).await?;
-    let model = app.models.resolve(body.model.as_deref())?;
+    let model = app.resolve(body.model.as_deref())?;
     let exchange = app.answer_again(chat, message, model).await?;
     Ok(Json(exchange.into()))
 }

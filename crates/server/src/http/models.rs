@@ -8,6 +8,7 @@ use llm::ToolMode;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    agents::{AgentDefinition, PREFIX},
     app::App,
     error::ApiError,
     extract::{Json, Path, present},
@@ -18,12 +19,32 @@ use crate::{
 pub(super) struct ModelList {
     models: Vec<Model>,
     default_model: String,
+    agents: Vec<AgentView>,
 }
 
-/// `GET /api/v1/models`: all of them; the tour is always there.
+/// A defined agent that can be chosen as a model.
+#[derive(Debug, Serialize)]
+struct AgentView {
+    id: String,
+    name: String,
+    description: String,
+    /// Its own model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
+}
+
+/// `GET /api/v1/models`: all of them; the tour is always there. Beside them the agents that can be chosen like one.
 pub(super) async fn list(State(app): State<Arc<App>>) -> Json<ModelList> {
     let catalogue = app.models.catalogue();
-    Json(ModelList { models: catalogue.models.clone(), default_model: catalogue.default_model.clone() })
+    let agent = |agent: &Arc<AgentDefinition>| AgentView {
+        id: format!("{PREFIX}{}", agent.name),
+        name: agent.name.clone(),
+        description: agent.description.clone(),
+        model: agent.model.clone(),
+    };
+    let agents = app.defined_agents.usable().iter().map(agent).collect();
+    let (models, default_model) = (catalogue.models.clone(), catalogue.default_model.clone());
+    Json(ModelList { models, default_model, agents })
 }
 
 /// What is to change; `null` takes a value away, and what is left out stays.

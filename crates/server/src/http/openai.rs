@@ -37,7 +37,7 @@ pub(super) async fn chat(
     RawJson(body): RawJson,
 ) -> Result<Response, ApiError> {
     let passing = Passing::peek(&body).map_err(invalid)?;
-    match models::AgentModel::find(&passing.model) {
+    match models::AgentModel::find(&app, &passing.model) {
         Some(agent) => agent::answer(&app, &caller, &headers, agent, &body).await,
         None => passing::pass_on(&app, &caller, &headers, "chat/completions", &body, &passing).await,
     }
@@ -51,7 +51,7 @@ pub(super) async fn embeddings(
     RawJson(body): RawJson,
 ) -> Result<Response, ApiError> {
     let passing = Passing::peek(&body).map_err(invalid)?;
-    if models::AgentModel::find(&passing.model).is_some() {
+    if models::AgentModel::find(&app, &passing.model).is_some() {
         let message = format!("`model` must be an embedding model: {} is an agent.", passing.model);
         return Err(ApiError::invalid(message).with_field(Some("model")));
     }

@@ -26,7 +26,7 @@ pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     pub(crate) client: Client,
     serving: TaskTracker,
-    data_dir: PathBuf,
+    pub(crate) data_dir: PathBuf,
 }
 
 /// An answer read to its end.

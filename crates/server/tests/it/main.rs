@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "clippy spares only the test functions themselves")]
 
 mod ag_ui;
+mod agents;
 mod bad_input;
 mod chat_stream;
 mod chats;
@@ -15,8 +16,8 @@ mod handed_over;
 mod harness;
 mod inbox;
 mod keys;
-mod mcp;
 mod long_runs;
+mod mcp;
 mod openai;
 mod passing;
 mod program;
@@ -30,5 +31,6 @@ mod routes;
 mod runs;
 mod setup;
 mod sites;
+mod skills;
 mod sse;
 mod web;

@@ -21,10 +21,13 @@ use crate::{
 const CALL_NAMES: CallNames =
     CallNames { run_of: run_of_call, name: |run, call, _| outer_call_id(run, call) };
 
-/// The model that an agent's name stands for: the default agent uses the one that is asked for or the default
-/// one, and each model is an agent of its own name.
+/// What an agent's name stands for: the default agent uses the model that is asked for or the default one, a defined one
+/// too where it has none of its own, and each model is an agent of its own name.
 pub(in crate::http) fn model(app: &App, agent: &str, asked: Option<&str>) -> Result<ResolvedModel, ApiError> {
-    app.models.resolve(if agent == DEFAULT_AGENT { asked } else { Some(agent) })
+    match app.defined_agents.find(agent) {
+        Some(agent) => app.resolve_agent(agent, asked),
+        None => app.resolve(if agent == DEFAULT_AGENT { asked } else { Some(agent) }),
+    }
 }
 
 /// The shared state at the beginning of a run: the client's, with the files as they are.

@@ -94,7 +94,7 @@ async fn start(
     agent: AgentModel,
     request: CompletionRequest,
 ) -> Result<RunId, ApiError> {
-    let mut model = app.models.resolve(agent.model)?;
+    let mut model = app.resolve(Some(&agent.id))?;
     model.temperature = request.temperature.or(model.temperature);
     let workspace = match headers.get(CHAT_ID).and_then(|id| id.to_str().ok()) {
         Some(id) => Some(foreign_workspace(caller, id)?),

@@ -8,6 +8,7 @@ use serde::Serialize;
 use wire::chat_stream::Mode;
 
 use crate::{
+    agents::PREFIX,
     app::App,
     error::ApiError,
     extract::{Json, Path},
@@ -15,32 +16,37 @@ use crate::{
 };
 
 /// A model that is an agent of ours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AgentModel {
     /// What a request names it by.
-    pub(super) id: &'static str,
+    pub(super) id: String,
     /// What kind of work it does.
     pub(super) mode: Mode,
-    /// The model it uses; the default one where `None`.
-    pub(super) model: Option<&'static str>,
 }
 
-const AGENTS: [AgentModel; 4] = [
-    AgentModel { id: "glasshouse/agent", mode: Mode::Chat, model: None },
-    AgentModel { id: "glasshouse/research", mode: Mode::Research, model: None },
-    AgentModel { id: "glasshouse/deep", mode: Mode::Deep, model: None },
-    AgentModel { id: TOUR, mode: Mode::Chat, model: Some(TOUR) },
+/// Those that every Glasshouse has.
+const BUILT_IN: [(&str, Mode); 4] = [
+    ("glasshouse/agent", Mode::Chat),
+    ("glasshouse/research", Mode::Research),
+    ("glasshouse/deep", Mode::Deep),
+    (TOUR, Mode::Chat),
 ];
 
 impl AgentModel {
     /// The agent of this name.
-    pub(super) fn find(id: &str) -> Option<Self> {
-        AGENTS.into_iter().find(|agent| agent.id == id)
+    pub(super) fn find(app: &App, id: &str) -> Option<Self> {
+        let built_in = BUILT_IN.into_iter().find(|(built_in, _)| *built_in == id);
+        let defined = || app.defined_agents.find(id.strip_prefix(PREFIX)?).map(|_| Mode::Chat);
+        let mode = built_in.map(|(_, mode)| mode).or_else(defined)?;
+        Some(Self { id: id.to_owned(), mode })
     }
 
-    /// Whether it can be used in this version.
-    fn is_offered(self) -> bool {
-        self.mode == Mode::Chat
+    /// The ids of all that can be used in this version.
+    fn offered(app: &App) -> Vec<String> {
+        let built_in = BUILT_IN.into_iter().filter(|(_, mode)| *mode == Mode::Chat);
+        let built_in = built_in.map(|(id, _)| id.to_owned());
+        let defined = app.defined_agents.usable();
+        built_in.chain(defined.iter().map(|agent| format!("{PREFIX}{}", agent.name))).collect()
     }
 }
 
@@ -66,12 +72,14 @@ fn view(id: &str, owned_by: &str) -> ModelView {
 
 fn views(app: &App) -> Vec<ModelView> {
     let catalogue = app.models.catalogue();
-    let agents = AGENTS.into_iter().filter(|agent| agent.is_offered());
-    let plain = catalogue.models.iter().filter_map(|model| {
+    let agents = AgentModel::offered(app);
+    // A server's own model of such a name is out of reach.
+    let free = catalogue.models.iter().filter(|model| !agents.contains(&model.id));
+    let plain = free.filter_map(|model| {
         let connection = catalogue.connection(model.connection?)?;
         Some(view(&model.id, &connection.name))
     });
-    agents.map(|agent| view(agent.id, "glasshouse")).chain(plain).collect()
+    agents.iter().map(|id| view(id, "glasshouse")).chain(plain).collect()
 }
 
 /// `GET /v1/models`.

@@ -81,14 +81,14 @@ pub(super) async fn start(
 
 /// Who answers: an agent of ours, or the model that is named.
 fn worker(app: &App, request: &ResponseRequest) -> Result<(ResolvedModel, Worker), ApiError> {
-    let (model, worker) = match AgentModel::find(&request.model) {
+    let (model, worker) = match AgentModel::find(app, &request.model) {
         Some(agent) if agent.mode != Mode::Chat => return Err(agent::no_research()),
         Some(agent) => {
             request.check_for_agent().map_err(invalid)?;
-            (agent.model, Worker::Agent)
+            (app.resolve(Some(&agent.id)), Worker::Agent)
         }
-        None => (Some(&*request.model), Worker::Model),
+        None => (app.models.resolve(Some(&request.model)), Worker::Model),
     };
-    let model = app.models.resolve(model).map_err(|error| error.with_field(Some("model")))?;
+    let model = model.map_err(|error| error.with_field(Some("model")))?;
     Ok((model, worker))
 }

@@ -1,0 +1,251 @@
+//! The agents that an administrator has defined, in the configuration's file and in the page.
+
+mod definition;
+mod warnings;
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use agent::{AgentSpec, Agents};
+use domain::ProblemCode;
+use store::{Store, StoreError};
+
+pub use definition::{AgentDefinition, DefinedLimits};
+
+use crate::{
+    app::App,
+    clock::Clock,
+    error::ApiError,
+    models::{Models, ResolvedModel},
+};
+
+/// Ids of models that are agents of ours begin with this.
+pub const PREFIX: &str = "glasshouse/";
+/// The agent that every Glasshouse has, behind the prefix.
+const BUILT_IN: &str = "agent";
+/// Most agents made in the page.
+const MOST: usize = 100;
+
+/// All that are defined, the file's first.
+pub struct DefinedAgents {
+    store: Store,
+    known: RwLock<Arc<[KnownAgent]>>,
+    from_file: Vec<KnownAgent>,
+    /// Held while the list is changed, so that an older one never replaces a newer one.
+    changing: tokio::sync::Mutex<()>,
+}
+
+/// One that is defined.
+#[derive(Debug, Clone)]
+pub struct KnownAgent {
+    /// What it is.
+    pub definition: Arc<AgentDefinition>,
+    /// Whether it stands in the configuration's file, and so cannot be changed here.
+    pub from_file: bool,
+    /// The file has one of the same name, which is used in its stead.
+    pub is_hidden: bool,
+}
+
+impl DefinedAgents {
+    /// Reads what is stored.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub async fn open(from_file: &[AgentDefinition], store: Store) -> Result<Self, StoreError> {
+        let from_file = from_file.iter().map(|definition| KnownAgent {
+            definition: Arc::new(definition.clone()),
+            from_file: true,
+            is_hidden: false,
+        });
+        let agents = Self {
+            store,
+            known: RwLock::new(Arc::new([])),
+            from_file: from_file.collect(),
+            changing: tokio::sync::Mutex::default(),
+        };
+        agents.read().await?;
+        Ok(agents)
+    }
+
+    /// All of them.
+    #[must_use]
+    pub fn list(&self) -> Arc<[KnownAgent]> {
+        Arc::clone(&self.known.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Those that can be used.
+    pub fn usable(&self) -> Vec<Arc<AgentDefinition>> {
+        let list = self.list();
+        let usable = list.iter().filter(|agent| agent.definition.enabled && !agent.is_hidden);
+        usable.map(|agent| Arc::clone(&agent.definition)).collect()
+    }
+
+    /// The one of this name, where it can be used.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<Arc<AgentDefinition>> {
+        let list = self.list();
+        let mut usable = list.iter().filter(|agent| agent.definition.enabled && !agent.is_hidden);
+        usable.find(|agent| agent.definition.name == name).map(|agent| Arc::clone(&agent.definition))
+    }
+
+    /// Keeps a new one.
+    ///
+    /// # Errors
+    /// 400 where it cannot be one, 409 where its name is taken or there are too many.
+    pub async fn create(&self, definition: AgentDefinition, clock: &Clock) -> Result<KnownAgent, ApiError> {
+        definition.check().map_err(ApiError::invalid)?;
+        let _changing = self.changing.lock().await;
+        let name = &definition.name;
+        if self.list().iter().any(|known| known.definition.name == *name) {
+            return Err(ApiError::conflict(format!(
+                "There is an agent “{name}” already. Choose another name."
+            )));
+        }
+        if self.list().len() >= MOST + self.from_file.len() {
+            return Err(ApiError::conflict(format!(
+                "There are {MOST} agents, which is the most. Delete one first."
+            )));
+        }
+        let value = serde_json::to_value(&definition).map_err(ApiError::internal)?;
+        self.store.create_agent(name, &value, clock.now_ms()).await?;
+        self.read().await?;
+        self.known(name)
+    }
+
+    /// Replaces one.
+    ///
+    /// # Errors
+    /// 400 where it cannot be one, 404 where there is none of its name, 409 where that stands in the file.
+    pub async fn replace(&self, definition: AgentDefinition) -> Result<KnownAgent, ApiError> {
+        definition.check().map_err(ApiError::invalid)?;
+        let _changing = self.changing.lock().await;
+        self.changeable(&definition.name)?;
+        let value = serde_json::to_value(&definition).map_err(ApiError::internal)?;
+        self.store.replace_agent(&definition.name, &value).await?;
+        self.read().await?;
+        self.known(&definition.name)
+    }
+
+    /// Forgets one.
+    ///
+    /// # Errors
+    /// 404 where there is none of this name, 409 where it stands in the file.
+    pub async fn delete(&self, name: &str) -> Result<(), ApiError> {
+        let _changing = self.changing.lock().await;
+        self.changeable(name)?;
+        self.store.delete_agent(name).await?;
+        Ok(self.read().await?)
+    }
+
+    /// The agents of a run: the built-in ones, and beside them those that may be called. `main` takes the place of the
+    /// main one.
+    pub(crate) fn join(&self, built_in: &Agents, main: Option<&AgentDefinition>, models: &Models) -> Agents {
+        let mut defined = self.usable();
+        defined.retain(|definition| definition.may_be_called);
+        if main.is_none() && defined.is_empty() {
+            return built_in.clone();
+        }
+        let tools = &built_in.main.tools;
+        let mut agents = built_in.clone();
+        for definition in defined {
+            let model = definition.model.as_deref().map(|model| models.resolve(Some(model))).transpose();
+            match model {
+                Ok(model) => {
+                    let models =
+                        model.map(|model| agent::Models::new(model.callable(), model.callable_fallbacks()));
+                    agents.sub_agents.push(definition.spec(tools, models).as_sub_agent());
+                }
+                // The settings say so where it is to be put right.
+                Err(_) => tracing::debug!(agent = definition.name, "not offered: its model is not there"),
+            }
+        }
+        if let Some(main) = main {
+            // Its model is the run's.
+            agents.main = AgentSpec { name: "main".to_owned(), ..main.spec(tools, None) };
+        }
+        agents.introduced()
+    }
+
+    /// One that was kept just now.
+    fn known(&self, name: &str) -> Result<KnownAgent, ApiError> {
+        let list = self.list();
+        let found = list.iter().rev().find(|known| known.definition.name == name).cloned();
+        found.ok_or_else(|| not_there(name))
+    }
+
+    /// Refuses those that stand in the file. Another one of such a name can still be changed and deleted.
+    fn changeable(&self, name: &str) -> Result<(), ApiError> {
+        if self.known(name)?.from_file {
+            return Err(ApiError::conflict(format!(
+                "The agent “{name}” stands in the configuration's file. Change it there and start the server again."
+            )));
+        }
+        Ok(())
+    }
+
+    async fn read(&self) -> Result<(), StoreError> {
+        let stored = self.store.agents().await?.into_iter().filter_map(|(name, definition)| {
+            // One that a later version wrote is better left out than fatal.
+            let definition: AgentDefinition = serde_json::from_value(definition)
+                .inspect_err(|error| tracing::error!(name, %error, "a stored agent is left out"))
+                .ok()?;
+            let is_hidden = self.from_file.iter().any(|known| known.definition.name == name);
+            Some(KnownAgent { definition: Arc::new(definition), from_file: false, is_hidden })
+        });
+        let known: Arc<[KnownAgent]> = self.from_file.iter().cloned().chain(stored).collect();
+        *self.known.write().unwrap_or_else(PoisonError::into_inner) = known;
+        Ok(())
+    }
+}
+
+fn not_there(name: &str) -> ApiError {
+    let name: String = name.chars().take(100).collect();
+    ApiError::not_found(format!("There is no agent “{name}”. It may have been deleted."))
+}
+
+impl App {
+    /// What answers under this id: a model, the built-in agent with the default model, or a defined agent as
+    /// `glasshouse/<name>`. The default model where `None`.
+    ///
+    /// # Errors
+    /// 404 where there is nothing of this id.
+    pub fn resolve(&self, id: Option<&str>) -> Result<ResolvedModel, ApiError> {
+        let Some(name) = id.and_then(|id| id.strip_prefix(PREFIX)) else { return self.models.resolve(id) };
+        match self.defined_agents.find(name) {
+            Some(agent) => self.resolve_agent(agent, None),
+            None if name == BUILT_IN => self.models.resolve(None),
+            None if self.models.catalogue().model(&format!("{PREFIX}{name}")).is_some() => {
+                self.models.resolve(id)
+            }
+            None => {
+                let name: String = name.chars().take(100).collect();
+                let message = format!(
+                    "There is no agent “{name}” (any more). Choose another one: GET /api/v1/models lists them."
+                );
+                Err(ApiError::new(ProblemCode::ModelNotFound, message))
+            }
+        }
+    }
+
+    /// A defined agent with its own model, or else `model`, or else the default one.
+    ///
+    /// # Errors
+    /// 404 where the model is not there.
+    pub fn resolve_agent(
+        &self,
+        agent: Arc<AgentDefinition>,
+        model: Option<&str>,
+    ) -> Result<ResolvedModel, ApiError> {
+        let resolved = match &agent.model {
+            None => self.models.resolve(model)?,
+            Some(own) => self.models.resolve(Some(own)).map_err(|_| {
+                let message = format!(
+                    "The agent “{}” uses the model “{own}”, which is not there (any more). An administrator can \
+                     give it another one in the settings.",
+                    agent.name
+                );
+                ApiError::new(ProblemCode::ModelNotFound, message)
+            })?,
+        };
+        Ok(ResolvedModel { id: format!("{PREFIX}{}", agent.name), agent: Some(agent), ..resolved })
+    }
+}

@@ -1,0 +1,228 @@
+//! An agent as an administrator defines it, in the configuration's file or in the page: one shape, checked alike.
+
+use std::{sync::Arc, time::Duration};
+
+use agent::{AgentLimits, AgentSpec, Models, Pattern, ToolChoice, Toolbox};
+use serde::{Deserialize, Serialize};
+
+const NAME_LIMIT: usize = 40;
+const DESCRIPTION_LIMIT_CHARS: usize = 500;
+const INSTRUCTIONS_LIMIT_BYTES: usize = 50_000;
+/// Most names in one of its lists, and the longest of them, bytes.
+const LIST_LIMIT: usize = 200;
+const LISTED_LIMIT_BYTES: usize = 200;
+/// A year.
+const MINUTES_LIMIT: f64 = 525_600.0;
+/// Names that mean something else in an address, a model's id or `task`.
+const TAKEN: [&str; 9] =
+    ["agent", "deep", "default", "explore", "general", "main", "model", "research", "tour"];
+
+/// One agent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AgentDefinition {
+    /// What requests and `task` call it by: small letters, digits and `-`.
+    pub name: String,
+    /// What it is for: people read it in the list, other agents before they hand work to it.
+    pub description: String,
+    /// Its system message; what all agents have to keep to comes after it.
+    pub instructions: String,
+    /// The model it uses; without one that of whoever starts it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The tools it has, a star at the end stands for anything; all where nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Vec<String>>,
+    /// The agents it may hand work to; all that may be called where nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sub_agents: Option<Vec<String>>,
+    /// The skills it may load; where nothing all, if it has the tool `skill`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skills: Option<Vec<String>>,
+    /// What it may use at most.
+    #[serde(default)]
+    pub limits: DefinedLimits,
+    /// Whether other agents may hand work to it.
+    #[serde(default = "yes")]
+    pub may_be_called: bool,
+    /// Whether it can be used at all.
+    #[serde(default = "yes")]
+    pub enabled: bool,
+}
+
+/// What an agent may use at most; where nothing, what the server allows.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DefinedLimits {
+    /// Model calls of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u32>,
+    /// Tokens, with its sub-agents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// US dollars, with its sub-agents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usd: Option<f64>,
+    /// Minutes in which anything of the run does something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub minutes: Option<f64>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl AgentDefinition {
+    /// Whether it can be one.
+    ///
+    /// # Errors
+    /// What is wrong, in a sentence that names the field.
+    pub fn check(&self) -> Result<(), String> {
+        check_name(&self.name)?;
+        let characters = self.description.chars().count();
+        if self.description.trim().is_empty() || characters > DESCRIPTION_LIMIT_CHARS {
+            return Err(format!(
+                "`description` must say in 1 to {DESCRIPTION_LIMIT_CHARS} characters what the agent is for."
+            ));
+        }
+        let bytes = self.instructions.len();
+        if self.instructions.trim().is_empty() || bytes > INSTRUCTIONS_LIMIT_BYTES {
+            return Err(format!("`instructions` must have 1 to {INSTRUCTIONS_LIMIT_BYTES} bytes."));
+        }
+        if self
+            .model
+            .as_ref()
+            .is_some_and(|model| model.trim().is_empty() || model.len() > LISTED_LIMIT_BYTES)
+        {
+            return Err(format!(
+                "`model` must be the id of a model, 1 to {LISTED_LIMIT_BYTES} bytes; leave it out for the default one."
+            ));
+        }
+        let lists = [("tools", &self.tools), ("sub_agents", &self.sub_agents), ("skills", &self.skills)];
+        for (field, list) in lists {
+            check_list(field, list.as_deref().unwrap_or_default())?;
+        }
+        let star = |tool: &&String| tool.find('*').is_some_and(|place| place + 1 < tool.len());
+        if let Some(tool) = self.tools.iter().flatten().find(star) {
+            return Err(format!("`tools` has “{tool}”: a star may stand at the end only, as in “files__*”."));
+        }
+        self.limits.check()
+    }
+
+    /// The agent itself, with those of `tools` that it may use.
+    pub(crate) fn spec(&self, tools: &Toolbox, models: Option<Models>) -> AgentSpec {
+        let may_use = match &self.tools {
+            None => ToolChoice::All,
+            // They are short: none is refused.
+            Some(names) => ToolChoice::Only(
+                names.iter().filter_map(|name| Pattern::try_from(name.clone()).ok()).collect(),
+            ),
+        };
+        let spec = AgentSpec::new(&self.name, &self.description, &self.instructions, tools, may_use);
+        AgentSpec {
+            models: models.map(Arc::new),
+            limits: self.limits.of_agent(),
+            sub_agents: self.sub_agents.clone(),
+            may_know: self.skills.clone(),
+            ..spec
+        }
+    }
+}
+
+fn check_name(name: &str) -> Result<(), String> {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let begins = name.starts_with(|c: char| c.is_ascii_lowercase());
+    if name.len() > NAME_LIMIT || !begins || !name.chars().all(plain) || name.ends_with('-') {
+        return Err(format!(
+            "`name` must be 1 to {NAME_LIMIT} small letters, digits and “-”, begin with a letter and not end with “-”."
+        ));
+    }
+    if TAKEN.contains(&name) {
+        return Err(format!("`name` cannot be “{name}”, which means something else already."));
+    }
+    Ok(())
+}
+
+fn check_list(field: &str, list: &[String]) -> Result<(), String> {
+    if list.len() > LIST_LIMIT {
+        return Err(format!("`{field}` has more than {LIST_LIMIT} names."));
+    }
+    match list.iter().find(|name| name.trim().is_empty() || name.len() > LISTED_LIMIT_BYTES) {
+        Some(_) => {
+            Err(format!("`{field}` has a name that is empty or longer than {LISTED_LIMIT_BYTES} bytes."))
+        }
+        None => Ok(()),
+    }
+}
+
+impl DefinedLimits {
+    fn check(&self) -> Result<(), String> {
+        let Self { steps, tokens, usd, minutes } = *self;
+        if steps == Some(0) || tokens == Some(0) {
+            return Err(
+                "`limits.steps` and `limits.tokens` must be at least 1; leave them out for the server's own."
+                    .into(),
+            );
+        }
+        if usd.is_some_and(|usd| !(0.000_001..=1e9).contains(&usd)) {
+            return Err("`limits.usd` must be 0.000001 to 1000000000.".into());
+        }
+        if minutes.is_some_and(|minutes| !(0.001..=MINUTES_LIMIT).contains(&minutes)) {
+            return Err(format!("`limits.minutes` must be 0.001 to {MINUTES_LIMIT}."));
+        }
+        Ok(())
+    }
+
+    /// In the units that runs count in.
+    #[must_use]
+    pub fn of_agent(&self) -> AgentLimits {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "positive, and a conversion to an integer saturates"
+        )]
+        let cost_micro_usd = self.usd.map(|usd| (usd * 1e6).round() as u64);
+        let time = self.minutes.map(|minutes| Duration::from_secs_f64(minutes * 60.0));
+        AgentLimits { steps: self.steps, tokens: self.tokens, cost_micro_usd, time }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn check(changes: Value) -> Result<(), String> {
+        let mut definition = json!({"name": "writer", "description": "Writes.", "instructions": "Write."});
+        let fields = definition.as_object_mut().unwrap();
+        fields.extend(changes.as_object().unwrap().clone());
+        serde_json::from_value::<AgentDefinition>(definition).map_err(|error| error.to_string())?.check()
+    }
+
+    #[test]
+    fn says_which_field_is_wrong() {
+        assert_eq!(check(json!({"tools": ["ls", "files__*"], "model": "m", "limits": {"usd": 0.5}})), Ok(()));
+        let wrong = [
+            ("name", json!({"name": ""})),
+            ("name", json!({"name": "Writer"})),
+            ("name", json!({"name": "9"})),
+            ("name", json!({"name": "a/b"})),
+            ("name", json!({"name": "general"})),
+            ("name", json!({"name": "a".repeat(41)})),
+            ("description", json!({"description": " "})),
+            ("instructions", json!({"instructions": "x".repeat(50_001)})),
+            ("model", json!({"model": ""})),
+            ("tools", json!({"tools": ["a*b"]})),
+            ("tools", json!({"tools": [""]})),
+            ("sub_agents", json!({"sub_agents": vec!["a"; 201]})),
+            ("limits.steps", json!({"limits": {"steps": 0}})),
+            ("limits.usd", json!({"limits": {"usd": -1.0}})),
+            ("limits.minutes", json!({"limits": {"minutes": 0.0}})),
+            ("colour", json!({"colour": "red"})),
+        ];
+        for (field, changes) in wrong {
+            let sentence = check(changes.clone()).unwrap_err();
+            assert!(sentence.contains(&format!("`{field}`")), "{changes}: {sentence}");
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What an administrator should know of an agent that can be one: names of things that are not there (now).
+
+use agent::{Pattern, Skills, Star};
+
+use super::{AgentDefinition, KnownAgent};
+use crate::app::App;
+
+impl App {
+    /// The names of all tools that there are now.
+    pub(crate) fn tool_names(&self) -> Vec<String> {
+        let built_in = &self.programs.agents().unwrap_or(&self.agents).main.tools;
+        let mut names: Vec<String> = built_in.names().into_iter().map(str::to_owned).collect();
+        // It is there as soon as there are skills.
+        names.push("skill".to_owned());
+        names.extend(self.mcp_servers.now().into_iter().flat_map(|server| server.tools).map(|tool| tool.0));
+        names
+    }
+
+    /// What is odd about an agent, in sentences. Most may come right later: servers come up, agents are made.
+    pub(crate) fn agent_warnings(&self, known: &KnownAgent, there_are: &Skills) -> Vec<String> {
+        let AgentDefinition { name, model, tools, sub_agents, skills, limits, .. } = &*known.definition;
+        let mut warnings = Vec::new();
+        if known.is_hidden {
+            warnings
+                .push(format!("The configuration's file has an agent “{name}” too, which is used instead."));
+        }
+        if let Some(model) = model
+            && self.models.catalogue().model(model).is_none()
+        {
+            warnings.push(format!(
+                "The model “{model}” is not there now. Until it is, the agent cannot be used."
+            ));
+        }
+        let there = self.tool_names();
+        let is_there = |tool: &&String| {
+            Pattern::try_from((*tool).clone())
+                .is_ok_and(|pattern| there.iter().any(|name| pattern.fits(name, Star::Anything)))
+        };
+        warnings.extend(not_there("tool", tools.iter().flatten().filter(|tool| !is_there(tool))));
+        let agents = self.defined_agents.usable();
+        let is_callable = |name: &&String| {
+            self.agents.sub_agents.iter().any(|agent| agent.name == **name)
+                || agents.iter().any(|agent| agent.name == **name && agent.may_be_called)
+        };
+        let missing = sub_agents.iter().flatten().filter(|name| !is_callable(name));
+        warnings.extend(not_there("agent that may be called", missing));
+        let is_known = |name: &&String| there_are.skills.iter().any(|skill| skill.name == **name);
+        warnings.extend(not_there("skill", skills.iter().flatten().filter(|name| !is_known(name))));
+        let has_task =
+            tools.as_ref().is_none_or(|tools| tools.iter().any(|tool| tool == "task" || tool == "*"));
+        if sub_agents.as_ref().is_some_and(|names| !names.is_empty()) && !has_task {
+            warnings.push("It has sub-agents, but not the tool `task` to hand them work.".to_owned());
+        }
+        let (own, server) = (limits.of_agent(), self.config.limits);
+        let above = [
+            ("steps", own.steps.is_some_and(|steps| steps > server.steps)),
+            ("tokens", own.tokens.is_some_and(|tokens| tokens > server.tokens)),
+            ("usd", own.cost_micro_usd.is_some_and(|cost| cost > server.cost_micro_usd)),
+            ("minutes", own.time.is_some_and(|time| time > server.time)),
+        ];
+        for (limit, _) in above.into_iter().filter(|(_, is_above)| *is_above) {
+            warnings.push(format!("Its limit on {limit} is above the server's own, which holds."));
+        }
+        warnings
+    }
+}
+
+fn not_there<'a>(what: &str, names: impl Iterator<Item = &'a String>) -> Option<String> {
+    let names: Vec<String> = names.map(|name| format!("“{name}”")).collect();
+    (!names.is_empty()).then(|| format!("There is no {what} {} now.", names.join(", ")))
+}

@@ -1,0 +1,103 @@
+//! The agents that an administrator defines: those of the configuration's file are shown, those of the page changed.
+
+use std::sync::Arc;
+
+use agent::{Skill, Skills};
+use axum::{extract::State, http::StatusCode};
+use serde::Serialize;
+
+use crate::{
+    agents::{AgentDefinition, KnownAgent},
+    app::App,
+    error::ApiError,
+    extract::{Json, Path},
+};
+
+#[derive(Debug, Serialize)]
+pub(super) struct AgentList {
+    agents: Vec<AgentView>,
+    /// The names of all tools that there are now.
+    tools: Vec<String>,
+    /// Where skills are read from.
+    skills_folder: String,
+    skills: Vec<SkillView>,
+    /// Folders there that are no skills.
+    broken_skills: Vec<BrokenSkill>,
+}
+
+#[derive(Debug, Serialize)]
+struct SkillView {
+    name: String,
+    description: String,
+    files: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct BrokenSkill {
+    name: String,
+    problem: String,
+}
+
+/// An agent with what its administrator should look at.
+#[derive(Debug, Serialize)]
+pub(super) struct AgentView {
+    #[serde(flatten)]
+    definition: AgentDefinition,
+    from_file: bool,
+    /// What does not keep it from being one, in sentences.
+    warnings: Vec<String>,
+}
+
+fn view(app: &App, known: &KnownAgent, skills: &Skills) -> AgentView {
+    let definition = AgentDefinition::clone(&known.definition);
+    AgentView { warnings: app.agent_warnings(known, skills), from_file: known.from_file, definition }
+}
+
+/// `GET /api/v1/agents`: all of them, those of the file first, and what they may be given.
+pub(super) async fn list(State(app): State<Arc<App>>) -> Json<AgentList> {
+    let known = app.skills.read().await;
+    let agents = app.defined_agents.list().iter().map(|agent| view(&app, agent, &known)).collect();
+    let skill = |skill: &Arc<Skill>| SkillView {
+        name: skill.name.clone(),
+        description: skill.description.clone(),
+        files: skill.files.len(),
+    };
+    let skills = known.skills.iter().map(skill).collect();
+    let broken = |(name, problem): (String, String)| BrokenSkill { name, problem };
+    let broken_skills = known.problems.into_iter().map(broken).collect();
+    let skills_folder = app.config.skills_folder.display().to_string();
+    Json(AgentList { agents, tools: app.tool_names(), skills_folder, skills, broken_skills })
+}
+
+/// `POST /api/v1/agents`: a new one.
+pub(super) async fn create(
+    State(app): State<Arc<App>>,
+    Json(definition): Json<AgentDefinition>,
+) -> Result<Json<AgentView>, ApiError> {
+    let known = app.defined_agents.create(definition, &app.clock).await?;
+    Ok(Json(view(&app, &known, &app.skills.read().await)))
+}
+
+/// `PUT /api/v1/agents/{agent}`: replaces one whole.
+pub(super) async fn replace(
+    State(app): State<Arc<App>>,
+    Path(name): Path<String>,
+    Json(definition): Json<AgentDefinition>,
+) -> Result<Json<AgentView>, ApiError> {
+    if definition.name != name {
+        return Err(ApiError::invalid(
+            "`name` must be that of the address: make a new agent to call it otherwise.",
+        ));
+    }
+    let known = app.defined_agents.replace(definition).await?;
+    Ok(Json(view(&app, &known, &app.skills.read().await)))
+}
+
+/// `DELETE /api/v1/agents/{agent}`: forgets one. Chats that used it go on with another.
+pub(super) async fn delete(
+    State(app): State<Arc<App>>,
+    Path(name): Path<String>,
+) -> Result<StatusCode, ApiError> {
+    app.defined_agents.delete(&name).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
