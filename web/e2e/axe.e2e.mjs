@@ -51,7 +51,20 @@ async function check(page, screen, part = "html") {
   assert.deepEqual(found, []);
 }
 
-const sections = { appearance: "[role=switch]", models: ".model .name", tools: ".card", keys: "form" };
+const sections = {
+  appearance: "[role=switch]",
+  models: ".model .name",
+  agents: ".card",
+  tools: ".card",
+  keys: "form",
+};
+
+async function visitAgentForm(page) {
+  await page.locator(".card .icon-button").first().click();
+  const list = page.locator("form [role=group]").first();
+  await list.locator(".chip").first().waitFor();
+  await check(page, "the form of an agent");
+}
 
 async function visitDebug(page) {
   const complete = page.locator(".debug [data-state=complete]");
@@ -106,6 +119,7 @@ async function visit(page, server) {
     await page.goto(`/settings/${section}`);
     await page.locator(content).first().waitFor();
     await check(page, section);
+    if (section === "agents") await visitAgentForm(page);
   }
   await page.goto("/welcome");
   await page.locator(".card .button").first().waitFor();

@@ -48,6 +48,26 @@ const PROGRAMS = {
   shell: true,
   latex: [],
 };
+const writer = {
+  name: "writer",
+  description: "Writes and edits letters.",
+  instructions: "You write letters.",
+  model: "qwen3-30b",
+  tools: ["write_file", "files__*"],
+  limits: { steps: 20 },
+  may_be_called: true,
+  enabled: true,
+};
+const AGENTS = {
+  agents: [
+    { ...writer, from_file: false, warnings: ["There is no tool “files__*” now."] },
+    { ...writer, name: "editor", enabled: false, from_file: true, warnings: [] },
+  ],
+  tools: ["ls", "read_file", "write_file"],
+  skills_folder: "/srv/skills",
+  skills: [{ name: "letters", description: "How our letters look.", files: 2 }],
+  broken_skills: [{ name: "broken", problem: "There is no SKILL.md." }],
+};
 const MCP_SERVERS = [
   {
     name: "files",
@@ -201,7 +221,7 @@ export class FakeServer {
         this.signedIn = false;
         return null;
       case "GET models":
-        return { models: this.models, default_model: this.defaultModel };
+        return { models: this.models, default_model: this.defaultModel, agents: [] };
       case "PUT models":
         return Object.assign(
           this.models.find((model) => model.id === path[1]),
@@ -217,6 +237,7 @@ export class FakeServer {
     }
     if (path[0] === "connections") return this.#connectionCall(request.method, path, body);
     if (path[0] === "programs") return PROGRAMS;
+    if (path[0] === "agents") return AGENTS;
     if (path[0] === "mcp-servers") return { servers: MCP_SERVERS };
     if (path[0] === "keys") return this.#keyCall(request.method, path, body);
     if (path[0] === "chats") return this.#chatCall(request.method, path, body, url, response);

@@ -2,6 +2,8 @@
 import type { EventBody } from "./events.ts";
 import { call, send } from "./http.ts";
 import type {
+  AgentDefinition,
+  AgentList,
   AllowedCall,
   ApiKey,
   Chat,
@@ -22,6 +24,7 @@ import type {
   ModelSettings,
   Part,
   User,
+  DefinedAgent,
 } from "./types.ts";
 
 const v1 = "/api/v1";
@@ -53,6 +56,11 @@ export interface NewConnection {
   api_key?: string;
 }
 export const getPrograms = () => call<Programs>("GET", `${v1}/programs`);
+export const listAgents = () => call<AgentList>("GET", `${v1}/agents`);
+export const createAgent = (agent: AgentDefinition) => call<DefinedAgent>("POST", `${v1}/agents`, agent);
+export const replaceAgent = (agent: AgentDefinition) =>
+  call<DefinedAgent>("PUT", `${v1}/agents/${id(agent.name)}`, agent);
+export const deleteAgent = (name: string) => call<undefined>("DELETE", `${v1}/agents/${id(name)}`);
 export const listMcpServers = () => call<{ servers: McpServer[] }>("GET", `${v1}/mcp-servers`);
 export const listConnections = () => call<{ connections: Connection[] }>("GET", `${v1}/connections`);
 export const addConnection = (connection: NewConnection) =>

@@ -80,9 +80,54 @@ export interface Model extends ModelSettings {
   tour: boolean;
 }
 
+/** A defined agent that is chosen like a model. */
+export interface AgentChoice {
+  id: string;
+  name: string;
+  description: string;
+  /** Its own model. */
+  model?: string;
+}
+
 export interface ModelList {
   models: Model[];
   default_model: string | null;
+  agents: AgentChoice[];
+}
+
+export interface AgentLimits {
+  steps?: number;
+  tokens?: number;
+  usd?: number;
+  minutes?: number;
+}
+
+/** An agent as an administrator defines it. Of the lists, none means all. */
+export interface AgentDefinition {
+  name: string;
+  description: string;
+  instructions: string;
+  model?: string;
+  tools?: string[];
+  sub_agents?: string[];
+  skills?: string[];
+  limits: AgentLimits;
+  may_be_called: boolean;
+  enabled: boolean;
+}
+
+export interface DefinedAgent extends AgentDefinition {
+  from_file: boolean;
+  warnings: string[];
+}
+
+export interface AgentList {
+  agents: DefinedAgent[];
+  /** All tools that there are now. */
+  tools: string[];
+  skills_folder: string;
+  skills: { name: string; description: string; files: number }[];
+  broken_skills: { name: string; problem: string }[];
 }
 
 export interface Connection {

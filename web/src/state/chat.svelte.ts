@@ -10,9 +10,11 @@ import {
 import { ApiError } from "../api/http.ts";
 import type { Activity, Chat, ChatMessage, Part, RunSummary } from "../api/types.ts";
 import { chats } from "./chats.svelte.ts";
+import { models } from "./models.svelte.ts";
 import type { RunNode } from "./nodes.ts";
 import { RunView } from "./run.svelte.ts";
 import { nodeOf } from "./timeline.ts";
+import { attempt } from "./toasts.svelte.ts";
 import { newestLeaf, pathTo, siblingGroups } from "./tree.ts";
 
 export type LoadState = "empty" | "loading" | "ready" | "missing" | "failed";
@@ -106,6 +108,10 @@ class OpenChat {
       });
       if (this.id === id) this.#add([answer.user, answer.assistant], answer.run);
       return id;
+    } catch (error) {
+      // Somebody has deleted the model or the agent meanwhile.
+      if (error instanceof ApiError && error.code === "model_not_found") void attempt(() => models.load());
+      throw error;
     } finally {
       this.sending = false;
     }

@@ -1,10 +1,19 @@
-/** The models one may talk to, and which of them is chosen. */
+/** The models and agents one may talk to, and which of them is chosen. */
 import { listModels } from "../api/calls.ts";
-import type { Model } from "../api/types.ts";
+import type { AgentChoice, Model } from "../api/types.ts";
+import { t } from "../i18n/index.svelte.ts";
 import { preferences, prefer } from "./preferences.svelte.ts";
+import { toasts } from "./toasts.svelte.ts";
+
+/** What a message can be sent to. */
+export type Choice = Model | (AgentChoice & { tour?: undefined });
+
+/** Ids of agents begin with this. */
+const agentPrefix = "glasshouse/";
 
 class Models {
   list = $state.raw<Model[]>([]);
+  agents = $state.raw<AgentChoice[]>([]);
   defaultId = $state.raw<string | null>(null);
   loaded = $state(false);
 
@@ -12,16 +21,16 @@ class Models {
   readonly hasReal = $derived(this.list.some((model) => !model.tour));
 
   /** The reader's choice while it exists, else the server's default, else the first. */
-  readonly chosen = $derived(
+  readonly chosen = $derived<Choice | null>(
     this.find(preferences.model) ?? this.find(this.defaultId) ?? this.list[0] ?? null,
   );
 
-  find(id: string | null | undefined): Model | undefined {
-    return this.list.find((model) => model.id === id);
+  find(id: string | null | undefined): Choice | undefined {
+    return this.agents.find((agent) => agent.id === id) ?? this.list.find((model) => model.id === id);
   }
 
   nameOf(id: string | null | undefined): string {
-    return this.find(id)?.name ?? id ?? "";
+    return this.find(id)?.name ?? id?.replace(agentPrefix, "") ?? "";
   }
 
   choose(id: string): void {
@@ -31,8 +40,19 @@ class Models {
   async load(): Promise<void> {
     const answer = await listModels();
     this.list = answer.models;
+    this.agents = answer.agents;
     this.defaultId = answer.default_model;
     this.loaded = true;
+    this.#sayWhoIsGone();
+  }
+
+  /** An agent that was deleted is not silently another one. */
+  #sayWhoIsGone(): void {
+    const id = preferences.model;
+    if (!id?.startsWith(agentPrefix) || this.find(id)) return;
+    prefer({ model: null });
+    const instead = this.chosen?.name ?? t("composer.noModel");
+    toasts.add(t("composer.agentGone", { name: id.slice(agentPrefix.length), instead }));
   }
 
   replace(model: Model): void {

@@ -1,0 +1,107 @@
+/** Agents with the real program: defined in the settings, chosen in a chat, deleted; and the skills beside them. */
+import assert from "node:assert/strict";
+import { mkdtemp, mkdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { launch, openPage } from "./browser.mjs";
+import { startGlasshouse, startModel, text, turn } from "./programs.mjs";
+
+const CASES = [{ turns: [turn(text("A rose is a rose."))] }];
+
+let browser, glasshouse, model, page, skills;
+
+before(async () => {
+  skills = await mkdtemp(join(tmpdir(), "glasshouse-skills-"));
+  await mkdir(join(skills, "letters"));
+  const skill = "---\nname: letters\ndescription: How our letters look.\n---\nBegin with the place.";
+  await writeFile(join(skills, "letters", "SKILL.md"), skill);
+  await writeFile(join(skills, "letters", "form.txt"), "Dear Sir");
+  await mkdir(join(skills, "broken"));
+  [browser, glasshouse, model] = await Promise.all([
+    launch(),
+    startGlasshouse({ GLASSHOUSE_SKILLS_FOLDER: skills }),
+    startModel(CASES),
+  ]);
+  page = await openPage(browser, { url: glasshouse.url });
+});
+after(async () => {
+  await browser?.close();
+  await Promise.all([glasshouse?.stop(), model?.stop(), rm(skills, { recursive: true })]);
+});
+
+const picker = () => page.getByRole("button", { name: /choose a model/ });
+const form = () => page.getByRole("form");
+
+test("the administrator defines an agent; what is wrong is said", async () => {
+  await page.goto("/");
+  await page.waitForURL("**/setup*");
+  await page.getByLabel("Name").fill("Ada Lovelace");
+  await page.getByLabel("Email").fill("ada@example.org");
+  await page.getByLabel("Password").fill("correct horse");
+  await page.getByRole("button", { name: "Create account" }).click();
+  await page.waitForURL("**/welcome");
+  await page.request.post(`${glasshouse.url}/api/v1/connections`, {
+    data: { name: "Scripted", base_url: model.url },
+    headers: { origin: glasshouse.url },
+  });
+  await page.goto("/settings/agents");
+  await page.getByText("No agents are defined").waitFor();
+  await page.getByRole("button", { name: "New agent" }).click();
+  await form().getByLabel("Name", { exact: true }).fill("General");
+  await form().getByLabel("What it is for").fill("Writes poems about flowers.");
+  await form().getByLabel("Instructions").fill("You write poems. Keep them short.");
+  await form().getByRole("combobox", { name: "Tools" }).selectOption("only");
+  await form().getByRole("button", { name: "write_file" }).click();
+  await form().getByRole("button", { name: "read_file" }).click();
+  await form().getByRole("button", { name: "read_file" }).click();
+  assert.equal(await form().getByLabel("Tools: only these").inputValue(), "write_file");
+  await form().getByLabel("Tools: only these").fill("write_file, telepathy");
+  await form().getByLabel("Model calls").fill("0");
+  await form().getByText("“0” is not a number above 0.").waitFor();
+  assert.equal(await form().getByRole("button", { name: "Save" }).isDisabled(), true);
+  await form().getByLabel("Model calls").fill("20");
+  await form().getByRole("button", { name: "Save" }).click();
+  await page.getByText("`name` must be").waitFor();
+  await form().getByLabel("Name", { exact: true }).fill("poet");
+  await form().getByRole("button", { name: "Save" }).click();
+  await page.getByText("There is no tool “telepathy” now.").waitFor();
+});
+
+test("skills are shown, and why one is none", async () => {
+  await page.getByText("How our letters look.").waitFor();
+  await page.getByText("1 more file").waitFor();
+  await page.getByText("There is no SKILL.md.").waitFor();
+});
+
+test("it is edited and keeps the rest", async () => {
+  await page.getByRole("button", { name: "Edit poet" }).click();
+  assert.equal(await form().getByLabel("Model calls").inputValue(), "20");
+  await form().getByLabel("Tools: only these").fill("write_file");
+  await form().getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: "Edit poet" }).waitFor();
+  assert.equal(await page.getByText("telepathy").count(), 0);
+});
+
+test("it is chosen like a model and answers", async () => {
+  await page.goto("/");
+  await picker().click();
+  await page.getByRole("button", { name: /poet/ }).click();
+  await page.getByRole("textbox", { name: "Message" }).fill("A poem.");
+  await page.keyboard.press("Enter");
+  await page.getByText("A rose is a rose.").waitFor();
+  await page.getByRole("button", { name: "Regenerate" }).waitFor();
+  await page.locator("article.assistant").getByText("poet", { exact: true }).waitFor();
+});
+
+test("deleted by somebody else, the chat says so and goes on with the model", async () => {
+  await page.request.delete(`${glasshouse.url}/api/v1/agents/poet`, { headers: { origin: glasshouse.url } });
+  await page.getByRole("textbox", { name: "Message" }).fill("Another one.");
+  await page.keyboard.press("Enter");
+  await page.getByText("There is no agent “poet”").waitFor();
+  await page.getByText("The agent poet is no longer there.").waitFor();
+  assert.match(await picker().innerText(), /scripted/);
+  await page.getByRole("textbox", { name: "Message" }).fill("Another one.");
+  await page.keyboard.press("Enter");
+  await page.getByText("A rose is a rose.").nth(1).waitFor();
+});

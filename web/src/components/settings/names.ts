@@ -1,0 +1,4 @@
+/** Names as people type them: with commas or blanks between them. */
+export function named(text: string): string[] {
+  return text.split(/[\s,]+/).filter((name) => name !== "");
+}
