@@ -105,6 +105,14 @@ id!(
     /// Tool calls that a person has allowed for good.
     AllowedCallId, "allow"
 );
+id!(
+    /// A text that agents keep of a person.
+    MemoryId, "mem"
+);
+id!(
+    /// Something that agents have learned about a person.
+    FactId, "fact"
+);
 
 #[cfg(test)]
 mod tests {

@@ -12,7 +12,9 @@ pub mod usage;
 
 pub use agent_path::AgentPath;
 pub use event::{EventBody, Outcome, RunEvent};
-pub use id::{AllowedCallId, ApiKeyId, ChatId, ConnectionId, MessageId, RunId, SessionId, UserId};
+pub use id::{
+    AllowedCallId, ApiKeyId, ChatId, ConnectionId, FactId, MemoryId, MessageId, RunId, SessionId, UserId,
+};
 pub use message::{Message, Part, Role, ToolCall};
 pub use open_items::OpenItems;
 pub use problem::{Problem, ProblemCode};

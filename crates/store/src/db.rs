@@ -79,6 +79,7 @@ impl Db {
             ("allowed calls", include_str!("../migrations/sqlite/0006_allowed_calls.sql")),
             ("past of files", include_str!("../migrations/sqlite/0007_past_of_files.sql")),
             ("agents", include_str!("../migrations/sqlite/0008_agents.sql")),
+            ("memories", include_str!("../migrations/sqlite/0009_memories.sql")),
         ];
         let mut writer = write.acquire().await?;
         if !in_memory {
@@ -107,6 +108,7 @@ impl Db {
             ("allowed calls", include_str!("../migrations/postgres/0006_allowed_calls.sql")),
             ("past of files", include_str!("../migrations/postgres/0007_past_of_files.sql")),
             ("agents", include_str!("../migrations/postgres/0008_agents.sql")),
+            ("memories", include_str!("../migrations/postgres/0009_memories.sql")),
         ];
         migrator(migrations).run_direct(None, &mut connection, false).await?;
         connection.close().await?;

@@ -18,6 +18,8 @@ mod connections;
 mod events;
 mod file_versions;
 mod files;
+mod learning;
+mod memories;
 mod messages;
 mod migrating;
 mod opening;

@@ -1,0 +1,149 @@
+//! Which chats are still to be learned from, and what was learned, stored together with the mark that it was.
+
+use domain::{ChatId, FactId, MessageId, UserId};
+
+use crate::{
+    Store, StoreError,
+    query::{Row, Tx},
+};
+
+/// A chat in which something was said since it was last looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChatToLearnFrom {
+    /// The chat.
+    pub chat: ChatId,
+    /// Whose it is.
+    pub owner: UserId,
+    /// Since when this person is learned about.
+    pub learns_since: i64,
+    /// What was said up to then was looked at, or is never to be.
+    pub after: i64,
+    /// When something last changed in it.
+    pub until: i64,
+    /// How often looking at it has failed.
+    pub failures: u64,
+}
+
+/// What a look at a chat has come to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Learned {
+    /// New.
+    pub new: Vec<NewFact>,
+    /// Known ones that are to be replaced, by the new ones under the same id.
+    pub changed: Vec<NewFact>,
+    /// Known ones that hold no longer.
+    pub gone: Vec<FactId>,
+}
+
+/// Something that was learned just now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewFact {
+    /// Its id.
+    pub id: FactId,
+    /// A short sentence.
+    pub text: String,
+    /// The message it was learned from.
+    pub message: MessageId,
+}
+
+const MARK: &str = "INSERT INTO learned_chats (chat, looked_until, failures, retry_at) VALUES ($1, $2, $3, $4) \
+                    ON CONFLICT (chat) DO UPDATE SET looked_until = excluded.looked_until, \
+                    failures = excluded.failures, retry_at = excluded.retry_at";
+
+impl Store {
+    /// Chats in which something was said that was not looked at, and nothing after `quiet_since`; the oldest first, at
+    /// most `limit`.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn chats_to_learn_from(
+        &self,
+        quiet_since: i64,
+        now: i64,
+        limit: u32,
+    ) -> Result<Vec<ChatToLearnFrom>, StoreError> {
+        let sql = "SELECT chats.id, chats.owner, chats.updated_at, users.learns_since, \
+                   learned_chats.looked_until, learned_chats.failures \
+                   FROM users JOIN chats ON chats.owner = users.id \
+                   LEFT JOIN learned_chats ON learned_chats.chat = chats.id \
+                   WHERE users.uses_memory AND users.learns_since IS NOT NULL \
+                   AND chats.updated_at > users.learns_since AND chats.updated_at <= $1 \
+                   AND (learned_chats.chat IS NULL OR (chats.updated_at > learned_chats.looked_until \
+                   AND learned_chats.retry_at <= $2)) \
+                   ORDER BY chats.updated_at, chats.id LIMIT $3";
+        let query = self.db().read(sql).bind(quiet_since).bind(now).bind(i64::from(limit));
+        query.fetch_all().await?.iter().map(read).collect()
+    }
+
+    /// Stores what was learned from a chat, and that it was looked at; at most `most` facts are kept of a person.
+    /// Returns whether it was: not where the person has turned learning off, or has had all forgotten, meanwhile.
+    ///
+    /// # Errors
+    /// `NotFound` where the chat is gone; otherwise only those of the database.
+    pub async fn learn(
+        &self,
+        from: &ChatToLearnFrom,
+        learned: &Learned,
+        most: u32,
+        now: i64,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.db().begin().await?;
+        // Changes nothing, but holds the row until the end.
+        let sql = "UPDATE users SET learns_since = learns_since \
+                   WHERE id = $1 AND learns_since = $2 AND uses_memory";
+        if tx.query(sql).id(from.owner).bind(from.learns_since).execute().await? == 0 {
+            return Ok(false);
+        }
+        tx.query(MARK).id(from.chat).bind(from.until).number(0).bind(now).execute().await?;
+        for id in &learned.gone {
+            let sql = "DELETE FROM facts WHERE id = $1 AND owner = $2 AND NOT corrected";
+            tx.query(sql).id(id).id(from.owner).execute().await?;
+        }
+        for NewFact { id, text, message } in &learned.changed {
+            let sql = "UPDATE facts SET content = $3, chat = $4, message = $5, learned_at = $6 \
+                       WHERE id = $1 AND owner = $2 AND NOT corrected";
+            let query = tx.query(sql).id(id).id(from.owner).text(text).id(from.chat);
+            query.id(message).bind(now).execute().await?;
+        }
+        for fact in &learned.new {
+            add(&mut tx, from, fact, most, now).await?;
+        }
+        tx.commit().await?;
+        Ok(true)
+    }
+
+    /// Notes that looking at a chat has failed and is to be tried again at `retry_at`.
+    ///
+    /// # Errors
+    /// `NotFound` where the chat is gone; otherwise only those of the database.
+    pub async fn learn_later(&self, from: &ChatToLearnFrom, retry_at: i64) -> Result<(), StoreError> {
+        let query = self.db().write(MARK).id(from.chat).bind(from.after).number(from.failures + 1);
+        query.bind(retry_at).execute().await.map(drop)
+    }
+}
+
+async fn add(
+    tx: &mut Tx,
+    from: &ChatToLearnFrom,
+    NewFact { id, text, message }: &NewFact,
+    most: u32,
+    now: i64,
+) -> Result<(), StoreError> {
+    let sql = "INSERT INTO facts (id, owner, content, chat, message, learned_at, corrected) \
+               SELECT $1, $2, $3, $4, $5, $6, FALSE WHERE (SELECT count(*) FROM facts WHERE owner = $2) < $7";
+    let query = tx.query(sql).id(id).id(from.owner).text(text).id(from.chat).id(message);
+    query.bind(now).bind(i64::from(most)).execute().await.map(drop)
+}
+
+fn read(row: &Row) -> Result<ChatToLearnFrom, StoreError> {
+    let (learns_since, looked_until) =
+        (row.get::<i64>("learns_since")?, row.get::<Option<i64>>("looked_until")?);
+    Ok(ChatToLearnFrom {
+        chat: row.id("id")?,
+        owner: row.id("owner")?,
+        learns_since,
+        after: learns_since.max(looked_until.unwrap_or(i64::MIN)),
+        until: row.get("updated_at")?,
+        failures: row.get::<Option<i64>>("failures")?.unwrap_or(0).unsigned_abs(),
+    })
+}

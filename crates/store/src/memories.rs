@@ -1,0 +1,295 @@
+//! Texts that agents keep of a person beyond one chat, with a version that counts up so that writers notice each other.
+
+use domain::{ChatId, MemoryId, RunId, UserId};
+
+use crate::{
+    Store, StoreError,
+    query::{Query, Row, Tx},
+};
+
+/// One of a person's texts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Memory {
+    /// Its id.
+    pub id: MemoryId,
+    /// What it says, and to whom.
+    pub content: MemoryContent,
+    /// 1 when new, one more with each change.
+    pub version: u64,
+    /// When it was last changed.
+    pub changed_at: i64,
+    /// The agent that changed it last; nothing where the person did.
+    pub author: Option<MemoryAuthor>,
+}
+
+/// What a memory says, and to whom.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryContent {
+    /// The one agent that has it; empty where all have it. Together with the name it is unique for each person.
+    pub agent: String,
+    /// What it is called.
+    pub name: String,
+    /// What it is for; may be empty.
+    pub description: String,
+    /// All of it.
+    pub text: String,
+    /// Whether agents are told all of it when a run begins.
+    pub pinned: bool,
+}
+
+/// An agent that has changed a memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryAuthor {
+    /// Its name.
+    pub agent: String,
+    /// The chat it worked in; nothing where in none, or in one that is gone.
+    pub chat: Option<ChatId>,
+}
+
+/// The tool call that makes a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryCall {
+    /// Its run.
+    pub run: RunId,
+    /// Its id, unique within the run.
+    pub call: String,
+    /// The agent that makes it, and where.
+    pub author: MemoryAuthor,
+}
+
+/// What is to be done. Limits are the caller's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MemoryChange {
+    /// Makes a new one.
+    Create {
+        /// Its id.
+        id: MemoryId,
+        /// What it says.
+        content: MemoryContent,
+        /// Most that the person may have.
+        most: u32,
+    },
+    /// Replaces what is at this version.
+    Replace {
+        /// Which.
+        id: MemoryId,
+        /// What it says now.
+        content: MemoryContent,
+        /// The version that was seen.
+        version: u64,
+    },
+    /// Puts the text behind what is there, on a line of its own; makes the memory where there is none of that name.
+    Append {
+        /// Its id where it is made.
+        id: MemoryId,
+        /// Whose, its name, and the text. The rest holds only where it is made.
+        content: MemoryContent,
+        /// Most that the person may have.
+        most: u32,
+        /// Most that the whole text may have, characters.
+        most_chars: u32,
+    },
+    /// Removes it.
+    Delete {
+        /// Which.
+        id: MemoryId,
+        /// The version that was seen; any where nothing.
+        version: Option<u64>,
+    },
+}
+
+/// What a change has come to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum MemoryChanged {
+    /// It is this now; what was deleted, as it was last.
+    Now(Box<Memory>),
+    /// The same call had made it before; the version that came of it.
+    Before(u64),
+}
+
+impl Store {
+    /// All texts of a person, by name.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn memories(&self, owner: UserId) -> Result<Vec<Memory>, StoreError> {
+        let sql = "SELECT id, agent, name, description, content, pinned, version, changed_at, by_agent, by_chat \
+                   FROM memories WHERE owner = $1 ORDER BY name, agent";
+        self.db().read(sql).id(owner).fetch_all().await?.iter().map(read).collect()
+    }
+
+    /// One of them.
+    ///
+    /// # Errors
+    /// `NotFound`, for other people's too.
+    pub async fn memory(&self, owner: UserId, id: MemoryId) -> Result<Memory, StoreError> {
+        let sql = "SELECT id, agent, name, description, content, pinned, version, changed_at, by_agent, by_chat \
+                   FROM memories WHERE owner = $1 AND id = $2";
+        read(&self.db().read(sql).id(owner).id(id).fetch_one().await?)
+    }
+
+    /// The one that `agent` knows by this name: its own before that of all agents.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn memory_named(
+        &self,
+        owner: UserId,
+        agent: &str,
+        name: &str,
+    ) -> Result<Option<Memory>, StoreError> {
+        let sql = "SELECT id, agent, name, description, content, pinned, version, changed_at, by_agent, by_chat \
+                   FROM memories WHERE owner = $1 AND name = $2 AND agent IN ('', $3) ORDER BY agent DESC LIMIT 1";
+        let row = self.db().read(sql).id(owner).text(name).text(agent).fetch_optional().await?;
+        row.as_ref().map(read).transpose()
+    }
+
+    /// Makes a change, for an agent where there is a call; the same call makes it once, however often it is asked.
+    ///
+    /// # Errors
+    /// `NotFound`; `Conflict` with `version` where somebody else was faster, `name` where another one has it, `limit`
+    /// where the person has as many as may be, `size` where the text would be too long.
+    pub async fn change_memory(
+        &self,
+        owner: UserId,
+        change: &MemoryChange,
+        call: Option<&MemoryCall>,
+        now: i64,
+    ) -> Result<MemoryChanged, StoreError> {
+        let mut tx = self.db().begin().await?;
+        if let Some(call) = call
+            && !note_call(&mut tx, call).await?
+        {
+            let sql = "SELECT version FROM memory_calls WHERE run = $1 AND call = $2";
+            let row = tx.query(sql).id(call.run).text(&call.call).fetch_one().await?;
+            return Ok(MemoryChanged::Before(row.number("version")?));
+        }
+        let stamp = Stamp { owner, author: call.map(|call| &call.author), now };
+        let row = make(&mut tx, &stamp, change).await.map_err(name_taken)?;
+        let memory = match row {
+            Some(row) => read(&row)?,
+            None => return Err(why_not(&mut tx, owner, change).await?),
+        };
+        if let Some(call) = call {
+            let sql = "UPDATE memory_calls SET version = $3 WHERE run = $1 AND call = $2";
+            tx.query(sql).id(call.run).text(&call.call).number(memory.version).execute().await?;
+        }
+        tx.commit().await?;
+        Ok(MemoryChanged::Now(Box::new(memory)))
+    }
+}
+
+/// Whether the call is new.
+async fn note_call(tx: &mut Tx, call: &MemoryCall) -> Result<bool, StoreError> {
+    let sql = "INSERT INTO memory_calls (run, call, version) VALUES ($1, $2, 0) ON CONFLICT DO NOTHING";
+    Ok(tx.query(sql).id(call.run).text(&call.call).execute().await? == 1)
+}
+
+/// Whose memory is changed, by whom and when.
+struct Stamp<'a> {
+    owner: UserId,
+    author: Option<&'a MemoryAuthor>,
+    now: i64,
+}
+
+impl Stamp<'_> {
+    /// Binds `changed_at, by_agent, by_chat`.
+    fn bind<'q>(&self, query: Query<'q>) -> Query<'q> {
+        let query = query.bind(self.now).optional_text(self.author.map(|author| author.agent.as_str()));
+        query.optional_id(self.author.and_then(|author| author.chat))
+    }
+}
+
+const CREATE: &str = "INSERT INTO memories \
+    (id, owner, agent, name, description, content, pinned, version, changed_at, by_agent, by_chat) \
+    SELECT $1, $2, $3, $4, $5, $6, $7, 1, $8, $9, $10 \
+    WHERE (SELECT count(*) FROM memories WHERE owner = $2) < $11 \
+    RETURNING id, agent, name, description, content, pinned, version, changed_at, by_agent, by_chat";
+const APPEND: &str = "INSERT INTO memories \
+    (id, owner, agent, name, description, content, pinned, version, changed_at, by_agent, by_chat) \
+    SELECT $1, $2, $3, $4, $5, $6, $7, 1, $8, $9, $10 \
+    WHERE (SELECT count(*) FROM memories WHERE owner = $2) < $11 \
+       OR EXISTS (SELECT 1 FROM memories WHERE owner = $2 AND agent = $3 AND name = $4) \
+    ON CONFLICT (owner, agent, name) DO UPDATE SET \
+    content = memories.content || CASE WHEN memories.content = '' THEN '' ELSE $12 END || excluded.content, \
+    version = memories.version + 1, changed_at = excluded.changed_at, by_agent = excluded.by_agent, \
+    by_chat = excluded.by_chat \
+    WHERE length(memories.content) + 1 + length(excluded.content) <= $13 \
+    RETURNING id, agent, name, description, content, pinned, version, changed_at, by_agent, by_chat";
+const REPLACE: &str = "UPDATE memories SET agent = $3, name = $4, description = $5, content = $6, pinned = $7, \
+    version = version + 1, changed_at = $8, by_agent = $9, by_chat = $10 \
+    WHERE id = $1 AND owner = $2 AND version = $11 \
+    RETURNING id, agent, name, description, content, pinned, version, changed_at, by_agent, by_chat";
+const DELETE: &str = "DELETE FROM memories WHERE id = $1 AND owner = $2 AND (version = $3 OR $3 = 0) \
+    RETURNING id, agent, name, description, content, pinned, version, changed_at, by_agent, by_chat";
+
+/// The memory after the change; nothing where it could not be made.
+async fn make(tx: &mut Tx, stamp: &Stamp<'_>, change: &MemoryChange) -> Result<Option<Row>, StoreError> {
+    let query = match change {
+        MemoryChange::Create { id, content, most } => {
+            bind(tx.query(CREATE), *id, stamp, content).bind(i64::from(*most))
+        }
+        MemoryChange::Replace { id, content, version } => {
+            bind(tx.query(REPLACE), *id, stamp, content).number(*version)
+        }
+        MemoryChange::Append { id, content, most, most_chars } => {
+            let query = bind(tx.query(APPEND), *id, stamp, content).bind(i64::from(*most));
+            query.text("\n").bind(i64::from(*most_chars))
+        }
+        MemoryChange::Delete { id, version } => {
+            tx.query(DELETE).id(id).id(stamp.owner).number(version.unwrap_or(0))
+        }
+    };
+    query.fetch_optional().await
+}
+
+/// Binds `id, owner`, the content, and the stamp.
+fn bind<'q>(query: Query<'q>, id: MemoryId, stamp: &Stamp<'_>, content: &MemoryContent) -> Query<'q> {
+    let query = query.id(id).id(stamp.owner).text(&content.agent).text(&content.name);
+    stamp.bind(query.text(&content.description).text(&content.text).bind(content.pinned))
+}
+
+fn name_taken(error: StoreError) -> StoreError {
+    match error {
+        StoreError::Conflict("id") => StoreError::Conflict("name"),
+        error => error,
+    }
+}
+
+/// Why a change met no row.
+async fn why_not(tx: &mut Tx, owner: UserId, change: &MemoryChange) -> Result<StoreError, StoreError> {
+    let id = match change {
+        MemoryChange::Create { .. } => return Ok(StoreError::Conflict("limit")),
+        MemoryChange::Append { content: MemoryContent { agent, name, .. }, .. } => {
+            let sql = "SELECT id FROM memories WHERE owner = $1 AND agent = $2 AND name = $3";
+            let found = tx.query(sql).id(owner).text(agent).text(name).fetch_optional().await?;
+            return Ok(StoreError::Conflict(if found.is_some() { "size" } else { "limit" }));
+        }
+        MemoryChange::Replace { id, .. } | MemoryChange::Delete { id, .. } => id,
+    };
+    let found = tx.query("SELECT id FROM memories WHERE owner = $1 AND id = $2").id(owner).id(id);
+    Ok(match found.fetch_optional().await? {
+        Some(_) => StoreError::Conflict("version"),
+        None => StoreError::NotFound,
+    })
+}
+
+fn read(row: &Row) -> Result<Memory, StoreError> {
+    let author = match row.get::<Option<String>>("by_agent")? {
+        Some(agent) => Some(MemoryAuthor { agent, chat: row.optional_id("by_chat")? }),
+        None => None,
+    };
+    Ok(Memory {
+        id: row.id("id")?,
+        content: MemoryContent {
+            agent: row.get("agent")?,
+            name: row.get("name")?,
+            description: row.get("description")?,
+            text: row.get("content")?,
+            pinned: row.get("pinned")?,
+        },
+        version: row.number("version")?,
+        changed_at: row.get("changed_at")?,
+        author,
+    })
+}
