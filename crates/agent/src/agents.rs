@@ -5,7 +5,10 @@ use std::sync::Arc;
 use crate::{
     AgentLimits, Models, Pattern, Skill, Star,
     tool::{Tool, ToolFailure, Toolbox},
-    tools::task,
+    tools::{
+        memory::{LOOKING, NAMES},
+        task,
+    },
 };
 
 /// One kind of agent.
@@ -105,7 +108,7 @@ impl Agents {
     /// Where a tool's schema is not valid, which a test rules out.
     pub fn built_in() -> Result<Self, ToolFailure> {
         let all = Toolbox::new(crate::tools::all()?);
-        let readers = ToolChoice::named(&["ls", "read_file", "glob", "grep"])?;
+        let readers = ToolChoice::named(&[&READING[..], &LOOKING[..]].concat())?;
         let general = AgentSpec::new("general", "all tools", GENERAL, &all, ToolChoice::All);
         let explore = AgentSpec::new("explore", "reads and searches files", EXPLORE, &all, readers);
         let main = AgentSpec::new("main", "", MAIN, &all, ToolChoice::All);
@@ -152,6 +155,17 @@ impl Agents {
         std::iter::once(&mut self.main).chain(&mut self.sub_agents)
     }
 
+    /// The same agents without the tools for what is remembered of the person.
+    #[must_use]
+    pub(crate) fn without_memory(mut self) -> Self {
+        for agent in self.all_mut() {
+            if NAMES.iter().any(|name| agent.tools.get(name).is_some()) {
+                agent.tools = agent.tools.without(&NAMES);
+            }
+        }
+        self
+    }
+
     /// The model alone, without instructions and tools of ours: for callers who want just that.
     #[must_use]
     pub fn none() -> Self {
@@ -160,6 +174,9 @@ impl Agents {
         Self { main: AgentSpec { instructions: String::new(), ..main }, sub_agents: Vec::new() }
     }
 }
+
+/// What an agent has that only looks at files.
+const READING: [&str; 4] = ["ls", "read_file", "glob", "grep"];
 
 const MAIN: &str = "You are the assistant of a person who can watch every step you take. Answer in the \
     person's language. For a simple question just answer. For work with several steps, plan first with \

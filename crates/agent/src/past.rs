@@ -76,6 +76,8 @@ pub(crate) struct PastCall {
     pub(crate) questions: Vec<PastQuestion>,
     /// The sub-agent that it started.
     pub(crate) sub_agent: Option<AgentPath>,
+    /// The log has heard of what it changed in the memory.
+    pub(crate) memory_changed: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -192,6 +194,7 @@ impl Past {
                     call.written = arguments_text(arguments);
                 }
             }
+            EventBody::MemoryChanged { call, .. } => self.call(call).memory_changed = true,
             EventBody::ToolHandedOver { call, .. } => self.call(call).handed_over = true,
             EventBody::ApprovalAsked { approval, call, .. } => {
                 self.number(agent, approval);

@@ -9,7 +9,8 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Agents, AnswerForm, Asks, CallableModel, Consents, Emitter, LateTools, Limits, Past, Prices, Workspace,
+    Agents, AnswerForm, Asks, CallableModel, Consents, Emitter, LateTools, Limits, Memory, Past, Prices,
+    Told, Workspace,
     budget::Budget,
     models::Models,
     turns::{AgentContext, Stop, take_turns},
@@ -65,6 +66,8 @@ pub struct RunRequest {
     pub history: Vec<Message>,
     /// Where files are kept.
     pub workspace: Workspace,
+    /// What is remembered of the person, and what of it the agents are told; nothing where they must not use it.
+    pub memory: Option<(Memory, Told)>,
     /// When to end it.
     pub limits: Limits,
     /// Which calls need consent.
@@ -83,6 +86,8 @@ pub(crate) struct RunContext {
     pub(crate) models: Arc<Models>,
     pub(crate) wishes: CallWishes,
     pub(crate) workspace: Workspace,
+    pub(crate) memory: Option<Memory>,
+    pub(crate) told: Told,
     pub(crate) limits: Limits,
     pub(crate) budget: Arc<Budget>,
     pub(crate) work_time: WorkTime,
@@ -108,8 +113,18 @@ struct End(Outcome, Option<Problem>);
 /// the work is all it takes to stop every model call, tool and sub-agent at once.
 pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSignals) {
     let RunRequest { chat, message, mut agents, late_tools, client_tools, model, .. } = request;
-    let RunRequest { settings, fallbacks, wishes, history, workspace, limits, consents, mut past, .. } =
-        request;
+    let RunRequest {
+        settings,
+        fallbacks,
+        wishes,
+        history,
+        workspace,
+        memory,
+        limits,
+        consents,
+        mut past,
+        ..
+    } = request;
     let limits = limits.within(agents.main.limits);
     let outlives_server = request.outlives_server;
     if past.has_begun() {
@@ -125,6 +140,10 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
             () = late_tools.join(&mut agents, &emitter) => {}
         }
     }
+    let (memory, told) = memory.map_or_else(Default::default, |(memory, told)| (Some(memory), told));
+    if memory.is_none() {
+        agents = agents.without_memory();
+    }
     if !client_tools.is_empty() {
         agents.main.tools = agents.main.tools.with_client_tools(&client_tools);
     }
@@ -136,6 +155,8 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         models,
         wishes,
         workspace,
+        memory,
+        told,
         limits,
         budget,
         work_time,

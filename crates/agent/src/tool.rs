@@ -43,6 +43,9 @@ impl ToolKind {
     /// Waits for a person or another agent. After a crash it is called again and goes on from what the log has of
     /// its call.
     pub const WAITING: Self = Self { repeatable: false, waits: true, goes_on: true };
+    /// Changes something and stores with it, as one, the mark of the call: called again after a crash it sees whether it
+    /// was done. The call is stored before, so that nothing else ever has its name.
+    pub const MARKED: Self = Self { repeatable: false, waits: false, goes_on: true };
     /// Runs a program that has limits of its own: not to be repeated blindly.
     pub const PROGRAM: Self = Self { repeatable: false, waits: true, goes_on: false };
 }

@@ -7,6 +7,7 @@ mod glob;
 mod grep;
 pub(crate) mod latex;
 mod ls;
+pub(crate) mod memory;
 mod move_file;
 pub(crate) mod python;
 mod read_file;
@@ -38,7 +39,7 @@ pub fn all() -> Result<Vec<Arc<Tool>>, ToolFailure> {
         task::tool()?,
         ask_user::tool()?,
     ];
-    Ok(tools.into_iter().map(Arc::new).collect())
+    Ok(tools.into_iter().chain(memory::tools()?).map(Arc::new).collect())
 }
 
 #[cfg(test)]

@@ -127,10 +127,14 @@ impl AgentContext {
     /// What the model is told before the conversation.
     fn instructions(&self) -> Cow<'_, str> {
         let own = &self.spec.instructions;
-        match self.answer_form() {
-            None => own.into(),
-            Some(form) => format!("{own}\n\n{}", form.instructions()).trim_start().to_owned().into(),
+        // An agent that cannot look at the memory is not told of it either.
+        let knows = self.spec.tools.get("memory_read").and_then(|_| self.run.told.to(&self.spec.name));
+        let form = self.answer_form().map(AnswerForm::instructions);
+        if knows.is_none() && form.is_none() {
+            return own.into();
         }
+        let parts = [Some(own.clone()).filter(|own| !own.is_empty()), knows, form];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n").into()
     }
 
     /// Sets the one line that says what is going on.

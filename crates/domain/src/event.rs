@@ -284,6 +284,32 @@ pub enum EventBody {
         #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]
         removed_lines: Option<u64>,
     },
+    /// An agent has changed one of the texts it keeps of the person. Once for each call, while that runs.
+    MemoryChanged {
+        /// The call that did it.
+        call: String,
+        /// What the text is called.
+        name: String,
+        /// The one agent that has it; absent where all have it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional))]
+        only_for: Option<String>,
+        /// Counts up from 1 with each change.
+        #[cfg_attr(feature = "typescript", ts(type = "number"))]
+        version: u64,
+        /// Whether it is gone.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
+        deleted: bool,
+        /// How many lines came; absent where that is not known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]
+        added_lines: Option<u64>,
+        /// How many lines went; absent where `added_lines` is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]
+        removed_lines: Option<u64>,
+    },
     /// The agent found sources.
     SourcesFound {
         /// Newly found ones.
@@ -416,6 +442,7 @@ impl EventBody {
             | Self::QuestionAnswered { .. }
             | Self::PlanChanged { .. }
             | Self::FileChanged { .. }
+            | Self::MemoryChanged { .. }
             | Self::SourcesFound { .. }
             | Self::AgentStarted { .. }
             | Self::AgentFinished { .. }
@@ -452,6 +479,7 @@ impl EventBody {
             Self::QuestionAnswered { .. } => "question_answered",
             Self::PlanChanged { .. } => "plan_changed",
             Self::FileChanged { .. } => "file_changed",
+            Self::MemoryChanged { .. } => "memory_changed",
             Self::SourcesFound { .. } => "sources_found",
             Self::AgentStarted { .. } => "agent_started",
             Self::AgentFinished { .. } => "agent_finished",

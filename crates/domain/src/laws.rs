@@ -112,6 +112,12 @@ impl State {
             EventBody::ToolProgress { call, .. } | EventBody::ToolOutput { call, .. } => {
                 self.delta(call, "running call", "")
             }
+            EventBody::MemoryChanged { call, .. } => {
+                if !self.seen.insert(format!("memory {call}")) {
+                    return Err(format!("call {call} has changed the memory before"));
+                }
+                self.delta(call, "running call", "")
+            }
             EventBody::ToolFinished { call, .. } => {
                 self.items.remove(&format!("running call {call}"));
                 self.close(call, "call", None)

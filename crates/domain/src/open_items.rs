@@ -79,6 +79,7 @@ impl OpenItems {
             | EventBody::ToolOutput { .. }
             | EventBody::PlanChanged { .. }
             | EventBody::FileChanged { .. }
+            | EventBody::MemoryChanged { .. }
             | EventBody::SourcesFound { .. }
             | EventBody::ModelCalled { .. }
             | EventBody::ContextCompacted { .. }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::{
     file_news::file_news,
+    memory_news::memory_news,
     redact::{redact, redact_text},
 };
 
@@ -193,6 +194,12 @@ fn told(body: &EventBody) -> Option<(DebugKind, DebugSource, Value, String)> {
             Backend,
             file_news(body),
             if *deleted { format!("{path} was deleted") } else { format!("{path} has changed") },
+        ),
+        EventBody::MemoryChanged { name, deleted, .. } => (
+            Response,
+            Backend,
+            memory_news(body),
+            if *deleted { format!("{name} was forgotten") } else { format!("{name} was remembered") },
         ),
         EventBody::RunFinished { outcome, problem, usage, .. } => (
             if *outcome == Outcome::Failed { Error } else { Response },

@@ -119,6 +119,7 @@ impl DetailsEncoder {
             | EventBody::QuestionAnswered { .. }
             | EventBody::PlanChanged { .. }
             | EventBody::FileChanged { .. }
+            | EventBody::MemoryChanged { .. }
             | EventBody::AgentFinished { .. }
             | EventBody::ModelCalled { .. } => {}
         }

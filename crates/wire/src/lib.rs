@@ -10,6 +10,7 @@ mod escape;
 mod file_news;
 mod frames;
 pub mod markup;
+mod memory_news;
 pub mod openai;
 mod redact;
 pub mod responses;

@@ -157,6 +157,7 @@ impl MarkupEncoder {
             | EventBody::QuestionAnswered { .. }
             | EventBody::PlanChanged { .. }
             | EventBody::FileChanged { .. }
+            | EventBody::MemoryChanged { .. }
             | EventBody::AgentFinished { .. }
             | EventBody::ModelCalled { .. } => {}
         }

@@ -121,6 +121,7 @@ impl ToolCallsEncoder {
             | EventBody::QuestionAnswered { .. }
             | EventBody::PlanChanged { .. }
             | EventBody::FileChanged { .. }
+            | EventBody::MemoryChanged { .. }
             | EventBody::SourcesFound { .. }
             | EventBody::AgentFinished { .. }
             | EventBody::ModelCalled { .. } => {}

@@ -8,6 +8,7 @@ mod compaction;
 mod defined_agents;
 mod late_tools;
 mod limits;
+mod memory;
 mod play;
 mod restarts;
 mod subagents;

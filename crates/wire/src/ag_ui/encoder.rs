@@ -15,7 +15,7 @@ use super::{
     request::Version,
     waiting::{Ask, AskKind},
 };
-use crate::Frame;
+use crate::{Frame, memory_news::memory_news};
 
 /// The parts of the shared state that are ours; the client's others are handed back as they came.
 pub(super) const OWN_STATE: [&str; 2] = ["todos", "files"];
@@ -270,6 +270,10 @@ impl AgUiEncoder {
             EventBody::FileChanged { path, version, size_bytes, .. } => {
                 let file = json!({"version": version, "sizeBytes": size_bytes});
                 self.patch(agent, &["files", path], file, sink);
+            }
+            EventBody::MemoryChanged { .. } => {
+                let value = memory_news(&event.body);
+                self.put(agent, &Event::Custom { name: "memory", value }, sink);
             }
             EventBody::SourcesFound { sources } => {
                 let value = json!({ "sources": sources });

@@ -223,6 +223,7 @@ impl ChatStreamEncoder {
             | EventBody::QuestionAnswered { .. }
             | EventBody::PlanChanged { .. }
             | EventBody::FileChanged { .. }
+            | EventBody::MemoryChanged { .. }
             | EventBody::ModelCalled { .. } => {}
         }
     }

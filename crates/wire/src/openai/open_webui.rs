@@ -137,6 +137,7 @@ impl Extras {
             | EventBody::QuestionAnswered { .. }
             | EventBody::PlanChanged { .. }
             | EventBody::FileChanged { .. }
+            | EventBody::MemoryChanged { .. }
             | EventBody::ModelCalled { .. }
             | EventBody::Notice { level: NoticeLevel::Info, .. } => {}
         }

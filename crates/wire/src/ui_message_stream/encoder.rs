@@ -9,7 +9,10 @@ use domain::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::{Frame, chat_stream::encoder::THINKING, file_news::file_news, frames::Frames, openai::DONE};
+use crate::{
+    Frame, chat_stream::encoder::THINKING, file_news::file_news, frames::Frames, memory_news::memory_news,
+    openai::DONE,
+};
 
 /// Encodes one run for one reader.
 #[derive(Debug, Default)]
@@ -125,6 +128,10 @@ impl UiMessageEncoder {
             EventBody::FileChanged { path, .. } => {
                 let data = file_news(&event.body);
                 out.push(&json!({"type": "data-file", "id": path, "data": data}));
+            }
+            EventBody::MemoryChanged { call, .. } => {
+                let data = memory_news(&event.body);
+                out.push(&json!({"type": "data-memory", "id": call, "data": data}));
             }
             EventBody::SourcesFound { sources } => {
                 for source in sources {

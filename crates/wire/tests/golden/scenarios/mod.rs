@@ -159,6 +159,19 @@ fn file(path: &str, version: u64, size_bytes: u64, lines: Option<(u64, u64)>) ->
     }
 }
 
+/// A text about the person that an agent has changed or, where `deleted`, forgotten.
+fn memory(call: &str, name: &str, deleted: bool) -> EventBody {
+    EventBody::MemoryChanged {
+        call: call.into(),
+        name: name.into(),
+        only_for: deleted.then(|| "main".into()),
+        version: 2,
+        deleted,
+        added_lines: Some(1),
+        removed_lines: Some(0),
+    }
+}
+
 fn parallel_tools() -> Vec<RunEvent> {
     let main = AgentPath::main();
     let (a, b) = (json!({"path": "/a"}), json!({"path": "/b"}));
@@ -169,6 +182,8 @@ fn parallel_tools() -> Vec<RunEvent> {
     log.start(&main, "c2", "read_file", &b);
     log.main(EventBody::ToolProgress { call: "c1".into(), message: "Half of /a read".into() });
     log.main(EventBody::ToolOutput { call: "c1".into(), text: "1 of 2\n2 of 2\n".into() });
+    log.main(memory("c1", "likes", false));
+    log.main(memory("c2", "old plans", true));
     log.finish(&main, "c2", "read_file", &b, Ok("B"));
     log.finish(&main, "c1", "read_file", &a, Ok("A"));
     log.text(&main, "t1", &["A and B."], true);
@@ -366,6 +381,7 @@ fn hostile_text() -> Vec<RunEvent> {
     log.start(&main, bad, bad, &arguments);
     log.main(EventBody::ToolProgress { call: bad.into(), message: bad.into() });
     log.main(EventBody::ToolOutput { call: bad.into(), text: bad.into() });
+    log.main(memory(bad, bad, false));
     log.add(&child, EventBody::AgentStarted { name: bad.into(), call: bad.into(), task: bad.into() });
     log.add(&child, EventBody::AgentFinished { outcome: Outcome::Completed, result: bad.into() });
     log.finish(&main, bad, bad, &arguments, Ok(bad));

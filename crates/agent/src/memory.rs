@@ -1,0 +1,229 @@
+//! The texts that agents keep of a person beyond one chat, as one run works with them.
+
+mod told;
+
+use std::{fmt, sync::Arc};
+
+use domain::{ChatId, EventBody, MemoryId, RunId, UserId};
+use store::{
+    Memory as Block, MemoryAuthor, MemoryCall, MemoryChange, MemoryChanged, MemoryContent, Store, StoreError,
+};
+
+pub use told::{Told, ToldBlock};
+
+use crate::{
+    ToolFailure,
+    workspace::diff::{LineCounts, count},
+};
+
+/// Most texts that are kept of one person.
+pub const MOST_BLOCKS: u32 = 100;
+/// Longest text, characters.
+pub const MOST_TEXT_CHARS: u32 = 8_000;
+/// Longest name, characters.
+pub const MOST_NAME_CHARS: usize = 80;
+/// Longest description, characters.
+pub const MOST_DESCRIPTION_CHARS: usize = 300;
+
+/// What is kept of the person whose run it is.
+#[derive(Clone)]
+pub struct Memory {
+    store: Store,
+    owner: UserId,
+    run: RunId,
+    chat: Option<ChatId>,
+    now_ms: Arc<dyn Fn() -> i64 + Send + Sync>,
+}
+
+impl fmt::Debug for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Memory").field(&self.owner).finish()
+    }
+}
+
+/// What an agent's call wants to do to one.
+pub(crate) enum Wish {
+    /// Writes it whole.
+    Write {
+        text: String,
+        description: Option<String>,
+        /// The version that was read; nothing where there should be none.
+        version: Option<u64>,
+    },
+    /// Puts it behind what is there.
+    Append { text: String },
+    /// Removes what is at this version.
+    Forget { version: Option<u64> },
+}
+
+/// Who wishes it: an agent with one of its calls.
+pub(crate) struct Caller<'a> {
+    pub(crate) agent: &'a str,
+    pub(crate) call: &'a str,
+}
+
+/// What has been done.
+#[derive(Debug)]
+pub(crate) struct Done {
+    pub(crate) name: String,
+    only_for: Option<String>,
+    pub(crate) version: u64,
+    deleted: bool,
+    lines: Option<LineCounts>,
+}
+
+impl Done {
+    /// What is told to the log.
+    pub(crate) fn event(&self, call: &str) -> EventBody {
+        EventBody::MemoryChanged {
+            call: call.to_owned(),
+            name: self.name.clone(),
+            only_for: self.only_for.clone(),
+            version: self.version,
+            deleted: self.deleted,
+            added_lines: self.lines.map(|lines| lines.added),
+            removed_lines: self.lines.map(|lines| lines.removed),
+        }
+    }
+}
+
+impl Memory {
+    /// What is kept of `owner`, for a run of theirs; `now_ms` is the server's clock.
+    #[must_use]
+    pub fn new(
+        store: Store,
+        owner: UserId,
+        (run, chat): (RunId, Option<ChatId>),
+        now_ms: Arc<dyn Fn() -> i64 + Send + Sync>,
+    ) -> Self {
+        Self { store, owner, run, chat, now_ms }
+    }
+
+    /// What `agent` knows, by name; where it has its own of a name, not the one of all agents.
+    pub(crate) async fn list(&self, agent: &str) -> Result<Vec<Block>, ToolFailure> {
+        let mut blocks = self.store.memories(self.owner).await.map_err(unavailable)?;
+        blocks.retain(|block| block.content.agent.is_empty() || block.content.agent == agent);
+        // They come with the one of all agents first.
+        blocks.reverse();
+        blocks.dedup_by(|shared, own| shared.content.name == own.content.name);
+        blocks.reverse();
+        Ok(blocks)
+    }
+
+    /// The one that `agent` knows by this name.
+    pub(crate) async fn read(&self, agent: &str, name: &str) -> Result<Block, ToolFailure> {
+        let found = self.store.memory_named(self.owner, agent, name.trim()).await.map_err(unavailable)?;
+        match found {
+            Some(block) => Ok(block),
+            None => Err(self.missing(agent, name).await),
+        }
+    }
+
+    async fn missing(&self, agent: &str, name: &str) -> ToolFailure {
+        let known = self.list(agent).await.unwrap_or_default();
+        let names: Vec<&str> = known.iter().map(|block| block.content.name.as_str()).take(20).collect();
+        ToolFailure(match names.is_empty() {
+            true => format!("There is no memory “{name}”. Nothing is remembered yet."),
+            false => format!("There is no memory “{name}”. There are: {}.", names.join(", ")),
+        })
+    }
+
+    /// Does what the call wishes, once: where it was done before a crash, it says again what came of it.
+    pub(crate) async fn change(
+        &self,
+        caller: Caller<'_>,
+        name: &str,
+        only_for_me: bool,
+        wish: Wish,
+    ) -> Result<Done, ToolFailure> {
+        let before = self.store.memory_named(self.owner, caller.agent, name).await.map_err(unavailable)?;
+        // One of its own is only made beside that of all agents where that is said.
+        let before = before.filter(|block| !only_for_me || !block.content.agent.is_empty());
+        let scope = match (&before, only_for_me) {
+            (Some(block), _) => block.content.agent.clone(),
+            (None, true) => caller.agent.to_owned(),
+            (None, false) => String::new(),
+        };
+        let deleted = matches!(wish, Wish::Forget { .. });
+        let (change, lines) = plan(wish, before.as_ref(), &scope, name);
+        let author = MemoryAuthor { agent: caller.agent.to_owned(), chat: self.chat };
+        let call = MemoryCall { run: self.run, call: caller.call.to_owned(), author };
+        let changed = self.store.change_memory(self.owner, &change, Some(&call), (self.now_ms)()).await;
+        let (version, lines) = match changed.map_err(|error| refused(error, name, before.as_ref()))? {
+            MemoryChanged::Now(after) => (after.version, lines),
+            MemoryChanged::Before(version) => (version, None),
+        };
+        let only_for = Some(scope).filter(|agent| !agent.is_empty());
+        Ok(Done { name: name.to_owned(), only_for, version, deleted, lines })
+    }
+}
+
+/// The change that is wished, and how many lines come and go with it.
+fn plan(wish: Wish, before: Option<&Block>, scope: &str, name: &str) -> (MemoryChange, Option<LineCounts>) {
+    let content = |text: String, description: Option<String>| MemoryContent {
+        agent: scope.to_owned(),
+        name: name.to_owned(),
+        description: description
+            .or_else(|| before.map(|block| block.content.description.clone()))
+            .unwrap_or_default(),
+        text,
+        pinned: before.is_some_and(|block| block.content.pinned),
+    };
+    let text_before = before.map_or("", |block| block.content.text.as_str());
+    match wish {
+        Wish::Write { text, description, version } => {
+            let (lines, content) = (lines_changed(text_before, &text), content(text, description));
+            let change = match before {
+                None => MemoryChange::Create { id: MemoryId::generate(), content, most: MOST_BLOCKS },
+                // None is at 0: whoever has not read it is told to.
+                Some(Block { id, .. }) => {
+                    MemoryChange::Replace { id: *id, content, version: version.unwrap_or(0) }
+                }
+            };
+            (change, lines)
+        }
+        Wish::Append { text } => {
+            let (lines, id) = (lines_changed("", &text), MemoryId::generate());
+            let (content, most, most_chars) = (content(text, None), MOST_BLOCKS, MOST_TEXT_CHARS);
+            (MemoryChange::Append { id, content, most, most_chars }, lines)
+        }
+        Wish::Forget { version } => {
+            let id = before.map_or_else(MemoryId::generate, |block| block.id);
+            let version = Some(version.unwrap_or(u64::MAX));
+            (MemoryChange::Delete { id, version }, lines_changed(text_before, ""))
+        }
+    }
+}
+
+/// The texts have no line break at their ends, which would make their last lines differ.
+fn lines_changed(before: &str, after: &str) -> Option<LineCounts> {
+    let whole = |text: &str| if text.is_empty() { String::new() } else { format!("{text}\n") };
+    count(&whole(before), &whole(after))
+}
+
+/// Why the store did not do it, as a sentence for the model.
+fn refused(error: StoreError, name: &str, before: Option<&Block>) -> ToolFailure {
+    let sentence = match (&error, before) {
+        (StoreError::Conflict("version"), Some(before)) => format!(
+            "The memory “{name}” exists and is at version {}. Read it, and send the version you have read.",
+            before.version
+        ),
+        (StoreError::Conflict("name"), _) => {
+            format!("Somebody made a memory “{name}” just now. Read it first.")
+        }
+        (StoreError::Conflict("limit"), _) => {
+            format!("{MOST_BLOCKS} memories are kept, which is the limit. Put it into one that exists.")
+        }
+        (StoreError::Conflict("size"), _) => format!(
+            "The memory “{name}” would have more than {MOST_TEXT_CHARS} characters. Read it and write a shorter one."
+        ),
+        (StoreError::NotFound, _) => format!("There is no memory “{name}” (any more)."),
+        _ => return unavailable(error),
+    };
+    ToolFailure(sentence)
+}
+
+fn unavailable(error: StoreError) -> ToolFailure {
+    tracing::warn!(%error, "the memory's database did not answer");
+    ToolFailure("The memory cannot be reached just now. Try again.".to_owned())
+}

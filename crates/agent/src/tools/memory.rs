@@ -1,0 +1,53 @@
+//! The tools for what is kept of a person beyond one chat.
+
+mod append;
+mod list;
+mod read;
+mod search;
+mod write;
+
+use crate::{
+    Memory, Tool, ToolFailure,
+    memory::{Caller, Done, Wish},
+    tool::ToolContext,
+};
+
+/// The tools that only look.
+pub(crate) const LOOKING: [&str; 3] = ["memory_list", "memory_read", "memory_search"];
+/// All of them.
+pub(crate) const NAMES: [&str; 5] =
+    ["memory_list", "memory_read", "memory_search", "memory_write", "memory_append"];
+
+pub(super) fn tools() -> Result<[Tool; 5], ToolFailure> {
+    Ok([list::tool()?, read::tool()?, search::tool()?, write::tool()?, append::tool()?])
+}
+
+/// The memory; nobody has these tools where there is none, but a run of before a restart may have asked for one.
+fn memory(context: &ToolContext) -> Result<&Memory, ToolFailure> {
+    let off = || ToolFailure("The person has turned the memory off. Go on without it.".to_owned());
+    context.agent.run.memory.as_ref().ok_or_else(off)
+}
+
+/// Makes a change and tells the log, which after a crash may have heard of it.
+async fn change(
+    context: &ToolContext,
+    name: &str,
+    only_for_me: bool,
+    wish: Wish,
+) -> Result<Done, ToolFailure> {
+    let caller = Caller { agent: &context.agent.spec.name, call: &context.call };
+    let done = memory(context)?.change(caller, name, only_for_me, wish).await?;
+    if !context.agent.run.past.of_call(&context.call).is_some_and(|past| past.memory_changed) {
+        context.emit(done.event(&context.call)).await;
+    }
+    Ok(done)
+}
+
+/// The name as it is kept.
+fn checked_name(name: &str) -> Result<String, ToolFailure> {
+    let name = name.trim();
+    match name.is_empty() || name.chars().any(char::is_control) {
+        true => Err(ToolFailure("A memory needs a name of one line.".to_owned())),
+        false => Ok(name.to_owned()),
+    }
+}

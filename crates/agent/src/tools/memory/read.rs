@@ -1,0 +1,31 @@
+//! `memory_read`: one of the texts that are kept of a person.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::memory;
+use crate::{
+    Tool, ToolFailure,
+    tool::{ToolContext, ToolKind},
+};
+
+#[derive(Deserialize, JsonSchema)]
+struct Arguments {
+    /// What it is called.
+    #[schemars(length(min = 1, max = 80))]
+    name: String,
+}
+
+pub(super) fn tool() -> Result<Tool, ToolFailure> {
+    Tool::new(
+        "memory_read",
+        "Reads one memory of this person. The first line says its version, which memory_write asks for.",
+        ToolKind::REPEATABLE,
+        read,
+    )
+}
+
+async fn read(arguments: Arguments, context: ToolContext) -> Result<String, ToolFailure> {
+    let block = memory(&context)?.read(&context.agent.spec.name, &arguments.name).await?;
+    Ok(format!("Version {}\n{}", block.version, block.content.text))
+}

@@ -1,0 +1,70 @@
+//! `memory_search`: the lines of what is remembered that hold all words.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::memory;
+use crate::{
+    Tool, ToolFailure,
+    tool::{ToolContext, ToolKind},
+};
+
+/// Most lines shown.
+const MOST_LINES: usize = 50;
+/// Longest line shown, characters.
+const MOST_LINE_CHARS: usize = 300;
+
+#[derive(Deserialize, JsonSchema)]
+struct Arguments {
+    /// Words that all stand in one memory, in any order and case.
+    #[schemars(length(min = 1, max = 200))]
+    query: String,
+}
+
+pub(super) fn tool() -> Result<Tool, ToolFailure> {
+    Tool::new(
+        "memory_search",
+        "Finds memories of this person that hold all the words, with the lines where the words stand.",
+        ToolKind::REPEATABLE,
+        search,
+    )
+}
+
+async fn search(arguments: Arguments, context: ToolContext) -> Result<String, ToolFailure> {
+    let words: Vec<String> = arguments.query.to_lowercase().split_whitespace().map(str::to_owned).collect();
+    if words.is_empty() {
+        return Err(ToolFailure("The query has no words.".to_owned()));
+    }
+    let (mut shown, mut rest) = (Vec::new(), 0_usize);
+    for block in memory(&context)?.list(&context.agent.spec.name).await? {
+        let content = &block.content;
+        let all = format!("{}\n{}\n{}", content.name, content.description, content.text).to_lowercase();
+        if !words.iter().all(|word| all.contains(word.as_str())) {
+            continue;
+        }
+        let is_hit = |line: &&str| {
+            let line = line.to_lowercase();
+            words.iter().any(|word| line.contains(word.as_str()))
+        };
+        let mut lines: Vec<&str> = content.text.lines().filter(is_hit).collect();
+        if lines.is_empty() {
+            // The words stand in its name or in what it is for.
+            lines.push(content.description.as_str());
+        }
+        for line in lines {
+            match shown.len() < MOST_LINES {
+                true => shown.push(format!("{}: {}", content.name, start_of(line))),
+                false => rest += 1,
+            }
+        }
+    }
+    Ok(match (shown.is_empty(), rest) {
+        (true, _) => "No memory holds these words.".to_owned(),
+        (_, 0) => shown.join("\n"),
+        _ => format!("{}\n… and {rest} more lines", shown.join("\n")),
+    })
+}
+
+fn start_of(line: &str) -> String {
+    line.chars().take(MOST_LINE_CHARS).collect()
+}
