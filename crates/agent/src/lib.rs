@@ -11,6 +11,7 @@ mod context;
 pub mod emitter;
 pub mod history;
 mod late_tools;
+pub mod learning;
 mod long_results;
 pub mod memory;
 mod models;

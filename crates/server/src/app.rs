@@ -23,6 +23,7 @@ use crate::{
     config::{Auth, Config},
     error::ApiError,
     http::mcp::Door,
+    learning::keep_learning,
     mcp_servers::McpServers,
     models::Models,
     programs::{self, ProgramsHere},
@@ -138,6 +139,7 @@ impl App {
         app.tasks.spawn(keep_house(app.clone()));
         app.tasks.spawn(rest_where_quiet(app.clone()));
         app.tasks.spawn(keep_door(app.clone()));
+        app.tasks.spawn(keep_learning(app.clone()));
         app.tasks.spawn(ask_environment(app.clone(), later));
         Ok(app)
     }

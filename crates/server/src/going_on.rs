@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent::{CallWishes, INTERRUPTED, Past};
+use agent::{CallWishes, INTERRUPTED, Past, Told};
 use anyhow::Context;
 use domain::{Message, RunId};
 use llm::ToolSpec;
@@ -46,6 +46,8 @@ struct Kept {
     max_output_tokens: Option<u64>,
     #[serde(default)]
     extra: Map<String, Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    told: Option<Told>,
 }
 
 /// What there is of that.
@@ -74,6 +76,7 @@ impl Work {
             workspace: workspace.to_owned(),
             max_output_tokens: self.wishes.max_output_tokens,
             extra: self.wishes.extra.clone(),
+            told: self.told.clone(),
         };
         serde_json::to_string(&kept).map(Some).map_err(ApiError::internal)
     }
@@ -81,12 +84,12 @@ impl Work {
 
 impl Kept {
     fn work(self, history: Vec<Message>, model: ResolvedModel) -> (Work, String) {
-        let Self { temperature, agent, client_tools, worker, workspace, .. } = self;
+        let Self { temperature, agent, client_tools, worker, workspace, told, .. } = self;
         let wishes =
             CallWishes { max_output_tokens: self.max_output_tokens, answer_form: None, extra: self.extra };
         let model = ResolvedModel { temperature, agent, ..model };
         let (is_of_chat, outlives_server) = (false, true);
-        (Work { history, is_of_chat, model, client_tools, worker, wishes, outlives_server }, workspace)
+        (Work { history, is_of_chat, model, client_tools, worker, wishes, outlives_server, told }, workspace)
     }
 }
 
@@ -184,8 +187,10 @@ impl App {
             Some(history) => history,
             None => self.history_of(run).await?,
         };
+        kept.told = self.still_told(run.owner, kept.told).await?;
         let (work, workspace) = kept.work(history, model);
-        let mut request = self.request(run.owner, work, workspace, run.chat, run.message).await?;
+        let about = (run.chat, run.message);
+        let mut request = self.request(run.owner, work, workspace, run.id, about).await?;
         request.past = past;
         if request.late_tools.is_some() {
             // It needs the tools that it had.

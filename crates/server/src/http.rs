@@ -10,12 +10,14 @@ mod connections;
 mod copilotkit;
 mod cors;
 mod debug_chat;
+mod facts;
 mod files;
 mod health;
 mod inbox;
 mod keys;
 pub(crate) mod mcp;
 mod mcp_servers;
+mod memories;
 mod messages;
 mod metrics;
 mod models;
@@ -113,6 +115,17 @@ pub fn table() -> Vec<Route> {
         get(User, "/api/v1/inbox", inbox::list),
         get(User, "/api/v1/allowed-calls", allowed_calls::list),
         delete(User, "/api/v1/allowed-calls/{allowed}", allowed_calls::delete),
+        // What is remembered of a person beyond one chat
+        get(User, "/api/v1/memory-use", facts::get_use),
+        put(User, "/api/v1/memory-use", facts::put_use),
+        get(User, "/api/v1/memories", memories::list),
+        post(User, "/api/v1/memories", memories::create),
+        put(User, "/api/v1/memories/{memory}", memories::put),
+        delete(User, "/api/v1/memories/{memory}", memories::delete),
+        get(User, "/api/v1/facts", facts::list),
+        delete(User, "/api/v1/facts", facts::delete_all),
+        put(User, "/api/v1/facts/{fact}", facts::put),
+        delete(User, "/api/v1/facts/{fact}", facts::delete),
         // Runs
         get(User, "/runs/{run}", runs::get),
         get(User, "/runs/{run}/events", runs::events),

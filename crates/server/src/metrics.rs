@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-use domain::{EventBody, Outcome, RunEvent, event::Decision};
+use domain::{EventBody, Outcome, RunEvent, Usage, event::Decision};
 
 /// Counts events. Nothing in it is named by a model or a person, so its size does not depend on them.
 #[derive(Debug, Default)]
@@ -22,6 +22,45 @@ pub struct Metrics {
     tool_calls: [AtomicU64; TOOL_ENDS.len()],
     approvals: [AtomicU64; DECISIONS.len()],
     questions: AtomicU64,
+    /// Of looks at chats to learn from them, which belong to no run.
+    pub learning: Learning,
+}
+
+/// Counts looks at chats to learn about people.
+#[derive(Debug, Default)]
+pub struct Learning {
+    looks: [AtomicU64; LOOK_ENDS.len()],
+    input_tokens: AtomicU64,
+    output_tokens: AtomicU64,
+    cost_micro_usd: AtomicU64,
+}
+
+const LOOK_ENDS: [&str; 3] = ["ok", "not_understood", "failed"];
+
+impl Learning {
+    /// Takes note of a look that the model has answered, perhaps in a way that could not be understood.
+    pub fn note(&self, understood: bool, usage: Usage, cost_micro_usd: Option<u64>) {
+        add(&self.looks[usize::from(!understood)], 1);
+        add(&self.input_tokens, usage.input_tokens);
+        add(&self.output_tokens, usage.output_tokens);
+        add(&self.cost_micro_usd, cost_micro_usd.unwrap_or(0));
+    }
+
+    /// Takes note of one that the model has not answered.
+    pub fn note_failed(&self) {
+        add(&self.looks[2], 1);
+    }
+
+    fn write(&self, out: &mut String) {
+        let ends = ("end", &LOOK_ENDS);
+        labelled(out, "learning_looks_total", "Chats looked at to learn from them.", ends, &self.looks);
+        family(out, "learning_tokens_total", "counter", "Tokens of these looks, which are of no run.");
+        for (kind, tokens) in [("input", &self.input_tokens), ("output", &self.output_tokens)] {
+            line(out, "learning_tokens_total", &[("kind", kind)], count(tokens.load(Relaxed)));
+        }
+        family(out, "learning_cost_usd_total", "counter", "Cost of these looks where prices are known.");
+        line(out, "learning_cost_usd_total", &[], count(self.cost_micro_usd.load(Relaxed)) / 1e6);
+    }
 }
 
 const OUTCOMES: [&str; 5] = ["completed", "cancelled", "failed", "limited", "handed_over"];
@@ -110,6 +149,7 @@ impl Metrics {
         let decisions = ("decision", &DECISIONS);
         labelled(&mut out, "approvals_total", "Approvals answered.", decisions, &self.approvals);
         counter(&mut out, "questions_total", "Questions asked.", &self.questions);
+        self.learning.write(&mut out);
         out
     }
 }

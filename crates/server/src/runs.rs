@@ -175,12 +175,18 @@ impl Runs {
 
     /// Figures of all runs of this process, in the text format of Prometheus.
     #[must_use]
-    pub fn metrics(&self) -> String {
+    pub fn figures(&self) -> String {
         let (live, waiting) = {
             let live = self.lock();
             (live.len(), live.values().filter(|run| run.is_waiting()).count())
         };
         self.0.metrics.text(live, waiting)
+    }
+
+    /// Where figures are counted.
+    #[must_use]
+    pub fn metrics(&self) -> &Metrics {
+        &self.0.metrics
     }
 
     /// Changes in anybody's runs, from now on.

@@ -2,7 +2,9 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use agent::{Agents, CallWishes, CallableModel, Past, RunRequest, Skills, Workspace, history::recall, tour};
+use agent::{
+    Agents, CallWishes, CallableModel, Past, RunRequest, Skills, Told, Workspace, history::recall, tour,
+};
 use domain::{ChatId, Message, MessageId, Part, Role, RunEvent, RunId, UserId};
 use llm::ToolSpec;
 use serde_json::Value;
@@ -51,12 +53,15 @@ pub(crate) struct Work {
     pub(crate) worker: Worker,
     pub(crate) wishes: CallWishes,
     pub(crate) outlives_server: bool,
+    /// What its agents are told of the person; nothing where they must not use the memory, or nobody has looked yet.
+    pub(crate) told: Option<Told>,
 }
 
 impl Work {
     fn of(history: Vec<Message>, model: ResolvedModel, client_tools: Vec<ToolSpec>) -> Self {
         let (worker, wishes) = (Worker::Agent, CallWishes::default());
-        Self { history, is_of_chat: false, model, client_tools, worker, wishes, outlives_server: true }
+        let (is_of_chat, outlives_server, told) = (false, true, None);
+        Self { history, is_of_chat, model, client_tools, worker, wishes, outlives_server, told }
     }
 }
 
@@ -186,8 +191,10 @@ impl App {
         let workspace = workspace.unwrap_or_else(|| run.to_string());
         // What a form needs to go on is not kept.
         let outlives_server = outlives_server && wishes.answer_form.is_none();
-        let is_of_chat = false;
-        let work = Work { history, is_of_chat, model, client_tools, worker, wishes, outlives_server };
+        let (is_of_chat, told) = (false, None);
+        let mut work =
+            Work { history, is_of_chat, model, client_tools, worker, wishes, outlives_server, told };
+        work.told = self.told(owner, &work).await?;
         let row = NewRun {
             id: run,
             owner,
@@ -201,7 +208,7 @@ impl App {
         if let Some(input) = &input {
             self.store.keep_run_input(run, input).await?;
         }
-        let request = self.request(owner, work, workspace, None, None).await?;
+        let request = self.request(owner, work, workspace, run, (None, None)).await?;
         self.runs.start(NewLiveRun { run, owner, title: String::new(), request });
         Ok(run)
     }
@@ -261,9 +268,10 @@ impl App {
         mut chat: Chat,
         asked: MessageId,
         user: Option<ChatMessage>,
-        work: Work,
+        mut work: Work,
     ) -> Result<Exchange, ApiError> {
         let (run, now) = (RunId::generate(), self.clock.now_ms());
+        work.told = self.told(chat.owner, &work).await?;
         let assistant = ChatMessage {
             id: MessageId::generate(),
             chat: chat.id,
@@ -293,8 +301,9 @@ impl App {
             chat.title = title_of(&user.content);
             self.store.rename_chat(chat.owner, chat.id, &chat.title, now).await?;
         }
-        let request =
-            self.request(chat.owner, work, chat.id.to_string(), Some(chat.id), Some(assistant.id)).await?;
+        let request = self
+            .request(chat.owner, work, chat.id.to_string(), run, (Some(chat.id), Some(assistant.id)))
+            .await?;
         self.runs.start(NewLiveRun { run, owner: chat.owner, title: chat.title, request });
         Ok(Exchange { user, assistant, run })
     }
@@ -302,10 +311,10 @@ impl App {
     pub(crate) async fn request(
         &self,
         owner: UserId,
-        Work { history, model, client_tools, worker, wishes, outlives_server, .. }: Work,
+        Work { history, model, client_tools, worker, wishes, outlives_server, told, .. }: Work,
         workspace: String,
-        chat: Option<ChatId>,
-        message: Option<MessageId>,
+        run: RunId,
+        (chat, message): (Option<ChatId>, Option<MessageId>),
     ) -> Result<RunRequest, StoreError> {
         let (agents, late_tools) = match worker {
             // The tour is the same whoever gives it.
@@ -333,6 +342,7 @@ impl App {
             wishes,
             history,
             workspace: self.workspace(workspace),
+            memory: told.map(|told| (self.memory(owner, run, chat), told)),
             limits: self.config.limits,
             consents,
             past: Past::default(),

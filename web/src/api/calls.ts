@@ -11,6 +11,7 @@ import type {
   ChatMessage,
   ChatRow,
   Connection,
+  Fact,
   FileChange,
   FileDiff,
   FileVersion,
@@ -18,6 +19,9 @@ import type {
   InboxItem,
   McpServer,
   Me,
+  Memory,
+  MemoryContent,
+  MemoryUse,
   Model,
   ModelList,
   Programs,
@@ -129,6 +133,29 @@ export const restoreFile = (
 export const listInbox = () => call<{ items: InboxItem[] }>("GET", `${v1}/inbox`);
 export const listAllowed = () => call<{ allowed: AllowedCall[] }>("GET", `${v1}/allowed-calls`);
 export const askAgain = (allowed: string) => call<undefined>("DELETE", `${v1}/allowed-calls/${id(allowed)}`);
+
+export const getMemoryUse = () => call<MemoryUse>("GET", `${v1}/memory-use`);
+export const putMemoryUse = (use: MemoryUse) => call<MemoryUse>("PUT", `${v1}/memory-use`, use);
+export const listMemories = () => call<{ memories: Memory[] }>("GET", `${v1}/memories`);
+export const createMemory = (content: MemoryContent) => call<Memory>("POST", `${v1}/memories`, content);
+const ifMatch = (version: number) => ({ "if-match": `"${version}"` });
+/** Replaces the version that was seen. */
+export const changeMemory = async (seen: Memory, content: MemoryContent) =>
+  (
+    await send(`${v1}/memories/${id(seen.id)}`, {
+      method: "PUT",
+      headers: { "content-type": "application/json", ...ifMatch(seen.version) },
+      body: JSON.stringify(content),
+    })
+  ).json() as Promise<Memory>;
+/** Deletes the version that was seen. */
+export const deleteMemory = (seen: Memory) =>
+  send(`${v1}/memories/${id(seen.id)}`, { method: "DELETE", headers: ifMatch(seen.version) });
+export const listFacts = () => call<{ facts: Fact[] }>("GET", `${v1}/facts`);
+export const correctFact = (fact: string, text: string) =>
+  call<Fact>("PUT", `${v1}/facts/${id(fact)}`, { text });
+export const forgetFact = (fact: string) => call<undefined>("DELETE", `${v1}/facts/${id(fact)}`);
+export const forgetAllFacts = () => call<undefined>("DELETE", `${v1}/facts`);
 
 export const activityAddress = `${v1}/activity`;
 /** The page draws a text some 16 times a second; more packets would only wake it up. */

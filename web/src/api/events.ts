@@ -227,6 +227,23 @@ export type EventBody =
       removed_lines?: number;
     }
   | {
+      type: "memory_changed";
+      /** The call that did it. */
+      call: string;
+      /** What the text is called. */
+      name: string;
+      /** The one agent that has it; absent where all have it. */
+      only_for?: string;
+      /** Counts up from 1 with each change. */
+      version: number;
+      /** Whether it is gone. */
+      deleted?: boolean;
+      /** How many lines came; absent where that is not known. */
+      added_lines?: number;
+      /** How many lines went; absent where `added_lines` is. */
+      removed_lines?: number;
+    }
+  | {
       type: "sources_found";
       /** Newly found ones. */
       sources: Array<Source>;

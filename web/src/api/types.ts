@@ -42,6 +42,42 @@ export interface AllowedCall {
   created_at: number;
 }
 
+/** A text that agents keep of the person. */
+export interface MemoryContent {
+  /** The one agent that has it; empty where all have it. */
+  agent: string;
+  name: string;
+  description: string;
+  text: string;
+  /** Whether agents are told all of it when a run begins. */
+  pinned: boolean;
+}
+export interface Memory extends MemoryContent {
+  id: string;
+  version: number;
+  changed_at: number;
+  /** The agent that changed it last; null where the person did. */
+  author: { agent: string; chat: string | null } | null;
+}
+
+/** Something that agents have learned about the person. */
+export interface Fact {
+  id: string;
+  text: string;
+  /** Where it was learned; null where the chat is gone. */
+  chat: string | null;
+  message: string | null;
+  learned_at: number;
+  /** Whether it is in the person's own words. */
+  corrected: boolean;
+}
+
+/** What the person lets agents do with the memory. */
+export interface MemoryUse {
+  uses_memory: boolean;
+  learns: boolean;
+}
+
 /** Whether agents can run programs, and with what. */
 export interface Programs {
   /** Null while the server is finding out. */

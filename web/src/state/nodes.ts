@@ -136,6 +136,14 @@ export interface FileNode {
   lines: LineCounts | null;
 }
 
+/** One change of what agents remember. */
+export interface MemoryNode {
+  kind: "memory";
+  name: string;
+  deleted: boolean;
+  lines: LineCounts | null;
+}
+
 export interface ApprovalNode {
   kind: "approval";
   approval: string;
@@ -174,6 +182,7 @@ export type TimelineNode =
   | NoticeNode
   | CompactionNode
   | FileNode
+  | MemoryNode
   | ApprovalNode
   | QuestionNode;
 

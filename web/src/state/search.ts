@@ -65,6 +65,8 @@ function nodeMatches(searched: Searched, node: TimelineNode, needle: string): bo
       return holds(node.summary);
     case "file":
       return holds(node.path);
+    case "memory":
+      return holds(node.name);
     default:
       return false;
   }

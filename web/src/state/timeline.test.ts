@@ -84,6 +84,26 @@ test("what a run makes of a file is told as one change, each change as a step", 
   });
 });
 
+test("what a run remembers is a step", () => {
+  const news = { type: "memory_changed", name: "likes", version: 2 } as const;
+  const timeline = read(
+    logOf([
+      started,
+      { ...news, call: "c1", added_lines: 1, removed_lines: 0 },
+      { ...news, call: "c2", deleted: true },
+      completed,
+    ]),
+  );
+  expect(runOf(timeline).children).toEqual(["memory 2", "memory 3"]);
+  expect(nodeOf(timeline.nodes, "memory 2", "memory")).toEqual({
+    kind: "memory",
+    name: "likes",
+    deleted: false,
+    lines: { added: 1, removed: 0 },
+  });
+  expect(nodeOf(timeline.nodes, "memory 3", "memory")).toMatchObject({ deleted: true, lines: null });
+});
+
 const delegated: Entry[] = [
   started,
   requested("c1", "task"),

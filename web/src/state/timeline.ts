@@ -342,6 +342,13 @@ function reduceRun(timeline: Timeline, event: RunEvent, body: EventBody): void {
       return agentId(event.agent) === null ? set(() => ({ todos: body.todos })) : undefined;
     case "file_changed":
       return changeFile(timeline, event, body);
+    case "memory_changed":
+      return open(timeline, event, `memory ${event.seq}`, {
+        kind: "memory",
+        name: body.name,
+        deleted: body.deleted ?? false,
+        lines: linesOf(body),
+      });
     case "sources_found":
       return set((run) => ({ sources: [...run.sources, ...body.sources] }));
     case "run_resumed":
@@ -396,10 +403,7 @@ function spent(run: RunNode, call: BodyOf<"model_called" | "context_compacted">)
 
 function changeFile(timeline: Timeline, event: RunEvent, body: BodyOf<"file_changed">): void {
   const { path, version, size_bytes: sizeBytes, deleted = false } = body;
-  const lines =
-    body.added_lines === undefined || body.removed_lines === undefined
-      ? null
-      : { added: body.added_lines, removed: body.removed_lines };
+  const lines = linesOf(body);
   open(timeline, event, `file ${event.seq}`, { kind: "file", path, version, deleted, lines });
   change(timeline, runId, "run", (run) => {
     const before = run.files.find((file) => file.path === path);
@@ -408,6 +412,11 @@ function changeFile(timeline: Timeline, event: RunEvent, body: BodyOf<"file_chan
     return { files: [...run.files.filter((file) => file.path !== path), news] };
   });
 }
+
+const linesOf = (body: BodyOf<"file_changed" | "memory_changed">): LineCounts | null =>
+  body.added_lines === undefined || body.removed_lines === undefined
+    ? null
+    : { added: body.added_lines, removed: body.removed_lines };
 
 const sum = (one: LineCounts, other: LineCounts): LineCounts => ({
   added: one.added + other.added,

@@ -115,7 +115,7 @@ async fn workspace(app: &App, caller: &Caller, chat: ChatId) -> Result<Workspace
 }
 
 /// The version that the caller has seen: `If-Match: "3"`, or `If-None-Match: *` for a file that must not be there.
-fn expected_version(headers: &HeaderMap) -> Result<Option<u64>, ApiError> {
+pub(super) fn expected_version(headers: &HeaderMap) -> Result<Option<u64>, ApiError> {
     let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or_default().trim());
     match (text(header::IF_MATCH), text(header::IF_NONE_MATCH)) {
         (None, None) => Ok(None),

@@ -18,6 +18,8 @@ mod inbox;
 mod keys;
 mod long_runs;
 mod mcp;
+mod learning;
+mod memories;
 mod openai;
 mod passing;
 mod program;

@@ -100,6 +100,8 @@ async fn a_run_that_waits_goes_on_with_the_next_server() {
     let first = kept.start().await;
     let cookie = first.set_up().await;
     connect(&first, &cookie, "Up", &upstream.base_url()).await;
+    let pinned = json!({"name": "likes", "text": "Tea", "pinned": true});
+    first.post("/api/v1/memories", &cookie, &pinned).await.expect(201);
     let chat =
         first.post("/api/v1/chats", &cookie, &json!({})).await.json()["id"].as_str().unwrap().to_owned();
     let said = json!({"content": "Do it.", "model": "scripted"});
@@ -111,6 +113,9 @@ async fn a_run_that_waits_goes_on_with_the_next_server() {
     while !["question_asked", "file_changed"].iter().all(|kind| has(&before, kind)) {
         before.push(reader.next().await.unwrap());
     }
+    // The run goes on with what it was told when it began.
+    let changed = json!({"name": "more", "text": "Coffee", "pinned": true});
+    first.post("/api/v1/memories", &cookie, &changed).await.expect(201);
     stop(&first).await;
     before.extend(reader.rest().await);
     drop(first);
@@ -141,6 +146,7 @@ async fn a_run_that_waits_goes_on_with_the_next_server() {
     assert_eq!(asked.len(), 2);
     let before: Vec<Value> = asked[0]["messages"].as_array().unwrap().clone();
     assert_eq!(asked[1]["messages"].as_array().unwrap()[..before.len()], before, "the same conversation");
+    assert!(before[0].to_string().contains("Tea"), "{}", before[0]);
     let chat = second.get(&format!("/api/v1/chats/{chat}"), &cookie).await.json();
     assert_eq!(chat["messages"][1]["content"][0]["text"], "This one then.", "{chat}");
     assert_eq!(second.app.store.unfinished_runs().await.unwrap(), []);

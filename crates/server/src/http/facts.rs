@@ -1,0 +1,107 @@
+//! What agents have learned about the caller, and what the caller lets them do with the memory.
+
+use std::sync::Arc;
+
+use agent::learning::MOST_FACT_CHARS;
+use axum::{extract::State, http::StatusCode};
+use domain::{ChatId, FactId, MessageId};
+use serde::{Deserialize, Serialize};
+use store::{Fact, MemoryUse};
+
+use crate::{
+    app::App,
+    auth::Caller,
+    error::ApiError,
+    extract::{Json, Path},
+};
+
+#[derive(Debug, Serialize)]
+pub(super) struct FactView {
+    id: FactId,
+    text: String,
+    chat: Option<ChatId>,
+    message: Option<MessageId>,
+    learned_at: i64,
+    corrected: bool,
+}
+
+impl From<Fact> for FactView {
+    fn from(fact: Fact) -> Self {
+        let Fact { id, text, chat, message, learned_at, corrected } = fact;
+        Self { id, text, chat, message, learned_at, corrected }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct FactList {
+    facts: Vec<FactView>,
+}
+
+/// `GET /api/v1/facts`: oldest first.
+pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Json<FactList>, ApiError> {
+    let facts = app.store.facts(caller.id()).await?;
+    Ok(Json(FactList { facts: facts.into_iter().map(FactView::from).collect() }))
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct FactBody {
+    text: String,
+}
+
+/// `PUT /api/v1/facts/{fact}`: in the caller's own words.
+pub(super) async fn put(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(id): Path<FactId>,
+    Json(body): Json<FactBody>,
+) -> Result<Json<FactView>, ApiError> {
+    let text = body.text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.is_empty() || text.chars().count() > MOST_FACT_CHARS {
+        return Err(ApiError::invalid(format!("A fact has 1 to {MOST_FACT_CHARS} characters.")));
+    }
+    Ok(Json(app.store.correct_fact(caller.id(), id, &text).await?.into()))
+}
+
+/// `DELETE /api/v1/facts/{fact}`
+pub(super) async fn delete(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(id): Path<FactId>,
+) -> Result<StatusCode, ApiError> {
+    app.store.forget_fact(caller.id(), id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `DELETE /api/v1/facts`: all of them.
+pub(super) async fn delete_all(State(app): State<Arc<App>>, caller: Caller) -> Result<StatusCode, ApiError> {
+    app.store.forget_all_facts(caller.id(), app.clock.now_ms()).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// What the caller lets agents do.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct UseView {
+    uses_memory: bool,
+    learns: bool,
+}
+
+/// `GET /api/v1/memory-use`
+pub(super) async fn get_use(State(app): State<Arc<App>>, caller: Caller) -> Result<Json<UseView>, ApiError> {
+    let MemoryUse { uses_memory, learns_since } = app.store.memory_use(caller.id()).await?;
+    Ok(Json(UseView { uses_memory, learns: learns_since.is_some() }))
+}
+
+/// `PUT /api/v1/memory-use`: what was written while learning was off is never learned from.
+pub(super) async fn put_use(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Json(wanted): Json<UseView>,
+) -> Result<Json<UseView>, ApiError> {
+    let before = app.store.memory_use(caller.id()).await?;
+    let was_learning = before.learns_since.filter(|_| before.uses_memory);
+    let now = app.clock.now_ms();
+    let learns_since = wanted.learns.then(|| was_learning.unwrap_or(now));
+    let after = MemoryUse { uses_memory: wanted.uses_memory, learns_since };
+    app.store.put_memory_use(caller.id(), after).await?;
+    Ok(Json(wanted))
+}

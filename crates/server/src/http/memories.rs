@@ -1,0 +1,159 @@
+//! The texts that agents keep of the caller.
+
+use std::sync::Arc;
+
+use agent::memory::{MOST_BLOCKS, MOST_DESCRIPTION_CHARS, MOST_NAME_CHARS, MOST_TEXT_CHARS};
+use axum::{
+    extract::State,
+    http::{HeaderMap, StatusCode},
+};
+use domain::{ChatId, MemoryId};
+use serde::{Deserialize, Serialize};
+use store::{Memory, MemoryAuthor, MemoryChange, MemoryChanged, MemoryContent, StoreError};
+
+use super::files::expected_version;
+use crate::{
+    app::App,
+    auth::Caller,
+    error::ApiError,
+    extract::{Json, Path},
+};
+
+/// Longest name of an agent, characters.
+const MOST_AGENT_CHARS: usize = 80;
+
+#[derive(Debug, Serialize)]
+pub(super) struct MemoryView {
+    id: MemoryId,
+    agent: String,
+    name: String,
+    description: String,
+    text: String,
+    pinned: bool,
+    version: u64,
+    changed_at: i64,
+    author: Option<AuthorView>,
+}
+
+/// The agent that changed it last.
+#[derive(Debug, Serialize)]
+struct AuthorView {
+    agent: String,
+    chat: Option<ChatId>,
+}
+
+impl From<Memory> for MemoryView {
+    fn from(memory: Memory) -> Self {
+        let Memory { id, content, version, changed_at, author } = memory;
+        let MemoryContent { agent, name, description, text, pinned } = content;
+        let author = author.map(|MemoryAuthor { agent, chat }| AuthorView { agent, chat });
+        Self { id, agent, name, description, text, pinned, version, changed_at, author }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct MemoryList {
+    memories: Vec<MemoryView>,
+}
+
+/// What a memory is to say.
+#[derive(Debug, Deserialize)]
+pub(super) struct MemoryBody {
+    name: String,
+    text: String,
+    #[serde(default)]
+    description: String,
+    #[serde(default)]
+    agent: String,
+    #[serde(default)]
+    pinned: bool,
+}
+
+impl MemoryBody {
+    fn content(self) -> Result<MemoryContent, ApiError> {
+        let one_line = |what: &str, text: String, most: usize| {
+            let text = text.trim().to_owned();
+            match text.chars().count() > most || text.chars().any(char::is_control) {
+                true => {
+                    Err(ApiError::invalid(format!("The {what} is one line of at most {most} characters.")))
+                }
+                false => Ok(text),
+            }
+        };
+        let name = one_line("name", self.name, MOST_NAME_CHARS)?;
+        if name.is_empty() {
+            return Err(ApiError::invalid("The name is missing."));
+        }
+        let text = self.text.trim_end().to_owned();
+        if text.chars().count() > MOST_TEXT_CHARS as usize {
+            return Err(ApiError::invalid(format!("The text has at most {MOST_TEXT_CHARS} characters.")));
+        }
+        Ok(MemoryContent {
+            agent: one_line("agent's name", self.agent, MOST_AGENT_CHARS)?,
+            name,
+            description: one_line("description", self.description, MOST_DESCRIPTION_CHARS)?,
+            text,
+            pinned: self.pinned,
+        })
+    }
+}
+
+/// `GET /api/v1/memories`: all of them, by name.
+pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Json<MemoryList>, ApiError> {
+    let memories = app.store.memories(caller.id()).await?;
+    Ok(Json(MemoryList { memories: memories.into_iter().map(MemoryView::from).collect() }))
+}
+
+/// `POST /api/v1/memories`: a new one.
+pub(super) async fn create(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Json(body): Json<MemoryBody>,
+) -> Result<(StatusCode, Json<MemoryView>), ApiError> {
+    let (id, content) = (MemoryId::generate(), body.content()?);
+    let change = MemoryChange::Create { id, content, most: MOST_BLOCKS };
+    Ok((StatusCode::CREATED, Json(make(&app, &caller, &change).await?)))
+}
+
+/// `PUT /api/v1/memories/{memory}`: replaces the version that `If-Match` names.
+pub(super) async fn put(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(id): Path<MemoryId>,
+    headers: HeaderMap,
+    Json(body): Json<MemoryBody>,
+) -> Result<Json<MemoryView>, ApiError> {
+    let version = expected_version(&headers)?.filter(|version| *version > 0);
+    let missing = || ApiError::invalid("Send the version that you have seen, such as If-Match: \"3\".");
+    let change =
+        MemoryChange::Replace { id, content: body.content()?, version: version.ok_or_else(missing)? };
+    Ok(Json(make(&app, &caller, &change).await?))
+}
+
+/// `DELETE /api/v1/memories/{memory}`: with `If-Match` only at that version.
+pub(super) async fn delete(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(id): Path<MemoryId>,
+    headers: HeaderMap,
+) -> Result<StatusCode, ApiError> {
+    let version = expected_version(&headers)?.filter(|version| *version > 0);
+    make(&app, &caller, &MemoryChange::Delete { id, version }).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn make(app: &App, caller: &Caller, change: &MemoryChange) -> Result<MemoryView, ApiError> {
+    match app.store.change_memory(caller.id(), change, None, app.clock.now_ms()).await {
+        Ok(MemoryChanged::Now(memory)) => Ok((*memory).into()),
+        // Only a tool's call can have been made before.
+        Ok(MemoryChanged::Before(_)) => Err(ApiError::conflict("This change was made before.")),
+        Err(StoreError::Conflict("name")) => Err(ApiError::conflict("Another memory has this name.")),
+        Err(StoreError::Conflict("limit")) => Err(ApiError::conflict(format!(
+            "There are {MOST_BLOCKS} memories, which is the limit. Delete some."
+        ))),
+        Err(StoreError::Conflict("version")) => {
+            Err(ApiError::conflict("The memory has changed meanwhile. Load it again."))
+        }
+        Err(error) => Err(error.into()),
+    }
+}

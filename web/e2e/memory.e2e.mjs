@@ -1,0 +1,122 @@
+/** What agents remember, with the real program: written in a chat, seen and changed in the settings, turned off. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { launch, openPage, unfold } from "./browser.mjs";
+import { calls, startGlasshouse, startModel, text, turn } from "./programs.mjs";
+
+const CASES = [
+  {
+    contains: "Remember",
+    turns: [
+      turn(calls(["memory_append", { name: "Drinks", text: "Likes green tea.\nNo sugar." }])),
+      turn(text("I will remember that.")),
+    ],
+  },
+  { turns: [turn(text("Hello."))] },
+];
+
+let browser, glasshouse, model, page;
+
+before(async () => {
+  [browser, glasshouse, model] = await Promise.all([launch(), startGlasshouse(), startModel(CASES)]);
+  page = await openPage(browser, { url: glasshouse.url });
+  await page.goto("/");
+  await page.waitForURL("**/setup");
+  await page.getByLabel("Name").fill("Ada Lovelace");
+  await page.getByLabel("Email").fill("ada@example.org");
+  await page.getByLabel("Password").fill("correct horse");
+  await page.getByRole("button", { name: "Create account" }).click();
+  await page.waitForURL("**/welcome");
+  await page.getByLabel("Base URL").fill(`${model.url}/v1`);
+  await page.getByRole("button", { name: "Test" }).click();
+  await page.getByRole("button", { name: "Connect" }).click();
+  await page.getByText("Connected").waitFor();
+  await page.goto("/");
+});
+after(async () => {
+  await browser?.close();
+  await Promise.all([glasshouse?.stop(), model?.stop()]);
+});
+
+const memory = (name) => page.getByRole("listitem").filter({ hasText: name });
+
+test("what an agent remembers is a step of its run", async () => {
+  await page.getByRole("textbox", { name: "Message" }).fill("Remember that I like green tea.");
+  await page.keyboard.press("Enter");
+  await page.getByText("I will remember that.").waitFor();
+  await page.getByRole("button", { name: "Regenerate" }).waitFor();
+  await unfold(page.getByRole("button", { name: /Execution steps/ }));
+  await page.getByRole("link", { name: /Remembered “Drinks”/ }).click();
+  await page.waitForURL("**/settings/memory");
+});
+
+test("it is shown with who wrote it, changed and pinned", async () => {
+  const kept = memory("Drinks");
+  await kept.getByText("Likes green tea.").waitFor();
+  await kept.getByText("written by main").waitFor();
+  assert.match(await kept.getByRole("link", { name: "in this chat" }).getAttribute("href"), /^\/c\/chat_/);
+  await kept.getByRole("button", { name: "Change “Drinks”" }).click();
+  await page.getByLabel("Text", { exact: true }).fill("Likes black tea.");
+  await page.getByRole("switch", { name: "Always tell it" }).click();
+  await page.getByRole("button", { name: "Save" }).click();
+  await kept.getByText("always told").waitFor();
+  await kept.getByText("Likes black tea.").waitFor();
+  await kept.getByText("written by you").waitFor();
+});
+
+test("one is made, deleted, and brought back", async () => {
+  await page.getByRole("button", { name: "New memory" }).click();
+  await page.getByLabel("Name").fill("Work");
+  await page.getByLabel("Text", { exact: true }).fill("Writes Rust.");
+  await page.getByRole("button", { name: "Save" }).click();
+  await memory("Work").getByText("Writes Rust.").waitFor();
+  await page.getByRole("button", { name: "Delete: Work" }).click();
+  await memory("Work").waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Undo" }).click();
+  await memory("Work").getByText("Writes Rust.").waitFor();
+});
+
+test("turned off, and still off after a reload", async () => {
+  const use = page.getByRole("switch", { name: "Agents may use the memory" });
+  assert.equal(await use.isChecked(), true);
+  assert.equal(await page.getByRole("switch", { name: /Agents learn about you/ }).isChecked(), false);
+  const done = page.waitForResponse((response) => response.request().method() === "PUT");
+  await use.click();
+  await done;
+  await page.reload();
+  await use.waitFor();
+  assert.equal(await use.isChecked(), false);
+});
+
+test("what was learned is corrected and forgotten", async () => {
+  // The server learns only once a chat rests for minutes: here its answers are played.
+  let facts = [
+    { id: "fact_1", text: "Lives in Riga", chat: "chat_1", message: null, learned_at: 1.7e12, corrected: false },
+    { id: "fact_2", text: "Likes short answers", chat: null, message: null, learned_at: 1.7e12, corrected: false },
+  ];
+  await page.route("**/api/v1/facts**", (route) => {
+    const request = route.request();
+    const id = new URL(request.url()).pathname.split("/")[4];
+    if (request.method() === "PUT") {
+      const { text } = request.postDataJSON();
+      facts = facts.map((fact) => (fact.id === id ? { ...fact, text, corrected: true } : fact));
+      return route.fulfill({ json: facts.find((fact) => fact.id === id) });
+    }
+    if (request.method() === "GET") return route.fulfill({ json: { facts } });
+    facts = id ? facts.filter((fact) => fact.id !== id) : [];
+    return route.fulfill({ status: 204 });
+  });
+  await page.reload();
+  await memory("Lives in Riga").getByRole("link", { name: "from this chat" }).waitFor();
+  await memory("Likes short answers").getByText("from a chat that is deleted").waitFor();
+  await page.getByRole("button", { name: "Correct: Lives in Riga" }).click();
+  await page.getByLabel("In your words").fill("Lives in Tartu");
+  await page.getByRole("button", { name: "Save" }).click();
+  await memory("Lives in Tartu").getByText("in your words").waitFor();
+  await page.getByRole("button", { name: "Forget: Likes short answers" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Forget" }).click();
+  await memory("Likes short answers").waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Forget everything" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Forget everything" }).click();
+  await page.getByText("Nothing has been learned about you.").waitFor();
+});
