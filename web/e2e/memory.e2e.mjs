@@ -27,11 +27,12 @@ before(async () => {
   await page.getByLabel("Password").fill("correct horse");
   await page.getByRole("button", { name: "Create account" }).click();
   await page.waitForURL("**/welcome");
-  await page.getByLabel("Base URL").fill(`${model.url}/v1`);
+  await page.getByLabel("Base URL").fill(model.url);
   await page.getByRole("button", { name: "Test" }).click();
-  await page.getByRole("button", { name: "Connect" }).click();
-  await page.getByText("Connected").waitFor();
-  await page.goto("/");
+  await page.getByText("scripted").first().waitFor();
+  await page.locator("form").getByRole("button", { name: "Connect" }).click();
+  await page.getByText("Connected").first().waitFor();
+  await page.getByRole("button", { name: "Continue to the chats" }).click();
 });
 after(async () => {
   await browser?.close();
@@ -66,7 +67,7 @@ test("it is shown with who wrote it, changed and pinned", async () => {
 
 test("one is made, deleted, and brought back", async () => {
   await page.getByRole("button", { name: "New memory" }).click();
-  await page.getByLabel("Name").fill("Work");
+  await page.getByLabel("Name", { exact: true }).fill("Work");
   await page.getByLabel("Text", { exact: true }).fill("Writes Rust.");
   await page.getByRole("button", { name: "Save" }).click();
   await memory("Work").getByText("Writes Rust.").waitFor();
@@ -77,7 +78,7 @@ test("one is made, deleted, and brought back", async () => {
 });
 
 test("turned off, and still off after a reload", async () => {
-  const use = page.getByRole("switch", { name: "Agents may use the memory" });
+  const use = page.getByRole("switch", { name: /^Agents may use/ });
   assert.equal(await use.isChecked(), true);
   assert.equal(await page.getByRole("switch", { name: /Agents learn about you/ }).isChecked(), false);
   const done = page.waitForResponse((response) => response.request().method() === "PUT");
@@ -91,8 +92,22 @@ test("turned off, and still off after a reload", async () => {
 test("what was learned is corrected and forgotten", async () => {
   // The server learns only once a chat rests for minutes: here its answers are played.
   let facts = [
-    { id: "fact_1", text: "Lives in Riga", chat: "chat_1", message: null, learned_at: 1.7e12, corrected: false },
-    { id: "fact_2", text: "Likes short answers", chat: null, message: null, learned_at: 1.7e12, corrected: false },
+    {
+      id: "fact_1",
+      text: "Lives in Riga",
+      chat: "chat_1",
+      message: null,
+      learned_at: 1.7e12,
+      corrected: false,
+    },
+    {
+      id: "fact_2",
+      text: "Likes short answers",
+      chat: null,
+      message: null,
+      learned_at: 1.7e12,
+      corrected: false,
+    },
   ];
   await page.route("**/api/v1/facts**", (route) => {
     const request = route.request();
