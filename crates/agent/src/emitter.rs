@@ -61,8 +61,10 @@ impl Emitter {
     pub async fn emit_stored(&self, body: EventBody) {
         let (stored, done) = oneshot::channel();
         self.send(self.agent.clone(), body, Some(stored)).await;
-        // An error means that nobody keeps the log any more: then nothing waits for it either.
-        drop(done.await);
+        // Nobody keeps the log any more: what had to be stored first must not happen. The run is about to be dropped.
+        if done.await.is_err() {
+            std::future::pending::<()>().await;
+        }
     }
 
     /// Goes on with a log that has these items open and gets these events first; what they close is not among the

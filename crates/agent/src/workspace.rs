@@ -72,6 +72,9 @@ pub enum FileProblem {
     /// The database did not answer.
     #[error("{0}")]
     Unavailable(String),
+    /// The server's disk has no room left.
+    #[error("{0}")]
+    Full(String),
 }
 
 /// A change that has been made.
@@ -290,5 +293,8 @@ fn changed_meanwhile(path: &Path) -> FileProblem {
 
 fn unavailable(error: StoreError) -> FileProblem {
     tracing::warn!(%error, "the workspace's database did not answer");
-    FileProblem::Unavailable("The files cannot be reached just now. Try again.".into())
+    match error {
+        StoreError::Full(_) => FileProblem::Full("The server has no room left for files.".into()),
+        _ => FileProblem::Unavailable("The files cannot be reached just now. Try again.".into()),
+    }
 }

@@ -17,6 +17,8 @@ pub enum ProblemCode {
     NotFound,
     /// The thing has changed or ended meanwhile.
     Conflict,
+    /// The idempotency key was used for another request.
+    KeyReused,
     /// The body or a field is over its limit.
     TooLarge,
     /// The caller asks too often.
@@ -45,18 +47,21 @@ pub enum ProblemCode {
     Interrupted,
     /// The database did not answer.
     Unavailable,
+    /// There is no room left where the database is kept.
+    StorageFull,
     /// A fault of ours.
     Internal,
 }
 
 impl ProblemCode {
     /// Every code, for the documentation check.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 22] = [
         Self::InvalidRequest,
         Self::Unauthenticated,
         Self::Forbidden,
         Self::NotFound,
         Self::Conflict,
+        Self::KeyReused,
         Self::TooLarge,
         Self::RateLimited,
         Self::ModelNotFound,
@@ -71,6 +76,7 @@ impl ProblemCode {
         Self::LimitReached,
         Self::Interrupted,
         Self::Unavailable,
+        Self::StorageFull,
         Self::Internal,
     ];
 
@@ -83,6 +89,7 @@ impl ProblemCode {
             Self::Forbidden => "forbidden",
             Self::NotFound => "not_found",
             Self::Conflict => "conflict",
+            Self::KeyReused => "key_reused",
             Self::TooLarge => "too_large",
             Self::RateLimited => "rate_limited",
             Self::ModelNotFound => "model_not_found",
@@ -97,6 +104,7 @@ impl ProblemCode {
             Self::LimitReached => "limit_reached",
             Self::Interrupted => "interrupted",
             Self::Unavailable => "unavailable",
+            Self::StorageFull => "storage_full",
             Self::Internal => "internal",
         }
     }

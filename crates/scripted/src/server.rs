@@ -152,6 +152,12 @@ impl ScriptedServer {
         format!("http://{}/v1", self.address)
     }
 
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     /// The requests received so far.
     #[must_use]
     pub fn received(&self) -> Vec<Request> {

@@ -26,6 +26,7 @@ use crate::{
     learning::keep_learning,
     mcp_servers::McpServers,
     models::Models,
+    once::REMEMBERED_MS,
     programs::{self, ProgramsHere},
     runs::{self, Runs},
     secret::{Sealer, random_token},
@@ -69,6 +70,8 @@ pub struct App {
     pub backoff: Backoff,
     /// Cancelled when the server begins to stop: streams end themselves then.
     pub stopping: CancellationToken,
+    /// Cancelled when nothing is going on any more but what closes the server.
+    pub(crate) closing: CancellationToken,
     /// Owns every task that is not a connection; waited for when stopping.
     pub tasks: TaskTracker,
     /// The one-time token of the set-up link, where others may reach us and there was no account at start.
@@ -122,6 +125,7 @@ impl App {
             passwords: Passwords::default(),
             backoff: Backoff::default(),
             stopping,
+            closing: CancellationToken::new(),
             tasks,
             setup_token,
             key_use: KeyUse::default(),
@@ -135,7 +139,9 @@ impl App {
             async move { app.context("the server is gone")?.read_rested(run).await }.boxed()
         });
         app.tasks.spawn(keep_programs(app.clone()));
+        app.take_lease().await.context("cannot begin a lease")?;
         let later = app.take_over_runs().await.context("cannot go on with the runs of before")?;
+        app.tasks.spawn(app.clone().keep_lease());
         app.tasks.spawn(keep_house(app.clone()));
         app.tasks.spawn(rest_where_quiet(app.clone()));
         app.tasks.spawn(keep_door(app.clone()));
@@ -155,9 +161,13 @@ impl App {
     /// Ends what still runs and closes the database. Call after the last connection has ended.
     pub async fn close(&self) {
         self.stopping.cancel();
+        self.closing.cancel();
         self.tasks.close();
         if tokio::time::timeout(self.config.drain, self.tasks.wait()).await.is_err() {
             tracing::warn!(open = self.tasks.len(), "stopping with tasks still open");
+        }
+        if let Err(error) = self.store.give_up_lease().await {
+            tracing::warn!(%error, "the lease could not be given up; others wait until it expires");
         }
         self.store.close().await;
     }
@@ -227,6 +237,9 @@ async fn keep_house(app: Arc<App>) {
         }
         if let Err(error) = app.store.purge_runs(now - app.config.retention_ms).await {
             tracing::warn!(%error, "cannot delete old runs without a chat");
+        }
+        if let Err(error) = app.store.forget_idempotency_keys(now - REMEMBERED_MS).await {
+            tracing::warn!(%error, "cannot forget old idempotency keys");
         }
         tokio::select! {
             () = app.stopping.cancelled() => return,

@@ -122,7 +122,9 @@ fn status(code: ProblemCode) -> StatusCode {
         ProblemCode::Conflict => StatusCode::CONFLICT,
         ProblemCode::TooLarge | ProblemCode::ModelContextFull => StatusCode::PAYLOAD_TOO_LARGE,
         ProblemCode::RateLimited | ProblemCode::ModelRateLimited => StatusCode::TOO_MANY_REQUESTS,
-        ProblemCode::ModelRejected | ProblemCode::LimitReached => StatusCode::UNPROCESSABLE_ENTITY,
+        ProblemCode::ModelRejected | ProblemCode::LimitReached | ProblemCode::KeyReused => {
+            StatusCode::UNPROCESSABLE_ENTITY
+        }
         // Not 401: the caller's own credential was good.
         ProblemCode::ModelUnreachable
         | ProblemCode::ModelUnauthorized
@@ -130,6 +132,7 @@ fn status(code: ProblemCode) -> StatusCode {
         | ProblemCode::ModelProtocol => StatusCode::BAD_GATEWAY,
         ProblemCode::ModelTimeout => StatusCode::GATEWAY_TIMEOUT,
         ProblemCode::Interrupted | ProblemCode::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        ProblemCode::StorageFull => StatusCode::INSUFFICIENT_STORAGE,
         ProblemCode::Internal => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }
@@ -157,6 +160,15 @@ impl From<StoreError> for ApiError {
                 cause: Some(cause),
                 ..Self::new(ProblemCode::Unavailable, "The database does not answer. Try again in a moment.")
             },
+            StoreError::Full(cause) => {
+                let message =
+                    "The server has no room left to store this. Make room on its disk and try again.";
+                Self { cause: Some(cause), ..Self::new(ProblemCode::StorageFull, message) }
+            }
+            StoreError::NotOurs => {
+                let message = "This server has just lost touch with its database. Try again in a moment.";
+                Self::new(ProblemCode::Unavailable, message)
+            }
             StoreError::Corrupt(cause) => Self::internal(cause),
         }
     }
@@ -175,6 +187,7 @@ impl From<FileProblem> for ApiError {
             FileProblem::Refused(sentence) => Self::invalid(sentence),
             FileProblem::TooLarge(sentence) => Self::new(ProblemCode::TooLarge, sentence),
             FileProblem::Unavailable(sentence) => Self::new(ProblemCode::Unavailable, sentence),
+            FileProblem::Full(sentence) => Self::new(ProblemCode::StorageFull, sentence),
         }
     }
 }
@@ -232,7 +245,9 @@ mod tests {
         for code in ProblemCode::ALL {
             assert!(status(code).is_client_error() || status(code).is_server_error(), "{code:?}");
         }
-        for error in [StoreError::Unavailable("secret".into()), StoreError::Corrupt("secret".into())] {
+        for error in
+            [StoreError::Unavailable, StoreError::Full, StoreError::Corrupt].map(|it| it("secret".into()))
+        {
             assert!(!ApiError::from(error).problem.message.contains("secret"));
         }
     }

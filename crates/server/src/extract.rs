@@ -58,7 +58,11 @@ pub fn check_json(body: &[u8]) -> Result<(), ApiError> {
 /// How deep a body may be nested; nothing of ours goes beyond ten or so.
 const MOST_LEVELS: u32 = 100;
 
-fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
+/// Reads JSON.
+///
+/// # Errors
+/// 400 that says what is wrong with it.
+pub fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
     use serde_json::error::Category;
     check_text(body).map_err(ApiError::invalid)?;
     serde_json::from_slice(body).map_err(|error| {

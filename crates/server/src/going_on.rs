@@ -88,8 +88,7 @@ impl Kept {
         let wishes =
             CallWishes { max_output_tokens: self.max_output_tokens, answer_form: None, extra: self.extra };
         let model = ResolvedModel { temperature, agent, ..model };
-        let (is_of_chat, outlives_server) = (false, true);
-        (Work { history, is_of_chat, model, client_tools, worker, wishes, outlives_server, told }, workspace)
+        (Work { client_tools, worker, wishes, told, ..Work::of(history, model, Vec::new()) }, workspace)
     }
 }
 
@@ -101,7 +100,7 @@ impl App {
     /// Where the database does not answer.
     pub(crate) async fn take_over_runs(&self) -> anyhow::Result<Vec<RunId>> {
         let mut later = Vec::new();
-        let left_open = self.store.unfinished_runs().await?;
+        let left_open = self.store.take_left_runs().await?;
         if !left_open.is_empty() {
             // They may have been running some.
             self.programs.known().await;
@@ -116,6 +115,29 @@ impl App {
             }
         }
         Ok(later)
+    }
+
+    /// Goes on with the runs of servers that are gone, or ends their logs.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub(crate) async fn take_over_left_runs(&self) -> anyhow::Result<()> {
+        let left = self.store.take_left_runs().await?;
+        if left.is_empty() {
+            return Ok(());
+        }
+        self.programs.known().await;
+        // Their server may have known models that were connected after our start.
+        if self.config.environment_connection.is_some() && self.models.ask_environment().await.is_err() {
+            tracing::warn!("the model server of the environment does not answer");
+        }
+        self.models.rebuild().await.map_err(|error| anyhow::anyhow!("{error}"))?;
+        for run in left {
+            if let Err(error) = self.take_over(&run, false).await {
+                tracing::error!(run = %run.id, %error, "cannot go on with a run");
+            }
+        }
+        Ok(())
     }
 
     /// Goes on with these runs now, or ends their logs.

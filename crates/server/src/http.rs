@@ -42,6 +42,8 @@ use axum::{
 };
 use domain::ProblemCode;
 
+pub(crate) use runs::elsewhere::obey_commands;
+
 use crate::{
     app::App,
     auth::{Access, check_access, check_origin},

@@ -328,7 +328,8 @@ impl Models {
         }
     }
 
-    async fn rebuild(&self) -> Result<(), StoreError> {
+    /// Reads everything again, also what other servers on the same database have changed.
+    pub(crate) async fn rebuild(&self) -> Result<(), StoreError> {
         let _building = self.building.lock().await;
         let rows = self.store.connections().await?;
         let stored = self.store.settings(SETTINGS_PREFIX).await?;

@@ -50,6 +50,8 @@ struct Inner {
     /// No run that rests is waited for.
     draining: CancellationToken,
     shutdown: CancellationToken,
+    /// Ends the runs of today's lease, which `shutdown` does too.
+    lease: Mutex<CancellationToken>,
 }
 
 /// What earlier processes wrote of a run's log; nothing for a new run.
@@ -98,6 +100,12 @@ impl LogSoFar {
     pub fn is_waiting(&self) -> bool {
         !self.waiting.is_empty()
     }
+
+    /// Whether it waits for the answer to this question or approval.
+    #[must_use]
+    pub fn waits_for(&self, id: &str) -> bool {
+        self.waiting.iter().any(|asked| live::asks(asked) == Some(id))
+    }
 }
 
 impl Runs {
@@ -108,8 +116,20 @@ impl Runs {
         let (tasks, shutdown) = (TaskTracker::new(), CancellationToken::new());
         let (began, live) = (Instant::now(), Mutex::default());
         let (metrics, rest, draining) = (Metrics::default(), Rest::default(), CancellationToken::new());
-        let inner = Inner { store, clock, began, live, activity, metrics, rest, tasks, draining, shutdown };
-        Self(Arc::new(inner))
+        let lease = Mutex::new(shutdown.child_token());
+        Self(Arc::new(Inner {
+            store,
+            clock,
+            began,
+            live,
+            activity,
+            metrics,
+            rest,
+            tasks,
+            draining,
+            shutdown,
+            lease,
+        }))
     }
 
     /// Starts the run in tasks of its own.
@@ -124,7 +144,17 @@ impl Runs {
         let state = if live.is_waiting() { ActivityState::Waiting } else { ActivityState::Running };
         self.0.announce(&live, state);
         let log = FromLog::GoesOn(Box::new(new.request), before);
-        self.0.tasks.spawn(live_through(Arc::clone(&self.0), live, log));
+        let lease = self.0.lease().clone();
+        self.0.tasks.spawn(live_through(Arc::clone(&self.0), live, lease, log));
+    }
+
+    /// Leaves all runs as they are, for others to go on with them, and waits until nothing of them is done here.
+    pub async fn abandon(&self) {
+        std::mem::replace(&mut *self.0.lease(), self.0.shutdown.child_token()).cancel();
+        let left: Vec<Arc<LiveRun>> = self.lock().values().cloned().collect();
+        for run in left {
+            run.ended().await;
+        }
     }
 
     /// The run, if it is going in this process.
@@ -154,16 +184,16 @@ impl Runs {
         }
     }
 
-    /// Reads a run's log from after event `after` to its end, live or stored.
+    /// Reads a run's log from after event `after` to its end, wherever the run is going.
     #[must_use]
     pub fn read(&self, run: RunId, after: u64) -> Reader {
-        Reader::new(self.0.store.clone(), self.live(run), run, after)
+        Reader::new(self.0.store.clone(), run, after).following(self.clone())
     }
 
     /// Reads a log only as far as it is stored.
     #[must_use]
     pub fn read_stored(&self, run: RunId) -> Reader {
-        Reader::new(self.0.store.clone(), None, run, 0)
+        Reader::new(self.0.store.clone(), run, 0)
     }
 
     /// Waits until a run of this process is over and its log is closed.
@@ -225,16 +255,27 @@ impl Runs {
         }
     }
 
+    /// Whether this process stops.
+    fn is_stopping(&self) -> bool {
+        self.0.draining.is_cancelled()
+    }
+
+    /// Waits so long, or until this process stops.
+    async fn stopping_within(&self, time: Duration) {
+        // Either is fine.
+        drop(tokio::time::timeout(time, self.0.draining.cancelled()).await);
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<RunId, Arc<LiveRun>>> {
         self.0.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// One run from here to its end, with its rests between.
-async fn live_through(runs: Arc<Inner>, live: Arc<LiveRun>, mut log: FromLog) {
+/// One run from here to its end or that of the lease, with its rests between.
+async fn live_through(runs: Arc<Inner>, live: Arc<LiveRun>, lease: CancellationToken, mut log: FromLog) {
     loop {
         // In boxes of its own, which a run that rests does not keep.
-        Box::pin(work(&runs, &live, log)).await;
+        Box::pin(work(&runs, &live, &lease, log)).await;
         if live.has_ended() || !live.asks.rests() {
             break;
         }
@@ -242,6 +283,7 @@ async fn live_through(runs: Arc<Inner>, live: Arc<LiveRun>, mut log: FromLog) {
         live.forget_tail();
         let next = tokio::select! {
             () = runs.draining.cancelled() => None,
+            () = lease.cancelled() => None,
             next = wake(&runs, &live) => next,
         };
         let Some(next) = next else { break };
@@ -255,11 +297,11 @@ async fn live_through(runs: Arc<Inner>, live: Arc<LiveRun>, mut log: FromLog) {
 }
 
 /// Lets the agent work and keeps its log, until the run ends or is put to rest.
-async fn work(runs: &Arc<Inner>, live: &Arc<LiveRun>, log: FromLog) {
+async fn work(runs: &Arc<Inner>, live: &Arc<LiveRun>, lease: &CancellationToken, log: FromLog) {
     match log {
         FromLog::GoesOn(mut request, before) => {
             let (emitter, events) = Emitter::channel(EMITTER_CAPACITY);
-            let stop = StopSignals { cancel: live.cancel.clone(), shutdown: runs.shutdown.child_token() };
+            let stop = StopSignals { cancel: live.cancel.clone(), shutdown: lease.child_token() };
             live.may_rest(request.outlives_server.then(|| stop.shutdown.clone()));
             request.consents = live.consents.clone();
             // Two tasks, so that an event handed to the log does not wake the agent.
@@ -304,6 +346,10 @@ async fn wake(runs: &Inner, live: &LiveRun) -> Option<FromLog> {
 }
 
 impl Inner {
+    fn lease(&self) -> std::sync::MutexGuard<'_, CancellationToken> {
+        self.lease.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn announce(&self, live: &LiveRun, state: ActivityState) {
         // Nobody listening is fine.
         drop(self.activity.send(Activity::of(live, state)));

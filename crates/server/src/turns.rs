@@ -8,7 +8,7 @@ use agent::{
 use domain::{ChatId, Message, MessageId, Part, Role, RunEvent, RunId, UserId};
 use llm::ToolSpec;
 use serde_json::Value;
-use store::{Chat, ChatMessage, NewRun, NewTurn, StoreError};
+use store::{Chat, ChatMessage, IdempotencyKey, NewRun, NewTurn, StoreError};
 
 use crate::{
     app::App,
@@ -31,6 +31,8 @@ pub struct NewMessage {
     pub parent: Option<MessageId>,
     /// What is said.
     pub content: Vec<Part>,
+    /// The name of the request that says it.
+    pub idempotency: Option<IdempotencyKey>,
 }
 
 /// Both messages of an exchange that has begun.
@@ -55,13 +57,15 @@ pub(crate) struct Work {
     pub(crate) outlives_server: bool,
     /// What its agents are told of the person; nothing where they must not use the memory, or nobody has looked yet.
     pub(crate) told: Option<Told>,
+    /// The name of the request that starts it.
+    pub(crate) idempotency: Option<IdempotencyKey>,
 }
 
 impl Work {
-    fn of(history: Vec<Message>, model: ResolvedModel, client_tools: Vec<ToolSpec>) -> Self {
+    pub(crate) fn of(history: Vec<Message>, model: ResolvedModel, client_tools: Vec<ToolSpec>) -> Self {
         let (worker, wishes) = (Worker::Agent, CallWishes::default());
-        let (is_of_chat, outlives_server, told) = (false, true, None);
-        Self { history, is_of_chat, model, client_tools, worker, wishes, outlives_server, told }
+        let (is_of_chat, outlives_server, told, idempotency) = (false, true, None, None);
+        Self { history, is_of_chat, model, client_tools, worker, wishes, outlives_server, told, idempotency }
     }
 }
 
@@ -96,6 +100,8 @@ pub struct FreeRun {
     /// Whether it goes on when the server is started again: not where its caller waits on an open connection and
     /// cannot come back.
     pub outlives_server: bool,
+    /// The name of the request that starts it.
+    pub idempotency: Option<IdempotencyKey>,
 }
 
 impl FreeRun {
@@ -112,6 +118,7 @@ impl FreeRun {
             wishes: CallWishes::default(),
             input: None,
             outlives_server: true,
+            idempotency: None,
         }
     }
 }
@@ -128,6 +135,8 @@ pub struct OutsideTurn {
     pub model: ResolvedModel,
     /// Tools that the caller runs itself.
     pub client_tools: Vec<ToolSpec>,
+    /// The name of the request that brings it.
+    pub idempotency: Option<IdempotencyKey>,
 }
 
 impl App {
@@ -146,7 +155,8 @@ impl App {
         let user = self.user_message(chat.id, new.parent, new.content);
         let mut history = self.history(&messages, new.parent).await?;
         history.push(Message { content: user.content.clone(), ..Message::text(Role::User, "") });
-        let work = Work { is_of_chat: true, ..Work::of(history, model, Vec::new()) };
+        let idempotency = new.idempotency;
+        let work = Work { is_of_chat: true, idempotency, ..Work::of(history, model, Vec::new()) };
         self.begin(chat, user.id, Some(user), work).await
     }
 
@@ -159,6 +169,7 @@ impl App {
         chat: Chat,
         answered: MessageId,
         model: ResolvedModel,
+        idempotency: Option<IdempotencyKey>,
     ) -> Result<Exchange, ApiError> {
         let messages = self.store.messages(chat.id).await?;
         let asked = messages
@@ -167,7 +178,7 @@ impl App {
             .and_then(|message| message.parent)
             .ok_or_else(|| ApiError::not_found("There is no such answer in this chat."))?;
         let history = self.history(&messages, Some(asked)).await?;
-        let work = Work { is_of_chat: true, ..Work::of(history, model, Vec::new()) };
+        let work = Work { is_of_chat: true, idempotency, ..Work::of(history, model, Vec::new()) };
         self.begin(chat, asked, None, work).await
     }
 
@@ -187,13 +198,13 @@ impl App {
             wishes,
             input,
             outlives_server,
+            idempotency,
         } = free;
         let workspace = workspace.unwrap_or_else(|| run.to_string());
         // What a form needs to go on is not kept.
         let outlives_server = outlives_server && wishes.answer_form.is_none();
-        let (is_of_chat, told) = (false, None);
         let mut work =
-            Work { history, is_of_chat, model, client_tools, worker, wishes, outlives_server, told };
+            Work { worker, wishes, outlives_server, idempotency, ..Work::of(history, model, client_tools) };
         work.told = self.told(owner, &work).await?;
         let row = NewRun {
             id: run,
@@ -203,6 +214,7 @@ impl App {
             model: work.model.id.clone(),
             started_at: self.clock.now_ms(),
             request: work.kept(&workspace)?,
+            idempotency: work.idempotency.clone(),
         };
         self.store.create_run(&row).await?;
         if let Some(input) = &input {
@@ -218,8 +230,8 @@ impl App {
     /// # Errors
     /// 4xx where what the person says is empty, or the parent is not in the chat.
     pub async fn say_from_outside(&self, chat: Chat, turn: OutsideTurn) -> Result<Exchange, ApiError> {
-        let OutsideTurn { parent, said, history, model, client_tools } = turn;
-        let work = Work::of(history, model, client_tools);
+        let OutsideTurn { parent, said, history, model, client_tools, idempotency } = turn;
+        let work = Work { idempotency, ..Work::of(history, model, client_tools) };
         match (parent, said) {
             (Some(parent), None) => self.begin(chat, parent, None, work).await,
             (parent, said) => {
@@ -241,10 +253,12 @@ impl App {
         chat: Chat,
         history: Vec<Message>,
         model: ResolvedModel,
+        idempotency: Option<IdempotencyKey>,
     ) -> Result<Exchange, ApiError> {
         let last = history.iter().rev().find(|message| message.role == Role::User);
         let said = Some(last.map(|message| message.content.clone()).unwrap_or_default());
-        let turn = OutsideTurn { parent: chat.current, said, history, model, client_tools: Vec::new() };
+        let (parent, client_tools) = (chat.current, Vec::new());
+        let turn = OutsideTurn { parent, said, history, model, client_tools, idempotency };
         self.say_from_outside(chat, turn).await
     }
 
@@ -291,6 +305,7 @@ impl App {
             model: work.model.id.clone(),
             started_at: now,
             request: work.kept(&chat.id.to_string())?,
+            idempotency: work.idempotency.clone(),
         };
         self.store
             .begin_turn(&NewTurn { user: user.clone(), assistant: assistant.clone(), run: row })

@@ -98,6 +98,7 @@ async fn new_run(store: &Store, owner: UserId) -> Result<RunId, StoreError> {
         model: "none".to_owned(),
         started_at: 0,
         request: None,
+        idempotency: None,
     };
     store.create_run(&run).await?;
     Ok(id)

@@ -13,6 +13,7 @@ use crate::{
     StoreError,
     backup::before_migrating,
     lanes::{Lanes, PATIENCE, Place},
+    leases::Lessee,
     query::{On, Query, Tx},
     transaction::Transaction,
 };
@@ -39,7 +40,8 @@ pub(crate) enum Db {
         /// The file of the write-ahead log; nothing in memory.
         log: Option<PathBuf>,
     },
-    Postgres(Lanes<Postgres>),
+    /// With the server on whose behalf runs are begun and written.
+    Postgres(Lanes<Postgres>, Lessee),
 }
 
 impl Db {
@@ -80,6 +82,8 @@ impl Db {
             ("past of files", include_str!("../migrations/sqlite/0007_past_of_files.sql")),
             ("agents", include_str!("../migrations/sqlite/0008_agents.sql")),
             ("memories", include_str!("../migrations/sqlite/0009_memories.sql")),
+            ("idempotency keys", include_str!("../migrations/sqlite/0010_idempotency_keys.sql")),
+            ("leases", include_str!("../migrations/sqlite/0011_leases.sql")),
         ];
         let mut writer = write.acquire().await?;
         if !in_memory {
@@ -109,17 +113,34 @@ impl Db {
             ("past of files", include_str!("../migrations/postgres/0007_past_of_files.sql")),
             ("agents", include_str!("../migrations/postgres/0008_agents.sql")),
             ("memories", include_str!("../migrations/postgres/0009_memories.sql")),
+            ("idempotency keys", include_str!("../migrations/postgres/0010_idempotency_keys.sql")),
+            ("leases", include_str!("../migrations/postgres/0011_leases.sql")),
         ];
         migrator(migrations).run_direct(None, &mut connection, false).await?;
         connection.close().await?;
-        Ok(Self::Postgres(Lanes::new(Place::Server, options, POSTGRES_CONNECTIONS)))
+        let lanes = Lanes::new(Place::Server, options, POSTGRES_CONNECTIONS);
+        Ok(Self::Postgres(lanes, Lessee::default()))
     }
 
     /// The same database for the writer task, which on PostgreSQL has a connection of its own.
     pub(crate) fn for_writer(&self) -> Self {
         match self {
             Self::Sqlite { .. } => self.clone(),
-            Self::Postgres(lanes) => Self::Postgres(Lanes::new(Place::Server, lanes.options().clone(), 1)),
+            Self::Postgres(lanes, lessee) => {
+                let lanes = Lanes::new(Place::Server, lanes.options().clone(), 1);
+                Self::Postgres(lanes, lessee.clone())
+            }
+        }
+    }
+
+    /// The server that has a lease here; nothing where none is needed.
+    ///
+    /// # Errors
+    /// `NotOurs` between two leases.
+    pub(crate) fn lessee(&self) -> Result<Option<String>, StoreError> {
+        match self {
+            Self::Sqlite { .. } => Ok(None),
+            Self::Postgres(_, lessee) => lessee.get(),
         }
     }
 
@@ -127,7 +148,7 @@ impl Db {
     pub(crate) fn read(&self, sql: &'static str) -> Query<'_> {
         match self {
             Self::Sqlite { read, .. } => Query::Sqlite(sqlx::query(sql), On::Any(read)),
-            Self::Postgres(lanes) => Query::Postgres(sqlx::query(sql), On::Any(lanes)),
+            Self::Postgres(lanes, _) => Query::Postgres(sqlx::query(sql), On::Any(lanes)),
         }
     }
 
@@ -135,7 +156,7 @@ impl Db {
     pub(crate) fn write(&self, sql: &'static str) -> Query<'_> {
         match self {
             Self::Sqlite { write, .. } => Query::Sqlite(sqlx::query(sql), On::Any(write)),
-            Self::Postgres(lanes) => Query::Postgres(sqlx::query(sql), On::Any(lanes)),
+            Self::Postgres(lanes, _) => Query::Postgres(sqlx::query(sql), On::Any(lanes)),
         }
     }
 
@@ -146,7 +167,7 @@ impl Db {
         let sql = AssertSqlSafe(sql);
         match self {
             Self::Sqlite { write, .. } => Query::Sqlite(sqlx::query(sql).persistent(keep), On::Any(write)),
-            Self::Postgres(lanes) => Query::Postgres(sqlx::query(sql).persistent(keep), On::Any(lanes)),
+            Self::Postgres(lanes, _) => Query::Postgres(sqlx::query(sql).persistent(keep), On::Any(lanes)),
         }
     }
 
@@ -162,7 +183,7 @@ impl Db {
             match self {
                 Self::Sqlite { .. } => sql.push('?'),
                 // Writing to a String does not fail.
-                Self::Postgres(_) => _ = write!(sql, "${}", value + 1),
+                Self::Postgres(..) => _ = write!(sql, "${}", value + 1),
             }
         }
         sql.push(')');
@@ -173,7 +194,7 @@ impl Db {
         Ok(match self {
             // Taking SQLite's write lock at once: taking it later may fail half-way.
             Self::Sqlite { write, .. } => Tx::Sqlite(Transaction::begin(write, "BEGIN IMMEDIATE").await?),
-            Self::Postgres(lanes) => Tx::Postgres(Transaction::begin(lanes, "BEGIN").await?),
+            Self::Postgres(lanes, _) => Tx::Postgres(Transaction::begin(lanes, "BEGIN").await?),
         })
     }
 
@@ -184,7 +205,7 @@ impl Db {
                 // Last, so that it is the one to fold the write-ahead log into the file.
                 write.close().await;
             }
-            Self::Postgres(lanes) => lanes.close().await,
+            Self::Postgres(lanes, _) => lanes.close().await,
         }
     }
 }

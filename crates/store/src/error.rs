@@ -14,9 +14,23 @@ pub enum StoreError {
     /// The database cannot be reached or did not answer; later it may.
     #[error("the database is unavailable: {0}")]
     Unavailable(String),
+    /// There is no room left where the database is kept; what is there can be read.
+    #[error("no room is left for the database: {0}")]
+    Full(String),
+    /// Another server has the run: this one was taken for dead.
+    #[error("the run belongs to another server")]
+    NotOurs,
     /// What is stored cannot be understood.
     #[error("stored data is damaged: {0}")]
     Corrupt(String),
+}
+
+impl StoreError {
+    /// Whether the same may work later: the trouble is with the database as a whole.
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        matches!(self, Self::Unavailable(_) | Self::Full(_))
+    }
 }
 
 impl From<sqlx::Error> for StoreError {
@@ -35,6 +49,8 @@ impl From<sqlx::Error> for StoreError {
             (ErrorKind::ForeignKeyViolation, _) => Self::NotFound,
             // PostgreSQL: a serialisation failure or a deadlock; it works when tried again.
             (_, Some("40001" | "40P01")) => Self::Conflict("concurrent change"),
+            // SQLite: no room for a page, or for the index of the write-ahead log. PostgreSQL: disk_full.
+            (_, Some("13" | "4874" | "53100")) => Self::Full(error.to_string()),
             // SQLite: a damaged file, or not a database at all.
             (_, Some("11" | "26")) => Self::Corrupt(error.to_string()),
             _ => Self::Unavailable(error.to_string()),

@@ -68,7 +68,8 @@ impl Store {
         for message in turn.user.iter().chain([&turn.assistant]) {
             add_message(&mut tx, chat, message).await?;
         }
-        runs::insert(tx.query(runs::INSERT), &turn.run).execute().await?;
+        let server = self.db().lessee()?;
+        runs::insert(tx.query(runs::INSERT), &turn.run, server.as_deref()).execute().await?;
         tx.commit().await
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use domain::{ChatId, MessageId, RunId, RunSummary, UserId};
 
 use crate::{
-    Store, StoreError,
+    IdempotencyKey, Store, StoreError,
     db::Db,
     messages::fill_message,
     query::{Query, Row, to_json},
@@ -30,6 +30,8 @@ pub struct NewRun {
     /// What is needed to go on with it after a restart, as JSON; nothing where it is not to go on. Forgotten when it
     /// ends.
     pub request: Option<String>,
+    /// The caller's name for the request that starts it, if it gave one; no other run of the owner has it.
+    pub idempotency: Option<IdempotencyKey>,
 }
 
 /// What the database calls a run in the log, where it is named often: short, and never used for another.
@@ -58,13 +60,16 @@ pub struct Run {
     pub summary: Option<RunSummary>,
 }
 
-pub(crate) const INSERT: &str = "INSERT INTO runs (id, owner, chat, message, model, started_at, request) \
-                                 VALUES ($1, $2, $3, $4, $5, $6, $7)";
+pub(crate) const INSERT: &str = "INSERT INTO runs (id, owner, chat, message, model, started_at, request, \
+                                 idempotency_key, request_hash, server) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
 
-/// Gives [`INSERT`] its values.
-pub(crate) fn insert<'a>(query: Query<'a>, run: &NewRun) -> Query<'a> {
+/// Gives [`INSERT`] its values; the run is `server`'s.
+pub(crate) fn insert<'a>(query: Query<'a>, run: &NewRun, server: Option<&str>) -> Query<'a> {
     let query = query.id(run.id).id(run.owner).optional_id(run.chat).optional_id(run.message);
-    query.text(&run.model).bind(run.started_at).optional_text(run.request.as_deref())
+    let query = query.text(&run.model).bind(run.started_at).optional_text(run.request.as_deref());
+    let idempotency = run.idempotency.as_ref();
+    let query = query.optional_text(idempotency.map(|it| it.key.as_str()));
+    query.bind(idempotency.map(|it| it.request_hash.to_vec())).optional_text(server)
 }
 
 impl Rows for NewRun {
@@ -77,13 +82,17 @@ impl Rows for NewRun {
     }
 
     async fn write(db: &Db, runs: &[Self]) -> Result<Vec<RunNumber>, StoreError> {
-        let mut sql =
-            String::from("INSERT INTO runs (id, owner, chat, message, model, started_at, request) VALUES ");
-        db.push_rows(&mut sql, runs.len(), 7);
+        let mut sql = String::from(
+            "INSERT INTO runs (id, owner, chat, message, model, started_at, request, idempotency_key, \
+             request_hash, server) VALUES ",
+        );
+        db.push_rows(&mut sql, runs.len(), 10);
+        let server = db.lessee()?;
         sql.push_str(" RETURNING id, number");
+        let add = |query, run| insert(query, run, server.as_deref());
         // They may come back in another order.
         let mut numbers: HashMap<RunId, RunNumber> = HashMap::new();
-        for row in runs.iter().fold(db.built(sql), insert).fetch_all().await? {
+        for row in runs.iter().fold(db.built(sql), add).fetch_all().await? {
             numbers.insert(row.id("id")?, row.get("number")?);
         }
         runs.iter().map(|run| numbers.remove(&run.id).ok_or(StoreError::NotFound)).collect()

@@ -80,7 +80,7 @@ async fn write_all(db: Db, mut queue: mpsc::Receiver<Work>) {
     let mut log = Log::new(db.clone());
     let flusher = match &db {
         Db::Sqlite { log: Some(path), .. } => Some(Flusher::start(path.clone())),
-        Db::Sqlite { log: None, .. } | Db::Postgres(_) => None,
+        Db::Sqlite { log: None, .. } | Db::Postgres(..) => None,
     };
     let mut work = Vec::new();
     while queue.recv_many(&mut work, QUEUE).await > 0 {
@@ -89,7 +89,7 @@ async fn write_all(db: Db, mut queue: mpsc::Receiver<Work>) {
         // Those who got their answer may have more to write: let them queue, so that they share a commit.
         yield_now().await;
     }
-    if let Db::Postgres(_) = db {
+    if let Db::Postgres(..) = db {
         db.close().await;
     }
 }

@@ -102,6 +102,9 @@ pub(crate) fn rust() -> anyhow::Result<Counts> {
     let postgres = Postgres::start()?;
     let mut tests = cargo(&["nextest", "run", "--workspace"]);
     tests.env("GLASSHOUSE_TEST_POSTGRES_URL", postgres.url()).env("GLASSHOUSE_TEST_REQUIRE", "1");
+    if let Some(programs) = postgres.programs() {
+        tests.env("GLASSHOUSE_TEST_POSTGRES_PROGRAMS", programs);
+    }
     // With matplotlib, so that sessions make real pictures.
     tests.env("GLASSHOUSE_TEST_PYTHON", clients::install_python(&root().join("crates/sandbox"))?);
     let mut counts = count(Runner::Nextest, &run_reading(&mut tests)?);

@@ -357,6 +357,7 @@ export type ProblemCode =
   | "forbidden"
   | "not_found"
   | "conflict"
+  | "key_reused"
   | "too_large"
   | "rate_limited"
   | "model_not_found"
@@ -371,6 +372,7 @@ export type ProblemCode =
   | "limit_reached"
   | "interrupted"
   | "unavailable"
+  | "storage_full"
   | "internal";
 
 /** How far a consent holds that was given for more than one call. */

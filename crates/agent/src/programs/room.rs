@@ -208,7 +208,7 @@ impl Room {
                 let verb = if written.version == 1 { "new" } else { "changed" };
                 Ok(Some(format!("{verb} {path}, {} bytes{meanwhile}", bytes.len())))
             }
-            Err(problem @ FileProblem::Unavailable(_)) => Err(problem.into()),
+            Err(problem @ (FileProblem::Unavailable(_) | FileProblem::Full(_))) => Err(problem.into()),
             Err(problem) => Ok(Some(format!("{path} was not kept: {problem}"))),
         }
     }

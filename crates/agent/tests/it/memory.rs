@@ -42,6 +42,7 @@ impl Person {
             model: "m".to_owned(),
             started_at: 1,
             request: None,
+            idempotency: None,
         };
         self.store.create_run(&run).await.unwrap();
         Memory::new(self.store.clone(), self.id, (id, None), Arc::new(|| 7))

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use axum::{
     extract::State,
-    http::{HeaderValue, header},
+    http::{HeaderMap, HeaderValue, header},
     response::{IntoResponse, Response},
 };
 use domain::{ChatId, RunId};
-use store::StoreError;
+use store::{IdempotencyKey, StoreError};
 use wire::{
     chat_stream::{ChatStreamRequest, Collected, Mode},
     details::DetailsEncoder,
@@ -21,6 +21,7 @@ use crate::{
     auth::Caller,
     error::ApiError,
     extract::{Query, RawJson},
+    once::idempotency_key,
     runs::Logged,
     streams::{Format, from_run, sse},
     turns::FreeRun,
@@ -33,6 +34,7 @@ pub(super) async fn post(
     State(app): State<Arc<App>>,
     caller: Caller,
     Query(query): Query<EventsQuery>,
+    headers: HeaderMap,
     RawJson(body): RawJson,
 ) -> Result<Response, ApiError> {
     let mut options = query.options();
@@ -47,7 +49,9 @@ pub(super) async fn post(
     }
     options.chat.tool_args_delta |= request.tool_args_delta;
     let stream = request.stream;
-    let run = start(&app, &caller, request).await?;
+    let key = idempotency_key(&headers, "/chat/stream", &body)?;
+    let begin = async |key| start(&app, &caller, request, key).await;
+    let run = app.once(caller.id(), key, begin, async |run| Ok(run.id)).await?;
     let response = if stream {
         sse(app.runs.read(run, 0), Format::named(name, options)?)
     } else {
@@ -56,7 +60,12 @@ pub(super) async fn post(
     Ok(from_run(run, response))
 }
 
-async fn start(app: &App, caller: &Caller, request: ChatStreamRequest) -> Result<RunId, ApiError> {
+async fn start(
+    app: &App,
+    caller: &Caller,
+    request: ChatStreamRequest,
+    idempotency: Option<IdempotencyKey>,
+) -> Result<RunId, ApiError> {
     let model = app.resolve(request.model.as_deref())?;
     let (history, owner) = (request.messages, caller.id());
     let workspace = match request.chat_id {
@@ -64,12 +73,12 @@ async fn start(app: &App, caller: &Caller, request: ChatStreamRequest) -> Result
         Some(id) => match id.parse::<ChatId>() {
             Ok(id) => {
                 let chat = app.store.chat(owner, id).await.map_err(no_such_chat)?;
-                return Ok(app.say_with_history(chat, history, model).await?.run);
+                return Ok(app.say_with_history(chat, history, model, idempotency).await?.run);
             }
             Err(_) => Some(foreign_workspace(caller, &id)?),
         },
     };
-    app.run_freely(FreeRun { workspace, ..FreeRun::new(owner, history, model) }).await
+    app.run_freely(FreeRun { workspace, idempotency, ..FreeRun::new(owner, history, model) }).await
 }
 
 /// Where the files of a chat that lives in another program are kept: apart for each user.

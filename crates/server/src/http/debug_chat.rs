@@ -156,7 +156,8 @@ async fn say(
     let mut history = app.history(&messages, parent).await?;
     let said = Some(request.said.content.clone());
     history.push(request.said);
-    let turn = OutsideTurn { parent, said, history, model, client_tools: Vec::new() };
+    let client_tools = Vec::new();
+    let turn = OutsideTurn { parent, said, history, model, client_tools, idempotency: None };
     let exchange = app.say_from_outside(chat, turn).await?;
     Ok((exchange.run, exchange.assistant.id, conversation))
 }

@@ -2,16 +2,21 @@
 
 use std::sync::Arc;
 
-use axum::extract::State;
+use axum::{
+    extract::State,
+    http::{HeaderMap, Uri},
+};
 use domain::{ChatId, MessageId, Part, RunId};
 use serde::{Deserialize, Serialize};
+use store::Run;
 
 use super::chats::MessageView;
 use crate::{
     app::App,
     auth::Caller,
     error::ApiError,
-    extract::{Json, Path},
+    extract::{Json, Path, RawJson, parse},
+    once::idempotency_key,
     turns::{Exchange, NewMessage},
 };
 
@@ -51,16 +56,23 @@ pub(super) async fn send(
     State(app): State<Arc<App>>,
     caller: Caller,
     Path(chat): Path<ChatId>,
-    Json(body): Json<SendMessage>,
+    uri: Uri,
+    headers: HeaderMap,
+    RawJson(body): RawJson,
 ) -> Result<Json<Begun>, ApiError> {
+    let key = idempotency_key(&headers, uri.path(), &body)?;
+    let body: SendMessage = parse(&body)?;
     let chat = app.store.chat(caller.id(), chat).await?;
     let model = app.resolve(body.model.as_deref())?;
     let content = match body.content {
         Content::Text(text) => vec![Part::Text { text }],
         Content::Parts(parts) => parts,
     };
-    let exchange = app.say(chat, NewMessage { parent: body.parent, content }, model).await?;
-    Ok(Json(exchange.into()))
+    let begin = async |idempotency| {
+        let new = NewMessage { parent: body.parent, content, idempotency };
+        app.say(chat, new, model).await.map(Begun::from)
+    };
+    app.once(caller.id(), key, begin, async |run| begun_before(&app, &run).await).await.map(Json)
 }
 
 #[derive(Debug, Deserialize)]
@@ -73,10 +85,25 @@ pub(super) async fn regenerate(
     State(app): State<Arc<App>>,
     caller: Caller,
     Path((chat, message)): Path<(ChatId, MessageId)>,
-    Json(body): Json<Regenerate>,
+    uri: Uri,
+    headers: HeaderMap,
+    RawJson(body): RawJson,
 ) -> Result<Json<Begun>, ApiError> {
+    let key = idempotency_key(&headers, uri.path(), &body)?;
+    let body: Regenerate = parse(&body)?;
     let chat = app.store.chat(caller.id(), chat).await?;
     let model = app.resolve(body.model.as_deref())?;
-    let exchange = app.answer_again(chat, message, model).await?;
-    Ok(Json(exchange.into()))
+    let begin = async |key| app.answer_again(chat, message, model, key).await.map(Begun::from);
+    let again = async |run| Ok(Begun { user: None, ..begun_before(&app, &run).await? });
+    app.once(caller.id(), key, begin, again).await.map(Json)
+}
+
+/// The exchange of this run as it stands now.
+async fn begun_before(app: &App, run: &Run) -> Result<Begun, ApiError> {
+    let gone = || ApiError::not_found("The chat of the earlier request is gone.");
+    let mut messages = app.store.messages(run.chat.ok_or_else(gone)?).await?;
+    let answer = messages.iter().position(|message| Some(message.id) == run.message).ok_or_else(gone)?;
+    let assistant = messages.swap_remove(answer);
+    let user = messages.into_iter().find(|message| Some(message.id) == assistant.parent);
+    Ok(Exchange { user, assistant, run: run.id }.into())
 }

@@ -1,8 +1,10 @@
 //! Runs: watching their logs, stopping them, answering what they ask.
 
+pub(super) mod elsewhere;
+
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use agent::{ApprovalAnswer, AskError, Pattern};
+use agent::{ApprovalAnswer, Pattern};
 use axum::{
     extract::{State, WebSocketUpgrade, ws::rejection::WebSocketUpgradeRejection},
     http::{HeaderMap, StatusCode},
@@ -17,6 +19,7 @@ use serde_json::{Map, Value};
 use store::{Run, StoreError};
 use wire::{chat_stream::ChatStreamOptions, markup::Writing};
 
+use self::elsewhere::{Command, tell};
 use crate::{
     app::App,
     auth::Caller,
@@ -193,12 +196,12 @@ pub(super) async fn cancel(
 ) -> Result<StatusCode, ApiError> {
     match own_live(&app, &caller, run) {
         Some(live) => live.cancel.cancel(),
-        None => drop(own_run(&app, &caller, run).await?),
+        None => tell(&app, &own_run(&app, &caller, run).await?, &Command::Cancel).await?,
     }
     Ok(StatusCode::NO_CONTENT)
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct AnswerApproval {
     decision: AskedDecision,
     arguments: Option<Map<String, Value>>,
@@ -210,7 +213,7 @@ pub(super) struct AnswerApproval {
 }
 
 /// What a person can decide.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum AskedDecision {
     Allow,
@@ -224,7 +227,19 @@ pub(super) async fn approve(
     Path((run, approval)): Path<(RunId, String)>,
     Json(body): Json<AnswerApproval>,
 ) -> Result<StatusCode, ApiError> {
-    let live = waiting_run(&app, &caller, run, &approval).await?;
+    match own_live(&app, &caller, run) {
+        Some(live) => decide(&app, &live, &approval, body).await?,
+        None => {
+            let run = own_run(&app, &caller, run).await?;
+            tell(&app, &run, &Command::Approve { approval, decision: body }).await?;
+        }
+    }
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Hands a person's decision to a run of this process.
+async fn decide(app: &App, live: &LiveRun, approval: &str, body: AnswerApproval) -> Result<(), ApiError> {
+    live.wake_for(approval).await.map_err(still_resting)?;
     let answer = ApprovalAnswer {
         decision: match body.decision {
             AskedDecision::Allow => Decision::Allow,
@@ -239,11 +254,9 @@ pub(super) async fn approve(
             return Err(ApiError::invalid("Only what is allowed can be remembered."));
         }
         let for_good = ForGood { remembered, arguments: body.remember_arguments };
-        app.allow_for_good(&live, &approval, answer, for_good).await?;
-        return Ok(StatusCode::NO_CONTENT);
+        return app.allow_for_good(live, approval, answer, for_good).await;
     }
-    live.asks.answer_approval(&approval, answer).map_err(not_taken)?;
-    Ok(StatusCode::NO_CONTENT)
+    live.asks.answer_approval(approval, answer).map_err(not_taken)
 }
 
 #[derive(Debug, Deserialize)]
@@ -258,23 +271,21 @@ pub(super) async fn answer(
     Path((run, question)): Path<(RunId, String)>,
     Json(body): Json<AnswerQuestion>,
 ) -> Result<StatusCode, ApiError> {
-    let live = waiting_run(&app, &caller, run, &question).await?;
-    live.asks.answer_question(&question, limited(body.answer)?).map_err(not_taken)?;
+    let answer = limited(body.answer)?;
+    match own_live(&app, &caller, run) {
+        Some(live) => reply(&live, &question, answer).await?,
+        None => {
+            let run = own_run(&app, &caller, run).await?;
+            tell(&app, &run, &Command::Answer { question, answer }).await?;
+        }
+    }
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// The run, able to take an answer to this ask.
-async fn waiting_run(app: &App, caller: &Caller, run: RunId, ask: &str) -> Result<Arc<LiveRun>, ApiError> {
-    match own_live(app, caller, run) {
-        Some(live) => {
-            live.wake_for(ask).await.map_err(still_resting)?;
-            Ok(live)
-        }
-        None => {
-            own_run(app, caller, run).await?;
-            Err(not_taken(AskError::NotWaiting))
-        }
-    }
+/// Hands a person's answer to a run of this process.
+async fn reply(live: &LiveRun, question: &str, answer: String) -> Result<(), ApiError> {
+    live.wake_for(question).await.map_err(still_resting)?;
+    live.asks.answer_question(question, answer).map_err(not_taken)
 }
 
 fn limited(text: String) -> Result<String, ApiError> {

@@ -85,7 +85,8 @@ async fn start(app: &App, caller: &Caller, request: UiMessageRequest) -> Result<
     let said: Option<Vec<Part>> =
         history.iter().rev().find(|message| message.role == Role::User).map(|said| said.content.clone());
     app.runs.stop_in(chat.id).await;
-    let turn = OutsideTurn { parent, said, history, model, client_tools: Vec::new() };
+    let client_tools = Vec::new();
+    let turn = OutsideTurn { parent, said, history, model, client_tools, idempotency: None };
     Ok(app.say_from_outside(chat, turn).await?.run)
 }
 

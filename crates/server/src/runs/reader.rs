@@ -1,4 +1,5 @@
-//! Reads a log from any place to its end: from the database what is old, from memory what is new.
+//! Reads a log from any place to its end: from the database what is old, from memory what is new. The log of a run that
+//! is not going in this process is looked at again and again.
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
@@ -8,18 +9,23 @@ use store::{Segment, Store, StoreError};
 use tokio::{sync::watch, time::Instant};
 
 use super::{
-    LiveRun, Logged,
+    LiveRun, Logged, Runs,
     live::{FromTail, Seen},
 };
 
 /// How much is read from the database at a time, bytes.
 const PAGE_BYTES: usize = 256 * 1024;
 
+/// How often the log of a run that is going elsewhere is looked at.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
+
 /// One reader of one log. Dropping it ends the reading and nothing else.
 pub struct Reader {
     store: Store,
     run: RunId,
     live: Option<(Arc<LiveRun>, watch::Receiver<Seen>)>,
+    /// Where the run may be going, for readers that go on to the end of a log.
+    runs: Option<Runs>,
     /// The last event given out.
     cursor: u64,
     finished: bool,
@@ -30,13 +36,24 @@ pub struct Reader {
 }
 
 impl Reader {
-    pub(super) fn new(store: Store, live: Option<Arc<LiveRun>>, run: RunId, after: u64) -> Self {
-        let live = live.map(|live| {
+    /// Reads what is stored.
+    pub(super) fn new(store: Store, run: RunId, after: u64) -> Self {
+        let (gap, not_before) = (Duration::ZERO, Instant::now());
+        Self { store, run, live: None, runs: None, cursor: after, finished: false, gap, not_before }
+    }
+
+    /// The same reader, that waits for what is still to come.
+    pub(super) fn following(mut self, runs: Runs) -> Self {
+        self.attach(&runs);
+        Self { runs: Some(runs), ..self }
+    }
+
+    /// Reads from memory where the run is going in this process.
+    fn attach(&mut self, runs: &Runs) {
+        self.live = runs.live(self.run).map(|live| {
             let seen = live.watch();
             (live, seen)
         });
-        let (gap, not_before) = (Duration::ZERO, Instant::now());
-        Self { store, run, live, cursor: after, finished: false, gap, not_before }
     }
 
     /// The same reader, that gathers what comes within `gap` instead of giving out each event by itself: a
@@ -56,7 +73,7 @@ impl Reader {
                 tokio::time::sleep_until(self.not_before).await;
             }
             let found = match &mut self.live {
-                None => Some(self.page().await?),
+                None => self.stored_or_later().await?,
                 Some((live, seen)) => {
                     let now = *seen.borrow_and_update();
                     match live.after(self.cursor) {
@@ -67,7 +84,11 @@ impl Reader {
                             events.retain(|logged| logged.event.seq <= now.seq);
                             Some(events)
                         }
-                        FromTail::Nothing if now.closed || seen.changed().await.is_err() => Some(Vec::new()),
+                        FromTail::Nothing if now.closed || seen.changed().await.is_err() => {
+                            // It left this process without coming to its end.
+                            self.live = None;
+                            None
+                        }
                         FromTail::Nothing => None,
                     }
                 }
@@ -81,6 +102,25 @@ impl Reader {
             self.not_before = Instant::now() + self.gap;
             self.finished = matches!(last.event.body, EventBody::RunFinished { .. });
             return Ok(Some(events));
+        }
+        Ok(None)
+    }
+
+    /// A page of a run that is not going here; nothing at the end, `None` where more may come.
+    async fn stored_or_later(&mut self) -> Result<Option<Vec<Arc<Logged>>>, StoreError> {
+        let Some(runs) = self.runs.clone() else { return Ok(Some(self.page().await?)) };
+        // In this order: what is written before the run's end is noted is there once it is.
+        let has_ended = self.store.run(self.run).await?.finished_at.is_some();
+        let mut events = self.page().await?;
+        if !has_ended {
+            events.retain(|logged| !matches!(logged.event.body, EventBody::RunFinished { .. }));
+        }
+        if has_ended || !events.is_empty() || runs.is_stopping() {
+            return Ok(Some(events));
+        }
+        self.attach(&runs);
+        if self.live.is_none() {
+            runs.stopping_within(LOOK_AGAIN).await;
         }
         Ok(None)
     }

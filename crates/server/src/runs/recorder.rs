@@ -21,14 +21,20 @@ const BEAT: Duration = Duration::from_millis(25);
 /// Events taken at a time.
 const BATCH_EVENTS: usize = 256;
 /// How long a database that does not answer is asked again before the run is given up.
-const GIVE_UP_AFTER: Duration = Duration::from_secs(30);
+const GIVE_UP_AFTER: Duration = Duration::from_secs(120);
 
 /// Keeps the log until the agent's end of the channel is gone.
 pub(super) async fn record(runs: &Inner, live: &LiveRun, events: mpsc::Receiver<Emitted>, before: LogSoFar) {
-    let LogSoFar { next_seq, summary, .. } = before;
-    let mut recorder = Recorder { runs, live, next_seq, unstored: Unstored::default(), summary };
-    if recorder.keep(events).await.is_err() {
-        recorder.give_up();
+    let LogSoFar { next_seq, last_at, summary, .. } = before;
+    let mut recorder = Recorder { runs, live, next_seq, last_at, unstored: Unstored::default(), summary };
+    match recorder.keep(events).await {
+        Ok(()) => {}
+        Err(StoreError::NotOurs) => {
+            // Its readers go on with what that one writes.
+            tracing::warn!(run = %live.id, "another server goes on with this run");
+            live.cancel.cancel();
+        }
+        Err(_) => recorder.give_up(),
     }
 }
 
@@ -36,6 +42,7 @@ struct Recorder<'a> {
     runs: &'a Inner,
     live: &'a LiveRun,
     next_seq: u64,
+    last_at: i64,
     unstored: Unstored,
     summary: RunSummary,
 }
@@ -99,7 +106,7 @@ impl Recorder<'_> {
 
     /// Gives the events their numbers and times, and puts them with the unstored ones.
     fn number(&mut self, taken: &mut Vec<Emitted>) -> (Vec<Arc<Logged>>, Vec<oneshot::Sender<()>>) {
-        let at = self.runs.clock.now_ms();
+        let at = self.now_ms();
         let (mut fresh, mut waiting) = (Vec::with_capacity(taken.len()), Vec::new());
         for (agent, body, stored) in merge_deltas(taken) {
             let event = RunEvent { run: self.live.id, seq: self.next_seq, at, agent, body };
@@ -117,6 +124,12 @@ impl Recorder<'_> {
             waiting.extend(stored);
         }
         (fresh, waiting)
+    }
+
+    /// The time, which stands still in a log while the machine's clock is behind what it was before.
+    fn now_ms(&mut self) -> i64 {
+        self.last_at = self.last_at.max(self.runs.clock.now_ms());
+        self.last_at
     }
 
     async fn flush(&mut self) -> Result<(), StoreError> {
@@ -152,7 +165,7 @@ impl Recorder<'_> {
             usage: Usage::default(),
             cost_micro_usd: None,
         };
-        let at = self.runs.clock.now_ms();
+        let at = self.now_ms();
         let event = RunEvent { run: self.live.id, seq: self.next_seq, at, agent: AgentPath::main(), body };
         let json = serde_json::to_string(&event).unwrap_or_default().into();
         self.publish(vec![Arc::new(Logged { event, json })]);
@@ -213,7 +226,7 @@ where
     let mut pause = Duration::from_millis(50);
     loop {
         match work().await {
-            Err(error @ StoreError::Unavailable(_)) if Instant::now() < give_up => {
+            Err(error) if error.may_pass() && Instant::now() < give_up => {
                 tracing::warn!(%error, "the database did not answer; trying again");
                 sleep(pause).await;
                 pause = (pause * 2).min(Duration::from_secs(2));

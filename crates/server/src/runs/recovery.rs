@@ -45,7 +45,7 @@ pub(super) async fn close(
             bodies.push((AgentPath::main(), EventBody::RunStarted { chat, message, model }));
         }
         bodies.extend(past.end(message));
-        let (first_seq, at) = (so_far.next_seq, clock.now_ms());
+        let (first_seq, at) = (so_far.next_seq, clock.now_ms().max(so_far.last_at));
         let mut lines = String::new();
         for ((agent, body), seq) in bodies.into_iter().zip(first_seq..) {
             let event = RunEvent { run: run.id, seq, at, agent, body };

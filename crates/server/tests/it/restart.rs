@@ -193,6 +193,7 @@ async fn leave_half_a_run(server: &Server, chat: &str) -> RunId {
         model: "tour".into(),
         started_at: now,
         request: None,
+        idempotency: None,
     };
     store.begin_turn(&NewTurn { user: Some(user), assistant, run: row }).await.unwrap();
     let bodies = [

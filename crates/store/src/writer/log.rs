@@ -1,6 +1,6 @@
 //! The ends of the logs, and the statement that adds many segments to many logs.
 
-use std::{collections::HashMap, slice};
+use std::{collections::HashMap, fmt::Write as _, slice};
 
 use domain::{RunId, event::seq_after_restart};
 
@@ -67,7 +67,9 @@ impl Log {
                 None => self.write_alone(segment).await,
                 Some(error) => Err(StoreError::clone(error)),
             };
-            if let Err(error @ StoreError::Unavailable(_)) = outcome {
+            if let Err(error) = outcome
+                && error.may_pass()
+            {
                 down = Some(error.clone());
             }
         }
@@ -78,14 +80,30 @@ impl Log {
     async fn write_alone(&mut self, segment: &Segment) -> Outcome {
         self.heads.remove(&segment.run);
         let error = match self.commit(slice::from_ref(segment)).await {
-            Ok(outcomes) => return outcomes.into_iter().collect(),
+            Ok(outcomes) => match outcomes.into_iter().collect() {
+                Ok(()) => return Ok(()),
+                Err(error) => error,
+            },
             Err(error) => error,
         };
         self.heads.remove(&segment.run);
         match error {
-            StoreError::Conflict(_) => REFUSED,
+            // What we have written before, or what another server has that goes on with the run.
+            StoreError::Conflict(_) => match self.has_lease().await {
+                Ok(true) => REFUSED,
+                Ok(false) => Err(StoreError::NotOurs),
+                Err(error) => Err(error),
+            },
             other => Err(other),
         }
+    }
+
+    /// Whether our lease, where one is needed, is still there. One that is gone never comes back.
+    async fn has_lease(&self) -> Result<bool, StoreError> {
+        let Some(server) = self.db.lessee()? else { return Ok(true) };
+        let found =
+            self.db.read("SELECT id FROM servers WHERE id = $1").text(&server).fetch_optional().await?;
+        Ok(found.is_some())
     }
 
     /// Stores the segments that continue their logs, all with one statement. An error concerns all of them.
@@ -141,12 +159,26 @@ impl Log {
     }
 
     async fn insert(&self, segments: &[(RunNumber, &Segment)]) -> Result<(), StoreError> {
-        let mut sql = String::from("INSERT INTO segments (run, first_seq, last_seq, lines) VALUES ");
+        let lessee = self.db.lessee()?;
+        let mut sql = String::from("INSERT INTO segments (run, first_seq, last_seq, lines) ");
+        sql.push_str(if lessee.is_some() { "SELECT rows.* FROM (VALUES " } else { "VALUES " });
         self.db.push_rows(&mut sql, segments.len(), 4);
+        if lessee.is_some() {
+            // Nobody may find the lease expired, and take the runs, between this look and the end of the statement.
+            let server = segments.len() * 4 + 1;
+            // Writing to a String does not fail.
+            _ = write!(sql, ") AS rows, (SELECT 1 FROM servers WHERE id = ${server} FOR SHARE) AS alive");
+        }
         let query = segments.iter().fold(self.db.built(sql), |query, (run, segment)| {
             query.bind(*run).number(segment.first_seq).number(segment.last_seq).text(&segment.lines)
         });
-        query.execute().await.map(drop)
+        match lessee {
+            None => query.execute().await.map(drop),
+            Some(server) => match query.text(&server).execute().await? {
+                0 => Err(StoreError::NotOurs),
+                _ => Ok(()),
+            },
+        }
     }
 }
 

@@ -54,7 +54,9 @@ async fn write_each<T: Rows>(db: &Db, rows: &[T], outcomes: &mut Vec<Result<T::A
             None => T::write(db, slice::from_ref(row)).await,
             Some(error) => Err(StoreError::clone(error)),
         };
-        if let Err(error @ StoreError::Unavailable(_)) = &outcome {
+        if let Err(error) = &outcome
+            && error.may_pass()
+        {
             down = Some(error.clone());
         }
         outcomes.push(outcome.and_then(|answers| answers.into_iter().next().ok_or(StoreError::NotFound)));

@@ -19,5 +19,14 @@ pub(super) async fn add_user(store: &Store) -> UserId {
 
 /// A run of theirs, not stored yet.
 pub(super) fn new_run(id: RunId, owner: UserId) -> NewRun {
-    NewRun { id, owner, chat: None, message: None, model: String::new(), started_at: 0, request: None }
+    NewRun {
+        id,
+        owner,
+        chat: None,
+        message: None,
+        model: String::new(),
+        started_at: 0,
+        request: None,
+        idempotency: None,
+    }
 }

@@ -152,6 +152,7 @@ async fn nothing_outlives_the_workspace(store: Store) {
         model: "m".to_owned(),
         started_at: 1,
         request: None,
+        idempotency: None,
     };
     store.create_run(&run).await.unwrap();
     store.finish_run(run.id, 2, &summary("")).await.unwrap();

@@ -19,6 +19,7 @@ mod events;
 mod file_versions;
 mod files;
 mod learning;
+mod leases;
 mod memories;
 mod messages;
 mod migrating;

@@ -117,8 +117,16 @@ async fn deletes_one(store: Store) {
 async fn needs_an_owner(store: Store) {
     let owner = add_user(&store).await;
     let id = add_run(&store, owner).await;
-    let run =
-        NewRun { id, owner, chat: None, message: None, model: "tour".into(), started_at: 1, request: None };
+    let run = NewRun {
+        id,
+        owner,
+        chat: None,
+        message: None,
+        model: "tour".into(),
+        started_at: 1,
+        request: None,
+        idempotency: None,
+    };
     assert_eq!(store.create_run(&run).await, Err(StoreError::Conflict("id")));
     let nobodys = NewRun { id: RunId::generate(), owner: UserId::generate(), ..run.clone() };
     assert_eq!(store.create_run(&nobodys).await, Err(StoreError::NotFound));

@@ -59,6 +59,7 @@ pub(crate) fn new_turn(chat: &Chat, parent: Option<MessageId>, question: &str, n
         model: "tour".to_owned(),
         started_at: now,
         request: Some("{}".to_owned()),
+        idempotency: None,
     };
     let assistant = ChatMessage {
         id: run.message.unwrap(),
@@ -83,6 +84,7 @@ pub(crate) async fn add_run(store: &Store, owner: UserId) -> RunId {
         model: "tour".to_owned(),
         started_at: 1_000,
         request: None,
+        idempotency: None,
     };
     store.create_run(&run).await.unwrap();
     id

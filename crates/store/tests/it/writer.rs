@@ -33,6 +33,7 @@ fn new_run(id: RunId, owner: UserId) -> NewRun {
         model: "tour\0".to_owned(),
         started_at: 1_000,
         request: None,
+        idempotency: None,
     }
 }
 

@@ -38,6 +38,7 @@ fn kind(code: ProblemCode) -> &'static str {
         ProblemCode::InvalidRequest
         | ProblemCode::NotFound
         | ProblemCode::Conflict
+        | ProblemCode::KeyReused
         | ProblemCode::TooLarge
         | ProblemCode::ModelNotFound
         | ProblemCode::ModelRejected
@@ -51,7 +52,10 @@ fn kind(code: ProblemCode) -> &'static str {
         | ProblemCode::ModelFailed
         | ProblemCode::ModelProtocol
         | ProblemCode::ModelTimeout => "upstream_error",
-        ProblemCode::Interrupted | ProblemCode::Unavailable | ProblemCode::Internal => "server_error",
+        ProblemCode::Interrupted
+        | ProblemCode::Unavailable
+        | ProblemCode::StorageFull
+        | ProblemCode::Internal => "server_error",
     }
 }
 

@@ -94,6 +94,7 @@ fn error_code(code: ProblemCode) -> &'static str {
         | ProblemCode::Forbidden
         | ProblemCode::NotFound
         | ProblemCode::Conflict
+        | ProblemCode::KeyReused
         | ProblemCode::ModelNotFound
         | ProblemCode::LimitReached
         | ProblemCode::ModelUnreachable
@@ -103,6 +104,7 @@ fn error_code(code: ProblemCode) -> &'static str {
         | ProblemCode::ModelTimeout
         | ProblemCode::Interrupted
         | ProblemCode::Unavailable
+        | ProblemCode::StorageFull
         | ProblemCode::Internal => "server_error",
     }
 }

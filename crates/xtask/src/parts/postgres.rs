@@ -35,6 +35,7 @@ const SETTINGS: [&str; 6] = [
 /// A running server; stopped and removed when this is dropped.
 pub(crate) struct Postgres {
     url: String,
+    programs: Option<PathBuf>,
     // In this order: it has to stop before its folder is removed.
     _server: Option<Background>,
     _folder: Option<TemporaryFolder>,
@@ -45,7 +46,7 @@ impl Postgres {
     pub(crate) fn start() -> anyhow::Result<Self> {
         if let Some(url) = variable("GLASSHOUSE_TEST_POSTGRES_URL") {
             println!("PostgreSQL: the one that GLASSHOUSE_TEST_POSTGRES_URL names.");
-            return Ok(Self { url, _server: None, _folder: None });
+            return Ok(Self { url, programs: None, _server: None, _folder: None });
         }
         let installed = install()?;
         let folder = TemporaryFolder::new("glasshouse-test-postgres")?;
@@ -60,12 +61,17 @@ impl Postgres {
         let server = Background::new(spawn(&programs, &data, port)?, "INT");
         println!("PostgreSQL: a private one on port {port}.");
         let url = format!("postgres://postgres@127.0.0.1:{port}/postgres");
-        Ok(Self { url, _server: Some(server), _folder: Some(folder) })
+        Ok(Self { url, programs: Some(programs), _server: Some(server), _folder: Some(folder) })
     }
 
     /// Its address, with the right to make databases.
     pub(crate) fn url(&self) -> &str {
         &self.url
+    }
+
+    /// The folder of its programs, for tests that make clusters of their own.
+    pub(crate) fn programs(&self) -> Option<&Path> {
+        self.programs.as_deref()
     }
 }
 

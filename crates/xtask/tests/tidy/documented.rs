@@ -144,6 +144,7 @@ fn status_number(name: &str) -> u16 {
         "INTERNAL_SERVER_ERROR" => 500,
         "BAD_GATEWAY" => 502,
         "SERVICE_UNAVAILABLE" => 503,
+        "INSUFFICIENT_STORAGE" => 507,
         "GATEWAY_TIMEOUT" => 504,
         other => panic!("add {other} and its number to status_number in {}", file!()),
     }

@@ -68,7 +68,8 @@ async fn begin(app: &App, caller: &Caller, arguments: Value) -> Result<(ChatId, 
             "The agent is still at work in this chat. Wait for it, or leave `chat` out to begin another one.",
         ));
     }
-    let new = NewMessage { parent: chat.current, content: vec![Part::Text { text: wanted.message }] };
+    let content = vec![Part::Text { text: wanted.message }];
+    let new = NewMessage { parent: chat.current, content, idempotency: None };
     let id = chat.id;
     Ok((id, app.say(chat, new, model).await?.run))
 }

@@ -12,6 +12,7 @@ use domain::{EventBody, Message, RunId, event::Decision};
 use futures_util::StreamExt;
 use llm::ToolSpec;
 use serde_json::Value;
+use store::IdempotencyKey;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use wire::{
     chat_stream::Mode,
@@ -28,6 +29,7 @@ use crate::{
     error::ApiError,
     handed_over::CallNames,
     http::{chat_stream::foreign_workspace, runs::find_own},
+    once::idempotency_key,
     runs::Runs,
     streams::{Format, from_run, sse},
     turns::FreeRun,
@@ -63,10 +65,16 @@ pub(super) async fn answer(
         numbered: false,
     };
     let stream = request.stream;
-    let run = start(app, caller, headers, agent, request).await?;
-    // This format has no call to stop an answer: whoever leaves does not want it any more.
-    let stop = stop_when_dropped(&app.runs, run);
-    app.tasks.spawn(decline_questions(app.runs.clone(), run));
+    let key = idempotency_key(headers, "/v1/chat/completions", body)?;
+    let can_come_back = key.is_some();
+    let begin = async |key| {
+        let run = start(app, caller, headers, agent, request, key).await?;
+        app.tasks.spawn(decline_questions(app.runs.clone(), run));
+        Ok(run)
+    };
+    let run = app.once(caller.id(), key, begin, async |run| Ok(run.id)).await?;
+    // This format has no call to stop an answer: whoever leaves, and cannot come back, does not want it any more.
+    let stop = (!can_come_back).then(|| stop_when_dropped(&app.runs, run));
     let response = if stream {
         let encoder = CompletionEncoder::new(options);
         held_by_body(sse(app.runs.read(run, 0), Format::OpenAi(Box::new(encoder))), stop)
@@ -93,6 +101,7 @@ async fn start(
     headers: &HeaderMap,
     agent: AgentModel,
     request: CompletionRequest,
+    idempotency: Option<IdempotencyKey>,
 ) -> Result<RunId, ApiError> {
     let mut model = app.resolve(Some(&agent.id))?;
     model.temperature = request.temperature.or(model.temperature);
@@ -111,7 +120,8 @@ async fn start(
         workspace,
         client_tools,
         wishes,
-        outlives_server: false,
+        outlives_server: idempotency.is_some(),
+        idempotency,
         ..FreeRun::new(caller.id(), history, model)
     })
     .await
@@ -149,7 +159,8 @@ pub(super) fn stop_when_dropped(runs: &Runs, run: RunId) -> DropGuard {
 }
 
 /// The same response; `stop` is dropped with its body.
-pub(super) fn held_by_body(response: Response, stop: DropGuard) -> Response {
+pub(super) fn held_by_body(response: Response, stop: Option<DropGuard>) -> Response {
+    let Some(stop) = stop else { return response };
     response.map(|body| {
         Body::from_stream(body.into_data_stream().map(move |chunk| {
             let _held = &stop;

@@ -25,6 +25,7 @@ use crate::{
     auth::Caller,
     error::ApiError,
     extract::{Json, Path, Query, RawJson},
+    once::idempotency_key,
     streams::{Format, from_run, sse},
 };
 
@@ -37,16 +38,18 @@ pub(in crate::http) async fn create(
 ) -> Result<Response, ApiError> {
     let request = ResponseRequest::decode(&body).map_err(invalid)?;
     let (stream, background, echo) = (request.stream, request.background, request.echo.clone());
-    let run = start::start(&app, &caller, &headers, request).await?;
-    app.tasks.spawn(agent::decline_questions(app.runs.clone(), run));
-    // Closing the connection is this format's way to stop a response that is not in the background.
-    let stop = (!background).then(|| agent::stop_when_dropped(&app.runs, run));
+    let key = idempotency_key(&headers, "/v1/responses", &body)?;
+    let can_come_back = background || key.is_some();
+    let begin = async |key| {
+        let run = start::start(&app, &caller, &headers, request, key).await?;
+        app.tasks.spawn(agent::decline_questions(app.runs.clone(), run));
+        Ok(run)
+    };
+    let run = app.once(caller.id(), key, begin, async |run| Ok(run.id)).await?;
+    // Closing the connection is this format's way to stop a response that its caller cannot come back to.
+    let stop = (!can_come_back).then(|| agent::stop_when_dropped(&app.runs, run));
     let response = if stream {
-        let response = events(&app, run, echo, None);
-        match stop {
-            Some(stop) => agent::held_by_body(response, stop),
-            None => response,
-        }
+        agent::held_by_body(events(&app, run, echo, None), stop)
     } else if background {
         first_look(&app, run, echo).await?
     } else {

@@ -3,6 +3,7 @@
 use ::agent::{CallWishes, history::RunBy};
 use axum::http::HeaderMap;
 use domain::{Message, Role, RunId};
+use store::IdempotencyKey;
 use wire::{
     chat_stream::Mode,
     openai::{outer_call_id, run_of_call},
@@ -40,6 +41,7 @@ pub(super) async fn start(
     caller: &Caller,
     headers: &HeaderMap,
     mut request: ResponseRequest,
+    idempotency: Option<IdempotencyKey>,
 ) -> Result<RunId, ApiError> {
     let (mut model, worker) = worker(app, &request)?;
     earlier::resolve(app, caller, &mut request.items).await?;
@@ -73,7 +75,8 @@ pub(super) async fn start(
         worker,
         wishes: CallWishes { max_output_tokens, answer_form, extra },
         input,
-        outlives_server: background,
+        outlives_server: background || idempotency.is_some(),
+        idempotency,
         ..FreeRun::new(caller.id(), history, model)
     })
     .await

@@ -1,0 +1,77 @@
+//! Requests that start one run however often they are sent: the caller names them in `Idempotency-Key`, and whoever sends
+//! one again gets the run that the first one has started.
+
+use axum::http::HeaderMap;
+use domain::{ProblemCode, UserId};
+use ring::digest::{Context, SHA256};
+use store::{IdempotencyKey, Run, StartedBefore};
+
+use crate::{app::App, error::ApiError};
+
+const HEADER: &str = "idempotency-key";
+const LIMIT_CHARS: usize = 255;
+/// How long a key is remembered at least, milliseconds.
+pub(crate) const REMEMBERED_MS: i64 = 24 * 3600 * 1000;
+
+/// The name of a request to `path` with this body, if its headers give it one.
+///
+/// # Errors
+/// 400 where it is no name: empty, too long, or not of printable ASCII.
+pub(crate) fn idempotency_key(
+    headers: &HeaderMap,
+    path: &str,
+    body: &[u8],
+) -> Result<Option<IdempotencyKey>, ApiError> {
+    let Some(value) = headers.get(HEADER) else { return Ok(None) };
+    let key = value.to_str().unwrap_or_default().trim();
+    if key.is_empty() || key.len() > LIMIT_CHARS {
+        let message =
+            format!("Idempotency-Key has to have 1 to {LIMIT_CHARS} letters, digits or signs of ASCII.");
+        return Err(ApiError::invalid(message));
+    }
+    let mut hash = Context::new(&SHA256);
+    // A path has no line feed.
+    [path.as_bytes(), b"\n", body].into_iter().for_each(|part| hash.update(part));
+    let mut request_hash = [0; 32];
+    request_hash.copy_from_slice(hash.finish().as_ref());
+    Ok(Some(IdempotencyKey { key: key.to_owned(), request_hash }))
+}
+
+impl App {
+    /// What `begin` brings or, where an earlier request with the key has started a run, what `again` makes of that.
+    /// `begin` has to store the key with the run.
+    ///
+    /// # Errors
+    /// Those of `begin` and `again`; 422 where the earlier request was another one.
+    pub(crate) async fn once<T>(
+        &self,
+        owner: UserId,
+        key: Option<IdempotencyKey>,
+        begin: impl AsyncFnOnce(Option<IdempotencyKey>) -> Result<T, ApiError>,
+        again: impl AsyncFnOnce(Run) -> Result<T, ApiError>,
+    ) -> Result<T, ApiError> {
+        let Some(key) = key else { return begin(None).await };
+        if let Some(run) = self.started_before(owner, &key).await? {
+            return again(run).await;
+        }
+        match begin(Some(key.clone())).await {
+            Ok(begun) => Ok(begun),
+            // Another one was faster, or the database had stored it and its answer was lost.
+            Err(error) => match self.started_before(owner, &key).await {
+                Ok(Some(run)) => again(run).await,
+                Ok(None) | Err(_) => Err(error),
+            },
+        }
+    }
+
+    async fn started_before(&self, owner: UserId, key: &IdempotencyKey) -> Result<Option<Run>, ApiError> {
+        match self.store.started_before(owner, key).await? {
+            None => Ok(None),
+            Some(StartedBefore { run, same_request: true }) => Ok(Some(self.store.run(run).await?)),
+            Some(_) => Err(ApiError::new(
+                ProblemCode::KeyReused,
+                "This Idempotency-Key was sent with another request before. Take a new one for each new request.",
+            )),
+        }
+    }
+}

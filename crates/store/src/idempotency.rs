@@ -1,0 +1,53 @@
+//! Requests that are sent again, because their answer was lost: found by the name that the caller gave them.
+
+use domain::{RunId, UserId};
+
+use crate::{Store, StoreError};
+
+/// What a caller names a request by. It stands in the run's own row, so that both are stored or neither.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdempotencyKey {
+    /// The caller's word, which means something only together with the owner.
+    pub key: String,
+    /// SHA-256 of the request.
+    pub request_hash: [u8; 32],
+}
+
+/// What a request with a known key has started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StartedBefore {
+    /// The run.
+    pub run: RunId,
+    /// Whether it was the same request.
+    pub same_request: bool,
+}
+
+impl Store {
+    /// The run that an earlier request with this key has started.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn started_before(
+        &self,
+        owner: UserId,
+        key: &IdempotencyKey,
+    ) -> Result<Option<StartedBefore>, StoreError> {
+        let sql = "SELECT id, request_hash FROM runs WHERE owner = $1 AND idempotency_key = $2";
+        let row = self.db().read(sql).id(owner).text(&key.key).fetch_optional().await?;
+        row.map(|row| {
+            let same_request = row.get::<Vec<u8>>("request_hash")? == key.request_hash;
+            Ok(StartedBefore { run: row.id("id")?, same_request })
+        })
+        .transpose()
+    }
+
+    /// Forgets the keys of runs that were started before that time; tells how many.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn forget_idempotency_keys(&self, started_before: i64) -> Result<u64, StoreError> {
+        let sql = "UPDATE runs SET idempotency_key = NULL, request_hash = NULL \
+                   WHERE idempotency_key IS NOT NULL AND started_at < $1";
+        self.db().write(sql).bind(started_before).execute().await
+    }
+}

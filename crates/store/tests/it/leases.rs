@@ -1,0 +1,98 @@
+//! Several servers on one database: who has which runs, and who may write their logs.
+
+use std::time::Duration;
+
+use store::{Store, StoreError};
+
+use crate::{
+    database::with_postgres,
+    samples::{add_run, add_user, segment, summary},
+};
+
+const LONG: Duration = Duration::from_secs(60);
+const OVER: Duration = Duration::ZERO;
+
+async fn taken(store: &Store) -> Vec<domain::RunId> {
+    store.take_left_runs().await.unwrap().into_iter().map(|run| run.id).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn runs_go_to_one_other_server_once_theirs_is_silent() {
+    with_postgres(|url| async move {
+        let [a, b, c] = [(); 3].map(|()| Store::open(&url));
+        let (a, b, c) = (a.await.unwrap(), b.await.unwrap(), c.await.unwrap());
+        for (store, name) in [(&a, "a"), (&b, "b"), (&c, "c")] {
+            store.take_lease(name, LONG).await.unwrap();
+        }
+        let ann = add_user(&a).await;
+        let mut runs = Vec::new();
+        for _ in 0..20 {
+            runs.push(add_run(&a, ann).await);
+        }
+        a.finish_run(runs.pop().unwrap(), 1, &summary("")).await.unwrap();
+        a.append(segment(runs[0], 1, 2)).await.unwrap();
+        assert_eq!((taken(&b).await, taken(&a).await), (vec![], vec![]), "a lives");
+
+        assert_eq!(a.renew_lease(OVER).await, Ok(true));
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        let (one, two) = tokio::join!(taken(&b), taken(&c));
+        let mut all = [one.clone(), two].concat();
+        all.sort_by_key(ToString::to_string);
+        runs.sort_by_key(ToString::to_string);
+        assert_eq!(all, runs, "each by one of both");
+        assert_eq!((taken(&b).await, taken(&c).await), (vec![], vec![]));
+
+        let owner = if one.contains(&runs[0]) { &b } else { &c };
+        let last_seq = a.run(runs[0]).await.unwrap().last_seq;
+        assert_eq!(a.append(segment(runs[1], 1, 1)).await, Err(StoreError::NotOurs), "a is taken for dead");
+        assert_eq!(a.append(segment(runs[0], last_seq + 1, last_seq + 1)).await, Err(StoreError::NotOurs));
+        let next = domain::event::seq_after_restart(last_seq);
+        owner.append(segment(runs[0], next, next)).await.unwrap();
+        // Not taken for its own earlier try, whatever it remembers of the log.
+        assert_eq!(a.append(segment(runs[0], last_seq + 1, last_seq + 1)).await, Err(StoreError::NotOurs));
+        assert_eq!(a.renew_lease(LONG).await, Ok(false));
+
+        a.give_up_lease().await.unwrap();
+        assert_eq!(a.take_left_runs().await.map(drop), Err(StoreError::NotOurs), "between two leases");
+        a.take_lease("a again", LONG).await.unwrap();
+        let new = add_run(&a, ann).await;
+        a.append(segment(new, 1, 1)).await.unwrap();
+        a.give_up_lease().await.unwrap();
+        assert_eq!(taken(&b).await, [new], "at once");
+        for store in [a, b, c] {
+            store.close().await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn messages_reach_the_server_of_their_run() {
+    with_postgres(|url| async move {
+        let (a, b) = (Store::open(&url).await.unwrap(), Store::open(&url).await.unwrap());
+        a.take_lease("a", LONG).await.unwrap();
+        b.take_lease("b", LONG).await.unwrap();
+        let run = add_run(&a, add_user(&a).await).await;
+        b.leave_command(run, "stop").await.unwrap();
+        b.leave_command(run, "really").await.unwrap();
+        assert_eq!(b.commands_for_us().await, Ok(vec![]));
+        let told = a.commands_for_us().await.unwrap();
+        let words: Vec<&str> = told.iter().map(|(_, _, command)| command.as_str()).collect();
+        assert_eq!((words, told[0].1), (vec!["stop", "really"], run));
+        a.forget_command(told[0].0).await.unwrap();
+        assert_eq!(a.commands_for_us().await.unwrap().len(), 1);
+        a.close().await;
+        b.close().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_file_has_one_server_and_needs_no_lease() {
+    let store = Store::open("sqlite::memory:").await.unwrap();
+    store.take_lease("a", OVER).await.unwrap();
+    let run = add_run(&store, add_user(&store).await).await;
+    assert!(!store.is_shared());
+    assert_eq!((taken(&store).await, store.renew_lease(OVER).await), (vec![run], Ok(true)));
+    store.append(segment(run, 1, 1)).await.unwrap();
+}
