@@ -22,6 +22,8 @@ use victim::{DiesItself, Folder, Victim};
 
 /// People who talk with the server at the same time.
 const PEOPLE: usize = 8;
+/// The same on a database that servers share: there each run that was cut off waits for its lease to expire.
+const PEOPLE_SHARING: usize = 64;
 /// How long the server lives at most before it is killed.
 const LONGEST_LIFE: Duration = Duration::from_millis(400);
 /// How long the last runs may take once nobody is killed any more.
@@ -33,6 +35,9 @@ struct Options {
     /// How often to kill it.
     #[arg(long, default_value_t = 1000)]
     kills: u32,
+    /// The database, in place of SQLite.
+    #[arg(long)]
+    database_url: Option<String>,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -60,16 +65,16 @@ async fn main() -> anyhow::Result<()> {
         Some(Command::Serve { data_dir, ledger, deaths_per_mille }) => {
             victim::serve(data_dir, ledger, deaths_per_mille).await
         }
-        None => torture(options.kills).await,
+        None => torture(options.kills, options.database_url).await,
     }
 }
 
 #[expect(clippy::print_stdout, reason = "it prints its score")]
-async fn torture(kills: u32) -> anyhow::Result<()> {
+async fn torture(kills: u32, database_url: Option<String>) -> anyhow::Result<()> {
     let began = Instant::now();
     let model = model::start().await?;
-    let folder = Folder::new()?;
-    let load = Load::start(PEOPLE)?;
+    let load = Load::start(if database_url.is_some() { PEOPLE_SHARING } else { PEOPLE })?;
+    let folder = Folder::new(database_url)?;
     let (mut by_itself, mut longest_start) = (0, Duration::ZERO);
     for kill in 1..=kills {
         let mut victim = Victim::start(&folder, &model.base_url(), DiesItself::Sometimes).await?;

@@ -91,28 +91,32 @@ fn write_down(ledger: &Path, line: &str) -> std::io::Result<()> {
 }
 
 /// Where the server and the ledger are kept.
-pub(crate) struct Folder(PathBuf);
+pub(crate) struct Folder {
+    path: PathBuf,
+    /// Where the data is instead.
+    database_url: Option<String>,
+}
 
 impl Folder {
-    pub(crate) fn new() -> anyhow::Result<Self> {
+    pub(crate) fn new(database_url: Option<String>) -> anyhow::Result<Self> {
         let folder = PathBuf::from("target/torture").join(std::process::id().to_string());
         fs::create_dir_all(&folder)?;
-        Ok(Self(folder.canonicalize()?))
+        Ok(Self { path: folder.canonicalize()?, database_url })
     }
 
     pub(crate) fn ledger(&self) -> PathBuf {
-        self.0.join("ledger.txt")
+        self.path.join("ledger.txt")
     }
 
     pub(crate) fn remove(&self) {
         // What stays is only in the way.
-        let _ = fs::remove_dir_all(&self.0);
+        let _ = fs::remove_dir_all(&self.path);
     }
 }
 
 impl fmt::Display for Folder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0.display(), f)
+        fmt::Display::fmt(&self.path.display(), f)
     }
 }
 
@@ -139,11 +143,14 @@ impl Victim {
         command
             .arg("serve")
             .arg("--data-dir")
-            .arg(folder.0.join("data"))
+            .arg(folder.path.join("data"))
             .arg("--ledger")
             .arg(folder.ledger());
         command.arg("--deaths-per-mille").arg(deaths.to_string());
         command.env("OPENAI_API_BASE_URL", model_url).env("GLASSHOUSE_LOG_LEVEL", "error");
+        if let Some(url) = &folder.database_url {
+            command.env("GLASSHOUSE_DATABASE_URL", url);
+        }
         // The sandbox needs the real program to start itself again.
         command.env("GLASSHOUSE_PROGRAMS_ENABLED", "false");
         let mut child = command.stdout(Stdio::piped()).kill_on_drop(true).spawn()?;

@@ -2,7 +2,13 @@
 
 use std::process::Command;
 
-use crate::command::{self, cargo, debug_folder, root};
+use crate::{
+    command::{self, cargo, debug_folder, root},
+    parts::postgres::Postgres,
+};
+
+/// Ours among the arguments: a private PostgreSQL in place of SQLite.
+const POSTGRES: &str = "--postgres";
 
 /// Builds it and runs it with `arguments`.
 ///
@@ -10,6 +16,12 @@ use crate::command::{self, cargo, debug_folder, root};
 /// Where something was lost or done twice.
 pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
     command::run(&mut cargo(&["build", "--release", "--package", "torture"]))?;
-    let program = debug_folder()?.join("../release/torture");
-    command::run(Command::new(program).args(arguments).current_dir(root()))
+    let mut torture = Command::new(debug_folder()?.join("../release/torture"));
+    torture.args(arguments.iter().filter(|argument| *argument != POSTGRES)).current_dir(root());
+    let postgres =
+        if arguments.iter().any(|argument| argument == POSTGRES) { Some(Postgres::start()?) } else { None };
+    if let Some(postgres) = &postgres {
+        torture.args(["--database-url", postgres.url()]);
+    }
+    command::run(&mut torture)
 }
