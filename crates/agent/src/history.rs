@@ -89,6 +89,10 @@ fn read(
                 summed_up = Some(SummedUp { summary: summary.clone(), kept_requests });
             }
             EventBody::RunResumed {} => step.broken_off = !step.whole,
+            EventBody::RunForked { guidance, .. } => {
+                messages.extend(std::mem::take(&mut step).into_messages());
+                messages.extend(guidance.as_deref().map(|text| Message::text(Role::User, text)));
+            }
             EventBody::ToolRequested { call, .. } => step.calls.push(call.clone()),
             EventBody::ToolFinished { call, name, arguments, result, error, .. } => {
                 let result = if *error { format!("Error: {result}") } else { result.clone() };

@@ -33,6 +33,10 @@ pub struct Past {
     restarts: u32,
     /// It was only put to rest, so its log has no break.
     rested: bool,
+    /// What the person told the main agent, and the number of the step before which it was said.
+    guidance: Vec<(u32, String)>,
+    /// The log ends where the run was forked: nothing of its own has been done.
+    is_fork: bool,
 }
 
 #[derive(Debug, Default)]
@@ -126,6 +130,7 @@ impl Past {
         let RunEvent { at, agent, body, .. } = event;
         self.open.push(agent, body);
         self.count_time(*at, body);
+        self.is_fork = matches!(body, EventBody::RunForked { .. });
         match body {
             EventBody::ModelCalled { usage, cost_micro_usd, .. } => {
                 self.restarts = 0;
@@ -176,8 +181,18 @@ impl Past {
                 self.agent(agent).end = Some((*outcome, result.clone()));
             }
             EventBody::RunResumed {} => self.restarts += 1,
+            EventBody::RunForked { guidance, .. } => self.fork(guidance.as_deref()),
             body => self.push_to_call(agent, *at, body),
         }
+    }
+
+    /// What stands before was done by another run: this one has used nothing yet.
+    fn fork(&mut self, guidance: Option<&str>) {
+        (self.used, self.time_ms, self.restarts) = (Used::default(), 0, 0);
+        let done = self.agents.get(&AgentPath::main());
+        let done = done.and_then(|main| main.steps.iter().rev().find(|step| step.whole));
+        let next = done.map_or(1, |step| step.number.saturating_add(1));
+        self.guidance.extend(guidance.map(|text| (next, text.to_owned())));
     }
 
     fn push_to_call(&mut self, agent: &AgentPath, asked_at: i64, body: &EventBody) {
@@ -277,6 +292,9 @@ impl Past {
     /// What to write to the log before going on, and what is open after that.
     pub(crate) fn go_on(&mut self) -> (Vec<(AgentPath, EventBody)>, OpenItems) {
         let mut open = std::mem::take(&mut self.open);
+        if self.is_fork {
+            return (Vec::new(), open);
+        }
         let whole = self.agents.values().flat_map(|agent| &agent.steps).filter(|step| step.whole);
         let kept: HashSet<String> = whole.flat_map(|step| step.calls.iter().cloned()).collect();
         let mut events = Vec::new();
@@ -313,6 +331,12 @@ impl Past {
             Some((id.clone(), call.name.clone(), call.written.clone()))
         });
         Some((Answer::from_log(step.text.clone(), calls, step.input_tokens), step.last.clone()))
+    }
+
+    /// What the person told the agent before this step.
+    pub(crate) fn guidance(&self, agent: &AgentPath, step: u32) -> impl Iterator<Item = &str> {
+        let said = if agent.is_main() { self.guidance.as_slice() } else { &[] };
+        said.iter().filter(move |(before, _)| *before == step).map(|(_, text)| text.as_str())
     }
 
     /// What became of a call.
@@ -356,6 +380,7 @@ impl Past {
         let does_not_count = matches!(
             body,
             EventBody::RunResumed {}
+                | EventBody::RunForked { .. }
                 | EventBody::ApprovalAnswered { .. }
                 | EventBody::QuestionAnswered { .. }
         );

@@ -161,6 +161,8 @@ pub(crate) async fn take_turns(agent: Arc<AgentContext>, history: Vec<Message>) 
     let mut gauge = Gauge::new(agent.models.chosen().settings(), share, tools.specs());
     for step in 1..=agent.steps() {
         let past = agent.run.past.answer(agent.emitter.agent(), step);
+        let said = agent.run.past.guidance(agent.emitter.agent(), step);
+        messages.extend(said.map(|text| Message::text(Role::User, text)));
         let last = match &past {
             Some((_, last)) => last.clone().or_else(|| last_of_steps(&agent, step)),
             None => begin_step(&agent, step).await?,

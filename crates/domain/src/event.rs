@@ -7,7 +7,7 @@ mod values;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use texts::{RESUMED, compacted, seq_after_restart};
+pub use texts::{FORKED, RESUMED, compacted, seq_after_restart};
 pub use values::{Decision, NoticeLevel, Outcome, Remembered, Source, Todo, TodoStatus};
 
 use crate::{AgentPath, ChatId, MessageId, Problem, RunId, Usage};
@@ -389,6 +389,19 @@ pub enum EventBody {
     },
     /// The server was restarted and the run goes on. What a model was writing has been closed and is written again.
     RunResumed {},
+    /// What stands before this was done by another run, of which this one is a fork: nothing of it is done or paid
+    /// for again. The main agent goes on from here.
+    RunForked {
+        /// The run it was taken from.
+        from: RunId,
+        /// The last event taken; it has the same number here.
+        #[cfg_attr(feature = "typescript", ts(type = "number"))]
+        after: u64,
+        /// What the person told the model here.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional))]
+        guidance: Option<String>,
+    },
     /// Last event of every log.
     RunFinished {
         /// How it ended.
@@ -449,6 +462,7 @@ impl EventBody {
             | Self::ContextCompacted { .. }
             | Self::Notice { .. }
             | Self::RunResumed {}
+            | Self::RunForked { .. }
             | Self::RunFinished { .. } => Audience::User,
         }
     }
@@ -487,6 +501,7 @@ impl EventBody {
             Self::Notice { .. } => "notice",
             Self::ContextCompacted { .. } => "context_compacted",
             Self::RunResumed {} => "run_resumed",
+            Self::RunForked { .. } => "run_forked",
             Self::RunFinished { .. } => "run_finished",
         }
     }

@@ -145,7 +145,8 @@ impl State {
             | EventBody::ModelCalled { .. }
             | EventBody::ContextCompacted { .. }
             | EventBody::Notice { .. }
-            | EventBody::RunResumed {} => Ok(()),
+            | EventBody::RunResumed {}
+            | EventBody::RunForked { .. } => Ok(()),
         }
     }
 

@@ -85,6 +85,7 @@ impl OpenItems {
             | EventBody::ContextCompacted { .. }
             | EventBody::Notice { .. }
             | EventBody::RunResumed {}
+            | EventBody::RunForked { .. }
             | EventBody::RunFinished { .. } => {}
         }
     }

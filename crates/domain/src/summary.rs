@@ -54,6 +54,8 @@ impl RunSummary {
             EventBody::ToolFinished { error: true, stopped: false, .. } => self.failed_tools += 1,
             EventBody::AgentStarted { .. } => self.agents += 1,
             EventBody::ContextCompacted { .. } if event.agent.is_main() => self.compactions += 1,
+            // What another run did took none of this one's time.
+            EventBody::RunForked { .. } => self.started_at = event.at,
             EventBody::RunFinished { outcome, problem, usage, cost_micro_usd } => {
                 self.duration_ms = event.at - self.started_at;
                 self.outcome = Some(*outcome);

@@ -150,8 +150,8 @@ impl App {
         }
     }
 
-    /// Whether that is done; not where its model is not known and may come.
-    async fn take_over(&self, run: &Run, model_may_come: bool) -> anyhow::Result<bool> {
+    /// Goes on with a run whose log is open, or ends the log. Whether that is done; not where its model is not known and may come.
+    pub(crate) async fn take_over(&self, run: &Run, model_may_come: bool) -> anyhow::Result<bool> {
         let found = self.find_kept(run).await?;
         if found.kept.is_some() && found.model.is_none() && model_may_come {
             return Ok(false);
@@ -159,7 +159,7 @@ impl App {
         let log = self.runs.left_open(run).await?;
         match self.ready(run, found, log).await? {
             FromLog::GoesOn(request, so_far) => {
-                tracing::info!(run = %run.id, "going on with a run of before the restart");
+                tracing::info!(run = %run.id, "going on with a run");
                 let title = match run.chat {
                     Some(chat) => self.store.chat(run.owner, chat).await?.title,
                     None => String::new(),

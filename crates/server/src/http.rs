@@ -12,6 +12,7 @@ mod cors;
 mod debug_chat;
 mod facts;
 mod files;
+mod forks;
 mod health;
 mod inbox;
 mod keys;
@@ -112,6 +113,7 @@ pub fn table() -> Vec<Route> {
         get(User, "/api/v1/chats/{chat}/files/versions", files::past::versions),
         get(User, "/api/v1/chats/{chat}/files/diff", files::past::diff),
         post(User, "/api/v1/chats/{chat}/files/restore", files::past::restore),
+        post(User, "/api/v1/runs/{run}/fork", forks::create),
         get(User, "/api/v1/activity", activity::get),
         // What waits for a person, and what needs no consent any more
         get(User, "/api/v1/inbox", inbox::list),

@@ -11,6 +11,7 @@ mod consents;
 pub mod discover;
 pub mod error;
 pub mod extract;
+pub mod forks;
 mod going_on;
 pub mod handed_over;
 pub mod http;

@@ -16,7 +16,7 @@ impl App {
     /// What the agents of a new run are told; nothing where they must not use the memory.
     pub(crate) async fn told(&self, owner: UserId, work: &Work) -> Result<Option<Told>, StoreError> {
         // The tour plays what is written.
-        if work.worker == Worker::Model || work.model.id == TOUR {
+        if work.worker == Worker::Model || work.model.model_id == TOUR {
             return Ok(None);
         }
         let allowed = self.store.memory_use(owner).await?;

@@ -84,6 +84,8 @@ impl Metrics {
         match &event.body {
             EventBody::RunStarted { .. } => add(&self.started, 1),
             EventBody::RunResumed {} => add(&self.resumed, 1),
+            // Copied from another run's log, which was counted, it has no beginning of its own.
+            EventBody::RunForked { .. } => add(&self.started, 1),
             EventBody::RunFinished { outcome, .. } => add(&self.finished[place_of(*outcome)], 1),
             EventBody::ModelCalled { usage, cost_micro_usd, duration_ms, first_token_ms, .. } => {
                 self.model_calls.note(*duration_ms);

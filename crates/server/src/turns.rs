@@ -389,10 +389,15 @@ impl App {
             }
             answer += 1;
             let is_recalled = answers - answer < RUNS_RECALLED || summed_up == Some(at);
-            match message.run.filter(|_| is_recalled) {
-                Some(run) => recall(&mut history, &self.log_of(run).await?),
-                None => history
-                    .push(Message::text(Role::Assistant, domain::message::plain_text(&message.content))),
+            let log = match message.run.filter(|_| is_recalled) {
+                Some(run) => self.log_of(run).await?,
+                None => Vec::new(),
+            };
+            recall(&mut history, &log);
+            // It is long ago, or was copied here from a chat that is gone.
+            let text = domain::message::plain_text(&message.content);
+            if log.is_empty() && !text.is_empty() {
+                history.push(Message::text(Role::Assistant, text));
             }
         }
         Ok(history)

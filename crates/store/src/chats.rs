@@ -2,7 +2,11 @@
 
 use domain::{ChatId, MessageId, UserId};
 
-use crate::{Store, StoreError, query::Row, search};
+use crate::{
+    Store, StoreError,
+    query::{Query, Row},
+    search,
+};
 
 /// A conversation without its messages.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,17 +36,24 @@ pub struct ChatPage {
     pub limit: u32,
 }
 
+pub(crate) const INSERT: &str = "INSERT INTO chats \
+                                 (id, owner, title, search_text, current_message, created_at, updated_at) \
+                                 VALUES ($1, $2, $3, $4, $5, $6, $7)";
+
+/// Gives [`INSERT`] its values.
+pub(crate) fn insert<'a>(query: Query<'a>, chat: &Chat) -> Query<'a> {
+    let query = query.id(chat.id).id(chat.owner);
+    let query = query.text(&chat.title).text(&search::fold(&chat.title)).optional_id(chat.current);
+    query.bind(chat.created_at).bind(chat.updated_at)
+}
+
 impl Store {
     /// Keeps a new chat.
     ///
     /// # Errors
     /// `NotFound` where the owner is gone, `Conflict("id")` where the id is taken.
     pub async fn create_chat(&self, chat: &Chat) -> Result<(), StoreError> {
-        let sql = "INSERT INTO chats (id, owner, title, search_text, current_message, created_at, updated_at) \
-                   VALUES ($1, $2, $3, $4, $5, $6, $7)";
-        let query = self.db().write(sql).id(chat.id).id(chat.owner);
-        let query = query.text(&chat.title).text(&search::fold(&chat.title)).optional_id(chat.current);
-        query.bind(chat.created_at).bind(chat.updated_at).execute().await.map(drop)
+        insert(self.db().write(INSERT), chat).execute().await.map(drop)
     }
 
     /// A person's chat.

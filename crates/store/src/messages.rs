@@ -74,7 +74,7 @@ impl Store {
     }
 }
 
-async fn add_message(tx: &mut Tx, chat: ChatId, message: &ChatMessage) -> Result<(), StoreError> {
+pub(crate) async fn add_message(tx: &mut Tx, chat: ChatId, message: &ChatMessage) -> Result<(), StoreError> {
     if let Some(parent) = message.parent {
         let sql = "SELECT id FROM messages WHERE id = $1 AND chat = $2";
         let found = tx.query(sql).id(parent).id(chat).fetch_optional().await?;

@@ -2,7 +2,7 @@
 
 use domain::{
     EventBody, Outcome, RunEvent,
-    event::{NoticeLevel, RESUMED, compacted},
+    event::{FORKED, NoticeLevel, RESUMED, compacted},
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -177,6 +177,10 @@ fn told(body: &EventBody) -> Option<(DebugKind, DebugSource, Value, String)> {
             json!({"model": model, "usage": usage, "durationMs": duration_ms, "summary": summary}),
             compacted(summary, *tokens_before, *tokens_after),
         ),
+        EventBody::RunForked { from, after, guidance } => {
+            let data = json!({"from": from, "after": after, "guidance": guidance});
+            (Request, Frontend, data, FORKED.to_owned())
+        }
         EventBody::Notice { level, message } => (
             if *level == NoticeLevel::Error { Error } else { Response },
             Backend,

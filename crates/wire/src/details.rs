@@ -3,7 +3,7 @@
 
 use domain::{
     EventBody, RunEvent,
-    event::{RESUMED, compacted},
+    event::{FORKED, RESUMED, compacted},
 };
 use serde_json::Value;
 
@@ -74,6 +74,7 @@ impl DetailsEncoder {
             EventBody::ContextCompacted { summary, tokens_before, tokens_after, .. } => {
                 out.status(&compacted(summary, *tokens_before, *tokens_after), false, false);
             }
+            EventBody::RunForked { .. } => out.status(FORKED, false, false),
             EventBody::ToolProgress { message, .. } | EventBody::Notice { message, .. } => {
                 out.status(message, false, false);
             }

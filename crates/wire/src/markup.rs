@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use domain::{
     AgentPath, EventBody, RunEvent,
-    event::{RESUMED, compacted},
+    event::{FORKED, RESUMED, compacted},
 };
 
 use crate::{
@@ -96,6 +96,7 @@ impl MarkupEncoder {
             EventBody::ContextCompacted { summary, tokens_before, tokens_after, .. } => {
                 out.status(&compacted(summary, *tokens_before, *tokens_after), false, false);
             }
+            EventBody::RunForked { .. } => out.status(FORKED, false, false),
             EventBody::ToolProgress { message, .. } | EventBody::Notice { message, .. } => {
                 out.status(message, false, false);
             }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use domain::{
     EventBody, Outcome, Problem, RunEvent,
-    event::{RESUMED, compacted},
+    event::{FORKED, RESUMED, compacted},
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -76,6 +76,7 @@ impl ToolCallsEncoder {
             EventBody::ContextCompacted { summary, tokens_before, tokens_after, .. } => {
                 status(out, &compacted(summary, *tokens_before, *tokens_after));
             }
+            EventBody::RunForked { .. } => status(out, FORKED),
             EventBody::ToolProgress { message, .. } | EventBody::Notice { message, .. } => {
                 status(out, message);
             }

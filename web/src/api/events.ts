@@ -309,6 +309,15 @@ export type EventBody =
     }
   | { type: "run_resumed" }
   | {
+      type: "run_forked";
+      /** The run it was taken from. */
+      from: RunId;
+      /** The last event taken; it has the same number here. */
+      after: number;
+      /** What the person told the model here. */
+      guidance?: string;
+    }
+  | {
       type: "run_finished";
       /** How it ended. */
       outcome: Outcome;

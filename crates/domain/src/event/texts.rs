@@ -3,6 +3,9 @@
 /// What [`RunResumed`](super::EventBody::RunResumed) means, for people.
 pub const RESUMED: &str = "The server was restarted; the run goes on from where it was.";
 
+/// What [`RunForked`](super::EventBody::RunForked) means, for people.
+pub const FORKED: &str = "What is above was done by another run; this one goes on from here.";
+
 /// What [`ContextCompacted`](super::EventBody::ContextCompacted) means, for people.
 #[must_use]
 pub fn compacted(summary: &str, tokens_before: u64, tokens_after: u64) -> String {

@@ -185,7 +185,8 @@ pub(super) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-fn checked_title(title: &str) -> Result<String, ApiError> {
+/// A title in one line.
+pub(super) fn checked_title(title: &str) -> Result<String, ApiError> {
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     if title.is_empty() || title.chars().count() > TITLE_LIMIT_CHARS {
         return Err(ApiError::invalid(format!("A title has 1 to {TITLE_LIMIT_CHARS} characters.")));

@@ -288,7 +288,7 @@ async fn reply(live: &LiveRun, question: &str, answer: String) -> Result<(), Api
     live.asks.answer_question(question, answer).map_err(not_taken)
 }
 
-fn limited(text: String) -> Result<String, ApiError> {
+pub(super) fn limited(text: String) -> Result<String, ApiError> {
     if text.len() > ANSWER_LIMIT_BYTES {
         return Err(ApiError::invalid(format!("An answer has at most {ANSWER_LIMIT_BYTES} bytes.")));
     }

@@ -12,6 +12,7 @@ mod debug_chat;
 mod fallbacks;
 mod faults;
 mod files;
+mod forks;
 mod formats;
 mod handed_over;
 mod harness;

@@ -152,6 +152,59 @@ async fn a_run_that_waits_goes_on_with_the_next_server() {
     assert_eq!(second.app.store.unfinished_runs().await.unwrap(), []);
 }
 
+/// A fork that waits is a run like any other: its past and what the person told it there are in its log.
+#[tokio::test]
+async fn a_fork_goes_on_with_the_next_server() {
+    let upstream = ScriptedServer::start(Behaviour::answer(|request| match request.number {
+        1 => Reply::calls(&[("write_file", json!({"path": "/b.md", "content": "b"}))]),
+        2 => Reply::text("Written."),
+        3 => Reply::calls(&[("ask_user", json!({"question": "Which?"}))]),
+        _ => Reply::text("This one then."),
+    }))
+    .await
+    .unwrap();
+    let kept = Kept::new();
+    let first = kept.start().await;
+    let cookie = first.set_up().await;
+    connect(&first, &cookie, "Up", &upstream.base_url()).await;
+    let chat = first.post("/api/v1/chats", &cookie, &json!({})).await.json();
+    let said = json!({"content": "Do it.", "model": "scripted"});
+    let path = format!("/api/v1/chats/{}/messages", chat["id"].as_str().unwrap());
+    let sent = first.post(&path, &cookie, &said).await.json();
+    let run = sent["run"].as_str().unwrap();
+    let log = parsed(&events(&first, &cookie, &format!("/runs/{run}/events")).await.rest().await);
+    let second_step =
+        log.iter().find(|event| event.body == EventBody::StepStarted { step: 2, last: None }).unwrap();
+    let body = json!({"after": second_step.seq - 1, "guidance": "Ask me first."});
+    let forked = first.post(&format!("/api/v1/runs/{run}/fork"), &cookie, &body).await.json();
+    let path = format!("/runs/{}", forked["run"].as_str().unwrap());
+    let mut reader = events(&first, &cookie, &format!("{path}/events")).await;
+    let asked = loop {
+        let event = reader.next().await.unwrap().json();
+        if event["body"]["type"] == "question_asked" {
+            break event["body"]["question"].as_str().unwrap().to_owned();
+        }
+    };
+    stop(&first).await;
+    drop(first);
+
+    let second = kept.start().await;
+    let answer = json!({"answer": "This one"});
+    second.post(&format!("{path}/questions/{asked}"), &cookie, &answer).await.expect(204);
+    let log = parsed(&events(&second, &cookie, &format!("{path}/events")).await.rest().await);
+    assert_eq!(laws::check(&log), Ok(()));
+    let writes = log.iter().filter(|event| matches!(event.body, EventBody::FileChanged { .. })).count();
+    assert_eq!(writes, 1, "{log:?}");
+    let asked = upstream.requests();
+    assert_eq!(asked.len(), 4);
+    let before = asked[2]["messages"].as_array().unwrap().clone();
+    assert_eq!(before.last().unwrap()["content"], "Ask me first.");
+    assert_eq!(asked[3]["messages"].as_array().unwrap()[..before.len()], before, "the same conversation");
+    let chat =
+        second.get(&format!("/api/v1/chats/{}", forked["chat"].as_str().unwrap()), &cookie).await.json();
+    assert_eq!(chat["messages"][1]["content"][0]["text"], "This one then.", "{chat}");
+}
+
 /// Two servers that go on with the same runs would do everything twice.
 #[tokio::test]
 async fn a_second_server_on_the_same_data_is_refused() {

@@ -48,6 +48,7 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("GET", "/api/v1/chats/{chat}/files/versions", Access::User),
     ("GET", "/api/v1/chats/{chat}/files/diff", Access::User),
     ("POST", "/api/v1/chats/{chat}/files/restore", Access::User),
+    ("POST", "/api/v1/runs/{run}/fork", Access::User),
     ("GET", "/api/v1/activity", Access::User),
     ("GET", "/api/v1/inbox", Access::User),
     ("GET", "/api/v1/allowed-calls", Access::User),

@@ -18,6 +18,7 @@ mod connections;
 mod events;
 mod file_versions;
 mod files;
+mod forks;
 mod learning;
 mod leases;
 mod memories;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use domain::{
     AgentPath, ChatId, EventBody, Outcome, Problem, RunEvent, RunId,
-    event::{RESUMED, compacted},
+    event::{FORKED, RESUMED, compacted},
 };
 use serde_json::{Map, Value, json};
 
@@ -292,6 +292,10 @@ impl AgUiEncoder {
                 let value = json!({"level": "info", "message": message});
                 self.put(agent, &Event::Custom { name: "notice", value }, sink);
                 self.count(model, *usage);
+            }
+            EventBody::RunForked { .. } => {
+                let value = json!({"level": "info", "message": FORKED});
+                self.put(agent, &Event::Custom { name: "notice", value }, sink);
             }
             EventBody::Notice { level, message } => {
                 let value = json!({"level": level, "message": message});

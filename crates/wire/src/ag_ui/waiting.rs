@@ -143,7 +143,8 @@ impl AgUiEncoder {
             | EventBody::AgentFinished { .. }
             | EventBody::ContextCompacted { .. }
             | EventBody::Notice { .. }
-            | EventBody::RunResumed {} => true,
+            | EventBody::RunResumed {}
+            | EventBody::RunForked { .. } => true,
         }
     }
 

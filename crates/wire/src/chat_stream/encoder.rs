@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use domain::{
     AgentPath, EventBody, Outcome, Problem, ProblemCode, RunEvent, RunId, Usage,
-    event::{RESUMED, Source, compacted},
+    event::{FORKED, RESUMED, Source, compacted},
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -211,6 +211,7 @@ impl ChatStreamEncoder {
             EventBody::ContextCompacted { summary, tokens_before, tokens_after, .. } => {
                 out.status(&compacted(summary, *tokens_before, *tokens_after), false, false);
             }
+            EventBody::RunForked { .. } => out.status(FORKED, false, false),
             EventBody::RunFinished { outcome, problem, usage, .. } => {
                 out.finish(event.run, *outcome, problem.as_ref(), *usage);
             }

@@ -189,7 +189,8 @@ impl CompletionEncoder {
             | EventBody::ModelCalled { .. }
             | EventBody::ContextCompacted { .. }
             | EventBody::Notice { .. }
-            | EventBody::RunResumed {} => {}
+            | EventBody::RunResumed {}
+            | EventBody::RunForked { .. } => {}
         }
         out.frames
     }

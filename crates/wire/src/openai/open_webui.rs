@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use domain::{
     AgentPath, EventBody, RunEvent,
-    event::{NoticeLevel, RESUMED, Source, compacted},
+    event::{FORKED, NoticeLevel, RESUMED, Source, compacted},
     message::arguments_text,
 };
 use serde_json::{Value, json};
@@ -83,6 +83,7 @@ impl Extras {
             EventBody::ContextCompacted { summary, tokens_before, tokens_after, .. } => {
                 self.say(event, &compacted(summary, *tokens_before, *tokens_after), out);
             }
+            EventBody::RunForked { .. } => self.say(event, FORKED, out),
             EventBody::Notice { level: NoticeLevel::Warning | NoticeLevel::Error, message } => {
                 self.say(event, message, out);
             }

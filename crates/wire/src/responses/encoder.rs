@@ -203,7 +203,8 @@ impl ResponseEncoder {
             | EventBody::ModelCalled { .. }
             | EventBody::ContextCompacted { .. }
             | EventBody::Notice { .. }
-            | EventBody::RunResumed {} => {}
+            | EventBody::RunResumed {}
+            | EventBody::RunForked { .. } => {}
         }
     }
 

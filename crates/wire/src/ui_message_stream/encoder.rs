@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use domain::{
     AgentPath, EventBody, Outcome, Problem, RunEvent, RunId, Usage,
-    event::{Decision, RESUMED, compacted},
+    event::{Decision, FORKED, RESUMED, compacted},
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -115,6 +115,10 @@ impl UiMessageEncoder {
             EventBody::ContextCompacted { summary, tokens_before, tokens_after, .. } => {
                 let message = compacted(summary, *tokens_before, *tokens_after);
                 let data = json!({"level": "info", "message": message});
+                out.push(&json!({"type": "data-notice", "data": data, "transient": true}));
+            }
+            EventBody::RunForked { .. } => {
+                let data = json!({"level": "info", "message": FORKED});
                 out.push(&json!({"type": "data-notice", "data": data, "transient": true}));
             }
             EventBody::Notice { level, message } => {

@@ -34,6 +34,7 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<RunEvent>)> {
         ("cancelled_at_work", cancelled_at_work()),
         ("restarted", restarted()),
         ("compacted", compacted()),
+        ("forked", forked()),
         ("research", research::log()),
     ];
     for (name, log) in &scenarios {
@@ -120,6 +121,21 @@ fn compacted() -> Vec<RunEvent> {
     log.main(EventBody::StepStarted { step: 3, last: Some("The agent took 3 steps.".into()) });
     log.main(compacted("", Usage::default(), None));
     log.text(&main, "t1", &["Two files."], true);
+    log.completed()
+}
+
+/// A step of another run, and what came of it when it went on another way.
+fn forked() -> Vec<RunEvent> {
+    let (main, arguments) = (AgentPath::main(), json!({"path": "/a.md"}));
+    let mut log = Log::new();
+    log.tool(&main, "c1", "read_file", &arguments, Ok("old"));
+    log.main(EventBody::RunForked {
+        from: "run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2e".parse().unwrap(),
+        after: 7,
+        guidance: Some("Be brief.".into()),
+    });
+    log.main(EventBody::StepStarted { step: 2, last: None });
+    log.text(&main, "t2", &["It is ", "old."], true);
     log.completed()
 }
 
