@@ -162,11 +162,18 @@ export const activityAddress = `${v1}/activity`;
 const batchMs = 60;
 export const runEventsAddress = (run: string, after: number, previewBytes: number) =>
   `/runs/${id(run)}/events?preview=${previewBytes}&batch_ms=${batchMs}&after=${after}`;
+/** All of a finished run; long results are only begun, as everywhere. */
+export const runLogAddress = (run: string) => `/runs/${id(run)}/events?preview=2000`;
 /** A run in the words of a protocol; `after` is the number in the last frame's id. */
 export const runFramesAddress = (run: string, format: string, after: number) =>
   `/runs/${id(run)}/events?format=${id(format)}&batch_ms=${batchMs}&after=${after}`;
 export const getCall = (run: string, toolCall: string) =>
   call<ToolFinished>("GET", `/runs/${id(run)}/calls/${id(toolCall)}`);
+/** A new chat that goes on from the run's event `after`. */
+export const forkRun = (
+  run: string,
+  body: { after: number; guidance?: string; model?: string; title?: string },
+) => call<{ chat: string; message: string; run: string }>("POST", `${v1}/runs/${id(run)}/fork`, body);
 export const cancelRun = (run: string) => call<undefined>("POST", `/runs/${id(run)}/cancel`);
 export const answerApproval = (
   run: string,

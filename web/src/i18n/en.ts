@@ -198,6 +198,31 @@ export const en = {
   "state.in_doubt": "it is not known whether this was done",
   "state.limited": "reached a limit",
 
+  "notice.forked": "What is above was done by another run; this one goes on from here.",
+  "notice.forkedWith": "What is above was done by another run; this one goes on from here. You said: {text}",
+
+  "replay.start": "Replay",
+  "replay.title": "Replay",
+  "replay.play": "Play",
+  "replay.pause": "Pause",
+  "replay.back": "One step back",
+  "replay.forward": "One step forward",
+  "replay.slider": "Place in the replay",
+  "replay.speed": "Speed",
+  "replay.end": "End the replay",
+  "replay.place": "event {count} of {all}",
+  "replay.skipped": "a pause, {time} shorter than it was",
+  "replay.notAnswerable": "This is a replay: nothing can be answered here.",
+
+  "fork.title": "Fork from here",
+  "fork.about":
+    "A new chat goes on from this step, with all that was said and done before it and the files as they were then. Nothing is done again, and this chat stays as it is.",
+  "fork.guidance": "What to tell the model here",
+  "fork.guidancePlaceholder": "Optional",
+  "fork.model": "Model",
+  "fork.start": "Go on from here",
+  "fork.chat": "{title} (fork)",
+
   "notice.resumed": "The server was restarted; the run goes on from where it was.",
 
   "compaction.summarised": "Older steps summarised: {before} → {after} tokens",
@@ -529,6 +554,8 @@ export const en = {
   "keyboard.turns": "Previous and next turn",
   "keyboard.branches": "On a turn: previous and next version",
   "keyboard.steps": "On a turn: open or close the steps",
+  "keyboard.replay": "In a replay: play or pause",
+  "keyboard.replayStep": "In a replay: one step back or forward",
   "keyboard.allow": "Allow what is asked",
   "keyboard.deny": "Deny what is asked",
 

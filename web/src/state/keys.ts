@@ -2,6 +2,7 @@
 import { openChat } from "./chat.svelte.ts";
 import { layout } from "./layout.svelte.ts";
 import { preferences } from "./preferences.svelte.ts";
+import { player } from "./replay/replay.svelte.ts";
 import { router } from "./router.svelte.ts";
 import { thread } from "./thread.svelte.ts";
 import { attempt } from "./toasts.svelte.ts";
@@ -55,8 +56,28 @@ function withControl(event: KeyboardEvent): (() => void) | undefined {
   }
 }
 
+/** What is played back; buttons and fields that have the focus keep their own keys. */
+function replaying(event: KeyboardEvent): (() => void) | undefined {
+  const { replay } = player;
+  const isControl =
+    event.target instanceof HTMLElement && event.target.closest("button, a, input, [role=tab]");
+  if (!replay || isControl) return undefined;
+  switch (event.code) {
+    case "Space":
+      return () => replay.toggle();
+    case "ArrowLeft":
+      return () => replay.step(-1);
+    case "ArrowRight":
+      return () => replay.step(1);
+    default:
+      return undefined;
+  }
+}
+
 /** Keys without Ctrl; never while one writes. */
 function alone(event: KeyboardEvent): (() => void) | undefined {
+  const replay = replaying(event);
+  if (replay) return replay;
   if (event.shiftKey || !preferences.singleKeys) return undefined;
   if (event.code === "Slash") return () => focusOn("composer");
   const turn = thread.focused();
@@ -78,6 +99,7 @@ function escape(): (() => void) | undefined {
   // The browser closes these by itself.
   if (document.querySelector("dialog[open], :popover-open")) return undefined;
   if (layout.narrow && (layout.sidebar || layout.panel)) return () => layout.closeSheets();
+  if (player.replay) return () => router.replay(null);
   if (openChat.active) return () => void attempt(() => openChat.stop());
   return undefined;
 }

@@ -36,6 +36,8 @@ export interface RunNode {
   answers: NodeId[];
   /** Approvals and questions that wait for a person, oldest first. */
   waiting: NodeId[];
+  /** Where another run can go on: the event to fork after, by the last thing the main agent did before it. */
+  forks: Record<NodeId, number>;
   todos: Todo[];
   files: FileNews[];
   sources: Source[];
@@ -114,6 +116,8 @@ export interface NoticeNode {
   kind: "notice";
   /** The run went on after a restart of the server; then there is no message. */
   resumed?: true;
+  /** What is above was done by another run; then the message is what the person told the model here, if anything. */
+  forked?: true;
   level: NoticeLevel;
   message: string;
 }
@@ -200,6 +204,7 @@ export const emptyRun: RunNode = {
   children: [],
   answers: [],
   waiting: [],
+  forks: {},
   todos: [],
   files: [],
   sources: [],

@@ -1,7 +1,7 @@
 /** Which page the address names, and going to another one without loading the app again. */
 
 export type Route =
-  | { page: "chat"; chat: string | null }
+  | { page: "chat"; chat: string | null; replay: string | null }
   | { page: "settings"; section: string }
   | { page: "login"; next: string }
   | { page: "setup"; token: string | null }
@@ -14,9 +14,11 @@ export function routeOf(address: URL): Route {
   if (rest.length > 0) return { page: "missing" };
   switch (first) {
     case "":
-      return { page: "chat", chat: null };
+      return { page: "chat", chat: null, replay: null };
     case "c":
-      return second ? { page: "chat", chat: decodeURIComponent(second) } : { page: "chat", chat: null };
+      return second
+        ? { page: "chat", chat: decodeURIComponent(second), replay: address.searchParams.get("replay") }
+        : { page: "chat", chat: null, replay: null };
     case "settings":
       return { page: "settings", section: second || "appearance" };
     case "inbox":
@@ -48,6 +50,11 @@ class Router {
     if (options.replace) history.replaceState(null, "", path);
     else history.pushState(null, "", path);
     this.#read();
+  }
+
+  /** Plays the answer `message` of the open chat back; null ends that. */
+  replay(message: string | null): void {
+    this.go(location.pathname + (message === null ? "" : `?replay=${encodeURIComponent(message)}`));
   }
 
   #read(): void {

@@ -5,7 +5,7 @@ import type { RunEvent } from "../api/events.ts";
 import { follow, type Follower } from "../api/follow.ts";
 import type { ApiError } from "../api/http.ts";
 import type { SseFrame } from "../api/sse.ts";
-import { noteServerTime } from "./clock.svelte.ts";
+import { noteServerTime, serverNow } from "./clock.svelte.ts";
 import { emptyRun, type NodeId, type RunNode, type TimelineNode } from "./nodes.ts";
 import { createTimeline, nodeOf, reduce, runId, type Timeline } from "./timeline.ts";
 
@@ -25,6 +25,8 @@ export class RunView {
   foldChoice = $state<boolean | null>(null);
   /** Rows the reader opened or closed; the others follow their own rule. */
   readonly choices = new SvelteMap<NodeId, boolean>();
+  /** Whether it is shown as it once was: then nothing in it can be answered. */
+  readonly replayed: boolean = false;
   /** Whole results fetched because the log held only their beginning, by call. */
   readonly results = new SvelteMap<string, string>();
   /** Words to look for in the steps. */
@@ -53,6 +55,11 @@ export class RunView {
   /** Whether any of the log has come. */
   get loaded(): boolean {
     return this.run.startedAt > 0;
+  }
+
+  /** The time by the server's clock that running things are measured against. */
+  now(): number {
+    return serverNow();
   }
 
   /** Reads the log from where we are and, while the run goes on, what it adds. */

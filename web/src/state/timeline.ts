@@ -49,6 +49,7 @@ export function runOf(timeline: Timeline): RunNode {
 /** Reads one event. */
 export function reduce(timeline: Timeline, event: RunEvent): void {
   if (event.seq <= timeline.seq) return;
+  noteFork(timeline, event);
   timeline.seq = event.seq;
   switch (event.body.type) {
     case "text_started":
@@ -77,6 +78,14 @@ export function reduce(timeline: Timeline, event: RunEvent): void {
     default:
       return reduceRun(timeline, event, event.body);
   }
+}
+
+/** Between two of the main agent's model calls nothing is open: there a run can be forked. */
+function noteFork(timeline: Timeline, event: RunEvent): void {
+  const last = event.body.type === "step_started" ? runOf(timeline).children.at(-1) : undefined;
+  if (last === undefined || agentId(event.agent) !== null) return;
+  const after = timeline.seq;
+  change(timeline, runId, "run", (run) => ({ forks: { ...run.forks, [last]: after } }));
 }
 
 export type BodyOf<T extends EventBody["type"]> = Extract<EventBody, { type: T }>;
@@ -357,6 +366,15 @@ function reduceRun(timeline: Timeline, event: RunEvent, body: EventBody): void {
         level: "info",
         message: "",
         resumed: true,
+      });
+    case "run_forked":
+      // What another run did is not paid for again.
+      set(() => ({ startedAt: event.at, usage: emptyRun.usage, costMicroUsd: null }));
+      return open(timeline, event, `notice ${event.seq}`, {
+        kind: "notice",
+        level: "info",
+        message: body.guidance ?? "",
+        forked: true,
       });
     case "notice":
       return open(timeline, event, `notice ${event.seq}`, {

@@ -76,8 +76,9 @@ describe("routes", () => {
   const route = (path: string) => routeOf(new URL(path, "http://page"));
 
   test("addresses name pages", () => {
-    expect(route("/")).toEqual({ page: "chat", chat: null });
-    expect(route("/c/chat_1")).toEqual({ page: "chat", chat: "chat_1" });
+    expect(route("/")).toEqual({ page: "chat", chat: null, replay: null });
+    expect(route("/c/chat_1")).toEqual({ page: "chat", chat: "chat_1", replay: null });
+    expect(route("/c/chat_1?replay=msg_2")).toEqual({ page: "chat", chat: "chat_1", replay: "msg_2" });
     expect(route("/settings/keys")).toEqual({ page: "settings", section: "keys" });
     expect(route("/setup?token=abc")).toEqual({ page: "setup", token: "abc" });
     expect(route("/a/b/c")).toEqual({ page: "missing" });

@@ -1,0 +1,11 @@
+/** The whole log of a run that has ended. */
+import { runLogAddress } from "./calls.ts";
+import type { RunEvent } from "./events.ts";
+import { send } from "./http.ts";
+import { SseDecoder } from "./sse.ts";
+
+export async function loadLog(run: string): Promise<RunEvent[]> {
+  const response = await send(runLogAddress(run), { headers: { accept: "text/event-stream" } });
+  const frames = new SseDecoder().push(new Uint8Array(await response.arrayBuffer()));
+  return frames.map((frame) => JSON.parse(frame.data) as RunEvent);
+}
