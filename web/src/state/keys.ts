@@ -56,15 +56,15 @@ function withControl(event: KeyboardEvent): (() => void) | undefined {
   }
 }
 
-/** What is played back; buttons and fields that have the focus keep their own keys. */
+/** What is played back. A button that has the focus is pressed by the space bar, as everywhere. */
 function replaying(event: KeyboardEvent): (() => void) | undefined {
   const { replay } = player;
-  const isControl =
-    event.target instanceof HTMLElement && event.target.closest("button, a, input, [role=tab]");
-  if (!replay || isControl) return undefined;
+  const on = event.target instanceof HTMLElement ? event.target : null;
+  if (!replay || on?.closest("[role=tab]")) return undefined;
+  const isButton = on?.closest("button, a");
   switch (event.code) {
     case "Space":
-      return () => replay.toggle();
+      return isButton ? undefined : () => replay.toggle();
     case "ArrowLeft":
       return () => replay.step(-1);
     case "ArrowRight":

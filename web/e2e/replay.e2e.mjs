@@ -1,0 +1,156 @@
+/** A finished answer is played back, and another chat goes on from one of its steps; with the real program. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { launch, openPage, unfold } from "./browser.mjs";
+import { calls, startGlasshouse, startModel, text, turn } from "./programs.mjs";
+
+const CASES = [
+  { contains: "only one line", turns: [turn(text("One line it is."))] },
+  {
+    contains: "Write the report",
+    turns: [
+      turn(text("First a draft.", 20), calls(["write_file", { path: "/report.md", content: "draft\n" }])),
+      turn(calls(["ask_user", { question: "Shall I make it longer?", options: ["Yes", "No"] }])),
+      turn(calls(["write_file", { path: "/report.md", content: "a much longer report\n" }])),
+      turn(text("The report is written, and it is long.", 20)),
+    ],
+  },
+  { turns: [turn(text("Hello."))] },
+];
+
+const pictures = process.env.PICTURES;
+let browser, glasshouse, model, page;
+
+before(async () => {
+  [browser, glasshouse, model] = await Promise.all([launch(), startGlasshouse(), startModel(CASES)]);
+  page = await openPage(browser, { url: glasshouse.url });
+  await page.goto("/");
+  await page.getByLabel("Name").fill("Ada Lovelace");
+  await page.getByLabel("Email").fill("ada@example.org");
+  await page.getByLabel("Password").fill("correct horse");
+  await page.getByRole("button", { name: "Create account" }).click();
+  await page.getByLabel("Base URL").fill(model.url);
+  await page.getByRole("button", { name: "Test" }).click();
+  await page.locator("form").getByRole("button", { name: "Connect" }).click();
+  await page.getByText("Connected").first().waitFor();
+  await page.getByRole("button", { name: "Continue to the chats" }).click();
+});
+after(async () => {
+  await browser?.close();
+  await Promise.all([glasshouse?.stop(), model?.stop()]);
+});
+
+const api = (path) => page.evaluate(async (path) => (await fetch(path)).json(), path);
+const chatId = () => new URL(page.url()).pathname.split("/").pop();
+const answer = () => page.locator("article.assistant .answer").last();
+const bar = () => page.getByRole("region", { name: "Replay" });
+const frozen = () => page.getByText("This is a replay: nothing can be answered here.");
+const slider = () => bar().getByRole("slider");
+const say = async (words) => {
+  await page.getByRole("textbox", { name: "Message" }).fill(words);
+  await page.keyboard.press("Enter");
+};
+
+async function picture(name) {
+  if (!pictures) return;
+  for (const theme of ["light", "dark"]) {
+    for (const [width, height] of [
+      [1280, 800],
+      [390, 780],
+    ]) {
+      await page.setViewportSize({ width, height });
+      await page.evaluate((theme) => (document.documentElement.dataset.theme = theme), theme);
+      await page.waitForTimeout(250);
+      await page.screenshot({ path: `${pictures}/${name}-${theme}-${width}.png` });
+    }
+  }
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await page.evaluate(() => (document.documentElement.dataset.theme = "light"));
+}
+
+test("a finished answer is played back, and nothing is sent", async () => {
+  await say("Write the report");
+  await page.waitForURL("**/c/chat_*");
+  await page.getByRole("button", { name: "Yes" }).click();
+  await page.getByText("The report is written, and it is long.").waitFor();
+  await page.getByRole("button", { name: "Replay", exact: true }).waitFor();
+  const sent = [];
+  page.on("request", (request) => {
+    if (request.method() !== "GET") sent.push(request.url());
+  });
+  await page.getByRole("button", { name: "Replay", exact: true }).click();
+  await bar().waitFor();
+  assert.match(page.url(), /\?replay=msg_/);
+  assert.equal(await page.getByRole("textbox", { name: "Message" }).isVisible(), false);
+  await page.keyboard.press("Space");
+  await bar().getByRole("button", { name: "Play", exact: true }).waitFor();
+  // Item by item to the question, which is shown as it was and cannot be answered.
+  for (let steps = 0; steps < 40; steps += 1) {
+    if (await frozen().isVisible()) break;
+    await bar().getByRole("button", { name: "One step forward" }).click();
+  }
+  await frozen().waitFor();
+  assert.equal(await page.getByRole("button", { name: "Yes" }).count(), 0);
+  assert.equal(await answer().textContent(), "");
+  await picture("replay-question");
+  // Back to where nothing was asked yet, and on by the keyboard.
+  const there = Number(await slider().inputValue());
+  await page.keyboard.press("ArrowLeft");
+  assert.ok(Number(await slider().inputValue()) < there);
+  await frozen().waitFor({ state: "hidden" });
+  await page.keyboard.press("ArrowRight");
+  assert.equal(Number(await slider().inputValue()), there);
+  // To its end, quickly.
+  await bar().getByLabel("Speed").selectOption("20×");
+  await page.getByRole("log").focus();
+  await page.keyboard.press("Space");
+  await page.getByText("The report is written, and it is long.").waitFor();
+  await bar().getByRole("button", { name: "Play", exact: true }).waitFor();
+  assert.equal(await slider().inputValue(), await slider().getAttribute("max"));
+  await picture("replay-end");
+  await page.keyboard.press("Escape");
+  await bar().waitFor({ state: "hidden" });
+  assert.doesNotMatch(page.url(), /replay/);
+  await page.getByText("The report is written, and it is long.").waitFor();
+  assert.deepEqual(sent, []);
+});
+
+test("a link leads to the replay", async () => {
+  const { messages } = await api(`/api/v1/chats/${chatId()}`);
+  await page.goto(`/c/${chatId()}?replay=${messages.at(-1).id}`);
+  await bar().waitFor();
+  await page.keyboard.press("Escape");
+  await bar().waitFor({ state: "hidden" });
+});
+
+test("a fork goes on from a step, with the files of then", async () => {
+  const first = chatId();
+  await unfold(page.getByRole("button", { name: /Execution steps/ }));
+  const forks = page.getByRole("button", { name: "Fork from here" });
+  await forks.first().waitFor({ state: "attached" });
+  assert.equal(await forks.count(), 3, "one for each of the main agent's steps that has a next one");
+  await picture("fork-steps");
+  await forks.first().click();
+  await page.getByLabel("What to tell the model here").fill("Stop, only one line please");
+  await picture("fork-dialog");
+  await page.getByRole("button", { name: "Go on from here" }).click();
+  await page.waitForURL((url) => url.pathname.startsWith("/c/") && !url.pathname.endsWith(first));
+  await page.getByText("One line it is.").waitFor();
+  await page.getByRole("heading", { name: "Write the report (fork)" }).waitFor();
+  await unfold(page.getByRole("button", { name: /Execution steps/ }));
+  await page.getByText("You said: Stop, only one line please").waitFor();
+  await picture("forked");
+  const read = (chat) =>
+    page.evaluate(
+      async (chat) => (await fetch(`/api/v1/chats/${chat}/files/content?path=/report.md`)).text(),
+      chat,
+    );
+  assert.equal(await read(chatId()), "draft\n");
+  assert.equal(await read(first), "a much longer report\n");
+  const { messages } = await api(`/api/v1/chats/${chatId()}`);
+  assert.equal(messages.at(-1).summary.usage.input_tokens, 120, "only the new call is paid for");
+});
+
+test("the page had nothing to complain about", () => {
+  assert.deepEqual(page.complaints, []);
+});
