@@ -1,5 +1,6 @@
 //! The one event: everything a run does is a numbered `RunEvent` in the run's log.
 
+mod audience;
 mod deltas;
 mod texts;
 mod values;
@@ -7,6 +8,7 @@ mod values;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use audience::Audience;
 pub use texts::{FORKED, RESUMED, compacted, seq_after_restart};
 pub use values::{Decision, NoticeLevel, Outcome, Remembered, Source, Todo, TodoStatus};
 
@@ -419,54 +421,7 @@ pub enum EventBody {
     },
 }
 
-/// Whom an event is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Audience {
-    /// Worth showing to the person who asked.
-    User,
-    /// Bookkeeping; shown in the debug view.
-    Debug,
-}
-
 impl EventBody {
-    /// Whom it is for.
-    #[must_use]
-    pub fn audience(&self) -> Audience {
-        match self {
-            Self::StepStarted { .. } | Self::ModelCalled { .. } => Audience::Debug,
-            Self::RunStarted { .. }
-            | Self::Status { .. }
-            | Self::TextStarted { .. }
-            | Self::TextDelta { .. }
-            | Self::TextFinished { .. }
-            | Self::ReasoningStarted { .. }
-            | Self::ReasoningDelta { .. }
-            | Self::ReasoningFinished { .. }
-            | Self::ToolRequested { .. }
-            | Self::ToolArgumentsDelta { .. }
-            | Self::ToolStarted { .. }
-            | Self::ToolProgress { .. }
-            | Self::ToolOutput { .. }
-            | Self::ToolFinished { .. }
-            | Self::ToolHandedOver { .. }
-            | Self::ApprovalAsked { .. }
-            | Self::ApprovalAnswered { .. }
-            | Self::QuestionAsked { .. }
-            | Self::QuestionAnswered { .. }
-            | Self::PlanChanged { .. }
-            | Self::FileChanged { .. }
-            | Self::MemoryChanged { .. }
-            | Self::SourcesFound { .. }
-            | Self::AgentStarted { .. }
-            | Self::AgentFinished { .. }
-            | Self::ContextCompacted { .. }
-            | Self::Notice { .. }
-            | Self::RunResumed {}
-            | Self::RunForked { .. }
-            | Self::RunFinished { .. } => Audience::User,
-        }
-    }
-
     /// The event's name as it stands in JSON.
     #[must_use]
     pub fn type_name(&self) -> &'static str {

@@ -1,3 +1,4 @@
+/** How a finished run is played back: its moments, going back, and the controls. */
 import { describe, expect, test, vi } from "vitest";
 import type { EventBody, RunEvent } from "../../api/events.ts";
 import { createTimeline, nodeOf, reduce } from "../timeline.ts";
