@@ -13,7 +13,10 @@ use domain::RunId;
 use futures_util::FutureExt;
 use llm::{ChatModel, HttpClient, Secret};
 use store::{Store, User};
-use tokio::{sync::OnceCell, time::Instant};
+use tokio::{
+    sync::{OnceCell, mpsc},
+    time::Instant,
+};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
@@ -31,6 +34,7 @@ use crate::{
     runs::{self, Runs},
     secret::{Sealer, random_token},
     skills::SkillsFolder,
+    traces,
 };
 
 /// How long another server on the same data may take to stop.
@@ -103,6 +107,7 @@ impl App {
         let models = Models::open(&config, store.clone(), sealer, http.clone(), tour).await?;
         let defined_agents = DefinedAgents::open(&config.agents, store.clone()).await?;
         let skills = SkillsFolder::new(&config.skills_folder);
+        let tracing_to = config.tracing.clone();
         let needs_token = config.auth == Auth::Password && config.reachable_by_others();
         let setup_token =
             if needs_token && !store.has_users().await? { Some(random_token("")?) } else { None };
@@ -140,6 +145,11 @@ impl App {
         });
         app.tasks.spawn(keep_programs(app.clone()));
         app.take_lease().await.context("cannot begin a lease")?;
+        if let Some(tracing) = tracing_to {
+            let (ends, ended) = mpsc::channel(traces::QUEUE_RUNS);
+            app.runs.tell_ends(ends);
+            app.tasks.spawn(traces::export(app.clone(), http, tracing, ended));
+        }
         let later = app.take_over_runs().await.context("cannot go on with the runs of before")?;
         app.tasks.spawn(app.clone().keep_lease());
         app.tasks.spawn(keep_house(app.clone()));

@@ -4,6 +4,7 @@
 mod agents;
 mod layers;
 mod mcp_servers;
+mod tracing;
 
 use std::{
     collections::BTreeMap,
@@ -22,6 +23,7 @@ use crate::agents::AgentDefinition;
 
 pub use layers::DEFAULTS;
 pub use mcp_servers::{Approval, McpServer, McpWay};
+pub use tracing::Tracing;
 
 /// The environment, as it was when the program started.
 pub type Environment = BTreeMap<String, String>;
@@ -76,6 +78,8 @@ pub struct Config {
     pub idle_timeout: Duration,
     /// How to log.
     pub log: Log,
+    /// Where traces of runs go; nothing where nowhere.
+    pub tracing: Option<Tracing>,
     /// The model server that `OPENAI_API_BASE_URL` and `OPENAI_API_KEY` name.
     pub environment_connection: Option<EnvironmentConnection>,
     /// Where the skills are; need not be there.
@@ -197,6 +201,7 @@ struct Raw {
     limits: RawLimits,
     model_timeouts: RawTimeouts,
     log: Log,
+    tracing: tracing::RawTracing,
     #[serde(default)]
     agents: Vec<Table>,
     #[serde(default)]
@@ -332,6 +337,7 @@ impl Raw {
             first_token_timeout: timeout("first_token_seconds", self.model_timeouts.first_token_seconds)?,
             idle_timeout: timeout("idle_seconds", self.model_timeouts.idle_seconds)?,
             log: self.log,
+            tracing: self.tracing.check(environment)?,
             environment_connection: environment_connection(environment)?,
             skills_folder,
             agents,

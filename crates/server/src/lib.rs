@@ -29,4 +29,5 @@ pub mod secret;
 pub mod skills;
 pub mod start;
 pub mod streams;
+pub mod traces;
 pub mod turns;

@@ -22,6 +22,8 @@ pub struct Metrics {
     tool_calls: [AtomicU64; TOOL_ENDS.len()],
     approvals: [AtomicU64; DECISIONS.len()],
     questions: AtomicU64,
+    traces_sent: AtomicU64,
+    traces_dropped: AtomicU64,
     /// Of looks at chats to learn from them, which belong to no run.
     pub learning: Learning,
 }
@@ -119,6 +121,11 @@ impl Metrics {
         }
     }
 
+    /// Takes note of a run whose trace was sent to the collector, or was not.
+    pub fn note_trace(&self, sent: bool) {
+        add(if sent { &self.traces_sent } else { &self.traces_dropped }, 1);
+    }
+
     /// All of it. `live` runs are going, `waiting` of them wait for a person.
     #[must_use]
     pub fn text(&self, live: usize, waiting: usize) -> String {
@@ -152,6 +159,8 @@ impl Metrics {
         labelled(&mut out, "approvals_total", "Approvals answered.", decisions, &self.approvals);
         counter(&mut out, "questions_total", "Questions asked.", &self.questions);
         self.learning.write(&mut out);
+        counter(&mut out, "traces_sent_total", "Runs whose trace was sent.", &self.traces_sent);
+        counter(&mut out, "traces_dropped_total", "Runs whose trace was not sent.", &self.traces_dropped);
         out
     }
 }

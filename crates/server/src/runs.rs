@@ -9,7 +9,7 @@ mod resting;
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
     time::Duration,
 };
 
@@ -46,6 +46,8 @@ struct Inner {
     activity: tokio::sync::broadcast::Sender<Activity>,
     metrics: Metrics,
     rest: Rest,
+    /// Who wants to know of runs that have ended.
+    ends: OnceLock<mpsc::Sender<RunId>>,
     tasks: TaskTracker,
     /// No run that rests is waited for.
     draining: CancellationToken,
@@ -125,6 +127,7 @@ impl Runs {
             activity,
             metrics,
             rest,
+            ends: OnceLock::new(),
             tasks,
             draining,
             shutdown,
@@ -219,6 +222,12 @@ impl Runs {
         &self.0.metrics
     }
 
+    /// Tells `ends` of each run that ends from now on; what finds no place there is counted as a trace that is dropped.
+    pub fn tell_ends(&self, ends: mpsc::Sender<RunId>) {
+        // Only one wants to know.
+        drop(self.0.ends.set(ends));
+    }
+
     /// Changes in anybody's runs, from now on.
     pub fn subscribe(&self) -> tokio::sync::broadcast::Receiver<Activity> {
         self.0.activity.subscribe()
@@ -242,7 +251,9 @@ impl Runs {
         log: (LogSoFar, Past),
         message: &str,
     ) -> Result<(), StoreError> {
-        recovery::close(&self.0.store, &self.0.clock, run, log, message).await
+        recovery::close(&self.0.store, &self.0.clock, run, log, message).await?;
+        self.0.tell_end(run.id);
+        Ok(())
     }
 
     /// Gives the runs `grace` to finish, then interrupts what is left and waits until their logs are closed.
@@ -293,6 +304,7 @@ async fn live_through(runs: Arc<Inner>, live: Arc<LiveRun>, lease: CancellationT
     live.close();
     if live.has_ended() {
         runs.announce(&live, ActivityState::Finished);
+        runs.tell_end(live.id);
     }
 }
 
@@ -348,6 +360,14 @@ async fn wake(runs: &Inner, live: &LiveRun) -> Option<FromLog> {
 impl Inner {
     fn lease(&self) -> std::sync::MutexGuard<'_, CancellationToken> {
         self.lease.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tell_end(&self, run: RunId) {
+        if let Some(ends) = self.ends.get()
+            && ends.try_send(run).is_err()
+        {
+            self.metrics.note_trace(false);
+        }
     }
 
     fn announce(&self, live: &LiveRun, state: ActivityState) {

@@ -12,6 +12,7 @@ mod frames;
 pub mod markup;
 mod memory_news;
 pub mod openai;
+pub mod otlp;
 mod redact;
 pub mod responses;
 pub mod sse;

@@ -37,4 +37,5 @@ mod setup;
 mod sites;
 mod skills;
 mod sse;
+mod traces;
 mod web;

@@ -1,0 +1,84 @@
+//! Sends the traces of finished runs to a collector, in OTLP over HTTP with JSON. Beside the runs: a run only leaves its
+//! id, and where the collector is down, traces are dropped and counted.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::http::{HeaderMap, StatusCode, header};
+use domain::RunId;
+use llm::HttpClient;
+use tokio::sync::mpsc;
+use wire::otlp::{Content, Span, request, spans_of};
+
+use crate::{app::App, config::Tracing};
+
+/// Runs that wait to be exported; more are dropped.
+pub const QUEUE_RUNS: usize = 1_000;
+/// Spans of one request.
+const BATCH_SPANS: usize = 512;
+/// How long the collector may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Pauses before the next tries.
+const PAUSES: [Duration; 3] = [Duration::from_millis(500), Duration::from_secs(2), Duration::from_secs(5)];
+
+/// Exports runs as they end, until the server stops and the queue is empty.
+pub(crate) async fn export(
+    app: Arc<App>,
+    http: HttpClient,
+    tracing: Tracing,
+    mut ended: mpsc::Receiver<RunId>,
+) {
+    loop {
+        let run = tokio::select! {
+            () = app.stopping.cancelled(), if !ended.is_closed() => {
+                ended.close();
+                continue;
+            }
+            run = ended.recv() => run,
+        };
+        let Some(run) = run else { return };
+        let sent = export_run(&app, &http, &tracing, run).await;
+        app.runs.metrics().note_trace(sent.is_ok());
+        if let Err(problem) = sent {
+            tracing::warn!(%run, problem, "a trace could not be exported");
+        }
+    }
+}
+
+async fn export_run(app: &App, http: &HttpClient, tracing: &Tracing, run: RunId) -> Result<(), String> {
+    let log = app.log_of(run).await.map_err(|error| error.problem().message.clone())?;
+    let content = if tracing.content { Content::With } else { Content::Without };
+    for spans in spans_of(&log, content).chunks(BATCH_SPANS) {
+        send(app, http, tracing, spans).await?;
+    }
+    Ok(())
+}
+
+/// Sends one request, and again where the collector may take it later.
+async fn send(app: &App, http: &HttpClient, tracing: &Tracing, spans: &[Span]) -> Result<(), String> {
+    let body = request(&tracing.service_name, env!("CARGO_PKG_VERSION"), spans).to_string();
+    let client = http.for_url(&tracing.endpoint).map_err(|error| error.to_string())?;
+    let mut pauses = PAUSES.iter();
+    loop {
+        let mut headers: HeaderMap = tracing.headers.clone();
+        headers.insert(header::CONTENT_TYPE, header::HeaderValue::from_static("application/json"));
+        let answer = client.post(tracing.endpoint.clone()).headers(headers).timeout(PATIENCE);
+        let problem = match answer.body(body.clone()).send().await {
+            Ok(answer) if answer.status().is_success() => return Ok(()),
+            Ok(answer) if !may_pass(answer.status()) => {
+                return Err(format!("the collector answered {}", answer.status()));
+            }
+            Ok(answer) => format!("the collector answered {}", answer.status()),
+            Err(error) => error.without_url().to_string(),
+        };
+        // The server does not wait for a collector when it stops.
+        let Some(pause) = pauses.next().filter(|_| !app.stopping.is_cancelled()) else { return Err(problem) };
+        tokio::select! {
+            () = app.stopping.cancelled() => {}
+            () = tokio::time::sleep(*pause) => {}
+        }
+    }
+}
+
+fn may_pass(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 429 | 502 | 503 | 504)
+}

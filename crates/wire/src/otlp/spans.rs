@@ -1,0 +1,330 @@
+//! Reads a finished run's log into spans: one for the run, each sub-agent, each model call and each tool call.
+
+use std::collections::HashMap;
+
+use domain::{AgentPath, EventBody, Outcome, Problem, RunEvent, Usage};
+use serde_json::Value;
+
+use super::{Span, SpanKind, attribute};
+
+/// Whether what was said and done stands in the spans, or only that it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Content {
+    /// Figures and names only.
+    Without,
+    /// Arguments, results, tasks and answers too.
+    With,
+}
+
+/// The longest text in an attribute, bytes.
+const TEXT_LIMIT_BYTES: usize = 16_000;
+/// What the main agent is called.
+const MAIN_AGENT: &str = "glasshouse";
+/// The format that models are called in; whose model answers is not known here.
+const PROVIDER: &str = "openai";
+
+/// The spans of a run, in the order in which they ended; the run's own is the last. What a fork has taken from another
+/// run is not among them: it is in that one's trace. Nothing where the log has not ended.
+#[must_use]
+pub fn spans_of(log: &[RunEvent], content: Content) -> Vec<Span> {
+    let forked = log.iter().rposition(|event| matches!(event.body, EventBody::RunForked { .. }));
+    let (Some(first), Some(last)) = (log.first(), log.last()) else { return Vec::new() };
+    if !matches!(last.body, EventBody::RunFinished { .. }) {
+        return Vec::new();
+    }
+    let own = &log[forked.unwrap_or(0)..];
+    let began_at = own.first().map_or(first.at, |event| event.at);
+    let mut reader = Reader::new(first, began_at, content);
+    own.iter().for_each(|event| reader.read(event));
+    reader.ended
+}
+
+/// Work that has begun.
+struct Open {
+    name: String,
+    began_at: i64,
+    /// The call that started it, where it is a sub-agent.
+    call: Option<String>,
+    /// What is known of it before it ends.
+    attributes: Vec<Value>,
+}
+
+struct Reader<'a> {
+    trace_id: String,
+    content: Content,
+    run: &'a RunEvent,
+    agents: HashMap<AgentPath, Open>,
+    /// Model calls, by the agent that makes them, with the number of the step.
+    steps: HashMap<AgentPath, (u64, i64)>,
+    /// When they began.
+    calls: HashMap<String, i64>,
+    /// The model that was asked last.
+    model: String,
+    ended: Vec<Span>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(run: &'a RunEvent, began_at: i64, content: Content) -> Self {
+        let (mut attributes, mut model) = (Vec::new(), String::new());
+        if let EventBody::RunStarted { chat, model: asked, .. } = &run.body {
+            attributes.push(attribute("gen_ai.request.model", asked.as_str()));
+            attributes.extend(chat.map(|chat| attribute("gen_ai.conversation.id", chat.to_string())));
+            model.clone_from(asked);
+        }
+        let main = Open { name: MAIN_AGENT.to_owned(), began_at, call: None, attributes };
+        Self {
+            // Both are 32 hexadecimal digits.
+            trace_id: run.run.to_string().trim_start_matches("run_").to_owned(),
+            content,
+            run,
+            agents: HashMap::from([(AgentPath::main(), main)]),
+            steps: HashMap::new(),
+            calls: HashMap::new(),
+            model,
+            ended: Vec::new(),
+        }
+    }
+
+    fn read(&mut self, event: &RunEvent) {
+        let agent = &event.agent;
+        match &event.body {
+            EventBody::StepStarted { .. } => {
+                self.break_off_step(agent, event.at, "interrupted");
+                self.steps.insert(agent.clone(), (event.seq, event.at));
+            }
+            EventBody::ModelCalled { .. } => self.end_step(event),
+            EventBody::ContextCompacted { .. } => self.add_summary(event),
+            // Between the two, somebody may have had to allow it.
+            EventBody::ToolRequested { call, .. } | EventBody::ToolStarted { call, .. } => {
+                self.calls.insert(call.clone(), event.at);
+            }
+            EventBody::ToolFinished { .. } => self.end_call(event),
+            EventBody::AgentStarted { name, call, task } => {
+                let mut attributes = Vec::new();
+                self.add_text(&mut attributes, "gen_ai.input.messages", task);
+                let open =
+                    Open { name: name.clone(), began_at: event.at, call: Some(call.clone()), attributes };
+                self.agents.insert(agent.clone(), open);
+            }
+            EventBody::AgentFinished { outcome, result } => {
+                self.break_off_step(agent, event.at, outcome_name(*outcome));
+                self.end_agent(agent, event.at, *outcome, None, result);
+            }
+            EventBody::RunResumed {} => self.break_off_all_steps(event.at),
+            EventBody::RunFinished { outcome, problem, .. } => {
+                self.end_run(event, *outcome, problem.as_ref())
+            }
+            _ => {}
+        }
+    }
+
+    fn end_step(&mut self, event: &RunEvent) {
+        let EventBody::ModelCalled { model, usage, cost_micro_usd, duration_ms, first_token_ms } =
+            &event.body
+        else {
+            return;
+        };
+        let began_at = event.at.saturating_sub(i64::try_from(*duration_ms).unwrap_or(0));
+        let began = self.steps.remove(&event.agent);
+        // The clock counts whole milliseconds: it cannot have begun before its step.
+        let began_at = began.map_or(began_at, |(_, step_at)| began_at.max(step_at));
+        let mut attributes = of_call(model, *usage, *cost_micro_usd);
+        attributes.extend(first_token_ms.map(|ms| attribute("glasshouse.first_token_ms", ms)));
+        let key = began.map_or(event.seq, |(seq, _)| seq);
+        self.model.clone_from(model);
+        self.end_chat(&event.agent, key, (began_at, event.at), attributes, None);
+    }
+
+    /// The model call for a summary, which is made inside a step.
+    fn add_summary(&mut self, event: &RunEvent) {
+        let EventBody::ContextCompacted { model, usage, cost_micro_usd, duration_ms, .. } = &event.body
+        else {
+            return;
+        };
+        let began_at = event.at.saturating_sub(i64::try_from(*duration_ms).unwrap_or(0));
+        let mut attributes = of_call(model, *usage, *cost_micro_usd);
+        attributes.push(attribute("glasshouse.purpose", "summary"));
+        self.model.clone_from(model);
+        self.end_chat(&event.agent, event.seq, (began_at, event.at), attributes, None);
+    }
+
+    /// A model call that never came to its end.
+    fn break_off_step(&mut self, agent: &AgentPath, at: i64, why: &str) {
+        if let Some((seq, began_at)) = self.steps.remove(agent) {
+            self.end_chat(agent, seq, (began_at, at), Vec::new(), Some(why));
+        }
+    }
+
+    fn break_off_all_steps(&mut self, at: i64) {
+        for agent in self.steps.keys().cloned().collect::<Vec<_>>() {
+            self.break_off_step(&agent, at, "interrupted");
+        }
+    }
+
+    fn end_chat(
+        &mut self,
+        agent: &AgentPath,
+        key: u64,
+        times: (i64, i64),
+        more: Vec<Value>,
+        error: Option<&str>,
+    ) {
+        let mut attributes = vec![
+            attribute("gen_ai.operation.name", "chat"),
+            attribute("gen_ai.provider.name", PROVIDER),
+            attribute("gen_ai.request.model", self.model.as_str()),
+        ];
+        attributes.extend(more);
+        let (name, parent) = (format!("chat {}", self.model), self.agent_span(agent));
+        self.end(&format!("step {key}"), parent, name, SpanKind::Client, times, attributes, error);
+    }
+
+    fn end_call(&mut self, event: &RunEvent) {
+        let EventBody::ToolFinished { call, name, arguments, result, error, stopped, in_doubt, .. } =
+            &event.body
+        else {
+            return;
+        };
+        let began_at = self.calls.remove(call).unwrap_or(event.at);
+        let mut attributes = vec![
+            attribute("gen_ai.operation.name", "execute_tool"),
+            attribute("gen_ai.tool.name", name.as_str()),
+            attribute("gen_ai.tool.call.id", call.as_str()),
+            attribute("gen_ai.tool.type", "function"),
+        ];
+        self.add_text(&mut attributes, "gen_ai.tool.call.arguments", &arguments.to_string());
+        self.add_text(&mut attributes, "gen_ai.tool.call.result", result);
+        let why = match (stopped, in_doubt) {
+            (true, _) => "stopped",
+            (_, true) => "in_doubt",
+            _ => "tool_error",
+        };
+        let (parent, times) = (self.agent_span(&event.agent), (began_at, event.at));
+        let name = format!("execute_tool {name}");
+        let error = error.then_some(why);
+        self.end(&format!("call {call}"), parent, name, SpanKind::Internal, times, attributes, error);
+    }
+
+    fn end_run(&mut self, event: &RunEvent, outcome: Outcome, problem: Option<&Problem>) {
+        let why = problem.map_or(outcome_name(outcome), |problem| problem.code.as_str());
+        for agent in self.steps.keys().cloned().collect::<Vec<_>>() {
+            self.break_off_step(&agent, event.at, why);
+        }
+        if let (EventBody::RunFinished { usage, cost_micro_usd, .. }, Some(main)) =
+            (&event.body, self.agents.get_mut(&AgentPath::main()))
+        {
+            main.attributes.push(attribute("gen_ai.usage.input_tokens", usage.input_tokens));
+            main.attributes.push(attribute("gen_ai.usage.output_tokens", usage.output_tokens));
+            main.attributes.extend(cost_micro_usd.map(|cost| attribute("glasshouse.cost_micro_usd", cost)));
+        }
+        self.end_agent(&AgentPath::main(), event.at, outcome, problem, "");
+    }
+
+    fn end_agent(
+        &mut self,
+        agent: &AgentPath,
+        at: i64,
+        outcome: Outcome,
+        problem: Option<&Problem>,
+        result: &str,
+    ) {
+        let Some(open) = self.agents.remove(agent) else { return };
+        let mut attributes = vec![
+            attribute("gen_ai.operation.name", "invoke_agent"),
+            attribute("gen_ai.provider.name", PROVIDER),
+            attribute("gen_ai.agent.name", open.name.as_str()),
+            attribute("gen_ai.agent.id", agent.id().unwrap_or("main")),
+            attribute("glasshouse.run", self.run.run.to_string()),
+            attribute("glasshouse.outcome", outcome_name(outcome)),
+        ];
+        attributes.extend(open.attributes);
+        self.add_text(&mut attributes, "gen_ai.output.messages", result);
+        let failed = matches!(outcome, Outcome::Failed | Outcome::Limited);
+        let why = problem.map_or(outcome_name(outcome), |problem| problem.code.as_str());
+        let parent = match &open.call {
+            None => String::new(),
+            Some(call) => self.span_id(&format!("call {call}")),
+        };
+        let (name, key) = (format!("invoke_agent {}", open.name), agent_key(agent));
+        let times = (open.began_at, at);
+        self.end(&key, parent, name, SpanKind::Internal, times, attributes, failed.then_some(why));
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one place where spans are made, of all that one has")]
+    fn end(
+        &mut self,
+        key: &str,
+        parent_span_id: String,
+        name: String,
+        kind: SpanKind,
+        (began_at, ended_at): (i64, i64),
+        mut attributes: Vec<Value>,
+        error: Option<&str>,
+    ) {
+        attributes.extend(error.map(|why| attribute("error.type", why)));
+        self.ended.push(Span {
+            trace_id: self.trace_id.clone(),
+            span_id: self.span_id(key),
+            parent_span_id,
+            name,
+            kind,
+            start_time_unix_nano: nanoseconds(began_at.min(ended_at)),
+            end_time_unix_nano: nanoseconds(ended_at),
+            attributes,
+            status: error.map(|why| serde_json::json!({"code": 2, "message": why})),
+        });
+    }
+
+    fn add_text(&self, attributes: &mut Vec<Value>, key: &str, text: &str) {
+        if self.content == Content::With && !text.is_empty() {
+            let end = text.floor_char_boundary(TEXT_LIMIT_BYTES);
+            attributes.push(attribute(key, &text[..end]));
+        }
+    }
+
+    fn agent_span(&self, agent: &AgentPath) -> String {
+        self.span_id(&agent_key(agent))
+    }
+
+    /// The same for the same work, whoever reads the log and how often: 64 bits of FNV-1a, never all zero.
+    fn span_id(&self, key: &str) -> String {
+        const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+        const PRIME: u64 = 0x0100_0000_01b3;
+        let run = self.run.run.to_string();
+        let bytes = run.bytes().chain(std::iter::once(b' ')).chain(key.bytes());
+        let hash = bytes.fold(OFFSET, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME));
+        format!("{:016x}", hash.max(1))
+    }
+}
+
+fn agent_key(agent: &AgentPath) -> String {
+    format!("agent {}", agent.id().unwrap_or("main"))
+}
+
+fn nanoseconds(at_ms: i64) -> String {
+    (i128::from(at_ms.max(0)) * 1_000_000).to_string()
+}
+
+fn outcome_name(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Completed => "completed",
+        Outcome::Cancelled => "cancelled",
+        Outcome::Failed => "failed",
+        Outcome::Limited => "limited",
+        Outcome::HandedOver => "handed_over",
+    }
+}
+
+/// What the span of a model call says of it.
+fn of_call(model: &str, usage: Usage, cost_micro_usd: Option<u64>) -> Vec<Value> {
+    let mut attributes = vec![
+        attribute("gen_ai.response.model", model),
+        attribute("gen_ai.usage.input_tokens", usage.input_tokens),
+        attribute("gen_ai.usage.output_tokens", usage.output_tokens),
+    ];
+    attributes.extend(cost_micro_usd.map(|cost| attribute("glasshouse.cost_micro_usd", cost)));
+    attributes
+}
+
+#[cfg(test)]
+mod tests;
