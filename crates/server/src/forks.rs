@@ -5,12 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use domain::{AgentPath, ChatId, EventBody, MessageId, ProblemCode, Role, RunEvent, RunId};
 use store::{Chat, ChatMessage, FileState, Fork, NewRun, Run, Segment};
 
-use crate::{
-    app::App,
-    error::ApiError,
-    models::ResolvedModel,
-    turns::{Work, path_to},
-};
+use crate::{app::App, conversation::path_to, error::ApiError, models::ResolvedModel, turns::Work};
 
 /// The longest past that is copied, bytes of JSON.
 const LOG_LIMIT_BYTES: usize = 200_000_000;

@@ -8,6 +8,7 @@ pub mod cli;
 pub mod clock;
 pub mod config;
 mod consents;
+mod conversation;
 pub mod discover;
 pub mod error;
 pub mod extract;

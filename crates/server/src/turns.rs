@@ -1,11 +1,9 @@
 //! One exchange of a chat: stores the messages, gathers what the agent has to know, starts the run.
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
-use agent::{
-    Agents, CallWishes, CallableModel, Past, RunRequest, Skills, Told, Workspace, history::recall, tour,
-};
-use domain::{ChatId, Message, MessageId, Part, Role, RunEvent, RunId, UserId};
+use agent::{Agents, CallWishes, CallableModel, Past, RunRequest, Skills, Told, Workspace, tour};
+use domain::{ChatId, Message, MessageId, Part, Role, RunId, UserId};
 use llm::ToolSpec;
 use serde_json::Value;
 use store::{Chat, ChatMessage, IdempotencyKey, NewRun, NewTurn, StoreError};
@@ -18,8 +16,6 @@ use crate::{
     runs::NewLiveRun,
 };
 
-/// Earlier runs whose tool calls the model sees again; of older ones it sees the answers.
-const RUNS_RECALLED: usize = 3;
 /// Longest title made from a first message, characters.
 const TITLE_LIMIT_CHARS: usize = 60;
 /// Most parts of one message.
@@ -370,55 +366,6 @@ impl App {
         let clock = self.clock.clone();
         Workspace::new(self.store.clone(), name, Arc::new(move || clock.now_ms()))
     }
-
-    /// The conversation from the beginning to `leaf`, as the model has to see it.
-    pub(crate) async fn history(
-        &self,
-        messages: &[ChatMessage],
-        leaf: Option<MessageId>,
-    ) -> Result<Vec<Message>, ApiError> {
-        let path = path_to(messages, leaf);
-        let answers = path.iter().filter(|message| message.role == Role::Assistant).count();
-        // What was summed up once need not be again.
-        let summed_up = path.iter().rposition(|message| has_summed_up(message));
-        let (mut history, mut answer) = (Vec::new(), 0);
-        for (at, message) in path.into_iter().enumerate() {
-            if message.role != Role::Assistant {
-                history.push(Message { content: message.content.clone(), ..Message::text(message.role, "") });
-                continue;
-            }
-            answer += 1;
-            let is_recalled = answers - answer < RUNS_RECALLED || summed_up == Some(at);
-            let log = match message.run.filter(|_| is_recalled) {
-                Some(run) => self.log_of(run).await?,
-                None => Vec::new(),
-            };
-            recall(&mut history, &log);
-            // It is long ago, or was copied here from a chat that is gone.
-            let text = domain::message::plain_text(&message.content);
-            if log.is_empty() && !text.is_empty() {
-                history.push(Message::text(Role::Assistant, text));
-            }
-        }
-        Ok(history)
-    }
-
-    /// A run's log as far as it is stored, without deltas.
-    pub(crate) async fn log_of(&self, run: RunId) -> Result<Vec<RunEvent>, ApiError> {
-        let mut log = Vec::new();
-        let mut reader = self.runs.read_stored(run);
-        while let Some(events) = reader.next().await? {
-            log.extend(
-                events.iter().map(|logged| &logged.event).filter(|event| !event.body.is_delta()).cloned(),
-            );
-        }
-        Ok(log)
-    }
-}
-
-/// Whether the run of the message made a summary of what was before.
-fn has_summed_up(message: &ChatMessage) -> bool {
-    message.summary.as_ref().is_some_and(|summary| summary.compactions > 0)
 }
 
 /// The agents without skills where those cannot be given, which does not happen.
@@ -430,20 +377,6 @@ fn with_skills(agents: Agents, skills: &Skills) -> Agents {
             agents
         }
     }
-}
-
-/// The messages from the root to `leaf`, in order.
-pub(crate) fn path_to(messages: &[ChatMessage], leaf: Option<MessageId>) -> Vec<&ChatMessage> {
-    let by_id: HashMap<MessageId, &ChatMessage> =
-        messages.iter().map(|message| (message.id, message)).collect();
-    let mut path = Vec::new();
-    let mut next = leaf;
-    while let Some(message) = next.and_then(|id| by_id.get(&id)) {
-        path.push(*message);
-        next = message.parent;
-    }
-    path.reverse();
-    path
 }
 
 /// Refuses a message that says nothing, or holds pictures from places we would have to fetch.

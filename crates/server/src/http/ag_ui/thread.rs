@@ -10,11 +10,8 @@ use wire::ag_ui::{RunInput, Transcript, outer_call_id, run_of_call};
 
 use super::DEFAULT_AGENT;
 use crate::{
-    app::App,
-    error::ApiError,
-    handed_over::CallNames,
-    models::ResolvedModel,
-    turns::{OutsideTurn, path_to},
+    app::App, conversation::path_to, error::ApiError, handed_over::CallNames, models::ResolvedModel,
+    turns::OutsideTurn,
 };
 
 /// How this format names calls.

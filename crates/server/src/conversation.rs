@@ -1,0 +1,77 @@
+//! What a chat holds, as the model has to see it.
+
+use std::collections::HashMap;
+
+use agent::history::recall;
+use domain::{Message, MessageId, Role, RunEvent, RunId};
+use store::ChatMessage;
+
+use crate::{app::App, error::ApiError};
+
+/// Earlier runs whose tool calls the model sees again; of older ones it sees the answers.
+const RUNS_RECALLED: usize = 3;
+
+impl App {
+    /// The conversation from the beginning to `leaf`, as the model has to see it.
+    pub(crate) async fn history(
+        &self,
+        messages: &[ChatMessage],
+        leaf: Option<MessageId>,
+    ) -> Result<Vec<Message>, ApiError> {
+        let path = path_to(messages, leaf);
+        let answers = path.iter().filter(|message| message.role == Role::Assistant).count();
+        // What was summed up once need not be again.
+        let summed_up = path.iter().rposition(|message| has_summed_up(message));
+        let (mut history, mut answer) = (Vec::new(), 0);
+        for (at, message) in path.into_iter().enumerate() {
+            if message.role != Role::Assistant {
+                history.push(Message { content: message.content.clone(), ..Message::text(message.role, "") });
+                continue;
+            }
+            answer += 1;
+            let is_recalled = answers - answer < RUNS_RECALLED || summed_up == Some(at);
+            let log = match message.run.filter(|_| is_recalled) {
+                Some(run) => self.log_of(run).await?,
+                None => Vec::new(),
+            };
+            recall(&mut history, &log);
+            // It is long ago, or was copied here from a chat that is gone.
+            let text = domain::message::plain_text(&message.content);
+            if log.is_empty() && !text.is_empty() {
+                history.push(Message::text(Role::Assistant, text));
+            }
+        }
+        Ok(history)
+    }
+
+    /// A run's log as far as it is stored, without deltas.
+    pub(crate) async fn log_of(&self, run: RunId) -> Result<Vec<RunEvent>, ApiError> {
+        let mut log = Vec::new();
+        let mut reader = self.runs.read_stored(run);
+        while let Some(events) = reader.next().await? {
+            log.extend(
+                events.iter().map(|logged| &logged.event).filter(|event| !event.body.is_delta()).cloned(),
+            );
+        }
+        Ok(log)
+    }
+}
+
+/// Whether the run of the message made a summary of what was before.
+fn has_summed_up(message: &ChatMessage) -> bool {
+    message.summary.as_ref().is_some_and(|summary| summary.compactions > 0)
+}
+
+/// The messages from the root to `leaf`, in order.
+pub(crate) fn path_to(messages: &[ChatMessage], leaf: Option<MessageId>) -> Vec<&ChatMessage> {
+    let by_id: HashMap<MessageId, &ChatMessage> =
+        messages.iter().map(|message| (message.id, message)).collect();
+    let mut path = Vec::new();
+    let mut next = leaf;
+    while let Some(message) = next.and_then(|id| by_id.get(&id)) {
+        path.push(*message);
+        next = message.parent;
+    }
+    path.reverse();
+    path
+}

@@ -1,0 +1,98 @@
+//! One run's life in this process: work, and rests between.
+
+use std::{
+    sync::{Arc, PoisonError},
+    time::Duration,
+};
+
+use agent::{Emitted, Emitter, StopSignals};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::{ActivityState, FromLog, Inner, LiveRun, recorder};
+
+/// How far an agent may run ahead of its log, events.
+const EMITTER_CAPACITY: usize = 256;
+/// How long a log that could not be read is left alone, at first and at most.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+/// One run from here to its end or that of the lease, with its rests between.
+pub(super) async fn live_through(
+    runs: Arc<Inner>,
+    live: Arc<LiveRun>,
+    lease: CancellationToken,
+    mut log: FromLog,
+) {
+    loop {
+        // In boxes of its own, which a run that rests does not keep.
+        Box::pin(work(&runs, &live, &lease, log)).await;
+        if live.has_ended() || !live.asks.rests() {
+            break;
+        }
+        live.asks.is_dropped();
+        live.forget_tail();
+        let next = tokio::select! {
+            () = runs.draining.cancelled() => None,
+            () = lease.cancelled() => None,
+            next = wake(&runs, &live) => next,
+        };
+        let Some(next) = next else { break };
+        log = next;
+    }
+    runs.live.lock().unwrap_or_else(PoisonError::into_inner).remove(&live.id);
+    live.close();
+    if live.has_ended() {
+        runs.announce(&live, ActivityState::Finished);
+        runs.tell_end(live.id);
+    }
+}
+
+/// Lets the agent work and keeps its log, until the run ends or is put to rest.
+async fn work(runs: &Arc<Inner>, live: &Arc<LiveRun>, lease: &CancellationToken, log: FromLog) {
+    match log {
+        FromLog::GoesOn(mut request, before) => {
+            let (emitter, events) = Emitter::channel(EMITTER_CAPACITY);
+            let stop = StopSignals { cancel: live.cancel.clone(), shutdown: lease.child_token() };
+            live.may_rest(request.outlives_server.then(|| stop.shutdown.clone()));
+            request.consents = live.consents.clone();
+            // Two tasks, so that an event handed to the log does not wake the agent.
+            runs.tasks.spawn(agent::run(*request, emitter, live.asks.clone(), stop));
+            recorder::record(runs, live, events, before).await;
+        }
+        FromLog::Cannot(before, mut past, why) => {
+            let end = past.end(&why);
+            let (sender, events) = mpsc::channel(end.len());
+            for (agent, body) in end {
+                // There is room for all of them.
+                drop(sender.try_send(Emitted { agent, body, stored: None }));
+            }
+            drop(sender);
+            recorder::record(runs, live, events, before).await;
+        }
+    }
+}
+
+/// Waits until a run that rests is wanted, and gets it from its log. Nothing where that cannot be.
+async fn wake(runs: &Inner, live: &LiveRun) -> Option<FromLog> {
+    let read_log = runs.rest.read_log.get()?;
+    live.wanted(&runs.clock).await;
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let read = async {
+            let _turn = runs.rest.reading.acquire().await?;
+            read_log(live.id).await
+        };
+        match read.await {
+            Ok(log) => {
+                live.asks.wake(live.waiting().len());
+                return Some(log);
+            }
+            Err(error) => {
+                tracing::warn!(run = %live.id, %error, "cannot go on with a run that rested; trying again")
+            }
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
