@@ -16,6 +16,8 @@ use crate::{
 pub struct AgentSpec {
     /// What `task` calls it by.
     pub name: String,
+    /// Whose memories it has: its own name, also where it works as the main agent.
+    pub known_as: String,
     /// What it is for, for agents that may hand work to it.
     pub description: String,
     /// Its system message.
@@ -73,6 +75,7 @@ impl AgentSpec {
     pub fn new(name: &str, description: &str, role: &str, tools: &Toolbox, may_use: ToolChoice) -> Self {
         Self {
             name: name.to_owned(),
+            known_as: name.to_owned(),
             description: description.to_owned(),
             instructions: format!("{role}\n\n{HABITS}"),
             tools: tools.chosen(&may_use),

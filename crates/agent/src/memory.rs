@@ -99,6 +99,11 @@ impl Memory {
         Self { store, owner, run, chat, now_ms }
     }
 
+    /// Whether the person lets agents use it.
+    pub(crate) async fn is_on(&self) -> Result<bool, ToolFailure> {
+        Ok(self.store.memory_use(self.owner).await.map_err(unavailable)?.uses_memory)
+    }
+
     /// What `agent` knows, by name; where it has its own of a name, not the one of all agents.
     pub(crate) async fn list(&self, agent: &str) -> Result<Vec<Block>, ToolFailure> {
         let mut blocks = self.store.memories(self.owner).await.map_err(unavailable)?;

@@ -128,7 +128,7 @@ impl AgentContext {
     fn instructions(&self) -> Cow<'_, str> {
         let own = &self.spec.instructions;
         // An agent that cannot look at the memory is not told of it either.
-        let knows = self.spec.tools.get("memory_read").and_then(|_| self.run.told.to(&self.spec.name));
+        let knows = self.spec.tools.get("memory_read").and_then(|_| self.run.told.to(&self.spec.known_as));
         let form = self.answer_form().map(AnswerForm::instructions);
         if knows.is_none() && form.is_none() {
             return own.into();

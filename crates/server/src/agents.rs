@@ -182,6 +182,15 @@ impl DefinedAgents {
         Ok(())
     }
 
+    /// Reads again what is stored, which another server may have changed.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub async fn look_again(&self) -> Result<(), StoreError> {
+        let _changing = self.changing.lock().await;
+        self.read().await
+    }
+
     async fn read(&self) -> Result<(), StoreError> {
         let stored = self.store.agents().await?.into_iter().filter_map(|(name, definition)| {
             // One that a later version wrote is better left out than fatal.

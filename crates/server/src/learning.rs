@@ -102,7 +102,7 @@ impl App {
     fn model_of(&self, messages: &[ChatMessage]) -> Option<ResolvedModel> {
         let last = messages.iter().rev().find_map(|message| message.model.as_deref());
         let last = last.filter(|model| *model != TOUR)?;
-        self.models.resolve(Some(last)).ok()
+        self.resolve(Some(last)).ok()
     }
 
     fn note_asked(&self, from: &ChatToLearnFrom, model: &ResolvedModel, asked: Asked) -> Option<Lessons> {

@@ -48,6 +48,9 @@ impl App {
             if self.stopping.is_cancelled() {
                 continue;
             }
+            if let Err(error) = self.defined_agents.look_again().await {
+                tracing::warn!(%error, "cannot look for agents that another server has changed");
+            }
             if let Err(error) = self.take_over_left_runs().await {
                 tracing::warn!(%error, "cannot look for runs whose server is gone");
             }

@@ -94,6 +94,11 @@ impl Store {
         if tx.query(sql).id(from.owner).bind(from.learns_since).execute().await? == 0 {
             return Ok(false);
         }
+        // Another server may have looked at the same time.
+        let sql = "SELECT chat FROM learned_chats WHERE chat = $1 AND looked_until >= $2";
+        if tx.query(sql).id(from.chat).bind(from.until).fetch_optional().await?.is_some() {
+            return Ok(false);
+        }
         tx.query(MARK).id(from.chat).bind(from.until).number(0).bind(now).execute().await?;
         for id in &learned.gone {
             let sql = "DELETE FROM facts WHERE id = $1 AND owner = $2 AND NOT corrected";

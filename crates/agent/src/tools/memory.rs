@@ -22,10 +22,11 @@ pub(super) fn tools() -> Result<[Tool; 5], ToolFailure> {
     Ok([list::tool()?, read::tool()?, search::tool()?, write::tool()?, append::tool()?])
 }
 
-/// The memory; nobody has these tools where there is none, but a run of before a restart may have asked for one.
-fn memory(context: &ToolContext) -> Result<&Memory, ToolFailure> {
+/// The memory, where the person has not turned it off, which may have been a moment ago.
+async fn memory(context: &ToolContext) -> Result<&Memory, ToolFailure> {
     let off = || ToolFailure("The person has turned the memory off. Go on without it.".to_owned());
-    context.agent.run.memory.as_ref().ok_or_else(off)
+    let memory = context.agent.run.memory.as_ref().ok_or_else(off)?;
+    if memory.is_on().await? { Ok(memory) } else { Err(off()) }
 }
 
 /// Makes a change and tells the log, which after a crash may have heard of it.
@@ -35,8 +36,8 @@ async fn change(
     only_for_me: bool,
     wish: Wish,
 ) -> Result<Done, ToolFailure> {
-    let caller = Caller { agent: &context.agent.spec.name, call: &context.call };
-    let done = memory(context)?.change(caller, name, only_for_me, wish).await?;
+    let caller = Caller { agent: &context.agent.spec.known_as, call: &context.call };
+    let done = memory(context).await?.change(caller, name, only_for_me, wish).await?;
     if !context.agent.run.past.of_call(&context.call).is_some_and(|past| past.memory_changed) {
         context.emit(done.event(&context.call)).await;
     }

@@ -41,7 +41,11 @@ pub(super) async fn create(
     Json(body): Json<NewFork>,
 ) -> Result<Json<ForkView>, ApiError> {
     let run = own_run(&app, &caller, run).await?;
-    let model = app.models.resolve(Some(body.model.as_deref().unwrap_or(&run.model)))?;
+    let mut model = app.resolve(Some(body.model.as_deref().unwrap_or(&run.model)))?;
+    if model.agent.is_none() {
+        // Another model is wished for, not another agent.
+        model.agent = app.resolve(Some(&run.model)).ok().and_then(|before| before.agent);
+    }
     let guidance = body.guidance.filter(|text| !text.trim().is_empty()).map(limited).transpose()?;
     let title = body.title.as_deref().map(checked_title).transpose()?;
     let Forked { chat, message, run } =

@@ -21,6 +21,7 @@ use super::{
 use crate::{
     app::App,
     auth::Caller,
+    consents::still_resting,
     error::ApiError,
     extract::{Path, RawJson},
     streams::{from_run, pausing},
@@ -106,6 +107,7 @@ async fn go_on(
         let Some(live) = live.as_ref().filter(|_| whose == run) else { continue };
         let decision = if allowed { Decision::Allow } else { Decision::Deny };
         let answer = ApprovalAnswer { reason, ..ApprovalAnswer::only(decision) };
+        live.wake_for(&approval).await.map_err(still_resting)?;
         match live.asks.answer_approval(&approval, answer) {
             // It may have been answered elsewhere; what came of it is in the log.
             Ok(()) | Err(AskError::NotWaiting) => {}

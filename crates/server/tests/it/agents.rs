@@ -305,3 +305,53 @@ async fn a_run_goes_on_with_the_agent_as_it_was() {
     assert_eq!(told(&requests[1]), told(&requests[0]));
     assert_eq!(names(&requests[1].body), ["ask_user"]);
 }
+
+#[tokio::test]
+async fn a_fork_of_an_agents_answer_is_still_that_agents() {
+    let behaviour = Behaviour::answer(|request| match request.number {
+        1 => Reply::calls(&[("ls", json!({}))]),
+        _ => Reply::text("A rose."),
+    });
+    let (server, upstream, cookie) = open(&[], behaviour).await;
+    server.post(AGENTS, &cookie, &with(writer(), json!({"tools": ["ls"]}))).await.expect(200);
+    let chat = chat(&server, &cookie).await;
+    let body = json!({"content": "Please.", "model": "glasshouse/writer"});
+    let begun = server.post(&format!("/api/v1/chats/{chat}/messages"), &cookie, &body).await.json();
+    let run = begun["run"].as_str().unwrap();
+    let log = events(&server, &cookie, &format!("/runs/{run}/events")).await.rest().await;
+    let second = log.iter().map(crate::sse::Event::json).find(|event| event["body"]["step"] == 2).unwrap();
+    let after = second["seq"].as_u64().unwrap() - 1;
+    for (wish, model) in [(json!({}), "scripted"), (json!({"model": "other"}), "other")] {
+        let body = with(json!({"after": after}), wish);
+        let forked = server.post(&format!("/api/v1/runs/{run}/fork"), &cookie, &body).await;
+        forked.expect(200);
+        let path = format!("/runs/{}/events", forked.json()["run"].as_str().unwrap());
+        events(&server, &cookie, &path).await.rest().await;
+        let asked = upstream.received().pop().unwrap();
+        assert_eq!(asked.body["model"].as_str().unwrap(), model);
+        assert!(told(&asked).starts_with("You write poems."), "{}", told(&asked));
+        assert_eq!(names(&asked.body), ["ls"]);
+    }
+}
+
+#[tokio::test]
+async fn what_an_agent_keeps_for_itself_is_not_the_main_agents() {
+    let behaviour = Behaviour::answer(|request| match request.number {
+        1 => Reply::calls(&[(
+            "memory_write",
+            json!({"name": "rhymes", "text": "moon", "description": "of\n\nmine", "only_for_me": true}),
+        )]),
+        _ => Reply::text("Kept."),
+    });
+    let (server, upstream, cookie) = open(&[], behaviour).await;
+    server.post(AGENTS, &cookie, &writer()).await.expect(200);
+    let chat = chat(&server, &cookie).await;
+    say(&server, &cookie, &chat, "glasshouse/writer").await;
+    let kept = server.get("/api/v1/memories", &cookie).await.json()["memories"][0].clone();
+    assert_eq!((&kept["agent"], &kept["description"]), (&json!("writer"), &json!("of mine")), "{kept}");
+    for (model, knows) in [("glasshouse/writer", true), ("scripted", false)] {
+        say(&server, &cookie, &chat, model).await;
+        let told = told(&upstream.received().pop().unwrap());
+        assert_eq!(told.contains("- rhymes: of mine"), knows, "{told}");
+    }
+}

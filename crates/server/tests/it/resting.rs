@@ -186,3 +186,21 @@ async fn a_run_that_rests_outlives_the_server() {
     let end = &log.last().unwrap().body;
     assert!(matches!(end, EventBody::RunFinished { outcome: Outcome::Completed, .. }), "{end:?}");
 }
+
+#[tokio::test]
+async fn the_ai_sdk_reaches_a_run_that_rests() {
+    let (server, cookie) = Server::start_signed_in().await;
+    let (_, run) = start_tour(&server, &cookie).await;
+    let mut reader = events(&server, &cookie, &format!("/runs/{run}/events")).await;
+    let asked = reader.until(|event| event["body"]["type"] == "approval_asked").await;
+    put_to_rest(&server, &run).await;
+    let id = format!("{run}:{}", asked["body"]["approval"].as_str().unwrap());
+    let part = json!({"type": "dynamic-tool", "toolName": "edit_file", "toolCallId": "c1", "input": {},
+        "state": "approval-responded", "approval": {"id": id, "approved": true}});
+    let answer = json!({"id": run, "role": "assistant", "parts": [part]});
+    let said = json!({"role": "user", "parts": [{"type": "text", "text": "Hi"}]});
+    let body = json!({"messages": [said, answer]});
+    server.post("/api/ui-message-stream", &cookie, &body).await.expect(200);
+    let end = parsed(&reader.rest().await).pop().unwrap();
+    assert!(matches!(end.body, EventBody::RunFinished { outcome: Outcome::Completed, .. }), "{end:?}");
+}

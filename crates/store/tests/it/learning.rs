@@ -79,6 +79,11 @@ async fn what_fails_is_tried_later(store: Store) {
     assert_eq!(waiting(&store, 1_000).await, [ChatToLearnFrom { failures: 1, ..from }]);
 }
 
+/// The next look at the same chat.
+fn later(from: &ChatToLearnFrom, by: i64) -> ChatToLearnFrom {
+    ChatToLearnFrom { until: from.until + by, ..from.clone() }
+}
+
 async fn facts_come_change_and_go(store: Store) {
     let (ann, chat) = learner(&store).await;
     let bob = add_user(&store).await;
@@ -93,12 +98,14 @@ async fn facts_come_change_and_go(store: Store) {
 
     let changed = NewFact { text: "Likes green tea".to_owned(), ..tea.clone() };
     let learned = Learned { new: vec![fact("Has a dog")], changed: vec![changed], gone: vec![cake.id] };
-    assert!(store.learn(&from, &learned, 9, 300).await.unwrap());
+    assert!(store.learn(&later(&from, 1), &learned, 9, 300).await.unwrap());
+    // Another server has looked at the same time.
+    assert!(!store.learn(&from, &new(&[&fact("Likes cats")]), 9, 300).await.unwrap());
     let mut known = texts(&store, ann).await;
     known.sort_unstable();
     assert_eq!(known, ["Has a dog", "Likes green tea"]);
     // No more than there may be.
-    assert!(store.learn(&from, &new(&[&fact("a"), &fact("b")]), 3, 300).await.unwrap());
+    assert!(store.learn(&later(&from, 2), &new(&[&fact("a"), &fact("b")]), 3, 300).await.unwrap());
     assert_eq!(texts(&store, ann).await.len(), 3);
     store.delete_chat(ann, chat.id).await.unwrap();
     assert!(store.facts(ann).await.unwrap().iter().all(|fact| fact.chat.is_none()));
@@ -114,7 +121,7 @@ async fn facts_of_the_person_stay(store: Store) {
     assert_eq!(store.correct_fact(bob, tea.id, "x").await, Err(StoreError::NotFound));
     assert!(store.correct_fact(ann, tea.id, "Hates tea").await.unwrap().corrected);
     let again = Learned { changed: vec![tea.clone()], gone: vec![tea.id], new: vec![] };
-    assert!(store.learn(&from, &again, 9, 300).await.unwrap());
+    assert!(store.learn(&later(&from, 1), &again, 9, 300).await.unwrap());
     assert_eq!(texts(&store, ann).await, ["Hates tea"]);
     assert_eq!(store.forget_fact(bob, tea.id).await, Err(StoreError::NotFound));
     store.forget_fact(ann, tea.id).await.unwrap();
@@ -129,7 +136,7 @@ async fn what_is_forgotten_meanwhile_does_not_come_back(store: Store) {
     // A look that began with the fact ends after it was forgotten.
     store.forget_fact(ann, tea.id).await.unwrap();
     let again = Learned { changed: vec![tea.clone()], ..Learned::default() };
-    assert!(store.learn(&from, &again, 9, 300).await.unwrap());
+    assert!(store.learn(&later(&from, 1), &again, 9, 300).await.unwrap());
     assert_eq!(texts(&store, ann).await, [""; 0]);
     // All forgotten, or turned off: the look is dropped as a whole.
     store.forget_all_facts(ann, 100).await.unwrap();

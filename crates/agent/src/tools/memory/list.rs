@@ -22,7 +22,7 @@ pub(super) fn tool() -> Result<Tool, ToolFailure> {
 }
 
 async fn list(_: Arguments, context: ToolContext) -> Result<String, ToolFailure> {
-    let blocks = memory(&context)?.list(&context.agent.spec.name).await?;
+    let blocks = memory(&context).await?.list(&context.agent.spec.known_as).await?;
     let lines = blocks.iter().map(|block| {
         let content = &block.content;
         let what_for = match content.description.is_empty() {

@@ -36,7 +36,7 @@ async fn search(arguments: Arguments, context: ToolContext) -> Result<String, To
         return Err(ToolFailure("The query has no words.".to_owned()));
     }
     let (mut shown, mut rest) = (Vec::new(), 0_usize);
-    for block in memory(&context)?.list(&context.agent.spec.name).await? {
+    for block in memory(&context).await?.list(&context.agent.spec.known_as).await? {
         let content = &block.content;
         let all = format!("{}\n{}\n{}", content.name, content.description, content.text).to_lowercase();
         if !words.iter().all(|word| all.contains(word.as_str())) {

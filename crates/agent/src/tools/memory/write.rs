@@ -44,6 +44,7 @@ pub(super) fn tool() -> Result<Tool, ToolFailure> {
 async fn write(arguments: Arguments, context: ToolContext) -> Result<String, ToolFailure> {
     let Arguments { name, text, description, version, only_for_me } = arguments;
     let name = checked_name(&name)?;
+    let description = description.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
     let text = text.trim_end().to_owned();
     if text.is_empty() {
         change(&context, &name, only_for_me, Wish::Forget { version }).await?;

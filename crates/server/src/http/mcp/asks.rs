@@ -14,9 +14,9 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 
-use crate::runs::{LiveRun, Logged};
+use crate::runs::{LiveRun, Logged, StillResting};
 
-/// Most of a call's arguments that a form shows, characters.
+/// The longest arguments of a call that a form shows, characters.
 const ARGUMENTS_SHOWN_CHARS: usize = 2_000;
 /// How long sending a form, or withdrawing one, may take.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -88,12 +88,17 @@ impl Asking {
 
 impl Answered {
     /// Brings it to the run. One that was closed without an answer says nothing: the run keeps waiting.
-    pub(super) fn bring(self, live: &LiveRun) {
+    pub(super) async fn bring(self, live: &LiveRun) {
         let Some(ElicitResult { action, content, .. }) = self.result else { return };
         let said = content.unwrap_or_default();
         let is_question = live.waiting().iter().any(|logged| {
             matches!(&logged.event.body, EventBody::QuestionAsked { question, .. } if *question == self.ask)
         });
+        if let (ElicitationAction::Accept | ElicitationAction::Decline, Err(StillResting)) =
+            (&action, live.wake_for(&self.ask).await)
+        {
+            tracing::warn!(run = %live.id, "a run that rests could not be given its answer; the inbox has the question");
+        }
         // Somebody else may have been quicker.
         let _ = match (action, is_question) {
             (ElicitationAction::Cancel, _) => return,
@@ -115,7 +120,11 @@ fn ask_id(event: &EventBody) -> Option<&str> {
 fn form(event: &EventBody) -> Option<ElicitRequestParams> {
     let (message, schema) = match event {
         EventBody::ApprovalAsked { name, arguments, .. } => {
-            let arguments: String = arguments.to_string().chars().take(ARGUMENTS_SHOWN_CHARS).collect();
+            let arguments = arguments.to_string();
+            if arguments.chars().count() > ARGUMENTS_SHOWN_CHARS {
+                // Nobody is to allow what they cannot see; the inbox shows all of it.
+                return None;
+            }
             (format!("The agent wants to run {name} with {arguments}. May it?"), approval_form())
         }
         EventBody::QuestionAsked { text, options, .. } => (text.clone(), question_form(options)),

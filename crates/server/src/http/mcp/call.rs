@@ -55,7 +55,7 @@ async fn begin(app: &App, caller: &Caller, arguments: Value) -> Result<(ChatId, 
     if wanted.message.trim().is_empty() {
         return Err(ApiError::invalid("`message` is empty. Say what the agent is to do."));
     }
-    let model = app.models.resolve(wanted.model.as_deref())?;
+    let model = app.resolve(wanted.model.as_deref())?;
     let chat = match &wanted.chat {
         Some(name) if name.is_empty() || name.chars().count() > CHAT_LIMIT_CHARS => {
             return Err(ApiError::invalid(format!("`chat` has 1 to {CHAT_LIMIT_CHARS} characters.")));
@@ -99,7 +99,7 @@ async fn follow(
                 Ok(None) => return so_far.result(),
                 Err(error) => return refused(&ApiError::from(error).problem().message),
             },
-            answered = asking.answered() => if let Some(live) = &live { answered.bring(live) },
+            answered = asking.answered() => if let Some(live) = &live { answered.bring(live).await },
             _ = pulse.tick() => progress.still().await,
         }
         if let Some(live) = &live {

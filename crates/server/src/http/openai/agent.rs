@@ -12,7 +12,7 @@ use domain::{EventBody, Message, RunId, event::Decision};
 use futures_util::StreamExt;
 use llm::ToolSpec;
 use serde_json::Value;
-use store::IdempotencyKey;
+use store::{IdempotencyKey, Run};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use wire::{
     chat_stream::Mode,
@@ -72,7 +72,12 @@ pub(super) async fn answer(
         app.tasks.spawn(decline_questions(app.runs.clone(), run));
         Ok(run)
     };
-    let run = app.once(caller.id(), key, begin, async |run| Ok(run.id)).await?;
+    let again = async |run: Run| {
+        // A restart forgets that nobody can be asked.
+        app.tasks.spawn(decline_questions(app.runs.clone(), run.id));
+        Ok(run.id)
+    };
+    let run = app.once(caller.id(), key, begin, again).await?;
     // This format has no call to stop an answer: whoever leaves, and cannot come back, does not want it any more.
     let stop = (!can_come_back).then(|| stop_when_dropped(&app.runs, run));
     let response = if stream {
@@ -188,6 +193,12 @@ pub(super) async fn decline_questions(runs: Runs, run: RunId) {
     while let Ok(Some(events)) = reader.next().await {
         for logged in events {
             let Some(live) = runs.live(run) else { return };
+            if let EventBody::ApprovalAsked { approval: ask, .. }
+            | EventBody::QuestionAsked { question: ask, .. } = &logged.event.body
+                && live.wake_for(ask).await.is_err()
+            {
+                tracing::warn!(%run, "a run that rests could not be told that nobody can be asked");
+            }
             // It may have been answered by somebody else meanwhile.
             let _ = match &logged.event.body {
                 EventBody::ApprovalAsked { approval, .. } => {

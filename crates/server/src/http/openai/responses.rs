@@ -16,6 +16,7 @@ use axum::{
 use domain::RunId;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use store::Run;
 use wire::responses::{ResponseEncoder, ResponseOptions, ResponseRequest};
 
 use self::stored::Stored;
@@ -45,7 +46,12 @@ pub(in crate::http) async fn create(
         app.tasks.spawn(agent::decline_questions(app.runs.clone(), run));
         Ok(run)
     };
-    let run = app.once(caller.id(), key, begin, async |run| Ok(run.id)).await?;
+    let again = async |run: Run| {
+        // A restart forgets that nobody can be asked.
+        app.tasks.spawn(agent::decline_questions(app.runs.clone(), run.id));
+        Ok(run.id)
+    };
+    let run = app.once(caller.id(), key, begin, again).await?;
     // Closing the connection is this format's way to stop a response that its caller cannot come back to.
     let stop = (!can_come_back).then(|| agent::stop_when_dropped(&app.runs, run));
     let response = if stream {
