@@ -1,8 +1,8 @@
 """
 title: Glasshouse
 author: Glasshouse
-description: Talk to a Glasshouse agent and watch it work: status line, tool results as citations, sub-agents.
-version: 0.1.1
+description: Talk to a Glasshouse agent and watch it work: status line, tool results as citations, sub-agents, questions.
+version: 0.2.0
 license: MIT OR Apache-2.0
 requirements: httpx
 """
@@ -16,9 +16,13 @@ import httpx
 from pydantic import BaseModel, Field
 
 Emitter = Callable[[dict], Awaitable[None]]
+Caller = Callable[[dict], Awaitable[Any]]
 
 PREVIEW_CHARS = 500
 CONNECT_TIMEOUT_S = 10
+# Open WebUI takes a dialog away after four minutes; then it comes again, for about an hour.
+DIALOG_MS = 240_000
+DIALOGS = 15
 
 
 class Failure(Exception):
@@ -56,6 +60,7 @@ class Pipe:
         self,
         body: dict,
         __event_emitter__: Optional[Emitter] = None,
+        __event_call__: Optional[Caller] = None,
         __metadata__: Optional[dict] = None,
         __task__: Optional[str] = None,
     ) -> AsyncIterator[Any]:
@@ -64,7 +69,7 @@ class Pipe:
         if __task__ or metadata.get("task"):
             # A title, tags, follow-ups: nobody wants an agent for these. Open WebUI takes its defaults instead.
             return
-        turn = Turn(self.valves, __event_emitter__)
+        turn = Turn(self.valves, __event_emitter__, __event_call__)
         request = request_of(body, self.valves, metadata)
         try:
             # Closed here and not some time later: closing is what stops the run.
@@ -90,9 +95,11 @@ def request_of(body: dict, valves: Pipe.Valves, metadata: dict) -> dict:
 class Turn:
     """One run, from the request to its last event."""
 
-    def __init__(self, valves: Pipe.Valves, emitter: Optional[Emitter]) -> None:
+    def __init__(self, valves: Pipe.Valves, emitter: Optional[Emitter], caller: Optional[Caller]) -> None:
         self.valves = valves
         self.emitter = emitter
+        self.caller = caller
+        self.questions: set[asyncio.Task] = set()
         self.run_id: Optional[str] = None
         self.done = False
         key = valves.API_KEY.strip()
@@ -119,6 +126,8 @@ class Turn:
         except httpx.HTTPError as error:
             raise Failure(f"The connection to Glasshouse at {self.url} failed: {str(error) or type(error).__name__}.") from error
         finally:
+            for question in self.questions:
+                question.cancel()
             # Also where the reader was stopped: whoever presses Stop wants the agent to stop.
             if not self.done:
                 await asyncio.shield(self.cancel())
@@ -130,7 +139,9 @@ class Turn:
         lines = response.aiter_lines().__aiter__()
         while True:
             try:
-                async with asyncio.timeout(self.valves.REQUEST_TIMEOUT):
+                # A person who is asked may think for longer than any tool works.
+                seconds = None if self.questions else self.valves.REQUEST_TIMEOUT
+                async with asyncio.timeout(seconds):
                     line = await next_data(lines)
             except TimeoutError:
                 seconds = self.valves.REQUEST_TIMEOUT
@@ -194,7 +205,15 @@ class Turn:
         elif kind == "approval":
             await self.status(f"⏸ {name} waits for consent in Glasshouse (approval {data.get('approval_id')})")
         elif kind == "question":
-            await self.status(f"❓ {data.get('question', '')} (answer it in Glasshouse)")
+            await self.status(f"❓ {data.get('question', '')} (it can also be answered in Glasshouse)")
+            self.ask(data)
+
+    def ask(self, data: dict) -> None:
+        """Shows the question as a form of the page, while the run goes on being shown."""
+        if self.caller and self.run_id and data.get("question_id"):
+            task = asyncio.create_task(Question(self, data).ask())
+            self.questions.add(task)
+            task.add_done_callback(self.questions.discard)
 
     def prefix(self, data: dict, depth: int) -> str:
         """Says whose activity it is, where it is not the main agent's."""
@@ -251,6 +270,70 @@ class Turn:
         except httpx.HTTPError:
             # It cannot be reached, which is why we stop.
             pass
+
+
+class Question:
+    """A question of an agent, asked with Open WebUI's form for MCP servers: its schema is the same as ours."""
+
+    def __init__(self, turn: Turn, data: dict) -> None:
+        self.turn = turn
+        self.words = str(data.get("question", ""))
+        self.address = f"{turn.url}/runs/{turn.run_id}/questions/{data['question_id']}"
+        self.schema = data.get("schema")
+        self.options = [str(option) for option in data.get("options") or []]
+
+    async def ask(self) -> None:
+        """Asks until there is an answer, or nobody wants one any more."""
+        fault = ""
+        for _ in range(DIALOGS):
+            reply = await self.show(fault)
+            if not isinstance(reply, dict) or reply.get("action") == "cancel":
+                # It waits in Glasshouse.
+                return
+            if reply.get("error"):
+                if "timed out" in str(reply["error"]):
+                    continue
+                return
+            fault = await self.send(self.answer(reply))
+            if not fault:
+                return
+
+    async def show(self, fault: str) -> Any:
+        """The page's form, with what was wrong with the last answer above it."""
+        message = f"{fault}\n\n{self.words}" if fault else self.words
+        data = {"mode": "form", "server_name": "Glasshouse", "message": message, "timeout_ms": DIALOG_MS}
+        return await self.turn.caller(
+            {"type": "request:elicitation", "data": {**data, "requestedSchema": self.schema or self.own_schema()}}
+        )
+
+    def own_schema(self) -> dict:
+        """A form for an answer in words, with what is suggested."""
+        answer = {"type": "string", "title": "Answer"}
+        if not self.options:
+            return {"type": "object", "properties": {"answer": answer}, "required": ["answer"]}
+        choice = {"type": "string", "title": "Choice", "enum": self.options}
+        return {"type": "object", "properties": {"choice": choice, "answer": {**answer, "title": "Another answer"}}}
+
+    def answer(self, reply: dict) -> dict:
+        """The body for Glasshouse."""
+        content = reply.get("content")
+        if reply.get("action") != "accept":
+            return {"decline": True}
+        values = content if isinstance(content, dict) else {}
+        if self.schema:
+            return {"values": values}
+        words = str(values.get("answer") or values.get("choice") or "")
+        return {"answer": words} if words.strip() else {"decline": True}
+
+    async def send(self, body: dict) -> str:
+        """Brings the answer; returns what does not fit, in words. Somebody else may have been quicker."""
+        try:
+            async with httpx.AsyncClient(timeout=CONNECT_TIMEOUT_S * 4, headers=self.turn.headers) as client:
+                response = await client.post(self.address, json=body)
+            return response.json()["error"]["message"] if response.status_code == 422 else ""
+        except (httpx.HTTPError, ValueError, KeyError, TypeError):
+            await self.turn.status(f"❓ {self.words} (the answer could not be sent; answer it in Glasshouse)")
+            return ""
 
 
 ENDINGS = {"cancelled": "Stopped", "limited": "Stopped at a limit", "failed": "Failed"}

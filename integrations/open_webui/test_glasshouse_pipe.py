@@ -1,10 +1,14 @@
 """Drives the pipe as Open WebUI does, against the real server with the tour and a scripted model."""
 
 import asyncio
+import json
 import unittest
+import unittest.mock
+from typing import Any
 
 import httpx
 
+import glasshouse_pipe
 from glasshouse_pipe import Pipe
 from programs import Glasshouse, calls, text, turn
 
@@ -18,6 +22,33 @@ CASES = [
             turn(calls(("read_file", {"path": "/long.txt"}), ("read_file", {"path": "/nowhere.txt"}))),
             turn(calls(("task", {"description": "Look into it", "subagent_type": "explore"}))),
             turn(text("All of it is done.")),
+        ],
+    },
+    {
+        "contains": "Plan a trip",
+        "turns": [
+            turn(
+                calls(
+                    (
+                        "ask_user",
+                        {
+                            "question": "Where to?",
+                            "fields": [
+                                {"name": "city", "label": "City", "type": "text", "required": True},
+                                {"name": "seats", "type": "integer", "min": 1, "max": 9, "default": 2},
+                            ],
+                        },
+                    )
+                )
+            ),
+            turn(text("Off we go.")),
+        ],
+    },
+    {
+        "contains": "Which colour",
+        "turns": [
+            turn(calls(("ask_user", {"question": "Which colour?", "options": ["red", "blue"]}))),
+            turn(text("Thank you.")),
         ],
     },
     {"contains": "Count", "turns": [turn(text("word " * 3000, 30))]},
@@ -37,6 +68,13 @@ class Page:
         self.text = ""
         self.error = None
         self.events: list[dict] = []
+        self.asked: list[dict] = []
+        self.replies: list[Any] = []
+
+    async def answer(self, event: dict) -> Any:
+        """What the person does with each dialog, in order."""
+        self.asked.append(event)
+        return self.replies.pop(0) if self.replies else await asyncio.Event().wait()
 
     async def emit(self, event: dict) -> None:
         self.events.append(event)
@@ -50,7 +88,8 @@ class Page:
     async def show(self, pipe: Pipe, words: str, **more) -> "Page":
         body = {"stream": True, "model": "glasshouse", "messages": [{"role": "user", "content": words}]}
         metadata = {"chat_id": "6a3f5a0e-0000-4000-8000-000000000001", **more.pop("metadata", {})}
-        async for piece in pipe.pipe(body, __event_emitter__=self.emit, __metadata__=metadata, **more):
+        calls = {"__event_emitter__": self.emit, "__event_call__": self.answer}
+        async for piece in pipe.pipe(body, **calls, __metadata__=metadata, **more):
             if isinstance(piece, dict):
                 self.error = piece["error"]["message"]
             else:
@@ -140,6 +179,47 @@ class PipeTest(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(page.sources(), [])
         self.assertFalse([status for status in page.statuses() if "🤖" in status["description"]])
         self.assertEqual(page.text, "I write first. \n\nAll of it is done.")
+
+    async def answered(self, page: Page, words: str) -> dict:
+        """What the run heard of its question."""
+        turns: list[glasshouse_pipe.Turn] = []
+
+        class Watched(glasshouse_pipe.Turn):
+            def __init__(self, *arguments) -> None:
+                super().__init__(*arguments)
+                turns.append(self)
+
+        with unittest.mock.patch.object(glasshouse_pipe, "Turn", Watched):
+            await page.show(self.pipe(), words)
+        self.assertIsNone(page.error)
+        headers = {"Authorization": f"Bearer {self.server.key}"}
+        async with httpx.AsyncClient(headers=headers, timeout=30, base_url=self.server.url) as client:
+            log = (await client.get(f"/runs/{turns[0].run_id}/events")).text
+        bodies = [json.loads(line[6:])["body"] for line in log.splitlines() if line.startswith("data: ")]
+        return next(body for body in bodies if body["type"] == "question_answered")
+
+    async def test_a_form_is_asked_in_the_page(self) -> None:
+        page = Page()
+        gone = {"error": "Event call timed out. The browser tab may be inactive or closed."}
+        wrong = {"action": "accept", "content": {"city": "Rome", "seats": 10}}
+        page.replies = [gone, wrong, {"action": "accept", "content": {"city": "Rome", "seats": 3}}]
+        heard = await self.answered(page, "Plan a trip")
+        self.assertEqual(heard["values"], {"city": "Rome", "seats": 3})
+        self.assertEqual(page.text, "Off we go.")
+        self.assertEqual([event["type"] for event in page.asked], ["request:elicitation"] * 3)
+        asked = page.asked[0]["data"]
+        self.assertEqual((asked["mode"], asked["message"]), ("form", "Where to?"))
+        self.assertEqual(list(asked["requestedSchema"]["properties"]), ["city", "seats"])
+        self.assertEqual(page.asked[2]["data"]["message"], "“seats” has to be a whole number, 1 to 9.\n\nWhere to?")
+
+    async def test_a_question_is_asked_in_the_page(self) -> None:
+        page = Page()
+        page.replies = [{"action": "accept", "content": {"choice": "red", "answer": "green"}}]
+        self.assertEqual((await self.answered(page, "Which colour")).get("answer"), "green")
+        self.assertEqual(page.asked[0]["data"]["requestedSchema"]["properties"]["choice"]["enum"], ["red", "blue"])
+        page = Page()
+        page.replies = [{"action": "decline"}]
+        self.assertTrue((await self.answered(page, "Which colour")).get("declined"))
 
     async def test_the_tour_with_two_sub_agents(self) -> None:
         page, pipe = Page(), self.pipe(MODEL="tour")

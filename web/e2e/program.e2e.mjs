@@ -346,6 +346,7 @@ test("what is allowed always is asked no more, until it is taken back", async ()
   await page.getByRole("link", { name: /Waits for you 2/ }).click();
   await page.waitForURL("**/inbox");
   const cards = page.locator("section.card");
+  await cards.nth(1).waitFor();
   assert.equal(await cards.count(), 2);
   await cards.first().getByRole("button", { name: "Always…" }).click();
   await page.getByText("In all my chats").click();

@@ -7,7 +7,10 @@ use std::{
     time::Duration,
 };
 
-use domain::event::{Decision, Remembered};
+use domain::{
+    Form, FormFault, Reply,
+    event::{Decision, Remembered},
+};
 use serde_json::Value;
 use tokio::sync::{Notify, oneshot};
 
@@ -44,6 +47,9 @@ pub enum AskError {
     /// The edited arguments do not fit the tool.
     #[error("The edited arguments do not fit the tool: {0}")]
     InvalidArguments(String),
+    /// The answer does not fit the question's form.
+    #[error(transparent)]
+    Unfit(#[from] FormFault),
     /// Consent was given for good where each call is to be asked about.
     #[error("The administrator wants each of these calls to be asked about. Allow this one alone.")]
     EachTime,
@@ -93,7 +99,7 @@ impl Drop for AtWork {
 #[derive(Debug)]
 enum Waiting {
     Approval(WaitingCall, oneshot::Sender<ApprovalAnswer>),
-    Question(oneshot::Sender<String>),
+    Question(Option<Form>, oneshot::Sender<Reply>),
 }
 
 /// A call that waits for consent.
@@ -150,7 +156,7 @@ impl Asks {
             Waiting::Approval(call, _) => {
                 call.may_remember && allowed.fits(call.tool.name(), &call.arguments)
             }
-            Waiting::Question(_) => false,
+            Waiting::Question(..) => false,
         };
         let Ok(mut state) = self.open() else { return };
         let answered: Vec<_> = state.waiting.extract_if(fits).collect();
@@ -162,19 +168,30 @@ impl Asks {
         }
     }
 
-    /// Brings a person's answer to a question.
+    /// Whether the reply would be taken.
     ///
     /// # Errors
-    /// Where nobody waits.
-    pub fn answer_question(&self, question: &str, answer: String) -> Result<(), AskError> {
+    /// As [`Asks::answer_question`].
+    pub fn check_reply(&self, question: &str, reply: Reply) -> Result<(), AskError> {
+        match self.open()?.waiting.get(question) {
+            Some(Waiting::Question(form, _)) => Ok(reply.fit(form.as_ref()).map(drop)?),
+            _ => Err(AskError::NotWaiting),
+        }
+    }
+
+    /// Brings a person's reply to a question. Where that has a form, words are read as what they fill in.
+    ///
+    /// # Errors
+    /// Where nobody waits, or the reply does not fit the form; then it keeps waiting.
+    pub fn answer_question(&self, question: &str, reply: Reply) -> Result<(), AskError> {
         let asks = &mut self.open()?.waiting;
+        let reply = match asks.get(question) {
+            Some(Waiting::Question(form, _)) => reply.fit(form.as_ref())?,
+            _ => return Err(AskError::NotWaiting),
+        };
         match asks.remove(question) {
-            Some(Waiting::Question(waiting)) => waiting.send(answer).map_err(|_| AskError::NotWaiting),
-            Some(other) => {
-                asks.insert(question.to_owned(), other);
-                Err(AskError::NotWaiting)
-            }
-            None => Err(AskError::NotWaiting),
+            Some(Waiting::Question(_, waiting)) => waiting.send(reply).map_err(|_| AskError::NotWaiting),
+            _ => Err(AskError::NotWaiting),
         }
     }
 
@@ -185,11 +202,16 @@ impl Asks {
         receiver
     }
 
-    /// Registers a question; the answer comes through the receiver.
-    pub(crate) fn question(&self, id: &str) -> oneshot::Receiver<String> {
+    /// Registers a question, with its form where it has one; the reply comes through the receiver.
+    pub(crate) fn question(&self, id: &str, form: Option<Form>) -> oneshot::Receiver<Reply> {
         let (sender, receiver) = oneshot::channel();
-        self.add(id, Waiting::Question(sender));
+        self.add(id, Waiting::Question(form, sender));
         receiver
+    }
+
+    /// Takes no answer to `id` any more.
+    pub(crate) fn forget(&self, id: &str) {
+        self.lock().waiting.remove(id);
     }
 
     fn add(&self, id: &str, waiting: Waiting) {
@@ -292,21 +314,21 @@ mod tests {
     async fn only_a_run_that_does_nothing_but_wait_is_put_to_rest() {
         let asks = Asks::default();
         assert!(!asks.rest(0), "it waits for nobody");
-        let first = asks.question("q1");
+        let first = asks.question("q1", None);
         let works = asks.at_work();
         assert!(!asks.rest(1), "something works");
         drop(works);
         assert!(!asks.rest(2), "the second is answered, and the log does not know yet");
         assert!(asks.rest(1));
-        assert_eq!(asks.answer_question("q1", "yes".to_owned()), Err(AskError::NotWaiting));
+        assert_eq!(asks.answer_question("q1", "yes".into()), Err(AskError::NotWaiting));
         asks.is_dropped();
         assert_eq!(first.await.ok(), None);
         asks.wake(1);
         assert!(asks.is_away() && !asks.rests());
-        let asks_again = async { Some(asks.question("q1")) };
+        let asks_again = async { Some(asks.question("q1", None)) };
         let (again, ()) = tokio::join!(asks_again, asks.asked("q1"));
         assert!(!asks.is_away());
-        assert_eq!(asks.answer_question("q1", "yes".to_owned()), Ok(()));
-        assert_eq!(again.unwrap().await.ok().as_deref(), Some("yes"));
+        assert_eq!(asks.answer_question("q1", "yes".into()), Ok(()));
+        assert_eq!(again.unwrap().await.ok(), Some("yes".into()));
     }
 }

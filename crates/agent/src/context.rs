@@ -26,7 +26,7 @@ pub(crate) fn estimate_tokens(message: &Message) -> u64 {
 /// Tokens by rule of thumb of a whole request.
 pub(crate) fn estimate_request(messages: &[Message], tools: &[ToolSpec]) -> u64 {
     let tools = tools.iter().map(|tool| {
-        let parameters = tool.parameters.to_string().len();
+        let parameters = tool.parameters.json().get().len();
         ((tool.name.len() + tool.description.len() + parameters) / 4 + 8) as u64
     });
     messages.iter().map(estimate_tokens).sum::<u64>() + tools.sum::<u64>()

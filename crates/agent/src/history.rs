@@ -83,9 +83,10 @@ fn read(
             }
             EventBody::ModelCalled { .. } => step.whole = true,
             EventBody::ContextCompacted { summary, kept_messages, kept_requests, .. } => {
-                let kept = usize::try_from(*kept_messages).unwrap_or(usize::MAX).min(messages.len());
-                messages.drain(..messages.len() - kept);
                 let kept_requests = usize::try_from(*kept_requests).unwrap_or(usize::MAX);
+                let own_requests =
+                    shorten(&mut messages, usize::try_from(*kept_messages).unwrap_or(usize::MAX));
+                let kept_requests = kept_requests.saturating_sub(own_requests);
                 summed_up = Some(SummedUp { summary: summary.clone(), kept_requests });
             }
             EventBody::RunResumed {} => step.broken_off = !step.whole,
@@ -112,6 +113,21 @@ fn read(
     }
     messages.extend(step.into_messages());
     (messages, summed_up)
+}
+
+/// Leaves the last `kept` of the messages, or all, and the latest request, which is never part of a summary. Returns how
+/// many requests that leaves: those that a person made in the middle of the run.
+fn shorten(messages: &mut Vec<Message>, kept: usize) -> usize {
+    let is_request = |message: &Message| message.role == Role::User;
+    let old: Vec<Message> = messages.drain(..messages.len() - kept.min(messages.len())).collect();
+    let requests = messages.iter().filter(|message| is_request(message)).count();
+    match old.into_iter().rfind(is_request) {
+        Some(latest) if requests == 0 => {
+            messages.insert(0, latest);
+            1
+        }
+        _ => requests,
+    }
 }
 
 /// One model call and what came of it.

@@ -41,6 +41,7 @@ pub use memory::{Memory, Told};
 pub use models::{CallableModel, Models};
 pub use past::Past;
 pub use programs::Programs;
+pub use questions::Question;
 pub use run::{CallWishes, INTERRUPTED, ModelSettings, RunRequest, StopSignals, run};
 pub use skills::{Skill, Skills};
 pub use tool::{Tool, ToolContext, ToolFailure, ToolKind, Toolbox};

@@ -45,9 +45,9 @@ async fn keep(agent: &AgentContext, tool: &str, text: &str) -> Result<Path, File
     let workspace = &agent.run.workspace;
     let stem: String =
         tool.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(40).collect();
-    let taken = workspace.list().await?;
+    let (taken, folder) = (workspace.list().await?.files, workspace.results_folder());
     let is_free = |path: &String| !taken.iter().any(|(name, _)| name == path);
-    for path in (1..=MOST_NAMES).map(|number| format!("/results/{stem}-{number}.txt")).filter(is_free) {
+    for path in (1..=MOST_NAMES).map(|number| format!("{folder}/{stem}-{number}.txt")).filter(is_free) {
         let path = Path::parse_file(&path)?;
         match workspace.write_bytes(&path, text.as_bytes(), Some(0)).await {
             Ok(written) => {

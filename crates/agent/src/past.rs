@@ -7,12 +7,12 @@ use std::{
 };
 
 use domain::{
-    AgentPath, EventBody, OpenItems, Outcome, Problem, ProblemCode, RunEvent, event::Decision,
+    AgentPath, EventBody, Form, OpenItems, Outcome, Problem, ProblemCode, Reply, RunEvent, event::Decision,
     message::arguments_text,
 };
 use serde_json::Value;
 
-use crate::{budget::Used, compaction::PastCompaction, step::Answer};
+use crate::{budget::Used, compaction::PastCompaction, run::STOPPED, step::Answer};
 
 /// What a call says that was not written to its end.
 const NOT_WRITTEN: &str = "The server was restarted before this call was written to its end.";
@@ -101,13 +101,14 @@ pub(crate) struct PastApproval {
 pub(crate) struct PastQuestion {
     pub(crate) id: String,
     pub(crate) text: String,
+    pub(crate) form: Option<Form>,
     pub(crate) asked_at: i64,
     /// Nothing while it waits.
     pub(crate) answer: Option<PastAnswer>,
 }
 
 /// What the person said; nothing where nobody wanted to know any more.
-pub(crate) type PastAnswer = Option<String>;
+pub(crate) type PastAnswer = Option<Reply>;
 
 #[derive(Debug, Clone)]
 pub(crate) struct PastDecision {
@@ -223,16 +224,16 @@ impl Past {
                     asked.answer = Some(PastDecision { decision, reason, edited });
                 }
             }
-            EventBody::QuestionAsked { question, call, text, .. } => {
+            EventBody::QuestionAsked { question, call, text, schema, .. } => {
                 self.number(agent, question);
-                let text = text.clone();
-                let asked = PastQuestion { id: question.clone(), text, asked_at, answer: None };
+                let (text, form) = (text.clone(), schema.clone());
+                let asked = PastQuestion { id: question.clone(), text, form, asked_at, answer: None };
                 self.call(call).questions.push(asked);
             }
-            EventBody::QuestionAnswered { question, answer } => {
+            EventBody::QuestionAnswered { question, answer, values, declined } => {
                 let mut asked = self.calls.values_mut().flat_map(|call| &mut call.questions);
                 if let Some(asked) = asked.find(|asked| asked.id == *question) {
-                    asked.answer = Some(answer.clone());
+                    asked.answer = Some(Reply::of_log(answer.as_ref(), values.as_ref(), *declined));
                 }
             }
             _ => {}
@@ -307,10 +308,24 @@ impl Past {
 
     /// The events that end the log as it stands, with `message` as the reason.
     pub fn end(&mut self, message: &str) -> Vec<(AgentPath, EventBody)> {
-        let mut events = self.open.close(&AgentPath::main(), Outcome::Failed, message);
+        let problem = Problem::new(ProblemCode::Interrupted, message);
+        self.finish(Outcome::Failed, message, Some(problem))
+    }
+
+    /// The events that end its log where a person has stopped it.
+    pub fn stop(&mut self) -> Vec<(AgentPath, EventBody)> {
+        self.finish(Outcome::Cancelled, STOPPED, None)
+    }
+
+    fn finish(
+        &mut self,
+        outcome: Outcome,
+        reason: &str,
+        problem: Option<Problem>,
+    ) -> Vec<(AgentPath, EventBody)> {
+        let mut events = self.open.close(&AgentPath::main(), outcome, reason);
         let Used { usage, cost_micro_usd, .. } = self.used;
-        let problem = Some(Problem::new(ProblemCode::Interrupted, message));
-        let end = EventBody::RunFinished { outcome: Outcome::Failed, problem, usage, cost_micro_usd };
+        let end = EventBody::RunFinished { outcome, problem, usage, cost_micro_usd };
         events.push((AgentPath::main(), end));
         events
     }

@@ -1,6 +1,7 @@
 //! Programs that agents run: for each chat a folder on the disk, kept the same as the chat's files, and a Python process.
 
 mod room;
+mod same;
 mod watched;
 
 use std::{

@@ -207,6 +207,9 @@ fn interrupted() -> End {
 pub const INTERRUPTED: &str =
     "The server was restarted during this run. What it wrote is kept; ask again to go on.";
 
+/// What is said of work that a person has stopped.
+pub(crate) const STOPPED: &str = "Stopped.";
+
 /// The panic itself was reported by the panic hook; the person gets a sentence.
 fn fault() -> End {
     let message = "The run met a fault in the server and had to end. What it wrote is kept.";
@@ -216,7 +219,7 @@ fn fault() -> End {
 async fn finish(emitter: &Emitter, context: &RunContext, End(outcome, problem): End) {
     let reason = match outcome {
         Outcome::Completed | Outcome::HandedOver => "The run ended before this finished.",
-        Outcome::Cancelled => "Stopped.",
+        Outcome::Cancelled => STOPPED,
         Outcome::Failed => "The run failed before this finished.",
         Outcome::Limited => "The run reached a limit before this finished.",
     };

@@ -127,7 +127,11 @@ impl Tool {
                 }
             }
         };
-        let spec = ToolSpec { name: name.to_owned(), description: description.to_owned(), parameters };
+        let spec = ToolSpec {
+            name: name.to_owned(),
+            description: description.to_owned(),
+            parameters: parameters.into(),
+        };
         Ok(Self { spec, schema: Arc::new(schema), kind, function: Arc::new(function) })
     }
 
@@ -141,8 +145,7 @@ impl Tool {
         Call: Fn(Value, ToolContext) -> Answer + Send + Sync + 'static,
         Answer: Future<Output = Result<String, ToolFailure>> + Send + 'static,
     {
-        let mut spec = spec;
-        let Some(parameters) = spec.parameters.as_object_mut() else {
+        let Value::Object(mut parameters) = spec.parameters.to_value() else {
             return Err(ToolFailure("The schema is not an object.".to_owned()));
         };
         if parameters.entry("type").or_insert_with(|| "object".into()) != "object" {
@@ -151,6 +154,7 @@ impl Tool {
         // As with our own: models and strict servers want the bare object.
         parameters.remove("$schema");
         parameters.entry("properties").or_insert_with(|| Value::Object(serde_json::Map::new()));
+        let spec = ToolSpec { parameters: Value::Object(parameters).into(), ..spec };
         let schema = validator(&spec.parameters)
             .map_err(|error| ToolFailure(format!("The schema cannot be used: {error}")))?;
         let function =
@@ -161,10 +165,11 @@ impl Tool {
     /// The same tool; of its argument `field` the model is told that it is one of `values`, and `description` of the
     /// tool. Which values there are then, the tool itself has to know.
     pub(crate) fn told(&self, description: String, field: &str, values: &[&str]) -> Self {
-        let mut spec = ToolSpec { description, ..self.spec.clone() };
-        if let Some(field) = spec.parameters.pointer_mut(&format!("/properties/{field}")) {
+        let mut parameters = self.spec.parameters.to_value();
+        if let Some(field) = parameters.pointer_mut(&format!("/properties/{field}")) {
             field["enum"] = values.into();
         }
+        let spec = ToolSpec { name: self.spec.name.clone(), description, parameters: parameters.into() };
         Self { spec, schema: Arc::clone(&self.schema), kind: self.kind, function: Arc::clone(&self.function) }
     }
 

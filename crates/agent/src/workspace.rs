@@ -1,16 +1,19 @@
-//! The virtual file system of a chat: absolute paths, texts and other bytes, kept in the database with what they were
-//! before.
+//! The file system of a chat: absolute paths, texts and other bytes, kept in the database with what they were before, or
+//! in a directory of the machine.
 
 pub mod diff;
+mod directory;
 mod kind;
 mod past;
 mod path;
+mod writing;
 
 use std::{
+    collections::HashMap,
     fmt,
     sync::{
         Arc,
-        atomic::{AtomicU64, AtomicUsize, Ordering},
+        atomic::{AtomicU64, AtomicUsize},
     },
 };
 
@@ -18,6 +21,8 @@ use domain::EventBody;
 use store::{FileRow, Store, StoreError};
 
 use diff::LineCounts;
+use directory::Place;
+pub use directory::{Directory, LEFT_OUT};
 pub use kind::{as_text, picture_type};
 pub use path::Path;
 
@@ -30,13 +35,26 @@ pub const WORKSPACE_LIMIT_BYTES: u64 = 200_000_000;
 /// Most files in one workspace.
 pub const FILES_LIMIT: usize = 1_000;
 
+/// What stands behind a list of files that has not all of them.
+pub(crate) const MORE_FILES: &str = "\n… the directory has more files than are listed";
+
 /// The files one run works with: those of its chat, or its own where it has no chat.
 #[derive(Clone)]
 pub struct Workspace {
     store: Store,
     name: String,
     now_ms: Arc<dyn Fn() -> i64 + Send + Sync>,
+    place: Place,
     seen: Arc<Seen>,
+}
+
+/// The files of a workspace.
+#[derive(Debug, Clone, Default)]
+pub struct Listing {
+    /// Their paths in order, with sizes in bytes.
+    pub files: Vec<(String, u64)>,
+    /// Whether there are more, which a directory may have.
+    pub more: bool,
 }
 
 /// What is in the workspace, as far as is known.
@@ -109,7 +127,7 @@ impl Workspace {
     /// The workspace called `name` (a chat's or run's id); `now_ms` is the server's clock.
     #[must_use]
     pub fn new(store: Store, name: String, now_ms: Arc<dyn Fn() -> i64 + Send + Sync>) -> Self {
-        Self { store, name, now_ms, seen: Arc::default() }
+        Self { store, name, now_ms, place: Place::Store, seen: Arc::default() }
     }
 
     /// The chat's or run's id.
@@ -117,18 +135,57 @@ impl Workspace {
         &self.name
     }
 
-    /// All files as they are.
-    pub(crate) async fn states(&self) -> Result<Vec<FileRow>, FileProblem> {
-        self.store.files(&self.name).await.map_err(unavailable)
+    /// All files as they are; the `version` is a number that differs after each change. And whether there are more.
+    pub(crate) async fn states(&self) -> Result<(Vec<FileRow>, bool), FileProblem> {
+        match self.directory()? {
+            Some(directory) => self.on_disk(directory).await,
+            None => Ok((self.store.files(&self.name).await.map_err(unavailable)?, false)),
+        }
+    }
+
+    /// All files with the versions that are known of them, 0 where none is; and whether there are more.
+    ///
+    /// # Errors
+    /// Where the database, or the directory, does not answer.
+    pub async fn rows(&self) -> Result<(Vec<FileRow>, bool), FileProblem> {
+        let (mut rows, more) = self.states().await?;
+        if self.directory()?.is_some() {
+            let known = self.store.files(&self.name).await.map_err(unavailable)?;
+            let known: HashMap<String, u64> = known.into_iter().map(|row| (row.path, row.version)).collect();
+            for row in &mut rows {
+                row.version = known.get(&row.path).copied().unwrap_or(0);
+            }
+        }
+        Ok((rows, more))
     }
 
     /// All paths in order, with sizes in bytes.
     ///
     /// # Errors
-    /// Where the database does not answer.
-    pub async fn list(&self) -> Result<Vec<(String, u64)>, FileProblem> {
-        let files = self.store.files(&self.name).await.map_err(unavailable)?;
-        Ok(files.into_iter().map(|file| (file.path, file.size_bytes)).collect())
+    /// Where the database, or the directory, does not answer.
+    pub async fn list(&self) -> Result<Listing, FileProblem> {
+        let (files, more) = self.states().await?;
+        Ok(Listing { files: files.into_iter().map(|file| (file.path, file.size_bytes)).collect(), more })
+    }
+
+    /// A file's text; in a directory nothing is kept of it.
+    ///
+    /// # Errors
+    /// As for `read`.
+    pub async fn peek_text(&self, path: &Path) -> Result<String, FileProblem> {
+        text(path, self.peek(path).await?)
+    }
+
+    /// What a file holds, text or not; in a directory nothing is kept of it.
+    ///
+    /// # Errors
+    /// As for `read_bytes`.
+    pub async fn peek(&self, path: &Path) -> Result<Vec<u8>, FileProblem> {
+        let Some(directory) = self.directory_of(path)? else { return Ok(self.read_bytes(path).await?.0) };
+        match directory.read(path).await? {
+            Some((bytes, _)) => Ok(bytes),
+            None => Err(self.missing(path).await),
+        }
     }
 
     /// A file's text and version.
@@ -137,11 +194,7 @@ impl Workspace {
     /// Where there is no such file, with similar ones in the sentence, and where it is not text, with what it is.
     pub async fn read(&self, path: &Path) -> Result<(String, u64), FileProblem> {
         let (bytes, version) = self.read_bytes(path).await?;
-        match String::from_utf8(bytes) {
-            Ok(text) if !text.contains('\0') => Ok((text, version)),
-            Ok(text) => Err(not_text(path, text.as_bytes())),
-            Err(error) => Err(not_text(path, error.as_bytes())),
-        }
+        Ok((text(path, bytes)?, version))
     }
 
     /// What a file holds, text or not, and its version.
@@ -149,117 +202,23 @@ impl Workspace {
     /// # Errors
     /// Where there is no such file; the sentence names similar ones.
     pub async fn read_bytes(&self, path: &Path) -> Result<(Vec<u8>, u64), FileProblem> {
+        self.look(path).await?;
         match self.store.read_file(&self.name, &path.0).await.map_err(unavailable)? {
             Some(file) => Ok((file.content, file.version)),
             None => Err(self.missing(path).await),
         }
     }
 
-    /// Writes a whole text file. With `expected_version` only if it is still at that version (0: does not exist).
-    ///
-    /// # Errors
-    /// Where the file is too large, there is no room, or it has changed meanwhile.
-    pub async fn write(
-        &self,
-        path: &Path,
-        content: &str,
-        expected_version: Option<u64>,
-    ) -> Result<Written, FileProblem> {
-        check_text(content)?;
-        self.write_bytes(path, content.as_bytes(), expected_version).await
-    }
-
-    /// Writes a whole file of any kind, as `write` does.
-    ///
-    /// # Errors
-    /// As for `write`.
-    pub async fn write_bytes(
-        &self,
-        path: &Path,
-        content: &[u8],
-        expected_version: Option<u64>,
-    ) -> Result<Written, FileProblem> {
-        let version = self.put(path, content, expected_version).await?;
-        let lines = self.lines_changed(path, version, content).await;
-        Ok(Written { version, size_bytes: content.len() as u64, deleted: false, lines })
-    }
-
-    /// Writes a text over one that was read before at this version.
-    ///
-    /// # Errors
-    /// As for `write`.
-    pub async fn replace(
-        &self,
-        path: &Path,
-        (before, version): (&str, u64),
-        content: &str,
-    ) -> Result<Written, FileProblem> {
-        check_text(content)?;
-        let version = self.put(path, content.as_bytes(), Some(version)).await?;
-        let lines = diff::count(before, content);
-        Ok(Written { version, size_bytes: content.len() as u64, deleted: false, lines })
-    }
-
-    /// Writes, and gives the new version.
-    async fn put(
-        &self,
-        path: &Path,
-        content: &[u8],
-        expected_version: Option<u64>,
-    ) -> Result<u64, FileProblem> {
-        if content.len() > BYTES_LIMIT {
-            return Err(FileProblem::TooLarge(format!(
-                "The file would have {} bytes and the limit is {BYTES_LIMIT}.",
-                content.len()
-            )));
-        }
-        self.check_room(path, content.len() as u64).await?;
-        let now = (self.now_ms)();
-        match self.store.write_file(&self.name, &path.0, content, expected_version, now).await {
-            Ok(version) => {
-                if version == 1 {
-                    self.seen.files.fetch_add(1, Ordering::Relaxed);
-                }
-                self.seen.bytes.fetch_add(content.len() as u64, Ordering::Relaxed);
-                Ok(version)
-            }
-            Err(StoreError::Conflict(_)) => Err(changed_meanwhile(path)),
-            Err(error) => Err(unavailable(error)),
-        }
-    }
-
-    /// Refuses what is one file, or some bytes, too many. All is counted once and then kept count of: another run of
-    /// the same chat may go a little beyond the limit, which bounds all the same.
-    async fn check_room(&self, path: &Path, size_bytes: u64) -> Result<(), FileProblem> {
-        let seen = (self.seen.files.load(Ordering::Relaxed), self.seen.bytes.load(Ordering::Relaxed));
-        if (1..FILES_LIMIT).contains(&seen.0) && seen.1 + size_bytes <= WORKSPACE_LIMIT_BYTES {
-            return Ok(());
-        }
-        let files = self.store.files(&self.name).await.map_err(unavailable)?;
-        let total: u64 = files.iter().map(|file| file.size_bytes).sum();
-        self.seen.files.store(files.len(), Ordering::Relaxed);
-        self.seen.bytes.store(total, Ordering::Relaxed);
-        let replaced = files.iter().find(|file| file.path == path.0);
-        if files.len() >= FILES_LIMIT && replaced.is_none() {
-            return Err(FileProblem::TooLarge(format!(
-                "The workspace holds {FILES_LIMIT} files, which is the limit."
-            )));
-        }
-        let after = total + size_bytes - replaced.map_or(0, |file| file.size_bytes);
-        if after > WORKSPACE_LIMIT_BYTES {
-            return Err(FileProblem::TooLarge(format!(
-                "The files would have {after} bytes together and the limit is {WORKSPACE_LIMIT_BYTES}. Delete some \
-                 that are not needed any more."
-            )));
-        }
-        Ok(())
-    }
-
     async fn missing(&self, path: &Path) -> FileProblem {
         let name = path.0.rsplit('/').next().unwrap_or_default();
         let files = self.list().await.unwrap_or_default();
-        let similar: Vec<&str> =
-            files.iter().map(|(path, _)| path.as_str()).filter(|path| path.ends_with(name)).take(3).collect();
+        let similar: Vec<&str> = files
+            .files
+            .iter()
+            .map(|(path, _)| path.as_str())
+            .filter(|path| path.ends_with(name))
+            .take(3)
+            .collect();
         FileProblem::Missing(if similar.is_empty() {
             format!("There is no file {path}. Use ls to see what is there.")
         } else {
@@ -268,18 +227,12 @@ impl Workspace {
     }
 }
 
-fn check_text(content: &str) -> Result<(), FileProblem> {
-    if content.len() > FILE_LIMIT_BYTES {
-        return Err(FileProblem::TooLarge(format!(
-            "The file would have {} bytes and the limit is {FILE_LIMIT_BYTES}. Split it.",
-            content.len()
-        )));
+fn text(path: &Path, bytes: Vec<u8>) -> Result<String, FileProblem> {
+    match String::from_utf8(bytes) {
+        Ok(text) if !text.contains('\0') => Ok(text),
+        Ok(text) => Err(not_text(path, text.as_bytes())),
+        Err(error) => Err(not_text(path, error.as_bytes())),
     }
-    if content.contains('\0') {
-        let sentence = "Text has no NUL characters, and this tool writes text.";
-        return Err(FileProblem::Refused(sentence.into()));
-    }
-    Ok(())
 }
 
 fn not_text(path: &Path, bytes: &[u8]) -> FileProblem {

@@ -49,7 +49,8 @@ impl Client {
     /// Sends a request and returns once the header of the answer is there; what follows it stays in the buffer.
     pub(crate) async fn send(&mut self, method: &str, path: &str, body: &str) -> anyhow::Result<String> {
         let request = format!(
-            "{method} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n{}content-length: {}\r\n\r\n{body}",
+            "{method} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\n{}{}content-length: {}\r\n\r\n{body}",
+            if self.headers.contains("content-type:") { "" } else { "content-type: application/json\r\n" },
             self.headers,
             body.len()
         );

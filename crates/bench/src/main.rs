@@ -1,17 +1,19 @@
 //! Load drivers: measures the release build against a scripted model server and prints tables.
 //!
-//! `bench [start] [turns] [streams] [idle] [gateway] [encoders]`; without a name, all of them.
+//! `bench [start] [turns] [tools] [streams] [idle] [gateway] [encoders]`; without a name, all of them.
 
 mod client;
 mod counting;
 mod encoders;
 mod gateway;
 mod idle;
+mod peer;
 mod process;
 mod program;
 mod start;
 mod streams;
 mod table;
+mod tools;
 mod turns;
 
 use std::path::PathBuf;
@@ -32,6 +34,9 @@ struct Options {
     /// The script of Portkey's gateway to measure beside it.
     #[arg(long)]
     portkey: Option<PathBuf>,
+    /// A Python that has Agno, to measure its agent server beside ours.
+    #[arg(long)]
+    agno: Option<PathBuf>,
     /// Shorter runs, for trying the benchmark itself.
     #[arg(long)]
     quick: bool,
@@ -41,6 +46,8 @@ struct Options {
 enum Bench {
     /// Runs of ten tool turns and 200 tokens: alone, and a hundred at once.
     Turns,
+    /// Runs of three turns with eight parallel tool calls each, a hundred at once: ours and other agent servers.
+    Tools,
     /// A thousand paced streams: time to the first token, with us and without.
     Streams,
     /// Five thousand readers of one run that says nothing.
@@ -62,6 +69,9 @@ async fn main() -> anyhow::Result<()> {
     }
     if wanted(Bench::Turns) {
         turns::measure(&options.program, options.quick).await?;
+    }
+    if wanted(Bench::Tools) {
+        tools::measure(&options.program, options.agno.as_deref(), options.quick).await?;
     }
     if wanted(Bench::Streams) {
         streams::measure(&options.program, options.quick).await?;

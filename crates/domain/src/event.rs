@@ -6,13 +6,13 @@ mod texts;
 mod values;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 pub use audience::Audience;
 pub use texts::{FORKED, RESUMED, compacted, seq_after_restart};
 pub use values::{Decision, NoticeLevel, Outcome, Remembered, Source, Todo, TodoStatus};
 
-use crate::{AgentPath, ChatId, MessageId, Problem, RunId, Usage};
+use crate::{AgentPath, ChatId, Form, MessageId, Problem, RunId, Usage};
 
 /// One entry of a run's log. Its JSON is the stored form and the native stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -244,19 +244,31 @@ pub enum EventBody {
         text: String,
         /// Suggested answers; any other text is allowed too.
         options: Vec<String>,
+        /// The form to fill in, where it is not one answer in words: a flat JSON Schema, as MCP has it for elicitation.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional, type = "unknown"))]
+        schema: Option<Form>,
         /// How long it waits, milliseconds; without an end where absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]
         expires_in_ms: Option<u64>,
     },
-    /// The person answered; `answer` is empty where nobody did in time or the run ended first.
+    /// The person answered. All is empty where nobody did in time or the run ended first.
     QuestionAnswered {
         /// The question.
         question: String,
-        /// The answer.
+        /// The answer in words; where `declined`, why there is none, if that is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "typescript", ts(optional))]
         answer: Option<String>,
+        /// What was filled in, by the names of the form's fields.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional, type = "{ [name: string]: unknown }"))]
+        values: Option<Map<String, Value>>,
+        /// Whether there will be no answer: the person said so, or nobody can be asked.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
+        declined: bool,
     },
     /// The agent's plan is now this.
     PlanChanged {
@@ -481,14 +493,5 @@ mod tests {
             r#"{"run":"run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d","seq":7,"at":1763760000123,"body":{"type":"text_delta","item":"t1","delta":"Hé\n"}}"#
         );
         assert_eq!(serde_json::from_str::<RunEvent>(&json).unwrap(), event);
-    }
-
-    #[test]
-    fn merges_only_deltas_of_one_item() {
-        let delta = |item: &str, text: &str| EventBody::TextDelta { item: item.into(), delta: text.into() };
-        let mut first = delta("t1", "a");
-        assert_eq!(first.merge_delta(delta("t1", "b")), Ok(()));
-        assert_eq!(first, delta("t1", "ab"));
-        assert_eq!(first.merge_delta(delta("t2", "c")), Err(delta("t2", "c")));
     }
 }

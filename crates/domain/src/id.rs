@@ -113,6 +113,10 @@ id!(
     /// Something that agents have learned about a person.
     FactId, "fact"
 );
+id!(
+    /// What an agent does at set times.
+    ScheduleId, "sched"
+);
 
 #[cfg(test)]
 mod tests {

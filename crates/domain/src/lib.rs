@@ -2,21 +2,26 @@
 
 pub mod agent_path;
 pub mod event;
+pub mod form;
 pub mod id;
 pub mod laws;
 pub mod message;
 pub mod open_items;
 pub mod problem;
+pub mod reply;
 pub mod summary;
 pub mod usage;
 
 pub use agent_path::AgentPath;
 pub use event::{EventBody, Outcome, RunEvent};
+pub use form::{Form, FormFault};
 pub use id::{
-    AllowedCallId, ApiKeyId, ChatId, ConnectionId, FactId, MemoryId, MessageId, RunId, SessionId, UserId,
+    AllowedCallId, ApiKeyId, ChatId, ConnectionId, FactId, MemoryId, MessageId, RunId, ScheduleId, SessionId,
+    UserId,
 };
 pub use message::{Message, Part, Role, ToolCall};
 pub use open_items::OpenItems;
 pub use problem::{Problem, ProblemCode};
+pub use reply::Reply;
 pub use summary::RunSummary;
 pub use usage::Usage;

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use crate::{AgentPath, EventBody, Outcome, event::Decision, message::arguments_value};
+use crate::{AgentPath, EventBody, Outcome, Reply, event::Decision, message::arguments_value};
 
 /// Follows a log and knows at any time which items, questions and agents are open.
 #[derive(Debug, Default)]
@@ -180,7 +180,7 @@ impl Item {
                 edited: false,
                 remembered: None,
             },
-            Self::Question { question } => EventBody::QuestionAnswered { question, answer: None },
+            Self::Question { question } => Reply::answered(question, None),
             Self::Agent => EventBody::AgentFinished { outcome, result: reason.to_owned() },
         }
     }
@@ -236,10 +236,11 @@ mod tests {
                     call: s("a1.c1"),
                     text: s("?"),
                     options: vec![],
+                    schema: None,
                     expires_in_ms: None,
                 },
             ),
-            (&child, EventBody::QuestionAnswered { question: s("q1"), answer: Some(s("y")) }),
+            (&child, Reply::answered(s("q1"), Some(Reply::Words(s("y"))))),
             (
                 &child,
                 EventBody::ApprovalAsked {

@@ -9,7 +9,7 @@ pub mod script;
 pub mod secret;
 
 pub use alarm::Alarm;
-pub use chat::{ChatRequest, FinishReason, ModelError, ModelEvent, ToolMode, ToolSpec};
+pub use chat::{ChatRequest, FinishReason, ModelError, ModelEvent, ToolMode, ToolSchema, ToolSpec};
 pub use http::HttpClient;
 pub use model::{ChatModel, ModelCall};
 pub use openai::{BaseUrl, OpenAiSettings, Upstream};

@@ -4,7 +4,7 @@ use std::{pin::Pin, time::Duration};
 
 use rmcp::{
     RoleClient,
-    model::{CallToolRequest, CallToolRequestParams, ClientRequest, ServerResult},
+    model::{CallToolRequest, CallToolRequestParams, ClientRequest, PingRequest, ServerResult},
     service::{PeerRequestOptions, RequestHandle, ServiceError},
 };
 use serde_json::{Map, Value};
@@ -12,10 +12,11 @@ use tokio::{
     sync::mpsc,
     time::{Instant, Sleep, sleep, timeout},
 };
-use tokio_util::task::TaskTracker;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     connection::{Link, plain},
+    faults,
     handler::{ForCall, OpenCall, OpenCalls, Question},
     result,
     words::line,
@@ -41,6 +42,11 @@ pub enum CallError {
     /// The server is not there.
     #[error("The server {0} is not connected now. Go on without it.")]
     NotConnected(String),
+    /// The server does not accept the person's sign-in, or not any more. Nothing was done.
+    #[error(
+        "The server wants the person to sign in first: in Glasshouse, Settings → Tools. Tell them so, and go on without it."
+    )]
+    SignInWanted,
     /// The server went away meanwhile.
     #[error(
         "The connection to the server was lost during the call, so it is not known whether it was done. Find out before \
@@ -73,6 +79,8 @@ pub struct Call {
     /// Whether a question was just handed out.
     asked: bool,
     tasks: TaskTracker,
+    /// Cancelled when the connection has ended.
+    ended: CancellationToken,
 }
 
 impl Call {
@@ -94,12 +102,13 @@ impl Call {
             ClientRequest::CallToolRequest(request),
             PeerRequestOptions::no_options(),
         );
-        let handle = sent.await.map_err(|_| CallError::Lost)?;
+        let handle = sent.await.map_err(|error| lost(&error))?;
         let token = handle.progress_token.clone();
         calls.enter(handle.id.clone(), OpenCall { token, asker, news: sender });
         drop(entering);
         let (handle, alarm) = (Some(handle), Box::pin(sleep(silence)));
-        Ok(Self { handle, news, calls, silence, alarm, asked: false, tasks })
+        let ended = link.handler.ended.clone();
+        Ok(Self { handle, news, calls, silence, alarm, asked: false, tasks, ended })
     }
 
     /// What happens next. After [`News::Ended`] nothing more does.
@@ -137,25 +146,31 @@ impl Call {
             Ok(result) => result::read(&plain(result)),
             Err(ServiceError::McpError(error)) => Err(CallError::Refused(line(&error.message, 2_000))),
             Err(ServiceError::UnexpectedResponse) => Err(CallError::NoResult),
-            Err(_) => Err(CallError::Lost),
+            Err(error) => Err(lost(&error)),
         }
     }
 
     /// Tells the server that nobody waits any more.
     fn give_up(&mut self, reason: &str) {
         let Some(handle) = self.handle.take() else { return };
-        self.calls.leave(&handle.id);
-        let reason = Some(reason.to_owned());
+        let given_up = self.calls.give_up(&handle.id);
+        let (reason, ended) = (Some(reason.to_owned()), self.ended.clone());
+        let tell = async move {
+            let peer = handle.peer.clone();
+            let _ = timeout(CANCEL_LIMIT, handle.cancel(reason)).await;
+            // A server that answers this has read what came before.
+            let _ = peer.send_request(ClientRequest::PingRequest(PingRequest::default())).await;
+            drop(given_up);
+        };
         // Where the program is just ending, so is the connection.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            self.tasks.spawn_on(
-                async move {
-                    let _ = timeout(CANCEL_LIMIT, handle.cancel(reason)).await;
-                },
-                &runtime,
-            );
+            self.tasks.spawn_on(async move { ended.run_until_cancelled(tell).await }, &runtime);
         }
     }
+}
+
+fn lost(error: &ServiceError) -> CallError {
+    if faults::is_sign_in(error) { CallError::SignInWanted } else { CallError::Lost }
 }
 
 impl Drop for Call {

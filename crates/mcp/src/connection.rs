@@ -13,6 +13,7 @@ use serde_json::Value;
 use tokio_util::task::TaskTracker;
 
 use crate::{
+    bearer::Sender,
     definition::{Definition, Site, Way},
     faults,
     handler::Handler,
@@ -60,7 +61,8 @@ pub(crate) async fn connect(definition: &Definition, tasks: &TaskTracker) -> Res
         }
         Way::Http(site) => {
             let config = http_config(site)?;
-            let transport = StreamableHttpClientTransport::with_client(site.client.clone(), config);
+            let sender = Sender { client: site.client.clone(), bearer: site.bearer.clone() };
+            let transport = StreamableHttpClientTransport::with_client(sender, config);
             shake_hands(handler.serve(transport)).await
         }
     };

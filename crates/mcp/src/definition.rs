@@ -2,6 +2,8 @@
 
 use std::{fmt, path::PathBuf, time::Duration};
 
+use crate::bearer::Bearer;
+
 /// One MCP server.
 #[derive(Debug, Clone)]
 pub struct Definition {
@@ -46,11 +48,14 @@ pub struct Site {
     pub headers: Vec<(String, String)>,
     /// What to send with; must not follow redirects, as the headers may hold keys.
     pub client: reqwest::Client,
+    /// The token of the person whose connection it is; nothing where the headers are all.
+    pub bearer: Option<Bearer>,
 }
 
 impl Definition {
-    /// `text` without the values of its headers and variables, which may be keys.
-    pub(crate) fn redact(&self, text: &str) -> String {
+    /// `text` without the values of its headers and variables, which may be keys, and without tokens.
+    #[must_use]
+    pub fn redact(&self, text: &str) -> String {
         let values = match &self.way {
             Way::Stdio(program) => &program.environment,
             Way::Http(site) => &site.headers,
@@ -58,7 +63,21 @@ impl Definition {
         // Short ones are no keys, and taking them out would spoil the sentence.
         let keys =
             values.iter().filter(|(name, value)| value.len() >= 8 && !HARMLESS.contains(&name.as_str()));
-        keys.fold(text.to_owned(), |text, (_, value)| text.replace(value, "[secret]"))
+        let text = keys.fold(text.to_owned(), |text, (_, value)| text.replace(value, "[secret]"));
+        match &self.way {
+            Way::Http(Site { bearer: Some(bearer), .. }) => bearer.redact(&text),
+            _ => text,
+        }
+    }
+
+    /// What the server itself says, without what we have sent it to sign in. What a program of this machine has in its
+    /// environment, such as the folder it works in, belongs to what it says.
+    #[must_use]
+    pub fn redact_said(&self, text: &str) -> String {
+        match &self.way {
+            Way::Stdio(_) => text.to_owned(),
+            Way::Http(_) => self.redact(text),
+        }
     }
 }
 

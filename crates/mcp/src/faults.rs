@@ -5,7 +5,7 @@ use rmcp::{
     transport::{DynamicTransportError, streamable_http_client::StreamableHttpError},
 };
 
-use crate::words::line;
+use crate::{bearer::wants_sign_in, words::line};
 
 const LIMIT_CHARS: usize = 200;
 
@@ -37,12 +37,19 @@ pub(crate) fn of_request(error: &ServiceError) -> String {
     }
 }
 
+/// Whether a request failed because the server wants somebody to sign in.
+pub(crate) fn is_sign_in(error: &ServiceError) -> bool {
+    let ServiceError::TransportSend(error) = error else { return false };
+    error.error.downcast_ref::<StreamableHttpError<reqwest::Error>>().is_some_and(wants_sign_in)
+}
+
 fn of_transport(error: &DynamicTransportError) -> String {
     match error.error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
+        Some(fault) if wants_sign_in(fault) => "it wants a key or a sign-in, or another one".to_owned(),
         Some(StreamableHttpError::Client(error)) => innermost(error),
         Some(StreamableHttpError::HttpStatus(error)) => format!("it answers with HTTP {}", error.status),
-        Some(StreamableHttpError::AuthRequired(_) | StreamableHttpError::InsufficientScope(_)) => {
-            "it wants a key, or another one; give it one in headers".to_owned()
+        Some(StreamableHttpError::InsufficientScope(_)) => {
+            "the key or sign-in is not allowed this".to_owned()
         }
         Some(StreamableHttpError::UnexpectedContentType(kind)) => {
             let kind = kind.as_deref().unwrap_or("something without a type");

@@ -2,7 +2,10 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 #[expect(deprecated, reason = "servers of the protocol's versions so far send log lines")]
@@ -79,8 +82,19 @@ pub(crate) struct OpenCall {
 #[derive(Clone, Default)]
 pub(crate) struct OpenCalls {
     calls: Arc<Mutex<HashMap<RequestId, OpenCall>>>,
+    /// Calls that nobody wants any more, as long as the server may not know that.
+    given_up: Arc<AtomicUsize>,
     /// Held while a call is sent and entered, so that news of it do not come too early.
     pub(crate) entering: Arc<tokio::sync::Mutex<()>>,
+}
+
+/// A call that was given up, until the server is sure to know. Meanwhile it may still ask something for it.
+pub(crate) struct GivenUp(OpenCalls);
+
+impl Drop for GivenUp {
+    fn drop(&mut self) {
+        self.0.given_up.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl OpenCalls {
@@ -92,16 +106,26 @@ impl OpenCalls {
         self.lock().remove(id);
     }
 
+    pub(crate) fn give_up(&self, id: &RequestId) -> GivenUp {
+        let mut calls = self.lock();
+        calls.remove(id);
+        self.given_up.fetch_add(1, Ordering::Relaxed);
+        GivenUp(self.clone())
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.lock().is_empty()
     }
 
     /// Whom a question of the server is for. Over standard input and output nothing says which call it belongs to: then
-    /// it is known only while all calls are of one asker.
+    /// it is known only while all calls are of one asker, and none was just given up.
     fn to_ask(&self, origin: Option<&InboundStreamOrigin>) -> Option<mpsc::Sender<ForCall>> {
         let calls = self.lock();
         if let Some(InboundStreamOrigin::OutboundRequest(id)) = origin {
             return calls.get(id).map(|call| call.news.clone());
+        }
+        if self.given_up.load(Ordering::Relaxed) > 0 {
+            return None;
         }
         let first = calls.values().next()?;
         let same = calls.values().all(|call| call.asker == first.asker);
@@ -178,7 +202,9 @@ impl ClientHandler for Handler {
         context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
         let ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } = request else {
-            return Ok(ElicitResult::new(ElicitationAction::Decline));
+            // As the protocol wants it for a way of asking that we have not offered.
+            let message = "Glasshouse shows forms, and sends nobody to an address that a server names.";
+            return Err(ErrorData::invalid_params(message, None));
         };
         let schema = serde_json::to_value(requested_schema).unwrap_or_default();
         Ok(match self.ask(message, schema, &context).await {

@@ -1,6 +1,7 @@
 //! Connections to MCP servers: what tools they offer now, and calls of them. Knows nothing of agents and runs. Whatever
 //! a server sends is hostile: it is bounded in size, checked, and told in words.
 
+mod bearer;
 mod call;
 mod connection;
 mod definition;
@@ -13,6 +14,7 @@ mod result;
 mod server;
 mod words;
 
+pub use bearer::{Bearer, NoBearer};
 pub use call::{Call, CallError, News};
 pub use definition::{Definition, Program, Site, Way};
 pub use handler::{Question, Reply};

@@ -14,6 +14,18 @@ pub struct Folder(Infallible);
 
 /// Cannot be had here.
 #[derive(Debug, Clone)]
+pub struct Directory(Infallible);
+
+/// Cannot be had here.
+#[derive(Debug)]
+pub struct Draft(Infallible);
+
+/// How a file looked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mark(pub u64);
+
+/// Cannot be had here.
+#[derive(Debug, Clone)]
 pub struct Command(Infallible);
 
 /// Cannot be had here.
@@ -76,6 +88,40 @@ impl Folder {
     }
 
     pub fn collect(&self, _: usize) -> Result<(Vec<File>, bool), FolderError> {
+        match self.0 {}
+    }
+}
+
+#[expect(missing_docs, reason = "the other ones have it")]
+impl Directory {
+    pub fn open(_: &Path, _: Vec<String>) -> io::Result<Self> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "directories can be had on Linux only"))
+    }
+
+    pub fn list(&self, _: usize) -> Result<(Vec<(File, Mark)>, bool), FolderError> {
+        match self.0 {}
+    }
+
+    pub fn read(&self, _: &str, _: u64) -> Result<Option<(Vec<u8>, Mark)>, FolderError> {
+        match self.0 {}
+    }
+
+    pub fn draft(&self, _: &str, _: &[u8], _: Option<Mark>) -> Result<Draft, FolderError> {
+        match self.0 {}
+    }
+
+    pub fn remove(&self, _: &str, _: Mark) -> Result<(), FolderError> {
+        match self.0 {}
+    }
+
+    pub fn rename(&self, _: &str, _: &str, _: Mark) -> Result<(), FolderError> {
+        match self.0 {}
+    }
+}
+
+#[expect(missing_docs, reason = "the other ones have it")]
+impl Draft {
+    pub fn keep(self) -> Result<(), FolderError> {
         match self.0 {}
     }
 }

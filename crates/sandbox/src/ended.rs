@@ -135,6 +135,12 @@ pub struct File {
     pub changed_ms: i64,
 }
 
+impl AsRef<Self> for File {
+    fn as_ref(&self) -> &Self {
+        self
+    }
+}
+
 /// Why files could not be moved in or out.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
@@ -144,6 +150,9 @@ pub enum FolderError {
     /// There is no such file, or it is no plain file.
     #[error("there is no file {0:?} in the folder")]
     Missing(String),
+    /// It is not what was seen before.
+    #[error("the file {0:?} has changed meanwhile")]
+    Changed(String),
     /// The file has more bytes.
     #[error("the file is larger than {limit_bytes} bytes")]
     TooLarge {

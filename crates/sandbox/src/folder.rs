@@ -3,6 +3,8 @@
 //! What is in it was made by somebody nobody trusts: links that lead elsewhere, pipes that never answer, and all that
 //! while a program still changes it. So each step is opened from the one before, and no link is followed.
 
+mod directory;
+
 use std::{
     fs,
     io::{self, Read, Write},
@@ -23,6 +25,8 @@ use rustix::{
 };
 
 use crate::{File, FolderError};
+
+pub use directory::{Directory, Draft, Mark};
 
 /// Folders in folders that are looked into.
 const DEPTH_LIMIT: usize = 32;
@@ -52,6 +56,12 @@ impl Folder {
             give(&root, owner)?;
         }
         Ok(Self { path: Arc::new(path), root: Arc::new(root), owner })
+    }
+
+    /// One that is there and stays as it is: nothing in it is given to somebody else.
+    fn there(path: &Path) -> io::Result<Self> {
+        let root = openat(CWD, path, folder_flags(), Mode::empty())?;
+        Ok(Self { path: Arc::new(path.to_owned()), root: Arc::new(root), owner: None })
     }
 
     /// Where it is on the host, without symbolic links.
@@ -135,6 +145,16 @@ impl Folder {
     ///
     /// Where the folder itself cannot be read.
     pub fn collect(&self, limit: usize) -> Result<(Vec<File>, bool), FolderError> {
+        self.visit(limit, &|_| true, as_file)
+    }
+
+    /// As `collect`, of names that are `wanted`; `shown` makes what is listed.
+    fn visit<T: AsRef<File>>(
+        &self,
+        limit: usize,
+        wanted: &dyn Fn(&str) -> bool,
+        shown: fn(String, &Stat) -> T,
+    ) -> Result<(Vec<T>, bool), FolderError> {
         let (mut files, mut more) = (Vec::new(), false);
         // By their paths: to hold each open would use up the server's files.
         let mut folders = vec![String::new()];
@@ -155,7 +175,11 @@ impl Folder {
                 more = true;
                 continue;
             };
-            for entry in entries.flatten() {
+            for entry in entries {
+                let Ok(entry) = entry else {
+                    more = true;
+                    break;
+                };
                 let Some(name) = entry.file_name().to_str().ok().filter(|name| !matches!(*name, "." | ".."))
                 else {
                     continue;
@@ -164,11 +188,22 @@ impl Folder {
                 if left == 0 {
                     return Ok((sorted(files), true));
                 }
+                if !wanted(name) {
+                    continue;
+                }
                 let path = format!("{prefix}{name}");
-                let Ok(found) = statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
+                let found = match statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+                    Ok(found) => found,
+                    Err(Errno::NOENT) => continue,
+                    // As in a folder that may be listed and not entered: it is there.
+                    Err(_) => {
+                        more = true;
+                        continue;
+                    }
+                };
                 match FileType::from_raw_mode(found.st_mode) {
                     FileType::RegularFile if files.len() == limit => return Ok((sorted(files), true)),
-                    FileType::RegularFile => files.push(as_file(path, &found)),
+                    FileType::RegularFile => files.push(shown(path, &found)),
                     FileType::Directory if split(&path).is_ok() => folders.push(format!("{path}/")),
                     _ => {}
                 }
@@ -204,9 +239,15 @@ impl Folder {
     }
 
     fn make_folder(&self, parent: &OwnedFd, name: &str) -> Result<OwnedFd, FolderError> {
-        mkdirat(parent, name, Mode::from_raw_mode(0o755)).map_err(disk)?;
+        match mkdirat(parent, name, Mode::from_raw_mode(0o755)) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(error) => return Err(disk(error)),
+        }
         let folder = openat(parent, name, folder_flags(), Mode::empty()).map_err(disk)?;
-        self.give_away(&folder)?;
+        match self.owner {
+            Some(owner) => give(&folder, owner)?,
+            None => directory::belongs_as(&folder, &fstat(parent).map_err(disk)?)?,
+        }
         Ok(folder)
     }
 
@@ -240,8 +281,8 @@ fn split(path: &str) -> Result<(Vec<&str>, &str), FolderError> {
     }
 }
 
-fn sorted(mut files: Vec<File>) -> Vec<File> {
-    files.sort_by(|a, b| a.path.cmp(&b.path));
+fn sorted<T: AsRef<File>>(mut files: Vec<T>) -> Vec<T> {
+    files.sort_by(|a, b| a.as_ref().path.cmp(&b.as_ref().path));
     files
 }
 

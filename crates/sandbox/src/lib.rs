@@ -4,6 +4,7 @@
 //! - [`Sandbox::find`] is called once, when the server starts; it runs a program to see that everything works. Where the
 //!   sandbox cannot be had, [`Unavailable`] says why.
 //! - A [`Folder`] is what a program can write to. [`Folder::put`] and [`Folder::collect`] move files in and out.
+//! - A [`Directory`] is one that people work in as well; programs never see it, only copies of its files.
 //! - [`Sandbox::command`] runs one program; [`Sandbox::session`] keeps a Python process between the cells of a chat.
 //! - The program of the server has to call [`become_helper`] before anything else.
 //!
@@ -41,12 +42,12 @@ mod view;
 #[cfg(target_os = "linux")]
 pub use command::Command;
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{Command, Folder, Sandbox, Session};
+pub use elsewhere::{Command, Directory, Draft, Folder, Mark, Sandbox, Session};
 pub use ended::{Cell, CellEnd, Error, File, FolderError, Options, Outcome, Programs, Raised, Unavailable};
 #[cfg(target_os = "linux")]
 pub use find::Sandbox;
 #[cfg(target_os = "linux")]
-pub use folder::Folder;
+pub use folder::{Directory, Draft, Folder, Mark};
 pub use limits::{Ended, Limit, Limits};
 pub use output::{Collected, Stream};
 #[cfg(target_os = "linux")]

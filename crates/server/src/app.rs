@@ -1,6 +1,7 @@
 //! The running server's state, and how it is put together.
 
 use std::{
+    collections::BTreeSet,
     fs::{File, TryLockError},
     path::Path,
     sync::Arc,
@@ -14,7 +15,7 @@ use futures_util::FutureExt;
 use llm::{ChatModel, HttpClient, Secret};
 use store::{Store, User};
 use tokio::{
-    sync::{OnceCell, mpsc},
+    sync::{Mutex, OnceCell, mpsc},
     time::Instant,
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -27,14 +28,16 @@ use crate::{
     error::ApiError,
     http::mcp::Door,
     learning::keep_learning,
-    mcp_servers::McpServers,
+    mcp_servers::{McpServers, Surroundings},
     models::Models,
     once::REMEMBERED_MS,
     programs::{self, ProgramsHere},
     runs::{self, Runs},
+    schedules::{Schedules, keep_schedules},
     secret::{Sealer, random_token},
     skills::SkillsFolder,
     traces,
+    workspaces::Workspaces,
 };
 
 /// How long another server on the same data may take to stop.
@@ -56,6 +59,8 @@ pub struct App {
     pub models: Models,
     /// The runs that are going, and all logs.
     pub runs: Runs,
+    /// Runs of ours that cannot go on yet. Locked while one of them is brought back or ended.
+    pub(crate) set_aside: Mutex<BTreeSet<RunId>>,
     /// The agents a run has.
     pub agents: Agents,
     /// Those that an administrator has defined.
@@ -64,6 +69,10 @@ pub struct App {
     pub programs: ProgramsHere,
     /// The skills that agents load.
     pub skills: SkillsFolder,
+    /// The directories that chats may work in.
+    pub workspaces: Workspaces,
+    /// Runs at set times.
+    pub schedules: Schedules,
     /// Servers whose tools agents get.
     pub mcp_servers: McpServers,
     /// The sessions of MCP clients.
@@ -102,18 +111,23 @@ impl App {
         create_data_dir(&config.data_dir)?;
         let data_lock = hold_data_dir(&config.data_dir).await?;
         let store = Store::open(&config.database_url).await.context("cannot open the database")?;
-        let sealer = Sealer::open(&config.data_dir)?;
+        let sealer = Arc::new(Sealer::open(&config.data_dir)?);
         let http = HttpClient::new()?;
-        let models = Models::open(&config, store.clone(), sealer, http.clone(), tour).await?;
+        let models = Models::open(&config, store.clone(), sealer.clone(), http.clone(), tour).await?;
         let defined_agents = DefinedAgents::open(&config.agents, store.clone()).await?;
         let skills = SkillsFolder::new(&config.skills_folder);
+        let workspaces = Workspaces::open(&config)?;
         let tracing_to = config.tracing.clone();
         let needs_token = config.auth == Auth::Password && config.reachable_by_others();
         let setup_token =
             if needs_token && !store.has_users().await? { Some(random_token("")?) } else { None };
         let runs = Runs::new(store.clone(), clock.clone());
         let (stopping, tasks) = (CancellationToken::new(), TaskTracker::new());
-        let mcp_servers = McpServers::start(&config.mcp_servers, &http, &tasks, &stopping)?;
+        let mcp_servers = {
+            let (store, clock, http) = (store.clone(), clock.clone(), http.clone());
+            let around = Surroundings { store, sealer, clock, http, tasks: &tasks, stopping: &stopping };
+            McpServers::start(&config.mcp_servers, around)?
+        };
         let mcp_door = Door::new(&stopping, config.body_limit_bytes);
         let app = Arc::new(Self {
             config,
@@ -121,10 +135,13 @@ impl App {
             clock,
             models,
             runs,
+            set_aside: Mutex::default(),
             agents,
             defined_agents,
             programs: ProgramsHere::default(),
             skills,
+            workspaces,
+            schedules: Schedules::default(),
             mcp_servers,
             mcp_door,
             passwords: Passwords::default(),
@@ -150,13 +167,15 @@ impl App {
             app.runs.tell_ends(ends);
             app.tasks.spawn(traces::export(app.clone(), http, tracing, ended));
         }
-        let later = app.take_over_runs().await.context("cannot go on with the runs of before")?;
+        app.take_over_runs().await.context("cannot go on with the runs of before")?;
         app.tasks.spawn(app.clone().keep_lease());
         app.tasks.spawn(keep_house(app.clone()));
         app.tasks.spawn(rest_where_quiet(app.clone()));
         app.tasks.spawn(keep_door(app.clone()));
         app.tasks.spawn(keep_learning(app.clone()));
-        app.tasks.spawn(ask_environment(app.clone(), later));
+        app.tasks.spawn(app.clone().keep_taking_up());
+        app.tasks.spawn(keep_schedules(app.clone()));
+        app.tasks.spawn(ask_environment(app.clone()));
         Ok(app)
     }
 
@@ -268,16 +287,16 @@ async fn keep_door(app: Arc<App>) {
     }
 }
 
-/// Lists the models of the environment's server; one that is not up yet is asked again.
-/// `waiting` are runs of an earlier process whose models it may have.
-async fn ask_environment(app: Arc<App>, waiting: Vec<RunId>) {
+/// Lists the models of the environment's server; one that is not up yet is asked again. Runs that were set aside may
+/// have waited for them.
+pub(crate) async fn ask_environment(app: Arc<App>) {
     let ask = async {
         let mut wait = Duration::from_secs(1);
         while app.models.ask_environment().await.is_err() {
             tokio::time::sleep(wait).await;
             wait = (wait * 2).min(Duration::from_secs(60));
         }
-        app.go_on_with(waiting).await;
+        app.go_on_with_set_aside().await;
     };
     tokio::select! {
         () = app.stopping.cancelled() => {}

@@ -16,7 +16,7 @@ use domain::ApiKeyId;
 pub use backoff::Backoff;
 pub use caller::{Access, Admin, Caller, Credential, LOCAL_EMAIL, check_access};
 pub use known_keys::KnownKeys;
-pub use origin::{check_named_origin, check_origin};
+pub use origin::{check_named_origin, check_origin, own_origin};
 pub use password::Passwords;
 
 /// The session cookie's name.

@@ -4,15 +4,12 @@
 mod agents;
 mod layers;
 mod mcp_servers;
+mod mcp_sign_in;
+mod places;
 mod tracing;
+mod workspaces;
 
-use std::{
-    collections::BTreeMap,
-    net::SocketAddr,
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use agent::{Limits, NO_TIME_LIMIT, Rule};
 use llm::{BaseUrl, Secret};
@@ -21,9 +18,13 @@ use toml::Table;
 
 use crate::agents::AgentDefinition;
 
+use places::{default_data_dir, sqlite_url};
+
 pub use layers::DEFAULTS;
 pub use mcp_servers::{Approval, McpServer, McpWay};
+pub use mcp_sign_in::{OAuth, SignIn};
 pub use tracing::Tracing;
+pub use workspaces::WorkspaceSettings;
 
 /// The environment, as it was when the program started.
 pub type Environment = BTreeMap<String, String>;
@@ -66,6 +67,8 @@ pub struct Config {
     pub connection_limit: usize,
     /// How long to wait for open requests when stopping.
     pub drain: Duration,
+    /// How long after a server has fallen silent another on the same database takes its runs.
+    pub lease: Duration,
     /// Which tool calls wait for consent, beyond what each tool asks for by itself.
     pub approvals: Arc<[Rule]>,
     /// Programs that agents run; nothing where they must not.
@@ -88,6 +91,8 @@ pub struct Config {
     pub agents: Vec<AgentDefinition>,
     /// The MCP servers whose tools agents get.
     pub mcp_servers: Vec<McpServer>,
+    /// The directories that chats may work in.
+    pub workspaces: Vec<WorkspaceSettings>,
     /// What is odd but not wrong, in sentences for the log.
     pub warnings: Vec<String>,
 }
@@ -195,6 +200,7 @@ struct Raw {
     body_limit_mb: u32,
     connection_limit: u32,
     drain_seconds: u32,
+    lease_seconds: u32,
     approvals: Vec<Rule>,
     programs: RawPrograms,
     skills: RawSkills,
@@ -206,6 +212,8 @@ struct Raw {
     agents: Vec<Table>,
     #[serde(default)]
     mcp_servers: Vec<mcp_servers::RawMcpServer>,
+    #[serde(default)]
+    workspaces: Vec<workspaces::RawWorkspace>,
 }
 
 #[derive(Deserialize)]
@@ -319,6 +327,7 @@ impl Raw {
         anyhow::ensure!(self.body_limit_mb > 0, "body_limit_mb must be at least 1");
         anyhow::ensure!(self.session_hours > 0, "session_hours must be at least 1");
         anyhow::ensure!(self.connection_limit > 0, "connection_limit must be at least 1");
+        anyhow::ensure!((2..=3600).contains(&self.lease_seconds), "lease_seconds must be 2 to 3600");
         let config = Config {
             listen,
             public_url,
@@ -331,6 +340,7 @@ impl Raw {
             body_limit_bytes: self.body_limit_mb as usize * 1_000_000,
             connection_limit: self.connection_limit as usize,
             drain: Duration::from_secs(self.drain_seconds.into()),
+            lease: Duration::from_secs(self.lease_seconds.into()),
             approvals: self.approvals.into(),
             programs: self.programs.check()?,
             limits: self.limits.check()?,
@@ -342,6 +352,7 @@ impl Raw {
             skills_folder,
             agents,
             mcp_servers: mcp_servers::check(self.mcp_servers, environment)?,
+            workspaces: workspaces::check(self.workspaces)?,
             warnings,
         };
         anyhow::ensure!(
@@ -446,29 +457,6 @@ fn parse_origins(origins: &[String]) -> anyhow::Result<Vec<String>> {
         Ok(origin.strip_suffix(usual).map_or_else(|| origin.clone(), str::to_owned))
     };
     origins.iter().filter(|text| !text.trim().is_empty()).map(parse).collect()
-}
-
-fn sqlite_url(data_dir: &Path) -> anyhow::Result<String> {
-    let absolute = std::path::absolute(data_dir.join("glasshouse.db"))?;
-    let path = absolute.to_str().ok_or_else(|| {
-        anyhow::anyhow!("the data folder's path {} is not UTF-8: choose another", absolute.display())
-    })?;
-    Ok(format!("sqlite://{path}"))
-}
-
-/// The user's data folder by the platform's custom.
-fn default_data_dir(environment: &Environment) -> Option<PathBuf> {
-    let folder = |name: &str| {
-        environment.get(name).filter(|value| !value.is_empty()).map(PathBuf::from).filter(|p| p.is_absolute())
-    };
-    if cfg!(target_os = "macos") {
-        return folder("HOME").map(|home| home.join("Library/Application Support/Glasshouse"));
-    }
-    if cfg!(windows) {
-        return folder("LOCALAPPDATA").map(|data| data.join("Glasshouse"));
-    }
-    let data = folder("XDG_DATA_HOME").or_else(|| folder("HOME").map(|home| home.join(".local/share")));
-    data.map(|data| data.join("glasshouse"))
 }
 
 /// A key alone means the service the key's variable is named after, as its own programs take it.

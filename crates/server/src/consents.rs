@@ -3,11 +3,17 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use agent::{Allowed, ApprovalAnswer, AskError, Consents, Pattern};
-use domain::{AllowedCallId, ChatId, ProblemCode, UserId, event::Remembered};
+use domain::{
+    AllowedCallId, ChatId, ProblemCode, UserId,
+    event::{Decision, Remembered},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use store::{AllowedCall, StoreError};
 
 use crate::{
     app::App,
+    commands::Command,
     error::ApiError,
     runs::{LiveRun, StillResting},
 };
@@ -15,13 +21,62 @@ use crate::{
 /// Most that one person can have allowed.
 const MOST: u32 = 1_000;
 
+/// A person's decision on a call, as it is sent.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct AnswerApproval {
+    decision: AskedDecision,
+    arguments: Option<Map<String, Value>>,
+    /// Why, for the model.
+    pub(crate) reason: Option<String>,
+    /// Allow further calls too: in this chat, or always.
+    remember: Option<Remembered>,
+    /// Of those only the ones with these arguments, `*` standing for any text.
+    remember_arguments: Option<BTreeMap<String, Pattern>>,
+}
+
+/// What a person can decide.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum AskedDecision {
+    Allow,
+    Deny,
+}
+
+impl AnswerApproval {
+    /// A decision on one call alone.
+    pub(crate) fn once(answer: ApprovalAnswer) -> Self {
+        let ApprovalAnswer { decision, arguments, reason, remembered: _ } = answer;
+        let decision = match decision {
+            Decision::Allow => AskedDecision::Allow,
+            _ => AskedDecision::Deny,
+        };
+        let arguments = arguments.and_then(|edited| edited.as_object().cloned());
+        Self { decision, arguments, reason, remember: None, remember_arguments: None }
+    }
+}
+
+impl AnswerApproval {
+    /// What the run is told, without what is remembered.
+    pub(crate) fn answer(&self) -> ApprovalAnswer {
+        ApprovalAnswer {
+            decision: match self.decision {
+                AskedDecision::Allow => Decision::Allow,
+                AskedDecision::Deny => Decision::Deny,
+            },
+            arguments: self.arguments.clone().map(Value::Object),
+            reason: self.reason.clone(),
+            remembered: None,
+        }
+    }
+}
+
 /// Further calls that are allowed together with one.
 #[derive(Debug)]
-pub struct ForGood {
+struct ForGood {
     /// How far it holds.
-    pub remembered: Remembered,
+    remembered: Remembered,
     /// What their arguments have to be; nothing where any will do.
-    pub arguments: Option<BTreeMap<String, Pattern>>,
+    arguments: Option<BTreeMap<String, Pattern>>,
 }
 
 impl App {
@@ -32,13 +87,35 @@ impl App {
         Ok(Consents::new(rules, allowed.iter().filter_map(read).collect()))
     }
 
+    /// Hands a person's decision to a run of this process.
+    ///
+    /// # Errors
+    /// 409 where nothing waits, 422 where the answer cannot be taken, 503 where the run does not come back from its rest.
+    pub(crate) async fn decide(
+        &self,
+        live: &Arc<LiveRun>,
+        approval: &str,
+        said: AnswerApproval,
+    ) -> Result<(), ApiError> {
+        live.wake_for(approval).await.map_err(still_resting)?;
+        let answer = said.answer();
+        let Some(remembered) = said.remember else {
+            return live.asks.answer_approval(approval, answer).map_err(not_taken);
+        };
+        if answer.decision != Decision::Allow {
+            return Err(ApiError::invalid("Only what is allowed can be remembered."));
+        }
+        let for_good = ForGood { remembered, arguments: said.remember_arguments };
+        self.allow_for_good(live, approval, answer, for_good).await
+    }
+
     /// Allows a call that waits and, from now on, all that are like it. Those that wait already go on too.
     ///
     /// # Errors
     /// 409 where nothing waits, 422 where the answer cannot be taken; then nothing is allowed.
-    pub async fn allow_for_good(
+    async fn allow_for_good(
         &self,
-        live: &LiveRun,
+        live: &Arc<LiveRun>,
         approval: &str,
         answer: ApprovalAnswer,
         ForGood { remembered, arguments }: ForGood,
@@ -79,17 +156,34 @@ impl App {
             self.store.ask_again(live.owner, row.id).await?;
             return Err(not_taken(error));
         }
-        let runs = match chat {
-            Some(chat) => self.runs.live_in(chat),
-            None => self.runs.live_of(live.owner),
-        };
-        for run in runs.into_iter().filter(|run| run.owner == live.owner) {
-            run.consents.allow(allowed.clone());
-            let allowed = allowed.clone();
-            // Those that rest have to be brought back first, which the person need not wait for.
-            self.tasks.spawn(async move { run.allow_all(&allowed).await });
-        }
+        self.tell_allowed(live.owner, chat, &allowed).await;
         Ok(())
+    }
+
+    /// Tells the runs that are going in the chat, or all of the person, wherever they are.
+    async fn tell_allowed(&self, owner: UserId, chat: Option<ChatId>, allowed: &Allowed) {
+        let here = self.runs.live_of(owner);
+        here.iter()
+            .filter(|run| chat.is_none() || run.chat == chat)
+            .for_each(|run| self.allow_in(run, allowed));
+        let elsewhere = match self.going_unseen(owner).await {
+            Ok(runs) => runs,
+            Err(error) => return tracing::warn!(%error, "other servers' runs do not know what was allowed"),
+        };
+        for run in elsewhere.iter().filter(|run| chat.is_none() || run.chat == chat) {
+            let allow = Command::Allow { allowed: allowed.clone() };
+            if let Err(error) = self.leave_word(run, &allow).await {
+                tracing::warn!(run = %run.id, %error, "a run of another server does not know what was allowed");
+            }
+        }
+    }
+
+    /// Allows such calls in a run of this process.
+    pub(crate) fn allow_in(&self, run: &Arc<LiveRun>, allowed: &Allowed) {
+        run.consents.allow(allowed.clone());
+        let (run, allowed) = (Arc::clone(run), allowed.clone());
+        // One that rests has to be brought back first, which the person need not wait for.
+        self.tasks.spawn(async move { run.allow_all(&allowed).await });
     }
 }
 
@@ -114,6 +208,9 @@ pub(crate) fn not_taken(error: AskError) -> ApiError {
     use axum::http::StatusCode;
     match error {
         AskError::NotWaiting => ApiError::conflict(error.to_string()),
+        AskError::Unfit(fault) => ApiError::invalid(fault.message)
+            .with_field(fault.field.as_deref())
+            .with_status(StatusCode::UNPROCESSABLE_ENTITY),
         AskError::InvalidArguments(_) | AskError::EachTime => {
             ApiError::invalid(error.to_string()).with_status(StatusCode::UNPROCESSABLE_ENTITY)
         }

@@ -72,6 +72,12 @@ impl ApiError {
         Self::new(ProblemCode::Unauthenticated, message)
     }
 
+    /// Whether what is asked for may be right, and we cannot do it just now.
+    #[must_use]
+    pub fn is_ours(&self) -> bool {
+        self.status.is_server_error()
+    }
+
     /// 429 with how long to wait.
     #[must_use]
     pub fn rate_limited(wait_s: u64) -> Self {
@@ -210,8 +216,11 @@ impl IntoResponse for ApiError {
             let cause = self.cause.as_deref().unwrap_or(&self.problem.message);
             tracing::error!(code = self.problem.code.as_str(), cause, "request failed");
         }
-        let body = axum::Json(json!({ "error": &self.problem }));
-        let mut response = (self.status, body).into_response();
+        let mut body = json!({ "error": &self.problem });
+        if let Some(field) = &self.field {
+            body["error"]["field"] = field.as_str().into();
+        }
+        let mut response = (self.status, axum::Json(body)).into_response();
         let headers = response.headers_mut();
         if let Some(wait_s) = self.retry_after_s {
             headers.insert(header::RETRY_AFTER, wait_s.into());

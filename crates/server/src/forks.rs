@@ -60,6 +60,8 @@ impl App {
         let files = files_then(self.store.file_states(&workspace).await?, &past)?;
         let mut work = Work::of(Vec::new(), point.model.clone(), Vec::new());
         work.is_of_chat = true;
+        // Its files are as they are now: what others did there since is not to be undone.
+        work.directory.clone_from(&chat.directory);
         work.told = self.told(source.owner, &work).await?;
         let fork = self.new_fork(&source, chat, messages, (workspace, files), past, (&point, &work))?;
         self.store.fork(&fork.0).await?;
@@ -111,6 +113,7 @@ impl App {
             model: Some(model.id.clone()),
             run: Some(run),
             summary: None,
+            schedule: None,
         });
         let title = point.title.clone().unwrap_or_else(|| {
             let title: String = chat.title.chars().take(TITLE_LIMIT_CHARS).collect();

@@ -1,6 +1,6 @@
 //! Runs that outlive the server, or a rest: what is kept to go on with one, and how it comes back from its log.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use agent::{CallWishes, INTERRUPTED, Past, Told};
 use anyhow::Context;
@@ -8,11 +8,11 @@ use domain::{Message, RunId};
 use llm::ToolSpec;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use store::Run;
+use store::{Run, StoreError};
 
 use crate::{
     agents::AgentDefinition,
-    app::App,
+    app::{App, ask_environment},
     error::ApiError,
     mcp_servers::RunIs,
     models::ResolvedModel,
@@ -24,6 +24,9 @@ use crate::{
 const MOST_RESTARTS: u32 = 10;
 const GIVEN_UP: &str = "The server stopped during this run again and again, so it was ended. What it wrote is \
     kept; ask again to go on.";
+
+/// How often it is tried to go on with a run that was given up.
+const TAKE_UP_AGAIN: Duration = Duration::from_secs(1);
 
 /// What is needed to go on with a run, beside its log.
 #[derive(Debug, Serialize, Deserialize)]
@@ -42,6 +45,8 @@ struct Kept {
     client_tools: Vec<ToolSpec>,
     worker: Worker,
     workspace: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    directory: Option<String>,
     #[serde(default)]
     max_output_tokens: Option<u64>,
     #[serde(default)]
@@ -74,6 +79,7 @@ impl Work {
             client_tools: self.client_tools.clone(),
             worker: self.worker,
             workspace: workspace.to_owned(),
+            directory: self.directory.clone(),
             max_output_tokens: self.wishes.max_output_tokens,
             extra: self.wishes.extra.clone(),
             told: self.told.clone(),
@@ -84,69 +90,165 @@ impl Work {
 
 impl Kept {
     fn work(self, history: Vec<Message>, model: ResolvedModel) -> (Work, String) {
-        let Self { temperature, agent, client_tools, worker, workspace, told, .. } = self;
+        let Self { temperature, agent, client_tools, worker, workspace, directory, told, .. } = self;
         let wishes =
             CallWishes { max_output_tokens: self.max_output_tokens, answer_form: None, extra: self.extra };
         let model = ResolvedModel { temperature, agent, ..model };
-        (Work { client_tools, worker, wishes, told, ..Work::of(history, model, Vec::new()) }, workspace)
+        let work =
+            Work { client_tools, worker, wishes, directory, told, ..Work::of(history, model, Vec::new()) };
+        (work, workspace)
     }
 }
 
 impl App {
     /// Goes on with the runs that an earlier process left open, and ends the logs of those that cannot go on. Call once,
-    /// before serving. Returns the runs whose model is not known yet, for [`App::go_on_with`].
+    /// before serving. Runs whose model is not known yet are set aside, for [`App::go_on_with_set_aside`].
     ///
     /// # Errors
     /// Where the database does not answer.
-    pub(crate) async fn take_over_runs(&self) -> anyhow::Result<Vec<RunId>> {
-        let mut later = Vec::new();
-        let left_open = self.store.take_left_runs().await?;
-        if !left_open.is_empty() {
-            // They may have been running some.
-            self.programs.known().await;
-        }
-        for run in left_open {
-            let model_may_come = self.config.environment_connection.is_some();
-            match self.take_over(&run, model_may_come).await {
-                Ok(true) => {}
-                Ok(false) => later.push(run.id),
-                // One log that cannot be read must not keep the others, and the server, from going on.
-                Err(error) => tracing::error!(run = %run.id, %error, "cannot go on with a run"),
-            }
-        }
-        Ok(later)
+    pub(crate) async fn take_over_runs(&self) -> anyhow::Result<()> {
+        let left = self.store.take_left_runs().await?;
+        self.take_over_all(left, self.config.environment_connection.is_some()).await;
+        Ok(())
     }
 
     /// Goes on with the runs of servers that are gone, or ends their logs.
     ///
     /// # Errors
     /// Where the database does not answer.
-    pub(crate) async fn take_over_left_runs(&self) -> anyhow::Result<()> {
+    pub(crate) async fn take_over_left_runs(self: &Arc<Self>) -> anyhow::Result<()> {
         let left = self.store.take_left_runs().await?;
+        self.take_over_later(left).await
+    }
+
+    /// The same with runs of ours that are a while old and that nobody works on.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub(crate) async fn take_over_forgotten_runs(self: &Arc<Self>, age: Duration) -> anyhow::Result<()> {
+        let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
+        let mut ours = self.store.our_runs(self.clock.now_ms().saturating_sub(age)).await?;
+        {
+            let set_aside = self.set_aside.lock().await;
+            ours.retain(|run| self.runs.live(*run).is_none() && !set_aside.contains(run));
+        }
+        let mut forgotten = Vec::new();
+        for run in ours {
+            // It may have ended just now.
+            forgotten.extend(Some(self.store.run(run).await?).filter(|run| run.finished_at.is_none()));
+        }
+        self.take_over_later(forgotten).await
+    }
+
+    async fn take_over_later(self: &Arc<Self>, left: Vec<Run>) -> anyhow::Result<()> {
         if left.is_empty() {
             return Ok(());
         }
-        self.programs.known().await;
         // Their server may have known models that were connected after our start.
-        if self.config.environment_connection.is_some() && self.models.ask_environment().await.is_err() {
-            tracing::warn!("the model server of the environment does not answer");
-        }
+        let model_may_come = self.models.ask_environment().await.is_err();
         self.models.rebuild().await.map_err(|error| anyhow::anyhow!("{error}"))?;
-        for run in left {
-            if let Err(error) = self.take_over(&run, false).await {
-                tracing::error!(run = %run.id, %error, "cannot go on with a run");
-            }
+        if self.take_over_all(left, model_may_come).await {
+            tracing::warn!("the model server of the environment does not answer; runs wait for it");
+            self.tasks.spawn(ask_environment(self.clone()));
         }
         Ok(())
     }
 
-    /// Goes on with these runs now, or ends their logs.
-    pub(crate) async fn go_on_with(self: &Arc<Self>, runs: Vec<RunId>) {
+    /// Whether some of them were set aside.
+    async fn take_over_all(&self, runs: Vec<Run>, model_may_come: bool) -> bool {
+        if !runs.is_empty() {
+            // They may have been running some.
+            self.programs.known().await;
+        }
+        let mut set_aside = self.set_aside.lock().await;
         for run in runs {
+            match self.take_over(&run, model_may_come).await {
+                Ok(true) => {}
+                Ok(false) => _ = set_aside.insert(run.id),
+                // One log that cannot be read must not keep the others, and the server, from going on.
+                Err(error) => self.try_later(&mut set_aside, run.id, &error),
+            }
+        }
+        !set_aside.is_empty()
+    }
+
+    /// Goes on now with the runs that were set aside, or ends their logs.
+    pub(crate) async fn go_on_with_set_aside(&self) {
+        let runs: Vec<RunId> = self.set_aside.lock().await.iter().copied().collect();
+        for run in runs {
+            // Held until it is live, so that whoever stops it finds it in one of the two places.
+            let mut set_aside = self.set_aside.lock().await;
+            if !set_aside.remove(&run) {
+                continue;
+            }
             let taken_over = async { self.take_over(&self.store.run(run).await?, false).await };
             if let Err(error) = taken_over.await {
-                tracing::error!(%run, %error, "cannot go on with a run");
+                self.try_later(&mut set_aside, run, &error);
             }
+        }
+    }
+
+    /// A run that could not be taken over. Where servers share the database it is found by looking for forgotten ones.
+    fn try_later(&self, set_aside: &mut BTreeSet<RunId>, run: RunId, error: &anyhow::Error) {
+        tracing::error!(%run, %error, "cannot go on with a run; trying again later");
+        if !self.store.is_shared() {
+            set_aside.insert(run);
+            self.runs.give_up(run);
+        }
+    }
+
+    /// Goes on with runs that were given up because the database did not answer, once it does. Where servers share the
+    /// database, those are left together with the lease instead.
+    pub(crate) async fn keep_taking_up(self: Arc<Self>) {
+        if self.store.is_shared() {
+            return;
+        }
+        let take_up = async {
+            loop {
+                let runs = self.runs.given_up().await;
+                self.set_aside.lock().await.extend(&runs);
+                for run in runs {
+                    self.take_up(run).await;
+                }
+            }
+        };
+        tokio::select! {
+            () = self.stopping.cancelled() => {}
+            () = take_up => {}
+        }
+    }
+
+    async fn take_up(&self, run: RunId) {
+        loop {
+            tokio::time::sleep(TAKE_UP_AGAIN).await;
+            let mut set_aside = self.set_aside.lock().await;
+            if !set_aside.contains(&run) {
+                // A person has stopped it meanwhile.
+                return;
+            }
+            match self.writable(run).await {
+                Ok(Some(found)) => match self.take_over(&found, false).await {
+                    Ok(_) => {}
+                    Err(error) => {
+                        tracing::warn!(%run, %error, "cannot go on with a run; trying again");
+                        continue;
+                    }
+                },
+                Ok(None) => {}
+                Err(_) => continue,
+            }
+            set_aside.remove(&run);
+            return;
+        }
+    }
+
+    /// The run, where it has not ended: read after a write, as a full disk lets us read what cannot go on.
+    async fn writable(&self, run: RunId) -> Result<Option<Run>, StoreError> {
+        self.store.try_writing(run).await?;
+        match self.store.run(run).await {
+            Ok(run) => Ok(Some(run).filter(|run| run.finished_at.is_none())),
+            Err(StoreError::NotFound) => Ok(None),
+            Err(error) => Err(error),
         }
     }
 
@@ -165,7 +267,10 @@ impl App {
                     None => String::new(),
                 };
                 let new = NewLiveRun { run: run.id, owner: run.owner, title, request: *request };
-                self.runs.go_on(new, so_far);
+                // Our lease may have ended while its log was read, and others may have it.
+                if self.store.is_ours(run.id).await? && self.runs.live(run.id).is_none() {
+                    self.runs.go_on(new, so_far);
+                }
             }
             FromLog::Cannot(so_far, past, why_not) => {
                 tracing::info!(run = %run.id, why_not, "ending the log of an interrupted run");
@@ -216,7 +321,7 @@ impl App {
         request.past = past;
         if request.late_tools.is_some() {
             // It needs the tools that it had.
-            request.late_tools = self.mcp_servers.late_tools(RunIs::GoingOn);
+            request.late_tools = self.mcp_servers.late_tools(run.owner, RunIs::GoingOn);
         }
         Ok(FromLog::GoesOn(Box::new(request), so_far))
     }

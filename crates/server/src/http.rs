@@ -18,6 +18,7 @@ mod inbox;
 mod keys;
 pub(crate) mod mcp;
 mod mcp_servers;
+mod mcp_sign_ins;
 mod memories;
 mod messages;
 mod metrics;
@@ -25,10 +26,12 @@ mod models;
 mod openai;
 mod programs;
 mod runs;
+mod schedules;
 mod session;
 mod threads;
 mod ui_message_stream;
 mod web;
+mod workspaces;
 
 use std::sync::Arc;
 
@@ -42,8 +45,6 @@ use axum::{
     routing::{MethodFilter, MethodRouter, on},
 };
 use domain::ProblemCode;
-
-pub(crate) use runs::elsewhere::obey_commands;
 
 use crate::{
     app::App,
@@ -97,12 +98,19 @@ pub fn table() -> Vec<Route> {
         delete(Admin, "/api/v1/agents/{agent}", agents::delete),
         get(User, "/api/v1/programs", programs::get),
         get(Admin, "/api/v1/mcp-servers", mcp_servers::list),
+        get(User, "/api/v1/workspaces", workspaces::list),
+        get(User, "/api/v1/mcp-sign-ins", mcp_sign_ins::list),
+        post(User, "/api/v1/mcp-sign-ins/{server}", mcp_sign_ins::begin),
+        put(User, "/api/v1/mcp-sign-ins/{server}", mcp_sign_ins::put),
+        delete(User, "/api/v1/mcp-sign-ins/{server}", mcp_sign_ins::delete),
+        get(Public, "/oauth/mcp/callback", mcp_sign_ins::callback),
         // Chats
         get(User, "/api/v1/chats", chats::list),
         post(User, "/api/v1/chats", chats::create),
         get(User, "/api/v1/chats/{chat}", chats::get),
         patch(User, "/api/v1/chats/{chat}", chats::patch),
         delete(User, "/api/v1/chats/{chat}", chats::delete),
+        post(User, "/api/v1/chats/{chat}/read", chats::mark_read),
         post(User, "/api/v1/chats/{chat}/messages", messages::send),
         post(User, "/api/v1/chats/{chat}/messages/{message}/regenerate", messages::regenerate),
         get(User, "/api/v1/chats/{chat}/files", files::list),
@@ -119,6 +127,12 @@ pub fn table() -> Vec<Route> {
         get(User, "/api/v1/inbox", inbox::list),
         get(User, "/api/v1/allowed-calls", allowed_calls::list),
         delete(User, "/api/v1/allowed-calls/{allowed}", allowed_calls::delete),
+        // What is done at set times
+        get(User, "/api/v1/schedules", schedules::list),
+        post(User, "/api/v1/schedules", schedules::create),
+        put(User, "/api/v1/schedules/{schedule}", schedules::replace),
+        delete(User, "/api/v1/schedules/{schedule}", schedules::delete),
+        post(User, "/api/v1/schedules/{schedule}/run", schedules::run),
         // What is remembered of a person beyond one chat
         get(User, "/api/v1/memory-use", facts::get_use),
         put(User, "/api/v1/memory-use", facts::put_use),
@@ -136,7 +150,7 @@ pub fn table() -> Vec<Route> {
         get(User, "/runs/{run}/calls/{call}", runs::call),
         post(User, "/runs/{run}/cancel", runs::cancel),
         post(User, "/runs/{run}/approvals/{approval}", runs::approve),
-        post(User, "/runs/{run}/questions/{question}", runs::answer),
+        post(User, "/runs/{run}/questions/{question}", runs::questions::answer),
         post(User, "/chat/stream", chat_stream::post),
         // A chat with debug events
         post(Admin, "/api/config", debug_chat::configure),
@@ -172,8 +186,8 @@ pub fn table() -> Vec<Route> {
 }
 
 /// First segments of addresses that programs use: there, an unknown one is an error and not a page.
-const PROGRAM_ADDRESSES: [&str; 10] =
-    ["ag-ui", "api", "chat", "copilotkit", "healthz", "mcp", "metrics", "readyz", "runs", "v1"];
+const PROGRAM_ADDRESSES: [&str; 11] =
+    ["ag-ui", "api", "chat", "copilotkit", "healthz", "mcp", "metrics", "oauth", "readyz", "runs", "v1"];
 
 /// The whole server as one service.
 pub fn router(app: Arc<App>) -> Router {

@@ -50,9 +50,6 @@ impl App {
             Err(error) => return tracing::warn!(%error, "cannot look for chats to learn from"),
         };
         for from in chats {
-            if !self.runs.live_in(from.chat).is_empty() {
-                continue;
-            }
             match self.learn_from(&from).await {
                 // The chat was deleted meanwhile.
                 Ok(()) | Err(StoreError::NotFound) => {}

@@ -5,25 +5,39 @@ use std::{sync::Arc, time::Duration};
 
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use crate::{app::App, http::obey_commands, secret::random_token};
+use crate::{app::App, secret::random_token};
 
-/// How long after a server has fallen silent its runs are taken over.
-const LENGTH: Duration = Duration::from_secs(12);
-/// How often a lease is renewed, and others' are looked at.
-const EVERY: Duration = Duration::from_secs(3);
-/// So long before the lease may be over at the latest, our runs are stopped.
-const MARGIN: Duration = Duration::from_secs(2);
 /// How often we look for what other servers have been asked to tell us.
 const LISTEN_EVERY: Duration = Duration::from_millis(500);
 
+/// A run of ours that nobody has worked on so long after its beginning is forgotten: the database had stored it, or had
+/// made it ours, but its answer was lost.
+const FORGOTTEN_AFTER: Duration = Duration::from_secs(60);
+
+/// What follows from the length of a lease.
+#[derive(Debug, Clone, Copy)]
+struct Times {
+    /// How long after a server has fallen silent its runs are taken over.
+    length: Duration,
+    /// How often a lease is renewed, and others' are looked at.
+    every: Duration,
+    /// So long before the lease may be over at the latest, our runs are stopped.
+    margin: Duration,
+}
+
 impl App {
+    fn lease_times(&self) -> Times {
+        let length = self.config.lease;
+        Times { length, every: length / 4, margin: length / 6 }
+    }
+
     /// Begins a lease under a new name.
     ///
     /// # Errors
     /// Where the database does not answer.
     pub(crate) async fn take_lease(&self) -> anyhow::Result<()> {
         let name = random_token("server_")?;
-        Ok(self.store.take_lease(name.reveal(), LENGTH).await?)
+        Ok(self.store.take_lease(name.reveal(), self.config.lease).await?)
     }
 
     /// Renews the lease until the server is closed.
@@ -35,16 +49,15 @@ impl App {
             () = self.closing.cancelled() => {}
             () = self.renew_for_ever() => {}
             () = self.listen_for_ever() => {}
+            () = self.take_over_for_ever() => {}
         }
     }
 
-    async fn renew_for_ever(&self) {
-        let mut sure_until = Instant::now() + LENGTH;
+    /// Beside the renewals, which must not wait for what takes long here.
+    async fn take_over_for_ever(self: &Arc<Self>) {
+        let mut looked_for_forgotten = Instant::now();
         loop {
-            match timeout_at(sure_until - MARGIN, self.renew()).await {
-                Ok(Some(asked)) => sure_until = asked + LENGTH,
-                Ok(None) | Err(_) => sure_until = self.begin_anew().await,
-            }
+            sleep(self.lease_times().every).await;
             if self.stopping.is_cancelled() {
                 continue;
             }
@@ -54,15 +67,37 @@ impl App {
             if let Err(error) = self.take_over_left_runs().await {
                 tracing::warn!(%error, "cannot look for runs whose server is gone");
             }
+            if looked_for_forgotten.elapsed() > FORGOTTEN_AFTER {
+                looked_for_forgotten = Instant::now();
+                if let Err(error) = self.take_over_forgotten_runs(FORGOTTEN_AFTER).await {
+                    tracing::warn!(%error, "cannot look for runs that nobody works on");
+                }
+            }
         }
     }
 
-    /// Renews the lease once; when that was asked for, or nothing where the lease is lost.
-    async fn renew(&self) -> Option<Instant> {
+    async fn renew_for_ever(self: &Arc<Self>) {
+        let Times { length, margin, .. } = self.lease_times();
+        let mut sure_until = Instant::now() + length;
         loop {
-            sleep(EVERY).await;
+            match timeout_at(sure_until - margin, self.renew()).await {
+                Ok(Some(asked)) => sure_until = asked + length,
+                Ok(None) | Err(_) => sure_until = self.begin_anew().await,
+            }
+        }
+    }
+
+    /// Renews the lease once; when that was asked for, or nothing where the lease is lost, or given up because a log could
+    /// not be stored: nobody may read that log before it is sure that nothing more comes into it.
+    async fn renew(&self) -> Option<Instant> {
+        let Times { length, every, .. } = self.lease_times();
+        loop {
+            tokio::select! {
+                () = sleep(every) => {}
+                _ = self.runs.given_up() => return None,
+            }
             let asked = Instant::now();
-            match timeout(EVERY, self.store.renew_lease(LENGTH)).await {
+            match timeout(every, self.store.renew_lease(length)).await {
                 Ok(Ok(true)) => return Some(asked),
                 Ok(Ok(false)) => return None,
                 Ok(Err(error)) => tracing::warn!(%error, "the lease could not be renewed"),
@@ -73,30 +108,32 @@ impl App {
 
     /// Stops all runs, which others may have by now, and begins with none, as after a restart.
     async fn begin_anew(&self) -> Instant {
-        tracing::error!("this server was silent for longer than its lease; its runs are left to others");
+        let Times { length, every, margin } = self.lease_times();
+        tracing::error!("this server cannot keep its lease; its runs are left to others");
         // First of all: from here on no run begins.
-        if let Ok(Err(error)) = timeout(EVERY, self.store.give_up_lease()).await {
+        if let Ok(Err(error)) = timeout(every, self.store.give_up_lease()).await {
             tracing::warn!(%error, "the old lease ends when it expires");
         }
         self.runs.abandon().await;
         // A run whose row was just made has started by then.
-        sleep(MARGIN).await;
+        sleep(margin).await;
         self.runs.abandon().await;
+        self.set_aside.lock().await.clear();
         loop {
             let asked = Instant::now();
-            match timeout(LENGTH, self.take_lease()).await {
-                Ok(Ok(())) => return asked + LENGTH,
+            match timeout(length, self.take_lease()).await {
+                Ok(Ok(())) => return asked + length,
                 Ok(Err(error)) => tracing::warn!(%error, "no new lease yet"),
                 Err(_) => tracing::warn!("no new lease yet: the database is silent"),
             }
-            sleep(EVERY).await;
+            sleep(every).await;
         }
     }
 
-    async fn listen_for_ever(&self) {
+    async fn listen_for_ever(self: &Arc<Self>) {
         loop {
             sleep(LISTEN_EVERY).await;
-            if let Err(error) = obey_commands(self).await {
+            if let Err(error) = self.obey_commands().await {
                 tracing::warn!(%error, "cannot look for what other servers tell");
             }
         }

@@ -1,42 +1,72 @@
 //! The MCP servers of the configuration, and their tools as agents get them when a run begins.
 
+mod account;
 mod form;
+mod known;
+mod oauth;
+mod people;
+mod personal;
+mod sign_in;
 mod tools;
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
 use agent::{FoundTools, LateTools};
-use futures_util::future::join_all;
+use domain::UserId;
+use futures_util::future::{join, join_all};
 use llm::HttpClient;
-use mcp::{Definition, OfferedTool, Program, Server, Site, State, Status, Way};
+use mcp::{Bearer, Definition, Program, Server, Site, State, Way};
+use store::Store;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::config::{Approval, McpServer, McpWay};
-use tools::Usable;
+use crate::{
+    clock::Clock,
+    config::{McpServer, McpWay, SignIn},
+    secret::Sealer,
+};
+use account::Vault;
+use known::Known;
+pub use people::{Standing, Yours};
+use personal::Personal;
+pub use sign_in::{Back, Ended, Signer};
 
 /// How long a new run waits for servers that are just being connected.
 const NEW_RUN_WAITS: Duration = Duration::from_secs(5);
 /// How long a run that goes on after a restart waits for them: it had their tools before.
 const OLD_RUN_WAITS: Duration = Duration::from_secs(20);
+/// How often it is looked for connections that nobody needs.
+const SWEEP: Duration = Duration::from_secs(60);
 
 /// All configured servers. Cloning is cheap.
 #[derive(Clone)]
-pub struct McpServers(Arc<[Arc<Known>]>);
+pub struct McpServers(Arc<All>);
 
-/// One server.
-struct Known {
-    server: Arc<Server>,
-    approval: Approval,
-    made: Mutex<Option<Made>>,
+struct All {
+    /// Those that all use alike.
+    shared: Vec<Arc<Known>>,
+    /// Those to which each person signs in.
+    personal: Vec<Personal>,
+    store: Store,
+    clock: Clock,
 }
 
-/// The tools that were made of the list which the server gave last.
-struct Made {
-    offered: Arc<[OfferedTool]>,
-    usable: Arc<Usable>,
+/// What the servers need of the rest.
+pub struct Surroundings<'a> {
+    /// Where credentials are kept.
+    pub store: Store,
+    /// What seals them.
+    pub sealer: Arc<Sealer>,
+    /// The time.
+    pub clock: Clock,
+    /// What requests are sent with.
+    pub http: HttpClient,
+    /// Owns the connections.
+    pub tasks: &'a TaskTracker,
+    /// Ends them.
+    pub stopping: &'a CancellationToken,
 }
 
 /// Whether a run is new.
@@ -63,100 +93,108 @@ pub struct McpServerNow {
 }
 
 impl McpServers {
-    /// Begins to connect to all servers in tasks of `tasks`, until `stopping`.
+    /// Begins to connect to all servers that need no sign-in.
     ///
     /// # Errors
     /// Where the HTTP client cannot be set up.
-    pub fn start(
-        servers: &[McpServer],
-        http: &HttpClient,
-        tasks: &TaskTracker,
-        stopping: &CancellationToken,
-    ) -> anyhow::Result<Self> {
-        let start = |server: &McpServer| {
-            let definition = definition(server, http)?;
-            let approval = server.approval;
-            let server = Server::start(definition, tasks, stopping.clone());
-            Ok(Arc::new(Known { server, approval, made: Mutex::default() }))
-        };
-        servers.iter().map(start).collect::<anyhow::Result<Vec<_>>>().map(|known| Self(known.into()))
+    pub fn start(servers: &[McpServer], around: Surroundings<'_>) -> anyhow::Result<Self> {
+        let Surroundings { store, sealer, clock, http, tasks, stopping } = around;
+        let vault = Arc::new(Vault { store: store.clone(), sealer, clock: clock.clone(), http });
+        let (mut shared, mut personal) = (Vec::new(), Vec::new());
+        for server in servers {
+            match &server.way {
+                McpWay::Url { url, sign_in, .. } if *sign_in != SignIn::Shared => personal.push(Personal {
+                    server: server.clone(),
+                    url: url.clone(),
+                    sign_in: sign_in.clone(),
+                    vault: Arc::clone(&vault),
+                    tasks: tasks.clone(),
+                    stopping: stopping.clone(),
+                    people: Mutex::default(),
+                }),
+                _ => {
+                    let definition = definition(server, &vault.http, None)?;
+                    let connected = Server::start(definition, tasks, stopping.clone());
+                    shared.push(Arc::new(Known::new(connected, server.approval)));
+                }
+            }
+        }
+        let servers = Self(Arc::new(All { shared, personal, store, clock }));
+        if !servers.0.personal.is_empty() {
+            tasks.spawn(servers.clone().keep_sweeping(stopping.clone()));
+        }
+        Ok(servers)
     }
 
-    /// The tools for a run, to be looked for when it begins; nothing where there are no servers.
+    async fn keep_sweeping(self, stopping: CancellationToken) {
+        loop {
+            tokio::select! {
+                () = stopping.cancelled() => return,
+                () = tokio::time::sleep(SWEEP) => self.0.personal.iter().for_each(Personal::sweep),
+            }
+        }
+    }
+
+    /// The tools for a run of this person, to be looked for when it begins; nothing where there are no servers.
     #[must_use]
-    pub fn late_tools(&self, run: RunIs) -> Option<LateTools> {
-        if self.0.is_empty() {
+    pub fn late_tools(&self, owner: UserId, run: RunIs) -> Option<LateTools> {
+        if self.0.shared.is_empty() && self.0.personal.is_empty() {
             return None;
         }
         let servers = self.clone();
-        Some(LateTools::new(async move { servers.find(run).await }))
+        Some(LateTools::new(async move { servers.find(owner, run).await }))
     }
 
-    async fn find(&self, run: RunIs) -> FoundTools {
-        let wait = |known: &Arc<Known>| {
-            let known = Arc::clone(known);
-            async move {
-                match run {
-                    RunIs::New => known.server.tried(NEW_RUN_WAITS).await,
-                    RunIs::GoingOn => known.server.connected(OLD_RUN_WAITS).await,
-                }
-            }
-        };
-        let statuses: Vec<Status> = join_all(self.0.iter().map(wait)).await;
-        let mut found = FoundTools::default();
-        for (known, status) in self.0.iter().zip(statuses) {
-            if status.state == State::Connected {
-                let usable = known.usable(&status.tools);
-                found.tools.extend(usable.tools.iter().cloned());
-                found.needs_approval.extend(usable.needs_approval.iter().cloned());
-            } else {
-                let name = &known.server.definition().name;
-                found.missing.push(format!(
-                    "The MCP server “{name}” cannot be reached now, so this run goes on without its tools."
-                ));
-            }
+    async fn find(&self, owner: UserId, run: RunIs) -> FoundTools {
+        let shared = join_all(self.0.shared.iter().map(|known| known.found(run)));
+        let personal = join_all(self.0.personal.iter().map(|server| server.found(owner, run)));
+        let (shared, personal) = join(shared, personal).await;
+        let mut all = FoundTools::default();
+        for found in shared.into_iter().chain(personal) {
+            all.tools.extend(found.tools);
+            all.needs_approval.extend(found.needs_approval);
+            all.missing.extend(found.missing);
         }
-        found
+        all
     }
 
-    /// How it stands with each.
+    /// How it stands with each that needs no sign-in.
     #[must_use]
     pub fn now(&self) -> Vec<McpServerNow> {
-        self.0.iter().map(|known| known.now()).collect()
+        self.0.shared.iter().map(|known| known.now()).collect()
+    }
+
+    /// Whether a tool of this name may be one that only those have who have signed in.
+    #[must_use]
+    pub fn may_be_personal(&self, tool: &str) -> bool {
+        let name = tool.split("__").next().unwrap_or_default();
+        self.0.personal.iter().any(|personal| personal.server.name == name)
     }
 }
 
 impl Known {
-    /// The list as agents' tools. Made once for each list, as schemas take a while to compile.
-    fn usable(&self, offered: &Arc<[OfferedTool]>) -> Arc<Usable> {
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(made) = made.as_ref().filter(|made| Arc::ptr_eq(&made.offered, offered)) {
-            return Arc::clone(&made.usable);
-        }
-        let usable = Arc::new(Usable::make(&self.server, offered, self.approval));
-        *made = Some(Made { offered: Arc::clone(offered), usable: Arc::clone(&usable) });
-        usable
-    }
-
-    fn now(&self) -> McpServerNow {
-        let (definition, status) = (self.server.definition(), self.server.status());
-        let usable = self.usable(&status.tools);
-        let view = |tool: &Arc<agent::Tool>| {
-            let needs_approval = usable.needs_approval.iter().any(|name| name == tool.name());
-            (tool.name().to_owned(), tool.description().to_owned(), needs_approval)
+    async fn found(&self, run: RunIs) -> FoundTools {
+        let status = match run {
+            RunIs::New => self.server.tried(NEW_RUN_WAITS).await,
+            RunIs::GoingOn => self.server.connected(OLD_RUN_WAITS).await,
         };
-        let problems: Vec<String> = status.problem.into_iter().chain(usable.problem.clone()).collect();
-        McpServerNow {
-            name: definition.name.clone(),
-            is_stdio: matches!(definition.way, Way::Stdio(_)),
-            state: status.state,
-            problem: (!problems.is_empty()).then(|| problems.join(" ")),
-            tools: usable.tools.iter().map(view).collect(),
+        if status.state == State::Connected {
+            let usable = self.usable(&status.tools);
+            let (tools, needs_approval) = (usable.tools.clone(), usable.needs_approval.clone());
+            return FoundTools { tools, needs_approval, missing: Vec::new() };
         }
+        missing(format!(
+            "The MCP server “{}” cannot be reached now, so this run goes on without its tools.",
+            self.server.definition().name
+        ))
     }
 }
 
-fn definition(server: &McpServer, http: &HttpClient) -> anyhow::Result<Definition> {
+fn missing(sentence: String) -> FoundTools {
+    FoundTools { missing: vec![sentence], ..FoundTools::default() }
+}
+
+fn definition(server: &McpServer, http: &HttpClient, bearer: Option<Bearer>) -> anyhow::Result<Definition> {
     let revealed = |pairs: &[(String, llm::Secret)]| {
         pairs.iter().map(|(name, value)| (name.clone(), value.reveal().to_owned())).collect()
     };
@@ -167,10 +205,11 @@ fn definition(server: &McpServer, http: &HttpClient) -> anyhow::Result<Definitio
             environment: revealed(environment),
             folder: folder.clone(),
         }),
-        McpWay::Url { url, headers } => Way::Http(Site {
+        McpWay::Url { url, headers, .. } => Way::Http(Site {
             url: url.to_string(),
             headers: revealed(headers),
             client: http.for_url(url)?.clone(),
+            bearer,
         }),
     };
     Ok(Definition {

@@ -36,7 +36,7 @@ const ENVIRONMENT_ID: &str = "conn_00000000000000000000000000000000";
 /// The model catalogue: kept in memory and built anew when something changes.
 pub struct Models {
     store: Store,
-    sealer: Sealer,
+    sealer: Arc<Sealer>,
     http: HttpClient,
     tour: ChatModel,
     first_token_timeout: Duration,
@@ -105,7 +105,7 @@ impl Models {
     pub async fn open(
         config: &Config,
         store: Store,
-        sealer: Sealer,
+        sealer: Arc<Sealer>,
         http: HttpClient,
         tour: ChatModel,
     ) -> anyhow::Result<Self> {
@@ -295,6 +295,14 @@ impl Models {
         self.store.delete_connection(id).await?;
         self.asked().remove(&id);
         Ok(self.rebuild().await?)
+    }
+
+    /// Whether the environment's server has not said yet which models it offers.
+    #[must_use]
+    pub fn environment_is_awaited(&self) -> bool {
+        self.environment
+            .as_ref()
+            .is_some_and(|(id, _)| self.asked().get(id).is_none_or(|asked| asked.models.is_empty()))
     }
 
     /// Asks the environment's server, if there is one, which models it offers.

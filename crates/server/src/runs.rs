@@ -1,6 +1,7 @@
 //! The run registry: starts runs, keeps their logs, and lets anybody who may read them.
 
 mod activity;
+mod given_up;
 mod life;
 mod live;
 mod reader;
@@ -15,17 +16,18 @@ use std::{
 };
 
 use agent::{Past, RunRequest};
-use domain::{ChatId, RunId, RunSummary, UserId};
+use domain::{ChatId, EventBody, RunId, RunSummary, UserId};
 use store::{Run, Store, StoreError};
 use tokio::{sync::mpsc, time::Instant};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 pub use activity::{Activity, ActivityState};
-pub use live::{LiveRun, Logged};
+pub use live::{LiveRun, Logged, note_ask};
 pub use reader::Reader;
 pub use resting::{FromLog, LOOK, StillResting};
 
 use crate::{clock::Clock, metrics::Metrics};
+use given_up::GivenUpRuns;
 use resting::Rest;
 
 /// All runs of this process. Cloning is cheap.
@@ -41,6 +43,7 @@ struct Inner {
     activity: tokio::sync::broadcast::Sender<Activity>,
     metrics: Metrics,
     rest: Rest,
+    given_up: GivenUpRuns,
     /// Who wants to know of runs that have ended.
     ends: OnceLock<mpsc::Sender<RunId>>,
     tasks: TaskTracker,
@@ -98,10 +101,17 @@ impl LogSoFar {
         !self.waiting.is_empty()
     }
 
-    /// Whether it waits for the answer to this question or approval.
+    /// The approvals and questions without an answer, oldest first.
     #[must_use]
-    pub fn waits_for(&self, id: &str) -> bool {
-        self.waiting.iter().any(|asked| live::asks(asked) == Some(id))
+    pub fn waiting(&self) -> &[Arc<Logged>] {
+        &self.waiting
+    }
+
+    /// The question or approval of this id, where it waits for the answer.
+    #[must_use]
+    pub fn asked(&self, id: &str) -> Option<&EventBody> {
+        let asked = self.waiting.iter().find(|asked| live::asks(asked) == Some(id));
+        asked.map(|asked| &asked.event.body)
     }
 }
 
@@ -122,6 +132,7 @@ impl Runs {
             activity,
             metrics,
             rest,
+            given_up: GivenUpRuns::default(),
             ends: OnceLock::new(),
             tasks,
             draining,
@@ -173,15 +184,6 @@ impl Runs {
         self.lock().values().filter(|run| run.chat == Some(chat)).cloned().collect()
     }
 
-    /// Stops the runs that are going in a chat, and waits until their logs are closed.
-    pub async fn stop_in(&self, chat: ChatId) {
-        let live = self.live_in(chat);
-        live.iter().for_each(|run| run.cancel.cancel());
-        for run in live {
-            run.ended().await;
-        }
-    }
-
     /// Reads a run's log from after event `after` to its end, wherever the run is going.
     #[must_use]
     pub fn read(&self, run: RunId, after: u64) -> Reader {
@@ -228,6 +230,12 @@ impl Runs {
         self.0.activity.subscribe()
     }
 
+    /// Tells whoever watches that the chat's owner has looked at it.
+    pub(crate) fn tell_read(&self, owner: UserId, chat: ChatId) {
+        // Nobody listening is fine.
+        drop(self.0.activity.send(Activity::read(owner, chat)));
+    }
+
     /// Reads the log of a run that an earlier process left open.
     ///
     /// # Errors
@@ -246,7 +254,25 @@ impl Runs {
         log: (LogSoFar, Past),
         message: &str,
     ) -> Result<(), StoreError> {
-        recovery::close(&self.0.store, &self.0.clock, run, log, message).await?;
+        self.close(run, log, recovery::Why::CannotGoOn(message)).await
+    }
+
+    /// Ends the log of a run that an earlier process left open, as it was stopped.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub async fn cancel_left_open(&self, run: &Run) -> Result<(), StoreError> {
+        let log = recovery::read(&self.0.store, run).await?;
+        self.close(run, log, recovery::Why::Stopped).await
+    }
+
+    async fn close(
+        &self,
+        run: &Run,
+        log: (LogSoFar, Past),
+        why: recovery::Why<'_>,
+    ) -> Result<(), StoreError> {
+        recovery::close(&self.0.store, &self.0.clock, run, log, why).await?;
         self.0.tell_end(run.id);
         Ok(())
     }

@@ -1,8 +1,6 @@
 //! One exchange of a chat: stores the messages, gathers what the agent has to know, starts the run.
 
-use std::sync::Arc;
-
-use agent::{Agents, CallWishes, CallableModel, Past, RunRequest, Skills, Told, Workspace, tour};
+use agent::{Agents, CallWishes, CallableModel, Past, RunRequest, Skills, Told, tour};
 use domain::{ChatId, Message, MessageId, Part, Role, RunId, UserId};
 use llm::ToolSpec;
 use serde_json::Value;
@@ -29,6 +27,8 @@ pub struct NewMessage {
     pub content: Vec<Part>,
     /// The name of the request that says it.
     pub idempotency: Option<IdempotencyKey>,
+    /// The name of the schedule that says it; nothing where the person does.
+    pub schedule: Option<String>,
 }
 
 /// Both messages of an exchange that has begun.
@@ -51,6 +51,8 @@ pub(crate) struct Work {
     pub(crate) worker: Worker,
     pub(crate) wishes: CallWishes,
     pub(crate) outlives_server: bool,
+    /// The directory its files are in, by name; nothing where they are virtual.
+    pub(crate) directory: Option<String>,
     /// What its agents are told of the person; nothing where they must not use the memory, or nobody has looked yet.
     pub(crate) told: Option<Told>,
     /// The name of the request that starts it.
@@ -60,8 +62,18 @@ pub(crate) struct Work {
 impl Work {
     pub(crate) fn of(history: Vec<Message>, model: ResolvedModel, client_tools: Vec<ToolSpec>) -> Self {
         let (worker, wishes) = (Worker::Agent, CallWishes::default());
-        let (is_of_chat, outlives_server, told, idempotency) = (false, true, None, None);
-        Self { history, is_of_chat, model, client_tools, worker, wishes, outlives_server, told, idempotency }
+        Self {
+            history,
+            is_of_chat: false,
+            model,
+            client_tools,
+            worker,
+            wishes,
+            outlives_server: true,
+            directory: None,
+            told: None,
+            idempotency: None,
+        }
     }
 }
 
@@ -148,7 +160,8 @@ impl App {
         {
             return Err(ApiError::conflict("The message you answer is not in this chat (any more)."));
         }
-        let user = self.user_message(chat.id, new.parent, new.content);
+        let user =
+            ChatMessage { schedule: new.schedule, ..self.user_message(chat.id, new.parent, new.content) };
         let mut history = self.history(&messages, new.parent).await?;
         history.push(Message { content: user.content.clone(), ..Message::text(Role::User, "") });
         let idempotency = new.idempotency;
@@ -212,12 +225,15 @@ impl App {
             request: work.kept(&workspace)?,
             idempotency: work.idempotency.clone(),
         };
-        self.store.create_run(&row).await?;
-        if let Some(input) = &input {
-            self.store.keep_run_input(run, input).await?;
-        }
         let request = self.request(owner, work, workspace, run, (None, None)).await?;
-        self.runs.start(NewLiveRun { run, owner, title: String::new(), request });
+        let (store, new) = (self.store.clone(), NewLiveRun { run, owner, title: String::new(), request });
+        let stored = async move {
+            match &input {
+                None => store.create_run(&row).await,
+                Some(input) => store.create_run_with_input(&row, input).await,
+            }
+        };
+        self.start_when_stored(stored, new).await?;
         Ok(run)
     }
 
@@ -269,19 +285,21 @@ impl App {
             model: None,
             run: None,
             summary: None,
+            schedule: None,
         }
     }
 
     /// Stores the exchange and starts the run that answers message `asked`.
     async fn begin(
         &self,
-        mut chat: Chat,
+        chat: Chat,
         asked: MessageId,
         user: Option<ChatMessage>,
         mut work: Work,
     ) -> Result<Exchange, ApiError> {
         let (run, now) = (RunId::generate(), self.clock.now_ms());
         work.told = self.told(chat.owner, &work).await?;
+        work.directory.clone_from(&chat.directory);
         let assistant = ChatMessage {
             id: MessageId::generate(),
             chat: chat.id,
@@ -292,6 +310,7 @@ impl App {
             model: Some(work.model.id.clone()),
             run: Some(run),
             summary: None,
+            schedule: None,
         };
         let row = NewRun {
             id: run,
@@ -303,26 +322,33 @@ impl App {
             request: work.kept(&chat.id.to_string())?,
             idempotency: work.idempotency.clone(),
         };
-        self.store
-            .begin_turn(&NewTurn { user: user.clone(), assistant: assistant.clone(), run: row })
-            .await?;
-        if chat.title.is_empty()
-            && let Some(user) = &user
-        {
-            chat.title = title_of(&user.content);
-            self.store.rename_chat(chat.owner, chat.id, &chat.title, now).await?;
-        }
         let request = self
             .request(chat.owner, work, chat.id.to_string(), run, (Some(chat.id), Some(assistant.id)))
             .await?;
-        self.runs.start(NewLiveRun { run, owner: chat.owner, title: chat.title, request });
+        let title = user.as_ref().filter(|_| chat.title.is_empty()).map(|user| title_of(&user.content));
+        let new = NewLiveRun { run, owner: chat.owner, title: title.clone().unwrap_or(chat.title), request };
+        let turn = NewTurn { user: user.clone(), assistant: assistant.clone(), run: row, title };
+        let store = self.store.clone();
+        self.start_when_stored(async move { store.begin_turn(&turn).await }, new).await?;
         Ok(Exchange { user, assistant, run })
+    }
+
+    /// Starts a run once it is stored, whether or not whoever asked for it still listens: a run that is stored and has
+    /// nobody to work on it would never end.
+    async fn start_when_stored(
+        &self,
+        stored: impl Future<Output = Result<(), StoreError>> + Send + 'static,
+        new: NewLiveRun,
+    ) -> Result<(), ApiError> {
+        let runs = self.runs.clone();
+        let started = self.tasks.spawn(async move { stored.await.map(|()| runs.start(new)) });
+        Ok(started.await.map_err(ApiError::internal)??)
     }
 
     pub(crate) async fn request(
         &self,
         owner: UserId,
-        Work { history, model, client_tools, worker, wishes, outlives_server, told, .. }: Work,
+        Work { history, model, client_tools, worker, wishes, outlives_server, directory, told, .. }: Work,
         workspace: String,
         run: RunId,
         (chat, message): (Option<ChatId>, Option<MessageId>),
@@ -334,7 +360,7 @@ impl App {
                 let built_in = self.programs.agents().unwrap_or(&self.agents);
                 let agents = self.defined_agents.join(built_in, model.agent.as_deref(), &self.models);
                 let agents = with_skills(agents, &self.skills.read().await);
-                (agents, self.mcp_servers.late_tools(RunIs::New))
+                (agents, self.mcp_servers.late_tools(owner, RunIs::New))
             }
             Worker::Model => (Agents::none(), None),
         };
@@ -352,19 +378,13 @@ impl App {
             fallbacks,
             wishes,
             history,
-            workspace: self.workspace(workspace),
+            workspace: self.workspace(owner, workspace, directory.as_deref()).await?,
             memory: told.map(|told| (self.memory(owner, run, chat), told)),
             limits: self.config.limits,
             consents,
             past: Past::default(),
             outlives_server,
         })
-    }
-
-    /// The files of a chat, or of a run without a chat, by its id as text.
-    pub(crate) fn workspace(&self, name: String) -> Workspace {
-        let clock = self.clock.clone();
-        Workspace::new(self.store.clone(), name, Arc::new(move || clock.now_ms()))
     }
 }
 

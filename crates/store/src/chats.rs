@@ -19,10 +19,14 @@ pub struct Chat {
     pub title: String,
     /// The leaf of the message tree that is shown; nothing while it is empty.
     pub current: Option<MessageId>,
+    /// The directory its files are in, by name; nothing where they are virtual.
+    pub directory: Option<String>,
     /// When it was made.
     pub created_at: i64,
     /// When something last changed in it.
     pub updated_at: i64,
+    /// Whether a run has ended in it that its owner has not looked at.
+    pub unread: bool,
 }
 
 /// Which chats to list.
@@ -37,14 +41,14 @@ pub struct ChatPage {
 }
 
 pub(crate) const INSERT: &str = "INSERT INTO chats \
-                                 (id, owner, title, search_text, current_message, created_at, updated_at) \
-                                 VALUES ($1, $2, $3, $4, $5, $6, $7)";
+                                 (id, owner, title, search_text, current_message, created_at, updated_at, \
+                                 directory) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
 
 /// Gives [`INSERT`] its values.
 pub(crate) fn insert<'a>(query: Query<'a>, chat: &Chat) -> Query<'a> {
     let query = query.id(chat.id).id(chat.owner);
     let query = query.text(&chat.title).text(&search::fold(&chat.title)).optional_id(chat.current);
-    query.bind(chat.created_at).bind(chat.updated_at)
+    query.bind(chat.created_at).bind(chat.updated_at).bind(chat.directory.as_deref())
 }
 
 impl Store {
@@ -61,7 +65,7 @@ impl Store {
     /// # Errors
     /// `NotFound`, for other people's chats too.
     pub async fn chat(&self, owner: UserId, id: ChatId) -> Result<Chat, StoreError> {
-        let sql = "SELECT id, owner, title, current_message, created_at, updated_at FROM chats \
+        let sql = "SELECT id, owner, title, current_message, created_at, updated_at, directory, unread FROM chats \
                    WHERE id = $1 AND owner = $2";
         read_chat(&self.db().read(sql).id(id).id(owner).fetch_one().await?)
     }
@@ -71,7 +75,7 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn chats(&self, owner: UserId, page: &ChatPage) -> Result<Vec<Chat>, StoreError> {
-        let sql = r"SELECT id, owner, title, current_message, created_at, updated_at FROM chats
+        let sql = r"SELECT id, owner, title, current_message, created_at, updated_at, directory, unread FROM chats
                     WHERE owner = $1 AND updated_at < $2
                       AND (search_text LIKE $3 ESCAPE '\' OR EXISTS (
                           SELECT 1 FROM messages
@@ -120,6 +124,18 @@ impl Store {
         }
     }
 
+    /// Notes that its owner has looked at a chat. Tells whether there was anything new.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn mark_chat_read(&self, owner: UserId, id: ChatId) -> Result<bool, StoreError> {
+        let sql = "UPDATE chats SET unread = FALSE WHERE id = $1 AND owner = $2 AND unread";
+        match self.db().write(sql).id(id).id(owner).execute().await? {
+            0 => self.chat(owner, id).await.map(|_| false),
+            _ => Ok(true),
+        }
+    }
+
     /// Removes a chat with its messages, runs, logs and files, all or nothing.
     ///
     /// # Errors
@@ -140,7 +156,9 @@ fn read_chat(row: &Row) -> Result<Chat, StoreError> {
         owner: row.id("owner")?,
         title: row.get("title")?,
         current: row.optional_id("current_message")?,
+        directory: row.get("directory")?,
         created_at: row.get("created_at")?,
         updated_at: row.get("updated_at")?,
+        unread: row.get("unread")?,
     })
 }

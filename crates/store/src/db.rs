@@ -84,6 +84,9 @@ impl Db {
             ("memories", include_str!("../migrations/sqlite/0009_memories.sql")),
             ("idempotency keys", include_str!("../migrations/sqlite/0010_idempotency_keys.sql")),
             ("leases", include_str!("../migrations/sqlite/0011_leases.sql")),
+            ("directories of chats", include_str!("../migrations/sqlite/0012_directories_of_chats.sql")),
+            ("mcp sign-ins", include_str!("../migrations/sqlite/0013_mcp_sign_ins.sql")),
+            ("schedules", include_str!("../migrations/sqlite/0014_schedules.sql")),
         ];
         let mut writer = write.acquire().await?;
         if !in_memory {
@@ -115,6 +118,9 @@ impl Db {
             ("memories", include_str!("../migrations/postgres/0009_memories.sql")),
             ("idempotency keys", include_str!("../migrations/postgres/0010_idempotency_keys.sql")),
             ("leases", include_str!("../migrations/postgres/0011_leases.sql")),
+            ("directories of chats", include_str!("../migrations/postgres/0012_directories_of_chats.sql")),
+            ("mcp sign-ins", include_str!("../migrations/postgres/0013_mcp_sign_ins.sql")),
+            ("schedules", include_str!("../migrations/postgres/0014_schedules.sql")),
         ];
         migrator(migrations).run_direct(None, &mut connection, false).await?;
         connection.close().await?;

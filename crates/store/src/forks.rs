@@ -2,7 +2,7 @@
 //! has the log of another run so far as its past.
 
 use crate::{
-    Chat, ChatMessage, NewRun, Segment, Store, StoreError, chats,
+    Chat, ChatMessage, NewRun, Segment, Store, StoreError, chats, learning,
     messages::add_message,
     query::{Row, Tx},
     runs,
@@ -87,6 +87,8 @@ impl Store {
         for (path, version) in &fork.files {
             copy_file(&mut tx, fork, path, *version).await?;
         }
+        // What is copied was said in the other chat, and is learned from there or never.
+        learning::mark(tx.query(learning::MARK), fork.chat.id, fork.chat.created_at).execute().await?;
         tx.commit().await
     }
 }

@@ -4,7 +4,7 @@ use domain::{ChatId, FactId, MessageId, UserId};
 
 use crate::{
     Store, StoreError,
-    query::{Row, Tx},
+    query::{Query, Row, Tx},
 };
 
 /// A chat in which something was said since it was last looked at.
@@ -46,13 +46,18 @@ pub struct NewFact {
     pub message: MessageId,
 }
 
-const MARK: &str = "INSERT INTO learned_chats (chat, looked_until, failures, retry_at) VALUES ($1, $2, $3, $4) \
+pub(crate) const MARK: &str = "INSERT INTO learned_chats (chat, looked_until, failures, retry_at) VALUES ($1, $2, $3, $4) \
                     ON CONFLICT (chat) DO UPDATE SET looked_until = excluded.looked_until, \
                     failures = excluded.failures, retry_at = excluded.retry_at";
 
+/// With [`MARK`]: what was said in the chat up to `until` is done with.
+pub(crate) fn mark<'a>(query: Query<'a>, chat: ChatId, until: i64) -> Query<'a> {
+    query.id(chat).bind(until).number(0).bind(until)
+}
+
 impl Store {
-    /// Chats in which something was said that was not looked at, and nothing after `quiet_since`; the oldest first, at
-    /// most `limit`.
+    /// Chats in which something was said that was not looked at, nothing after `quiet_since`, and in which no run is
+    /// going; the oldest first, at most `limit`.
     ///
     /// # Errors
     /// Only those of the database.
@@ -68,6 +73,7 @@ impl Store {
                    LEFT JOIN learned_chats ON learned_chats.chat = chats.id \
                    WHERE users.uses_memory AND users.learns_since IS NOT NULL \
                    AND chats.updated_at > users.learns_since AND chats.updated_at <= $1 \
+                   AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.chat = chats.id AND runs.finished_at IS NULL) \
                    AND (learned_chats.chat IS NULL OR (chats.updated_at > learned_chats.looked_until \
                    AND learned_chats.retry_at <= $2)) \
                    ORDER BY chats.updated_at, chats.id LIMIT $3";
@@ -99,7 +105,7 @@ impl Store {
         if tx.query(sql).id(from.chat).bind(from.until).fetch_optional().await?.is_some() {
             return Ok(false);
         }
-        tx.query(MARK).id(from.chat).bind(from.until).number(0).bind(now).execute().await?;
+        mark(tx.query(MARK), from.chat, from.until).execute().await?;
         for id in &learned.gone {
             let sql = "DELETE FROM facts WHERE id = $1 AND owner = $2 AND NOT corrected";
             tx.query(sql).id(id).id(from.owner).execute().await?;

@@ -111,6 +111,35 @@ impl Store {
         Ok(runs)
     }
 
+    /// Whether the run is ours to work on.
+    ///
+    /// # Errors
+    /// `NotFound`, and `NotOurs` between two leases.
+    pub async fn is_ours(&self, run: RunId) -> Result<bool, StoreError> {
+        let Some(server) = self.db().lessee()? else { return Ok(true) };
+        let row = self.db().read("SELECT server FROM runs WHERE id = $1").id(run).fetch_one().await?;
+        Ok(row.get::<Option<String>>("server")? == Some(server))
+    }
+
+    /// Our runs that began before that and have not ended.
+    ///
+    /// # Errors
+    /// `NotOurs` between two leases.
+    pub async fn our_runs(&self, began_before: i64) -> Result<Vec<RunId>, StoreError> {
+        let Some(server) = self.db().lessee()? else { return Ok(Vec::new()) };
+        let sql = "SELECT id FROM runs WHERE server = $1 AND finished_at IS NULL AND started_at < $2";
+        let rows = self.db().read(sql).text(&server).bind(began_before).fetch_all().await?;
+        rows.iter().map(|row| row.id("id")).collect()
+    }
+
+    /// Writes a run's row without changing it: whether the database takes what is written.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn try_writing(&self, run: RunId) -> Result<(), StoreError> {
+        self.db().write("UPDATE runs SET server = server WHERE id = $1").id(run).execute().await.map(drop)
+    }
+
     /// Leaves a message for the server whose run this is.
     ///
     /// # Errors

@@ -30,6 +30,8 @@ pub struct ChatMessage {
     pub run: Option<RunId>,
     /// That run in short, once it has finished.
     pub summary: Option<RunSummary>,
+    /// The name of the schedule that says it, for a person's message that the person did not write.
+    pub schedule: Option<String>,
 }
 
 /// What a person's turn adds to a chat.
@@ -41,6 +43,8 @@ pub struct NewTurn {
     pub assistant: ChatMessage,
     /// The run. Its owner must be the chat's.
     pub run: NewRun,
+    /// What the chat is called from now on; as before where nothing.
+    pub title: Option<String>,
 }
 
 impl Store {
@@ -49,7 +53,7 @@ impl Store {
     /// # Errors
     /// Only those of the database; a chat that is not there has no messages.
     pub async fn messages(&self, chat: ChatId) -> Result<Vec<ChatMessage>, StoreError> {
-        let sql = "SELECT id, chat, parent, role, content, created_at, model, run, summary FROM messages \
+        let sql = "SELECT id, chat, parent, role, content, created_at, model, run, summary, schedule FROM messages \
                    WHERE chat = $1 ORDER BY created_at, id";
         self.db().read(sql).id(chat).fetch_all().await?.iter().map(read_message).collect()
     }
@@ -62,9 +66,11 @@ impl Store {
     pub async fn begin_turn(&self, turn: &NewTurn) -> Result<(), StoreError> {
         let chat = turn.assistant.chat;
         let mut tx = self.db().begin().await?;
-        let sql = "UPDATE chats SET current_message = $3, updated_at = $4 WHERE id = $1 AND owner = $2";
+        let sql = "UPDATE chats SET current_message = $3, updated_at = $4, title = COALESCE($5, title), \
+                   search_text = COALESCE($6, search_text) WHERE id = $1 AND owner = $2";
         let update = tx.query(sql).id(chat).id(turn.run.owner).id(turn.assistant.id);
-        update.bind(turn.assistant.created_at).execute_on_one().await?;
+        let update = update.bind(turn.assistant.created_at).optional_text(turn.title.as_deref());
+        update.optional_text(turn.title.as_deref().map(search::fold).as_deref()).execute_on_one().await?;
         for message in turn.user.iter().chain([&turn.assistant]) {
             add_message(&mut tx, chat, message).await?;
         }
@@ -81,13 +87,14 @@ pub(crate) async fn add_message(tx: &mut Tx, chat: ChatId, message: &ChatMessage
         found.ok_or(StoreError::Conflict("parent"))?;
     }
     let sql = "INSERT INTO messages \
-               (id, chat, parent, role, content, search_text, created_at, model, run, summary) \
-               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+               (id, chat, parent, role, content, search_text, created_at, model, run, summary, schedule) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
     let query = tx.query(sql).id(message.id).id(chat).optional_id(message.parent);
     let query = query.text(role_name(message.role)).json(&message.content)?;
     let query = query.text(&search::fold(&plain_text(&message.content))).bind(message.created_at);
     let query = query.optional_text(message.model.as_deref()).optional_id(message.run);
-    query.optional_json(message.summary.as_ref())?.execute().await.map(drop)
+    let query = query.optional_json(message.summary.as_ref())?.optional_text(message.schedule.as_deref());
+    query.execute().await.map(drop)
 }
 
 /// Fills a run's message with its answer.
@@ -109,6 +116,7 @@ fn read_message(row: &Row) -> Result<ChatMessage, StoreError> {
         model: row.get("model")?,
         run: row.optional_id("run")?,
         summary: row.optional_json("summary")?,
+        schedule: row.get("schedule")?,
     })
 }
 

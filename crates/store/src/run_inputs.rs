@@ -3,16 +3,29 @@
 use domain::{ChatId, RunId};
 use serde_json::Value;
 
-use crate::{Store, StoreError};
+use crate::{NewRun, Store, StoreError, runs};
+
+const INSERT: &str = "INSERT INTO run_inputs (run, input) VALUES ($1, $2)";
 
 impl Store {
-    /// Keeps what came with a run; it goes when the run goes.
+    /// Keeps a run that begins and what came with it, or neither. The latter goes when the run goes.
+    ///
+    /// # Errors
+    /// As [`Store::create_run`].
+    pub async fn create_run_with_input(&self, run: &NewRun, input: &Value) -> Result<(), StoreError> {
+        let mut tx = self.db().begin().await?;
+        let server = self.db().lessee()?;
+        runs::insert(tx.query(runs::INSERT), run, server.as_deref()).execute().await?;
+        tx.query(INSERT).id(run.id).json(input)?.execute().await?;
+        tx.commit().await
+    }
+
+    /// Keeps what came with a run that is kept already.
     ///
     /// # Errors
     /// `NotFound` where there is no such run, `Conflict("run")` where something is kept already.
     pub async fn keep_run_input(&self, run: RunId, input: &Value) -> Result<(), StoreError> {
-        let sql = "INSERT INTO run_inputs (run, input) VALUES ($1, $2)";
-        self.db().write(sql).id(run).json(input)?.execute().await.map(drop)
+        self.db().write(INSERT).id(run).json(input)?.execute().await.map(drop)
     }
 
     /// What came with a run, if anything.

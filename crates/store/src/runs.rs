@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use domain::{ChatId, MessageId, RunId, RunSummary, UserId};
+use domain::{ChatId, MessageId, Outcome, RunId, RunSummary, UserId};
 
 use crate::{
     IdempotencyKey, Store, StoreError,
@@ -175,6 +175,24 @@ impl Store {
         self.db().read(sql).fetch_all().await?.iter().map(read_run).collect()
     }
 
+    /// A person's runs that have not ended, oldest first.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn unfinished_runs_of(&self, owner: UserId) -> Result<Vec<Run>, StoreError> {
+        let sql = select_runs!("WHERE finished_at IS NULL AND owner = $1 ORDER BY started_at, id");
+        self.db().read(sql).id(owner).fetch_all().await?.iter().map(read_run).collect()
+    }
+
+    /// The runs of a chat that have not ended, oldest first.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn unfinished_runs_in(&self, chat: ChatId) -> Result<Vec<RunId>, StoreError> {
+        let sql = "SELECT id FROM runs WHERE chat = $1 AND finished_at IS NULL ORDER BY started_at, id";
+        self.db().read(sql).id(chat).fetch_all().await?.iter().map(|row| row.id("id")).collect()
+    }
+
     /// What is needed to go on with a run; nothing where it has ended or is not to go on.
     ///
     /// # Errors
@@ -200,8 +218,11 @@ impl Store {
         }
         let mut tx = self.db().begin().await?;
         // The chat first, as everywhere: two transactions that lock in different orders can block each other.
-        let touch = "UPDATE chats SET updated_at = $2 WHERE id = (SELECT chat FROM runs WHERE id = $1)";
-        tx.query(touch).id(id).bind(finished_at).execute().await?;
+        let touch = "UPDATE chats SET updated_at = $2, unread = unread OR $3 \
+                     WHERE id = (SELECT chat FROM runs WHERE id = $1 AND finished_at IS NULL)";
+        // Who has stopped it knows.
+        let is_news = summary.outcome != Some(Outcome::Cancelled);
+        tx.query(touch).id(id).bind(finished_at).bind(is_news).execute().await?;
         let finish = "UPDATE runs SET finished_at = $2, summary = $3, request = NULL \
                       WHERE id = $1 AND finished_at IS NULL RETURNING message";
         let row = tx.query(finish).id(id).bind(finished_at).json(summary)?.fetch_optional().await?;

@@ -36,7 +36,8 @@ pub(crate) struct Exchange {
 
 pub(crate) struct Load {
     world: Arc<World>,
-    server: watch::Sender<Option<String>>,
+    /// One for each place where a server is.
+    servers: Vec<watch::Sender<Option<String>>>,
     people: JoinSet<anyhow::Result<Vec<Exchange>>>,
 }
 
@@ -47,21 +48,22 @@ struct World {
 }
 
 impl Load {
-    pub(crate) fn start(people: usize) -> anyhow::Result<Self> {
+    pub(crate) fn start(people: usize, servers: usize) -> anyhow::Result<Self> {
         let closing = AtomicBool::new(false);
         let world = Arc::new(World { client: client()?, closing, taken: AtomicUsize::new(0) });
-        let (server, at) = watch::channel(None);
-        let mut load = Self { world, server, people: JoinSet::new() };
+        let servers: Vec<_> = (0..servers).map(|_| watch::Sender::new(None)).collect();
+        let mut load = Self { world, servers, people: JoinSet::new() };
         for number in 0..people {
-            let person = Person { number, world: Arc::clone(&load.world), server: at.clone() };
+            let servers = load.servers.iter().map(watch::Sender::subscribe).collect();
+            let person = Person { number, world: Arc::clone(&load.world), servers, asks: number };
             load.people.spawn(person.work());
         }
         Ok(load)
     }
 
-    /// Tells people where the server is now; nowhere while it is dead.
-    pub(crate) fn server_is_at(&self, url: Option<String>) {
-        self.server.send_replace(url);
+    /// Tells people where the server of this place is now; nowhere while it is dead.
+    pub(crate) fn server_is_at(&self, place: usize, url: Option<String>) {
+        self.servers[place].send_replace(url);
     }
 
     /// Messages that the server has taken.
@@ -83,7 +85,9 @@ impl Load {
 struct Person {
     number: usize,
     world: Arc<World>,
-    server: watch::Receiver<Option<String>>,
+    servers: Vec<watch::Receiver<Option<String>>>,
+    /// Which of them is asked next: a person comes to one after the other.
+    asks: usize,
 }
 
 impl Person {
@@ -110,7 +114,9 @@ impl Person {
     }
 
     async fn url(&mut self) -> anyhow::Result<String> {
-        let server = self.server.wait_for(Option::is_some).await?;
+        self.asks += 1;
+        let place = self.asks % self.servers.len();
+        let server = self.servers[place].wait_for(Option::is_some).await?;
         server.clone().context("the server is somewhere")
     }
 

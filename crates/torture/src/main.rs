@@ -15,17 +15,23 @@ use std::{
 
 use anyhow::Context;
 use clap::{Parser, Subcommand};
-use tokio::time::sleep;
+use scripted::ScriptedServer;
+use tokio::{sync::Mutex, time::sleep};
 
 use load::Load;
 use victim::{DiesItself, Folder, Victim};
 
 /// People who talk with the server at the same time.
 const PEOPLE: usize = 8;
-/// The same on a database that servers share: there each run that was cut off waits for its lease to expire.
-const PEOPLE_SHARING: usize = 64;
-/// How long the server lives at most before it is killed.
+/// The same where servers share a database.
+const PEOPLE_SHARING: usize = 32;
+/// How long a server lives at most before it is killed.
 const LONGEST_LIFE: Duration = Duration::from_millis(400);
+/// The same where servers share a database: each run that was cut off waits there for the lease to expire, and many
+/// shorter lives would be of servers with nothing to do.
+const LONGEST_LIFE_SHARING: Duration = Duration::from_secs(2 * LEASE_SECONDS);
+/// The shortest lease that there is.
+const LEASE_SECONDS: u64 = 2;
 /// How long the last runs may take once nobody is killed any more.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -38,6 +44,9 @@ struct Options {
     /// The database, in place of SQLite.
     #[arg(long)]
     database_url: Option<String>,
+    /// How many servers work on the database at the same time; each is killed on its own.
+    #[arg(long, default_value_t = 1, requires = "database_url")]
+    servers: usize,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -65,30 +74,34 @@ async fn main() -> anyhow::Result<()> {
         Some(Command::Serve { data_dir, ledger, deaths_per_mille }) => {
             victim::serve(data_dir, ledger, deaths_per_mille).await
         }
-        None => torture(options.kills, options.database_url).await,
+        None => torture(&options).await,
     }
 }
 
+/// What became of the kills.
+#[derive(Default)]
+struct Kills {
+    done: u32,
+    /// Of them the servers that died right before or after an effect.
+    by_itself: u32,
+    longest_start: Duration,
+}
+
 #[expect(clippy::print_stdout, reason = "it prints its score")]
-async fn torture(kills: u32, database_url: Option<String>) -> anyhow::Result<()> {
+async fn torture(options: &Options) -> anyhow::Result<()> {
+    let (kills, servers) = (options.kills, options.servers.max(1));
     let began = Instant::now();
     let model = model::start().await?;
-    let load = Load::start(if database_url.is_some() { PEOPLE_SHARING } else { PEOPLE })?;
-    let folder = Folder::new(database_url)?;
-    let (mut by_itself, mut longest_start) = (0, Duration::ZERO);
-    for kill in 1..=kills {
-        let mut victim = Victim::start(&folder, &model.base_url(), DiesItself::Sometimes).await?;
-        longest_start = longest_start.max(victim.ready_after);
-        load.server_is_at(Some(victim.url.clone()));
-        by_itself += u32::from(victim.lives_for(random_life()).await?);
-        victim.kill().await?;
-        load.server_is_at(None);
-        if kill % 100 == 0 {
-            println!("{kill} kills, {} messages taken", load.taken());
-        }
-    }
-    let mut victim = Victim::start(&folder, &model.base_url(), DiesItself::Never).await?;
-    load.server_is_at(Some(victim.url.clone()));
+    let people = if options.database_url.is_some() { PEOPLE_SHARING } else { PEOPLE };
+    let load = Load::start(people, servers)?;
+    let folder = Folder::new(options.database_url.clone())?;
+    let done = Mutex::new(Kills::default());
+    let places = (0..servers).map(|place| kill_again_and_again(place, kills, &folder, &model, &load, &done));
+    futures_util::future::try_join_all(places).await?;
+    let Kills { by_itself, longest_start, .. } = done.into_inner();
+
+    let mut victim = Victim::start(&folder, 0, &model.base_url(), DiesItself::Never).await?;
+    (0..servers).for_each(|place| load.server_is_at(place, Some(victim.url.clone())));
     let exchanges = tokio::time::timeout(PATIENCE, load.finish());
     let exchanges = exchanges.await.context("some runs neither ended nor went on")??;
     // What was only begun when a person's connection broke has its effects too.
@@ -96,7 +109,8 @@ async fn torture(kills: u32, database_url: Option<String>) -> anyhow::Result<()>
     let verdict = verdict::reach(&victim.url, &exchanges, &folder.ledger()).await?;
     victim.kill().await?;
     println!(
-        "\n{kills} kills in {:.0} s, {by_itself} of them right before or after an effect; longest start {} ms",
+        "\n{kills} kills of {servers} at a time in {:.0} s, {by_itself} of them right before or after an effect; longest \
+         start {} ms",
         began.elapsed().as_secs_f64(),
         longest_start.as_millis(),
     );
@@ -111,9 +125,38 @@ async fn torture(kills: u32, database_url: Option<String>) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Between nothing and [`LONGEST_LIFE`].
-fn random_life() -> Duration {
-    LONGEST_LIFE.mul_f64(random_per_mille() as f64 / 1000.0)
+/// One server after the other in this place, each killed after a while, until there are enough kills in all places.
+#[expect(clippy::print_stdout, reason = "it says how far it is")]
+async fn kill_again_and_again(
+    place: usize,
+    kills: u32,
+    folder: &Folder,
+    model: &ScriptedServer,
+    load: &Load,
+    done: &Mutex<Kills>,
+) -> anyhow::Result<()> {
+    let longest = if folder.is_shared() { LONGEST_LIFE_SHARING } else { LONGEST_LIFE };
+    loop {
+        let kill = {
+            let mut done = done.lock().await;
+            if done.done == kills {
+                return Ok(());
+            }
+            done.done += 1;
+            done.done
+        };
+        let mut victim = Victim::start(folder, place, &model.base_url(), DiesItself::Sometimes).await?;
+        load.server_is_at(place, Some(victim.url.clone()));
+        let by_itself = victim.lives_for(longest.mul_f64(random_per_mille() as f64 / 1000.0)).await?;
+        victim.kill().await?;
+        load.server_is_at(place, None);
+        let mut done = done.lock().await;
+        done.by_itself += u32::from(by_itself);
+        done.longest_start = done.longest_start.max(victim.ready_after);
+        if kill % 100 == 0 {
+            println!("{kill} kills, {} messages taken", load.taken());
+        }
+    }
 }
 
 /// 0 to 999.

@@ -20,7 +20,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use crate::random_per_mille;
+use crate::{LEASE_SECONDS, random_per_mille};
 
 /// The tool that must not be repeated.
 pub(crate) const EFFECT: &str = "effect";
@@ -108,6 +108,11 @@ impl Folder {
         self.path.join("ledger.txt")
     }
 
+    /// Whether several servers may work on its data.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.database_url.is_some()
+    }
+
     pub(crate) fn remove(&self) {
         // What stays is only in the way.
         let _ = fs::remove_dir_all(&self.path);
@@ -136,20 +141,27 @@ pub(crate) struct Victim {
 
 impl Victim {
     /// Starts it and waits until it says that it is ready.
-    pub(crate) async fn start(folder: &Folder, model_url: &str, dies: DiesItself) -> anyhow::Result<Self> {
+    /// `place` tells servers apart that work at the same time.
+    pub(crate) async fn start(
+        folder: &Folder,
+        place: usize,
+        model_url: &str,
+        dies: DiesItself,
+    ) -> anyhow::Result<Self> {
         let began = Instant::now();
         let deaths = if dies == DiesItself::Sometimes { DEATHS_PER_MILLE } else { 0 };
         let mut command = Command::new(std::env::current_exe()?);
         command
             .arg("serve")
             .arg("--data-dir")
-            .arg(folder.path.join("data"))
+            .arg(folder.path.join(format!("data-{place}")))
             .arg("--ledger")
             .arg(folder.ledger());
         command.arg("--deaths-per-mille").arg(deaths.to_string());
         command.env("OPENAI_API_BASE_URL", model_url).env("GLASSHOUSE_LOG_LEVEL", "error");
         if let Some(url) = &folder.database_url {
             command.env("GLASSHOUSE_DATABASE_URL", url);
+            command.env("GLASSHOUSE_LEASE_SECONDS", LEASE_SECONDS.to_string());
         }
         // The sandbox needs the real program to start itself again.
         command.env("GLASSHOUSE_PROGRAMS_ENABLED", "false");

@@ -135,15 +135,23 @@ fn told(body: &EventBody) -> Option<(DebugKind, DebugSource, Value, String)> {
             json!({"approval": approval, "decision": decision, "reason": reason}),
             "The consent was decided".to_owned(),
         ),
-        EventBody::QuestionAsked { question, text, options, .. } => {
-            (Request, Backend, json!({"question": question, "options": options}), text.clone())
+        EventBody::QuestionAsked { question, text, options, schema, .. } => {
+            let mut data = json!({"question": question, "options": options});
+            if let Some(form) = schema {
+                data["schema"] = form.schema();
+            }
+            (Request, Backend, data, text.clone())
         }
-        EventBody::QuestionAnswered { question, answer } => (
-            Response,
-            Frontend,
-            json!({"question": question, "answer": answer}),
-            "The question was answered".to_owned(),
-        ),
+        EventBody::QuestionAnswered { question, answer, values, declined } => {
+            let mut data = json!({"question": question, "answer": answer});
+            if let Some(values) = values {
+                data["values"] = json!(values);
+            }
+            if *declined {
+                data["declined"] = true.into();
+            }
+            (Response, Frontend, data, "The question was answered".to_owned())
+        }
         EventBody::AgentStarted { name, call, task } => (
             Request,
             Backend,

@@ -94,9 +94,9 @@ impl DetailsEncoder {
             EventBody::ApprovalAsked { approval, call, name, arguments, .. } => {
                 out.push(&Payload::Approval { approval_id: approval, tool_id: call, name, args: arguments });
             }
-            EventBody::QuestionAsked { question, call, text, options, .. } => {
-                let (question_id, tool_id) = (question, call);
-                out.push(&Payload::Question { question_id, tool_id, question: text, options });
+            EventBody::QuestionAsked { question, call, text, options, schema, .. } => {
+                let (question_id, tool_id, schema) = (question, call, schema.as_ref());
+                out.push(&Payload::Question { question_id, tool_id, question: text, options, schema });
             }
             EventBody::SourcesFound { sources } => out.push(&Payload::Sources { sources }),
             EventBody::AgentStarted { name, .. } => {

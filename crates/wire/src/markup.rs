@@ -7,7 +7,7 @@ mod whole;
 use std::collections::HashMap;
 
 use domain::{
-    AgentPath, EventBody, RunEvent,
+    AgentPath, EventBody, Form, RunEvent,
     event::{FORKED, RESUMED, compacted},
 };
 
@@ -127,10 +127,14 @@ impl MarkupEncoder {
                 self.step(format!("**⏸ {}:** waits for consent", markdown_line(name)), out);
                 out.push(&Payload::Approval { approval_id: approval, tool_id: call, name, args: arguments });
             }
-            EventBody::QuestionAsked { question, call, text, options, .. } => {
-                self.step(format!("**❓ Question:** {}", markdown_line(text)), out);
-                let (question_id, tool_id) = (question, call);
-                out.push(&Payload::Question { question_id, tool_id, question: text, options });
+            EventBody::QuestionAsked { question, call, text, options, schema, .. } => {
+                let fields = schema.as_ref().map(Form::fields).unwrap_or_default();
+                let labels: Vec<String> = fields.iter().map(|field| markdown_line(field.label())).collect();
+                let labels =
+                    if labels.is_empty() { String::new() } else { format!(" ({})", labels.join(", ")) };
+                self.step(format!("**❓ Question:** {}{labels}", markdown_line(text)), out);
+                let (question_id, tool_id, schema) = (question, call, schema.as_ref());
+                out.push(&Payload::Question { question_id, tool_id, question: text, options, schema });
             }
             EventBody::SourcesFound { sources } => out.push(&Payload::Sources { sources }),
             EventBody::AgentStarted { name, .. } => {

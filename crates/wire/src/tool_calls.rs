@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use domain::{
-    EventBody, Outcome, Problem, RunEvent,
+    EventBody, Form, Outcome, Problem, RunEvent,
     event::{FORKED, RESUMED, compacted},
 };
 use serde::Serialize;
@@ -31,14 +31,44 @@ pub struct ToolCallsEncoder {
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Payload<'a> {
-    Status { content: &'a str },
-    Message { content: &'a str },
-    ToolCallStart { tool_call_id: &'a str, tool_name: &'a str, tool_args: &'a Value },
-    ToolCallComplete { tool_call_id: &'a str, tool_name: &'a str, result: &'a str },
-    ToolCallError { tool_call_id: &'a str, tool_name: &'a str, error: &'a str },
-    Approval { approval_id: &'a str, tool_call_id: &'a str, tool_name: &'a str, tool_args: &'a Value },
-    Question { question_id: &'a str, tool_call_id: &'a str, content: &'a str, options: &'a [String] },
-    Error { content: &'a str },
+    Status {
+        content: &'a str,
+    },
+    Message {
+        content: &'a str,
+    },
+    ToolCallStart {
+        tool_call_id: &'a str,
+        tool_name: &'a str,
+        tool_args: &'a Value,
+    },
+    ToolCallComplete {
+        tool_call_id: &'a str,
+        tool_name: &'a str,
+        result: &'a str,
+    },
+    ToolCallError {
+        tool_call_id: &'a str,
+        tool_name: &'a str,
+        error: &'a str,
+    },
+    Approval {
+        approval_id: &'a str,
+        tool_call_id: &'a str,
+        tool_name: &'a str,
+        tool_args: &'a Value,
+    },
+    Question {
+        question_id: &'a str,
+        tool_call_id: &'a str,
+        content: &'a str,
+        options: &'a [String],
+        #[serde(skip_serializing_if = "Option::is_none")]
+        schema: Option<&'a Form>,
+    },
+    Error {
+        content: &'a str,
+    },
     Done,
 }
 
@@ -98,13 +128,14 @@ impl ToolCallsEncoder {
                     tool_args: arguments,
                 });
             }
-            EventBody::QuestionAsked { question, call, text, options, .. } => {
+            EventBody::QuestionAsked { question, call, text, options, schema, .. } => {
                 if let Some(name) = self.names.get(call).cloned() {
                     let arguments = serde_json::json!({"question": text, "options": options});
                     self.start(call, &name, &arguments, out);
                 }
                 let (question_id, tool_call_id) = (question, call);
-                out.push(&Payload::Question { question_id, tool_call_id, content: text, options });
+                let schema = schema.as_ref();
+                out.push(&Payload::Question { question_id, tool_call_id, content: text, options, schema });
             }
             EventBody::AgentStarted { name, .. } => status(out, &format!("Sub-agent: {name}…")),
             EventBody::RunFinished { outcome, problem, .. } => finish(out, *outcome, problem.as_ref()),

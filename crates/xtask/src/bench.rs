@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::{
     command::{self, cargo, debug_folder, root},
-    parts::gateways,
+    parts::{agents, gateways},
 };
 
 /// Builds the program and the bench, and runs the bench with `arguments`.
@@ -27,6 +27,12 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
                 // The table says that it is missing.
                 Err(error) => println!("Measuring without it: {error:#}"),
             }
+        }
+    }
+    if arguments.iter().any(|argument| argument == "tools") {
+        match agents::agno() {
+            Ok(path) => drop(bench.arg("--agno").arg(path)),
+            Err(error) => println!("Measuring without it: {error:#}"),
         }
     }
     bench.args(arguments).current_dir(root());

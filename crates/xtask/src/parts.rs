@@ -1,5 +1,6 @@
 //! What the tests need beside Rust, and how it is installed.
 
+pub(crate) mod agents;
 pub(crate) mod chromium;
 pub(crate) mod clients;
 pub(crate) mod gateways;

@@ -15,6 +15,25 @@ const CASES = [
   { contains: "Add a verse", turns: [turn(calls(["read_file", { path: "/poem ё.md" }])), turn(text("Still roses."))] },
   { contains: "Work for long", turns: [turn(text("I begin."), pause(60_000), text("Done."))] },
   {
+    contains: "Plan a trip",
+    turns: [
+      turn(
+        calls([
+          "ask_user",
+          {
+            question: "Where to?",
+            fields: [
+              { name: "city", label: "City", type: "text", required: true },
+              { name: "seats", type: "integer", min: 1, max: 9, default: 2 },
+              { name: "bags", type: "choices", options: ["small", "big"] },
+            ],
+          },
+        ]),
+      ),
+      turn(text("Off we go.")),
+    ],
+  },
+  {
     contains: "Which colour",
     turns: [turn(calls(["ask_user", { question: "Which colour?", options: ["red", "blue"] }])), turn(text("Thank you."))],
   },
@@ -136,6 +155,36 @@ describe("Glasshouse as an MCP server", () => {
     const waiting = ask(closing, { message: "Which colour is it?" });
     await answerInInbox("red");
     assert.equal((await waiting).content[0].text, "Thank you.");
+  });
+
+  test("a form of the agent is the client's form, and comes again where the answer does not fit", async () => {
+    const asked = [];
+    const answers = [{ city: "Rome", seats: 10 }, { city: "Rome", seats: 3, bags: ["big"] }];
+    const client = await connect((params) => {
+      asked.push(params);
+      return { action: "accept", content: answers.shift() };
+    });
+    const result = await ask(client, { message: "Plan a trip." });
+    assert.equal(result.content[0].text, "Off we go.");
+    assert.deepEqual(asked[0].requestedSchema, {
+      type: "object",
+      properties: {
+        city: { type: "string", title: "City", maxLength: 500 },
+        seats: { type: "integer", minimum: 1, maximum: 9, default: 2 },
+        bags: { type: "array", items: { type: "string", enum: ["small", "big"] } },
+      },
+      required: ["city"],
+    });
+    assert.deepEqual(asked.map(({ message }) => message), [
+      "Where to?",
+      "“seats” has to be a whole number, 1 to 9.\n\nWhere to?",
+    ]);
+    const bodies = await follow(glasshouse, result.structuredContent.run);
+    assert.deepEqual(of(bodies, "question_answered")[0].values, { city: "Rome", seats: 3, bags: ["big"] });
+
+    const declining = await connect(() => ({ action: "decline" }));
+    const { run } = (await ask(declining, { message: "Plan a trip." })).structuredContent;
+    assert.equal(of(await follow(glasshouse, run), "question_answered")[0].declined, true);
   });
 
   test("without forms it says where a person can answer, and waits", async () => {

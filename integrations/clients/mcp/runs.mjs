@@ -34,7 +34,8 @@ export async function follow(glasshouse, run, watch = () => {}) {
   return bodies;
 }
 
-/** Says something and follows the run; questions are answered by `answers`, each by the words it contains. */
+/** Says something and follows the run; questions are answered by `answers`, each by the words it contains: with a text, or
+ * with `{values}` or `{decline}`. */
 export async function play(glasshouse, content, answers = {}) {
   const run = await say(glasshouse, content);
   return follow(glasshouse, run, answering(glasshouse, run, answers));
@@ -49,7 +50,9 @@ export function answering(glasshouse, run, answers = {}) {
     if (body.type === "question_asked") {
       const words = Object.keys(answers).find((words) => body.text.includes(words));
       if (words === undefined) throw new Error(`nobody expected the question: ${body.text}`);
-      await glasshouse.post(`/runs/${run}/questions/${body.question}`, { answer: answers[words] });
+      const said = answers[words];
+      const answer = typeof said === "string" ? { answer: said } : said;
+      await glasshouse.post(`/runs/${run}/questions/${body.question}`, answer);
     }
   };
 }

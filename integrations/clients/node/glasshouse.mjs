@@ -38,6 +38,7 @@ export async function startWithKey(environment = {}) {
   return {
     url,
     key: secret,
+    cookie,
     post,
     get: async (path) => (await call(path)).json(),
     connect: (name, base_url) => post("/api/v1/connections", { name, base_url, api_key: "sk-upstream" }),

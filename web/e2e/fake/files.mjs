@@ -66,7 +66,7 @@ export class FakeFiles {
     const number = (name) => (search.has(name) ? Number(search.get(name)) : undefined);
     switch (`${method} ${what}`) {
       case "GET undefined":
-        return { files: this.list() };
+        return { files: this.list(), more: false };
       case "PUT content":
         return this.write(path, body);
       case "DELETE content":

@@ -238,7 +238,9 @@ export class FakeServer {
     if (path[0] === "connections") return this.#connectionCall(request.method, path, body);
     if (path[0] === "programs") return PROGRAMS;
     if (path[0] === "agents") return AGENTS;
+    if (path[0] === "workspaces") return { workspaces: [] };
     if (path[0] === "mcp-servers") return { servers: MCP_SERVERS };
+    if (path[0] === "mcp-sign-ins") return { servers: [] };
     if (path[0] === "keys") return this.#keyCall(request.method, path, body);
     if (path[0] === "chats") return this.#chatCall(request.method, path, body, url, response);
     if (path[0] === "runs") return this.#runCall(request.method, path, body, url, response);
@@ -293,7 +295,7 @@ export class FakeServer {
 
   row({ messages: _messages, current: _current, files: _files, ...row }) {
     const run = [...this.runs.values()].find((other) => other.chat === row.id && other.state !== "finished");
-    return { ...row, state: run?.state ?? "idle" };
+    return { ...row, state: run?.state ?? "idle", unread: false };
   }
 
   addChat(title, { updated_at = Date.now(), messages = [] } = {}) {
@@ -324,6 +326,7 @@ export class FakeServer {
       if (answer === undefined) throw new Refusal(404, "not_found", "There is no such file.");
       return answer;
     }
+    if (what === "read") return null;
     if (what === "messages")
       return action === "regenerate" ? this.#again(chat, message, body) : this.#send(chat, body);
     if (method === "DELETE") {

@@ -18,6 +18,7 @@ import type {
   FoundServer,
   InboxItem,
   McpServer,
+  McpSignIn,
   Me,
   Memory,
   MemoryContent,
@@ -27,8 +28,11 @@ import type {
   Programs,
   ModelSettings,
   Part,
+  Schedule,
+  ScheduleContent,
   User,
   DefinedAgent,
+  WorkspaceChoice,
 } from "./types.ts";
 
 const v1 = "/api/v1";
@@ -66,6 +70,12 @@ export const replaceAgent = (agent: AgentDefinition) =>
   call<DefinedAgent>("PUT", `${v1}/agents/${id(agent.name)}`, agent);
 export const deleteAgent = (name: string) => call<undefined>("DELETE", `${v1}/agents/${id(name)}`);
 export const listMcpServers = () => call<{ servers: McpServer[] }>("GET", `${v1}/mcp-servers`);
+export const listMcpSignIns = () => call<{ servers: McpSignIn[] }>("GET", `${v1}/mcp-sign-ins`);
+export const beginMcpSignIn = (name: string) =>
+  call<{ url: string }>("POST", `${v1}/mcp-sign-ins/${id(name)}`, {});
+export const putMcpToken = (name: string, token: string) =>
+  call<undefined>("PUT", `${v1}/mcp-sign-ins/${id(name)}`, { token });
+export const signOutOfMcp = (name: string) => call<undefined>("DELETE", `${v1}/mcp-sign-ins/${id(name)}`);
 export const listConnections = () => call<{ connections: Connection[] }>("GET", `${v1}/connections`);
 export const addConnection = (connection: NewConnection) =>
   call<Connection>("POST", `${v1}/connections`, connection);
@@ -87,11 +97,14 @@ export function listChats(
   for (const [name, value] of Object.entries(options)) query.set(name, String(value));
   return call<{ chats: ChatRow[]; more: boolean }>("GET", `${v1}/chats?${query}`, undefined, signal);
 }
-export const createChat = () => call<Chat>("POST", `${v1}/chats`, {});
+export const listWorkspaces = () => call<{ workspaces: WorkspaceChoice[] }>("GET", `${v1}/workspaces`);
+export const createChat = (workspace?: string) =>
+  call<Chat>("POST", `${v1}/chats`, workspace === undefined ? {} : { workspace });
 export const getChat = (chat: string, signal?: AbortSignal) =>
   call<Chat>("GET", `${v1}/chats/${id(chat)}`, undefined, signal);
 export const changeChat = (chat: string, change: { title?: string; current?: string }) =>
   call<ChatRow>("PATCH", `${v1}/chats/${id(chat)}`, change);
+export const readChat = (chat: string) => call<undefined>("POST", `${v1}/chats/${id(chat)}/read`);
 export const deleteChat = (chat: string) => call<undefined>("DELETE", `${v1}/chats/${id(chat)}`);
 export const sendMessage = (
   chat: string,
@@ -109,9 +122,9 @@ export const regenerate = (chat: string, message: string, model?: string) =>
     model ? { model } : {},
   );
 export const listFiles = (chat: string) =>
-  call<{ files: ChatFile[] }>("GET", `${v1}/chats/${id(chat)}/files`);
+  call<{ files: ChatFile[]; more: boolean }>("GET", `${v1}/chats/${id(chat)}/files`);
 export const fileAddress = (chat: string, path: string, version?: number) =>
-  `${v1}/chats/${id(chat)}/files/content?path=${id(path)}${version === undefined ? "" : `&version=${version}`}`;
+  `${v1}/chats/${id(chat)}/files/content?path=${id(path)}${version ? `&version=${version}` : ""}`;
 /** A picture of the workspace, for `<img>`; what is none comes as a download, which shows nothing. */
 export const pictureAddress = (chat: string, path: string, version?: number) =>
   `${fileAddress(chat, path, version)}&inline=1`;
@@ -133,6 +146,16 @@ export const restoreFile = (
 export const listInbox = () => call<{ items: InboxItem[] }>("GET", `${v1}/inbox`);
 export const listAllowed = () => call<{ allowed: AllowedCall[] }>("GET", `${v1}/allowed-calls`);
 export const askAgain = (allowed: string) => call<undefined>("DELETE", `${v1}/allowed-calls/${id(allowed)}`);
+
+export const listSchedules = () => call<{ schedules: Schedule[] }>("GET", `${v1}/schedules`);
+export const createSchedule = (content: ScheduleContent) =>
+  call<Schedule>("POST", `${v1}/schedules`, content);
+export const replaceSchedule = (schedule: string, content: ScheduleContent) =>
+  call<Schedule>("PUT", `${v1}/schedules/${id(schedule)}`, content);
+export const deleteSchedule = (schedule: string) =>
+  call<undefined>("DELETE", `${v1}/schedules/${id(schedule)}`);
+export const runSchedule = (schedule: string) =>
+  call<{ chat: string; run: string }>("POST", `${v1}/schedules/${id(schedule)}/run`);
 
 export const getMemoryUse = () => call<MemoryUse>("GET", `${v1}/memory-use`);
 export const putMemoryUse = (use: MemoryUse) => call<MemoryUse>("PUT", `${v1}/memory-use`, use);
@@ -186,5 +209,8 @@ export const answerApproval = (
     remember_arguments?: Record<string, string>;
   },
 ) => call<undefined>("POST", `/runs/${id(run)}/approvals/${id(approval)}`, body);
-export const answerQuestion = (run: string, question: string, answer: string) =>
-  call<undefined>("POST", `/runs/${id(run)}/questions/${id(question)}`, { answer });
+export const answerQuestion = (
+  run: string,
+  question: string,
+  body: { answer: string } | { values: Record<string, unknown> } | { decline: true },
+) => call<undefined>("POST", `/runs/${id(run)}/questions/${id(question)}`, body);

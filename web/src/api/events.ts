@@ -196,6 +196,8 @@ export type EventBody =
       text: string;
       /** Suggested answers; any other text is allowed too. */
       options: Array<string>;
+      /** The form to fill in, where it is not one answer in words: a flat JSON Schema, as MCP has it for elicitation. */
+      schema?: unknown;
       /** How long it waits, milliseconds; without an end where absent. */
       expires_in_ms?: number;
     }
@@ -203,8 +205,12 @@ export type EventBody =
       type: "question_answered";
       /** The question. */
       question: string;
-      /** The answer. */
+      /** The answer in words; where `declined`, why there is none, if that is known. */
       answer?: string;
+      /** What was filled in, by the names of the form's fields. */
+      values?: { [name: string]: unknown };
+      /** Whether there will be no answer: the person said so, or nobody can be asked. */
+      declined?: boolean;
     }
   | {
       type: "plan_changed";

@@ -6,6 +6,8 @@ export class ApiError extends Error {
     readonly status: number,
     readonly code: string,
     message: string,
+    /** The field of what was sent, or of a form, that it is about. */
+    readonly field: string | null = null,
   ) {
     super(message);
     this.name = "ApiError";
@@ -23,14 +25,18 @@ export function whenSignedOut(handler: Handler): void {
 async function problemOf(response: Response): Promise<ApiError> {
   let code = "unavailable";
   let message = `${response.status} ${response.statusText}`.trim();
+  let field: string | null = null;
   try {
-    const body = (await response.json()) as { error?: { code?: unknown; message?: unknown } };
+    const body = (await response.json()) as {
+      error?: { code?: unknown; message?: unknown; field?: unknown };
+    };
+    if (typeof body.error?.field === "string") field = body.error.field;
     if (typeof body.error?.code === "string") code = body.error.code;
     if (typeof body.error?.message === "string") message = body.error.message;
   } catch {
     // A proxy's error page: status and reason are all there is.
   }
-  return new ApiError(response.status, code, message);
+  return new ApiError(response.status, code, message, field);
 }
 
 /** Sends a request and gives the successful response; throws `ApiError` otherwise. */

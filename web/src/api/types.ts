@@ -1,5 +1,5 @@
 /** What the HTTP API takes and gives (docs/api.md). */
-import type { Part, RunEvent, RunSummary } from "./events.ts";
+import type { Outcome, Part, RunEvent, RunSummary } from "./events.ts";
 
 export type { Part, RunSummary };
 
@@ -72,6 +72,37 @@ export interface Fact {
   corrected: boolean;
 }
 
+/** What an agent does at set times: at those of `cron`, or once. */
+export interface ScheduleContent {
+  name: string;
+  prompt: string;
+  model: string | null;
+  cron: string | null;
+  once_at: number | null;
+  time_zone: string;
+  new_chat: boolean;
+  enabled: boolean;
+}
+/** A time that has come. */
+export interface ScheduleTurn {
+  due_at: number;
+  noted_at: number;
+  kind: "started" | "missed" | "still_going" | "failed";
+  note: string | null;
+  run: string | null;
+  chat: string | null;
+  outcome: Outcome | null;
+}
+export interface Schedule extends ScheduleContent {
+  id: string;
+  chat: string | null;
+  next_at: number | null;
+  /** Why it has turned itself off. */
+  problem: "failed_often" | "no_time" | null;
+  /** The newest first. */
+  turns: ScheduleTurn[];
+}
+
 /** What the person lets agents do with the memory. */
 export interface MemoryUse {
   uses_memory: boolean;
@@ -94,7 +125,22 @@ export interface McpServer {
   kind: "stdio" | "http";
   state: "connecting" | "connected" | "down";
   problem?: string;
-  tools: { name: string; description: string; needs_approval: boolean }[];
+  tools: McpTool[];
+}
+
+export interface McpTool {
+  name: string;
+  description: string;
+  needs_approval: boolean;
+}
+
+/** A server to which each person signs in. */
+export interface McpSignIn {
+  name: string;
+  sign_in: "oauth" | "user_token";
+  state: "signed_out" | "lapsed" | "connecting" | "connected" | "down";
+  problem?: string;
+  tools: McpTool[];
 }
 
 export type ToolMode = "native" | "schema" | "off";
@@ -193,6 +239,16 @@ export interface ChatRow {
   created_at: number;
   updated_at: number;
   state: ChatActivity;
+  /** Whether a run has ended in it that the person has not looked at. */
+  unread: boolean;
+  /** The directory its files are in, by name; absent where they are virtual. */
+  workspace?: string;
+}
+
+/** A directory of the server that a new chat may work in. */
+export interface WorkspaceChoice {
+  name: string;
+  read_only: boolean;
 }
 
 export interface ChatMessage {
@@ -204,6 +260,8 @@ export interface ChatMessage {
   model?: string | null;
   run?: string | null;
   summary?: RunSummary | null;
+  /** The schedule that said it, where the person did not. */
+  schedule?: string;
 }
 
 export interface Chat extends ChatRow {
@@ -214,6 +272,7 @@ export interface Chat extends ChatRow {
 export interface ChatFile {
   path: string;
   size_bytes: number;
+  /** 0 for a file of a directory that this chat has not changed or looked at. */
   version: number;
   changed_at: number;
 }
@@ -249,8 +308,10 @@ export type FileDiff = { from: number; to: number } & (
 );
 
 export interface Activity {
-  chat: string;
-  run: string;
-  state: "running" | "waiting" | "finished";
+  chat: string | null;
+  /** Null where the person has looked at the chat. */
+  run: string | null;
+  state: "running" | "waiting" | "finished" | "read";
+  outcome?: Outcome;
   title: string;
 }

@@ -60,6 +60,8 @@ export function formatCost(microUsd: number): string {
   }).format(usd);
 }
 
-export function formatDate(at: number): string {
-  return new Intl.DateTimeFormat(language(), { dateStyle: "medium", timeStyle: "short" }).format(at);
+/** A moment, in the reader's time zone where none is named. */
+export function formatDate(at: number, timeZone?: string): string {
+  const style = { dateStyle: "medium", timeStyle: "short" } as const;
+  return new Intl.DateTimeFormat(language(), { ...style, timeZone }).format(at);
 }

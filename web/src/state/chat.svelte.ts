@@ -15,6 +15,7 @@ import type { RunNode } from "./nodes.ts";
 import { RunView } from "./run.svelte.ts";
 import { nodeOf } from "./timeline.ts";
 import { attempt } from "./toasts.svelte.ts";
+import { workspaces } from "./workspaces.svelte.ts";
 import { newestLeaf, pathTo, siblingGroups } from "./tree.ts";
 
 export type LoadState = "empty" | "loading" | "ready" | "missing" | "failed";
@@ -25,6 +26,8 @@ class OpenChat {
   problem = $state.raw<unknown>(null);
   messages = $state.raw<ChatMessage[]>([]);
   current = $state.raw<string | null>(null);
+  /** The directory its files are in, by name; nothing where they are virtual. */
+  workspace = $state.raw<string | null>(null);
   /** Between pressing Send and the server's answer. */
   sending = $state(false);
 
@@ -67,6 +70,7 @@ class OpenChat {
     this.#title = "";
     this.messages = [];
     this.current = null;
+    this.workspace = null;
     this.problem = null;
     this.state = id === null ? "empty" : "loading";
     if (id !== null) await this.reload();
@@ -94,8 +98,10 @@ class OpenChat {
     try {
       let id = this.id;
       if (id === null) {
-        const chat = await createChat();
+        const chat = await createChat(workspaces.chosen ?? undefined);
+        workspaces.chosen = null;
         id = chat.id;
+        this.workspace = chat.workspace ?? null;
         chats.put(chat);
         this.id = id;
         this.state = "ready";
@@ -145,6 +151,7 @@ class OpenChat {
 
   #show(chat: Chat): void {
     this.#title = chat.title;
+    this.workspace = chat.workspace ?? null;
     this.messages = chat.messages;
     this.current = chat.current ?? chat.messages.at(-1)?.id ?? null;
     this.state = "ready";
@@ -191,7 +198,8 @@ class OpenChat {
   }
 
   #noteActivity(activity: Activity): void {
-    if (activity.chat !== this.id || this.sending || this.state !== "ready") return;
+    if (activity.state === "read" || activity.chat !== this.id || this.sending || this.state !== "ready")
+      return;
     if (activity.title) this.#title = activity.title;
     // Another tab sent something here.
     const known = this.messages.some((message) => message.run === activity.run);

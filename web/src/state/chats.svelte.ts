@@ -5,7 +5,8 @@ import type { Activity, ChatRow } from "../api/types.ts";
 
 const pageSize = 60;
 
-type ActivityListener = (activity: Activity) => void;
+/** `before` is the chat as it was, if it is in the list. */
+type ActivityListener = (activity: Activity, before: ChatRow | undefined) => void;
 
 class Chats {
   list = $state.raw<ChatRow[]>([]);
@@ -116,18 +117,21 @@ class Chats {
   }
 
   #take(activity: Activity): void {
-    const state = activity.state === "finished" ? "idle" : activity.state;
-    if (this.rowOf(activity.chat)) {
-      this.#change(activity.chat, {
-        state,
-        ...(activity.title ? { title: activity.title } : {}),
-        ...(state === "idle" ? { updated_at: Date.now() } : {}),
-      });
-    } else if (this.loaded) {
-      void this.load().catch(() => {});
-    }
-    for (const listener of this.#listeners) listener(activity);
+    const { chat } = activity;
+    const before = chat === null ? undefined : this.rowOf(chat);
+    if (before) this.#change(before.id, changeBy(activity));
+    else if (this.loaded && chat !== null) void this.load().catch(() => {});
+    for (const listener of this.#listeners) listener(activity, before);
   }
+}
+
+/** What an activity changes in its chat's row. */
+function changeBy({ state, outcome, title }: Activity): Partial<ChatRow> {
+  if (state === "read") return { unread: false };
+  const named = title ? { title } : {};
+  if (state !== "finished") return { ...named, state };
+  const unread = outcome === "cancelled" ? {} : { unread: true };
+  return { ...named, ...unread, state: "idle", updated_at: Date.now() };
 }
 
 export const chats = new Chats();

@@ -1,4 +1,5 @@
-/** Unsent text per chat, kept while the browser tab lives. */
+/** Unsent text per chat, and what was filled in of forms, kept while the browser tab lives. */
+import type { Draft } from "./form.ts";
 
 const keyOf = (chat: string | null) => `glasshouse.draft.${chat ?? "new"}`;
 
@@ -16,5 +17,25 @@ export function keepDraft(chat: string | null, text: string): void {
     else sessionStorage.setItem(keyOf(chat), text);
   } catch {
     // No storage: the draft lives only in the field.
+  }
+}
+
+const formKeyOf = (run: string, question: string) => `glasshouse.form.${run}.${question}`;
+
+export function readFormDraft(run: string, question: string): Draft | null {
+  try {
+    const kept = sessionStorage.getItem(formKeyOf(run, question));
+    return kept === null ? null : (JSON.parse(kept) as Draft);
+  } catch {
+    return null;
+  }
+}
+
+export function keepFormDraft(run: string, question: string, draft: Draft | null): void {
+  try {
+    if (draft === null) sessionStorage.removeItem(formKeyOf(run, question));
+    else sessionStorage.setItem(formKeyOf(run, question), JSON.stringify(draft));
+  } catch {
+    // No storage: it lives only in the fields.
   }
 }

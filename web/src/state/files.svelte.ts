@@ -1,5 +1,5 @@
 /** What a person does with the files of a chat: look, add, delete, bring back. */
-import { deleteFile, listFiles, restoreFile, uploadFile } from "../api/calls.ts";
+import { deleteFile, listFiles, listVersions, restoreFile, uploadFile } from "../api/calls.ts";
 import type { ChatFile } from "../api/types.ts";
 import { t } from "../i18n/index.svelte.ts";
 import { announcer } from "./announcer.svelte.ts";
@@ -16,6 +16,8 @@ export const seemsPicture = (path: string) => /\.(png|jpe?g|gif|webp)$/i.test(pa
 export class ChatFiles {
   /** null until it is known. */
   list = $state.raw<ChatFile[] | null>(null);
+  /** Whether there are more than are listed. */
+  more = $state(false);
   problem = $state("");
   /** The name of the file that is being sent. */
   sending = $state("");
@@ -26,7 +28,8 @@ export class ChatFiles {
 
   async load(): Promise<void> {
     try {
-      [this.list, this.problem] = [(await listFiles(this.chat)).files, ""];
+      const { files, more } = await listFiles(this.chat);
+      [this.list, this.more, this.problem] = [files, more, ""];
     } catch (error) {
       this.problem = sentenceOf(error);
     }
@@ -51,19 +54,23 @@ export class ChatFiles {
 
   /** Deletes a file and offers to undo that. */
   async remove(file: ChatFile): Promise<void> {
-    const { path, version } = file;
+    const { path } = file;
     if (!(await attempt(() => deleteFile(this.chat, path)))) return;
     const run = async () => {
-      await restoreFile(this.chat, { path, version });
+      // Not where somebody has made a new one meanwhile.
+      const gone = (await listVersions(this.chat, path)).versions.find((state) => state.deleted);
+      if (gone) await restoreFile(this.chat, { path, version: gone.version - 1, expected_version: 0 });
       await this.#changed();
     };
     toasts.add(t("files.deleted", { name: shownName(path) }), false, { label: t("files.undo"), run });
     await this.#changed();
   }
 
-  /** Makes a file what it was at `version`. */
-  async restore(path: string, version: number): Promise<void> {
-    if (!(await attempt(() => restoreFile(this.chat, { path, version })))) return;
+  /** Makes a file what it was at `version`, if it is still what the reader sees; 0 where there is none. */
+  async restore(path: string, version: number, expected_version: number): Promise<void> {
+    if (!(await attempt(() => restoreFile(this.chat, { path, version, expected_version })))) {
+      return this.#changed();
+    }
     toasts.add(t("files.restored", { name: shownName(path), version }));
     await this.#changed();
   }

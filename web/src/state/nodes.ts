@@ -1,5 +1,6 @@
 /** The shapes a run's timeline is made of; each is replaced, never changed, so that a reader sees news. */
 import type { Decision, NoticeLevel, Outcome, Problem, Source, Todo, Usage } from "../api/events.ts";
+import type { FormField } from "./form.ts";
 
 export type NodeId = string;
 
@@ -170,9 +171,15 @@ export interface QuestionNode {
   call: string;
   text: string;
   options: string[];
+  /** What there is to fill in, where it is not one answer in words. */
+  fields: FormField[] | null;
   agent: NodeId | null;
   answered: boolean;
   answer: string | null;
+  /** What was filled in. */
+  values: Record<string, unknown> | null;
+  /** Somebody said that there will be no answer. */
+  declined: boolean;
   /** When nobody can answer it any more, if ever. */
   expiresAt: number | null;
 }

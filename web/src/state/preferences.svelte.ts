@@ -10,6 +10,8 @@ export interface Preferences {
   reasoningOpen: boolean;
   sidebarOpen: boolean;
   panelOpen: boolean;
+  /** Whether the browser tells what has ended while the page is in the background. */
+  notifications: boolean;
   model: string | null;
 }
 
@@ -27,6 +29,7 @@ function read(): Preferences {
     reasoningOpen: false,
     sidebarOpen: true,
     panelOpen: false,
+    notifications: false,
     model: null,
   };
   try {

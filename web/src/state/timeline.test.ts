@@ -291,6 +291,27 @@ describe("the end", () => {
     expect(nodeOf(timeline.nodes, "question q1", "question")?.answered).toBe(true);
   });
 
+  test("a form is a step with what was filled in", () => {
+    const schema = { type: "object", properties: { city: { type: "string", title: "City" } } };
+    const asked = {
+      type: "question_asked" as const,
+      question: "q1",
+      call: "c1",
+      text: "?",
+      options: [],
+      schema,
+    };
+    const answered = { type: "question_answered" as const, question: "q1", values: { city: "Rome" } };
+    const timeline = read(logOf([{ type: "tool_requested", call: "c1", name: "ask_user" }, asked, answered]));
+    expect(runOf(timeline)).toMatchObject({ children: ["tool c1", "question q1"], waiting: [] });
+    expect(nodeOf(timeline.nodes, "question q1", "question")).toMatchObject({
+      answered: true,
+      declined: false,
+      values: { city: "Rome" },
+      fields: [{ name: "city", label: "City", input: "text" }],
+    });
+  });
+
   test("a call that failed at once just before a limit has failed", () => {
     const timeline = read(
       logOf([

@@ -3,6 +3,7 @@
  * deltas were seen or skipped, and one event replaces only the nodes it is about.
  */
 import type { EventBody, Outcome, RunEvent } from "../api/events.ts";
+import { readForm } from "./form.ts";
 import {
   type ApprovalNode,
   emptyRun,
@@ -256,9 +257,10 @@ export function approvalNode(body: BodyOf<"approval_asked">, at: number, agent: 
 }
 
 export function questionNode(body: BodyOf<"question_asked">, at: number, agent: NodeId | null): QuestionNode {
-  const { question, call, text, options, expires_in_ms } = body;
+  const { question, call, text, options, schema, expires_in_ms } = body;
   const expiresAt = expires_in_ms === undefined ? null : at + expires_in_ms;
-  return { kind: "question", question, call, text, options, agent, expiresAt, answered: false, answer: null };
+  const asked = { question, call, text, options, fields: readForm(schema), agent, expiresAt };
+  return { kind: "question", ...asked, answered: false, answer: null, values: null, declined: false };
 }
 
 function reduceWaiting(
@@ -271,12 +273,13 @@ function reduceWaiting(
   if (body.type === "approval_asked") {
     timeline.nodes.set(id, approvalNode(body, event.at, agent));
   } else if (body.type === "question_asked") {
-    timeline.nodes.set(id, questionNode(body, event.at, agent));
+    open(timeline, event, id, questionNode(body, event.at, agent));
   } else if (body.type === "approval_answered") {
     const { decision, edited, reason = null } = body;
     change(timeline, id, "approval", () => ({ decision, edited, reason }));
   } else {
-    change(timeline, id, "question", () => ({ answered: true, answer: body.answer ?? null }));
+    const { answer = null, values = null, declined = false } = body;
+    change(timeline, id, "question", () => ({ answered: true, answer, values, declined }));
   }
   const begins = "call" in body;
   const node = timeline.nodes.get(id);

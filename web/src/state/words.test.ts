@@ -59,6 +59,7 @@ test("chats stand under running, today, yesterday, earlier", () => {
     created_at: 0,
     updated_at,
     state,
+    unread: false,
   });
   const groups = groupChats(
     [row("a", at(21, 8)), row("b", at(20, 23)), row("c", at(19, 1)), row("d", at(1, 1), "waiting")],

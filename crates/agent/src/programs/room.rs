@@ -7,6 +7,7 @@ use std::{
 
 use sandbox::{Cell, Error, File, Folder, FolderError, Limits, Sandbox, Session, Stream};
 
+use super::same::{Hash, Same, check_size, expected};
 use crate::{
     ToolFailure, Workspace,
     tool::ToolContext,
@@ -29,15 +30,6 @@ pub(crate) struct Room {
     /// A program may have run whose changes were not taken over.
     half_done: bool,
     session: Option<Session>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Same {
-    /// Of the chat's file.
-    version: u64,
-    /// Of the folder's file.
-    size_bytes: u64,
-    changed_ms: i64,
 }
 
 /// Waits for the disk beside the tasks.
@@ -78,7 +70,13 @@ impl Room {
     pub(crate) async fn lay_out(&mut self, workspace: &Workspace) -> Result<(), ToolFailure> {
         self.half_done = true;
         self.left_out.clear();
-        let files = workspace.states().await?;
+        let (files, more) = workspace.states().await?;
+        if let Some(directory) = workspace.directory()? {
+            check_size(&files, more)?;
+            if self.same.is_empty() {
+                self.left_out.push(format!("{}, and neither are links", directory.left_out()));
+            }
+        }
         let there: HashSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
         let gone: Vec<String> =
             self.same.keys().filter(|path| !there.contains(path.as_str())).cloned().collect();
@@ -96,12 +94,23 @@ impl Room {
                 continue;
             }
             let path = Path::parse_file(&file.path)?;
-            let (bytes, version) = match workspace.read_bytes(&path).await {
+            let read = match workspace.directory()? {
+                Some(_) => workspace.peek(&path).await.map(|bytes| (bytes, file.version)),
+                None => workspace.read_bytes(&path).await,
+            };
+            let (bytes, version) = match read {
                 Ok(read) => read,
                 // Deleted just now.
                 Err(FileProblem::Missing(_)) => continue,
-                Err(problem) => return Err(problem.into()),
+                Err(FileProblem::Unavailable(problem)) => return Err(ToolFailure(problem)),
+                // One that is too large, or cannot be read, is not there for programs.
+                Err(problem) => {
+                    self.same.remove(&file.path);
+                    self.left_out.push(format!("{path} was not laid out: {problem}"));
+                    continue;
+                }
             };
+            let hash = Hash::of(&bytes);
             let (folder, name) = (self.folder.clone(), inside(&file.path));
             let put = at_disk(move || {
                 folder.put(&name, &bytes)?;
@@ -109,7 +118,7 @@ impl Room {
             });
             match put.await? {
                 Ok(File { size_bytes, changed_ms, .. }) => {
-                    self.same.insert(file.path, Same { version, size_bytes, changed_ms });
+                    self.same.insert(file.path, Same { version, hash, size_bytes, changed_ms });
                 }
                 // What a program has put in its place is in the way, or the path is too long. The others go on.
                 Err(error) => {
@@ -136,7 +145,11 @@ impl Room {
         for (path, same) in gone {
             self.same.remove(&path);
             let path = Path::parse_file(&path)?;
-            match context.workspace().delete(&path, Some(same.version)).await {
+            let deleted = match expected(context.workspace(), &path, Some(same)).await {
+                Ok(expected) => context.workspace().delete(&path, expected).await,
+                Err(problem) => Err(problem),
+            };
+            match deleted {
                 Ok(deleted) => {
                     context.emit(deleted.event(&path)).await;
                     told.push(format!("deleted {path}"));
@@ -187,29 +200,43 @@ impl Room {
             Err(error) => return Ok(Some(format!("{path} was not kept: {error}"))),
         };
         let (size_bytes, changed_ms) = (file.size_bytes, file.changed_ms);
-        if let (Some(same), Ok((before, version))) = (known, context.workspace().read_bytes(&path).await)
-            && before == bytes
-        {
+        let hash = Hash::of(&bytes);
+        if let Some(same) = known.filter(|same| same.hash == hash) {
             // Written again as it was.
-            self.same.insert(name, Same { version: version.max(same.version), size_bytes, changed_ms });
+            self.same.insert(name, Same { size_bytes, changed_ms, ..same });
             return Ok(None);
         }
+        let workspace = context.workspace();
+        let is_shared = workspace.directory()?.is_some();
         let mut meanwhile = "";
-        let expected = known.map(|same| same.version);
-        let mut written = context.workspace().write_bytes(&path, &bytes, expected).await;
-        if let Err(FileProblem::Conflict(_)) = written {
+        let mut written = match expected(workspace, &path, known).await {
+            Ok(expected) => workspace.write_bytes(&path, &bytes, expected).await,
+            Err(problem) => Err(problem),
+        };
+        // In a directory it is for people to say what holds.
+        if let Err(FileProblem::Conflict(_)) = written
+            && !is_shared
+        {
             meanwhile = " (somebody changed it meanwhile: that state is in its history)";
-            written = context.workspace().write_bytes(&path, &bytes, None).await;
+            written = workspace.write_bytes(&path, &bytes, None).await;
         }
         match written {
             Ok(written) => {
-                self.same.insert(name, Same { version: written.version, size_bytes, changed_ms });
+                // A directory has another number for it, which the next look tells.
+                let version = if is_shared { 0 } else { written.version };
+                self.same.insert(name, Same { version, hash, size_bytes, changed_ms });
                 context.emit(written.event(&path)).await;
                 let verb = if written.version == 1 { "new" } else { "changed" };
                 Ok(Some(format!("{verb} {path}, {} bytes{meanwhile}", bytes.len())))
             }
             Err(problem @ (FileProblem::Unavailable(_) | FileProblem::Full(_))) => Err(problem.into()),
-            Err(problem) => Ok(Some(format!("{path} was not kept: {problem}"))),
+            Err(problem) => {
+                // The next program gets what is there, not this.
+                if let Some(same) = self.same.get_mut(&name).filter(|_| is_shared) {
+                    same.version = 0;
+                }
+                Ok(Some(format!("{path} was not kept: {problem}")))
+            }
         }
     }
 

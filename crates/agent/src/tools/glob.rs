@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::{
     Tool, ToolFailure,
     tool::{ToolContext, ToolKind},
-    workspace::Path,
+    workspace::{Listing, MORE_FILES, Path},
 };
 
 /// Most paths listed.
@@ -41,18 +41,21 @@ async fn glob(arguments: Arguments, context: ToolContext) -> Result<String, Tool
         .map_err(|error| ToolFailure(format!("The pattern is not valid: {error}")))?
         .compile_matcher();
     let prefix = if folder.as_str() == "/" { "/".to_owned() } else { format!("{folder}/") };
-    let files = context.workspace().list().await?;
+    let Listing { files, more } = context.workspace().list().await?;
     let found: Vec<&str> = files
         .iter()
         .map(|(path, _)| path.as_str())
         .filter(|path| path.strip_prefix(&prefix).is_some_and(|rest| pattern.is_match(rest)))
         .collect();
     if found.is_empty() {
-        return Ok("No file fits the pattern.".to_owned());
+        return Ok(format!("No file fits the pattern.{}", if more { MORE_FILES } else { "" }));
     }
     let mut listed = found.iter().take(PATHS_LIMIT).copied().collect::<Vec<_>>().join("\n");
     if found.len() > PATHS_LIMIT {
         listed.push_str(&format!("\n… and {} more", found.len() - PATHS_LIMIT));
+    }
+    if more {
+        listed.push_str(MORE_FILES);
     }
     Ok(listed)
 }

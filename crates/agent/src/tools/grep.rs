@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::{
     Tool, ToolFailure,
     tool::{ToolContext, ToolKind},
-    workspace::Path,
+    workspace::{MORE_FILES, Path},
 };
 
 /// Most lines shown.
@@ -49,12 +49,13 @@ async fn grep(arguments: Arguments, context: ToolContext) -> Result<String, Tool
         .build()
         .map_err(|error| ToolFailure(format!("The expression is not valid: {error}")))?;
     let (mut shown, mut shown_bytes, mut found) = (Vec::new(), 0, 0_usize);
-    for (path, _) in context.workspace().list().await? {
+    let listing = context.workspace().list().await?;
+    for (path, _) in listing.files {
         if !root.contains(&path) {
             continue;
         }
         // A file deleted meanwhile has no lines.
-        let Ok((content, _)) = context.workspace().read(&Path::parse(&path)?).await else { continue };
+        let Ok(content) = context.workspace().peek_text(&Path::parse(&path)?).await else { continue };
         for (index, line) in content.lines().enumerate().filter(|(_, line)| pattern.is_match(line)) {
             found += 1;
             if shown.len() < LINES_LIMIT && shown_bytes < SHOWN_BYTES {
@@ -64,14 +65,18 @@ async fn grep(arguments: Arguments, context: ToolContext) -> Result<String, Tool
             }
         }
     }
-    match found {
-        0 => Ok("No line fits.".to_owned()),
+    let mut answer = match found {
+        0 => "No line fits.".to_owned(),
         found if found > shown.len() => {
             let rest = found - shown.len();
-            Ok(format!("{}\n… and {rest} more lines", shown.join("\n")))
+            format!("{}\n… and {rest} more lines", shown.join("\n"))
         }
-        _ => Ok(shown.join("\n")),
+        _ => shown.join("\n"),
+    };
+    if listing.more {
+        answer.push_str(MORE_FILES);
     }
+    Ok(answer)
 }
 
 /// A long line from a little before the first place that fits.

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::{
     Tool, ToolFailure,
     tool::{ToolContext, ToolKind},
-    workspace::Path,
+    workspace::{Listing, MORE_FILES, Path},
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -29,7 +29,7 @@ pub(super) fn tool() -> Result<Tool, ToolFailure> {
 
 async fn ls(arguments: Arguments, context: ToolContext) -> Result<String, ToolFailure> {
     let folder = Path::parse(arguments.path.as_deref().unwrap_or("/"))?;
-    let files = context.workspace().list().await?;
+    let Listing { files, more } = context.workspace().list().await?;
     let prefix = if folder.as_str() == "/" { "/".to_owned() } else { format!("{folder}/") };
     // A name with a slash is a folder; its figure is the number of files in it.
     let mut entries: BTreeMap<String, u64> = BTreeMap::new();
@@ -49,5 +49,6 @@ async fn ls(arguments: Arguments, context: ToolContext) -> Result<String, ToolFa
         Some(_) => format!("{name} ({figure} files)"),
         None => format!("{name} ({figure} bytes)"),
     };
-    Ok(entries.iter().map(line).collect::<Vec<_>>().join("\n"))
+    let listed = entries.iter().map(line).collect::<Vec<_>>().join("\n");
+    Ok(if more { listed + MORE_FILES } else { listed })
 }

@@ -37,7 +37,7 @@ pub(super) fn tool() -> Result<Tool, ToolFailure> {
 
 async fn read_file(arguments: Arguments, context: ToolContext) -> Result<String, ToolFailure> {
     let path = Path::parse_file(&arguments.path)?;
-    let (content, _) = context.workspace().read(&path).await?;
+    let content = context.workspace().peek_text(&path).await?;
     let first = usize::try_from(arguments.first_line.unwrap_or(1)).unwrap_or(usize::MAX).max(1);
     let limit = usize::try_from(arguments.lines.unwrap_or(2000)).unwrap_or(usize::MAX);
     let total = content.lines().count();

@@ -14,9 +14,15 @@ impl Workspace {
     /// # Errors
     /// Where there is none, or it has changed meanwhile.
     pub async fn delete(&self, path: &Path, expected_version: Option<u64>) -> Result<Written, FileProblem> {
+        let turn = self.turn(path).await?;
         let now = (self.now_ms)();
         match self.store.delete_file(&self.name, &path.0, expected_version, now).await {
-            Ok(version) => Ok(self.gone(path, version).await),
+            Ok(version) => {
+                if let Some(turn) = turn {
+                    turn.remove(path).await?;
+                }
+                Ok(self.gone(path, version).await)
+            }
             Err(StoreError::NotFound) => Err(self.missing(path).await),
             Err(StoreError::Conflict(_)) => Err(changed_meanwhile(path)),
             Err(error) => Err(unavailable(error)),
@@ -31,12 +37,21 @@ impl Workspace {
         if from == to {
             return Err(FileProblem::Refused(format!("{from} is there already.")));
         }
+        let (turn, other) = (self.turn(from).await?, self.directory_of(to)?);
+        match (&turn, other) {
+            (Some(_), Some(directory)) => drop(self.catch_up(directory, to).await?),
+            (None, None) => {}
+            _ => return Err(FileProblem::Refused(format!("{from} cannot be moved to {to}: copy it."))),
+        }
         match self.store.move_file(&self.name, &from.0, &to.0, (self.now_ms)()).await {
             Ok((gone, here)) => {
+                if let Some(turn) = turn {
+                    turn.rename(from, to).await?;
+                }
                 let gone = self.gone(from, gone).await;
                 let lines =
                     gone.lines.map(|LineCounts { removed, .. }| LineCounts { added: removed, removed: 0 });
-                let versions = self.versions(to).await?;
+                let versions = self.stored_versions(to).await?;
                 let size_bytes =
                     versions.iter().find(|it| it.version == here).map_or(0, |version| version.size_bytes);
                 Ok((gone, Written { version: here, size_bytes, deleted: false, lines }))
@@ -56,6 +71,11 @@ impl Workspace {
     /// # Errors
     /// Where there never was such a file.
     pub async fn versions(&self, path: &Path) -> Result<Vec<FileVersion>, FileProblem> {
+        self.look(path).await?;
+        self.stored_versions(path).await
+    }
+
+    async fn stored_versions(&self, path: &Path) -> Result<Vec<FileVersion>, FileProblem> {
         let versions = self.store.file_versions(&self.name, &path.0).await.map_err(unavailable)?;
         if versions.is_empty() { Err(self.missing(path).await) } else { Ok(versions) }
     }
@@ -65,6 +85,8 @@ impl Workspace {
     /// # Errors
     /// Where that state is not kept.
     pub async fn read_version(&self, path: &Path, version: u64) -> Result<Option<Vec<u8>>, FileProblem> {
+        // What is kept of a directory is seen by those only who may work in it.
+        self.directory()?;
         if version == 0 {
             return Ok(None);
         }

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use agent::{Allowed, ApprovalAnswer, AskError, Consents, Rule};
 use domain::{
-    EventBody,
+    EventBody, Reply,
     event::{Decision, Remembered},
 };
 use llm::{
@@ -240,4 +240,79 @@ async fn nobody_answers_in_time() {
     assert!(said.iter().any(|line| line.contains("Nobody decided about this call in time")), "{said:#?}");
     assert!(said.iter().any(|line| line.contains("Nobody answered in time")), "{said:#?}");
     assert_eq!(said.last().unwrap(), "main finished Completed");
+}
+
+fn form_asker(fields: serde_json::Value) -> Vec<llm::Line> {
+    call(0, "ask_user", &json!({"question": "Where to?", "fields": fields}))
+}
+
+fn trip() -> serde_json::Value {
+    json!([
+        {"name": "city", "label": "City", "type": "text", "required": true},
+        {"name": "seats", "type": "integer", "min": 1, "max": 9, "default": 2},
+    ])
+}
+
+#[tokio::test]
+async fn a_form_takes_only_what_fits_it() {
+    let play = Play::turns(vec![form_asker(trip()), text("Ok.")]).await;
+    let log = play
+        .watched(&mut |event, play| {
+            let EventBody::QuestionAsked { question, .. } = &event.body else { return };
+            let reply = |values: serde_json::Value| Reply::Values(values.as_object().cloned().unwrap());
+            let refused = play.asks.answer_question(question, reply(json!({"city": "Rome", "seats": 10})));
+            let Err(AskError::Unfit(fault)) = refused else { panic!("{refused:?}") };
+            assert_eq!(fault.field.as_deref(), Some("seats"));
+            assert!(play.asks.check_reply(question, "Rome for two".into()).is_err());
+            play.asks.check_reply(question, "City: Rome".into()).unwrap();
+            play.asks.answer_question(question, reply(json!({"seats": 3, "city": "Rome"}))).unwrap();
+            assert_eq!(play.asks.answer_question(question, "x".into()), Err(AskError::NotWaiting));
+        })
+        .await;
+    let said = lines(&log);
+    let asked = r#"main asks "Where to?" with a form: City: a text of 1 to 500 characters; seats: a whole number, 1 to 9 (may be left out)"#;
+    assert!(said.contains(&asked.to_owned()), "{said:#?}");
+    assert!(said.contains(&r#"main hears {"city":"Rome","seats":3}"#.to_owned()), "{said:#?}");
+    assert_eq!(play.requests()[1].last().unwrap().plain_text(), r#"{"city":"Rome","seats":3}"#);
+}
+
+#[tokio::test]
+async fn who_does_not_want_to_answer_says_so() {
+    for fields in [trip(), json!([])] {
+        let play = Play::turns(vec![form_asker(fields), text("Ok.")]).await;
+        let log = play
+            .watched(&mut |event, play| {
+                if let EventBody::QuestionAsked { question, .. } = &event.body {
+                    play.asks.answer_question(question, Reply::Declined(None)).unwrap();
+                }
+            })
+            .await;
+        assert!(lines(&log).contains(&"main hears that there is no answer".to_owned()), "{:#?}", lines(&log));
+        let told = play.requests()[1].last().unwrap().plain_text();
+        assert!(told.starts_with("The person does not want to answer."), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn a_form_that_cannot_be_shown_is_told_to_the_model() {
+    let many: Vec<_> = (0..13).map(|n| json!({"name": format!("f{n}"), "type": "text"})).collect();
+    for (arguments, fault) in [
+        (json!({"question": "?", "fields": many}), "The arguments do not fit: /fields"),
+        (json!({"question": "?", "fields": [{"name": "a", "type": "colour"}]}), "The arguments do not fit"),
+        (
+            json!({"question": "?", "fields": [{"name": "a", "type": "choice"}]}),
+            "The field “a” needs options.",
+        ),
+        (json!({"question": "?", "options": ["x"], "fields": [{"name": "a", "type": "text"}]}), "not both"),
+        (
+            json!({"question": "?", "fields": [{"name": "a", "type": "text"}, {"name": "a", "type": "text"}]}),
+            "The field “a” comes twice.",
+        ),
+    ] {
+        let play = Play::turns(vec![call(0, "ask_user", &arguments), text("Ok.")]).await;
+        let log = play.log().await;
+        assert!(!log.iter().any(|event| matches!(event.body, EventBody::QuestionAsked { .. })));
+        let told = play.requests()[1].last().unwrap().plain_text();
+        assert!(told.starts_with("Error: ") && told.contains(fault), "{told}");
+    }
 }

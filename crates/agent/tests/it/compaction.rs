@@ -7,7 +7,7 @@ use std::sync::{
 };
 
 use agent::history::{messages_of, recall};
-use domain::{EventBody, Message, Outcome, ProblemCode, Role, RunEvent, Usage};
+use domain::{AgentPath, EventBody, Message, Outcome, ProblemCode, Role, RunEvent, RunId, Usage};
 use llm::{
     ChatRequest, FinishReason, Line, ModelError,
     script::{call, finish_with, text},
@@ -302,6 +302,45 @@ async fn the_next_turn_of_a_chat_goes_on_from_the_summary() {
     let saw = asked(&play).pop().unwrap();
     assert_eq!(history.len(), saw.len(), "the answer stands where the instructions were");
     assert_eq!(messages_of(&log).len(), history.len() - 1);
+}
+
+/// What a person told a fork stays what the next turn is about, not the request of the first run.
+#[test]
+fn a_request_in_the_middle_of_a_run_outlives_a_summary() {
+    let step = |step| EventBody::StepStarted { step, last: None };
+    let said =
+        |text: &str| EventBody::TextFinished { item: text.to_owned(), text: text.to_owned(), answer: true };
+    let guidance = Some("In French, please".to_owned());
+    let compacted = |kept_messages| EventBody::ContextCompacted {
+        summary: "All that was.".to_owned(),
+        messages: 3,
+        kept_messages,
+        kept_requests: 1,
+        tokens_before: 9,
+        tokens_after: 3,
+        model: "m".to_owned(),
+        usage: Usage::default(),
+        cost_micro_usd: None,
+        duration_ms: 1,
+    };
+    let run = RunId::generate();
+    let log = |bodies: Vec<EventBody>| -> Vec<RunEvent> {
+        let event = |(body, seq)| RunEvent { run, seq, at: 1, agent: AgentPath::main(), body };
+        bodies.into_iter().zip(1..).map(event).collect()
+    };
+    let recalled = |log: &[RunEvent]| {
+        let mut history = vec![Message::text(Role::User, "In German")];
+        recall(&mut history, log);
+        history.iter().map(Message::plain_text).collect::<Vec<_>>()
+    };
+    let forked = EventBody::RunForked { from: run, after: 1, guidance };
+    let bodies = [step(1), said("Eins"), forked, step(2), said("Un"), step(3), said("Deux"), step(4)];
+    // It is old, and in what is kept.
+    for (kept_messages, rest) in [(1, &["Deux"][..]), (3, &["Un", "Deux"])] {
+        let found = recalled(&log([&bodies[..], &[compacted(kept_messages)]].concat()));
+        assert_eq!(found[1..3], ["All that was.", "In French, please"], "{found:?}");
+        assert_eq!(found[3..], *rest);
+    }
 }
 
 /// A sub-agent has a context of its own.

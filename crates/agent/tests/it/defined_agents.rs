@@ -119,7 +119,7 @@ async fn a_sub_agent_that_is_gone_after_a_restart_is_ended_in_words() {
 async fn tools_that_are_found_late_go_to_those_that_may_use_them() {
     let play = with_writer(|writer| writer.may_use = ToolChoice::named(&["ls", "files__*"]).unwrap()).await;
     let outside = |name: &str| {
-        let spec = ToolSpec { name: name.into(), description: String::new(), parameters: json!({}) };
+        let spec = ToolSpec { name: name.into(), description: String::new(), parameters: json!({}).into() };
         let tool = Tool::from_outside(spec, ToolKind::REPEATABLE, |_, _| async { Ok(String::new()) });
         Arc::new(tool.unwrap())
     };

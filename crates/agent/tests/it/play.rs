@@ -181,7 +181,14 @@ fn line(event: &RunEvent) -> Option<String> {
         EventBody::ApprovalAnswered { decision, edited, .. } => {
             format!("is told {decision:?} edited={edited}")
         }
+        EventBody::QuestionAsked { text, schema: Some(form), .. } => {
+            format!("asks {text:?} with a form: {}", form.words().replace('\n', "; "))
+        }
         EventBody::QuestionAsked { text, options, .. } => format!("asks {text:?} {options:?}"),
+        EventBody::QuestionAnswered { values: Some(values), .. } => {
+            format!("hears {}", serde_json::json!(values))
+        }
+        EventBody::QuestionAnswered { declined: true, .. } => "hears that there is no answer".to_owned(),
         EventBody::QuestionAnswered { answer, .. } => format!("hears {answer:?}"),
         EventBody::PlanChanged { todos } => format!("plans {} tasks", todos.len()),
         EventBody::FileChanged { path, version, .. } => format!("changed {path} v{version}"),

@@ -47,7 +47,8 @@ fn script(request: &ChatRequest<'_>) -> Vec<llm::Line> {
             call(0, "launch", &json!({"what": "main"})),
             task(1, "one"),
             task(2, "two"),
-            call(3, "ask_user", &json!({"question": "Which?"})),
+            call(3, "ask_user", &json!({"question": "Which?", "fields": [
+                {"name": "which", "type": "text", "required": true}, {"name": "some", "type": "number", "default": 0.1}]})),
             call(4, "ls", &json!({})),
         ]
         .concat(),
@@ -75,7 +76,7 @@ async fn say_yes(play: &Play) {
         for number in 0..500 {
             let allow = ApprovalAnswer::only(Decision::Allow);
             let _ = play.asks.answer_approval(&format!("p{number}"), allow);
-            let _ = play.asks.answer_question(&format!("q{number}"), "This one.".to_owned());
+            let _ = play.asks.answer_question(&format!("q{number}"), "which: This one.".into());
         }
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
@@ -148,9 +149,9 @@ async fn killed_again_and_again_it_comes_to_its_end() {
         let mut play = play(&launches).await;
         play.before.clone_from(&before);
         let log = log_of(&play).await;
-        // An answer of the model has to come to its end within one life: the longest here has some thirty events,
+        // An answer of the model has to come to its end within one life: the longest here has some forty events,
         // with those that close the one before.
-        let cut = log.len().min(before.len() + 35);
+        let cut = log.len().min(before.len() + 50);
         before = log[..cut].to_vec();
         if cut == log.len() {
             break;

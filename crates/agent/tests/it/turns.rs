@@ -138,7 +138,7 @@ async fn the_callers_own_tools_are_handed_over() {
     play.client_tools = vec![llm::ToolSpec {
         name: "open_door".into(),
         description: "Opens a door.".into(),
-        parameters: json!({"type": "object"}),
+        parameters: json!({"type": "object"}).into(),
     }];
     let log = play.log().await;
     let all = lines(&log);

@@ -1,26 +1,18 @@
 //! Those that are measured, each in a process of its own.
 
-use std::{
-    fs::{self, File},
-    net::{Ipv4Addr, SocketAddr, TcpListener},
-    path::{Path, PathBuf},
-    process::Command,
-    time::{Duration, Instant},
-};
+use std::{fs, net::SocketAddr, path::Path, process::Command};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 
 use super::{
     Peers,
     load::{Target, try_once},
 };
 use crate::{
+    peer::{Peer, free_address, made_folder, until, until_it_answers},
     process::Process,
-    program::{Program, Setup, new_folder},
+    program::{Program, Setup},
 };
-
-/// Python needs it to load everything LiteLLM has.
-const START_TIMEOUT: Duration = Duration::from_secs(180);
 
 pub(super) const UPSTREAM: &str = "upstream itself";
 pub(super) const RAW_COPY: &str = "raw copy";
@@ -93,7 +85,7 @@ async fn glasshouse(program: &Path, upstream: SocketAddr) -> anyhow::Result<Cont
     let upstream = Some(format!("http://{upstream}/v1"));
     let mut program = Program::start(Setup { program, upstream, data_dir: None })?;
     let target = plain(program.address);
-    until_it_answers(&mut program.process, &target).await?;
+    until_it_answers(&mut program.process, async || try_once(&target).await).await?;
     Ok(Contender { name: GLASSHOUSE, target, server: Server::Glasshouse(program) })
 }
 
@@ -101,50 +93,8 @@ async fn with_key(program: &Path, upstream: SocketAddr) -> anyhow::Result<Conten
     let upstream = Some(format!("http://{upstream}/v1"));
     let (mut program, key) = Program::start_with_key(Setup { program, upstream, data_dir: None }).await?;
     let target = Target { address: program.address, headers: format!("authorization: Bearer {key}\r\n") };
-    until_it_answers(&mut program.process, &target).await?;
+    until_it_answers(&mut program.process, async || try_once(&target).await).await?;
     Ok(Contender { name: WITH_KEY, target, server: Server::Glasshouse(program) })
-}
-
-/// A gateway of others: its process, and a folder for what it needs and writes.
-struct Peer {
-    process: Process,
-    folder: PathBuf,
-}
-
-impl Drop for Peer {
-    fn drop(&mut self) {
-        self.process.end();
-        let _ = fs::remove_dir_all(&self.folder);
-    }
-}
-
-impl Peer {
-    /// Starts `command`; what it prints goes into a file, whose last line says why where it does not start.
-    async fn start(mut command: Command, folder: PathBuf, target: &Target) -> anyhow::Result<Self> {
-        let output = folder.join("output.txt");
-        let file = File::create(&output)?;
-        let process = Process::start(command.stdout(file.try_clone()?).stderr(file))?;
-        let mut peer = Self { process, folder };
-        if let Err(error) = until_it_answers(&mut peer.process, target).await {
-            let output = fs::read_to_string(output).unwrap_or_default();
-            bail!("{error:#}; it said last: {}", output.trim_end().lines().last().unwrap_or_default());
-        }
-        Ok(peer)
-    }
-}
-
-async fn until_it_answers(process: &mut Process, target: &Target) -> anyhow::Result<()> {
-    let began = Instant::now();
-    loop {
-        let Err(error) = try_once(target).await else { return Ok(()) };
-        if process.has_ended() {
-            bail!("it ended while starting");
-        }
-        if began.elapsed() > START_TIMEOUT {
-            return Err(error.context("it did not start"));
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
 }
 
 /// Without its page for people, and without the checks of a gateway that is open to the network.
@@ -158,7 +108,8 @@ async fn portkey(script: Option<&Path>, upstream: SocketAddr) -> anyhow::Result<
     let mut command = Command::new("node");
     command.arg(script).args([&format!("--port={}", address.port()), "--headless"]);
     command.env("NODE_ENV", "production");
-    let peer = Peer::start(command, made_folder("portkey")?, &target).await?;
+    let mut peer = Peer::start(command, made_folder("portkey")?)?;
+    until(&mut peer, async || try_once(&target).await).await?;
     Ok(Contender { name: "Portkey", target, server: Server::Peer(peer) })
 }
 
@@ -177,18 +128,9 @@ async fn litellm(program: Option<&Path>, upstream: SocketAddr) -> anyhow::Result
     command.arg("--config").arg(&config).args(["--host", "127.0.0.1", "--telemetry", "False"]);
     command.args(["--port", &target.address.port().to_string()]);
     command.env("LITELLM_LOCAL_MODEL_COST_MAP", "True").env("LITELLM_LOG", "ERROR");
-    let peer = Peer::start(command, folder, &target).await?;
+    let mut peer = Peer::start(command, folder)?;
+    until(&mut peer, async || try_once(&target).await).await?;
     Ok(Contender { name: "LiteLLM", target, server: Server::Peer(peer) })
 }
 
 const NOT_INSTALLED: &str = "not installed; `cargo xtask bench gateway` installs it";
-
-fn made_folder(name: &str) -> anyhow::Result<PathBuf> {
-    let folder = new_folder(name);
-    fs::create_dir_all(&folder)?;
-    Ok(folder)
-}
-
-fn free_address() -> anyhow::Result<SocketAddr> {
-    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("no free port")?.local_addr()?)
-}

@@ -30,3 +30,17 @@ impl EventBody {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merges_only_deltas_of_one_item() {
+        let delta = |item: &str, text: &str| EventBody::TextDelta { item: item.into(), delta: text.into() };
+        let mut first = delta("t1", "a");
+        assert_eq!(first.merge_delta(delta("t1", "b")), Ok(()));
+        assert_eq!(first, delta("t1", "ab"));
+        assert_eq!(first.merge_delta(delta("t2", "c")), Err(delta("t2", "c")));
+    }
+}

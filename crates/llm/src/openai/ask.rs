@@ -115,7 +115,7 @@ fn names(tools: &[ToolSpec]) -> Vec<String> {
 }
 
 fn tool(spec: &ToolSpec) -> Tool<'_> {
-    Tool { name: &spec.name, description: &spec.description, parameters: &spec.parameters }
+    Tool { name: &spec.name, description: &spec.description, parameters: spec.parameters.json() }
 }
 
 fn body(

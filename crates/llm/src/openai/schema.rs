@@ -35,7 +35,7 @@ pub(crate) fn answer_schema(tools: &[ToolSpec]) -> Value {
 
 /// A tool's own schema; its definitions move to the root, where references can find them.
 fn arguments_schema(tool: &ToolSpec, definitions: &mut Map<String, Value>) -> Value {
-    let mut schema = tool.parameters.clone();
+    let mut schema = tool.parameters.to_value();
     if let Some(fields) = schema.as_object_mut() {
         fields.remove("$schema");
         for key in ["$defs", "definitions"] {
@@ -168,7 +168,7 @@ fn instructions(tools: &[ToolSpec]) -> String {
     );
     for tool in tools {
         let ToolSpec { name, description, parameters } = tool;
-        text.push_str(&format!("\n- {name}: {description} Arguments: {parameters}"));
+        text.push_str(&format!("\n- {name}: {description} Arguments: {}", parameters.json()));
     }
     text
 }
@@ -200,7 +200,7 @@ mod tests {
     use domain::ToolCall;
 
     fn tool(name: &str, parameters: Value) -> ToolSpec {
-        ToolSpec { name: name.into(), description: format!("Does {name}."), parameters }
+        ToolSpec { name: name.into(), description: format!("Does {name}."), parameters: parameters.into() }
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub(crate) fn model(server: &ScriptedServer) -> ChatModel {
 
 pub(crate) fn tool(name: &str) -> ToolSpec {
     let parameters = json!({"type": "object", "properties": {"path": {"type": "string"}}});
-    ToolSpec { name: name.into(), description: format!("Does {name}."), parameters }
+    ToolSpec { name: name.into(), description: format!("Does {name}."), parameters: parameters.into() }
 }
 
 /// Begins a call that says hello and offers the tool `ls`.

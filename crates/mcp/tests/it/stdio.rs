@@ -170,6 +170,35 @@ async fn a_question_that_could_be_for_two_people_is_asked_of_none() {
     drop(theirs);
 }
 
+/// Its call was stopped, and the program has not noticed: nobody else is asked instead.
+#[tokio::test]
+async fn a_question_of_a_call_that_was_stopped_is_asked_of_none() {
+    // The first call, that it is not wanted, the second call and whether somebody is there; the latter two in any order.
+    let stopped = format!(
+        r#"
+        read -r line; read -r line; read -r line; read -r line; {ASK}; read -r line
+        case "$line" in *'"accept"'*) said=accept;; *'"cancel"'*) said=cancel;; *) said=other;; esac
+        for id in 3 4; do
+            echo '{{"jsonrpc":"2.0","id":'$id',"result":{{"content":[{{"type":"text","text":"'$said'"}}]}}}}'
+        done
+        read -r line; {ASK}; read -r line
+        case "$line" in *'"decline"'*) said=declined;; *) said=other;; esac
+        echo '{{"jsonrpc":"2.0","id":5,"result":{{"content":[{{"type":"text","text":"'$said'"}}]}}}}'
+        sleep 60
+        "#
+    );
+    let tried = well_until(&stopped);
+    tried.names().await;
+    drop(tried.call("me").await);
+    let mut theirs = tried.call("them").await;
+    assert_eq!(end_of(&mut theirs).await, Ok("cancel".to_owned()));
+    // Now it knows, and may ask for others again.
+    let mut next = tried.call("them").await;
+    let News::Asks(question) = next.next().await else { panic!("it should ask") };
+    question.reply(Reply::Decline);
+    assert_eq!(end_of(&mut next).await, Ok("declined".to_owned()));
+}
+
 #[tokio::test]
 async fn a_changed_list_is_asked_for_again() {
     let changed = r#"

@@ -42,7 +42,7 @@ fn site(url: String) -> Tried {
     let client = reqwest::Client::builder().no_proxy().tls_certs_only([]);
     let client = client.redirect(reqwest::redirect::Policy::none()).build().unwrap();
     let headers = vec![("X-Key".to_owned(), "very-secret-key".to_owned())];
-    start(Way::Http(Site { url, headers, client }))
+    start(Way::Http(Site { url, headers, client, bearer: None }))
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@
     reason = "a test ends at the first surprise"
 )]
 
+mod directory;
 mod folder;
 mod killed;
 mod limits;

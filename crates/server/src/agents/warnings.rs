@@ -36,7 +36,8 @@ impl App {
             Pattern::try_from((*tool).clone())
                 .is_ok_and(|pattern| there.iter().any(|name| pattern.fits(name, Star::Anything)))
         };
-        warnings.extend(not_there("tool", tools.iter().flatten().filter(|tool| !is_there(tool))));
+        let is_known = |tool: &&String| is_there(tool) || self.mcp_servers.may_be_personal(tool);
+        warnings.extend(not_there("tool", tools.iter().flatten().filter(|tool| !is_known(tool))));
         let agents = self.defined_agents.usable();
         let is_callable = |name: &&String| {
             self.agents.sub_agents.iter().any(|agent| agent.name == **name)

@@ -42,6 +42,25 @@ pub fn check_named_origin(config: &Config, request: &Request) -> Result<(), ApiE
     check_same_origin(config, request.headers(), host(request))
 }
 
+/// The address at which the sender of these headers reaches us, without a slash at the end: `public_url`, or the one it
+/// used where nobody else could have made that name.
+///
+/// # Errors
+/// 400 with what to do.
+pub fn own_origin(config: &Config, headers: &HeaderMap) -> Result<String, ApiError> {
+    if let Some(public) = &config.public_url {
+        return Ok(public.origin());
+    }
+    let host = headers.get(header::HOST).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let name = host_name(host);
+    let is_address = name.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok();
+    if name == "localhost" || is_address {
+        Ok(format!("http://{host}"))
+    } else {
+        Err(ApiError::invalid("An administrator has to set public_url to the address people type, first."))
+    }
+}
+
 fn changes_something(method: &Method) -> bool {
     !matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
 }

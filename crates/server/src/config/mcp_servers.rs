@@ -11,7 +11,10 @@ use axum::http::{HeaderName, HeaderValue};
 use llm::Secret;
 use serde::Deserialize;
 
-use super::Environment;
+use super::{
+    Environment,
+    mcp_sign_in::{self, RawOAuth, RawSignIn, SignIn},
+};
 
 /// Longest name: it is the first part of the names of tools, which models take up to 64 characters of.
 const NAME_LIMIT: usize = 32;
@@ -55,6 +58,8 @@ pub enum McpWay {
         url: reqwest::Url,
         /// Sent with every request.
         headers: Vec<(String, Secret)>,
+        /// How people sign in to it.
+        sign_in: SignIn,
     },
 }
 
@@ -82,6 +87,9 @@ pub(super) struct RawMcpServer {
     folder: Option<PathBuf>,
     url: Option<String>,
     headers: Option<BTreeMap<String, String>>,
+    sign_in: Option<RawSignIn>,
+    token_header: Option<String>,
+    oauth: Option<RawOAuth>,
     #[serde(default)]
     approval: Approval,
     #[serde(default)]
@@ -136,6 +144,10 @@ impl RawMcpServer {
         match (self.command, self.url) {
             (Some(command), None) => {
                 anyhow::ensure!(self.headers.is_none(), "headers goes with url, not with command");
+                anyhow::ensure!(
+                    self.sign_in.is_none() && self.token_header.is_none() && self.oauth.is_none(),
+                    "sign_in, token_header and oauth go with url, not with command"
+                );
                 anyhow::ensure!(!command.trim().is_empty(), "command is empty");
                 let folder = self.folder;
                 if let Some(folder) = folder.as_ref().filter(|folder| !folder.is_absolute()) {
@@ -157,7 +169,10 @@ impl RawMcpServer {
                 anyhow::ensure!(alone, "args, env and folder go with command, not with url");
                 let headers = filled_in("headers", self.headers.unwrap_or_default(), environment)?;
                 headers.iter().try_for_each(check_header)?;
-                Ok(McpWay::Url { url: parse_url(&url)?, headers })
+                let sign_in = self.sign_in.unwrap_or_default();
+                let sign_in = mcp_sign_in::check(sign_in, self.token_header, self.oauth, environment)?;
+                check_not_twice(&headers, &sign_in)?;
+                Ok(McpWay::Url { url: parse_url(&url)?, headers, sign_in })
             }
             _ => anyhow::bail!("give it either a command or a url"),
         }
@@ -175,12 +190,26 @@ fn parse_url(text: &str) -> anyhow::Result<reqwest::Url> {
     Ok(url)
 }
 
+/// Whether the protocol leaves a header of this name to us.
+pub(super) fn is_free(name: &str) -> bool {
+    !OWN_HEADERS.contains(&name.to_ascii_lowercase().as_str())
+}
+
+/// Where a person's token goes there is no other.
+fn check_not_twice(headers: &[(String, Secret)], sign_in: &SignIn) -> anyhow::Result<()> {
+    let theirs = match sign_in {
+        SignIn::Shared => return Ok(()),
+        SignIn::UserToken { header: Some(header) } => header.as_str(),
+        SignIn::UserToken { header: None } | SignIn::OAuth(_) => "authorization",
+    };
+    let twice = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(theirs));
+    anyhow::ensure!(!twice, "headers has “{theirs}”, where each person's own goes");
+    Ok(())
+}
+
 fn check_header((name, value): &(String, Secret)) -> anyhow::Result<()> {
     anyhow::ensure!(HeaderName::try_from(name).is_ok(), "headers has “{name}”, which is no name of a header");
-    anyhow::ensure!(
-        !OWN_HEADERS.contains(&name.to_ascii_lowercase().as_str()),
-        "headers has “{name}”, which the protocol sets itself"
-    );
+    anyhow::ensure!(is_free(name), "headers has “{name}”, which the protocol sets itself");
     anyhow::ensure!(
         HeaderValue::try_from(value.reveal()).is_ok(),
         "headers.{name} has a value that cannot be sent"
@@ -188,31 +217,33 @@ fn check_header((name, value): &(String, Secret)) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The values with each `${NAME}` replaced by the variable of this name.
 fn filled_in(
     setting: &str,
     values: BTreeMap<String, String>,
     environment: &Environment,
 ) -> anyhow::Result<Vec<(String, Secret)>> {
     let fill = |(name, value): (String, String)| {
-        let mut filled = String::new();
-        let mut rest = value.as_str();
-        while let Some((before, after)) = rest.split_once("${") {
-            let (variable, after) = after
-                .split_once('}')
-                .ok_or_else(|| anyhow::anyhow!("{setting}.{name} has a “${{” without its “}}”"))?;
-            let value = environment.get(variable).ok_or_else(|| {
-                anyhow::anyhow!(
-                    "{setting}.{name} needs the environment variable {variable}, which is not set"
-                )
-            })?;
-            filled.push_str(before);
-            filled.push_str(value.trim());
-            rest = after;
-        }
-        filled.push_str(rest);
-        anyhow::ensure!(!filled.contains('\0'), "{setting}.{name} has a value that cannot be sent");
+        let filled = fill_in(&format!("{setting}.{name}"), &value, environment)?;
         Ok((name, Secret::new(filled)))
     };
     values.into_iter().map(fill).collect()
+}
+
+/// The value with each `${NAME}` replaced by the variable of this name.
+pub(super) fn fill_in(setting: &str, value: &str, environment: &Environment) -> anyhow::Result<String> {
+    let mut filled = String::new();
+    let mut rest = value;
+    while let Some((before, after)) = rest.split_once("${") {
+        let (variable, after) =
+            after.split_once('}').ok_or_else(|| anyhow::anyhow!("{setting} has a “${{” without its “}}”"))?;
+        let value = environment.get(variable).ok_or_else(|| {
+            anyhow::anyhow!("{setting} needs the environment variable {variable}, which is not set")
+        })?;
+        filled.push_str(before);
+        filled.push_str(value.trim());
+        rest = after;
+    }
+    filled.push_str(rest);
+    anyhow::ensure!(!filled.contains('\0'), "{setting} has a value that cannot be sent");
+    Ok(filled)
 }

@@ -1,5 +1,7 @@
 //! Tests of the configuration's layers and checks.
 
+use std::path::Path;
+
 use super::*;
 
 fn environment(pairs: &[(&str, &str)]) -> Environment {
@@ -79,6 +81,13 @@ fn refusals_name_the_setting() {
         ("[[mcp_servers]]\ncommand = \"x\"", "name"),
         ("[[mcp_servers]]\nname = \"a b\"\ncommand = \"x\"", "mcp_servers.name is “a b”"),
         ("[[mcp_servers]]\nname = \"a__b\"\ncommand = \"x\"", "mcp_servers.name is “a__b”"),
+        ("[[workspaces]]\nname = \"\"\npath = \"/x\"", "workspaces.name is “”"),
+        ("[[workspaces]]\nname = \"a\"\npath = \"x\"", "must be a whole path from the root"),
+        ("[[workspaces]]\nname = \"a\"\npath = \"/x\"\nleave_out = [\"a/b\"]", "leave_out has “a/b”"),
+        (
+            "[[workspaces]]\nname = \"a\"\npath = \"/x\"\n[[workspaces]]\nname = \"a\"\npath = \"/y\"",
+            "two of the name “a”",
+        ),
         ("[[mcp_servers]]\nname = \"a\"", "“a”: give it either a command or a url"),
         ("[[mcp_servers]]\nname = \"a\"\nurl = \"http://x/\"\ncommand = \"x\"", "either a command or a url"),
         ("[[mcp_servers]]\nname = \"a\"\nurl = \"file:///x\"", "url is no address"),
@@ -94,6 +103,30 @@ fn refusals_name_the_setting() {
         ("[[mcp_servers]]\nname = \"a\"\ncommand = \"x\"\napproval = \"maybe\"", "approval"),
         ("[[mcp_servers]]\nname = \"a\"\ncommand = \"x\"\ntimeout_seconds = 0", "timeout_seconds"),
         ("[[mcp_servers]]\nname = \"a\"\ncommand = \"x\"\ncolour = 1", "colour"),
+        ("[[mcp_servers]]\nname = \"a\"\ncommand = \"x\"\nsign_in = \"oauth\"", "go with url"),
+        ("[[mcp_servers]]\nname = \"a\"\nurl = \"http://x/\"\nsign_in = \"maybe\"", "sign_in"),
+        ("[[mcp_servers]]\nname = \"a\"\nurl = \"http://x/\"\noauth = {}", "oauth goes with sign_in"),
+        (
+            "[[mcp_servers]]\nname = \"a\"\nurl = \"http://x/\"\ntoken_header = \"X-A\"",
+            "token_header goes with",
+        ),
+        (
+            "[[mcp_servers]]\nname = \"a\"\nurl = \"http://x/\"\nsign_in = \"user_token\"\ntoken_header = \"Accept\"",
+            "token_header is “Accept”",
+        ),
+        (
+            "[[mcp_servers]]\nname = \"a\"\nurl = \"http://x/\"\nsign_in = \"oauth\"\n\
+             headers = { authorization = \"b\" }",
+            "each person's own",
+        ),
+        (
+            "[[mcp_servers]]\nname = \"a\"\nurl = \"http://x/\"\nsign_in = \"oauth\"\noauth = { client_secret = \"b\" }",
+            "needs a client_id",
+        ),
+        (
+            "[[mcp_servers]]\nname = \"a\"\nurl = \"http://x/\"\nsign_in = \"oauth\"\noauth = { scopes = [\"a b\"] }",
+            "“a b”, which is no scope",
+        ),
         (
             "[[mcp_servers]]\nname = \"a\"\ncommand = \"x\"\n[[mcp_servers]]\nname = \"a\"\ncommand = \"y\"",
             "two",

@@ -19,6 +19,7 @@ use super::threads;
 use crate::{
     app::App,
     auth::Caller,
+    commands::StopsWhenDropped,
     error::ApiError,
     extract::{Path, Query, RawJson},
     streams::{from_run, pausing},
@@ -81,7 +82,7 @@ pub(super) enum Leaving {
 
 /// Begins a run, or goes on with one that waits for what the input brings, and streams it.
 pub(super) async fn run(
-    app: &App,
+    app: &Arc<App>,
     caller: &Caller,
     agent: &str,
     body: &[u8],
@@ -102,21 +103,20 @@ pub(super) async fn run(
     if let Some(on) = go_on(app, &chat, &input, &door).await? {
         return Ok(stream(app, on.run, on.after, on.encoder, on.opening, leaving));
     }
-    app.runs.stop_in(chat.id).await;
+    app.stop_in(chat.id).await?;
     let run = thread::start(app, chat, &input, model).await?;
     Ok(stream(app, run, 0, AgUiEncoder::new(door), Vec::new(), leaving))
 }
 
 /// `opening`, then the run's events after `after`.
 pub(super) fn stream(
-    app: &App,
+    app: &Arc<App>,
     run: RunId,
     after: u64,
     encoder: AgUiEncoder,
     opening: Vec<Frame>,
     leaving: Leaving,
 ) -> Response {
-    let live = app.runs.live(run).filter(|_| leaving == Leaving::Stops);
-    let guard = live.map(|live| live.cancel.clone().drop_guard());
+    let guard = (leaving == Leaving::Stops).then(|| StopsWhenDropped::new(app, run));
     from_run(run, pausing(app.runs.read(run, after), encoder, opening, guard))
 }

@@ -27,6 +27,11 @@ pub(super) struct ChatRow {
     created_at: i64,
     updated_at: i64,
     state: &'static str,
+    /// The directory its files are in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workspace: Option<String>,
+    /// Whether a run has ended in it that the caller has not looked at.
+    unread: bool,
 }
 
 /// A chat with its messages.
@@ -52,12 +57,15 @@ pub(super) struct MessageView {
     run: Option<RunId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     summary: Option<RunSummary>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    schedule: Option<String>,
 }
 
 impl From<ChatMessage> for MessageView {
     fn from(message: ChatMessage) -> Self {
-        let ChatMessage { id, chat: _, parent, role, content, created_at, model, run, summary } = message;
-        Self { id, parent, role, content, created_at, model, run, summary }
+        let ChatMessage { id, chat: _, parent, role, content, created_at, model, run, summary, schedule } =
+            message;
+        Self { id, parent, role, content, created_at, model, run, summary, schedule }
     }
 }
 
@@ -69,8 +77,8 @@ fn row(app: &App, chat: Chat) -> ChatRow {
             Some(_) => "running",
             None => "idle",
         };
-    let Chat { id, title, created_at, updated_at, .. } = chat;
-    ChatRow { id, title, created_at, updated_at, state }
+    let Chat { id, title, created_at, updated_at, directory: workspace, unread, .. } = chat;
+    ChatRow { id, title, created_at, updated_at, state, workspace, unread }
 }
 
 async fn view(app: &App, chat: Chat) -> Result<ChatView, ApiError> {
@@ -112,6 +120,9 @@ pub(super) async fn list(
 pub(super) struct CreateChat {
     #[serde(default)]
     title: String,
+    /// The directory its files are to be in, by name; left out they are virtual.
+    #[serde(default)]
+    workspace: Option<String>,
 }
 
 /// `POST /api/v1/chats`: an empty chat.
@@ -122,13 +133,19 @@ pub(super) async fn create(
 ) -> Result<Json<ChatView>, ApiError> {
     let now = app.clock.now_ms();
     let title = if body.title.trim().is_empty() { String::new() } else { checked_title(&body.title)? };
+    let directory = body.workspace.filter(|name| !name.is_empty());
+    if let Some(name) = &directory {
+        app.workspaces.find(name, &caller.user).map_err(ApiError::invalid)?;
+    }
     let chat = Chat {
         id: ChatId::generate(),
         owner: caller.id(),
         title,
         current: None,
+        directory,
         created_at: now,
         updated_at: now,
+        unread: false,
     };
     app.store.create_chat(&chat).await?;
     Ok(Json(view(&app, chat).await?))
@@ -169,6 +186,18 @@ pub(super) async fn patch(
     Ok(Json(row(&app, chat)))
 }
 
+/// `POST /api/v1/chats/{chat}/read`: the caller has looked at it; their other devices are told.
+pub(super) async fn mark_read(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(chat): Path<ChatId>,
+) -> Result<StatusCode, ApiError> {
+    if app.store.mark_chat_read(caller.id(), chat).await? {
+        app.runs.tell_read(caller.id(), chat);
+    }
+    Ok(StatusCode::NO_CONTENT)
+}
+
 /// `DELETE /api/v1/chats/{chat}`: stops its runs and deletes everything in it.
 pub(super) async fn delete(
     State(app): State<Arc<App>>,
@@ -177,7 +206,7 @@ pub(super) async fn delete(
 ) -> Result<StatusCode, ApiError> {
     let chat = app.store.chat(caller.id(), chat).await?;
     // Their last events are on their way; deleting under them would leave some behind.
-    app.runs.stop_in(chat.id).await;
+    app.stop_in(chat.id).await?;
     app.store.delete_chat(caller.id(), chat.id).await?;
     if let Some(programs) = app.programs.here() {
         programs.forget(&chat.id.to_string());

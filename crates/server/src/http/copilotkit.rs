@@ -102,7 +102,9 @@ pub(super) async fn stop(
     Path((_, thread)): Path<(String, String)>,
 ) -> Result<(StatusCode, Json<Value>), ApiError> {
     let chat = threads::find(&app, &caller, &thread).await?;
-    let live = chat.map(|chat| app.runs.live_in(chat.id)).unwrap_or_default();
-    live.iter().for_each(|run| run.cancel.cancel());
-    Ok((StatusCode::OK, Json(json!({"stopped": !live.is_empty()}))))
+    let stopped = match chat {
+        Some(chat) => app.stop_in(chat.id).await?,
+        None => false,
+    };
+    Ok((StatusCode::OK, Json(json!({"stopped": stopped}))))
 }

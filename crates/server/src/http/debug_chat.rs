@@ -151,7 +151,7 @@ async fn say(
     if parent.is_some_and(|parent| !messages.iter().any(|message| message.id == parent)) {
         return Err(ApiError::conflict("`parentMessageId` is not in this conversation (any more)."));
     }
-    app.runs.stop_in(chat.id).await;
+    app.stop_in(chat.id).await?;
     let conversation = chat.id.to_string();
     let mut history = app.history(&messages, parent).await?;
     let said = Some(request.said.content.clone());

@@ -37,6 +37,8 @@ pub(super) struct FileView {
 #[derive(Debug, Serialize)]
 pub(super) struct FileList {
     files: Vec<FileView>,
+    /// Whether there are more than are listed, which a directory may have.
+    more: bool,
 }
 
 /// `GET /api/v1/chats/{chat}/files`: what is in the workspace.
@@ -45,13 +47,13 @@ pub(super) async fn list(
     caller: Caller,
     Path(chat): Path<ChatId>,
 ) -> Result<Json<FileList>, ApiError> {
-    let chat = app.store.chat(caller.id(), chat).await?;
-    let files = app.store.files(&chat.id.to_string()).await?;
+    let files = workspace(&app, &caller, chat).await?;
+    let (files, more) = files.rows().await?;
     let view = |file: FileRow| {
         let FileRow { path, size_bytes, version, changed_at } = file;
         FileView { path, size_bytes, version, changed_at }
     };
-    Ok(Json(FileList { files: files.into_iter().map(view).collect() }))
+    Ok(Json(FileList { files: files.into_iter().map(view).collect(), more }))
 }
 
 /// Which file is meant.
@@ -111,7 +113,7 @@ pub(super) async fn delete(
 /// The files of the caller's chat.
 async fn workspace(app: &App, caller: &Caller, chat: ChatId) -> Result<Workspace, ApiError> {
     let chat = app.store.chat(caller.id(), chat).await?;
-    Ok(app.workspace(chat.id.to_string()))
+    Ok(app.files_of(&chat).await?)
 }
 
 /// The version that the caller has seen: `If-Match: "3"`, or `If-None-Match: *` for a file that must not be there.

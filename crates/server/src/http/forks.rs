@@ -6,13 +6,11 @@ use axum::extract::State;
 use domain::{ChatId, MessageId, RunId};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    chats::checked_title,
-    runs::{limited, own_run},
-};
+use super::{chats::checked_title, runs::own_run};
 use crate::{
     app::App,
     auth::Caller,
+    commands::check_length,
     error::ApiError,
     extract::{Json, Path},
     forks::{ForkPoint, Forked},
@@ -43,12 +41,21 @@ pub(super) async fn create(
     let run = own_run(&app, &caller, run).await?;
     let mut model = app.resolve(Some(body.model.as_deref().unwrap_or(&run.model)))?;
     if model.agent.is_none() {
-        // Another model is wished for, not another agent.
-        model.agent = app.resolve(Some(&run.model)).ok().and_then(|before| before.agent);
+        // Another model is wished for, not another agent, whose name the answer and what follows it keep.
+        let before = app.resolve(Some(&run.model)).ok().filter(|before| before.agent.is_some());
+        if let Some(before) = before {
+            (model.id, model.agent) = (before.id, before.agent);
+        }
     }
-    let guidance = body.guidance.filter(|text| !text.trim().is_empty()).map(limited).transpose()?;
+    let guidance = body.guidance.filter(|text| !text.trim().is_empty());
+    guidance.as_deref().map_or(Ok(()), check_length)?;
     let title = body.title.as_deref().map(checked_title).transpose()?;
-    let Forked { chat, message, run } =
-        app.fork(run, ForkPoint { after: body.after, guidance, model, title }).await?;
+    let point = ForkPoint { after: body.after, guidance, model, title };
+    // Once it is stored it has to be started, whether or not whoever asked for it still listens.
+    let forked = app.tasks.spawn({
+        let app = Arc::clone(&app);
+        async move { app.fork(run, point).await }
+    });
+    let Forked { chat, message, run } = forked.await.map_err(ApiError::internal)??;
     Ok(Json(ForkView { chat, message, run }))
 }

@@ -6,7 +6,7 @@ use axum::extract::State;
 use domain::{ChatId, RunEvent, RunId};
 use serde::Serialize;
 
-use crate::{app::App, auth::Caller, extract::Json};
+use crate::{app::App, auth::Caller, error::ApiError, extract::Json, runs::Logged};
 
 /// An approval or a question that waits.
 #[derive(Debug, Serialize)]
@@ -24,13 +24,29 @@ pub(super) struct Inbox {
 }
 
 /// What waits longest comes first.
-pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Json<Inbox> {
-    let live = app.runs.live_of(caller.id());
-    let items = live.iter().flat_map(|live| {
-        let item = |event: RunEvent| Item { run: live.id, chat: live.chat, title: live.title.clone(), event };
-        live.waiting().into_iter().map(move |logged| item(logged.event.clone()))
-    });
-    let mut items: Vec<Item> = items.collect();
+pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Json<Inbox>, ApiError> {
+    let mut items = Vec::new();
+    for live in app.runs.live_of(caller.id()) {
+        let waiting = live.waiting();
+        items.extend(waiting.iter().map(|logged| Item::new(live.id, live.chat, &live.title, logged)));
+    }
+    for run in app.going_unseen(caller.id()).await? {
+        let log = app.runs.left_open(&run).await?.0;
+        if !log.is_waiting() {
+            continue;
+        }
+        let title = match run.chat {
+            Some(chat) => app.store.chat(run.owner, chat).await?.title,
+            None => String::new(),
+        };
+        items.extend(log.waiting().iter().map(|logged| Item::new(run.id, run.chat, &title, logged)));
+    }
     items.sort_by_key(|item| (item.event.at, item.run));
-    Json(Inbox { items })
+    Ok(Json(Inbox { items }))
+}
+
+impl Item {
+    fn new(run: RunId, chat: Option<ChatId>, title: &str, asked: &Logged) -> Self {
+        Self { run, chat, title: title.to_owned(), event: asked.event.clone() }
+    }
 }

@@ -23,7 +23,7 @@ struct McpServerView {
 }
 
 #[derive(Debug, Serialize)]
-struct ToolView {
+pub(super) struct ToolView {
     name: String,
     description: String,
     needs_approval: bool,
@@ -37,17 +37,24 @@ pub(super) async fn list(State(app): State<Arc<App>>) -> Json<McpServerList> {
 impl From<McpServerNow> for McpServerView {
     fn from(now: McpServerNow) -> Self {
         let McpServerNow { name, is_stdio, state, problem, tools } = now;
-        let tool = |(name, description, needs_approval)| ToolView { name, description, needs_approval };
         Self {
             name,
             kind: if is_stdio { "stdio" } else { "http" },
-            state: match state {
-                mcp::State::Connecting => "connecting",
-                mcp::State::Connected => "connected",
-                mcp::State::Down => "down",
-            },
+            state: state_word(state),
             problem,
-            tools: tools.into_iter().map(tool).collect(),
+            tools: tools.into_iter().map(tool_view).collect(),
         }
+    }
+}
+
+pub(super) fn tool_view((name, description, needs_approval): (String, String, bool)) -> ToolView {
+    ToolView { name, description, needs_approval }
+}
+
+pub(super) fn state_word(state: mcp::State) -> &'static str {
+    match state {
+        mcp::State::Connecting => "connecting",
+        mcp::State::Connected => "connected",
+        mcp::State::Down => "down",
     }
 }

@@ -69,7 +69,7 @@ pub(super) async fn send(
         Content::Parts(parts) => parts,
     };
     let begin = async |idempotency| {
-        let new = NewMessage { parent: body.parent, content, idempotency };
+        let new = NewMessage { parent: body.parent, content, idempotency, schedule: None };
         app.say(chat, new, model).await.map(Begun::from)
     };
     app.once(caller.id(), key, begin, async |run| begun_before(&app, &run).await).await.map(Json)

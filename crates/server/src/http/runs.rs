@@ -1,36 +1,28 @@
 //! Runs: watching their logs, stopping them, answering what they ask.
 
-pub(super) mod elsewhere;
+pub(super) mod questions;
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
-use agent::{ApprovalAnswer, Pattern};
 use axum::{
     extract::{State, WebSocketUpgrade, ws::rejection::WebSocketUpgradeRejection},
     http::{HeaderMap, StatusCode},
     response::Response,
 };
-use domain::{
-    ChatId, EventBody, MessageId, RunId, RunSummary,
-    event::{Decision, Remembered},
-};
+use domain::{ChatId, EventBody, MessageId, RunId, RunSummary};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use store::{Run, StoreError};
 use wire::{chat_stream::ChatStreamOptions, markup::Writing};
 
-use self::elsewhere::{Command, tell};
 use crate::{
     app::App,
     auth::Caller,
-    consents::{ForGood, not_taken, still_resting},
+    commands::Command,
+    consents::AnswerApproval,
     error::ApiError,
     extract::{Json, Path, Query},
-    runs::LiveRun,
     streams::{Format, FormatOptions, Native, sse, web_socket},
 };
-
-const ANSWER_LIMIT_BYTES: usize = 100_000;
 
 /// A run as the API shows it.
 #[derive(Debug, Serialize)]
@@ -61,9 +53,12 @@ pub(super) async fn own_run(app: &App, caller: &Caller, run: RunId) -> Result<Ru
         .ok_or_else(|| ApiError::not_found("There is no such run, or it is not yours."))
 }
 
-/// A run that is going and is the caller's; without the database, as this is asked for each stop and answer.
-pub(super) fn own_live(app: &App, caller: &Caller, run: RunId) -> Option<Arc<LiveRun>> {
-    app.runs.live(run).filter(|live| live.owner == caller.id())
+/// The run has to be the caller's. Without the database where it goes here, as this is asked for each stop and answer.
+pub(super) async fn check_own(app: &App, caller: &Caller, run: RunId) -> Result<(), ApiError> {
+    match app.runs.live(run) {
+        Some(live) if live.owner == caller.id() => Ok(()),
+        _ => own_run(app, caller, run).await.map(drop),
+    }
 }
 
 /// `GET /runs/{run}`: how far it is.
@@ -121,9 +116,7 @@ pub(super) async fn events(
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, ApiError> {
-    if own_live(&app, &caller, run).is_none() {
-        own_run(&app, &caller, run).await?;
-    }
+    check_own(&app, &caller, run).await?;
     let after = after(&query, &headers)?;
     let options = query.options();
     let gap = Duration::from_millis(query.batch_ms.unwrap_or(0).min(1000));
@@ -194,30 +187,9 @@ pub(super) async fn cancel(
     caller: Caller,
     Path(run): Path<RunId>,
 ) -> Result<StatusCode, ApiError> {
-    match own_live(&app, &caller, run) {
-        Some(live) => live.cancel.cancel(),
-        None => tell(&app, &own_run(&app, &caller, run).await?, &Command::Cancel).await?,
-    }
+    check_own(&app, &caller, run).await?;
+    app.tell(run, Command::Cancel).await?;
     Ok(StatusCode::NO_CONTENT)
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct AnswerApproval {
-    decision: AskedDecision,
-    arguments: Option<Map<String, Value>>,
-    reason: Option<String>,
-    /// Allow further calls too: in this chat, or always.
-    remember: Option<Remembered>,
-    /// Of those only the ones with these arguments, `*` standing for any text.
-    remember_arguments: Option<BTreeMap<String, Pattern>>,
-}
-
-/// What a person can decide.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum AskedDecision {
-    Allow,
-    Deny,
 }
 
 /// `POST /runs/{run}/approvals/{approval}`: allows or denies a call that waits.
@@ -225,72 +197,9 @@ pub(super) async fn approve(
     State(app): State<Arc<App>>,
     caller: Caller,
     Path((run, approval)): Path<(RunId, String)>,
-    Json(body): Json<AnswerApproval>,
+    Json(decision): Json<AnswerApproval>,
 ) -> Result<StatusCode, ApiError> {
-    match own_live(&app, &caller, run) {
-        Some(live) => decide(&app, &live, &approval, body).await?,
-        None => {
-            let run = own_run(&app, &caller, run).await?;
-            tell(&app, &run, &Command::Approve { approval, decision: body }).await?;
-        }
-    }
+    check_own(&app, &caller, run).await?;
+    app.tell(run, Command::Approve { approval, decision }).await?;
     Ok(StatusCode::NO_CONTENT)
-}
-
-/// Hands a person's decision to a run of this process.
-async fn decide(app: &App, live: &LiveRun, approval: &str, body: AnswerApproval) -> Result<(), ApiError> {
-    live.wake_for(approval).await.map_err(still_resting)?;
-    let answer = ApprovalAnswer {
-        decision: match body.decision {
-            AskedDecision::Allow => Decision::Allow,
-            AskedDecision::Deny => Decision::Deny,
-        },
-        arguments: body.arguments.map(Value::Object),
-        reason: body.reason.map(limited).transpose()?,
-        remembered: None,
-    };
-    if let Some(remembered) = body.remember {
-        if answer.decision != Decision::Allow {
-            return Err(ApiError::invalid("Only what is allowed can be remembered."));
-        }
-        let for_good = ForGood { remembered, arguments: body.remember_arguments };
-        return app.allow_for_good(live, approval, answer, for_good).await;
-    }
-    live.asks.answer_approval(approval, answer).map_err(not_taken)
-}
-
-#[derive(Debug, Deserialize)]
-pub(super) struct AnswerQuestion {
-    answer: String,
-}
-
-/// `POST /runs/{run}/questions/{question}`: answers an agent's question.
-pub(super) async fn answer(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Path((run, question)): Path<(RunId, String)>,
-    Json(body): Json<AnswerQuestion>,
-) -> Result<StatusCode, ApiError> {
-    let answer = limited(body.answer)?;
-    match own_live(&app, &caller, run) {
-        Some(live) => reply(&live, &question, answer).await?,
-        None => {
-            let run = own_run(&app, &caller, run).await?;
-            tell(&app, &run, &Command::Answer { question, answer }).await?;
-        }
-    }
-    Ok(StatusCode::NO_CONTENT)
-}
-
-/// Hands a person's answer to a run of this process.
-async fn reply(live: &LiveRun, question: &str, answer: String) -> Result<(), ApiError> {
-    live.wake_for(question).await.map_err(still_resting)?;
-    live.asks.answer_question(question, answer).map_err(not_taken)
-}
-
-pub(super) fn limited(text: String) -> Result<String, ApiError> {
-    if text.len() > ANSWER_LIMIT_BYTES {
-        return Err(ApiError::invalid(format!("An answer has at most {ANSWER_LIMIT_BYTES} bytes.")));
-    }
-    Ok(text)
 }

@@ -35,8 +35,10 @@ pub(super) async fn make(app: &App, caller: &Caller, id: ChatId) -> Result<Chat,
         owner: caller.id(),
         title: String::new(),
         current: None,
+        directory: None,
         created_at: now,
         updated_at: now,
+        unread: false,
     };
     match app.store.create_chat(&chat).await {
         Ok(()) => Ok(chat),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent::{ApprovalAnswer, AskError};
+use agent::ApprovalAnswer;
 use axum::{
     extract::State,
     http::{HeaderValue, StatusCode},
@@ -14,14 +14,11 @@ use wire::{
     ui_message_stream::{ApprovalResponse, UiMessageEncoder, UiMessageRequest},
 };
 
-use super::{
-    runs::{own_live, own_run},
-    threads,
-};
+use super::{runs::own_run, threads};
 use crate::{
     app::App,
     auth::Caller,
-    consents::still_resting,
+    commands::{Command, or_answered},
     error::ApiError,
     extract::{Path, RawJson},
     streams::{from_run, pausing},
@@ -51,12 +48,12 @@ pub(super) async fn resume(
     caller: Caller,
     Path(chat): Path<String>,
 ) -> Result<Response, ApiError> {
-    let live = match threads::find(&app, &caller, &chat).await? {
-        Some(chat) => app.runs.live_in(chat.id).pop(),
+    let going = match threads::find(&app, &caller, &chat).await? {
+        Some(chat) => app.going_in(chat.id).await?.pop(),
         None => None,
     };
-    Ok(match live {
-        Some(live) => stream_run(&app, live.id, 0, UiMessageEncoder::default(), Vec::new()),
+    Ok(match going {
+        Some(run) => stream_run(&app, run, 0, UiMessageEncoder::default(), Vec::new()),
         None => StatusCode::NO_CONTENT.into_response(),
     })
 }
@@ -68,7 +65,7 @@ pub(super) async fn stop(
     Path(chat): Path<String>,
 ) -> Result<StatusCode, ApiError> {
     if let Some(chat) = threads::find(&app, &caller, &chat).await? {
-        app.runs.stop_in(chat.id).await;
+        app.stop_in(chat.id).await?;
     }
     Ok(StatusCode::NO_CONTENT)
 }
@@ -85,7 +82,7 @@ async fn start(app: &App, caller: &Caller, request: UiMessageRequest) -> Result<
     let parent = request.last_answer.filter(|id| is_known(*id));
     let said: Option<Vec<Part>> =
         history.iter().rev().find(|message| message.role == Role::User).map(|said| said.content.clone());
-    app.runs.stop_in(chat.id).await;
+    app.stop_in(chat.id).await?;
     let client_tools = Vec::new();
     let turn = OutsideTurn { parent, said, history, model, client_tools, idempotency: None };
     Ok(app.say_from_outside(chat, turn).await?.run)
@@ -99,20 +96,17 @@ async fn go_on(
     approvals: Vec<ApprovalResponse>,
 ) -> Result<Response, ApiError> {
     let row = own_run(app, caller, run).await?;
-    let live = own_live(app, caller, run);
-    let written = live.as_ref().map_or(row.last_seq, |live| live.last_seq());
+    let live = app.runs.live(run);
+    let written = live.map_or(row.last_seq, |live| live.last_seq());
     let (encoder, after) = primed(app, run, written, &approvals).await?;
     let opening = encoder.resume();
-    for ApprovalResponse { run: whose, approval, allowed, reason } in approvals {
-        let Some(live) = live.as_ref().filter(|_| whose == run) else { continue };
+    for ApprovalResponse { run: _, approval, allowed, reason } in
+        approvals.into_iter().filter(|response| response.run == run)
+    {
         let decision = if allowed { Decision::Allow } else { Decision::Deny };
         let answer = ApprovalAnswer { reason, ..ApprovalAnswer::only(decision) };
-        live.wake_for(&approval).await.map_err(still_resting)?;
-        match live.asks.answer_approval(&approval, answer) {
-            // It may have been answered elsewhere; what came of it is in the log.
-            Ok(()) | Err(AskError::NotWaiting) => {}
-            Err(error) => return Err(ApiError::internal(error)),
-        }
+        // It may have been answered elsewhere; what came of it is in the log.
+        or_answered(app.tell(run, Command::approve(&approval, answer)).await)?;
     }
     Ok(stream_run(app, run, after, encoder, opening))
 }

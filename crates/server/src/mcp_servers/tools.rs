@@ -65,10 +65,12 @@ fn needs_approval(approval: Approval, offer: &OfferedTool) -> bool {
 }
 
 fn tool(server: &Arc<Server>, offer: &OfferedTool) -> Result<Tool, ToolFailure> {
+    let mut parameters = Value::Object(offer.schema.clone());
+    redact_texts(&mut parameters, &|text| server.definition().redact_said(text));
     let spec = ToolSpec {
         name: name_for_models(&server.definition().name, &offer.name),
-        description: offer.description.clone(),
-        parameters: Value::Object(offer.schema.clone()),
+        description: server.definition().redact_said(&offer.description),
+        parameters: parameters.into(),
     };
     // The time limit is the call's own, as its server may wait for a person.
     let kind = ToolKind { repeatable: offer.read_only || offer.idempotent, waits: true, goes_on: false };
@@ -76,6 +78,16 @@ fn tool(server: &Arc<Server>, offer: &OfferedTool) -> Result<Tool, ToolFailure> 
     Tool::from_outside(spec, kind, move |arguments, context| {
         call(Arc::clone(&server), name.clone(), arguments, context)
     })
+}
+
+/// Takes what is secret out of all texts of a schema.
+fn redact_texts(schema: &mut Value, redact: &impl Fn(&str) -> String) {
+    match schema {
+        Value::String(text) => *text = redact(text),
+        Value::Array(values) => values.iter_mut().for_each(|value| redact_texts(value, redact)),
+        Value::Object(fields) => fields.values_mut().for_each(|value| redact_texts(value, redact)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 async fn call(
@@ -88,7 +100,9 @@ async fn call(
         Value::Object(arguments) => arguments,
         _ => Map::new(),
     };
-    let failure = |error: CallError| ToolFailure(error.to_string());
+    // A server may say to us what we have said to it.
+    let redact = |text: &str| server.definition().redact_said(text);
+    let failure = |error: CallError| ToolFailure(redact(&error.to_string()));
     let asker = context.run_number().to_string();
     let mut call = server.call(&tool, arguments, asker).await.map_err(failure)?;
     let mut shown: Option<Instant> = None;
@@ -97,15 +111,19 @@ async fn call(
             News::Progress(words) => {
                 if shown.is_none_or(|shown| shown.elapsed() >= PROGRESS_PAUSE) {
                     shown = Some(Instant::now());
-                    context.progress(words).await;
+                    context.progress(redact(&words)).await;
                 }
             }
-            News::Asks(question) => form::ask(&server.definition().name, question, &context).await,
+            News::Asks(mut question) => {
+                question.message = redact(&question.message);
+                redact_texts(&mut question.schema, &redact);
+                form::ask(&server.definition().name, question, &context).await;
+            }
             News::Ended(result) => {
                 if matches!(result, Err(CallError::Lost | CallError::TimedOut(_))) {
                     server.doubt();
                 }
-                return result.map_err(failure);
+                return result.map(|text| redact(&text)).map_err(failure);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! What the sidebar shows: which chats have a run that is going or waiting.
 
-use domain::{ChatId, RunId, UserId};
+use domain::{ChatId, Outcome, RunId, UserId};
 use serde::Serialize;
 
 use super::LiveRun;
@@ -13,10 +13,13 @@ pub struct Activity {
     pub owner: UserId,
     /// Its chat, if any.
     pub chat: Option<ChatId>,
-    /// The run.
-    pub run: RunId,
+    /// The run; nothing where it is about the chat.
+    pub run: Option<RunId>,
     /// What it is doing.
     pub state: ActivityState,
+    /// How it ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
     /// The chat's title when the run started.
     pub title: String,
 }
@@ -31,11 +34,26 @@ pub enum ActivityState {
     Waiting,
     /// Over.
     Finished,
+    /// Its owner has looked at the chat.
+    Read,
 }
 
 impl Activity {
     pub(super) fn of(live: &LiveRun, state: ActivityState) -> Self {
-        Self { owner: live.owner, chat: live.chat, run: live.id, state, title: live.title.clone() }
+        let outcome = live.outcome.get().copied();
+        Self {
+            owner: live.owner,
+            chat: live.chat,
+            run: Some(live.id),
+            state,
+            outcome,
+            title: live.title.clone(),
+        }
+    }
+
+    pub(super) fn read(owner: UserId, chat: ChatId) -> Self {
+        let (state, title) = (ActivityState::Read, String::new());
+        Self { owner, chat: Some(chat), run: None, state, outcome: None, title }
     }
 
     /// The state of a run that is going now.

@@ -6,10 +6,14 @@ use std::{
 };
 
 use agent::{Emitted, Emitter, StopSignals};
+use store::StoreError;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{ActivityState, FromLog, Inner, LiveRun, recorder};
+use super::{
+    ActivityState, FromLog, Inner, LiveRun,
+    recorder::{self, GivenUp},
+};
 
 /// How far an agent may run ahead of its log, events.
 const EMITTER_CAPACITY: usize = 256;
@@ -24,9 +28,13 @@ pub(super) async fn live_through(
     lease: CancellationToken,
     mut log: FromLog,
 ) {
+    let mut given_up = false;
     loop {
         // In boxes of its own, which a run that rests does not keep.
-        Box::pin(work(&runs, &live, &lease, log)).await;
+        if let Err(GivenUp) = Box::pin(work(&runs, &live, &lease, log)).await {
+            given_up = true;
+            break;
+        }
         if live.has_ended() || !live.asks.rests() {
             break;
         }
@@ -42,6 +50,9 @@ pub(super) async fn live_through(
     }
     runs.live.lock().unwrap_or_else(PoisonError::into_inner).remove(&live.id);
     live.close();
+    if given_up {
+        runs.given_up.push(live.id);
+    }
     if live.has_ended() {
         runs.announce(&live, ActivityState::Finished);
         runs.tell_end(live.id);
@@ -49,7 +60,12 @@ pub(super) async fn live_through(
 }
 
 /// Lets the agent work and keeps its log, until the run ends or is put to rest.
-async fn work(runs: &Arc<Inner>, live: &Arc<LiveRun>, lease: &CancellationToken, log: FromLog) {
+async fn work(
+    runs: &Arc<Inner>,
+    live: &Arc<LiveRun>,
+    lease: &CancellationToken,
+    log: FromLog,
+) -> Result<(), GivenUp> {
     match log {
         FromLog::GoesOn(mut request, before) => {
             let (emitter, events) = Emitter::channel(EMITTER_CAPACITY);
@@ -57,8 +73,13 @@ async fn work(runs: &Arc<Inner>, live: &Arc<LiveRun>, lease: &CancellationToken,
             live.may_rest(request.outlives_server.then(|| stop.shutdown.clone()));
             request.consents = live.consents.clone();
             // Two tasks, so that an event handed to the log does not wake the agent.
-            runs.tasks.spawn(agent::run(*request, emitter, live.asks.clone(), stop));
-            recorder::record(runs, live, events, before).await;
+            let agent = runs.tasks.spawn(agent::run(*request, emitter, live.asks.clone(), stop));
+            let recorded = recorder::record(runs, live, events, before).await;
+            if recorded.is_err() {
+                // Nobody may go on while this one still does something. Its panics are caught within.
+                drop(agent.await);
+            }
+            recorded
         }
         FromLog::Cannot(before, mut past, why) => {
             let end = past.end(&why);
@@ -68,7 +89,7 @@ async fn work(runs: &Arc<Inner>, live: &Arc<LiveRun>, lease: &CancellationToken,
                 drop(sender.try_send(Emitted { agent, body, stored: None }));
             }
             drop(sender);
-            recorder::record(runs, live, events, before).await;
+            recorder::record(runs, live, events, before).await
         }
     }
 }
@@ -88,6 +109,8 @@ async fn wake(runs: &Inner, live: &LiveRun) -> Option<FromLog> {
                 live.asks.wake(live.waiting().len());
                 return Some(log);
             }
+            // Its chat was deleted by way of another server.
+            Err(error) if error.downcast_ref() == Some(&StoreError::NotFound) => return None,
             Err(error) => {
                 tracing::warn!(run = %live.id, %error, "cannot go on with a run that rested; trying again")
             }

@@ -2,12 +2,12 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
 use agent::{Asks, Consents};
 use bytes::Bytes;
-use domain::{ChatId, EventBody, RunEvent, RunId, UserId};
+use domain::{ChatId, EventBody, Outcome, RunEvent, RunId, UserId};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -44,6 +44,8 @@ pub struct LiveRun {
     pub consents: Consents,
     /// Stops it.
     pub cancel: CancellationToken,
+    /// How it ended.
+    pub(super) outcome: OnceLock<Outcome>,
     tail: Mutex<Tail>,
     /// How far readers may see.
     seen: watch::Sender<Seen>,
@@ -88,14 +90,18 @@ impl LiveRun {
         let (seen, _) = watch::channel(Seen { seq: last, ..Seen::default() });
         let tail = Mutex::new(Tail { stored: last, begins_after: last, ..Tail::default() });
         let waiting = Mutex::new(before.waiting.clone());
+        let asks = Asks::default();
+        // Until it has asked again, its log is ahead of it.
+        asks.wake(before.waiting.len());
         Self {
             id: *run,
             owner: *owner,
             chat: request.chat,
             title: title.clone(),
-            asks: Asks::default(),
+            asks,
             consents: request.consents.clone(),
             cancel: CancellationToken::new(),
+            outcome: OnceLock::new(),
             tail,
             seen,
             waiting,
@@ -113,6 +119,11 @@ impl LiveRun {
     #[must_use]
     pub fn waiting(&self) -> Vec<Arc<Logged>> {
         self.open_asks().clone()
+    }
+
+    /// Whether it waits for the answer to this ask, as its log says.
+    pub(super) fn waits_for(&self, ask: &str) -> bool {
+        self.open_asks().iter().any(|asked| asks(asked) == Some(ask))
     }
 
     /// The number of the last event readers have seen.
@@ -165,12 +176,6 @@ impl LiveRun {
         self.seen.send_modify(|seen| seen.closed = true);
     }
 
-    /// Stops it and waits until its log is closed.
-    pub async fn stop(&self) {
-        self.cancel.cancel();
-        self.ended().await;
-    }
-
     /// Waits until nothing is written to the log any more.
     pub(super) async fn ended(&self) {
         // The sender lives in `self`, so waiting cannot fail.
@@ -216,7 +221,7 @@ pub(super) fn asks(logged: &Logged) -> Option<&str> {
 }
 
 /// Keeps `open` what is asked and not answered. Returns whether the event changed it.
-pub(super) fn note_ask(open: &mut Vec<Arc<Logged>>, logged: &Arc<Logged>) -> bool {
+pub fn note_ask(open: &mut Vec<Arc<Logged>>, logged: &Arc<Logged>) -> bool {
     match &logged.event.body {
         EventBody::ApprovalAsked { .. } | EventBody::QuestionAsked { .. } => {
             open.push(Arc::clone(logged));

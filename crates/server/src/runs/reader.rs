@@ -72,28 +72,7 @@ impl Reader {
             if !self.gap.is_zero() {
                 tokio::time::sleep_until(self.not_before).await;
             }
-            let found = match &mut self.live {
-                None => self.stored_or_later().await?,
-                Some((live, seen)) => {
-                    let now = *seen.borrow_and_update();
-                    match live.after(self.cursor) {
-                        FromTail::Events(events) => Some(events),
-                        FromTail::Older => {
-                            // The end is stored before the chat has its answer; it is shown only after that.
-                            let mut events = self.page().await?;
-                            events.retain(|logged| logged.event.seq <= now.seq);
-                            Some(events)
-                        }
-                        FromTail::Nothing if now.closed || seen.changed().await.is_err() => {
-                            // It left this process without coming to its end.
-                            self.live = None;
-                            None
-                        }
-                        FromTail::Nothing => None,
-                    }
-                }
-            };
-            let Some(events) = found else { continue };
+            let Some(events) = self.look().await? else { continue };
             let Some(last) = events.last() else {
                 self.finished = true;
                 return Ok(None);
@@ -104,6 +83,35 @@ impl Reader {
             return Ok(Some(events));
         }
         Ok(None)
+    }
+
+    /// What is there now, or nothing at the end; `None` where it is to be looked at again.
+    async fn look(&mut self) -> Result<Option<Vec<Arc<Logged>>>, StoreError> {
+        let Some((live, seen)) = &mut self.live else { return self.stored_or_later().await };
+        let now = *seen.borrow_and_update();
+        match live.after(self.cursor) {
+            FromTail::Events(events) => return Ok(Some(events)),
+            FromTail::Nothing => {
+                if now.closed || seen.changed().await.is_err() {
+                    // It left this process without coming to its end.
+                    self.live = None;
+                }
+                return Ok(None);
+            }
+            FromTail::Older => {}
+        }
+        let mut events = self.page().await?;
+        // The end is stored before the chat has its answer; it is shown only after that.
+        events.retain(|logged| logged.event.seq <= now.seq);
+        if events.is_empty()
+            && !now.closed
+            && let Some((_, seen)) = &mut self.live
+        {
+            // They have left the memory already and are about to be shown.
+            drop(seen.changed().await);
+            return Ok(None);
+        }
+        Ok(Some(events))
     }
 
     /// A page of a run that is not going here; nothing at the end, `None` where more may come.

@@ -21,10 +21,18 @@ const BEAT: Duration = Duration::from_millis(25);
 /// Events taken at a time.
 const BATCH_EVENTS: usize = 256;
 /// How long a database that does not answer is asked again before the run is given up.
-const GIVE_UP_AFTER: Duration = Duration::from_secs(120);
+pub(super) const GIVE_UP_AFTER: Duration = Duration::from_secs(120);
+
+/// The log could not be stored for too long. It stays open, for the run to go on from it as after a crash.
+pub(super) struct GivenUp;
 
 /// Keeps the log until the agent's end of the channel is gone.
-pub(super) async fn record(runs: &Inner, live: &LiveRun, events: mpsc::Receiver<Emitted>, before: LogSoFar) {
+pub(super) async fn record(
+    runs: &Inner,
+    live: &LiveRun,
+    events: mpsc::Receiver<Emitted>,
+    before: LogSoFar,
+) -> Result<(), GivenUp> {
     let LogSoFar { next_seq, last_at, summary, .. } = before;
     let mut recorder = Recorder { runs, live, next_seq, last_at, unstored: Unstored::default(), summary };
     match recorder.keep(events).await {
@@ -34,8 +42,14 @@ pub(super) async fn record(runs: &Inner, live: &LiveRun, events: mpsc::Receiver<
             tracing::warn!(run = %live.id, "another server goes on with this run");
             live.cancel.cancel();
         }
-        Err(_) => recorder.give_up(),
+        Err(error) if error.may_pass() => {
+            tracing::error!(run = %live.id, %error, "the log could not be stored; the run goes on from what is stored");
+            live.cancel.cancel();
+            return Err(GivenUp);
+        }
+        Err(error) => recorder.end_unstored(&error),
     }
+    Ok(())
 }
 
 struct Recorder<'a> {
@@ -92,9 +106,13 @@ impl Recorder<'_> {
         if let Some(finished_at) = rest.last().filter(|last| is_end(last)).map(|last| last.event.at) {
             // Whoever reads the end finds the chat's message complete.
             let store = &self.runs.store;
-            retry(|| store.finish_run(self.live.id, finished_at, &self.summary))
+            retry(self.runs.patience(), || store.finish_run(self.live.id, finished_at, &self.summary))
                 .await
                 .or_else(done_before)?;
+            if let Some(outcome) = self.summary.outcome {
+                // It ends once.
+                let _ = self.live.outcome.set(outcome);
+            }
         }
         self.publish(rest.to_vec());
         for stored in waiting {
@@ -140,7 +158,7 @@ impl Recorder<'_> {
         let Unstored { first_seq, last_seq, lines, .. } = unstored;
         let segment = Segment { run: self.live.id, first_seq, last_seq, lines };
         let store = &self.runs.store;
-        retry(|| store.append(segment.clone())).await.or_else(done_before)?;
+        retry(self.runs.patience(), || store.append(segment.clone())).await.or_else(done_before)?;
         self.live.mark_stored(last_seq);
         Ok(())
     }
@@ -153,12 +171,11 @@ impl Recorder<'_> {
         }
     }
 
-    /// The database is gone for good: the run is stopped, and its readers are told. The log is closed
-    /// properly by the next start.
-    fn give_up(&mut self) {
-        tracing::error!(run = %self.live.id, "the log could not be stored; the run is stopped");
+    /// The log can never be stored, such as that of a chat that was deleted: the run is stopped, and its readers are told.
+    fn end_unstored(&mut self, error: &StoreError) {
+        tracing::error!(run = %self.live.id, %error, "the log could not be stored; the run is stopped");
         self.live.cancel.cancel();
-        let message = "The database did not answer, so the run was stopped.";
+        let message = "The log could not be stored, so the run was stopped.";
         let body = EventBody::RunFinished {
             outcome: Outcome::Failed,
             problem: Some(Problem::new(ProblemCode::Unavailable, message)),
@@ -218,11 +235,11 @@ fn beat_after(start: Instant, at: Instant) -> Instant {
 }
 
 /// Repeats while the database does not answer, up to a limit.
-async fn retry<Work, Answer>(work: impl Fn() -> Work) -> Result<Answer, StoreError>
+async fn retry<Work, Answer>(patience: Duration, work: impl Fn() -> Work) -> Result<Answer, StoreError>
 where
     Work: Future<Output = Result<Answer, StoreError>>,
 {
-    let give_up = Instant::now() + GIVE_UP_AFTER;
+    let give_up = Instant::now() + patience;
     let mut pause = Duration::from_millis(50);
     loop {
         match work().await {

@@ -30,13 +30,21 @@ pub(super) async fn read(store: &Store, run: &Run) -> Result<(LogSoFar, Past), S
     }
 }
 
-/// Ends the log, where it has not ended, with `message` as the reason.
+/// Why a log is ended that nobody writes any more.
+pub(super) enum Why<'a> {
+    /// For this reason, in a sentence.
+    CannotGoOn(&'a str),
+    /// A person has stopped the run.
+    Stopped,
+}
+
+/// Ends the log, where it has not ended.
 pub(super) async fn close(
     store: &Store,
     clock: &Clock,
     run: &Run,
     (mut so_far, mut past): (LogSoFar, Past),
-    message: &str,
+    why: Why<'_>,
 ) -> Result<(), StoreError> {
     if !so_far.has_ended {
         let mut bodies = Vec::new();
@@ -44,7 +52,10 @@ pub(super) async fn close(
             let (chat, message, model) = (run.chat, run.message, run.model.clone());
             bodies.push((AgentPath::main(), EventBody::RunStarted { chat, message, model }));
         }
-        bodies.extend(past.end(message));
+        bodies.extend(match why {
+            Why::CannotGoOn(message) => past.end(message),
+            Why::Stopped => past.stop(),
+        });
         let (first_seq, at) = (so_far.next_seq, clock.now_ms().max(so_far.last_at));
         let mut lines = String::new();
         for ((agent, body), seq) in bodies.into_iter().zip(first_seq..) {

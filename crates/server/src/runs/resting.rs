@@ -15,7 +15,7 @@ use futures_util::future::BoxFuture;
 use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-use super::{LiveRun, LogSoFar, Runs, live::asks};
+use super::{LiveRun, LogSoFar, Runs};
 use crate::clock::Clock;
 
 /// How often runs are looked at. One that did nothing from one look to the next is put to rest.
@@ -133,15 +133,22 @@ impl LiveRun {
     /// # Errors
     /// Where it does not come back in time, as when the database does not answer.
     pub async fn wake_for(&self, ask: &str) -> Result<(), StillResting> {
-        if !self.asks.is_away() || !self.waiting().iter().any(|asked| asks(asked) == Some(ask)) {
+        if !self.asks.is_away() || !self.waits_for(ask) {
             return Ok(());
         }
         self.bed.wanted.notify_one();
         tokio::select! {
             () = self.asks.asked(ask) => Ok(()),
+            () = self.withdrawn(ask) => Ok(()),
             () = self.ended() => Ok(()),
             () = tokio::time::sleep(WAKES_WITHIN) => Err(StillResting),
         }
+    }
+
+    /// Waits until the log says that the run no longer waits for this.
+    async fn withdrawn(&self, ask: &str) {
+        let mut seen = self.watch();
+        while self.waits_for(ask) && seen.changed().await.is_ok() {}
     }
 
     /// Allows what waits and fits, bringing the run back for it where it rests.

@@ -7,7 +7,6 @@ use bytes::Bytes;
 use domain::RunEvent;
 use futures_util::stream;
 use tokio::time::{Instant, timeout_at};
-use tokio_util::sync::DropGuard;
 use wire::{
     ag_ui::AgUiEncoder,
     sse::{Frame, KEEP_ALIVE},
@@ -15,7 +14,7 @@ use wire::{
 };
 
 use super::{KEEP_ALIVE_AFTER, event_stream};
-use crate::runs::Reader;
+use crate::{commands::StopsWhenDropped, runs::Reader};
 
 /// How long the stream stays open after something is asked: what is asked at the same time comes along, and answers
 /// on their way into the log arrive.
@@ -79,7 +78,7 @@ struct PausingStream<E> {
     encoder: E,
     opening: Vec<Frame>,
     /// Stops the run when it is dropped.
-    guard: Option<DropGuard>,
+    guard: Option<StopsWhenDropped>,
     pause_at: Option<Instant>,
     over: bool,
 }
@@ -90,7 +89,7 @@ pub fn pausing(
     reader: Reader,
     encoder: impl Pausing,
     opening: Vec<Frame>,
-    guard: Option<DropGuard>,
+    guard: Option<StopsWhenDropped>,
 ) -> Response {
     let started = PausingStream { reader, encoder, opening, guard, pause_at: None, over: false };
     let body = stream::unfold(started, |mut stream| async move {
@@ -154,6 +153,8 @@ impl<E: Pausing> PausingStream<E> {
     /// Whoever leaves from now on does not stop the run.
     fn end(&mut self) {
         self.over = true;
-        drop(self.guard.take().map(DropGuard::disarm));
+        if let Some(guard) = self.guard.take() {
+            guard.disarm();
+        }
     }
 }

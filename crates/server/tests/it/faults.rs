@@ -2,8 +2,11 @@
 //! acknowledged is lost, and what can go on does.
 
 mod clock;
+#[cfg(target_os = "linux")]
+mod container;
 mod cut;
 mod disk;
+mod doors;
 mod locked;
 mod once;
 mod postgres;
@@ -103,13 +106,13 @@ fn whole_log(stream: &str) -> Vec<RunEvent> {
 }
 
 /// An answer of so many words, so many a second.
-fn words(count: usize, a_second: f64) -> Reply {
+pub(crate) fn words(count: usize, a_second: f64) -> Reply {
     let text = Step::Text { text: "word ".repeat(count), tokens_per_second: Some(a_second) };
     Reply::stream(&[text, Step::Finish { reason: Finish::Stop }])
 }
 
 /// Asks again until it is so.
-async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
+pub(crate) async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
     let give_up = Instant::now() + PATIENCE;
     while !is_so().await {
         assert!(Instant::now() < give_up, "never: {what}");

@@ -213,3 +213,31 @@ async fn a_run_that_is_going_is_not_forked() {
     let refused = server.post(&path, &cookie, &json!({"after": 1})).await;
     assert_eq!(refused.expect(409), "conflict");
 }
+
+/// Another model is no other agent: what follows in the fork's chat is the agent's too.
+#[tokio::test]
+async fn a_fork_with_another_model_keeps_its_agent() {
+    let upstream = ScriptedServer::start(writes_twice()).await.unwrap();
+    let (server, cookie) = Server::start_signed_in().await;
+    connect(&server, &cookie, "Up", &upstream.base_url()).await;
+    let writer = json!({"name": "writer", "description": "Writes.", "instructions": "You write poems."});
+    server.post("/api/v1/agents", &cookie, &writer).await.expect(200);
+    let chat = server.post("/api/v1/chats", &cookie, &json!({})).await.json();
+    let said = json!({"content": "Write it.", "model": "glasshouse/writer"});
+    let path = format!("/api/v1/chats/{}/messages", chat["id"].as_str().unwrap());
+    let run = server.post(&path, &cookie, &said).await.json()["run"].as_str().unwrap().to_owned();
+    let log = log_of(&server, &cookie, &run).await;
+    let is_step = |event: &&RunEvent| event.body == EventBody::StepStarted { step: 2, last: None };
+    let after = log.iter().find(is_step).unwrap().seq - 1;
+    let body = json!({"after": after, "model": "scripted"});
+    let forked = server.post(&format!("/api/v1/runs/{run}/fork"), &cookie, &body).await;
+    forked.expect(200);
+    let forked = forked.json();
+    log_of(&server, &cookie, forked["run"].as_str().unwrap()).await;
+    let chat =
+        server.get(&format!("/api/v1/chats/{}", forked["chat"].as_str().unwrap()), &cookie).await.json();
+    let answer = chat["messages"].as_array().unwrap().last().unwrap();
+    assert_eq!(answer["model"], "glasshouse/writer", "{answer}");
+    let asked = upstream.requests().pop().unwrap();
+    assert!(asked["messages"][0]["content"].as_str().unwrap().contains("You write poems."), "{asked}");
+}

@@ -162,7 +162,7 @@ pub(crate) fn weather() -> ToolSpec {
     ToolSpec {
         name: "weather".into(),
         description: "Tells the weather.".into(),
-        parameters: json!({"type": "object", "properties": {"city": {"type": "string"}}}),
+        parameters: json!({"type": "object", "properties": {"city": {"type": "string"}}}).into(),
     }
 }
 

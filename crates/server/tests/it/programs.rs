@@ -26,22 +26,27 @@ async fn start(calls: &'static [fn() -> (&'static str, Value)]) -> (Server, Scri
     let server = Server::start_with(&[("GLASSHOUSE_PROGRAMS_ENABLED", "true")]).await;
     let cookie = server.set_up().await;
     connect(&server, &cookie, "Up", &upstream.base_url()).await;
+    wait_for_programs(&server, &cookie).await;
+    let chat =
+        server.post("/api/v1/chats", &cookie, &json!({})).await.json()["id"].as_str().unwrap().to_owned();
+    (server, upstream, cookie, chat)
+}
+
+/// Waits until it is known that programs run.
+pub(crate) async fn wait_for_programs(server: &Server, cookie: &str) {
     let mut here = Value::Null;
     for _ in 0..600 {
-        here = server.get("/api/v1/programs", &cookie).await.json();
+        here = server.get("/api/v1/programs", cookie).await.json();
         if !here["available"].is_null() {
             break;
         }
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
     assert_eq!(here["available"], true, "tests need the sandbox: {here}");
-    let chat =
-        server.post("/api/v1/chats", &cookie, &json!({})).await.json()["id"].as_str().unwrap().to_owned();
-    (server, upstream, cookie, chat)
 }
 
 /// Says something in the chat; returns what the run wrote to its log.
-async fn run(server: &Server, cookie: &str, chat: &str) -> Vec<Value> {
+pub(crate) async fn run(server: &Server, cookie: &str, chat: &str) -> Vec<Value> {
     let said = json!({"content": "Do it.", "model": "scripted"});
     let sent = server.post(&format!("/api/v1/chats/{chat}/messages"), cookie, &said).await.json();
     let path = format!("/runs/{}/events", sent["run"].as_str().unwrap());
@@ -55,7 +60,7 @@ async fn run(server: &Server, cookie: &str, chat: &str) -> Vec<Value> {
 }
 
 /// The results of all calls, and whether they failed.
-fn results(log: &[Value]) -> Vec<(bool, &str)> {
+pub(crate) fn results(log: &[Value]) -> Vec<(bool, &str)> {
     let finished = log.iter().filter(|body| body["type"] == "tool_finished");
     finished.map(|body| (body["error"].as_bool().unwrap(), body["result"].as_str().unwrap())).collect()
 }

@@ -4,7 +4,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use agent::Agents;
-use domain::{AgentPath, EventBody, MessageId, Role, RunEvent, RunId, laws};
+use domain::{AgentPath, EventBody, MessageId, Outcome, Role, RunEvent, RunId, laws};
 use scripted::{Behaviour, Reply, ScriptedServer};
 use serde_json::{Value, json};
 use server::app::App;
@@ -205,6 +205,55 @@ async fn a_fork_goes_on_with_the_next_server() {
     assert_eq!(chat["messages"][1]["content"][0]["text"], "This one then.", "{chat}");
 }
 
+/// The model server of the environment is not up, so that nobody knows yet whether the runs of before can go on.
+#[tokio::test]
+async fn a_run_whose_model_server_is_away_can_be_stopped() {
+    let kept = Kept::new();
+    let upstream = ScriptedServer::start(Behaviour::always(Reply::calls(&[(
+        "ask_user",
+        json!({"question": "Which?"}),
+    )])));
+    let upstream = upstream.await.unwrap();
+    let url = upstream.base_url();
+    let settings = [("OPENAI_API_BASE_URL", url.as_str())];
+    let first = kept.start_with(&settings).await;
+    let cookie = first.set_up().await;
+    let is_known = async || first.get("/api/v1/models", &cookie).await.text.contains("\"scripted\"");
+    while !is_known().await {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let mut left = Vec::new();
+    for _ in 0..2 {
+        let chat = first.post("/api/v1/chats", &cookie, &json!({})).await.json()["id"].clone();
+        let chat = format!("/api/v1/chats/{}", chat.as_str().unwrap());
+        let said = json!({"content": "Do it.", "model": "scripted"});
+        let begun = first.post(&format!("{chat}/messages"), &cookie, &said).await.json();
+        let run = format!("/runs/{}", begun["run"].as_str().unwrap());
+        let mut reader = events(&first, &cookie, &format!("{run}/events")).await;
+        let asked = reader.until(|event| event["body"]["type"] == "question_asked").await;
+        left.push((chat, run, asked["body"]["question"].as_str().unwrap().to_owned()));
+    }
+    stop(&first).await;
+    drop((first, upstream));
+
+    let second = kept.start_with(&settings).await;
+    let [(_, stopped, question), (chat, deleted, _)] = left.try_into().unwrap();
+    let answer = json!({"answer": "This one"});
+    let answered = second.post(&format!("{stopped}/questions/{question}"), &cookie, &answer).await;
+    assert_eq!(answered.expect(503), "unavailable");
+    second.post(&format!("{stopped}/cancel"), &cookie, &json!({})).await.expect(204);
+    let log = parsed(&events(&second, &cookie, &format!("{stopped}/events")).await.rest().await);
+    assert_eq!(laws::check(&log), Ok(()));
+    let end = &log.last().unwrap().body;
+    assert!(
+        matches!(end, EventBody::RunFinished { outcome: Outcome::Cancelled, problem: None, .. }),
+        "{end:?}"
+    );
+    second.delete(&chat, &cookie).await.expect(204);
+    second.get(&deleted, &cookie).await.expect(404);
+    assert_eq!(second.app.store.unfinished_runs().await.unwrap(), []);
+}
+
 /// Two servers that go on with the same runs would do everything twice.
 #[tokio::test]
 async fn a_second_server_on_the_same_data_is_refused() {
@@ -235,6 +284,7 @@ async fn leave_half_a_run(server: &Server, chat: &str) -> RunId {
         model: None,
         run,
         summary: None,
+        schedule: None,
     };
     let user = message(Role::User, None, None);
     let assistant = message(Role::Assistant, Some(user.id), Some(run));
@@ -248,7 +298,7 @@ async fn leave_half_a_run(server: &Server, chat: &str) -> RunId {
         request: None,
         idempotency: None,
     };
-    store.begin_turn(&NewTurn { user: Some(user), assistant, run: row }).await.unwrap();
+    store.begin_turn(&NewTurn { user: Some(user), assistant, run: row, title: None }).await.unwrap();
     let bodies = [
         EventBody::RunStarted { chat: Some(chat), message: None, model: "tour".into() },
         EventBody::ToolRequested { call: "c1".into(), name: "ls".into() },

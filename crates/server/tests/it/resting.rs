@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Puts the run to rest, as the server does it to one that has been quiet for a while.
-async fn put_to_rest(server: &Server, run: &str) {
+pub(crate) async fn put_to_rest(server: &Server, run: &str) {
     let live = server.app.runs.live(run.parse::<RunId>().unwrap()).unwrap();
     for _ in 0..500 {
         server.app.runs.rest_where_quiet();
@@ -185,6 +185,26 @@ async fn a_run_that_rests_outlives_the_server() {
     assert_eq!(laws::check(&log), Ok(()));
     let end = &log.last().unwrap().body;
     assert!(matches!(end, EventBody::RunFinished { outcome: Outcome::Completed, .. }), "{end:?}");
+}
+
+/// As long as the tools of a run that comes back are looked for it has not asked again, and an answer waits for that.
+#[tokio::test]
+async fn an_answer_right_after_a_restart_is_not_refused() {
+    let kept = Kept::new();
+    let first = kept.start().await;
+    let cookie = first.set_up().await;
+    let upstream = upstream().await;
+    let (_, _, question) = ask(&first, &cookie, &upstream).await;
+    stop(&first).await;
+    drop(first);
+    let config = crate::harness::new_folder().join("glasshouse.toml");
+    // Nobody listens there.
+    std::fs::write(&config, "[[mcp_servers]]\nname = 'away'\nurl = 'http://127.0.0.1:1/mcp'\n").unwrap();
+    let second = kept.start_with(&[("GLASSHOUSE_CONFIG", config.to_str().unwrap())]).await;
+    let body = json!({"answer": "This one"});
+    let answered = second.post(&question, &cookie, &body);
+    let answered = tokio::time::timeout(Duration::from_secs(1), answered).await;
+    assert!(answered.is_err(), "{answered:?}");
 }
 
 #[tokio::test]

@@ -1,9 +1,12 @@
 //! Runs through the front door: the log as it grows, from any place, over any carrier; stop and answers.
 
-use domain::{EventBody, RunEvent, laws};
+use std::{task::Poll, time::Duration};
+
+use domain::{ChatId, EventBody, Part, RunEvent, UserId, laws};
 use futures_util::StreamExt;
 use reqwest::{Method, header};
 use serde_json::{Value, json};
+use server::turns::NewMessage;
 use tokio_tungstenite::tungstenite::{Message, client::IntoClientRequest};
 
 use crate::{
@@ -263,4 +266,49 @@ async fn figures_of_runs_are_counted() {
     assert!(figure("tool_calls_total{end=\"error\"}") >= 1.0, "the tour shows a failing tool");
     assert!(figure("tokens_total{kind=\"output\"}") > 100.0);
     assert!(figure("model_call_seconds_count") > 5.0);
+}
+
+/// Whoever asks for a run may hang up at any moment; a run that is stored is worked on all the same.
+#[tokio::test]
+async fn a_run_is_never_stored_and_not_started() {
+    let (server, cookie) = Server::start_signed_in().await;
+    let me = server.get("/api/v1/me", &cookie).await.json();
+    let owner: UserId = me["user"]["id"].as_str().unwrap().parse().unwrap();
+    let mut stored = 0;
+    for polls in 0..200 {
+        let chat = server.post("/api/v1/chats", &cookie, &json!({})).await.json();
+        let chat: ChatId = chat["id"].as_str().unwrap().parse().unwrap();
+        let chat = server.app.store.chat(owner, chat).await.unwrap();
+        let content = vec![Part::Text { text: "Show me around".to_owned() }];
+        let new = NewMessage { parent: None, content, schedule: None, idempotency: None };
+        let model = server.app.models.resolve(Some("tour")).unwrap();
+        let whole = hung_up_after(polls, server.app.say(chat, new, model)).await;
+        for run in server.app.store.unfinished_runs().await.unwrap() {
+            let live = server.app.runs.live(run.id);
+            live.unwrap_or_else(|| panic!("after {polls} polls nobody works on it")).cancel.cancel();
+            server.app.runs.ended(run.id).await;
+            stored += 1;
+        }
+        if whole {
+            break;
+        }
+        assert!(polls < 199, "it never came to its end");
+    }
+    assert!(stored > 0);
+}
+
+/// Polls so often and then drops it. Whether it had come to its end.
+async fn hung_up_after<T>(polls: usize, asked: impl Future<Output = T>) -> bool {
+    let mut asked = Box::pin(asked);
+    for _ in 0..polls {
+        let poll = std::future::poll_fn(|context| Poll::Ready(asked.as_mut().poll(context)));
+        if poll.await.is_ready() {
+            return true;
+        }
+        // What it waits for comes meanwhile.
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    drop(asked);
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    false
 }

@@ -1,6 +1,10 @@
 //! The ends of the logs, and the statement that adds many segments to many logs.
 
-use std::{collections::HashMap, fmt::Write as _, slice};
+use std::{
+    collections::{HashMap, HashSet},
+    fmt::Write as _,
+    slice,
+};
 
 use domain::{RunId, event::seq_after_restart};
 
@@ -13,6 +17,8 @@ type Outcome = Result<(), StoreError>;
 
 /// The segment does not begin where its log ends.
 const REFUSED: Outcome = Err(StoreError::Conflict("seq"));
+/// Another server has the run.
+const NOT_OURS: Outcome = Err(StoreError::NotOurs);
 
 /// The database and what is known about the ends of the logs in it.
 #[derive(Debug)]
@@ -89,7 +95,7 @@ impl Log {
         self.heads.remove(&segment.run);
         match error {
             // What we have written before, or what another server has that goes on with the run.
-            StoreError::Conflict(_) => match self.has_lease().await {
+            StoreError::Conflict(_) => match self.is_ours(segment.run).await {
                 Ok(true) => REFUSED,
                 Ok(false) => Err(StoreError::NotOurs),
                 Err(error) => Err(error),
@@ -98,12 +104,12 @@ impl Log {
         }
     }
 
-    /// Whether our lease, where one is needed, is still there. One that is gone never comes back.
-    async fn has_lease(&self) -> Result<bool, StoreError> {
+    /// Whether the run is ours, under a lease that is still there where one is needed.
+    async fn is_ours(&self, run: RunId) -> Result<bool, StoreError> {
         let Some(server) = self.db.lessee()? else { return Ok(true) };
-        let found =
-            self.db.read("SELECT id FROM servers WHERE id = $1").text(&server).fetch_optional().await?;
-        Ok(found.is_some())
+        let sql = "SELECT runs.id FROM runs JOIN servers ON servers.id = runs.server \
+                   WHERE runs.id = $1 AND servers.id = $2";
+        Ok(self.db.read(sql).id(run).text(&server).fetch_optional().await?.is_some())
     }
 
     /// Stores the segments that continue their logs, all with one statement. An error concerns all of them.
@@ -116,10 +122,15 @@ impl Log {
             .zip(segments)
             .filter_map(|(run, segment)| Some((*run.as_ref().ok()?, segment)))
             .collect();
-        if !accepted.is_empty() {
-            self.insert(&accepted).await?;
+        let ours = if accepted.is_empty() { None } else { self.insert(&accepted).await? };
+        let is_ours = |run| ours.as_ref().is_none_or(|ours| ours.contains(&run));
+        let outcome = |run| if is_ours(run) { Ok(()) } else { NOT_OURS };
+        let outcomes: Vec<Outcome> = runs.into_iter().map(|run| run.and_then(outcome)).collect();
+        for (segment, _) in segments.iter().zip(&outcomes).filter(|(_, outcome)| **outcome == NOT_OURS) {
+            // Where its log ends now only others know.
+            self.heads.remove(&segment.run);
         }
-        Ok(runs.into_iter().map(|run| run.map(drop)).collect())
+        Ok(outcomes)
     }
 
     /// Moves the run's head over the segment, if it continues there; tells which run that is.
@@ -158,7 +169,11 @@ impl Log {
         Ok(())
     }
 
-    async fn insert(&self, segments: &[(RunNumber, &Segment)]) -> Result<(), StoreError> {
+    /// Writes those of the runs that are ours; tells which these are where others may have runs.
+    async fn insert(
+        &self,
+        segments: &[(RunNumber, &Segment)],
+    ) -> Result<Option<HashSet<RunNumber>>, StoreError> {
         let lessee = self.db.lessee()?;
         let mut sql = String::from("INSERT INTO segments (run, first_seq, last_seq, lines) ");
         sql.push_str(if lessee.is_some() { "SELECT rows.* FROM (VALUES " } else { "VALUES " });
@@ -167,17 +182,22 @@ impl Log {
             // Nobody may find the lease expired, and take the runs, between this look and the end of the statement.
             let server = segments.len() * 4 + 1;
             // Writing to a String does not fail.
-            _ = write!(sql, ") AS rows, (SELECT 1 FROM servers WHERE id = ${server} FOR SHARE) AS alive");
+            _ = write!(
+                sql,
+                ") AS rows (run, first_seq, last_seq, lines) \
+                 JOIN runs ON runs.number = rows.run AND runs.server = ${server}, \
+                 (SELECT 1 FROM servers WHERE id = ${server} FOR SHARE) AS alive RETURNING run"
+            );
         }
         let query = segments.iter().fold(self.db.built(sql), |query, (run, segment)| {
             query.bind(*run).number(segment.first_seq).number(segment.last_seq).text(&segment.lines)
         });
         match lessee {
-            None => query.execute().await.map(drop),
-            Some(server) => match query.text(&server).execute().await? {
-                0 => Err(StoreError::NotOurs),
-                _ => Ok(()),
-            },
+            None => query.execute().await.map(|_| None),
+            Some(server) => {
+                let rows = query.text(&server).fetch_all().await?;
+                rows.iter().map(|row| row.get("run")).collect::<Result<_, _>>().map(Some)
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::samples::{add_chat, add_user, new_turn};
 on_every_database!(copies_files_as_they_were, keeps_nothing_of_a_fork_that_cannot_be);
 
 /// A fork of `chat` with the given files.
-fn fork_of(chat: &Chat, files: &[(&str, u64)]) -> Fork {
+pub(crate) fn fork_of(chat: &Chat, files: &[(&str, u64)]) -> Fork {
     let new = Chat { id: ChatId::generate(), title: "Fork".to_owned(), ..chat.clone() };
     let turn = new_turn(&new, None, "Question", 5);
     let (user, mut run) = (turn.user.unwrap(), turn.run);

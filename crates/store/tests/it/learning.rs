@@ -3,10 +3,15 @@
 use domain::{FactId, MessageId, UserId};
 use store::{Chat, ChatToLearnFrom, Learned, MemoryUse, NewFact, Store, StoreError};
 
-use crate::samples::{add_chat, add_user, new_turn};
+use crate::{
+    forks::fork_of,
+    samples::{add_chat, add_user, new_turn, summary},
+};
 
 on_every_database!(
     chats_that_rest_are_looked_at_once,
+    chats_whose_run_waits_are_not_in_the_way,
+    what_a_fork_copies_is_not_learned_again,
     chats_of_others_are_left_alone,
     what_fails_is_tried_later,
     facts_come_change_and_go,
@@ -19,8 +24,15 @@ async fn learner(store: &Store) -> (UserId, Chat) {
     let ann = add_user(store).await;
     store.put_memory_use(ann, MemoryUse { uses_memory: true, learns_since: Some(100) }).await.unwrap();
     let chat = add_chat(store, ann, "a", 50).await;
-    store.begin_turn(&new_turn(&chat, None, "I like tea.", 200)).await.unwrap();
+    say(store, &chat, "I like tea.", 200).await;
     (ann, chat)
+}
+
+/// Something is said and answered.
+async fn say(store: &Store, chat: &Chat, text: &str, now: i64) {
+    let turn = new_turn(chat, None, text, now);
+    store.begin_turn(&turn).await.unwrap();
+    store.finish_run(turn.run.id, now, &summary("Well.")).await.unwrap();
 }
 
 async fn waiting(store: &Store, quiet_since: i64) -> Vec<ChatToLearnFrom> {
@@ -48,15 +60,39 @@ async fn chats_that_rest_are_looked_at_once(store: Store) {
     assert_eq!(*from, expected);
     assert!(store.learn(from, &Learned::default(), 9, 300).await.unwrap());
     assert_eq!(waiting(&store, 1_000).await, []);
-    store.begin_turn(&new_turn(&chat, None, "And cake.", 400)).await.unwrap();
+    say(&store, &chat, "And cake.", 400).await;
     assert_eq!(waiting(&store, 1_000).await, [ChatToLearnFrom { after: 200, until: 400, ..expected }]);
+}
+
+async fn chats_whose_run_waits_are_not_in_the_way(store: Store) {
+    let (ann, quiet) = learner(&store).await;
+    for _ in 0..3 {
+        let chat = add_chat(&store, ann, "waits", 60).await;
+        store.begin_turn(&new_turn(&chat, None, "Ask me.", 150)).await.unwrap();
+    }
+    let found = store.chats_to_learn_from(1_000, 1_000, 1).await.unwrap();
+    assert_eq!(found.iter().map(|chat| chat.chat).collect::<Vec<_>>(), [quiet.id]);
+}
+
+async fn what_a_fork_copies_is_not_learned_again(store: Store) {
+    let (_, chat) = learner(&store).await;
+    let from = waiting(&store, 1_000).await.remove(0);
+    assert!(store.learn(&from, &Learned::default(), 9, 300).await.unwrap());
+    let chat = Chat { created_at: 400, updated_at: 400, ..chat };
+    let fork = fork_of(&chat, &[]);
+    store.fork(&fork).await.unwrap();
+    store.finish_run(fork.run.id, 400, &summary("Well.")).await.unwrap();
+    assert_eq!(waiting(&store, 1_000).await, []);
+    say(&store, &fork.chat, "And cake.", 500).await;
+    let [again] = &waiting(&store, 1_000).await[..] else { panic!("what is new is looked at") };
+    assert_eq!((again.chat, again.after), (fork.chat.id, 400));
 }
 
 async fn chats_of_others_are_left_alone(store: Store) {
     let (ann, _) = learner(&store).await;
     let bob = add_user(&store).await;
     let chat = add_chat(&store, bob, "b", 500).await;
-    store.begin_turn(&new_turn(&chat, None, "Secret.", 500)).await.unwrap();
+    say(&store, &chat, "Secret.", 500).await;
     let owners: Vec<UserId> = waiting(&store, 1_000).await.iter().map(|chat| chat.owner).collect();
     assert_eq!(owners, [ann]);
     for off in [

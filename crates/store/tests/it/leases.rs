@@ -57,6 +57,12 @@ async fn runs_go_to_one_other_server_once_theirs_is_silent() {
         a.take_lease("a again", LONG).await.unwrap();
         let new = add_run(&a, ann).await;
         a.append(segment(new, 1, 1)).await.unwrap();
+        // Of two in one batch the one that others have is refused, and only that.
+        let (foreign, own) =
+            tokio::join!(a.append(segment(runs[0], next + 1, next + 1)), a.append(segment(new, 2, 2)));
+        assert_eq!((foreign, own), (Err(StoreError::NotOurs), Ok(())), "a lease is not enough");
+        assert_eq!((a.is_ours(runs[0]).await, a.is_ours(new).await), (Ok(false), Ok(true)));
+        assert_eq!(a.our_runs(i64::MAX).await, Ok(vec![new]));
         a.give_up_lease().await.unwrap();
         assert_eq!(taken(&b).await, [new], "at once");
         for store in [a, b, c] {

@@ -27,8 +27,10 @@ pub(crate) async fn add_chat(store: &Store, owner: UserId, title: &str, updated_
         owner,
         title: title.to_owned(),
         current: None,
+        directory: None,
         created_at: 1_000,
         updated_at,
+        unread: false,
     };
     store.create_chat(&chat).await.unwrap();
     chat
@@ -50,6 +52,7 @@ pub(crate) fn new_turn(chat: &Chat, parent: Option<MessageId>, question: &str, n
         model: None,
         run: None,
         summary: None,
+        schedule: None,
     };
     let run = NewRun {
         id: RunId::generate(),
@@ -70,7 +73,7 @@ pub(crate) fn new_turn(chat: &Chat, parent: Option<MessageId>, question: &str, n
         run: Some(run.id),
         ..user.clone()
     };
-    NewTurn { user: Some(user), assistant, run }
+    NewTurn { user: Some(user), assistant, run, title: None }
 }
 
 /// A stored run without a chat.

@@ -258,9 +258,10 @@ impl AgUiEncoder {
                 let kind = AskKind::Approval { name: name.clone(), arguments: arguments.clone() };
                 self.asks.push(Ask::new(event, approval, call, kind));
             }
-            EventBody::QuestionAsked { question, call, text, options, .. } => {
+            EventBody::QuestionAsked { question, call, text, options, schema, .. } => {
                 self.end_written_arguments(|id, _| id == call, sink);
-                let kind = AskKind::Question { text: text.clone(), options: options.clone() };
+                let (text, options, form) = (text.clone(), options.clone(), schema.clone());
+                let kind = AskKind::Question { text, options, form };
                 self.asks.push(Ask::new(event, question, call, kind));
             }
             EventBody::ApprovalAnswered { approval: id, .. }

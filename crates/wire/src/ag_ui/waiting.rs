@@ -1,7 +1,7 @@
 //! What a run waits for, and how its AG-UI stream ends and goes on there: for AG-UI a run that waits is over, and
 //! the answer begins another one; ours keeps waiting.
 
-use domain::{AgentPath, EventBody, RunEvent};
+use domain::{AgentPath, EventBody, Form, RunEvent};
 use serde_json::{Value, json};
 
 use super::{
@@ -36,13 +36,21 @@ pub enum AskKind {
         /// The arguments it would run with.
         arguments: Value,
     },
-    /// A question in words.
+    /// A question.
     Question {
         /// The question.
         text: String,
         /// Suggested answers.
         options: Vec<String>,
+        /// What to fill in, where it is not one answer in words.
+        form: Option<Form>,
     },
+}
+
+/// The form of an answer in words.
+fn answer_schema(options: &[String]) -> Value {
+    json!({"type": "object", "required": ["answer"], "properties": {
+        "answer": {"type": "string", "examples": options}}})
 }
 
 impl Ask {
@@ -63,11 +71,10 @@ impl Ask {
                     "reason": {"type": "string", "description": "Why not, for the model."}}}),
                 json!({"name": name, "arguments": arguments}),
             ),
-            AskKind::Question { text, options } => (
+            AskKind::Question { text, options, form } => (
                 "input_required",
                 text.clone(),
-                json!({"type": "object", "required": ["answer"], "properties": {
-                    "answer": {"type": "string", "examples": options}}}),
+                form.as_ref().map_or_else(|| answer_schema(options), Form::schema),
                 json!({"options": options}),
             ),
         };

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use domain::{
-    AgentPath, EventBody, Outcome, Problem, ProblemCode, RunEvent, RunId, Usage,
+    AgentPath, EventBody, Form, Outcome, Problem, ProblemCode, RunEvent, RunId, Usage,
     event::{FORKED, RESUMED, Source, compacted},
 };
 use serde::Serialize;
@@ -96,6 +96,9 @@ pub(crate) enum Payload<'a> {
         tool_id: &'a str,
         question: &'a str,
         options: &'a [String],
+        /// The form to fill in, where it is not one answer in words.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        schema: Option<&'a Form>,
     },
     Sources {
         sources: &'a [Source],
@@ -192,7 +195,7 @@ impl ChatStreamEncoder {
                 self.start_tool(call, name, Some(arguments), out);
                 out.push(&Payload::Approval { approval_id: approval, tool_id: call, name, args: arguments });
             }
-            EventBody::QuestionAsked { question, call, text, options, .. } => {
+            EventBody::QuestionAsked { question, call, text, options, schema, .. } => {
                 if let Some(name) = self.names.get(call).cloned() {
                     self.start_tool(call, &name, None, out);
                 }
@@ -201,6 +204,7 @@ impl ChatStreamEncoder {
                     tool_id: call,
                     question: text,
                     options,
+                    schema: schema.as_ref(),
                 });
             }
             EventBody::SourcesFound { sources } => out.push(&Payload::Sources { sources }),

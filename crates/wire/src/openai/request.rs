@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use domain::{Message, Part, Role, ToolCall};
 use serde::{Serialize, de::IgnoredAny};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value, json, value::RawValue};
 
 /// What is sent to the model server. Fields that are `None` or empty are left out.
 #[derive(Debug, Clone, Copy)]
@@ -42,7 +42,7 @@ pub struct Tool<'a> {
     /// What it does.
     pub description: &'a str,
     /// JSON Schema of its arguments.
-    pub parameters: &'a Value,
+    pub parameters: &'a RawValue,
 }
 
 impl ChatBody<'_> {
@@ -66,8 +66,26 @@ impl ChatBody<'_> {
             stream_options: StreamOptions { include_usage: true },
             extra: self.extra,
         };
+        let mut json = Vec::with_capacity(self.size_hint());
         // Writing plain structs into memory cannot fail.
-        serde_json::to_vec(&body).unwrap_or_default()
+        match serde_json::to_writer(&mut json, &body) {
+            Ok(()) => json,
+            Err(_) => Vec::new(),
+        }
+    }
+
+    /// About how many bytes the JSON has, so that it is seldom moved while it is written.
+    fn size_hint(&self) -> usize {
+        let tools = self.tools.iter().map(|tool| tool.description.len() + tool.parameters.get().len() + 128);
+        let content = |part: &Part| match part {
+            Part::Text { text } => text.len() + text.len() / 8 + 32,
+            Part::Image { url } => url.len() + 64,
+        };
+        let messages = self.messages.iter().map(|message| {
+            let calls = message.tool_calls.iter().map(|call| call.arguments.len() * 2 + 128).sum::<usize>();
+            message.content.iter().map(content).sum::<usize>() + calls + 96
+        });
+        512 + tools.sum::<usize>() + messages.sum::<usize>()
     }
 }
 
@@ -201,6 +219,8 @@ fn tool<'a>(tool: &'a Tool<'a>) -> WireTool<'a> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::value::to_raw_value;
+
     use super::*;
 
     fn encoded(messages: &[Message]) -> Value {
@@ -218,7 +238,7 @@ mod tests {
 
     #[test]
     fn a_whole_body() {
-        let schema = json!({"type": "object"});
+        let schema = to_raw_value(&json!({"type": "object"})).unwrap();
         let extra = json!({"top_p": 0.5});
         let body = ChatBody {
             model: "m",

@@ -2,7 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use domain::{EventBody, Problem, ProblemCode, RunEvent, RunId, event::Source, message::arguments_text};
+use domain::{
+    EventBody, Problem, ProblemCode, RunEvent, RunId,
+    event::{Source, seq_after_restart},
+    message::arguments_text,
+};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -41,6 +45,8 @@ pub struct ResponseEncoder {
     /// Tools that the caller runs.
     caller_tools: HashSet<String>,
     numbers: Numbers,
+    /// The last event's number.
+    last_seq: u64,
     /// There from the first event on, with the seconds since 1970.
     begun: Option<(RunId, i64)>,
     output: Vec<Item>,
@@ -80,6 +86,7 @@ impl ResponseEncoder {
             caller_tools: echo::function_names(&options.echo),
             numbers: Numbers::new(options.starting_after),
             options,
+            last_seq: 0,
             begun: None,
             output: Vec::new(),
             open: HashMap::new(),
@@ -100,6 +107,10 @@ impl ResponseEncoder {
 
     fn with_output(&mut self, event: &RunEvent, wanted: bool) -> Vec<Frame> {
         let mut numbers = self.numbers.clone();
+        if self.last_seq > 0 && event.seq == seq_after_restart(self.last_seq) {
+            numbers.skip(event.seq - self.last_seq - 1);
+        }
+        self.last_seq = event.seq;
         let mut out = match wanted {
             true => Output::of(event, &mut numbers),
             false => Output::none(event, &mut numbers),
@@ -110,11 +121,12 @@ impl ResponseEncoder {
         frames
     }
 
-    /// The frame for a reader whose log cannot be read on, though the run may go on.
+    /// The frame for a reader whose log cannot be read on, though the run may go on. It has the number of the frame before
+    /// it, so that whoever goes on after it misses nothing.
     #[must_use]
     pub fn broken_off(&self, message: &str) -> Frame {
         let code = ProblemCode::Unavailable.as_str();
-        frame("error", self.numbers.next(), &json!({"code": code, "message": message, "param": null}))
+        frame("error", self.numbers.last(), &json!({"code": code, "message": message, "param": null}))
     }
 
     /// Why the run failed, where it did: a caller that does not stream gets that instead of half an answer.
@@ -366,7 +378,6 @@ impl ResponseEncoder {
     fn finish(&mut self, end: End, out: &mut Output<'_>) {
         let kind = end.event();
         self.end = Some(end);
-        out.before_end();
         out.push(kind, || json!({"response": self.response()}));
     }
 }

@@ -8,7 +8,7 @@ use crate::{
     frames::{Frames, json},
 };
 
-/// Counts the frames of a stream from 0; a reader may have the first of them.
+/// Counts the frames of a stream from 0, which only the log decides; a reader may have the first of them.
 #[derive(Debug, Clone)]
 pub(super) struct Numbers {
     next: u64,
@@ -28,17 +28,15 @@ impl Numbers {
         self.had.is_none_or(|had| number > had).then_some(number)
     }
 
-    /// A reader that had more than there is now saw what a crash took before it was stored: the end is told it
-    /// under a number that is new to it.
-    pub(super) fn before_end(&mut self) {
-        if let Some(had) = self.had.filter(|had| *had > self.next) {
-            self.next = had + 1;
-        }
+    /// Goes over the numbers of events that a crash took before they were stored. A reader may have seen them: those
+    /// are deltas, with at most one frame each.
+    pub(super) fn skip(&mut self, lost: u64) {
+        self.next += lost;
     }
 
-    /// The number that follows the last frame.
-    pub(super) fn next(&self) -> u64 {
-        self.next
+    /// The number of the last frame; 0 before the first.
+    pub(super) fn last(&self) -> u64 {
+        self.next.saturating_sub(1)
     }
 }
 
@@ -74,10 +72,6 @@ impl<'n> Output<'n> {
         if let Some(number) = self.numbers.take() {
             self.frames.add(|| frame(kind, number, &payload()));
         }
-    }
-
-    pub(super) fn before_end(&mut self) {
-        self.numbers.before_end();
     }
 
     /// With the event's number as id where wanted.

@@ -228,8 +228,12 @@ impl UiMessageEncoder {
                     self.denied.insert(call);
                 }
             }
-            EventBody::QuestionAsked { question, call, text, options, .. } => {
-                let data = json!({"run": event.run, "toolCallId": call, "text": text, "options": options});
+            EventBody::QuestionAsked { question, call, text, options, schema, .. } => {
+                let mut data =
+                    json!({"run": event.run, "toolCallId": call, "text": text, "options": options});
+                if let Some(form) = schema {
+                    data["schema"] = form.schema();
+                }
                 out.push(&json!({"type": "data-question", "id": question, "data": data}));
             }
             _ => {}

@@ -1,7 +1,7 @@
 //! Any log that keeps the laws, made from numbers: for what must hold whatever a run does.
 
 use domain::{
-    AgentPath, EventBody, OpenItems, Outcome, Problem, ProblemCode, RunEvent, Usage,
+    AgentPath, EventBody, OpenItems, Outcome, Problem, ProblemCode, Reply, RunEvent, Usage,
     event::{Decision, NoticeLevel, Source, Todo, TodoStatus},
     laws,
     message::arguments_value,
@@ -283,6 +283,7 @@ impl Writer {
                         call: id,
                         text: "?".into(),
                         options: vec![],
+                        schema: None,
                         expires_in_ms: None,
                     }
                 } else {
@@ -336,7 +337,7 @@ impl Writer {
                         edited: false,
                         remembered: None,
                     },
-                    Some((question, false)) => EventBody::QuestionAnswered { question, answer: None },
+                    Some((question, false)) => Reply::answered(question, None),
                     None if call.started => EventBody::ToolProgress { call: id, message: "…".into() },
                     None => return self.calls.push(call),
                 };

@@ -1,6 +1,6 @@
 //! `POST /v1/responses`: golden events, the order that its readers insist on, and the response they add up to.
 
-use domain::{EventBody, Outcome, RunEvent};
+use domain::{EventBody, Outcome, RunEvent, event::seq_after_restart};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use wire::{
@@ -64,14 +64,19 @@ struct Item {
     done: Option<Value>,
 }
 
+/// Numbers go on without a gap but where the server was restarted: then they jump further than this.
+const A_JUMP: u64 = 900_000;
+
 /// Reads a stream as strictly as the packages of OpenAI do, and stricter.
 fn read(frames: &[Frame]) -> Value {
     let events = payloads(frames);
-    let (mut items, mut end) = (Vec::<Item>::new(), None);
+    let (mut items, mut end, mut next) = (Vec::<Item>::new(), None, 0);
     for (at, (frame, event)) in frames.iter().zip(&events).enumerate() {
         let kind = event["type"].as_str().unwrap();
         assert_eq!(frame.event, Some(kind));
-        assert_eq!(event["sequence_number"], at, "{event}");
+        let number = event["sequence_number"].as_u64().unwrap();
+        assert!(number == next || number > next + A_JUMP, "{event}");
+        next = number + 1;
         assert!(end.is_none(), "{event} after the end");
         let index = || usize::try_from(event["output_index"].as_u64().unwrap()).unwrap();
         match kind {
@@ -194,7 +199,7 @@ fn the_output_is_an_input() {
 }
 
 #[test]
-fn a_broken_stream_says_so_under_the_next_number() {
+fn a_broken_stream_says_so_and_takes_no_number() {
     let (_, log) = scenarios::all().swap_remove(0);
     let mut encoder = encoder(None);
     let sent: usize = log[..4].iter().map(|event| encoder.push(event).len()).sum();
@@ -202,7 +207,7 @@ fn a_broken_stream_says_so_under_the_next_number() {
     let error: Value = serde_json::from_str(&frame.data).unwrap();
     assert_eq!(
         error,
-        json!({"type": "error", "sequence_number": sent, "code": "unavailable", "message": "Gone.", "param": null})
+        json!({"type": "error", "sequence_number": sent - 1, "code": "unavailable", "message": "Gone.", "param": null})
     );
 }
 
@@ -222,14 +227,33 @@ fn a_reader_goes_on_at_exactly_the_next_number() {
     on_every_log(|name, log| {
         let whole = encode(encoder(None), log);
         for after in places(name, whole.len() - 1) {
-            let rest = encode(encoder(Some(after as u64)), log);
+            let had = payloads(&whole[after..=after])[0]["sequence_number"].as_u64();
+            let rest = encode(encoder(had), log);
             assert_eq!(payloads(&rest), payloads(&whole[after + 1..]), "{name} after {after}");
         }
-        // A crash can take the last moments: whoever saw more than there is now still gets the end.
-        let rest = payloads(&encode(encoder(Some(whole.len() as u64 + 5)), log));
-        assert_eq!(rest.len(), 1, "{name}");
-        assert_eq!(rest[0]["sequence_number"], whole.len() + 6, "{name}");
     });
+}
+
+/// Readers have seen deltas that were not stored when the server died: what comes afterwards has other numbers.
+#[test]
+fn what_a_crash_took_has_its_numbers_for_itself() {
+    let (_, log) = scenarios::all().into_iter().find(|(name, _)| *name == "plain").unwrap();
+    let first = log.iter().position(|event| event.body.is_delta()).unwrap();
+    let lost = log[first..].iter().take_while(|event| event.body.is_delta()).count();
+    assert!(lost > 1);
+    let seen = encode(encoder(None), &log[..first + lost]);
+    let mut stored = log[..=first].to_vec();
+    let restarted = seq_after_restart(log[first].seq);
+    let rest = log[first + lost..].iter().zip(restarted..);
+    stored.extend(rest.map(|(event, seq)| RunEvent { seq, ..event.clone() }));
+
+    let whole = payloads(&encode(encoder(None), &stored));
+    let number = |frame: &Value| frame["sequence_number"].as_u64().unwrap();
+    let had = number(payloads(&seen).last().unwrap());
+    let after = payloads(&encode(encoder(Some(had)), &stored));
+    let kept = encode(encoder(None), &stored[..=first]).len();
+    assert_eq!(after, whole[kept..], "all that comes after the crash, and nothing else");
+    assert!(number(&after[0]) > had && after.is_sorted_by_key(number), "{after:?}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Brings what a person answered to the run that waits for it, and finds the place where its stream goes on.
 
-use agent::{ApprovalAnswer, AskError};
-use domain::{RunId, event::Decision};
+use agent::ApprovalAnswer;
+use domain::{Form, Reply, RunId, event::Decision};
 use serde_json::Value;
 use store::Chat;
 use wire::{
@@ -11,13 +11,9 @@ use wire::{
 
 use crate::{
     app::App,
-    consents::{not_taken, still_resting},
+    commands::{Command, or_answered},
     error::ApiError,
-    runs::LiveRun,
 };
-
-/// What is said to an agent whose question was dismissed.
-const NO_ANSWER: &str = "(The person did not answer.)";
 
 /// A run that goes on for its client.
 pub(in crate::http) struct GoOn {
@@ -45,12 +41,16 @@ pub(in crate::http) async fn go_on(
     let place = read_to(app, run, at, door).await?;
     let answers: Vec<Option<Answer>> = place.open.iter().map(|ask| answer_to(ask, run, input)).collect();
     let mut answered = Vec::new();
-    if answers.iter().all(Option::is_some)
-        && let Some(live) = app.runs.live(run)
-    {
-        for (ask, answer) in place.open.iter().zip(answers.into_iter().flatten()) {
-            live.wake_for(&ask.id).await.map_err(still_resting)?;
-            bring(&live, ask, answer)?;
+    if answers.iter().all(Option::is_some) {
+        let brought = place.open.iter().zip(answers.into_iter().flatten());
+        let brought: Vec<(&Ask, Command)> =
+            brought.map(|(ask, answer)| (ask, command(ask, answer))).collect();
+        // All of them are taken, or none. Where somebody else was quicker, the stream shows what came of it.
+        for (_, command) in &brought {
+            or_answered(app.check(run, command).await)?;
+        }
+        for (ask, command) in brought {
+            or_answered(app.tell(run, command).await)?;
             answered.push(ask.id.clone());
         }
     }
@@ -77,8 +77,12 @@ async fn waiting_run(
             Err(error) => return Err(error.into()),
         }
     }
-    let waiting = app.runs.live_in(chat.id).into_iter().find(|live| live.is_waiting());
-    Ok(waiting.map(|live| (live.id, None)))
+    for run in app.going_in(chat.id).await? {
+        if app.is_waiting(run).await? {
+            return Ok(Some((run, None)));
+        }
+    }
+    Ok(None)
 }
 
 /// The place in a log where a client's stream ended.
@@ -135,15 +139,10 @@ fn answer_to(ask: &Ask, run: RunId, input: &RunInput) -> Option<Answer> {
     Some(Answer::Resolved(serde_json::from_str(&said).unwrap_or(Value::String(said))))
 }
 
-fn bring(live: &LiveRun, ask: &Ask, answer: Answer) -> Result<(), ApiError> {
-    let taken = match &ask.kind {
-        AskKind::Approval { .. } => live.asks.answer_approval(&ask.id, decision(answer)),
-        AskKind::Question { .. } => live.asks.answer_question(&ask.id, words(answer)),
-    };
-    match taken {
-        // Somebody else was quicker: the stream shows what came of it.
-        Ok(()) | Err(AskError::NotWaiting) => Ok(()),
-        Err(error) => Err(not_taken(error)),
+fn command(ask: &Ask, answer: Answer) -> Command {
+    match &ask.kind {
+        AskKind::Approval { .. } => Command::approve(&ask.id, decision(answer)),
+        AskKind::Question { form, .. } => Command::answer(&ask.id, reply(answer, form.as_ref())),
     }
 }
 
@@ -165,11 +164,20 @@ fn decision(answer: Answer) -> ApprovalAnswer {
     }
 }
 
-fn words(answer: Answer) -> String {
-    match answer {
-        Answer::Cancelled | Answer::Resolved(Value::Null) => NO_ANSWER.to_owned(),
-        Answer::Resolved(Value::String(words)) => words,
-        Answer::Resolved(said) => said["answer"].as_str().map_or_else(|| said.to_string(), str::to_owned),
+/// The values of the form, a text, or `{answer}`, as it is for questions without a form.
+fn reply(answer: Answer, form: Option<&Form>) -> Reply {
+    let said = match answer {
+        Answer::Cancelled | Answer::Resolved(Value::Null) => return Reply::Declined(None),
+        Answer::Resolved(said) => said,
+    };
+    let is_form = form.is_some_and(|form| {
+        let is_answer = said.as_object().is_some_and(|said| said.len() == 1 && said.contains_key("answer"));
+        !is_answer || form.fields().iter().any(|field| field.name == "answer")
+    });
+    match said {
+        Value::String(words) => Reply::Words(words),
+        Value::Object(values) if is_form => Reply::Values(values),
+        said => Reply::Words(said["answer"].as_str().map_or_else(|| said.to_string(), str::to_owned)),
     }
 }
 
@@ -195,9 +203,19 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_words() {
-        assert_eq!(words(Answer::Resolved(json!("blue"))), "blue");
-        assert_eq!(words(Answer::Resolved(json!({"answer": "blue"}))), "blue");
-        assert_eq!(words(Answer::Cancelled), NO_ANSWER);
+    fn answers_are_words_or_values() {
+        let form = |name: &str| Form::try_from(json!({"properties": {name: {"type": "string"}}})).unwrap();
+        let check = |said: Value, form: Option<&Form>, expected: Reply| {
+            assert_eq!(reply(Answer::Resolved(said.clone()), form), expected, "{said}");
+        };
+        let values = |said: Value| Reply::Values(said.as_object().cloned().unwrap());
+        check(json!("blue"), None, "blue".into());
+        check(json!({"answer": "blue"}), None, "blue".into());
+        check(json!({"colour": "blue"}), None, r#"{"colour":"blue"}"#.into());
+        check(json!(36), Some(&form("age")), "36".into());
+        check(json!({"colour": "blue"}), Some(&form("colour")), values(json!({"colour": "blue"})));
+        check(json!({"answer": "blue"}), Some(&form("colour")), "blue".into());
+        check(json!({"answer": "blue"}), Some(&form("answer")), values(json!({"answer": "blue"})));
+        assert_eq!(reply(Answer::Cancelled, None), Reply::Declined(None));
     }
 }

@@ -70,7 +70,7 @@ pub(in crate::http) async fn start(
 
 fn tool_spec(tool: &wire::ag_ui::ClientTool) -> ToolSpec {
     let wire::ag_ui::ClientTool { name, description, parameters } = tool.clone();
-    ToolSpec { name, description, parameters }
+    ToolSpec { name, description, parameters: parameters.into() }
 }
 
 /// The last answer of ours that the client's conversation holds: it may have gone back to an earlier one.
@@ -110,6 +110,7 @@ pub(in crate::http) async fn show(app: &App, chat: &Chat) -> Result<Shown, ApiEr
     let messages = app.store.messages(chat.id).await?;
     let inputs: HashMap<RunId, Value> = app.store.run_inputs(chat.id).await?.into_iter().collect();
     let (mut transcript, mut state, mut live) = (Transcript::default(), Map::new(), None);
+    let going = app.going_in(chat.id).await?;
     let mut said = None;
     for message in path_to(&messages, chat.current) {
         let Some(run) = message.run else {
@@ -125,7 +126,7 @@ pub(in crate::http) async fn show(app: &App, chat: &Chat) -> Result<Shown, ApiEr
             (None, Some(said)) => transcript.add_input(&[said]),
             (None, None) => {}
         }
-        if app.runs.live(run).is_some() {
+        if going.contains(&run) {
             let name = inputs.get(&run).and_then(|input| input["runId"].as_str());
             live = Some((run, name.map_or_else(|| run.to_string(), str::to_owned)));
             break;

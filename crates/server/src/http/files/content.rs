@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent::workspace::{Path as FilePath, picture_type};
+use agent::workspace::{FileProblem, Path as FilePath, picture_type};
 use axum::{
     body::Body,
     extract::State,
@@ -44,14 +44,20 @@ pub(in crate::http) async fn get(
     let missing = || ApiError::not_found("There is no such file in this chat.");
     let (content, version) = match query.version {
         Some(version) => (files.read_version(&path, version).await?.ok_or_else(missing)?, version),
-        None => files.read_bytes(&path).await?,
+        None => match files.read_bytes(&path).await {
+            // A directory's file can be had also where no more states of it can be kept.
+            Err(FileProblem::TooLarge(_)) => (files.peek(&path).await?, 0),
+            read => read?,
+        },
     };
     let inline = query.inline.as_deref().is_some_and(|inline| matches!(inline, "1" | "true"));
     let picture = if inline { picture_type(&content) } else { None };
     let mut response = Body::from(content).into_response();
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
-    if let Ok(tag) = HeaderValue::from_str(&format!("\"{version}\"")) {
+    if version > 0
+        && let Ok(tag) = HeaderValue::from_str(&format!("\"{version}\""))
+    {
         headers.insert(header::ETAG, tag);
     }
     if let Some(media_type) = picture {

@@ -15,7 +15,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
-use domain::ChatId;
+use domain::{ChatId, ProblemCode};
 use flate2::{Compression, write::DeflateEncoder};
 use futures_util::stream;
 use rawzip::{CompressionMethod, ZipArchiveWriter, time::UtcDateTime};
@@ -35,9 +35,15 @@ pub(in crate::http) async fn get(
     Path(chat): Path<ChatId>,
 ) -> Result<Response, ApiError> {
     let chat = app.store.chat(caller.id(), chat).await?;
-    let name = chat.id.to_string();
-    let rows = app.store.files(&name).await?;
-    let mut response = Body::from_stream(archive(app.workspace(name), rows)).into_response();
+    let files = app.files_of(&chat).await?;
+    let (rows, more) = files.rows().await?;
+    if more {
+        return Err(ApiError::new(
+            ProblemCode::TooLarge,
+            "The directory has too many files for one archive.",
+        ));
+    }
+    let mut response = Body::from_stream(archive(files, rows)).into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/zip"));
     headers.insert(header::CONTENT_DISPOSITION, named("attachment", &archive_name(&chat.title)));
@@ -138,7 +144,7 @@ fn archive(files: Workspace, rows: Vec<FileRow>) -> impl futures_util::Stream<It
                 };
                 let Ok(path) = FilePath::parse_file(&row.path) else { continue };
                 // One that was deleted meanwhile is left out.
-                let Ok((content, _)) = files.read_bytes(&path).await else { continue };
+                let Ok(content) = files.peek(&path).await else { continue };
                 let (archive, piece) =
                     spawn_blocking(move || archive.add(&row, &content)).await.map_err(io::Error::other)??;
                 return Ok(Some((piece, Rest::Files(archive, rows))));

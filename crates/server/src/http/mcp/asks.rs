@@ -1,10 +1,10 @@
 //! What a run waits for a person to say, brought to the client as a form where it can show one. The inbox has it too:
 //! whoever answers first is heard.
 
-use std::{collections::HashSet, sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use agent::ApprovalAnswer;
-use domain::{EventBody, event::Decision};
+use domain::{EventBody, ProblemCode, Reply, RunId, event::Decision};
 use rmcp::{
     Peer, RoleServer,
     model::{
@@ -14,22 +14,34 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 
-use crate::runs::{LiveRun, Logged, StillResting};
+use crate::{
+    app::App,
+    commands::{Command, or_answered},
+    runs::Logged,
+};
 
 /// The longest arguments of a call that a form shows, characters.
 const ARGUMENTS_SHOWN_CHARS: usize = 2_000;
 /// How long sending a form, or withdrawing one, may take.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// What is said to an agent whose question was dismissed.
-const NO_ANSWER: &str = "(The person did not answer.)";
+/// How often a form is shown whose answers do not fit; the inbox has it all the time.
+const TRIES: u32 = 3;
 
 /// The form that the client shows now.
 pub(super) struct Asking {
     peer: Peer<RoleServer>,
     can_ask: bool,
     now: Option<(String, RequestHandle<RoleServer>)>,
-    /// What the client has been asked; it is asked once.
-    asked: HashSet<String>,
+    /// How often the client has been asked what; once, where it answers well.
+    asked: HashMap<String, u32>,
+    /// What is to be asked again, and what was wrong with the answer.
+    again: Option<Unfit>,
+}
+
+/// An answer that does not fit its form.
+pub(super) struct Unfit {
+    ask: String,
+    fault: String,
 }
 
 /// What came of a form.
@@ -42,7 +54,7 @@ impl Asking {
     pub(super) fn of(context: &RequestContext<RoleServer>) -> Self {
         let peer = context.peer.clone();
         let can_ask = peer.supported_elicitation_modes().contains(&ElicitationMode::Form);
-        Self { peer, can_ask, now: None, asked: HashSet::new() }
+        Self { peer, can_ask, now: None, asked: HashMap::new(), again: None }
     }
 
     /// Shows the first of these that the client has not been asked yet, one at a time. A form for what has been
@@ -60,17 +72,26 @@ impl Asking {
         if self.now.is_some() {
             return;
         }
+        let again = self.again.take();
         let new = waiting.iter().find_map(|logged| {
-            let id = ask_id(&logged.event.body).filter(|id| !self.asked.contains(*id))?;
-            Some((id.to_owned(), form(&logged.event.body)?))
+            let id = ask_id(&logged.event.body)?;
+            let fault = again.as_ref().filter(|again| again.ask == id).map(|again| again.fault.as_str());
+            let is_due = fault.is_some() || !self.asked.contains_key(id);
+            Some((id.to_owned(), form(&logged.event.body, fault).filter(|_| is_due)?))
         });
         if let Some((id, form)) = new {
-            self.asked.insert(id.clone());
+            *self.asked.entry(id.clone()).or_default() += 1;
             let form = ServerRequest::ElicitRequest(ElicitRequest::new(form));
             let sent = self.peer.send_request_with_option(form, PeerRequestOptions::no_options());
             let sent = tokio::time::timeout(PATIENCE, sent).await;
             self.now = sent.ok().and_then(Result::ok).map(|handle| (id, handle));
         }
+    }
+
+    /// Asks once more for what did not fit, unless that was done often enough.
+    pub(super) fn ask_again(&mut self, unfit: Unfit) {
+        self.again =
+            Some(unfit).filter(|unfit| self.asked.get(&unfit.ask).is_none_or(|times| *times < TRIES));
     }
 
     /// What came of the form; waits for ever where none is shown.
@@ -87,25 +108,34 @@ impl Asking {
 }
 
 impl Answered {
-    /// Brings it to the run. One that was closed without an answer says nothing: the run keeps waiting.
-    pub(super) async fn bring(self, live: &LiveRun) {
-        let Some(ElicitResult { action, content, .. }) = self.result else { return };
+    /// Brings it to the run. One that was closed without an answer says nothing: the run keeps waiting. Returns what does
+    /// not fit the question's form.
+    pub(super) async fn bring(self, app: &App, run: RunId, waiting: &[Arc<Logged>]) -> Option<Unfit> {
+        let ElicitResult { action, content, .. } = self.result?;
         let said = content.unwrap_or_default();
-        let is_question = live.waiting().iter().any(|logged| {
-            matches!(&logged.event.body, EventBody::QuestionAsked { question, .. } if *question == self.ask)
+        let has_form = waiting.iter().find_map(|logged| match &logged.event.body {
+            EventBody::QuestionAsked { question, schema, .. } if *question == self.ask => {
+                Some(schema.is_some())
+            }
+            _ => None,
         });
-        if let (ElicitationAction::Accept | ElicitationAction::Decline, Err(StillResting)) =
-            (&action, live.wake_for(&self.ask).await)
-        {
-            tracing::warn!(run = %live.id, "a run that rests could not be given its answer; the inbox has the question");
-        }
-        // Somebody else may have been quicker.
-        let _ = match (action, is_question) {
-            (ElicitationAction::Cancel, _) => return,
-            (ElicitationAction::Accept, true) => live.asks.answer_question(&self.ask, words(&said)),
-            (_, true) => live.asks.answer_question(&self.ask, NO_ANSWER.to_owned()),
-            (action, false) => live.asks.answer_approval(&self.ask, decision(&action, &said)),
+        let command = match (action, has_form) {
+            (ElicitationAction::Cancel, _) => return None,
+            (action, None) => Command::approve(&self.ask, decision(&action, &said)),
+            (ElicitationAction::Accept, Some(has_form)) => Command::answer(&self.ask, reply(said, has_form)),
+            (_, Some(_)) => Command::answer(&self.ask, Reply::Declined(None)),
         };
+        // Somebody else may have been quicker.
+        match or_answered(app.tell(run, command).await) {
+            Ok(()) => None,
+            Err(error) if error.problem().code == ProblemCode::InvalidRequest => {
+                Some(Unfit { ask: self.ask, fault: error.problem().message.clone() })
+            }
+            Err(error) => {
+                tracing::warn!(%run, %error, "a run could not be given its answer; the inbox has what it asks");
+                None
+            }
+        }
     }
 }
 
@@ -117,7 +147,8 @@ fn ask_id(event: &EventBody) -> Option<&str> {
     }
 }
 
-fn form(event: &EventBody) -> Option<ElicitRequestParams> {
+/// The form for the client; `fault` is what was wrong with its last answer.
+fn form(event: &EventBody, fault: Option<&str>) -> Option<ElicitRequestParams> {
     let (message, schema) = match event {
         EventBody::ApprovalAsked { name, arguments, .. } => {
             let arguments = arguments.to_string();
@@ -127,9 +158,11 @@ fn form(event: &EventBody) -> Option<ElicitRequestParams> {
             }
             (format!("The agent wants to run {name} with {arguments}. May it?"), approval_form())
         }
+        EventBody::QuestionAsked { text, schema: Some(form), .. } => (text.clone(), form.schema()),
         EventBody::QuestionAsked { text, options, .. } => (text.clone(), question_form(options)),
         _ => return None,
     };
+    let message = fault.map_or_else(|| message.clone(), |fault| format!("{fault}\n\n{message}"));
     let requested_schema = serde_json::from_value(schema).ok()?;
     Some(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema })
 }
@@ -165,9 +198,14 @@ fn decision(action: &ElicitationAction, said: &Value) -> ApprovalAnswer {
     ApprovalAnswer { reason, ..ApprovalAnswer::only(Decision::Deny) }
 }
 
-fn words(said: &Value) -> String {
-    let text = |name: &str| said[name].as_str().filter(|text| !text.trim().is_empty());
-    text("answer").or_else(|| text("choice")).unwrap_or(NO_ANSWER).to_owned()
+fn reply(said: Value, has_form: bool) -> Reply {
+    match said {
+        Value::Object(values) if has_form => Reply::Values(values),
+        said => {
+            let text = |name: &str| said[name].as_str().filter(|text| !text.trim().is_empty());
+            text("answer").or_else(|| text("choice")).map_or(Reply::Declined(None), Reply::from)
+        }
+    }
 }
 
 #[cfg(test)]
@@ -191,8 +229,8 @@ mod tests {
 
     #[test]
     fn own_words_count_more_than_a_choice() {
-        assert_eq!(words(&json!({"choice": "red", "answer": "blue"})), "blue");
-        assert_eq!(words(&json!({"choice": "red", "answer": " "})), "red");
-        assert_eq!(words(&json!({})), NO_ANSWER);
+        assert_eq!(reply(json!({"choice": "red", "answer": "blue"}), false), "blue".into());
+        assert_eq!(reply(json!({"choice": "red", "answer": " "}), false), "red".into());
+        assert_eq!(reply(json!({}), false), Reply::Declined(None));
     }
 }

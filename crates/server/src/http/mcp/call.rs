@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, MissedTickBehavior};
 
 use super::{asks::Asking, files, progress::Progress};
-use crate::{app::App, auth::Caller, error::ApiError, http::threads, runs::LiveRun, turns::NewMessage};
+use crate::{app::App, auth::Caller, error::ApiError, http::threads, runs::note_ask, turns::NewMessage};
 
 /// Longest name of a chat.
 pub(super) const CHAT_LIMIT_CHARS: usize = 200;
@@ -63,13 +63,13 @@ async fn begin(app: &App, caller: &Caller, arguments: Value) -> Result<(ChatId, 
         Some(name) => threads::find_or_make(app, caller, name).await?,
         None => threads::make(app, caller, ChatId::generate()).await?,
     };
-    if !app.runs.live_in(chat.id).is_empty() {
+    if !app.going_in(chat.id).await?.is_empty() {
         return Err(ApiError::conflict(
             "The agent is still at work in this chat. Wait for it, or leave `chat` out to begin another one.",
         ));
     }
     let content = vec![Part::Text { text: wanted.message }];
-    let new = NewMessage { parent: chat.current, content, idempotency: None };
+    let new = NewMessage { parent: chat.current, content, idempotency: None, schedule: None };
     let id = chat.id;
     Ok((id, app.say(chat, new, model).await?.run))
 }
@@ -80,7 +80,7 @@ async fn follow(
     run: RunId,
     context: &RequestContext<RoleServer>,
 ) -> CallToolResult {
-    let live = app.runs.live(run);
+    let mut waiting = Vec::new();
     let mut reader = app.runs.read(run, 0).gathering(GATHER);
     let mut progress = Progress::of(context, &app.config);
     let mut asking = Asking::of(context);
@@ -90,33 +90,34 @@ async fn follow(
     loop {
         tokio::select! {
             biased;
-            () = context.ct.cancelled() => return left(app, chat, live.as_deref()).await,
+            () = context.ct.cancelled() => return left(app, chat, run).await,
             events = reader.next() => match events {
                 Ok(Some(events)) => for logged in events {
                     so_far.push(&logged.event);
+                    note_ask(&mut waiting, &logged);
                     progress.push(&logged.event).await;
                 },
                 Ok(None) => return so_far.result(),
                 Err(error) => return refused(&ApiError::from(error).problem().message),
             },
-            answered = asking.answered() => if let Some(live) = &live { answered.bring(live).await },
+            answered = asking.answered() => if let Some(unfit) = answered.bring(app, run, &waiting).await {
+                asking.ask_again(unfit);
+            },
             _ = pulse.tick() => progress.still().await,
         }
-        if let Some(live) = &live {
-            asking.turn_to(&live.waiting()).await;
-        }
+        asking.turn_to(&waiting).await;
     }
 }
 
 /// The client does not want the answer any more, unless we stop ourselves: then the run goes on afterwards.
-async fn left(app: &App, chat: ChatId, live: Option<&LiveRun>) -> CallToolResult {
+async fn left(app: &App, chat: ChatId, run: RunId) -> CallToolResult {
     if app.stopping.is_cancelled() {
         return refused(&format!("Glasshouse is being stopped. The run goes on afterwards, in {chat}."));
     }
-    if let Some(live) = live {
-        live.stop().await;
+    match app.stop(run).await {
+        Ok(()) => refused("The run was stopped."),
+        Err(error) => refused(&error.problem().message),
     }
-    refused("The run was stopped.")
 }
 
 fn refused(message: &str) -> CallToolResult {

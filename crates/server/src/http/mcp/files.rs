@@ -46,7 +46,9 @@ pub(super) async fn list(visit: &Visit, chats: &[ChatId]) -> Result<Vec<Resource
             Err(store::StoreError::NotFound) => continue,
             Err(error) => return Err(told(&error.into())),
         };
-        let files = store.files(&chat.id.to_string()).await.map_err(|error| told(&error.into()))?;
+        let files = visit.app.files_of(&chat).await.map_err(|error| told(&error.into()))?;
+        // Those of a directory that is gone cannot be listed.
+        let Ok((files, _)) = files.rows().await else { continue };
         found.extend(files.into_iter().map(|file| resource(chat.id, &file.path, file.size_bytes)));
     }
     Ok(found)
@@ -69,8 +71,7 @@ async fn bytes(visit: &Visit, uri: &str) -> Result<Vec<u8>, ApiError> {
     let missing = || ApiError::not_found("There is no such file, or it is not yours.");
     let (chat, path) = parse(uri).ok_or_else(missing)?;
     let chat = visit.app.store.chat(visit.caller.id(), chat).await?;
-    let (content, _) =
-        visit.app.workspace(chat.id.to_string()).read_bytes(&FilePath::parse_file(&path)?).await?;
+    let content = visit.app.files_of(&chat).await?.peek(&FilePath::parse_file(&path)?).await?;
     if content.len() > LIMIT_BYTES {
         return Err(ApiError::too_large(LIMIT_BYTES));
     }

@@ -8,7 +8,7 @@ use axum::{
     http::HeaderMap,
     response::{IntoResponse, Response},
 };
-use domain::{EventBody, Message, RunId, event::Decision};
+use domain::{EventBody, Message, Reply, RunId, event::Decision};
 use futures_util::StreamExt;
 use llm::ToolSpec;
 use serde_json::Value;
@@ -26,6 +26,7 @@ use super::{background, invalid, models::AgentModel};
 use crate::{
     app::App,
     auth::Caller,
+    commands::{Command, or_answered},
     error::ApiError,
     handed_over::CallNames,
     http::{chat_stream::foreign_workspace, runs::find_own},
@@ -69,12 +70,12 @@ pub(super) async fn answer(
     let can_come_back = key.is_some();
     let begin = async |key| {
         let run = start(app, caller, headers, agent, request, key).await?;
-        app.tasks.spawn(decline_questions(app.runs.clone(), run));
+        app.tasks.spawn(decline_questions(app.clone(), run));
         Ok(run)
     };
     let again = async |run: Run| {
         // A restart forgets that nobody can be asked.
-        app.tasks.spawn(decline_questions(app.runs.clone(), run.id));
+        app.tasks.spawn(decline_questions(app.clone(), run.id));
         Ok(run.id)
     };
     let run = app.once(caller.id(), key, begin, again).await?;
@@ -142,7 +143,7 @@ pub(super) fn answer_form(format: Value, field: &str) -> Result<Option<Arc<Answe
 
 pub(super) fn spec(tool: CallerTool) -> ToolSpec {
     let CallerTool { name, description, parameters } = tool;
-    ToolSpec { name, description, parameters }
+    ToolSpec { name, description, parameters: parameters.into() }
 }
 
 /// A conversation that goes on with results of the caller's tools keeps the files of the run that asked for them
@@ -188,29 +189,25 @@ const NOBODY: &str = "Nobody can be asked here: the caller's program shows no qu
     end and ask in your answer.";
 
 /// Answers what the agent asks a person, as this format has no place for it.
-pub(super) async fn decline_questions(runs: Runs, run: RunId) {
-    let mut reader = runs.read(run, 0);
+pub(super) async fn decline_questions(app: Arc<App>, run: RunId) {
+    let mut reader = app.runs.read(run, 0);
     while let Ok(Some(events)) = reader.next().await {
         for logged in events {
-            let Some(live) = runs.live(run) else { return };
-            if let EventBody::ApprovalAsked { approval: ask, .. }
-            | EventBody::QuestionAsked { question: ask, .. } = &logged.event.body
-                && live.wake_for(ask).await.is_err()
-            {
-                tracing::warn!(%run, "a run that rests could not be told that nobody can be asked");
-            }
-            // It may have been answered by somebody else meanwhile.
-            let _ = match &logged.event.body {
+            let command = match &logged.event.body {
                 EventBody::ApprovalAsked { approval, .. } => {
                     let reason = Some(NOBODY.to_owned());
                     let deny = ApprovalAnswer { reason, ..ApprovalAnswer::only(Decision::Deny) };
-                    live.asks.answer_approval(approval, deny)
+                    Command::approve(approval, deny)
                 }
                 EventBody::QuestionAsked { question, .. } => {
-                    live.asks.answer_question(question, NOBODY.to_owned())
+                    Command::answer(question, Reply::Declined(Some(NOBODY.to_owned())))
                 }
-                _ => Ok(()),
+                _ => continue,
             };
+            // It may have been answered by somebody else meanwhile.
+            if let Err(error) = or_answered(app.tell(run, command).await) {
+                tracing::warn!(%run, %error, "a run could not be told that nobody can be asked");
+            }
         }
     }
 }

@@ -43,12 +43,12 @@ pub(in crate::http) async fn create(
     let can_come_back = background || key.is_some();
     let begin = async |key| {
         let run = start::start(&app, &caller, &headers, request, key).await?;
-        app.tasks.spawn(agent::decline_questions(app.runs.clone(), run));
+        app.tasks.spawn(agent::decline_questions(app.clone(), run));
         Ok(run)
     };
     let again = async |run: Run| {
         // A restart forgets that nobody can be asked.
-        app.tasks.spawn(agent::decline_questions(app.runs.clone(), run.id));
+        app.tasks.spawn(agent::decline_questions(app.clone(), run.id));
         Ok(run.id)
     };
     let run = app.once(caller.id(), key, begin, again).await?;
@@ -126,14 +126,8 @@ pub(in crate::http) async fn cancel(
     Path(id): Path<String>,
 ) -> Result<Json<Value>, ApiError> {
     let stored = Stored::find(&app, &caller, &id).await?;
-    stop(&app, stored.run).await;
+    app.stop(stored.run).await?;
     stored.response(&app).await.map(Json)
-}
-
-async fn stop(app: &App, run: RunId) {
-    if let Some(live) = app.runs.live(run) {
-        live.stop().await;
-    }
 }
 
 /// `DELETE /v1/responses/{response}`: takes it away, with its log and files.
@@ -143,7 +137,7 @@ pub(in crate::http) async fn delete(
     Path(id): Path<String>,
 ) -> Result<Json<Value>, ApiError> {
     let stored = Stored::find(&app, &caller, &id).await?;
-    stop(&app, stored.run).await;
+    app.stop(stored.run).await?;
     app.store.delete_run(stored.run).await?;
     Ok(Json(json!({"id": id, "object": "response", "deleted": true})))
 }

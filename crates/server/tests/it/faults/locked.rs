@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use domain::{EventBody, Outcome};
 use reqwest::Method;
 use scripted::{Behaviour, ScriptedServer};
 use serde_json::json;
@@ -52,5 +53,36 @@ async fn a_database_locked_for_half_a_minute_loses_nothing() {
     assert_eq!(messages[1]["content"][0]["text"], "word ".repeat(200));
     server.post(&format!("{chat}/messages"), &cookie, &said).await.expect(200);
     until("all runs end", async || server.app.store.unfinished_runs().await.unwrap().is_empty()).await;
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[tokio::test]
+async fn a_run_that_was_given_up_goes_on_once_the_lock_is_gone() {
+    let upstream = Behaviour::sequence(vec![words(600, 50.0), words(5, 50.0)]);
+    let upstream = ScriptedServer::start(upstream).await.unwrap();
+    let folder = new_folder();
+    let database = format!("sqlite://{}", folder.join("test.db").display());
+    let server = Server::start_with(&[("GLASSHOUSE_DATABASE_URL", &database)]).await;
+    server.app.runs.give_up_after(Duration::ZERO);
+    let cookie = server.set_up().await;
+    connect(&server, &cookie, "Up", &upstream.base_url()).await;
+    let chat = server.post("/api/v1/chats", &cookie, &json!({})).await.json()["id"].clone();
+    let said = json!({"content": "Hi", "model": "scripted"});
+    let path = format!("/api/v1/chats/{}/messages", chat.as_str().unwrap());
+    let run = server.post(&path, &cookie, &said).await.json()["run"].as_str().unwrap().to_owned();
+    let id = run.parse().unwrap();
+    let run = format!("/runs/{run}/events");
+    events(&server, &cookie, &run).await.until(|event| event["body"]["type"] == "text_delta").await;
+
+    let mut other = SqliteConnection::connect(&database).await.unwrap();
+    other.execute("PRAGMA busy_timeout = 60000; BEGIN EXCLUSIVE").await.unwrap();
+    until("it is given up", async || server.app.runs.live(id).is_none()).await;
+    other.execute("ROLLBACK").await.unwrap();
+
+    let log = whole_log(&server.get(&run, &cookie).await.text);
+    let resumed = log.iter().filter(|event| matches!(event.body, EventBody::RunResumed {})).count();
+    let end = &log.last().unwrap().body;
+    assert!(matches!(end, EventBody::RunFinished { outcome: Outcome::Completed, .. }), "{end:?}");
+    assert_eq!((resumed, upstream.requests().len()), (1, 2), "as after a crash");
     std::fs::remove_dir_all(folder).unwrap();
 }

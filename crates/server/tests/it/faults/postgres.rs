@@ -10,8 +10,10 @@ use std::{
     process::Command,
 };
 
+use domain::{EventBody, Outcome};
 use scripted::{Behaviour, ScriptedServer};
 use serde_json::json;
+use sqlx::{Connection, Executor, PgConnection};
 use tokio::{
     net::TcpListener,
     time::{Duration, sleep},
@@ -165,4 +167,69 @@ async fn runs_go_on_after_a_restart_of_the_database() {
         assert_eq!(messages[1]["content"][0]["text"], "word ".repeat(150));
     }
     server.post(&format!("{}/messages", chats[0]), &cookie, &body).await.expect(200);
+}
+
+/// For less time than its lease lasts, so that nobody else takes the run; but for longer than its log is waited for.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_that_was_given_up_is_taken_up_again() {
+    let Some(cluster) = Cluster::start().await else { return };
+    let upstream = ScriptedServer::start(Behaviour::sequence(vec![words(600, 50.0), words(5, 50.0)]));
+    let upstream = upstream.await.unwrap();
+    let settings = [("GLASSHOUSE_DATABASE_URL", &*cluster.url()), ("GLASSHOUSE_LEASE_SECONDS", "6")];
+    let server = Server::start_with(&settings).await;
+    server.app.runs.give_up_after(Duration::from_millis(500));
+    let cookie = server.set_up().await;
+    connect(&server, &cookie, "Up", &upstream.base_url()).await;
+    let chat = server.post("/api/v1/chats", &cookie, &json!({})).await.json()["id"].clone();
+    let said = json!({"content": "Hi", "model": "scripted"});
+    let path = format!("/api/v1/chats/{}/messages", chat.as_str().unwrap());
+    let run = server.post(&path, &cookie, &said).await.json()["run"].as_str().unwrap().to_owned();
+    let run = format!("/runs/{run}/events");
+    events(&server, &cookie, &run).await.until(|event| event["body"]["type"] == "text_delta").await;
+    cluster.go_down();
+    sleep(Duration::from_secs(3)).await;
+    cluster.go_up();
+    let mut log = Vec::new();
+    until("the run has come to its end", async || {
+        let answer = server.get(&run, &cookie).await;
+        if answer.status == 200 && answer.text.contains("run_finished") {
+            log = whole_log(&answer.text);
+        }
+        !log.is_empty()
+    })
+    .await;
+    let resumed = log.iter().filter(|event| matches!(event.body, EventBody::RunResumed {})).count();
+    let end = &log.last().unwrap().body;
+    assert!(matches!(end, EventBody::RunFinished { outcome: Outcome::Completed, .. }), "{end:?}");
+    assert_eq!((resumed, upstream.requests().len()), (1, 2), "as after a crash");
+    assert!(server.app.store.unfinished_runs().await.unwrap().is_empty());
+}
+
+/// Another session holds the table of the logs for longer than a lease lasts: what is written waits, and the lease is kept.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn logs_that_are_locked_wait_and_lose_nothing() {
+    let Some(cluster) = Cluster::start().await else { return };
+    let upstream = ScriptedServer::start(Behaviour::always(words(150, 50.0))).await.unwrap();
+    let settings = [("GLASSHOUSE_DATABASE_URL", &*cluster.url()), ("GLASSHOUSE_LEASE_SECONDS", "4")];
+    let server = Server::start_with(&settings).await;
+    let cookie = server.set_up().await;
+    connect(&server, &cookie, "Up", &upstream.base_url()).await;
+    let chat = server.post("/api/v1/chats", &cookie, &json!({})).await.json()["id"].clone();
+    let path = format!("/api/v1/chats/{}/messages", chat.as_str().unwrap());
+    let said = json!({"content": "Hi", "model": "scripted"});
+    let run = server.post(&path, &cookie, &said).await.json()["run"].as_str().unwrap().to_owned();
+    let run = format!("/runs/{run}/events");
+    let mut reader = events(&server, &cookie, &run).await;
+    reader.until(|event| event["body"]["type"] == "text_delta").await;
+
+    let mut other = PgConnection::connect(&cluster.url()).await.unwrap();
+    other.execute("BEGIN; LOCK TABLE segments IN SHARE MODE").await.unwrap();
+    sleep(Duration::from_secs(8)).await;
+    other.execute("ROLLBACK").await.unwrap();
+
+    let end = reader.until(|event| event["body"]["type"] == "run_finished").await;
+    assert_eq!(end["body"]["outcome"], "completed", "{end}");
+    let log = whole_log(&server.get(&run, &cookie).await.text);
+    assert!(!log.iter().any(|event| matches!(event.body, EventBody::RunResumed {})), "{log:?}");
+    assert_eq!(upstream.requests().len(), 1);
 }

@@ -12,22 +12,23 @@ use super::{Program, postgres::Cluster, until, whole_log, words};
 use crate::{harness::new_folder, sse::Events};
 
 /// The longest that a run waits for another server: the lease, and the next look.
-const TAKEN_OVER_WITHIN: Duration = Duration::from_secs(17);
+const TAKEN_OVER_WITHIN: Duration = Duration::from_secs(8);
 
-struct Servers {
-    upstream: ScriptedServer,
-    a: Program,
-    b: Program,
-    cluster: Cluster,
+pub(super) struct Servers {
+    pub(super) upstream: ScriptedServer,
+    pub(super) a: Program,
+    pub(super) b: Program,
+    pub(super) cluster: Cluster,
 }
 
 /// Both, with this model behind them; nothing where there is no PostgreSQL.
-async fn start(behaviour: Behaviour) -> Option<Servers> {
+pub(super) async fn start(behaviour: Behaviour) -> Option<Servers> {
     let cluster = Cluster::start().await?;
     let upstream = ScriptedServer::start(behaviour).await.unwrap();
     let server = async || {
         let mut command = Program::command(&new_folder(), &upstream.base_url());
         command.env("GLASSHOUSE_DATABASE_URL", cluster.url());
+        command.env("GLASSHOUSE_LEASE_SECONDS", "4");
         command.env("GLASSHOUSE_APPROVALS", r#"[{tool="write_file", then="ask"}]"#);
         Program::spawn(command).await
     };
@@ -45,12 +46,12 @@ async fn begin(server: &Program) -> String {
     begun.json()["run"].as_str().unwrap().to_owned()
 }
 
-async fn watch(server: &Program, run: &str) -> Events {
+pub(super) async fn watch(server: &Program, run: &str) -> Events {
     let url = format!("{}/runs/{run}/events", server.url);
     Events::of(server.client.get(url).send().await.unwrap())
 }
 
-fn is(kind: &str) -> impl Fn(&Value) -> bool {
+pub(super) fn is(kind: &str) -> impl Fn(&Value) -> bool {
     move |event| event["body"]["type"] == kind
 }
 
@@ -153,7 +154,11 @@ async fn what_people_say_to_one_server_reaches_a_run_of_the_other() {
     let behaviour = Behaviour::answer(|request| match request.number {
         1 => Reply::calls(&[
             ("write_file", json!({"path": "/a.md", "content": "a"})),
-            ("ask_user", json!({"question": "Which?"})),
+            (
+                "ask_user",
+                json!({"question": "Which?", "fields": [{"name": "which", "type": "choice",
+                "options": ["The red one", "The blue one"]}]}),
+            ),
         ]),
         2 => Reply::text("Well then."),
         _ => words(600, 20.0),
@@ -172,7 +177,8 @@ async fn what_people_say_to_one_server_reaches_a_run_of_the_other() {
     assert_eq!(b.post(&format!("{approval}x"), &json!({"decision": "allow"})).await.expect(409), "conflict");
     b.post(&approval, &json!({"decision": "allow"})).await.expect(204);
     let question = format!("/runs/{run}/questions/{}", question.unwrap());
-    b.post(&question, &json!({"answer": "The red one"})).await.expect(204);
+    b.post(&question, &json!({"values": {"which": "The green one"}})).await.expect(422);
+    b.post(&question, &json!({"values": {"which": "The red one"}})).await.expect(204);
     assert_eq!(reader.until(is("run_finished")).await["body"]["outcome"], "completed");
     assert!(upstream.requests()[1].to_string().contains("The red one"));
     assert_eq!(b.post(&question, &json!({"answer": "again"})).await.expect(409), "conflict");
@@ -182,4 +188,40 @@ async fn what_people_say_to_one_server_reaches_a_run_of_the_other() {
     reader.until(is("text_delta")).await;
     b.post(&format!("/runs/{run}/cancel"), &json!({})).await.expect(204);
     assert_eq!(reader.until(is("run_finished")).await["body"]["outcome"], "cancelled");
+}
+
+#[tokio::test]
+async fn what_is_due_is_started_once_whoever_sees_it() {
+    let Some(Servers { upstream, a, b, cluster: _cluster }) =
+        start(Behaviour::always(Reply::text("Done."))).await
+    else {
+        return;
+    };
+    let chat = a.post("/api/v1/chats", &json!({})).await.json();
+    let once_at = chat["created_at"].as_i64().unwrap() + 3000;
+    for number in 0..20 {
+        let schedule = json!({
+            "name": format!("Report {number}"), "prompt": "Report", "model": "scripted", "once_at": once_at,
+            "time_zone": "UTC", "new_chat": number % 2 == 0,
+        });
+        // Neither has told the other: each finds what it was not given by itself.
+        let server = if number < 10 { &a } else { &b };
+        server.post("/api/v1/schedules", &schedule).await.expect(200);
+    }
+    let all_ended = async || {
+        let list = b.get("/api/v1/schedules").await.json();
+        let schedules = list["schedules"].as_array().unwrap();
+        schedules.iter().all(|schedule| schedule["turns"][0]["outcome"] == "completed")
+    };
+    until("all have run", all_ended).await;
+    // Long enough for the other one to look again.
+    sleep(Duration::from_secs(2)).await;
+    let list = a.get("/api/v1/schedules").await.json();
+    for schedule in list["schedules"].as_array().unwrap() {
+        assert_eq!(schedule["turns"].as_array().unwrap().len(), 1, "{schedule}");
+        assert_eq!((&schedule["enabled"], &schedule["next_at"]), (&json!(false), &Value::Null));
+    }
+    assert_eq!(upstream.requests().len(), 20);
+    let chats = a.get("/api/v1/chats?limit=100").await.json()["chats"].as_array().unwrap().len();
+    assert_eq!(chats, 21, "no chat is left over from one that came second");
 }

@@ -4,7 +4,7 @@ mod log;
 mod research;
 
 use domain::{
-    AgentPath, EventBody, OpenItems, Outcome, Problem, ProblemCode, RunEvent, Usage,
+    AgentPath, EventBody, Form, OpenItems, Outcome, Problem, ProblemCode, Reply, RunEvent, Usage,
     event::{Decision, NoticeLevel, Remembered, Source, Todo, TodoStatus},
     laws,
 };
@@ -23,6 +23,7 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<RunEvent>)> {
         ("sub_agents", sub_agents()),
         ("approval", approval()),
         ("question", question()),
+        ("form", form()),
         ("cancelled", cancelled()),
         ("upstream_error", upstream_error()),
         ("limited", limited()),
@@ -289,12 +290,53 @@ fn question() -> Vec<RunEvent> {
         call: "c1".into(),
         text: "Which one?".into(),
         options: vec!["a".into(), "b".into()],
+        schema: None,
         expires_in_ms: Some(3_600_000),
     });
-    log.main(EventBody::QuestionAnswered { question: "q1".into(), answer: Some("b".into()) });
+    log.main(Reply::answered("q1".into(), Some("b".into())));
     log.finish(&main, "c1", "ask_user", &arguments, Ok("b"));
     log.text(&main, "t1", &["Then b."], true);
     log.completed()
+}
+
+fn form() -> Vec<RunEvent> {
+    let main = AgentPath::main();
+    let schema = json!({"type": "object", "properties": {
+        "city": {"type": "string", "title": "City", "maxLength": 500},
+        "seats": {"type": "integer", "description": "How many of you", "minimum": 1, "maximum": 9, "default": 2},
+    }, "required": ["city"]});
+    let values = json!({"city": "Rome", "seats": 3});
+    let arguments = json!({"question": "Where to?", "fields": []});
+    let mut log = Log::new();
+    log.request(&main, "c1", "ask_user", &arguments);
+    log.main(EventBody::QuestionAsked {
+        question: "q1".into(),
+        call: "c1".into(),
+        text: "Where to?".into(),
+        options: vec![],
+        schema: Form::try_from(schema).ok(),
+        expires_in_ms: Some(3_600_000),
+    });
+    log.main(Reply::answered("q1".into(), values.as_object().cloned().map(Reply::Values)));
+    log.main(EventBody::QuestionAsked {
+        question: "q2".into(),
+        call: "c1".into(),
+        text: "And back?".into(),
+        options: vec![],
+        schema: None,
+        expires_in_ms: None,
+    });
+    log.main(Reply::answered("q2".into(), Some(Reply::Declined(None))));
+    log.finish(&main, "c1", "ask_user", &arguments, Ok(&values.to_string()));
+    log.text(&main, "t1", &["To Rome."], true);
+    log.completed()
+}
+
+/// A form all of whose words are these.
+fn hostile_form(words: &str) -> Form {
+    let choices = json!({"oneOf": [{"const": words, "title": words}]});
+    let field = json!({"type": "string", "title": words, "description": words, "oneOf": choices["oneOf"]});
+    Form::try_from(json!({"properties": {words: field}})).unwrap()
 }
 
 fn cancelled() -> Vec<RunEvent> {
@@ -391,9 +433,10 @@ fn hostile_text() -> Vec<RunEvent> {
         call: bad.into(),
         text: bad.into(),
         options: vec![bad.into()],
+        schema: Some(hostile_form(bad)),
         expires_in_ms: None,
     });
-    log.main(EventBody::QuestionAnswered { question: bad.into(), answer: Some(bad.into()) });
+    log.main(Reply::answered(bad.into(), Some(bad.into())));
     log.start(&main, bad, bad, &arguments);
     log.main(EventBody::ToolProgress { call: bad.into(), message: bad.into() });
     log.main(EventBody::ToolOutput { call: bad.into(), text: bad.into() });

@@ -1,0 +1,272 @@
+//! A directory of the server's machine in place of virtual files. What is on its disk holds; the store keeps what a chat
+//! has seen and changed of it. Before each change the store catches up with the disk, so that what others wrote there
+//! has a version as well: whoever expects an older one is refused, and nothing is lost.
+
+use std::{
+    path::{Path as DiskPath, PathBuf},
+    sync::Arc,
+};
+
+use sandbox::{File, FolderError, Mark};
+use store::FileRow;
+use tokio::{sync::Mutex, task::spawn_blocking};
+
+use super::{BYTES_LIMIT, FileProblem, Path, Workspace, unavailable};
+
+/// Most files that are listed.
+const LISTED_LIMIT: usize = 10_000;
+/// What is not there for agents, whatever the configuration says: repositories, whose hooks people run, and folders
+/// that programs fill.
+pub const LEFT_OUT: [&str; 9] =
+    [".git", ".hg", ".svn", "node_modules", "target", "__pycache__", ".venv", "venv", ".tox"];
+/// What is under it is the chat's own and never on the disk.
+const OWN: &str = "/.glasshouse/";
+
+/// A directory that an administrator allows. All chats of the server that work in it share one.
+#[derive(Debug)]
+pub struct Directory {
+    name: String,
+    path: PathBuf,
+    left_out: Vec<String>,
+    read_only: bool,
+    /// Whoever looks and then writes has it.
+    turn: Mutex<()>,
+}
+
+/// Where a workspace's files are.
+#[derive(Debug, Clone)]
+pub(super) enum Place {
+    /// In the store alone.
+    Store,
+    /// On a disk.
+    Directory(Arc<Directory>),
+    /// In a directory that is not allowed any more: why, in a sentence.
+    Nowhere(Arc<str>),
+}
+
+impl Directory {
+    /// The directory at `path`, without links on its way. Files and folders named as one of `left_out` do not exist.
+    #[must_use]
+    pub fn new(name: String, path: PathBuf, left_out: &[String], read_only: bool) -> Self {
+        let left_out = LEFT_OUT.into_iter().map(str::to_owned).chain(left_out.iter().cloned()).collect();
+        Self { name, path, left_out, read_only, turn: Mutex::default() }
+    }
+
+    /// Tries whether it can be read.
+    ///
+    /// # Errors
+    /// Where it cannot, as on other systems than Linux.
+    pub fn check(&self) -> std::io::Result<()> {
+        sandbox::Directory::open(&self.path, Vec::new()).map(drop)
+    }
+
+    /// What it is called.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &DiskPath {
+        &self.path
+    }
+
+    /// Whether nothing in it may be changed.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
+    /// Names that do not exist for agents, in a sentence.
+    pub(crate) fn left_out(&self) -> String {
+        format!("what is named {} is not there", self.left_out.join(", "))
+    }
+
+    /// Does something with the disk, beside the tasks.
+    async fn on_disk<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&sandbox::Directory) -> Result<T, FolderError> + Send + 'static,
+    ) -> Result<T, FileProblem> {
+        let (path, left_out) = (self.path.clone(), self.left_out.clone());
+        // Opened anew each time: it may have been mounted or made again.
+        let done = spawn_blocking(move || work(&sandbox::Directory::open(&path, left_out)?)).await;
+        match done {
+            Ok(done) => done.map_err(|error| self.in_words(error)),
+            Err(_) => {
+                Err(FileProblem::Unavailable("The files cannot be reached just now. Try again.".into()))
+            }
+        }
+    }
+
+    fn in_words(&self, error: FolderError) -> FileProblem {
+        match error {
+            FolderError::Path(path) => FileProblem::Refused(format!(
+                "/{path} cannot be used: it is no plain file, leads over a link, or is left out ({}).",
+                self.left_out()
+            )),
+            FolderError::Missing(path) => FileProblem::Missing(format!("There is no file /{path}.")),
+            FolderError::Changed(path) => FileProblem::Conflict(format!(
+                "/{path} has changed meanwhile, or there is a file already. Read it again and repeat the change."
+            )),
+            FolderError::TooLarge { limit_bytes } => FileProblem::TooLarge(format!(
+                "The file has more than {limit_bytes} bytes, which is the limit."
+            )),
+            FolderError::Disk(error) if error.kind() == std::io::ErrorKind::StorageFull => {
+                FileProblem::Full(format!("The disk of the directory {} is full.", self.name))
+            }
+            FolderError::Disk(error) => {
+                tracing::warn!(%error, directory = self.name, "a chat's directory did not answer");
+                let why = error.kind();
+                FileProblem::Unavailable(format!("The directory {} cannot be used: {why}.", self.name))
+            }
+        }
+    }
+
+    pub(super) async fn list(&self) -> Result<(Vec<(File, Mark)>, bool), FileProblem> {
+        self.on_disk(|disk| disk.list(LISTED_LIMIT)).await
+    }
+
+    pub(super) async fn read(&self, path: &Path) -> Result<Option<(Vec<u8>, Mark)>, FileProblem> {
+        let inside = inside(path);
+        self.on_disk(move |disk| disk.read(&inside, BYTES_LIMIT as u64)).await
+    }
+}
+
+/// The right to change files of a directory, while it lasts, of which one is known as it is.
+pub(super) struct Turn<'a> {
+    directory: &'a Directory,
+    seen: Option<Mark>,
+    _turn: tokio::sync::MutexGuard<'a, ()>,
+}
+
+impl Turn<'_> {
+    /// Writes beside the file what it is to become.
+    pub(super) async fn draft(&self, path: &Path, content: &[u8]) -> Result<sandbox::Draft, FileProblem> {
+        let (inside, content, seen) = (inside(path), content.to_vec(), self.seen);
+        self.directory.on_disk(move |disk| disk.draft(&inside, &content, seen)).await
+    }
+
+    /// Puts it in its place.
+    pub(super) async fn keep(&self, draft: sandbox::Draft) -> Result<(), FileProblem> {
+        self.directory.on_disk(move |_| draft.keep()).await
+    }
+
+    pub(super) async fn remove(&self, path: &Path) -> Result<(), FileProblem> {
+        let (inside, seen) = (inside(path), self.seen);
+        self.directory.on_disk(move |disk| seen.map_or(Ok(()), |seen| disk.remove(&inside, seen))).await
+    }
+
+    pub(super) async fn rename(&self, from: &Path, to: &Path) -> Result<(), FileProblem> {
+        let (from, to, seen) = (inside(from), inside(to), self.seen);
+        self.directory.on_disk(move |disk| seen.map_or(Ok(()), |seen| disk.rename(&from, &to, seen))).await
+    }
+}
+
+impl Workspace {
+    /// The same workspace with the files of this directory.
+    #[must_use]
+    pub fn in_directory(self, directory: Arc<Directory>) -> Self {
+        Self { place: Place::Directory(directory), ..self }
+    }
+
+    /// The same workspace whose directory is not to be had: `why`, in a sentence.
+    #[must_use]
+    pub fn nowhere(self, why: &str) -> Self {
+        Self { place: Place::Nowhere(why.into()), ..self }
+    }
+
+    /// The directory its files are in; nothing where they are virtual.
+    ///
+    /// # Errors
+    /// Where it is not to be had.
+    pub(crate) fn directory(&self) -> Result<Option<&Directory>, FileProblem> {
+        match &self.place {
+            Place::Store => Ok(None),
+            Place::Directory(directory) => Ok(Some(directory)),
+            Place::Nowhere(why) => Err(FileProblem::Refused(why.to_string())),
+        }
+    }
+
+    /// Where long results go: not among the files that people work with.
+    pub(crate) fn results_folder(&self) -> &'static str {
+        if matches!(self.place, Place::Store) { "/results" } else { "/.glasshouse/results" }
+    }
+
+    /// The directory that has this file.
+    pub(super) fn directory_of(&self, path: &Path) -> Result<Option<&Directory>, FileProblem> {
+        Ok(self.directory()?.filter(|_| !path.0.starts_with(OWN)))
+    }
+
+    /// All files, also the chat's own; the `version` is a number that differs after each change. And whether there are
+    /// more.
+    pub(super) async fn on_disk(&self, directory: &Directory) -> Result<(Vec<FileRow>, bool), FileProblem> {
+        let (files, more) = directory.list().await?;
+        let row = |(file, mark): (File, Mark)| FileRow {
+            path: format!("/{}", file.path),
+            size_bytes: file.size_bytes,
+            version: mark.0,
+            changed_at: file.changed_ms,
+        };
+        let mut rows: Vec<FileRow> = files.into_iter().map(row).collect();
+        // A name that cannot be said cannot be asked for.
+        rows.retain(|row| Path::parse_file(&row.path).is_ok_and(|path| path.0 == row.path) && !is_own(row));
+        let kept = self.store.files(&self.name).await.map_err(unavailable)?;
+        rows.extend(kept.into_iter().filter(is_own));
+        Ok((rows, more))
+    }
+
+    /// Waits for the right to change this file, and lets the store catch up with the disk. Nothing where the file is in
+    /// the store alone.
+    pub(super) async fn turn(&self, path: &Path) -> Result<Option<Turn<'_>>, FileProblem> {
+        let Some(directory) = self.directory_of(path)? else { return Ok(None) };
+        if directory.read_only {
+            let sentence = format!("The directory {} can only be read here.", directory.name);
+            return Err(FileProblem::Refused(sentence));
+        }
+        let turn = directory.turn.lock().await;
+        let seen = self.catch_up(directory, path).await?;
+        Ok(Some(Turn { directory, seen, _turn: turn }))
+    }
+
+    /// Lets the store know what is on the disk. A file that is only in the store is not touched.
+    pub(super) async fn look(&self, path: &Path) -> Result<(), FileProblem> {
+        if let Some(directory) = self.directory_of(path)? {
+            let _turn = directory.turn.lock().await;
+            self.catch_up(directory, path).await?;
+        }
+        Ok(())
+    }
+
+    /// Gives how the file looks; nothing where there is none.
+    pub(super) async fn catch_up(
+        &self,
+        directory: &Directory,
+        path: &Path,
+    ) -> Result<Option<Mark>, FileProblem> {
+        let there = directory.read(path).await?;
+        let known = self.store.read_file(&self.name, &path.0).await.map_err(unavailable)?;
+        match (&there, known) {
+            (Some((bytes, _)), Some(known)) if *bytes == known.content => {}
+            (Some((bytes, _)), known) => {
+                self.keep(path, bytes, Some(known.map_or(0, |known| known.version))).await?;
+            }
+            (None, Some(known)) => {
+                let now = (self.now_ms)();
+                let gone = self.store.delete_file(&self.name, &path.0, Some(known.version), now).await;
+                gone.map_err(unavailable)?;
+            }
+            (None, None) => {}
+        }
+        Ok(there.map(|(_, mark)| mark))
+    }
+}
+
+fn is_own(row: &FileRow) -> bool {
+    row.path.starts_with(OWN)
+}
+
+/// The path in the directory.
+fn inside(path: &Path) -> String {
+    path.0.trim_start_matches('/').to_owned()
+}

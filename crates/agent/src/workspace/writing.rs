@@ -1,0 +1,155 @@
+//! Writing into a workspace: within its limits, and only over what the writer has seen.
+
+use std::sync::atomic::Ordering;
+
+use store::StoreError;
+
+use super::{
+    BYTES_LIMIT, FILE_LIMIT_BYTES, FILES_LIMIT, FileProblem, Path, WORKSPACE_LIMIT_BYTES, Workspace, Written,
+    changed_meanwhile, diff, directory::Place, unavailable,
+};
+
+impl Workspace {
+    /// Writes a whole text file. With `expected_version` only if it is still at that version (0: does not exist).
+    ///
+    /// # Errors
+    /// Where the file is too large, there is no room, or it has changed meanwhile.
+    pub async fn write(
+        &self,
+        path: &Path,
+        content: &str,
+        expected_version: Option<u64>,
+    ) -> Result<Written, FileProblem> {
+        check_text(content)?;
+        self.write_bytes(path, content.as_bytes(), expected_version).await
+    }
+
+    /// Writes a whole file of any kind, as `write` does.
+    ///
+    /// # Errors
+    /// As for `write`.
+    pub async fn write_bytes(
+        &self,
+        path: &Path,
+        content: &[u8],
+        expected_version: Option<u64>,
+    ) -> Result<Written, FileProblem> {
+        let version = self.put(path, content, expected_version).await?;
+        let lines = self.lines_changed(path, version, content).await;
+        Ok(Written { version, size_bytes: content.len() as u64, deleted: false, lines })
+    }
+
+    /// Writes a text over one that was read before at this version.
+    ///
+    /// # Errors
+    /// As for `write`.
+    pub async fn replace(
+        &self,
+        path: &Path,
+        (before, version): (&str, u64),
+        content: &str,
+    ) -> Result<Written, FileProblem> {
+        check_text(content)?;
+        let version = self.put(path, content.as_bytes(), Some(version)).await?;
+        let lines = diff::count(before, content);
+        Ok(Written { version, size_bytes: content.len() as u64, deleted: false, lines })
+    }
+
+    /// Writes, and gives the new version.
+    async fn put(
+        &self,
+        path: &Path,
+        content: &[u8],
+        expected_version: Option<u64>,
+    ) -> Result<u64, FileProblem> {
+        if content.len() > BYTES_LIMIT {
+            return Err(FileProblem::TooLarge(format!(
+                "The file would have {} bytes and the limit is {BYTES_LIMIT}.",
+                content.len()
+            )));
+        }
+        let Some(turn) = self.turn(path).await? else {
+            return self.keep(path, content, expected_version).await;
+        };
+        // What can fail on the disk comes first. Should the rest fail, the store catches up with the disk once more.
+        let draft = turn.draft(path, content).await?;
+        let version = self.keep(path, content, expected_version).await?;
+        turn.keep(draft).await?;
+        Ok(version)
+    }
+
+    /// Writes into the store, and gives the new version.
+    pub(super) async fn keep(
+        &self,
+        path: &Path,
+        content: &[u8],
+        expected_version: Option<u64>,
+    ) -> Result<u64, FileProblem> {
+        self.check_room(path, content.len() as u64).await?;
+        let now = (self.now_ms)();
+        match self.store.write_file(&self.name, &path.0, content, expected_version, now).await {
+            Ok(version) => {
+                if version == 1 {
+                    self.seen.files.fetch_add(1, Ordering::Relaxed);
+                }
+                self.seen.bytes.fetch_add(content.len() as u64, Ordering::Relaxed);
+                Ok(version)
+            }
+            Err(StoreError::Conflict(_)) => Err(changed_meanwhile(path)),
+            Err(error) => Err(unavailable(error)),
+        }
+    }
+
+    /// Refuses what is one file, or some bytes, too many. All is counted once and then kept count of: another run of
+    /// the same chat may go a little beyond the limit, which bounds all the same.
+    async fn check_room(&self, path: &Path, size_bytes: u64) -> Result<(), FileProblem> {
+        let seen = (self.seen.files.load(Ordering::Relaxed), self.seen.bytes.load(Ordering::Relaxed));
+        if (1..FILES_LIMIT).contains(&seen.0) && seen.1 + size_bytes <= WORKSPACE_LIMIT_BYTES {
+            return Ok(());
+        }
+        let files = self.store.files(&self.name).await.map_err(unavailable)?;
+        let total: u64 = files.iter().map(|file| file.size_bytes).sum();
+        self.seen.files.store(files.len(), Ordering::Relaxed);
+        self.seen.bytes.store(total, Ordering::Relaxed);
+        let replaced = files.iter().find(|file| file.path == path.0);
+        if files.len() >= FILES_LIMIT && replaced.is_none() {
+            return Err(
+                self.no_room(&format!("The workspace holds {FILES_LIMIT} files, which is the limit."))
+            );
+        }
+        let after = total + size_bytes - replaced.map_or(0, |file| file.size_bytes);
+        if after > WORKSPACE_LIMIT_BYTES {
+            return Err(self.no_room(&format!(
+                "The files would have {after} bytes together and the limit is {WORKSPACE_LIMIT_BYTES}. Delete some \
+                 that are not needed any more."
+            )));
+        }
+        Ok(())
+    }
+
+    /// In a directory there is room; what is full is what the chat may keep of it.
+    fn no_room(&self, sentence: &str) -> FileProblem {
+        FileProblem::TooLarge(if matches!(self.place, Place::Store) {
+            sentence.to_owned()
+        } else {
+            format!(
+                "This chat keeps what {FILES_LIMIT} files, or {WORKSPACE_LIMIT_BYTES} bytes, of its directory were, \
+                 which is the limit. Go on in a new chat."
+            )
+        })
+    }
+}
+
+fn check_text(content: &str) -> Result<(), FileProblem> {
+    if content.len() > FILE_LIMIT_BYTES {
+        return Err(FileProblem::TooLarge(format!(
+            "The file would have {} bytes and the limit is {FILE_LIMIT_BYTES}. Split it.",
+            content.len()
+        )));
+    }
+    if content.contains('\0') {
+        let sentence = "Text has no NUL characters, and this tool writes text.";
+        return Err(FileProblem::Refused(sentence.into()));
+    }
+    Ok(())
+}

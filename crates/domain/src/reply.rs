@@ -1,0 +1,104 @@
+//! What a person says to a question.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{
+    EventBody,
+    form::{Form, FormFault},
+};
+
+/// An answer to a question.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    /// In words.
+    Words(String),
+    /// The form, filled in.
+    Values(Map<String, Value>),
+    /// There will be none; with the reason, where it is not the person who said so.
+    Declined(Option<String>),
+}
+
+impl From<&str> for Reply {
+    fn from(words: &str) -> Self {
+        Self::Words(words.to_owned())
+    }
+}
+
+impl Reply {
+    /// The reply as the question takes it, with its form where it has one: words are read as what they fill in.
+    ///
+    /// # Errors
+    /// What does not fit, or cannot be read.
+    pub fn fit(self, form: Option<&Form>) -> Result<Self, FormFault> {
+        match (self, form) {
+            (Self::Words(words), Some(form)) => form.read_words(&words).map(Self::Values),
+            (Self::Values(values), Some(form)) => form.check(values).map(Self::Values),
+            (Self::Values(_), None) => {
+                let message = "This question has no form. Send `answer`, a text.".to_owned();
+                Err(FormFault { field: None, message })
+            }
+            (reply, _) => Ok(reply),
+        }
+    }
+
+    /// What the log says of it; of nothing, that nobody answered.
+    #[must_use]
+    pub fn answered(question: String, reply: Option<Self>) -> EventBody {
+        let (answer, values, declined) = match reply {
+            None => (None, None, false),
+            Some(Self::Words(words)) => (Some(words), None, false),
+            Some(Self::Values(values)) => (None, Some(values), false),
+            Some(Self::Declined(why)) => (why, None, true),
+        };
+        EventBody::QuestionAnswered { question, answer, values, declined }
+    }
+
+    /// The reply of which the log says this.
+    #[must_use]
+    pub fn of_log(
+        answer: Option<&String>,
+        values: Option<&Map<String, Value>>,
+        declined: bool,
+    ) -> Option<Self> {
+        match (answer, values) {
+            (why, _) if declined => Some(Self::Declined(why.cloned())),
+            (_, Some(values)) => Some(Self::Values(values.clone())),
+            (Some(words), None) => Some(Self::Words(words.clone())),
+            (None, None) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_log_says_what_was_said() {
+        let values = Map::from_iter([("a".to_owned(), Value::from(1))]);
+        for reply in [
+            None,
+            Some(Reply::Words("blue".into())),
+            Some(Reply::Values(values)),
+            Some(Reply::Values(Map::new())),
+            Some(Reply::Declined(None)),
+            Some(Reply::Declined(Some("nobody is there".into()))),
+        ] {
+            let EventBody::QuestionAnswered { answer, values, declined, .. } =
+                Reply::answered("q1".into(), reply.clone())
+            else {
+                panic!("another event")
+            };
+            assert_eq!(Reply::of_log(answer.as_ref(), values.as_ref(), declined), reply);
+        }
+    }
+
+    #[test]
+    fn a_question_without_a_form_takes_words() {
+        assert_eq!(Reply::Words("x".into()).fit(None), Ok(Reply::Words("x".into())));
+        assert!(Reply::Values(Map::new()).fit(None).is_err());
+        assert_eq!(Reply::Declined(None).fit(None), Ok(Reply::Declined(None)));
+    }
+}

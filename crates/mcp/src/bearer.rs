@@ -1,0 +1,216 @@
+//! The token of a person in each request to a server: the present one, and a newer one where the server refuses it.
+
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use futures_util::{future::BoxFuture, stream::BoxStream};
+use reqwest::{
+    Client, StatusCode,
+    header::{HeaderName, HeaderValue},
+};
+use rmcp::{
+    model::ClientJsonRpcMessage,
+    transport::streamable_http_client::{
+        AuthRequiredError, SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
+        StreamableHttpResponseLimits,
+    },
+};
+use sse_stream::Sse;
+
+/// Tokens that are remembered, so that what a server says is shown without them.
+const REMEMBERED: usize = 4;
+/// A shorter one is no key, and taking it out would spoil the text.
+const LEAST_KEY_BYTES: usize = 8;
+
+type Ask = dyn Fn(Option<String>) -> BoxFuture<'static, Result<String, NoBearer>> + Send + Sync;
+
+/// Why there is no token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoBearer {
+    /// The person has to sign in.
+    SignIn,
+    /// It could not be got now, a sentence.
+    Fault(String),
+}
+
+/// Where the tokens for a connection come from.
+#[derive(Clone)]
+pub struct Bearer {
+    header: Option<HeaderName>,
+    ask: Arc<Ask>,
+    given: Arc<Mutex<Vec<String>>>,
+}
+
+impl Bearer {
+    /// Tokens that `ask` gives: the present one, or a newer one in place of one that the server has refused. They go into `header`, or into `Authorization` after the word `Bearer`.
+    pub fn new(
+        header: Option<HeaderName>,
+        ask: impl Fn(Option<String>) -> BoxFuture<'static, Result<String, NoBearer>> + Send + Sync + 'static,
+    ) -> Self {
+        Self { header, ask: Arc::new(ask), given: Arc::default() }
+    }
+
+    /// `text` without the tokens that were sent.
+    pub(crate) fn redact(&self, text: &str) -> String {
+        let given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        let keys = given.iter().filter(|token| token.len() >= LEAST_KEY_BYTES);
+        keys.fold(text.to_owned(), |text, token| text.replace(token.as_str(), "[secret]"))
+    }
+
+    async fn token(&self, refused: Option<String>) -> Result<String, NoBearer> {
+        let token = (self.ask)(refused).await?;
+        let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        if !given.contains(&token) {
+            given.push(token.clone());
+            if given.len() > REMEMBERED {
+                given.remove(0);
+            }
+        }
+        Ok(token)
+    }
+}
+
+impl fmt::Debug for Bearer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bearer").field("header", &self.header).finish_non_exhaustive()
+    }
+}
+
+/// What sends the requests of one connection.
+#[derive(Clone)]
+pub(crate) struct Sender {
+    pub(crate) client: Client,
+    pub(crate) bearer: Option<Bearer>,
+}
+
+type Fault = StreamableHttpError<reqwest::Error>;
+type Headers = HashMap<HeaderName, HeaderValue>;
+
+/// Whether the server wants somebody to sign in.
+pub(crate) fn wants_sign_in(fault: &Fault) -> bool {
+    match fault {
+        StreamableHttpError::AuthRequired(_) => true,
+        StreamableHttpError::Client(error) => error.status() == Some(StatusCode::UNAUTHORIZED),
+        _ => false,
+    }
+}
+
+impl From<NoBearer> for Fault {
+    fn from(why: NoBearer) -> Self {
+        match why {
+            NoBearer::SignIn => Self::AuthRequired(AuthRequiredError::new(String::new())),
+            NoBearer::Fault(problem) => Self::UnexpectedServerResponse(problem.into()),
+        }
+    }
+}
+
+impl Sender {
+    /// Sends with the present token, and once more with a newer one where that is refused: the server did nothing then.
+    async fn send<T, F>(
+        &self,
+        headers: Headers,
+        mut send: impl FnMut(Option<String>, Headers) -> F,
+    ) -> Result<T, Fault>
+    where
+        F: Future<Output = Result<T, Fault>>,
+    {
+        let Some(bearer) = &self.bearer else { return send(None, headers).await };
+        let token = bearer.token(None).await?;
+        let (first, with) = bearer.placed(&token, headers.clone())?;
+        match send(first, with).await {
+            Err(fault) if wants_sign_in(&fault) => {
+                let token = bearer.token(Some(token)).await?;
+                let (second, with) = bearer.placed(&token, headers)?;
+                send(second, with).await
+            }
+            sent => sent,
+        }
+    }
+}
+
+impl Bearer {
+    /// The token for `Authorization`, or the headers with it.
+    fn placed(&self, token: &str, mut headers: Headers) -> Result<(Option<String>, Headers), NoBearer> {
+        let Some(name) = &self.header else { return Ok((Some(token.to_owned()), headers)) };
+        let value = HeaderValue::try_from(token);
+        let mut value = value.map_err(|_| NoBearer::Fault("The token cannot be sent.".to_owned()))?;
+        value.set_sensitive(true);
+        headers.insert(name.clone(), value);
+        Ok((None, headers))
+    }
+}
+
+impl StreamableHttpClient for Sender {
+    type Error = reqwest::Error;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        _: Option<String>,
+        headers: Headers,
+    ) -> Result<StreamableHttpPostResponse, Fault> {
+        let limits = StreamableHttpResponseLimits::default();
+        self.post_message_with_response_limits(uri, message, session, None, headers, limits).await
+    }
+
+    async fn post_message_with_response_limits(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        _: Option<String>,
+        headers: Headers,
+        limits: StreamableHttpResponseLimits,
+    ) -> Result<StreamableHttpPostResponse, Fault> {
+        let post = |token, headers| {
+            let (uri, message, session) = (uri.clone(), message.clone(), session.clone());
+            self.client.post_message_with_response_limits(uri, message, session, token, headers, limits)
+        };
+        self.send(headers, post).await
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session: Arc<str>,
+        _: Option<String>,
+        headers: Headers,
+    ) -> Result<(), Fault> {
+        let delete =
+            |token, headers| self.client.delete_session(uri.clone(), session.clone(), token, headers);
+        self.send(headers, delete).await
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session: Option<Arc<str>>,
+        last_event: Option<String>,
+        _: Option<String>,
+        headers: Headers,
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Fault> {
+        let limit = crate::connection::MESSAGE_LIMIT_BYTES;
+        self.get_stream_with_max_sse_event_size(uri, session, last_event, None, headers, limit).await
+    }
+
+    async fn get_stream_with_max_sse_event_size(
+        &self,
+        uri: Arc<str>,
+        session: Option<Arc<str>>,
+        last_event: Option<String>,
+        _: Option<String>,
+        headers: Headers,
+        limit: usize,
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Fault> {
+        let get = |token, headers| {
+            let (uri, session, last_event) = (uri.clone(), session.clone(), last_event.clone());
+            self.client.get_stream_with_max_sse_event_size(uri, session, last_event, token, headers, limit)
+        };
+        self.send(headers, get).await
+    }
+}

@@ -1,0 +1,272 @@
+//! A directory that people and other programs work in as well: a file is replaced whole or not at all, and only while
+//! it is still what was seen.
+
+use std::{
+    fs,
+    hash::{DefaultHasher, Hash, Hasher},
+    io::{self, Read, Write},
+    os::fd::OwnedFd,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use rustix::{
+    fs::{
+        AtFlags, FileType, Gid, Mode, OFlags, RenameFlags, Stat, Uid, fchmod, fchown, fstat, linkat, openat,
+        renameat, renameat_with, statat, unlinkat,
+    },
+    io::Errno,
+};
+
+use super::{Folder, as_file, disk, missing, split};
+use crate::{File, FolderError};
+
+/// What is not kept yet has such a name; it is never listed, read or written by its own.
+const DRAFT: &str = ".glasshouse-draft-";
+/// So that no two drafts of this process have one name.
+static NUMBER: AtomicU64 = AtomicU64::new(0);
+/// How often a file is read that changes while it is read.
+const READS: usize = 3;
+
+/// A directory whose files are others' too. No link is followed, and nothing outside is reached. Its functions wait for
+/// the disk.
+#[derive(Debug, Clone)]
+pub struct Directory {
+    folder: Folder,
+    /// Files and folders of these names do not exist.
+    left_out: Arc<[String]>,
+}
+
+/// How a file looked: another value after each change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mark(pub u64);
+
+/// What a file is to become. Dropping it leaves all as it is.
+#[derive(Debug)]
+pub struct Draft {
+    folder: OwnedFd,
+    name: String,
+    draft: String,
+    seen: Option<Mark>,
+}
+
+impl Directory {
+    /// The directory at `path`, which has to be there. Whatever is named as one of `left_out` is passed over.
+    ///
+    /// # Errors
+    ///
+    /// Where there is none, or it cannot be read.
+    pub fn open(path: &Path, left_out: Vec<String>) -> io::Result<Self> {
+        Ok(Self { folder: Folder::there(path)?, left_out: left_out.into() })
+    }
+
+    /// All plain files by their paths, at most `limit`, and whether there are more, or a folder cannot be read.
+    ///
+    /// # Errors
+    ///
+    /// Where the directory itself cannot be read.
+    pub fn list(&self, limit: usize) -> Result<(Vec<(File, Mark)>, bool), FolderError> {
+        let wanted = |name: &str| !self.is_left_out(name);
+        let (files, more) =
+            self.folder.visit(limit, &wanted, |path, found| Seen(as_file(path, found), mark(found)))?;
+        Ok((files.into_iter().map(|Seen(file, mark)| (file, mark)).collect(), more))
+    }
+
+    /// What a file holds, and how it looked; nothing where there is none.
+    ///
+    /// # Errors
+    ///
+    /// Where something else is there, it has more than `limit_bytes`, or it does not stop changing.
+    pub fn read(&self, path: &str, limit_bytes: u64) -> Result<Option<(Vec<u8>, Mark)>, FolderError> {
+        let (folders, name) = self.split(path)?;
+        let Some(folder) = there(self.folder.walk(path, &folders, false))? else { return Ok(None) };
+        for _ in 0..READS {
+            let Some((file, before)) = open_plain(&folder, path, name)? else { return Ok(None) };
+            let mut file = fs::File::from(file);
+            let mut bytes = Vec::new();
+            (&mut file).take(limit_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
+            if bytes.len() as u64 > limit_bytes {
+                return Err(FolderError::TooLarge { limit_bytes });
+            }
+            let after = fstat(&file).map_err(disk)?;
+            if mark(&before) == mark(&after)
+                && u64::try_from(after.st_size).is_ok_and(|size| size == bytes.len() as u64)
+            {
+                return Ok(Some((bytes, mark(&after))));
+            }
+        }
+        Err(FolderError::Changed(path.to_owned()))
+    }
+
+    /// Writes what a file is to become beside it; [`Draft::keep`] puts it in its place if that is still as it was
+    /// `seen`, or empty. The file keeps its rights. Makes the folders on its way.
+    ///
+    /// # Errors
+    ///
+    /// Where the path is none, something else is there, it has changed, or the disk fails.
+    pub fn draft(&self, path: &str, bytes: &[u8], seen: Option<Mark>) -> Result<Draft, FolderError> {
+        let (folders, name) = self.split(path)?;
+        let folder = self.folder.walk(path, &folders, true)?;
+        let before = open_plain(&folder, path, name)?.map(|(_, found)| found);
+        if before.as_ref().map(mark) != seen {
+            return Err(FolderError::Changed(path.to_owned()));
+        }
+        let draft = format!("{DRAFT}{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = openat(&folder, &draft, flags, Mode::from_raw_mode(0o666)).map_err(disk)?;
+        // From here on it is removed where anything fails.
+        let kept = Draft { folder, name: name.to_owned(), draft, seen };
+        kept.look_like(&file, before.as_ref())?;
+        let mut file = fs::File::from(file);
+        file.write_all(bytes)?;
+        // A file that people work with must not be empty after the power was cut.
+        file.sync_data()?;
+        Ok(kept)
+    }
+
+    /// Removes a file that is still as it was `seen`.
+    ///
+    /// # Errors
+    ///
+    /// Where there is none, or it has changed.
+    pub fn remove(&self, path: &str, seen: Mark) -> Result<(), FolderError> {
+        let (folders, name) = self.split(path)?;
+        let folder = self.folder.walk(path, &folders, false)?;
+        check(&folder, path, name, Some(seen))?;
+        unlinkat(&folder, name, AtFlags::empty()).map_err(|error| missing(path, error))
+    }
+
+    /// Moves a file that is still as it was `seen` to a path where there is nothing; makes the folders on its way.
+    ///
+    /// # Errors
+    ///
+    /// Where there is none, it has changed, or something is at the other path.
+    pub fn rename(&self, from: &str, to: &str, seen: Mark) -> Result<(), FolderError> {
+        let (folders, old) = self.split(from)?;
+        let here = self.folder.walk(from, &folders, false)?;
+        let (folders, new) = self.split(to)?;
+        let there = self.folder.walk(to, &folders, true)?;
+        check(&here, from, old, Some(seen))?;
+        move_into((&here, old), (&there, new), to)
+    }
+
+    fn split<'a>(&self, path: &'a str) -> Result<(Vec<&'a str>, &'a str), FolderError> {
+        if path.split('/').any(|name| self.is_left_out(name)) {
+            return Err(FolderError::Path(path.to_owned()));
+        }
+        split(path)
+    }
+
+    fn is_left_out(&self, name: &str) -> bool {
+        // Some disks take upper and lower case for the same.
+        name.starts_with(DRAFT) || self.left_out.iter().any(|left_out| left_out.eq_ignore_ascii_case(name))
+    }
+}
+
+impl Draft {
+    /// Puts it in its place, at once.
+    ///
+    /// # Errors
+    ///
+    /// Where the place has changed since it was seen.
+    pub fn keep(self) -> Result<(), FolderError> {
+        check(&self.folder, &self.name, &self.name, self.seen)?;
+        if self.seen.is_some() {
+            return renameat(&self.folder, &self.draft, &self.folder, &self.name).map_err(disk);
+        }
+        move_into((&self.folder, &self.draft), (&self.folder, &self.name), &self.name)
+    }
+
+    /// Gives it the rights of the file that it replaces, and where we are root its owner, or the folder's.
+    fn look_like(&self, file: &OwnedFd, before: Option<&Stat>) -> Result<(), FolderError> {
+        let Some(before) = before else { return belongs_as(file, &fstat(&self.folder).map_err(disk)?) };
+        belongs_as(file, before)?;
+        fchmod(file, Mode::from_raw_mode(before.st_mode & 0o777)).map_err(disk)
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        // It is gone already where it was kept.
+        unlinkat(&self.folder, &self.draft, AtFlags::empty()).unwrap_or_default();
+    }
+}
+
+/// Where we are root: gives something new to the owner of what is there.
+pub(super) fn belongs_as(new: &OwnedFd, there: &Stat) -> Result<(), FolderError> {
+    if !rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    fchown(new, Some(Uid::from_raw(there.st_uid)), Some(Gid::from_raw(there.st_gid))).map_err(disk)
+}
+
+struct Seen(File, Mark);
+
+impl AsRef<File> for Seen {
+    fn as_ref(&self) -> &File {
+        &self.0
+    }
+}
+
+fn mark(found: &Stat) -> Mark {
+    let mut hasher = DefaultHasher::new();
+    (found.st_dev, found.st_ino, found.st_size).hash(&mut hasher);
+    (found.st_mtime, found.st_mtime_nsec).hash(&mut hasher);
+    Mark(hasher.finish())
+}
+
+/// Nothing where it is not there.
+fn there<T>(found: Result<T, FolderError>) -> Result<Option<T>, FolderError> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(FolderError::Missing(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// A plain file; nothing where there is nothing.
+fn open_plain(folder: &OwnedFd, path: &str, name: &str) -> Result<Option<(OwnedFd, Stat)>, FolderError> {
+    // A pipe would wait for somebody who writes; a device may do something when it is opened.
+    match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(found) if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile => {
+            return Err(FolderError::Path(path.to_owned()));
+        }
+        Ok(_) => {}
+        Err(Errno::NOENT) => return Ok(None),
+        Err(error) => return Err(missing(path, error)),
+    }
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+    let Some(file) = there(openat(folder, name, flags, Mode::empty()).map_err(|error| missing(path, error)))?
+    else {
+        return Ok(None);
+    };
+    let found = fstat(&file).map_err(disk)?;
+    if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
+        return Err(FolderError::Path(path.to_owned()));
+    }
+    Ok(Some((file, found)))
+}
+
+fn check(folder: &OwnedFd, path: &str, name: &str, seen: Option<Mark>) -> Result<(), FolderError> {
+    let now = open_plain(folder, path, name)?.map(|(_, found)| mark(&found));
+    if now == seen { Ok(()) } else { Err(FolderError::Changed(path.to_owned())) }
+}
+
+/// Moves to a name that nothing has.
+fn move_into(from: (&OwnedFd, &str), to: (&OwnedFd, &str), path: &str) -> Result<(), FolderError> {
+    match renameat_with(from.0, from.1, to.0, to.1, RenameFlags::NOREPLACE) {
+        // Not every disk can do that in one step; in two, the worst is a file with both names.
+        Err(Errno::INVAL | Errno::NOSYS) => {
+            linkat(from.0, from.1, to.0, to.1, AtFlags::empty()).map_err(|error| taken(path, error))?;
+            unlinkat(from.0, from.1, AtFlags::empty()).map_err(disk)
+        }
+        result => result.map_err(|error| taken(path, error)),
+    }
+}
+
+fn taken(path: &str, error: Errno) -> FolderError {
+    if error == Errno::EXIST { FolderError::Changed(path.to_owned()) } else { disk(error) }
+}

@@ -1,0 +1,97 @@
+//! `sign_in` of an MCP server: whose credentials its requests carry.
+
+use axum::http::HeaderName;
+use llm::Secret;
+use serde::Deserialize;
+
+use super::{Environment, mcp_servers::fill_in};
+
+/// How people sign in to a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SignIn {
+    /// They do not: all use what stands in `headers`.
+    Shared,
+    /// Each enters a token of their own.
+    UserToken {
+        /// Where the token goes; nothing means `Authorization`, after the word `Bearer`.
+        header: Option<HeaderName>,
+    },
+    /// Each allows it at the server's own sign-in.
+    OAuth(OAuth),
+}
+
+/// What is known of the server's sign-in beforehand.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OAuth {
+    /// Who we are there; nothing means that we make ourselves known.
+    pub client_id: Option<String>,
+    /// Our secret there.
+    pub client_secret: Option<Secret>,
+    /// Who alone may learn the secret; nothing means whoever has the server's own host.
+    pub issuer: Option<String>,
+    /// What we ask to be allowed; nothing means what the server names.
+    pub scopes: Option<String>,
+}
+
+/// As it is written.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawOAuth {
+    client_id: Option<String>,
+    client_secret: Option<String>,
+    issuer: Option<String>,
+    #[serde(default)]
+    scopes: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum RawSignIn {
+    #[default]
+    Shared,
+    UserToken,
+    Oauth,
+}
+
+pub(super) fn check(
+    sign_in: RawSignIn,
+    token_header: Option<String>,
+    oauth: Option<RawOAuth>,
+    environment: &Environment,
+) -> anyhow::Result<SignIn> {
+    anyhow::ensure!(
+        token_header.is_none() || sign_in == RawSignIn::UserToken,
+        "token_header goes with sign_in = \"user_token\""
+    );
+    anyhow::ensure!(oauth.is_none() || sign_in == RawSignIn::Oauth, "oauth goes with sign_in = \"oauth\"");
+    match sign_in {
+        RawSignIn::Shared => Ok(SignIn::Shared),
+        RawSignIn::UserToken => {
+            let name = |text: String| {
+                HeaderName::try_from(&text)
+                    .ok()
+                    .filter(|name| super::mcp_servers::is_free(name.as_str()))
+                    .ok_or_else(|| anyhow::anyhow!("token_header is “{text}”, which cannot be sent"))
+            };
+            let header = token_header.map(name).transpose()?;
+            Ok(SignIn::UserToken { header: header.filter(|name| name != "authorization") })
+        }
+        RawSignIn::Oauth => oauth.unwrap_or_default().check(environment).map(SignIn::OAuth),
+    }
+}
+
+impl RawOAuth {
+    fn check(self, environment: &Environment) -> anyhow::Result<OAuth> {
+        let given = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
+        let (client_id, issuer) = (given(self.client_id), given(self.issuer));
+        let secret = given(self.client_secret);
+        let secret = secret.map(|text| fill_in("oauth.client_secret", &text, environment)).transpose()?;
+        anyhow::ensure!(secret.is_none() || client_id.is_some(), "oauth.client_secret needs a client_id");
+        let plain = |scope: &String| !scope.is_empty() && scope.bytes().all(|byte| byte.is_ascii_graphic());
+        if let Some(bad) = self.scopes.iter().find(|scope| !plain(scope)) {
+            anyhow::bail!("oauth.scopes has “{bad}”, which is no scope");
+        }
+        let scopes = (!self.scopes.is_empty()).then(|| self.scopes.join(" "));
+        Ok(OAuth { client_id, client_secret: secret.map(Secret::new), issuer, scopes })
+    }
+}

@@ -1,0 +1,148 @@
+//! The MCP servers to which each person signs in: how they stand for the caller, signing in and out.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::State,
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use llm::Secret;
+use serde::{Deserialize, Serialize};
+
+use super::mcp_servers::{ToolView, state_word, tool_view};
+use crate::{
+    app::App,
+    auth::{Caller, Credential, own_origin},
+    error::ApiError,
+    extract::{Json, Path, Query},
+    mcp_servers::{Back, Ended, Signer, Standing, Yours},
+};
+
+/// Where people come back to.
+const CALLBACK: &str = "/oauth/mcp/callback";
+
+#[derive(Debug, Serialize)]
+pub(super) struct SignInList {
+    servers: Vec<SignInView>,
+}
+
+/// Never what they have signed in with.
+#[derive(Debug, Serialize)]
+struct SignInView {
+    name: String,
+    sign_in: &'static str,
+    state: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
+    tools: Vec<ToolView>,
+}
+
+/// `GET /api/v1/mcp-sign-ins`: the servers to which the caller can sign in.
+pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Json<SignInList>, ApiError> {
+    let servers = app.mcp_servers.of(caller.id()).await?.into_iter().map(SignInView::from).collect();
+    Ok(Json(SignInList { servers }))
+}
+
+impl From<Yours> for SignInView {
+    fn from(Yours { name, is_oauth, standing }: Yours) -> Self {
+        let sign_in = if is_oauth { "oauth" } else { "user_token" };
+        let view = |state, problem, tools| Self { name, sign_in, state, problem, tools };
+        match standing {
+            Standing::SignedOut => view("signed_out", None, Vec::new()),
+            Standing::Lapsed => view("lapsed", None, Vec::new()),
+            Standing::SignedIn(None) => {
+                let full = "There are too many connections to it now.".to_owned();
+                view("down", Some(full), Vec::new())
+            }
+            Standing::SignedIn(Some(now)) => {
+                let tools = now.tools.into_iter().map(tool_view).collect();
+                view(state_word(now.state), now.problem, tools)
+            }
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Begun {
+    url: String,
+}
+
+/// `POST /api/v1/mcp-sign-ins/{server}`: begins a sign-in; the browser goes to the address in the answer.
+pub(super) async fn begin(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(server): Path<String>,
+    headers: HeaderMap,
+) -> Result<Json<Begun>, ApiError> {
+    let redirect = format!("{}{CALLBACK}", own_origin(&app.config, &headers)?);
+    let url = app.mcp_servers.begin_sign_in(&server, &signer(&caller), &redirect).await?;
+    Ok(Json(Begun { url: url.into() }))
+}
+
+#[derive(Deserialize)]
+pub(super) struct Token {
+    token: String,
+}
+
+/// `PUT /api/v1/mcp-sign-ins/{server}`: keeps a token of the caller's own.
+pub(super) async fn put(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(server): Path<String>,
+    Json(body): Json<Token>,
+) -> Result<StatusCode, ApiError> {
+    app.mcp_servers.put_token(&server, caller.id(), &Secret::new(body.token)).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `DELETE /api/v1/mcp-sign-ins/{server}`: signs the caller out.
+pub(super) async fn delete(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(server): Path<String>,
+) -> Result<StatusCode, ApiError> {
+    app.mcp_servers.sign_out(&server, caller.id()).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `GET /oauth/mcp/callback`: the person comes back from a server's sign-in. They go on to the settings, which say how
+/// it ended; the code does not stay in the browser's address.
+pub(super) async fn callback(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+    back: Result<Query<Back>, ApiError>,
+) -> Result<Response, ApiError> {
+    let ended = match (Caller::identify(&app, &headers).await?, back) {
+        (None, _) => "signed_out",
+        (Some(_), Err(_)) => "unknown",
+        (Some(caller), Ok(Query(back))) => {
+            word(app.mcp_servers.finish_sign_in(&signer(&caller), back).await?)
+        }
+    };
+    let place =
+        HeaderValue::try_from(format!("/settings/tools?sign_in={ended}")).map_err(ApiError::internal)?;
+    let no_store = HeaderValue::from_static("no-store");
+    Ok((StatusCode::SEE_OTHER, [(header::LOCATION, place), (header::CACHE_CONTROL, no_store)])
+        .into_response())
+}
+
+fn word(ended: Ended) -> &'static str {
+    match ended {
+        Ended::Done => "done",
+        Ended::Unknown => "unknown",
+        Ended::Denied => "denied",
+        Ended::WrongIssuer => "wrong_issuer",
+        Ended::Refused => "refused",
+        Ended::Unreachable => "unreachable",
+    }
+}
+
+fn signer(caller: &Caller) -> Signer {
+    let session = match caller.credential {
+        Credential::Session(id) => id.to_string(),
+        Credential::Key(id) => id.to_string(),
+        Credential::Local => "local".to_owned(),
+    };
+    Signer { user: caller.id(), session }
+}

@@ -1,0 +1,78 @@
+//! The first process of a container. What programs of agents and MCP servers leave behind becomes its children, which
+//! nobody else may ask for their end: so it starts the server as a process of its own, passes on what it is told, and
+//! asks every other child for its end.
+
+use std::process::{Child, Command, ExitCode};
+
+use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, wait};
+use tokio::signal::unix::{Signal as Told, SignalKind, signal};
+
+/// What is passed on.
+const PASSED_ON: [(SignalKind, Signal); 6] = [
+    (SignalKind::terminate(), Signal::TERM),
+    (SignalKind::interrupt(), Signal::INT),
+    (SignalKind::quit(), Signal::QUIT),
+    (SignalKind::hangup(), Signal::HUP),
+    (SignalKind::user_defined1(), Signal::USR1),
+    (SignalKind::user_defined2(), Signal::USR2),
+];
+
+/// Where this is the first process: starts the program again and stays until that has ended. Nothing elsewhere, or where
+/// it cannot be started; then this process has to be the server itself.
+#[must_use]
+pub fn become_init() -> Option<ExitCode> {
+    if !getpid().is_init() {
+        return None;
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
+    runtime.block_on(async {
+        // Before there are children, so that no end of one is missed.
+        let ends = signal(SignalKind::child()).ok()?;
+        let told: Result<Vec<_>, _> =
+            PASSED_ON.into_iter().map(|(kind, passed_on)| Ok((signal(kind)?, passed_on))).collect();
+        let told: Vec<(Told, Signal)> = told.map_err(|error: std::io::Error| error).ok()?;
+        let server = start_again().ok()?;
+        let server = Pid::from_raw(i32::try_from(server.id()).ok()?)?;
+        Some(stay(server, ends, told).await)
+    })
+}
+
+fn start_again() -> std::io::Result<Child> {
+    Command::new(std::env::current_exe()?).args(std::env::args_os().skip(1)).spawn()
+}
+
+async fn stay(server: Pid, mut ends: Told, mut told: Vec<(Told, Signal)>) -> ExitCode {
+    loop {
+        let next = std::future::poll_fn(|context| {
+            for (told, passed_on) in &mut told {
+                if told.poll_recv(context).is_ready() {
+                    return std::task::Poll::Ready(Some(*passed_on));
+                }
+            }
+            ends.poll_recv(context).map(|_| None)
+        });
+        match next.await {
+            // It may just have ended, which is told next.
+            Some(passed_on) => drop(kill_process(server, passed_on)),
+            None => {
+                if let Some(code) = end_of(server) {
+                    return code;
+                }
+            }
+        }
+    }
+}
+
+/// Asks all children that have ended how; the server's answer where it is one of them.
+fn end_of(server: Pid) -> Option<ExitCode> {
+    let mut end = None;
+    while let Ok(Some((child, status))) = wait(WaitOptions::NOHANG) {
+        if child == server {
+            let code =
+                status.exit_status().or_else(|| status.terminating_signal().map(|signal| 128 + signal));
+            end =
+                Some(code.and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from));
+        }
+    }
+    end
+}

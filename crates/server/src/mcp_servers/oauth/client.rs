@@ -1,0 +1,115 @@
+//! Who we are to what signs people in: as the administrator says, or as we make ourselves known (RFC 7591).
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use reqwest::{Method, RequestBuilder};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{discovery::Found, web::Web};
+
+/// What stays as it is in a form. Some servers do not decode what need not be encoded.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+const NAME_LIMIT_BYTES: usize = 4_000;
+
+/// Our name there, and how we prove it.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::mcp_servers) struct Client {
+    pub(in crate::mcp_servers) id: String,
+    secret: Option<String>,
+    method: Proof,
+}
+
+/// How a secret is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+enum Proof {
+    None,
+    Basic,
+    Post,
+}
+
+impl Proof {
+    fn word(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Basic => "client_secret_basic",
+            Self::Post => "client_secret_post",
+        }
+    }
+
+    fn of(word: &str) -> Option<Self> {
+        [Self::None, Self::Basic, Self::Post].into_iter().find(|method| method.word() == word)
+    }
+
+    /// The first of `wanted` that is taken there. Where nothing is said, the header is.
+    fn first(wanted: [Self; 3], found: &Found) -> Self {
+        let taken = |method: &Self| found.methods.iter().any(|word| word == method.word());
+        wanted.into_iter().find(taken).unwrap_or(Self::Basic)
+    }
+}
+
+impl Client {
+    /// One that the administrator has made there.
+    pub(in crate::mcp_servers) fn known(id: &str, secret: Option<&str>, found: &Found) -> Self {
+        let method = match secret {
+            None => Proof::None,
+            Some(_) => Proof::first([Proof::Basic, Proof::Post, Proof::Basic], found),
+        };
+        Self { id: id.to_owned(), secret: secret.map(str::to_owned), method }
+    }
+
+    /// A form for the token's address, with what proves that it is us.
+    pub(super) fn form(&self, request: RequestBuilder, fields: &[(&str, &str)]) -> RequestBuilder {
+        let encoded = |text: &str| utf8_percent_encode(text, ENCODED).to_string();
+        let mut form: Vec<String> =
+            fields.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
+        let secret = self.secret.as_deref().unwrap_or_default();
+        let request = match self.method {
+            Proof::Basic => {
+                let pair = STANDARD.encode(format!("{}:{}", encoded(&self.id), encoded(secret)));
+                request.header("authorization", format!("Basic {pair}"))
+            }
+            Proof::None | Proof::Post => {
+                form.push(format!("client_id={}", encoded(&self.id)));
+                if self.method == Proof::Post {
+                    form.push(format!("client_secret={}", encoded(secret)));
+                }
+                request
+            }
+        };
+        request.header("content-type", "application/x-www-form-urlencoded").body(form.join("&"))
+    }
+}
+
+/// Makes ourselves known.
+///
+/// # Errors
+/// A sentence.
+pub(in crate::mcp_servers) async fn register(
+    web: &Web<'_>,
+    found: &Found,
+    redirect: &str,
+) -> Result<Client, String> {
+    let place = found.register.as_ref().ok_or(
+        "What signs people in to it does not let us make ourselves known: an administrator has to make a client there and \
+         give its id in oauth.client_id.",
+    )?;
+    let wanted = Proof::first([Proof::None, Proof::Basic, Proof::Post], found);
+    let about = json!({
+        "client_name": "Glasshouse",
+        "redirect_uris": [redirect],
+        "grant_types": ["authorization_code", "refresh_token"],
+        "response_types": ["code"],
+        "token_endpoint_auth_method": wanted.word(),
+    });
+    let (status, made) = web.json(web.request(Method::POST, place.as_str())?.json(&about)).await?;
+    let text =
+        |key: &str| made.get(key).and_then(Value::as_str).filter(|text| text.len() <= NAME_LIMIT_BYTES);
+    let id = text("client_id").filter(|_| status.is_success());
+    let id = id
+        .ok_or_else(|| format!("What signs people in to it refuses to know us: HTTP {}.", status.as_u16()))?;
+    let secret = text("client_secret").map(str::to_owned);
+    let method = text("token_endpoint_auth_method").and_then(Proof::of).unwrap_or(wanted);
+    let method = if secret.is_none() { Proof::None } else { method };
+    Ok(Client { id: id.to_owned(), secret, method })
+}

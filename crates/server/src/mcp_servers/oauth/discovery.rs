@@ -1,0 +1,238 @@
+//! Who signs people in to a server: from its refusal (RFC 9728) and the metadata of what signs in (RFC 8414).
+
+use reqwest::{Method, StatusCode, Url, header};
+use serde_json::{Value, json};
+
+use super::web::{Web, same_server};
+
+/// Longest list of scopes that is asked for, bytes.
+const SCOPES_LIMIT_BYTES: usize = 2_000;
+
+/// What is known of the sign-in.
+#[derive(Debug, Clone)]
+pub(in crate::mcp_servers) struct Found {
+    /// What tokens are for.
+    pub(in crate::mcp_servers) resource: String,
+    /// The name of what signs in.
+    pub(in crate::mcp_servers) issuer: String,
+    pub(in crate::mcp_servers) authorize: Url,
+    pub(in crate::mcp_servers) token: Url,
+    pub(in crate::mcp_servers) register: Option<Url>,
+    pub(in crate::mcp_servers) revoke: Option<Url>,
+    /// What to ask to be allowed, where the server says.
+    pub(in crate::mcp_servers) scopes: Option<String>,
+    /// Whether tokens that last may be asked for.
+    pub(in crate::mcp_servers) offline: bool,
+    /// Whether people come back with the issuer's name.
+    pub(in crate::mcp_servers) names_issuer: bool,
+    /// How we may prove at the token's address who we are.
+    pub(in crate::mcp_servers) methods: Vec<String>,
+}
+
+/// Finds out how people sign in to the server.
+///
+/// # Errors
+/// A sentence.
+pub(in crate::mcp_servers) async fn discover(web: &Web<'_>) -> Result<Found, String> {
+    let challenge = challenge(web).await?;
+    let protected = protected_resource(web, &challenge).await?;
+    let (resource, issuer) = match &protected {
+        Some(about) => (named_resource(web.server, about)?, first_issuer(web, about)?),
+        // Servers of the protocol's version 2025-03-26 sign in themselves.
+        None => (web.server.to_string(), web.server.join("/").map_err(|_| "It has no address.")?),
+    };
+    let scopes = parameter(&challenge, "scope").or_else(|| list(protected.as_ref()?, "scopes_supported"));
+    let mut found = match metadata(web, &issuer).await? {
+        Some(about) => read(web, resource, &issuer, &about)?,
+        None if protected.is_none() => usual(resource, &issuer)?,
+        None => return Err("What signs people in to it does not say how.".to_owned()),
+    };
+    found.scopes = scopes.filter(|scopes| scopes.len() <= SCOPES_LIMIT_BYTES);
+    Ok(found)
+}
+
+/// What the server says to a request without a token.
+async fn challenge(web: &Web<'_>) -> Result<String, String> {
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": {"name": "glasshouse", "version": env!("CARGO_PKG_VERSION")},
+    }});
+    let request = web.request(Method::POST, web.server.as_str())?.json(&hello);
+    let answer = web.head(request.header("accept", "text/event-stream")).await?;
+    if answer.status() != StatusCode::UNAUTHORIZED && answer.status().is_success() {
+        return Err("It lets everybody in, so there is nothing to sign in to.".to_owned());
+    }
+    let all = answer.headers().get_all(header::WWW_AUTHENTICATE).iter();
+    Ok(all.filter_map(|value| value.to_str().ok()).collect::<Vec<_>>().join(", "))
+}
+
+/// What the server says of itself; nothing where it does not.
+async fn protected_resource(web: &Web<'_>, challenge: &str) -> Result<Option<Value>, String> {
+    if let Some(named) = parameter(challenge, "resource_metadata") {
+        let about = web.find(&web.allowed(&named)?).await?;
+        return about.map(Some).ok_or_else(|| "What it says of signing in cannot be read.".to_owned());
+    }
+    let path = web.server.path().trim_end_matches('/');
+    for place in
+        well_known(web.server, &[&format!("oauth-protected-resource{path}"), "oauth-protected-resource"])
+    {
+        if let Some(about) = web.find(&place).await? {
+            return Ok(Some(about));
+        }
+    }
+    Ok(None)
+}
+
+/// The resource it names, which has to be the server: a token for it must not be one for another.
+fn named_resource(server: &Url, about: &Value) -> Result<String, String> {
+    let named = about.get("resource").and_then(Value::as_str).unwrap_or_default();
+    let url: Option<Url> = named.parse().ok();
+    let ours = url.is_some_and(|url| {
+        let (base, path) = (url.path().trim_end_matches('/'), server.path());
+        same_server(&url, server)
+            && path.strip_prefix(base).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    });
+    if ours {
+        Ok(named.to_owned())
+    } else {
+        Err("It says that its tokens are for another server.".to_owned())
+    }
+}
+
+fn first_issuer(web: &Web<'_>, about: &Value) -> Result<Url, String> {
+    let named = about.get("authorization_servers").and_then(|all| all.get(0)).and_then(Value::as_str);
+    web.allowed(named.ok_or("It does not say who signs people in.")?)
+}
+
+/// The metadata of what signs in, where it is found.
+async fn metadata(web: &Web<'_>, issuer: &Url) -> Result<Option<Value>, String> {
+    let path = issuer.path().trim_end_matches('/');
+    let mut places = well_known(
+        issuer,
+        &[&format!("oauth-authorization-server{path}"), &format!("openid-configuration{path}")],
+    );
+    if !path.is_empty() {
+        let mut inside = issuer.clone();
+        inside.set_path(&format!("{path}/.well-known/openid-configuration"));
+        places.push(inside);
+    }
+    for place in places {
+        if let Some(about) = web.find(&place).await? {
+            return Ok(Some(about));
+        }
+    }
+    Ok(None)
+}
+
+fn well_known(at: &Url, names: &[&str]) -> Vec<Url> {
+    let place = |name: &&str| {
+        let mut url = at.clone();
+        url.set_path(&format!("/.well-known/{name}"));
+        url.set_query(None);
+        url.set_fragment(None);
+        url
+    };
+    names.iter().map(place).collect()
+}
+
+fn read(web: &Web<'_>, resource: String, issuer: &Url, about: &Value) -> Result<Found, String> {
+    let text = |key: &str| about.get(key).and_then(Value::as_str);
+    let named = text("issuer").unwrap_or_default();
+    if named.trim_end_matches('/') != issuer.as_str().trim_end_matches('/') {
+        return Err("What signs people in to it names itself otherwise than it is named.".to_owned());
+    }
+    let place = |key: &str| text(key).map(|place| web.allowed(place)).transpose();
+    let needed = |key: &str| place(key)?.ok_or("What signs people in to it does not say where.".to_owned());
+    let has = |key: &str, word: &str| {
+        about.get(key).and_then(Value::as_array).is_some_and(|all| all.iter().any(|one| one == word))
+    };
+    if !has("code_challenge_methods_supported", "S256") {
+        return Err("What signs people in to it does not protect the way back (PKCE with S256).".to_owned());
+    }
+    let methods = about.get("token_endpoint_auth_methods_supported").and_then(Value::as_array);
+    let methods = methods.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
+    Ok(Found {
+        resource,
+        issuer: named.to_owned(),
+        authorize: needed("authorization_endpoint")?,
+        token: needed("token_endpoint")?,
+        register: place("registration_endpoint")?,
+        revoke: place("revocation_endpoint")?,
+        scopes: None,
+        offline: has("scopes_supported", "offline_access"),
+        names_issuer: about.get("authorization_response_iss_parameter_supported") == Some(&Value::Bool(true)),
+        methods,
+    })
+}
+
+/// Where servers of the version 2025-03-26 that say nothing have everything.
+fn usual(resource: String, issuer: &Url) -> Result<Found, String> {
+    let place = |path: &str| issuer.join(path).map_err(|_| "It has no address.".to_owned());
+    Ok(Found {
+        resource,
+        issuer: issuer.to_string(),
+        authorize: place("/authorize")?,
+        token: place("/token")?,
+        register: Some(place("/register")?),
+        revoke: None,
+        scopes: None,
+        offline: false,
+        names_issuer: false,
+        methods: Vec::new(),
+    })
+}
+
+fn list(about: &Value, key: &str) -> Option<String> {
+    let words: Vec<&str> = about.get(key)?.as_array()?.iter().filter_map(Value::as_str).collect();
+    (!words.is_empty()).then(|| words.join(" "))
+}
+
+/// The value of `name="value"` or `name=value` in a challenge.
+fn parameter(challenge: &str, name: &str) -> Option<String> {
+    let mut rest = challenge;
+    loop {
+        let (before, after) = rest.split_once(name)?;
+        let begins = before.ends_with([' ', ',', '\t']);
+        if let Some(value) = after.trim_start().strip_prefix('=').filter(|_| begins) {
+            let value = value.trim_start();
+            let end = |text: &str, ends: &[char]| text.split(ends).next().map(str::to_owned);
+            return match value.strip_prefix('"') {
+                Some(quoted) => end(quoted, &['"']),
+                None => end(value, &[',', ' ']),
+            };
+        }
+        rest = after;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_of_challenges() {
+        let challenge =
+            r#"Basic realm="a scope=x", Bearer error="e", resource_metadata="https://a/b", scope="a b""#;
+        assert_eq!(parameter(challenge, "resource_metadata").as_deref(), Some("https://a/b"));
+        assert_eq!(parameter("Bearer scope=a, x=y", "scope").as_deref(), Some("a"));
+        assert_eq!(parameter("Bearer xscope=\"a\"", "scope"), None);
+        assert_eq!(parameter("", "scope"), None);
+    }
+
+    #[test]
+    fn tokens_are_for_the_server_and_no_other() {
+        let server: Url = "https://a.example/one/mcp".parse().unwrap();
+        for (named, ours) in [
+            ("https://a.example/one/mcp", true),
+            ("https://a.example/one", true),
+            ("https://a.example/", true),
+            ("https://a.example/on", false),
+            ("https://a.example/one/mcp/more", false),
+            ("https://b.example/one/mcp", false),
+            ("http://a.example/one/mcp", false),
+            ("", false),
+        ] {
+            assert_eq!(named_resource(&server, &json!({ "resource": named })).is_ok(), ours, "{named}");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Tokens: for a code that a person came back with, and new ones for old.
+
+use reqwest::Method;
+use serde_json::Value;
+
+use super::{client::Client, web::Web};
+
+/// Longest token, bytes: it goes into a header.
+const TOKEN_LIMIT_BYTES: usize = 16_000;
+/// Longest time that is believed.
+const LONGEST_S: i64 = 365 * 24 * 3600;
+
+/// What was given.
+pub(in crate::mcp_servers) struct Tokens {
+    pub(in crate::mcp_servers) access: String,
+    pub(in crate::mcp_servers) refresh: Option<String>,
+    /// How long it lasts, where that is said.
+    pub(in crate::mcp_servers) lasts_ms: Option<i64>,
+}
+
+/// Why there are none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::mcp_servers) enum NoToken {
+    /// They do not give one: the person has to sign in again.
+    Refused(String),
+    /// We are not known there any more.
+    UnknownClient,
+    /// They could not be asked; later they may.
+    Fault(String),
+}
+
+/// Where and as whom to ask.
+pub(in crate::mcp_servers) struct Desk<'a> {
+    pub(in crate::mcp_servers) web: Web<'a>,
+    pub(in crate::mcp_servers) token: &'a str,
+    pub(in crate::mcp_servers) client: &'a Client,
+    pub(in crate::mcp_servers) resource: &'a str,
+}
+
+impl Desk<'_> {
+    /// Tokens for the code that a person came back with.
+    pub(in crate::mcp_servers) async fn exchange(
+        &self,
+        code: &str,
+        verifier: &str,
+        redirect: &str,
+    ) -> Result<Tokens, NoToken> {
+        self.ask(&[
+            ("grant_type", "authorization_code"),
+            ("code", code),
+            ("code_verifier", verifier),
+            ("redirect_uri", redirect),
+            ("resource", self.resource),
+        ])
+        .await
+    }
+
+    /// New tokens in place of old ones.
+    pub(in crate::mcp_servers) async fn refresh(&self, refresh: &str) -> Result<Tokens, NoToken> {
+        let fields =
+            [("grant_type", "refresh_token"), ("refresh_token", refresh), ("resource", self.resource)];
+        let tokens = self.ask(&fields).await?;
+        // One that is not replaced goes on.
+        let refresh = tokens.refresh.or_else(|| Some(refresh.to_owned()));
+        Ok(Tokens { refresh, ..tokens })
+    }
+
+    /// Says that a token is not wanted any more (RFC 7009).
+    pub(in crate::mcp_servers) async fn revoke(&self, place: &str, token: &str) -> Result<(), String> {
+        let request = self.client.form(self.web.request(Method::POST, place)?, &[("token", token)]);
+        self.web.head(request).await.map(drop)
+    }
+
+    async fn ask(&self, fields: &[(&str, &str)]) -> Result<Tokens, NoToken> {
+        let request = self.web.request(Method::POST, self.token).map_err(NoToken::Fault)?;
+        let answer = self.web.json(self.client.form(request, fields)).await;
+        let (status, said) = answer.map_err(NoToken::Fault)?;
+        if status.is_success() {
+            return read(&said)
+                .ok_or_else(|| NoToken::Fault("What signs people in gives no token.".to_owned()));
+        }
+        match said.get("error").and_then(Value::as_str) {
+            Some("invalid_client" | "unauthorized_client") => Err(NoToken::UnknownClient),
+            Some(error) if status.is_client_error() && status.as_u16() != 429 => {
+                Err(NoToken::Refused(error.chars().filter(char::is_ascii_graphic).take(60).collect()))
+            }
+            _ => Err(NoToken::Fault(format!("What signs people in answers with HTTP {}.", status.as_u16()))),
+        }
+    }
+}
+
+fn read(said: &Value) -> Option<Tokens> {
+    let text = |key: &str| said.get(key).and_then(Value::as_str);
+    let sendable = |token: &&str| {
+        (1..=TOKEN_LIMIT_BYTES).contains(&token.len()) && token.bytes().all(|byte| byte.is_ascii_graphic())
+    };
+    let is_bearer = text("token_type").is_none_or(|kind| kind.eq_ignore_ascii_case("bearer"));
+    let access = text("access_token").filter(sendable).filter(|_| is_bearer)?;
+    // Some write the number as a text.
+    let number = |value: &Value| match value.as_str() {
+        Some(text) => text.parse::<f64>().ok(),
+        None => value.as_f64(),
+    };
+    let seconds = said.get("expires_in").and_then(number);
+    #[expect(clippy::cast_possible_truncation, reason = "a conversion to an integer saturates")]
+    let lasts_ms = seconds.map(|seconds| (seconds as i64).clamp(0, LONGEST_S) * 1000);
+    Some(Tokens {
+        access: access.to_owned(),
+        refresh: text("refresh_token").filter(sendable).map(str::to_owned),
+        lasts_ms,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn only_tokens_that_can_be_sent_are_taken() {
+        let given = json!({ "access_token": "abc", "token_type": "bearer", "expires_in": "60" });
+        assert_eq!(read(&given).unwrap().lasts_ms, Some(60_000));
+        let given = json!({ "access_token": "abc", "expires_in": 60 });
+        assert_eq!(read(&given).unwrap().lasts_ms, Some(60_000));
+        assert_eq!(
+            read(&json!({ "access_token": "abc", "expires_in": 1e300 })).unwrap().lasts_ms,
+            Some(LONGEST_S * 1000)
+        );
+        assert_eq!(read(&json!({ "access_token": "abc" })).unwrap().lasts_ms, None);
+        for odd in [
+            json!({ "access_token": "a\nb" }),
+            json!({ "access_token": "" }),
+            json!({ "access_token": "x".repeat(20_000) }),
+            json!({ "access_token": "abc", "token_type": "DPoP" }),
+            json!({ "access_token": 5 }),
+            json!(null),
+        ] {
+            assert!(read(&odd).is_none(), "{odd}");
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! What people do with servers to which each signs in: see them, sign in and out, and use their tools in runs.
+
+use agent::FoundTools;
+use domain::UserId;
+use llm::Secret;
+use reqwest::Url;
+
+use super::{
+    McpServerNow, McpServers, RunIs,
+    account::Credential,
+    missing,
+    personal::Personal,
+    sign_in::{Back, Ended, Signer},
+};
+use crate::{config::SignIn, error::ApiError};
+
+/// Longest token that a person may enter, bytes.
+const TOKEN_LIMIT_BYTES: usize = 4_000;
+
+/// A server as one person sees it.
+pub struct Yours {
+    /// Its name.
+    pub name: String,
+    /// Whether they sign in there; otherwise they enter a token here.
+    pub is_oauth: bool,
+    /// How it stands.
+    pub standing: Standing,
+}
+
+/// How it stands with a person at a server.
+pub enum Standing {
+    /// They have not signed in.
+    SignedOut,
+    /// They have to sign in again.
+    Lapsed,
+    /// They have; nothing where there is no place for a connection now.
+    SignedIn(Option<McpServerNow>),
+}
+
+impl McpServers {
+    /// The servers to which this person can sign in.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub async fn of(&self, user: UserId) -> Result<Vec<Yours>, ApiError> {
+        let mut all = Vec::new();
+        for personal in &self.0.personal {
+            let standing = match personal.account(user).read().await? {
+                None => Standing::SignedOut,
+                Some(Credential::Lapsed) => Standing::Lapsed,
+                Some(_) => {
+                    let known = personal.open(user).map_err(ApiError::internal)?;
+                    Standing::SignedIn(known.map(|known| known.now()))
+                }
+            };
+            let is_oauth = matches!(personal.sign_in, SignIn::OAuth(_));
+            all.push(Yours { name: personal.server.name.clone(), is_oauth, standing });
+        }
+        Ok(all)
+    }
+
+    /// Begins a sign-in at the server's own; returns where the person has to go. They come back to `redirect`.
+    ///
+    /// # Errors
+    /// With a sentence that says why they cannot.
+    pub async fn begin_sign_in(&self, name: &str, by: &Signer, redirect: &str) -> Result<Url, ApiError> {
+        let personal = self.personal(name)?;
+        match &personal.sign_in {
+            SignIn::OAuth(oauth) => personal.begin(oauth, by, redirect).await,
+            SignIn::Shared | SignIn::UserToken { .. } => {
+                Err(ApiError::invalid("This server takes a token instead: enter one."))
+            }
+        }
+    }
+
+    /// Finishes what [`McpServers::begin_sign_in`] began, once.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub async fn finish_sign_in(&self, by: &Signer, back: Back) -> Result<Ended, ApiError> {
+        let now = self.0.clock.now_ms();
+        let taken = self.0.store.take_mcp_sign_in(&back.state_hash(), by.user, now).await?;
+        let Some((name, sealed)) = taken else { return Ok(Ended::Unknown) };
+        match self.personal(&name) {
+            Ok(personal) => personal.finish(&sealed, by, back).await,
+            Err(_) => Ok(Ended::Unknown),
+        }
+    }
+
+    /// Keeps a token that the person has entered.
+    ///
+    /// # Errors
+    /// Where the server takes none, or it cannot be sent.
+    pub async fn put_token(&self, name: &str, user: UserId, token: &Secret) -> Result<(), ApiError> {
+        let personal = self.personal(name)?;
+        if !matches!(personal.sign_in, SignIn::UserToken { .. }) {
+            return Err(ApiError::invalid("This server takes no token: sign in there."));
+        }
+        let text = token.reveal();
+        let sendable = text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ');
+        if !(1..=TOKEN_LIMIT_BYTES).contains(&text.len()) || !sendable {
+            let limit = format!("A token has 1 to {TOKEN_LIMIT_BYTES} letters, digits and signs.");
+            return Err(ApiError::invalid(limit));
+        }
+        let credential = Credential::Token { url: personal.url.to_string(), token: text.to_owned() };
+        personal.account(user).put(&credential).await?;
+        personal.close(user);
+        Ok(())
+    }
+
+    /// Forgets what the person has signed in with.
+    ///
+    /// # Errors
+    /// Where there is no such server, or the database does not answer.
+    pub async fn sign_out(&self, name: &str, user: UserId) -> Result<(), ApiError> {
+        let personal = self.personal(name)?;
+        personal.account(user).forget().await?;
+        personal.close(user);
+        Ok(())
+    }
+
+    fn personal(&self, name: &str) -> Result<&Personal, ApiError> {
+        let found = self.0.personal.iter().find(|personal| personal.server.name == name);
+        found.ok_or_else(|| ApiError::not_found("There is no MCP server of this name to sign in to."))
+    }
+}
+
+impl Personal {
+    /// The tools for a run of this person. Of a server that they have never signed in to nothing is said.
+    pub(super) async fn found(&self, owner: UserId, run: RunIs) -> FoundTools {
+        let name = &self.server.name;
+        let lapsed = || {
+            missing(format!(
+                "Your sign-in to the MCP server “{name}” has ended, so this run goes on without its tools. Sign in again \
+                 in Settings → Tools."
+            ))
+        };
+        let account = self.account(owner);
+        match account.read().await {
+            Ok(None) => return FoundTools::default(),
+            Ok(Some(Credential::Lapsed)) => return lapsed(),
+            Ok(Some(_)) => {}
+            Err(error) => tracing::warn!(%error, "a sign-in cannot be read"),
+        }
+        let found = match self.open(owner) {
+            Ok(Some(known)) => known.found(run).await,
+            Ok(None) => missing(format!("The MCP server “{name}” has too many connections now.")),
+            Err(error) => {
+                tracing::warn!(%error, "a connection cannot be begun");
+                missing(format!("The MCP server “{name}” cannot be connected to."))
+            }
+        };
+        // It may just have come out.
+        let ended = || async { matches!(account.read().await, Ok(Some(Credential::Lapsed))) };
+        if !found.missing.is_empty() && ended().await { lapsed() } else { found }
+    }
+}

@@ -1,0 +1,63 @@
+//! Runs whose logs could not be stored for too long, until somebody takes them up again.
+
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use domain::RunId;
+use tokio::sync::Notify;
+
+use super::{Inner, Runs, recorder::GIVE_UP_AFTER};
+
+/// Those that nobody has fetched, and the time after which a run is one.
+#[derive(Debug)]
+pub(super) struct GivenUpRuns {
+    runs: Mutex<Vec<RunId>>,
+    more: Notify,
+    after: Mutex<Duration>,
+}
+
+impl Default for GivenUpRuns {
+    fn default() -> Self {
+        Self { runs: Mutex::default(), more: Notify::default(), after: Mutex::new(GIVE_UP_AFTER) }
+    }
+}
+
+impl GivenUpRuns {
+    pub(super) fn push(&self, run: RunId) {
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner).push(run);
+        self.more.notify_one();
+    }
+}
+
+impl Inner {
+    /// How long a database that does not answer is asked again.
+    pub(super) fn patience(&self) -> Duration {
+        *self.given_up.after.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Runs {
+    /// Gives runs up after this time, rather than after two minutes.
+    pub fn give_up_after(&self, time: Duration) {
+        *self.0.given_up.after.lock().unwrap_or_else(PoisonError::into_inner) = time;
+    }
+
+    /// Gives up a run that is not going in this process.
+    pub fn give_up(&self, run: RunId) {
+        self.0.given_up.push(run);
+    }
+
+    /// Waits for runs that were given up, and hands each out once. Nothing of them goes on in this process any more.
+    pub async fn given_up(&self) -> Vec<RunId> {
+        loop {
+            let runs =
+                std::mem::take(&mut *self.0.given_up.runs.lock().unwrap_or_else(PoisonError::into_inner));
+            if !runs.is_empty() {
+                return runs;
+            }
+            self.0.given_up.more.notified().await;
+        }
+    }
+}

@@ -1,0 +1,151 @@
+/** Schedules and news of other chats, with the real program: made, run now, noticed elsewhere, read. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { launch, openPage } from "./browser.mjs";
+import { pause, startGlasshouse, startModel, text, turn } from "./programs.mjs";
+
+const CASES = [
+  { contains: "Read the news", turns: [turn(pause(1500), text("Nothing new today."))] },
+  { contains: "Break", turns: [{ steps: [pause(1500), { type: "cut" }] }] },
+  { turns: [turn(text("Hello."))] },
+];
+
+let browser, glasshouse, model, page;
+
+before(async () => {
+  [browser, glasshouse, model] = await Promise.all([launch(), startGlasshouse(), startModel(CASES)]);
+  page = await openPage(browser, { url: glasshouse.url });
+  await page.goto("/");
+  await page.waitForURL("**/setup");
+  await page.getByLabel("Name").fill("Ada Lovelace");
+  await page.getByLabel("Email").fill("ada@example.org");
+  await page.getByLabel("Password").fill("correct horse");
+  await page.getByRole("button", { name: "Create account" }).click();
+  await page.waitForURL("**/welcome");
+  await page.getByLabel("Base URL").fill(model.url);
+  await page.getByRole("button", { name: "Test" }).click();
+  await page.getByText("scripted").first().waitFor();
+  await page.locator("form").getByRole("button", { name: "Connect" }).click();
+  await page.getByText("Connected").first().waitFor();
+  await page.getByRole("button", { name: "Continue to the chats" }).click();
+  await page.getByRole("textbox", { name: "Message" }).fill("Hi");
+  await page.keyboard.press("Enter");
+  await page.getByText("Hello.").waitFor();
+});
+after(async () => {
+  await browser?.close();
+  await Promise.all([glasshouse?.stop(), model?.stop()]);
+});
+
+const inList = (title) => page.getByRole("navigation", { name: "Chats" }).getByRole("link", { name: title });
+const schedule = (name) => page.getByRole("listitem").filter({ hasText: name });
+
+async function make(name, prompt) {
+  await page.getByRole("button", { name: "New schedule" }).click();
+  await page.getByLabel("Name", { exact: true }).fill(name);
+  await page.getByLabel("What to do").fill(prompt);
+  await page.getByLabel("When").selectOption("Monday to Friday");
+  await page.getByLabel("At", { exact: true }).fill("07:30");
+  await page.getByLabel("Time zone").fill("Europe/Berlin");
+  await page.getByRole("button", { name: "Save" }).click();
+  await schedule(name)
+    .getByText(/Next: .*7:30.AM · Europe\/Berlin/)
+    .waitFor();
+}
+
+test("a schedule is made and shows when it is due", async () => {
+  await page.goto("/settings/schedules");
+  await make("News", "Read the news");
+  await page.getByRole("button", { name: "Change “News”" }).click();
+  assert.equal(await page.getByLabel("When").inputValue(), "weekdays");
+  assert.equal(await page.getByLabel("At", { exact: true }).inputValue(), "07:30");
+  await page.getByLabel("Time zone").fill("Mars/Base");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("There is no time zone “Mars/Base”.").waitFor();
+  await page.getByRole("button", { name: "Cancel" }).click();
+});
+
+test("its run is noticed in another chat, and marked until it is read", async () => {
+  await schedule("News").getByRole("button", { name: "Run now" }).click();
+  await page.getByText("“News” has started.").waitFor();
+  await page.getByRole("link", { name: "Back to the chats" }).click();
+  await inList("Hi").click();
+  await page.getByText("“News” is done.").waitFor();
+  await inList(/News.*new/).waitFor();
+  // The mark is kept at the server: it is there for another device.
+  await page.reload();
+  await inList(/News.*new/).waitFor();
+  const other = await page.context().newPage();
+  await other.goto("/");
+  await other.getByRole("link", { name: /News.*new/ }).click();
+  await other.getByText("Nothing new today.").waitFor();
+  await other.getByRole("link", { name: "By schedule “News”" }).waitFor();
+  await inList(/^News$/).waitFor();
+  await other.close();
+});
+
+test("one that fails says so, and opens its chat", async () => {
+  await page.goto("/settings/schedules");
+  await make("Trouble", "Break");
+  await schedule("Trouble").getByRole("button", { name: "Run now" }).click();
+  const toast = page.getByRole("alert").getByText("“Trouble” failed.");
+  await toast.waitFor();
+  await schedule("Trouble").getByRole("link", { name: "failed" }).waitFor();
+  await toast.locator("..").getByRole("button", { name: "Open" }).click();
+  await page.waitForURL("**/c/chat_*");
+  await page.getByText("Break").first().waitFor();
+});
+
+test("turned off it has no next time; deleted it is gone", async () => {
+  await page.goto("/settings/schedules");
+  await schedule("Trouble").getByRole("switch").click();
+  await schedule("Trouble").getByText("Off", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Delete: Trouble" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await schedule("Trouble").waitFor({ state: "detached" });
+});
+
+test("the browser's notifications are off until they are turned on, and come only in the background", async () => {
+  // Headless Chromium has no notifications: what the page asks of them is noted instead.
+  await page.addInitScript(() => {
+    window.told = [];
+    window.Notification = class {
+      static permission = "default";
+      static requestPermission = async () => (Notification.permission = "granted");
+      constructor(title, options) {
+        window.told.push(options.body);
+      }
+      close() {}
+    };
+  });
+  const hide = (hidden) =>
+    page.evaluate((hidden) => {
+      Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }, hidden);
+  const runAndHide = async () => {
+    await page.goto("/settings/schedules");
+    await schedule("News").getByRole("button", { name: "Run now" }).click();
+    await page.getByText("“News” has started.").waitFor();
+    await hide(true);
+    await schedule("News").getByRole("link", { name: "started" }).waitFor();
+    await schedule("News").getByRole("link", { name: "done" }).first().waitFor();
+    await schedule("News").getByRole("link", { name: "started" }).waitFor({ state: "detached" });
+    return page.evaluate(() => window.told);
+  };
+  await page.reload();
+  assert.deepEqual(await runAndHide(), []);
+  await page.goto("/settings/appearance");
+  const notifications = page.getByRole("switch", { name: /^Notifications of the browser/ });
+  assert.equal(await notifications.isChecked(), false);
+  await notifications.click();
+  await page.waitForFunction(() => Notification.permission === "granted");
+  assert.equal(await notifications.isChecked(), true);
+  await page.addInitScript(() => (window.Notification.permission = "granted"));
+  assert.deepEqual(await runAndHide(), ["“News” is done."]);
+});
+
+test("nothing was complained about", () => {
+  const complaints = page.complaints.filter((words) => !words.includes("400 (Bad Request)"));
+  assert.deepEqual(complaints, []);
+});

@@ -1,0 +1,97 @@
+/** Signing in to MCP servers with the real program: at the server's own page, with a token, refused, and out again. */
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { launch, openPage } from "./browser.mjs";
+import { startNotes } from "./notes.mjs";
+import { calls, startGlasshouse, startModel, text, turn } from "./programs.mjs";
+
+const CASES = [
+  { contains: "notes", turns: [turn(calls(["notes__read", {}])), turn(text("Milk, it says."))] },
+];
+
+let browser, folder, glasshouse, model, notes, page;
+
+before(async () => {
+  notes = await startNotes();
+  folder = await mkdtemp(join(tmpdir(), "glasshouse-sign-ins-"));
+  const config = join(folder, "glasshouse.toml");
+  const server = (name, how) =>
+    `[[mcp_servers]]\nname = "${name}"\nurl = "${notes.url}"\nsign_in = "${how}"\n`;
+  await writeFile(config, server("notes", "oauth") + server("tickets", "user_token"));
+  [browser, glasshouse, model] = await Promise.all([
+    launch(),
+    startGlasshouse({ GLASSHOUSE_CONFIG: config }),
+    startModel(CASES),
+  ]);
+  page = await openPage(browser, { url: glasshouse.url });
+});
+after(async () => {
+  await browser?.close();
+  await Promise.all([glasshouse?.stop(), model?.stop(), notes?.stop(), rm(folder, { recursive: true })]);
+});
+
+const card = (name) => page.getByRole("listitem").filter({ hasText: name }).first();
+const picture = async (name) => {
+  if (process.env.PICTURES) await page.screenshot({ path: join(process.env.PICTURES, `${name}.png`) });
+};
+
+test("a person who is not let in is told so", async () => {
+  await page.goto("/");
+  await page.waitForURL("**/setup*");
+  await page.getByLabel("Name").fill("Ada Lovelace");
+  await page.getByLabel("Email").fill("ada@example.org");
+  await page.getByLabel("Password").fill("correct horse");
+  await page.getByRole("button", { name: "Create account" }).click();
+  await page.waitForURL("**/welcome");
+  await page.request.post(`${glasshouse.url}/api/v1/connections`, {
+    data: { name: "Scripted", base_url: model.url },
+    headers: { origin: glasshouse.url },
+  });
+  await page.goto("/settings/tools");
+  await card("notes").getByText("not signed in").waitFor();
+  await picture("signed-out");
+  await page.getByRole("button", { name: "Sign in to notes" }).click();
+  await page.getByRole("button", { name: "Allow" }).click();
+  await page.getByText("You were not let in").waitFor();
+  assert.equal(new URL(page.url()).search, "", "how it ended does not stay in the address");
+});
+
+test("they sign in at the server's own page, and their agent reads their notes", async () => {
+  await page.getByRole("button", { name: "Sign in to notes" }).click();
+  await page.getByLabel("Who are you?").fill("Ada");
+  await page.getByRole("button", { name: "Allow" }).click();
+  await page.getByText("You are signed in.").waitFor();
+  await card("notes").getByText("1 tool").waitFor();
+  await card("notes").getByText("Show the tools").click();
+  await page.getByText("Reads the notes of Ada.").waitFor();
+  await picture("signed-in");
+  await page.goto("/");
+  await page.getByRole("textbox", { name: /message/i }).fill("What do my notes say?");
+  await page.keyboard.press("Enter");
+  await page.getByText("Milk, it says.").waitFor();
+});
+
+test("what the server forgets is told, in the run and in the settings", async () => {
+  notes.forget();
+  await page.getByRole("textbox", { name: /message/i }).fill("And my notes now?");
+  await page.keyboard.press("Enter");
+  await page.getByText("Milk, it says.").nth(1).waitFor();
+  await page.goto("/settings/tools");
+  await card("notes").getByText("your sign-in has ended").waitFor();
+  await picture("lapsed");
+});
+
+test("a token is entered, kept out of sight, and forgotten", async () => {
+  const field = page.getByLabel("Your token for tickets");
+  assert.equal(await field.getAttribute("type"), "password");
+  await field.fill("a-token-of-hers");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: "Sign out of tickets" }).waitFor();
+  assert.equal((await page.content()).includes("a-token-of-hers"), false);
+  await page.getByRole("button", { name: "Sign out of tickets" }).click();
+  await field.waitFor();
+  assert.deepEqual(page.complaints, []);
+});

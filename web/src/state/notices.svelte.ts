@@ -1,0 +1,85 @@
+/** Says what has come of runs in chats that the person is not looking at, and notes what was looked at. */
+import { readChat } from "../api/calls.ts";
+import type { Activity, ChatRow } from "../api/types.ts";
+import { t } from "../i18n/index.svelte.ts";
+import { chats } from "./chats.svelte.ts";
+import { preferences, prefer } from "./preferences.svelte.ts";
+import { router } from "./router.svelte.ts";
+import { toasts } from "./toasts.svelte.ts";
+
+const addressOf = (chat: string) => `/c/${encodeURIComponent(chat)}`;
+
+/** Whether the person sees this chat just now. */
+function isSeen(chat: string): boolean {
+  const { route } = router;
+  return !document.hidden && route.page === "chat" && route.chat === chat;
+}
+
+function wordsFor({ state, outcome, title }: Activity): string {
+  const name = title || t("sidebar.untitled");
+  if (state === "waiting") return t("notice.waits", { name });
+  if (outcome === "failed") return t("notice.failed", { name });
+  return t(outcome === "limited" ? "notice.limited" : "notice.done", { name });
+}
+
+/** What is shown at the start and after a break is no news: only what has changed since is. */
+function isNews({ state, outcome }: Activity, before: ChatRow | undefined): boolean {
+  if (state === "finished") return outcome !== "cancelled";
+  return state === "waiting" && chats.loaded && before?.state !== "waiting";
+}
+
+function tell(activity: Activity, chat: string): void {
+  const words = wordsFor(activity);
+  const open = () => router.go(addressOf(chat));
+  if (!document.hidden) {
+    const run = () => Promise.resolve(open());
+    toasts.add(words, activity.outcome === "failed", { label: t("notice.open"), run });
+  } else if (preferences.notifications && mayNotify()) {
+    // One for each chat: a later one takes its place.
+    const notification = new Notification(t("app.name"), { body: words, tag: chat });
+    notification.onclick = () => {
+      window.focus();
+      open();
+      notification.close();
+    };
+  }
+}
+
+/** Marks the open chat as read, here and on the person's other devices. */
+export function noteSeen(): void {
+  const { route } = router;
+  if (route.page !== "chat" || !route.chat || !isSeen(route.chat)) return;
+  if (chats.rowOf(route.chat)?.unread) void readChat(route.chat).catch(() => {});
+}
+
+/** Speaks until the function that comes back is called. */
+export function watchNotices(): () => void {
+  const unlisten = chats.listen((activity, before) => {
+    const { chat } = activity;
+    if (chat === null || activity.state === "read") return;
+    if (isSeen(chat)) {
+      if (activity.state === "finished") void readChat(chat).catch(() => {});
+    } else if (isNews(activity, before)) {
+      tell(activity, chat);
+    }
+  });
+  document.addEventListener("visibilitychange", noteSeen);
+  return () => {
+    unlisten();
+    document.removeEventListener("visibilitychange", noteSeen);
+  };
+}
+
+const mayNotify = () => "Notification" in window && Notification.permission === "granted";
+
+/** Turns notifications of the browser on or off; the browser asks the person. Gives a problem in words. */
+export async function turnNotifications(on: boolean): Promise<string> {
+  if (!on) {
+    prefer({ notifications: false });
+    return "";
+  }
+  if (!("Notification" in window)) return t("notice.unsupported");
+  const allowed = (await Notification.requestPermission()) === "granted";
+  prefer({ notifications: allowed });
+  return allowed ? "" : t("notice.refused");
+}
