@@ -122,6 +122,20 @@ impl Client {
         Ok(())
     }
 
+    /// Reads until a line with `mark` has come whole, and returns it.
+    pub(crate) async fn line_with(&mut self, mark: &[u8]) -> anyhow::Result<Vec<u8>> {
+        loop {
+            let line = self
+                .buffer
+                .split_inclusive(|byte| *byte == b'\n')
+                .find(|line| line.ends_with(b"\n") && memmem::find(line, mark).is_some());
+            match line {
+                Some(line) => return Ok(line.to_vec()),
+                None => self.more().await?,
+            }
+        }
+    }
+
     async fn more(&mut self) -> anyhow::Result<()> {
         if self.stream.read_buf(&mut self.buffer).await? == 0 {
             bail!("the server closed the connection");

@@ -19,7 +19,12 @@ pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
     let reply = Reply::stream(&[Step::Text { text: "Wait".into(), tokens_per_second: None }, Step::Silence]);
     let options = ServerOptions { keep_requests: false, ..ServerOptions::default() };
     let model = ScriptedServer::start_with(Behaviour::always(reply), options).await?;
-    let program = Program::start(Setup { program, upstream: Some(model.base_url()), data_dir: None })?;
+    let program = Program::start(Setup {
+        program,
+        upstream: Some(model.base_url()),
+        data_dir: None,
+        environment: &[],
+    })?;
     let mut writer = Client::connect(program.address).await?;
     let run = start_run(&mut writer, &program).await?;
     let (before_mb, _) = program.process.memory_mb()?;

@@ -1,6 +1,6 @@
 //! Load drivers: measures the release build against a scripted model server and prints tables.
 //!
-//! `bench [start] [turns] [tools] [streams] [idle] [gateway] [encoders]`; without a name, all of them.
+//! `bench [start] [turns] [tools] [streams] [idle] [waiting] [resume] [gateway] [encoders]`; without a name, all of them.
 
 mod client;
 mod counting;
@@ -10,11 +10,13 @@ mod idle;
 mod peer;
 mod process;
 mod program;
+mod resume;
 mod start;
 mod streams;
 mod table;
 mod tools;
 mod turns;
+mod waiting;
 
 use std::path::PathBuf;
 
@@ -52,6 +54,10 @@ enum Bench {
     Streams,
     /// Five thousand readers of one run that says nothing.
     Idle,
+    /// Runs that wait for consent: how soon they go on, and ten thousand of them in memory.
+    Waiting,
+    /// A thousand runs, a kill, a start: how long until all of them go on.
+    Resume,
     /// Start to ready, and memory at rest.
     Start,
     /// Chat completions passed on: through us, a raw copy and other gateways.
@@ -78,6 +84,12 @@ async fn main() -> anyhow::Result<()> {
     }
     if wanted(Bench::Idle) {
         idle::measure(&options.program, options.quick).await?;
+    }
+    if wanted(Bench::Waiting) {
+        waiting::measure(&options.program, options.quick).await?;
+    }
+    if wanted(Bench::Resume) {
+        resume::measure(&options.program, options.quick).await?;
     }
     if wanted(Bench::Encoders) {
         encoders::measure(options.quick)?;

@@ -29,6 +29,8 @@ pub(crate) struct Setup<'a> {
     pub(crate) upstream: Option<String>,
     /// An existing data folder; a new one where nothing.
     pub(crate) data_dir: Option<PathBuf>,
+    /// Variables beside our own.
+    pub(crate) environment: &'a [(&'a str, &'a str)],
 }
 
 impl Program {
@@ -59,6 +61,7 @@ impl Program {
         let mut command = Command::new(setup.program);
         command.args(["--listen", "127.0.0.1:0", "--auth", auth, "--data-dir"]).arg(&data_dir);
         command.env("GLASSHOUSE_LOG_LEVEL", "warn");
+        command.envs(setup.environment.iter().copied());
         if let Some(upstream) = setup.upstream {
             command.env("OPENAI_API_BASE_URL", upstream);
         }

@@ -10,7 +10,7 @@ use crate::{
 
 pub(crate) async fn measure(program: &Path) -> anyhow::Result<()> {
     let data_dir = new_folder("start");
-    let setup = || Setup { program, upstream: None, data_dir: Some(data_dir.clone()) };
+    let setup = || Setup { program, upstream: None, data_dir: Some(data_dir.clone()), environment: &[] };
     // The first start makes the database.
     let first = Program::start(setup())?.ready_after;
     let mut ready: Vec<f64> = Vec::new();

@@ -35,7 +35,12 @@ async fn measure_level(program: &Path, streams: u32) -> anyhow::Result<()> {
     let options = ServerOptions { keep_requests: false, ..ServerOptions::default() };
     let model = ScriptedServer::start_with(Behaviour::always(reply), options).await?;
     let upstream = upstream(&model)?;
-    let program = Program::start(Setup { program, upstream: Some(model.base_url()), data_dir: None })?;
+    let program = Program::start(Setup {
+        program,
+        upstream: Some(model.base_url()),
+        data_dir: None,
+        environment: &[],
+    })?;
     until_model_known(&program).await?;
     let mut direct = first_tokens(upstream, "/v1/chat/completions", "\"content\":\"token", streams).await?;
     let cpu_before = program.process.cpu_s()?;

@@ -125,7 +125,12 @@ async fn model() -> anyhow::Result<ScriptedServer> {
 }
 
 async fn glasshouse(program: &Path, model: &ScriptedServer) -> anyhow::Result<Contender> {
-    let program = Program::start(Setup { program, upstream: Some(model.base_url()), data_dir: None })?;
+    let program = Program::start(Setup {
+        program,
+        upstream: Some(model.base_url()),
+        data_dir: None,
+        environment: &[],
+    })?;
     until_model_known(&program).await?;
     Ok(Contender {
         name: "Glasshouse",

@@ -65,7 +65,12 @@ pub(crate) async fn until_model_known(program: &Program) -> anyhow::Result<()> {
 
 pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
     let model = model().await?;
-    let program = Program::start(Setup { program, upstream: Some(model.base_url()), data_dir: None })?;
+    let program = Program::start(Setup {
+        program,
+        upstream: Some(model.base_url()),
+        data_dir: None,
+        environment: &[],
+    })?;
     until_model_known(&program).await?;
     let repeats = if quick { 20 } else { 200 };
     let mut straight = straight(&model, repeats).await?;

@@ -83,7 +83,7 @@ async fn raw_copy(program: &Path, upstream: SocketAddr) -> anyhow::Result<Conten
 
 async fn glasshouse(program: &Path, upstream: SocketAddr) -> anyhow::Result<Contender> {
     let upstream = Some(format!("http://{upstream}/v1"));
-    let mut program = Program::start(Setup { program, upstream, data_dir: None })?;
+    let mut program = Program::start(Setup { program, upstream, data_dir: None, environment: &[] })?;
     let target = plain(program.address);
     until_it_answers(&mut program.process, async || try_once(&target).await).await?;
     Ok(Contender { name: GLASSHOUSE, target, server: Server::Glasshouse(program) })
@@ -91,7 +91,8 @@ async fn glasshouse(program: &Path, upstream: SocketAddr) -> anyhow::Result<Cont
 
 async fn with_key(program: &Path, upstream: SocketAddr) -> anyhow::Result<Contender> {
     let upstream = Some(format!("http://{upstream}/v1"));
-    let (mut program, key) = Program::start_with_key(Setup { program, upstream, data_dir: None }).await?;
+    let (mut program, key) =
+        Program::start_with_key(Setup { program, upstream, data_dir: None, environment: &[] }).await?;
     let target = Target { address: program.address, headers: format!("authorization: Bearer {key}\r\n") };
     until_it_answers(&mut program.process, async || try_once(&target).await).await?;
     Ok(Contender { name: WITH_KEY, target, server: Server::Glasshouse(program) })
