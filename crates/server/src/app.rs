@@ -24,6 +24,7 @@ use crate::{
     agents::DefinedAgents,
     auth::{Backoff, KeyUse, KnownKeys, Passwords},
     clock::Clock,
+    commands::Telling,
     config::{Auth, Config},
     error::ApiError,
     http::mcp::Door,
@@ -61,6 +62,8 @@ pub struct App {
     pub runs: Runs,
     /// Runs of ours that cannot go on yet. Locked while one of them is brought back or ended.
     pub(crate) set_aside: Mutex<BTreeSet<RunId>>,
+    /// Those that are just told what other servers have left for them.
+    pub(crate) telling: Telling,
     /// The agents a run has.
     pub agents: Agents,
     /// Those that an administrator has defined.
@@ -136,6 +139,7 @@ impl App {
             models,
             runs,
             set_aside: Mutex::default(),
+            telling: Telling::default(),
             agents,
             defined_agents,
             programs: ProgramsHere::default(),

@@ -1,7 +1,11 @@
 //! What people want of runs, wherever these are: a run of this process does it at once, one that is set aside can be
 //! stopped, and for one of another server on the same database it is left there.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use agent::{Allowed, ApprovalAnswer, AskError};
 use domain::{ChatId, EventBody, ProblemCode, Reply, RunId, UserId};
@@ -184,33 +188,52 @@ impl App {
     /// # Errors
     /// Where the database does not answer.
     pub(crate) async fn obey_commands(self: &Arc<Self>) -> Result<(), ApiError> {
-        let mut told: HashMap<RunId, Vec<Command>> = HashMap::new();
+        let mut told: BTreeMap<RunId, Vec<(i64, Command)>> = BTreeMap::new();
         for (number, run, command) in self.store.commands_for_us().await? {
             let command = serde_json::from_str::<Command>(&command);
             let is_here = self.runs.live(run).is_some();
-            let stops = is_here || matches!(command, Ok(Command::Cancel)) && self.is_set_aside(run).await;
-            if !stops && self.store.run(run).await?.finished_at.is_none() {
-                // It is just being taken over, or set aside.
-                continue;
-            }
-            self.store.forget_command(number).await?;
-            if let (true, Ok(command)) = (stops, command) {
-                told.entry(run).or_default().push(command);
+            let can_be_told =
+                is_here || matches!(command, Ok(Command::Cancel)) && self.is_set_aside(run).await;
+            match command {
+                Ok(command) if can_be_told => told.entry(run).or_default().push((number, command)),
+                _ if !can_be_told && self.store.run(run).await?.finished_at.is_none() => {
+                    // It is just being taken over, or set aside.
+                }
+                _ => self.store.forget_command(number).await?,
             }
         }
         for (run, commands) in told {
+            let Some(telling) = self.telling.begin(run) else { continue };
             let app = Arc::clone(self);
             // A run that rests takes a while to come back, which is to hold up no other.
             self.tasks.spawn(async move {
-                for command in commands {
-                    if let Err(error) = app.tell(run, command).await {
-                        // Somebody else was quicker, or edited what the tool does not take: the run waits on, which they see.
-                        tracing::info!(%run, %error, "what was told by way of another server could not be done");
-                    }
-                }
+                app.tell_all(run, commands).await;
+                drop(telling);
             });
         }
         Ok(())
+    }
+
+    /// Tells a run in this order what was left for it. Each is forgotten once that is done: if we are killed before, the
+    /// server that has the run then is told again, and takes it as said already.
+    async fn tell_all(&self, run: RunId, commands: Vec<(i64, Command)>) {
+        for (number, command) in commands {
+            match self.tell(run, command).await {
+                Err(error) if error.is_ours() => {
+                    tracing::warn!(%run, %error, "what was told by way of another server has to wait");
+                    return;
+                }
+                Err(error) => {
+                    // Somebody else was quicker, or edited what the tool does not take: the run waits on, which they see.
+                    tracing::info!(%run, %error, "what was told by way of another server could not be done");
+                }
+                Ok(()) => {}
+            }
+            if let Err(error) = self.store.forget_command(number).await {
+                tracing::warn!(%run, %error, "what was done for another server may be tried again");
+                return;
+            }
+        }
     }
 
     async fn obey(&self, live: &Arc<LiveRun>, command: Command) -> Result<(), ApiError> {
@@ -313,6 +336,31 @@ impl App {
     /// Whether it is a run of this server that cannot go on yet.
     async fn is_set_aside(&self, run: RunId) -> bool {
         self.set_aside.lock().await.contains(&run)
+    }
+}
+
+/// The runs that are just being told what was left for them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Telling(Arc<Mutex<HashSet<RunId>>>);
+
+/// Of one run, until it is dropped.
+struct TellingRun(Telling, RunId);
+
+impl Telling {
+    /// Nothing where the run is being told already.
+    fn begin(&self, run: RunId) -> Option<TellingRun> {
+        let is_first = self.lock().insert(run);
+        is_first.then(|| TellingRun(self.clone(), run))
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashSet<RunId>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for TellingRun {
+    fn drop(&mut self) {
+        self.0.lock().remove(&self.1);
     }
 }
 

@@ -1,14 +1,19 @@
 //! Runs that outlive the server, or a rest: what is kept to go on with one, and how it comes back from its log.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use agent::{CallWishes, INTERRUPTED, Past, Told};
 use anyhow::Context;
-use domain::{Message, RunId};
+use domain::{EventBody, Message, RunId};
 use llm::ToolSpec;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use store::{Run, StoreError};
+use tokio::time::{Instant, sleep_until};
 
 use crate::{
     agents::AgentDefinition,
@@ -25,8 +30,31 @@ const MOST_RESTARTS: u32 = 10;
 const GIVEN_UP: &str = "The server stopped during this run again and again, so it was ended. What it wrote is \
     kept; ask again to go on.";
 
-/// How often it is tried to go on with a run that was given up.
+/// When it is first tried to go on with a run that was given up, and how often while the database does not answer.
 const TAKE_UP_AGAIN: Duration = Duration::from_secs(1);
+/// How seldom at most, where something else is in the way each time, such as a log that cannot be read.
+const TAKE_UP_AT_LEAST_EVERY: Duration = Duration::from_secs(60);
+
+/// When it is tried again to go on with a run.
+struct Again {
+    at: Instant,
+    /// The wait that led there.
+    pause: Duration,
+}
+
+impl Again {
+    fn after(pause: Duration) -> Self {
+        Self { at: Instant::now() + pause, pause }
+    }
+}
+
+/// What came of going on with a run that was given up.
+enum TakenUp {
+    /// It goes on, or has ended.
+    Done,
+    DatabaseSilent,
+    Failed,
+}
 
 /// What is needed to go on with a run, beside its log.
 #[derive(Debug, Serialize, Deserialize)]
@@ -203,43 +231,59 @@ impl App {
         if self.store.is_shared() {
             return;
         }
-        let take_up = async {
-            loop {
-                let runs = self.runs.given_up().await;
-                self.set_aside.lock().await.extend(&runs);
-                for run in runs {
-                    self.take_up(run).await;
+        let mut left: BTreeMap<RunId, Again> = BTreeMap::new();
+        loop {
+            let next = left.values().map(|again| again.at).min();
+            let due = async {
+                match next {
+                    Some(next) => sleep_until(next).await,
+                    None => std::future::pending().await,
                 }
+            };
+            tokio::select! {
+                () = self.stopping.cancelled() => return,
+                runs = self.runs.given_up() => {
+                    self.set_aside.lock().await.extend(&runs);
+                    left.extend(runs.into_iter().map(|run| (run, Again::after(TAKE_UP_AGAIN))));
+                }
+                () = due => self.take_up_due(&mut left).await,
             }
-        };
-        tokio::select! {
-            () = self.stopping.cancelled() => {}
-            () = take_up => {}
         }
     }
 
-    async fn take_up(&self, run: RunId) {
-        loop {
-            tokio::time::sleep(TAKE_UP_AGAIN).await;
-            let mut set_aside = self.set_aside.lock().await;
-            if !set_aside.contains(&run) {
-                // A person has stopped it meanwhile.
-                return;
-            }
-            match self.writable(run).await {
-                Ok(Some(found)) => match self.take_over(&found, false).await {
-                    Ok(_) => {}
-                    Err(error) => {
-                        tracing::warn!(%run, %error, "cannot go on with a run; trying again");
-                        continue;
-                    }
-                },
-                Ok(None) => {}
-                Err(_) => continue,
-            }
-            set_aside.remove(&run);
-            return;
+    /// Tries each that is due once: one that cannot go on keeps no other from it.
+    async fn take_up_due(&self, left: &mut BTreeMap<RunId, Again>) {
+        let now = Instant::now();
+        let due: Vec<RunId> = left.iter().filter(|(_, again)| again.at <= now).map(|(run, _)| *run).collect();
+        for run in due {
+            let Some(again) = left.remove(&run) else { continue };
+            let pause = match self.take_up(run).await {
+                TakenUp::Done => continue,
+                TakenUp::DatabaseSilent => TAKE_UP_AGAIN,
+                TakenUp::Failed => (again.pause * 2).min(TAKE_UP_AT_LEAST_EVERY),
+            };
+            left.insert(run, Again::after(pause));
         }
+    }
+
+    async fn take_up(&self, run: RunId) -> TakenUp {
+        let mut set_aside = self.set_aside.lock().await;
+        if !set_aside.contains(&run) {
+            // A person has stopped it meanwhile.
+            return TakenUp::Done;
+        }
+        match self.writable(run).await {
+            Ok(Some(found)) => {
+                if let Err(error) = self.take_over(&found, false).await {
+                    tracing::warn!(%run, %error, "cannot go on with a run; trying again");
+                    return TakenUp::Failed;
+                }
+            }
+            Ok(None) => {}
+            Err(_) => return TakenUp::DatabaseSilent,
+        }
+        set_aside.remove(&run);
+        TakenUp::Done
     }
 
     /// The run, where it has not ended: read after a write, as a full disk lets us read what cannot go on.
@@ -259,7 +303,7 @@ impl App {
             return Ok(false);
         }
         let log = self.runs.left_open(run).await?;
-        match self.ready(run, found, log).await? {
+        match self.ready(run, found, log, RunIs::GoingOn).await? {
             FromLog::GoesOn(request, so_far) => {
                 tracing::info!(run = %run.id, "going on with a run");
                 let title = match run.chat {
@@ -268,7 +312,7 @@ impl App {
                 };
                 let new = NewLiveRun { run: run.id, owner: run.owner, title, request: *request };
                 // Our lease may have ended while its log was read, and others may have it.
-                if self.store.is_ours(run.id).await? && self.runs.live(run.id).is_none() {
+                if self.store.is_ours(run.id).await? {
                     self.runs.go_on(new, so_far);
                 }
             }
@@ -289,7 +333,12 @@ impl App {
         let found = self.find_kept(&run).await?;
         let (so_far, mut past) = self.runs.left_open(&run).await?;
         past.has_rested();
-        self.ready(&run, found, (so_far.without_gap(), past)).await
+        let needed = so_far.waiting().iter().filter_map(|asked| match &asked.event.body {
+            EventBody::ApprovalAsked { name, .. } => Some(name.clone()),
+            _ => None,
+        });
+        let run_is = RunIs::Woken(needed.collect());
+        self.ready(&run, found, (so_far.without_gap(), past), run_is).await
     }
 
     async fn find_kept(&self, run: &Run) -> anyhow::Result<Found> {
@@ -304,6 +353,7 @@ impl App {
         run: &Run,
         found: Found,
         (so_far, mut past): (LogSoFar, Past),
+        run_is: RunIs,
     ) -> anyhow::Result<FromLog> {
         past.goes_on_at(self.clock.now_ms());
         let (mut kept, model) = match able_to_go_on(found, &so_far, &past) {
@@ -321,7 +371,7 @@ impl App {
         request.past = past;
         if request.late_tools.is_some() {
             // It needs the tools that it had.
-            request.late_tools = self.mcp_servers.late_tools(run.owner, RunIs::GoingOn);
+            request.late_tools = self.mcp_servers.late_tools(run.owner, run_is);
         }
         Ok(FromLog::GoesOn(Box::new(request), so_far))
     }

@@ -35,7 +35,7 @@ pub use sign_in::{Back, Ended, Signer};
 
 /// How long a new run waits for servers that are just being connected.
 const NEW_RUN_WAITS: Duration = Duration::from_secs(5);
-/// How long a run that goes on after a restart waits for them: it had their tools before.
+/// How long a run that goes on waits for those it needs: it had their tools before.
 const OLD_RUN_WAITS: Duration = Duration::from_secs(20);
 /// How often it is looked for connections that nobody needs.
 const SWEEP: Duration = Duration::from_secs(60);
@@ -70,12 +70,26 @@ pub struct Surroundings<'a> {
 }
 
 /// Whether a run is new.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunIs {
     /// It begins now.
     New,
     /// It goes on after a restart.
     GoingOn,
+    /// It goes on after a rest, with calls of these tools open.
+    Woken(Vec<String>),
+}
+
+impl RunIs {
+    /// Whether it should wait long for the tools of the server of this name.
+    fn needs(&self, server: &str) -> bool {
+        let is_of = |tool: &String| tool.split_once("__").is_some_and(|(name, _)| name == server);
+        match self {
+            Self::New => false,
+            Self::GoingOn => true,
+            Self::Woken(tools) => tools.iter().any(is_of),
+        }
+    }
 }
 
 /// What is known of one server.
@@ -146,8 +160,8 @@ impl McpServers {
     }
 
     async fn find(&self, owner: UserId, run: RunIs) -> FoundTools {
-        let shared = join_all(self.0.shared.iter().map(|known| known.found(run)));
-        let personal = join_all(self.0.personal.iter().map(|server| server.found(owner, run)));
+        let shared = join_all(self.0.shared.iter().map(|known| known.found(&run)));
+        let personal = join_all(self.0.personal.iter().map(|server| server.found(owner, &run)));
         let (shared, personal) = join(shared, personal).await;
         let mut all = FoundTools::default();
         for found in shared.into_iter().chain(personal) {
@@ -173,10 +187,11 @@ impl McpServers {
 }
 
 impl Known {
-    async fn found(&self, run: RunIs) -> FoundTools {
-        let status = match run {
-            RunIs::New => self.server.tried(NEW_RUN_WAITS).await,
-            RunIs::GoingOn => self.server.connected(OLD_RUN_WAITS).await,
+    async fn found(&self, run: &RunIs) -> FoundTools {
+        let status = if run.needs(&self.server.definition().name) {
+            self.server.connected(OLD_RUN_WAITS).await
+        } else {
+            self.server.tried(NEW_RUN_WAITS).await
         };
         if status.state == State::Connected {
             let usable = self.usable(&status.tools);
@@ -218,4 +233,24 @@ fn definition(server: &McpServer, http: &HttpClient, bearer: Option<Bearer>) -> 
         only: server.tools.clone(),
         call_timeout: server.call_timeout,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_wakes_waits_long_only_for_servers_of_its_open_calls() {
+        let woken = RunIs::Woken(vec!["write_file".to_owned(), "notes__read__all".to_owned()]);
+        for (run, server, needs) in [
+            (&RunIs::New, "notes", false),
+            (&RunIs::GoingOn, "other", true),
+            (&woken, "notes", true),
+            (&woken, "note", false),
+            (&woken, "other", false),
+            (&woken, "write_file", false),
+        ] {
+            assert_eq!(run.needs(server), needs, "{run:?} {server}");
+        }
+    }
 }

@@ -64,7 +64,15 @@ impl App {
         }
     }
 
-    async fn started_before(&self, owner: UserId, key: &IdempotencyKey) -> Result<Option<Run>, ApiError> {
+    /// The run that a request of this name has started.
+    ///
+    /// # Errors
+    /// 422 where that was another request.
+    pub(crate) async fn started_before(
+        &self,
+        owner: UserId,
+        key: &IdempotencyKey,
+    ) -> Result<Option<Run>, ApiError> {
         match self.store.started_before(owner, key).await? {
             None => Ok(None),
             Some(StartedBefore { run, same_request: true }) => Ok(Some(self.store.run(run).await?)),

@@ -10,7 +10,7 @@ mod recovery;
 mod resting;
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, hash_map::Entry},
     sync::{Arc, Mutex, OnceLock, PoisonError},
     time::Duration,
 };
@@ -146,10 +146,12 @@ impl Runs {
         self.go_on(new, LogSoFar::default());
     }
 
-    /// Starts it where its log has come to; its request knows its past.
+    /// Starts it where its log has come to; its request knows its past. Where it is live already, that one goes on.
     pub fn go_on(&self, new: NewLiveRun, before: LogSoFar) {
-        let live = Arc::new(LiveRun::new(&new, &before));
-        self.lock().insert(new.run, Arc::clone(&live));
+        let live = match self.lock().entry(new.run) {
+            Entry::Occupied(_) => return,
+            Entry::Vacant(place) => Arc::clone(place.insert(Arc::new(LiveRun::new(&new, &before)))),
+        };
         let state = if live.is_waiting() { ActivityState::Waiting } else { ActivityState::Running };
         self.0.announce(&live, state);
         let log = FromLog::GoesOn(Box::new(new.request), before);

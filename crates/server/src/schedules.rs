@@ -19,6 +19,11 @@ const GRACE_MS: i64 = 3600 * 1000;
 const CLAIM_MS: i64 = 60 * 1000;
 /// After so many failures in a row a schedule turns itself off.
 const MOST_FAILURES: usize = 5;
+/// A clock that is so far behind what it showed before was set, milliseconds.
+const CLOCK_SET_BACK_MS: i64 = 60 * 1000;
+/// A time that comes so much later than the next one should was found with a wrong clock, milliseconds. A clock that was
+/// set back by less comes to it soon, and the names of the runs before are remembered.
+const FAR_AWAY_MS: i64 = 24 * 3600 * 1000;
 /// Schedules taken at a time.
 const BATCH: u32 = 50;
 /// The longest sleep: the machine's clock may be set, and other servers change schedules too.
@@ -45,7 +50,18 @@ impl Schedules {
 pub(crate) async fn keep_schedules(app: Arc<App>) {
     // What is due at once may need them.
     app.programs.known().await;
+    let mut looked_at = i64::MAX;
     loop {
+        let now = app.clock.now_ms();
+        if now < looked_at.saturating_sub(CLOCK_SET_BACK_MS) {
+            // At the start, too: it may have been set back before.
+            match app.see_to_far_away(now).await {
+                Ok(()) => looked_at = now,
+                Err(error) => tracing::warn!(%error, "cannot look whether the clock was wrong"),
+            }
+        } else {
+            looked_at = now;
+        }
         let sleep = match app.see_to_due().await {
             Ok(sleep) => sleep,
             Err(error) => {
@@ -77,6 +93,21 @@ impl App {
         Ok(if left == 0 { PAUSE } else { Duration::from_millis(left).min(LONGEST_SLEEP) })
     }
 
+    /// Corrects the times that were found while the clock was far ahead: their schedules would be silent until then.
+    async fn see_to_far_away(&self, now: i64) -> Result<(), ApiError> {
+        for schedule in self.store.schedules_due_after(now + FAR_AWAY_MS).await? {
+            let content = &schedule.content;
+            let times = Times::parse(content.cron.as_deref(), content.once_at, &content.time_zone).ok();
+            let next_after = |time| times.as_ref().and_then(|times| times.next_after(time));
+            if schedule.next_at > next_after(now + FAR_AWAY_MS)
+                && let Some(next) = next_after(now)
+            {
+                self.store.correct_schedule(&schedule, next).await?;
+            }
+        }
+        Ok(self.store.release_schedules_claimed_after(now + FAR_AWAY_MS).await?)
+    }
+
     /// Sees to one that is due, unless another server does.
     async fn take_turn(&self, id: ScheduleId) -> Result<(), ApiError> {
         let now = self.clock.now_ms();
@@ -105,6 +136,13 @@ impl App {
                 .settle_schedule(schedule, &noted(due, now, TurnKind::Failed), &then)
                 .await?);
         };
+        if let Some(run) = self.started_before(schedule.owner, &name_of(schedule, due)).await? {
+            // We, or another server, came no further than to its start.
+            let next_at = times.next_after(run.started_at.max(due));
+            let turn = Turn { run: Some(run.id), chat: run.chat, ..noted(due, now, TurnKind::Started) };
+            let then = Settled { was_due: Some(due), next_at, problem: None };
+            return Ok(self.store.settle_schedule(schedule, &turn, &then).await?);
+        }
         let mut then = Settled { was_due: Some(due), next_at: times.next_after(now.max(due)), problem: None };
         let latest = times.latest(due, now);
         let turn = if now - latest > GRACE_MS {
@@ -115,7 +153,7 @@ impl App {
         } else if self.store.is_schedule_busy(schedule).await? {
             noted(latest, now, TurnKind::StillGoing)
         } else {
-            self.start_turn(schedule, latest, now).await?
+            self.start_turn(schedule, due, noted(latest, now, TurnKind::Started)).await?
         };
         self.store.settle_schedule(schedule, &turn, &then).await?;
         Ok(())
@@ -150,24 +188,21 @@ impl App {
         }
     }
 
-    /// The run of the time `due`, started once however often this is asked for. What is wrong with the schedule is noted;
-    /// what is wrong with us is an error, and it is tried again.
-    async fn start_turn(&self, schedule: &Schedule, due: i64, now: i64) -> Result<Turn, ApiError> {
-        // No caller can give this name: it is not ASCII.
-        let key = IdempotencyKey { key: format!("§{} {due}", schedule.id), request_hash: [0; 32] };
+    /// The run of a schedule that is due since `due`, started once however often this is asked for. What is wrong with the
+    /// schedule is noted; what is wrong with us is an error, and it is tried again.
+    async fn start_turn(&self, schedule: &Schedule, due: i64, turn: Turn) -> Result<Turn, ApiError> {
+        let key = name_of(schedule, due);
         let begin = async |key| self.begin_turn(schedule, key).await;
         let again = async |run: store::Run| {
             let gone = || ApiError::not_found("The run's chat is gone.");
             Ok((run.chat.ok_or_else(gone)?, run.id))
         };
         match self.once(schedule.owner, Some(key), begin, again).await {
-            Ok((chat, run)) => {
-                Ok(Turn { run: Some(run), chat: Some(chat), ..noted(due, now, TurnKind::Started) })
-            }
+            Ok((chat, run)) => Ok(Turn { run: Some(run), chat: Some(chat), ..turn }),
             Err(error) if error.is_ours() => Err(error),
             Err(error) => {
                 let note = error.to_string().chars().take(NOTE_CHARS).collect();
-                Ok(Turn { note: Some(note), ..noted(due, now, TurnKind::Failed) })
+                Ok(Turn { note: Some(note), kind: TurnKind::Failed, ..turn })
             }
         }
     }
@@ -233,6 +268,11 @@ impl App {
             |turn: &&Turn| turn.kind == TurnKind::Failed || turn.outcome == Some(Outcome::Failed);
         Ok(tried.take_while(has_failed).count() >= MOST_FAILURES)
     }
+}
+
+/// What the run that is due since `due` is known by. No caller can give this name: it is not ASCII.
+fn name_of(schedule: &Schedule, due: i64) -> IdempotencyKey {
+    IdempotencyKey { key: format!("§{} {due}", schedule.id), request_hash: [0; 32] }
 }
 
 fn noted(due_at: i64, noted_at: i64, kind: TurnKind) -> Turn {

@@ -192,6 +192,33 @@ impl Store {
         rows.iter().map(|row| row.id("id")).collect()
     }
 
+    /// The schedules with several times that are due next after that time.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn schedules_due_after(&self, time: i64) -> Result<Vec<Schedule>, StoreError> {
+        let sql = columns!("SELECT", "FROM schedules WHERE enabled AND cron IS NOT NULL AND next_at > $1");
+        self.db().read(sql).bind(time).fetch_all().await?.iter().map(read).collect()
+    }
+
+    /// Sets when a schedule is due next, unless that has changed since it was `seen`.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn correct_schedule(&self, seen: &Schedule, next_at: i64) -> Result<(), StoreError> {
+        let sql = "UPDATE schedules SET next_at = $2 WHERE id = $1 AND next_at = $3 AND enabled";
+        self.db().write(sql).id(seen.id).bind(next_at).bind(seen.next_at).execute().await.map(drop)
+    }
+
+    /// Lets others see to what a server that cannot have told the time sees to until after that time.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn release_schedules_claimed_after(&self, time: i64) -> Result<(), StoreError> {
+        let sql = "UPDATE schedules SET claimed_until = 0 WHERE claimed_until > $1";
+        self.db().write(sql).bind(time).execute().await.map(drop)
+    }
+
     /// When the next schedule is to be looked at.
     ///
     /// # Errors

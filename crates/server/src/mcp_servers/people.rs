@@ -127,7 +127,7 @@ impl McpServers {
 
 impl Personal {
     /// The tools for a run of this person. Of a server that they have never signed in to nothing is said.
-    pub(super) async fn found(&self, owner: UserId, run: RunIs) -> FoundTools {
+    pub(super) async fn found(&self, owner: UserId, run: &RunIs) -> FoundTools {
         let name = &self.server.name;
         let lapsed = || {
             missing(format!(

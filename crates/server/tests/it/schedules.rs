@@ -1,12 +1,13 @@
 //! Runs at set times: started when they are due, once, and what happens where that cannot be.
 
 use reqwest::{Method, StatusCode};
-use scripted::{Behaviour, Reply, ScriptedServer};
+use scripted::{Behaviour, Reply, ScriptedServer, Step};
 use serde_json::{Value, json};
+use sqlx::{AssertSqlSafe, Connection, Executor, SqliteConnection};
 
 use crate::{
     faults::{until, words},
-    harness::{Answer, Server},
+    harness::{Answer, Server, new_folder},
     openai::connect,
 };
 
@@ -23,8 +24,13 @@ struct Office {
 
 impl Office {
     async fn open(behaviour: Behaviour) -> Self {
+        Self::open_with(behaviour, &[]).await
+    }
+
+    async fn open_with(behaviour: Behaviour, settings: &[(&str, &str)]) -> Self {
         let upstream = ScriptedServer::start(behaviour).await.unwrap();
-        let (server, session) = Server::start_signed_in().await;
+        let server = Server::start_with(settings).await;
+        let session = server.set_up().await;
         connect(&server, &session, "Up", &upstream.base_url()).await;
         // Somebody who is away for days is not signed in any more; a key lasts.
         let made = server.post("/api/v1/keys", &session, &json!({"name": "test"})).await.json();
@@ -131,6 +137,44 @@ async fn each_run_may_have_a_chat_of_its_own() {
         2,
         "a clock that goes back and comes again starts nothing twice"
     );
+}
+
+#[tokio::test]
+async fn a_start_of_which_nothing_was_noted_is_found_again() {
+    for new_chat in [false, true] {
+        let database = format!("sqlite://{}", new_folder().join("test.db").display());
+        let silent = Behaviour::always(Reply::stream(&[Step::Silence]));
+        let office = Office::open_with(silent, &[("GLASSHOUSE_DATABASE_URL", &database)]).await;
+        let made = office.create(json!({"new_chat": new_chat})).await;
+        office.pass(60 * MINUTE_MS);
+        until("the run", async || office.only().await["turns"][0]["run"].is_string()).await;
+        // As a server leaves it that is killed right after the start of the run.
+        let mut database = SqliteConnection::connect(&database).await.unwrap();
+        let unsettled = format!(
+            "DELETE FROM schedule_turns; UPDATE schedules SET next_at = {}, last_run = NULL, claimed_until = {}",
+            made["next_at"],
+            BEGIN + 61 * MINUTE_MS
+        );
+        database.execute(AssertSqlSafe(unsettled)).await.unwrap();
+        office.pass(MINUTE_MS);
+        until("the note", async || !office.only().await["turns"][0].is_null()).await;
+        let turns = office.only().await["turns"].as_array().unwrap().clone();
+        assert_eq!((kinds(&turns), turns[0]["run"].is_string()), (vec!["started"], true), "{new_chat}");
+        assert_eq!((office.chats().await.len(), office.upstream.requests().len()), (1, 1), "{new_chat}");
+        assert_eq!(office.only().await["next_at"], json!(BEGIN + 60 * MINUTE_MS + DAY_MS));
+    }
+}
+
+#[tokio::test]
+async fn a_clock_that_was_years_ahead_silences_nothing() {
+    let office = Office::open(Behaviour::always(Reply::text("All is well."))).await;
+    office.create(json!({})).await;
+    office.pass(7000 * DAY_MS + 180 * MINUTE_MS);
+    assert_eq!(kinds(&office.turns(1).await), ["missed"]);
+    office.pass(-7000 * DAY_MS - 180 * MINUTE_MS);
+    until("the right time", async || office.only().await["next_at"] == json!(BEGIN + 60 * MINUTE_MS)).await;
+    office.pass(60 * MINUTE_MS);
+    assert_eq!(kinds(&office.turns(2).await), ["started", "missed"]);
 }
 
 #[tokio::test]
