@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use domain::{EventBody, Message, Outcome, Part, Role, RunEvent, ToolCall, message::arguments_text};
+use domain::{
+    AgentPath, EventBody, Message, Outcome, Part, Role, RunEvent, ToolCall, message::arguments_text,
+};
 
 use crate::{calls::MODEL_RESULT_BYTES, compaction::recollection};
 
@@ -22,7 +24,12 @@ pub enum RunBy {
 /// tool messages. Deltas and sub-agents' own steps are not needed: finished items carry everything, and a sub-agent's
 /// answer is its call's result. What the run made a summary of stays one.
 pub fn recall(history: &mut Vec<Message>, log: &[RunEvent]) {
-    let (messages, summed_up) = read(log, &|call, by| (by == RunBy::Us).then(|| call.to_owned()));
+    recall_agent(history, log, &AgentPath::main());
+}
+
+/// The same with what one agent of the run said and did.
+pub(crate) fn recall_agent(history: &mut Vec<Message>, log: &[RunEvent], agent: &AgentPath) {
+    let (messages, summed_up) = read(log, agent, &|call, by| (by == RunBy::Us).then(|| call.to_owned()));
     if let Some(SummedUp { summary, kept_requests }) = summed_up {
         let requests = (0..history.len()).rev().filter(|at| history[*at].role == Role::User);
         let kept_from = requests.take(kept_requests).last().unwrap_or(history.len());
@@ -49,7 +56,7 @@ pub fn messages_with_handed_over(log: &[RunEvent], name: impl Fn(&str, RunBy) ->
         .filter(|event| !matches!(event.body, EventBody::ContextCompacted { .. }))
         .cloned()
         .collect();
-    read(&whole, &|call, by| Some(name(call, by))).0
+    read(&whole, &AgentPath::main(), &|call, by| Some(name(call, by))).0
 }
 
 /// Whether the run waits for the results of the caller's tools.
@@ -68,13 +75,16 @@ struct SummedUp {
 
 fn read(
     log: &[RunEvent],
+    agent: &AgentPath,
     name_of: &dyn Fn(&str, RunBy) -> Option<String>,
 ) -> (Vec<Message>, Option<SummedUp>) {
     // A run that was handed over is not an earlier turn but the beginning of this one.
     let limit_bytes = if is_handed_over(log) { MODEL_RESULT_BYTES } else { RESULT_LIMIT_BYTES };
     let (mut messages, mut summed_up) = (Vec::new(), None);
     let mut step = Step::default();
-    for event in log.iter().filter(|event| event.agent.is_main()) {
+    let is_about =
+        |event: &&RunEvent| event.agent == *agent || matches!(event.body, EventBody::RunResumed {});
+    for event in log.iter().filter(is_about) {
         match &event.body {
             EventBody::StepStarted { .. } => messages.extend(std::mem::take(&mut step).into_messages()),
             EventBody::TextFinished { text, answer, .. } => {

@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Agents, AnswerForm, Asks, CallableModel, Consents, Emitter, LateTools, Limits, Memory, Past, Prices,
-    Told, Workspace,
+    AgentStops, Agents, AnswerForm, Asks, CallableModel, Consents, EarlierAgents, Emitter, LateTools, Limits,
+    Memory, Past, Prices, Told, Workspace,
     budget::Budget,
     models::Models,
     turns::{AgentContext, Stop, take_turns},
@@ -72,6 +72,8 @@ pub struct RunRequest {
     pub limits: Limits,
     /// Which calls need consent.
     pub consents: Consents,
+    /// The sub-agents that its own may go on from; nothing where none can be continued.
+    pub earlier: Option<EarlierAgents>,
     /// What it did before the server was stopped.
     pub past: Past,
     /// Whether it goes on when the server is started again. If not, the end of the server ends it.
@@ -93,16 +95,20 @@ pub(crate) struct RunContext {
     pub(crate) work_time: WorkTime,
     pub(crate) consents: Consents,
     pub(crate) asks: Asks,
+    pub(crate) earlier: Option<EarlierAgents>,
+    pub(crate) stops: AgentStops,
     pub(crate) past: Past,
 }
 
-/// The two ways to end a run from outside.
+/// The ways to end a run, or a part of it, from outside.
 #[derive(Debug, Clone, Default)]
 pub struct StopSignals {
     /// A person wants it stopped.
     pub cancel: CancellationToken,
     /// The server is going down.
     pub shutdown: CancellationToken,
+    /// A person wants one of the sub-agents stopped.
+    pub agents: AgentStops,
 }
 
 /// How the run ended, with the problem where it did not simply complete.
@@ -122,6 +128,7 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         memory,
         limits,
         consents,
+        earlier,
         mut past,
         ..
     } = request;
@@ -162,6 +169,8 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         work_time,
         consents,
         asks,
+        earlier,
+        stops: stop.agents.clone(),
         past,
     });
     let main = Arc::new(AgentContext::main(Arc::clone(&context), emitter.clone()));

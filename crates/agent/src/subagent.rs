@@ -1,78 +1,200 @@
 //! Hands work to a sub-agent: its own context, its own path, its failure its own.
 
-use std::{panic::AssertUnwindSafe, sync::Arc};
+use std::{
+    collections::HashMap,
+    panic::AssertUnwindSafe,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
-use domain::{EventBody, Message, Outcome, Role};
+use domain::{AgentPath, EventBody, Message, Outcome, Role};
 use futures_util::{FutureExt, future::BoxFuture};
+use tokio_util::sync::CancellationToken;
 
 use crate::{
-    AgentSpec, Emitter,
+    AgentSpec, Emitter, NoEarlierAgent,
     tool::{ToolContext, ToolFailure},
     turns::{AgentContext, Stop, take_turns},
 };
 
-/// Runs a sub-agent of the calling agent on `task` and returns its answer. Boxed, because a sub-agent's
-/// tools may lead here again.
+/// What a sub-agent is to do.
+pub(crate) struct Job {
+    /// What it is called, for people.
+    pub(crate) name: String,
+    pub(crate) task: String,
+    /// The sub-agent that it goes on from, as the model names it.
+    pub(crate) continues: Option<String>,
+}
+
+/// The sub-agents of one run that are at work; shared between the run and whoever stops one of them.
+#[derive(Debug, Clone, Default)]
+pub struct AgentStops(Arc<Mutex<HashMap<AgentPath, CancellationToken>>>);
+
+impl AgentStops {
+    /// Stops the sub-agent with this id and those under it; the others go on. Whether it was at work.
+    #[must_use]
+    pub fn stop(&self, agent: &str) -> bool {
+        let at_work = self.lock();
+        let found = at_work.iter().find(|(path, _)| path.id() == Some(agent));
+        found.inspect(|(_, stop)| stop.cancel()).is_some()
+    }
+
+    fn begin(&self, agent: &AgentPath) -> AtWork {
+        let stop = CancellationToken::new();
+        self.lock().insert(agent.clone(), stop.clone());
+        AtWork { stops: self.clone(), agent: agent.clone(), stop }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<AgentPath, CancellationToken>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A sub-agent that can be stopped, until this is dropped.
+struct AtWork {
+    stops: AgentStops,
+    agent: AgentPath,
+    stop: CancellationToken,
+}
+
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        self.stops.lock().remove(&self.agent);
+    }
+}
+
+/// Why a sub-agent came to no answer.
+enum End {
+    Stopped,
+    Of(Stop),
+    /// There is nothing to go on from.
+    NothingEarlier(NoEarlierAgent),
+    Fault,
+}
+
+/// Runs a sub-agent of the calling agent and returns its answer, with the name under which it can be continued. Boxed,
+/// because a sub-agent's tools may lead here again.
 pub(crate) fn run_sub_agent(
     context: ToolContext,
     spec: AgentSpec,
-    name: String,
-    task: String,
+    job: Job,
 ) -> BoxFuture<'static, Result<String, ToolFailure>> {
     Box::pin(async move {
         let past = &context.agent.run.past;
-        let path = match past.of_call(&context.call).and_then(|past| past.sub_agent.clone()) {
+        let started = past.of_call(&context.call).and_then(|past| past.sub_agent.clone());
+        let path = match started {
             Some(path) => match past.end_of(&path) {
-                Some(end) => return ended_before(end),
+                Some(end) => return named(&context, &path, ended_before(end)),
                 None => path,
             },
-            None => {
-                let (path, call) = (context.agent.next_child(), context.call.clone());
-                let started = EventBody::AgentStarted { name, call, task: task.clone() };
-                context.agent.emitter.for_agent(path.clone()).emit(started).await;
-                path
-            }
+            None => start(&context, &spec, &job).await,
         };
-        let child = Arc::new(context.agent.child(path, spec));
-        let emitter = child.emitter.clone();
-        let history = vec![Message::text(Role::User, task)];
-        let work = AssertUnwindSafe(take_turns(Arc::clone(&child), history)).catch_unwind();
-        let (end_of_time, problem) = child.budget.end_of_time();
-        let ended = tokio::select! {
-            () = child.run.work_time.reaches(end_of_time), if child.has_own_time() => {
-                Ok(Err(Stop::Limited { problem, text: String::new() }))
-            }
-            ended = work => ended,
+        let child = Arc::new(context.agent.child(path.clone(), spec));
+        let ended = match work(&child, job).await {
+            Err(End::NothingEarlier(why)) => return failed(&child.emitter, why.0).await,
+            ended => ended,
         };
-        match ended {
-            Ok(Ok(answer)) => {
-                emitter
-                    .emit(EventBody::AgentFinished { outcome: Outcome::Completed, result: answer.clone() })
-                    .await;
-                Ok(answer)
-            }
-            Ok(Err(Stop::Limited { problem, text })) => {
-                let result = if text.is_empty() {
-                    problem.message
-                } else {
-                    format!("{text}\n\n({})", problem.message)
-                };
-                emitter.close(Outcome::Limited, &result).await;
-                Ok(result)
-            }
-            // Only the main agent has the caller's tools.
-            Ok(Err(Stop::HandedOver)) => failed(&emitter, "It called a tool it does not have.".into()).await,
-            Ok(Err(Stop::Failed(problem))) => failed(&emitter, problem.message).await,
-            Err(_) => failed(&emitter, "It met a fault in the server.".into()).await,
-        }
+        named(&context, &path, tell(&child.emitter, ended).await)
     })
+}
+
+/// Tells the log that it starts.
+async fn start(context: &ToolContext, spec: &AgentSpec, job: &Job) -> AgentPath {
+    let (path, call) = (context.agent.next_child(), context.call.clone());
+    let (name, task, continues) = (job.name.clone(), job.task.clone(), job.continues.clone());
+    let emitter = context.agent.emitter.for_agent(path.clone());
+    let is_stored_first = continues.is_some();
+    let started =
+        EventBody::AgentStarted { name, call, task, agent_type: Some(spec.name.clone()), continues };
+    if is_stored_first {
+        // With all that stands before it: it may go on from an agent of this run, whose log is read next.
+        emitter.emit_stored(started).await;
+    } else {
+        emitter.emit(started).await;
+    }
+    path
+}
+
+/// Lets the sub-agent work until it has answered, or something ends it.
+async fn work(child: &Arc<AgentContext>, job: Job) -> Result<String, End> {
+    let at_work = child.run.stops.begin(child.emitter.agent());
+    let work = async {
+        let mut history = conversation(child, job.continues).await.map_err(End::NothingEarlier)?;
+        history.push(Message::text(Role::User, job.task));
+        take_turns(Arc::clone(child), history).await.map_err(End::Of)
+    };
+    let (end_of_time, problem) = child.budget.end_of_time();
+    tokio::select! {
+        biased;
+        () = at_work.stop.cancelled() => Err(End::Stopped),
+        () = child.run.work_time.reaches(end_of_time), if child.has_own_time() => {
+            Err(End::Of(Stop::Limited { problem, text: String::new() }))
+        }
+        ended = AssertUnwindSafe(work).catch_unwind() => ended.unwrap_or(Err(End::Fault)),
+    }
+}
+
+/// What the sub-agent goes on from: nothing for a new one.
+async fn conversation(
+    child: &AgentContext,
+    continues: Option<String>,
+) -> Result<Vec<Message>, NoEarlierAgent> {
+    let Some(handle) = continues else { return Ok(Vec::new()) };
+    let cannot = || NoEarlierAgent("Sub-agents cannot be continued here. Start a new one.".to_owned());
+    let earlier = child.run.earlier.as_ref().ok_or_else(cannot)?;
+    earlier.conversation(handle.parse()?, &child.spec.name).await
+}
+
+/// Tells the log how it ended, and its caller what came of it.
+async fn tell(emitter: &Emitter, ended: Result<String, End>) -> Result<String, ToolFailure> {
+    match ended {
+        Ok(answer) => {
+            emitter
+                .emit(EventBody::AgentFinished { outcome: Outcome::Completed, result: answer.clone() })
+                .await;
+            Ok(answer)
+        }
+        Err(End::Of(Stop::Limited { problem, text })) => {
+            let result =
+                if text.is_empty() { problem.message } else { format!("{text}\n\n({})", problem.message) };
+            emitter.close(Outcome::Limited, &result).await;
+            Ok(result)
+        }
+        Err(End::Stopped) => {
+            emitter.close(Outcome::Cancelled, STOPPED_ALONE).await;
+            Err(ToolFailure(STOPPED_ALONE.to_owned()))
+        }
+        // Only the main agent has the caller's tools.
+        Err(End::Of(Stop::HandedOver)) => failed(emitter, "It called a tool it does not have.".into()).await,
+        Err(End::Of(Stop::Failed(problem))) => failed(emitter, problem.message).await,
+        Err(End::NothingEarlier(why)) => failed(emitter, why.0).await,
+        Err(End::Fault) => failed(emitter, "It met a fault in the server.".into()).await,
+    }
+}
+
+/// Said of a sub-agent that a person has stopped by itself.
+const STOPPED_ALONE: &str =
+    "The person stopped this sub-agent. Go on without it; do not start it again unless they ask for it.";
+
+/// What the caller is told, with the name under which the sub-agent can be continued, where it can.
+fn named(
+    context: &ToolContext,
+    path: &AgentPath,
+    told: Result<String, ToolFailure>,
+) -> Result<String, ToolFailure> {
+    let Some(handle) = context.agent.run.earlier.as_ref().and_then(|earlier| earlier.handle(path)) else {
+        return told;
+    };
+    let with_name =
+        |text: String| format!("{text}\n\n(To continue this sub-agent: task with continue \"{handle}\".)");
+    told.map(with_name).map_err(|ToolFailure(why)| ToolFailure(with_name(why)))
 }
 
 /// What the caller is told of a sub-agent that had ended before the server was stopped.
 fn ended_before((outcome, result): (Outcome, String)) -> Result<String, ToolFailure> {
     match outcome {
         Outcome::Completed | Outcome::Limited => Ok(result),
-        Outcome::Failed | Outcome::Cancelled | Outcome::HandedOver => Err(sub_agent_failed(&result)),
+        Outcome::Cancelled => Err(ToolFailure(result)),
+        Outcome::Failed | Outcome::HandedOver => Err(sub_agent_failed(&result)),
     }
 }
 

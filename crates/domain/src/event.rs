@@ -337,6 +337,14 @@ pub enum EventBody {
         call: String,
         /// What it was told to do.
         task: String,
+        /// Which of the agents it is; absent in older logs.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional))]
+        agent_type: Option<String>,
+        /// The earlier sub-agent that it goes on from, such as `1b2c3d4e/a2`: the end of that one's run's id, and its own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional))]
+        continues: Option<String>,
     },
     /// A sub-agent has ended; `agent` of the event is its path.
     AgentFinished {
@@ -475,23 +483,4 @@ impl EventBody {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_stored_form() {
-        let event = RunEvent {
-            run: "run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d".parse().unwrap(),
-            seq: 7,
-            at: 1_763_760_000_123,
-            agent: AgentPath::main(),
-            body: EventBody::TextDelta { item: "t1".into(), delta: "Hé\n".into() },
-        };
-        let json = serde_json::to_string(&event).unwrap();
-        assert_eq!(
-            json,
-            r#"{"run":"run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d","seq":7,"at":1763760000123,"body":{"type":"text_delta","item":"t1","delta":"Hé\n"}}"#
-        );
-        assert_eq!(serde_json::from_str::<RunEvent>(&json).unwrap(), event);
-    }
-}
+mod tests;

@@ -250,7 +250,13 @@ mod tests {
         check_fails(&whole(open), "still open");
         let stray = vec![(AgentPath::main().child(1), EventBody::StepStarted { step: 1, last: None })];
         check_fails(&whole(stray), "not running");
-        let orphan = EventBody::AgentStarted { name: "n".into(), call: "c".into(), task: "t".into() };
+        let orphan = EventBody::AgentStarted {
+            name: "n".into(),
+            call: "c".into(),
+            task: "t".into(),
+            agent_type: None,
+            continues: None,
+        };
         check_fails(&whole(vec![(AgentPath::main().child(1).child(1), orphan)]), "its parent");
     }
 }

@@ -227,7 +227,16 @@ mod tests {
                     repeatable: true,
                 },
             ),
-            (&child, EventBody::AgentStarted { name: s("n"), call: s("c1"), task: s("t") }),
+            (
+                &child,
+                EventBody::AgentStarted {
+                    name: s("n"),
+                    call: s("c1"),
+                    task: s("t"),
+                    agent_type: None,
+                    continues: None,
+                },
+            ),
             (&child, EventBody::ToolRequested { call: s("a1.c1"), name: s("ask_user") }),
             (
                 &child,

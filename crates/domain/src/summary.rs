@@ -97,8 +97,13 @@ mod tests {
             in_doubt: false,
             file: None,
         };
-        let started =
-            EventBody::AgentStarted { name: "n".to_owned(), call: "c2".to_owned(), task: "t".to_owned() };
+        let started = EventBody::AgentStarted {
+            name: "n".to_owned(),
+            call: "c2".to_owned(),
+            task: "t".to_owned(),
+            agent_type: None,
+            continues: None,
+        };
         let mut bodies = vec![
             (main.clone(), EventBody::RunStarted { chat: None, message: None, model: "m".to_owned() }),
             (main.clone(), requested("c1")),

@@ -35,6 +35,11 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 pub(crate) enum Command {
     /// Stop it.
     Cancel,
+    /// Stop one of its sub-agents; the rest of it goes on.
+    StopAgent {
+        /// Its id.
+        agent: String,
+    },
     /// A person has decided on a call.
     Approve {
         /// What was asked.
@@ -69,14 +74,17 @@ impl Command {
     /// What has to be waiting for it; nothing for what can always be said.
     fn waits_for(&self) -> Option<&str> {
         match self {
-            Self::Cancel | Self::Allow { .. } => None,
+            Self::Cancel | Self::StopAgent { .. } | Self::Allow { .. } => None,
             Self::Approve { approval: id, .. } | Self::Answer { question: id, .. } => Some(id),
         }
     }
 
     fn check(&self) -> Result<(), ApiError> {
         match self {
-            Self::Cancel | Self::Allow { .. } | Self::Answer { reply: Reply::Declined(_), .. } => Ok(()),
+            Self::Cancel
+            | Self::StopAgent { .. }
+            | Self::Allow { .. }
+            | Self::Answer { reply: Reply::Declined(_), .. } => Ok(()),
             Self::Approve { decision, .. } => decision.reason.as_deref().map_or(Ok(()), check_length),
             Self::Answer { reply: Reply::Words(words), .. } => check_length(words),
             Self::Answer { reply: Reply::Values(values), .. } => {
@@ -148,7 +156,7 @@ impl App {
             live.wake_for(ask).await.map_err(still_resting)?;
         }
         let taken = match command {
-            Command::Cancel | Command::Allow { .. } => Ok(()),
+            Command::Cancel | Command::StopAgent { .. } | Command::Allow { .. } => Ok(()),
             Command::Approve { approval, decision } => {
                 live.asks.check_approval(approval, &decision.answer()).map(drop)
             }
@@ -239,6 +247,11 @@ impl App {
     async fn obey(&self, live: &Arc<LiveRun>, command: Command) -> Result<(), ApiError> {
         match command {
             Command::Cancel => live.cancel.cancel(),
+            Command::StopAgent { agent } => {
+                live.wake_agent(&agent).await.map_err(still_resting)?;
+                // One that has ended meanwhile needs no stop.
+                let _ = live.agents.stop(&agent);
+            }
             Command::Approve { approval, decision } => self.decide(live, &approval, decision).await?,
             Command::Answer { question, reply } => {
                 live.wake_for(&question).await.map_err(still_resting)?;

@@ -149,6 +149,7 @@ pub fn table() -> Vec<Route> {
         get(User, "/runs/{run}/events", runs::events),
         get(User, "/runs/{run}/calls/{call}", runs::call),
         post(User, "/runs/{run}/cancel", runs::cancel),
+        post(User, "/runs/{run}/agents/{agent}/stop", runs::stop_agent),
         post(User, "/runs/{run}/approvals/{approval}", runs::approve),
         post(User, "/runs/{run}/questions/{question}", runs::questions::answer),
         post(User, "/chat/stream", chat_stream::post),

@@ -11,6 +11,7 @@ pub mod config;
 mod consents;
 mod conversation;
 pub mod discover;
+mod earlier_agents;
 pub mod error;
 pub mod extract;
 pub mod forks;

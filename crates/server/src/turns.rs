@@ -8,6 +8,7 @@ use store::{Chat, ChatMessage, IdempotencyKey, NewRun, NewTurn, StoreError};
 
 use crate::{
     app::App,
+    earlier_agents::earlier_agents,
     error::ApiError,
     mcp_servers::RunIs,
     models::{ResolvedModel, TOUR},
@@ -382,6 +383,7 @@ impl App {
             memory: told.map(|told| (self.memory(owner, run, chat), told)),
             limits: self.config.limits,
             consents,
+            earlier: Some(earlier_agents(&self.store, &self.runs, chat, run)),
             past: Past::default(),
             outlives_server,
         })

@@ -58,6 +58,15 @@ impl Store {
         self.db().read(sql).id(chat).fetch_all().await?.iter().map(read_message).collect()
     }
 
+    /// The runs that a chat's answers come from, the oldest first; in a fork also those of the chat before.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn runs_answering_in(&self, chat: ChatId) -> Result<Vec<RunId>, StoreError> {
+        let sql = "SELECT run FROM messages WHERE chat = $1 AND run IS NOT NULL ORDER BY created_at, id";
+        self.db().read(sql).id(chat).fetch_all().await?.iter().map(|row| row.id("run")).collect()
+    }
+
     /// Adds a turn to a chat: its messages and its run, all or nothing. The answer becomes the shown leaf.
     ///
     /// # Errors

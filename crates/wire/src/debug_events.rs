@@ -152,7 +152,7 @@ fn told(body: &EventBody) -> Option<(DebugKind, DebugSource, Value, String)> {
             }
             (Response, Frontend, data, "The question was answered".to_owned())
         }
-        EventBody::AgentStarted { name, call, task } => (
+        EventBody::AgentStarted { name, call, task, .. } => (
             Request,
             Backend,
             json!({"name": name, "call": call, "task": task}),

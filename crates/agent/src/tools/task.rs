@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::{
     AgentSpec, Tool, ToolFailure,
-    subagent::{no_sub_agent, run_sub_agent},
+    subagent::{Job, no_sub_agent, run_sub_agent},
     tool::{ToolContext, ToolKind},
 };
 
@@ -20,6 +20,11 @@ struct Arguments {
     /// The type of sub-agent.
     #[schemars(length(min = 1, max = 64))]
     subagent_type: String,
+    /// Only to continue a sub-agent that has worked before: its name, from the end of its answer. It remembers what it
+    /// did, and gets the description as what to do next.
+    #[serde(default, rename = "continue")]
+    #[schemars(length(max = 80))]
+    continues: Option<String>,
 }
 
 pub(super) fn tool() -> Result<Tool, ToolFailure> {
@@ -41,9 +46,11 @@ pub(crate) fn with_types(tool: &Tool, sub_agents: &[&AgentSpec]) -> Tool {
 }
 
 async fn task(arguments: Arguments, context: ToolContext) -> Result<String, ToolFailure> {
-    let name = name_of(&arguments.description);
-    match context.agent.sub_agent(&arguments.subagent_type) {
-        Ok(spec) => run_sub_agent(context, spec, name, arguments.description).await,
+    let Arguments { description: task, subagent_type, continues } = arguments;
+    // Models fill in what they leave out elsewhere.
+    let continues = continues.filter(|name| !name.trim().is_empty());
+    match context.agent.sub_agent(&subagent_type) {
+        Ok(spec) => run_sub_agent(context, spec, Job { name: name_of(&task), task, continues }).await,
         Err(why) => no_sub_agent(&context, why).await,
     }
 }

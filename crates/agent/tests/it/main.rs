@@ -5,6 +5,7 @@
 mod answer_form;
 mod asks;
 mod compaction;
+mod continued;
 mod defined_agents;
 mod late_tools;
 mod limits;

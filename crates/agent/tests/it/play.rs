@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use agent::{
-    Agents, ApprovalAnswer, Asks, Consents, Emitter, FoundTools, LateTools, Limits, ModelSettings, Past,
-    RunRequest, StopSignals, Workspace,
+    Agents, ApprovalAnswer, Asks, Consents, EarlierAgents, Emitter, FoundTools, LateTools, Limits,
+    ModelSettings, Past, RunRequest, StopSignals, Workspace, no_earlier_agent,
 };
 use domain::{EventBody, Message, Role, RunEvent, RunId, laws};
 use llm::{ChatModel, ChatRequest, Line, ScriptedModel};
@@ -33,6 +33,10 @@ pub(crate) struct Play {
     /// The log of the run so far.
     pub(crate) before: Vec<RunEvent>,
     pub(crate) outlives_server: bool,
+    /// The logs of other runs of the chat, where sub-agents can be continued.
+    pub(crate) earlier: Option<Vec<RunEvent>>,
+    /// The log as far as it has come.
+    so_far: Arc<Mutex<Vec<RunEvent>>>,
     requests: Arc<Mutex<Vec<Vec<Message>>>>,
 }
 
@@ -80,6 +84,8 @@ impl Play {
             wishes: agent::CallWishes::default(),
             before: Vec::new(),
             outlives_server: false,
+            earlier: None,
+            so_far: Arc::default(),
             requests: Arc::default(),
         }
     }
@@ -101,6 +107,7 @@ impl Play {
     /// The same for a log that need not be whole.
     pub(crate) async fn unchecked(&self, watch: Watch<'_>) -> Vec<RunEvent> {
         let (emitter, events) = Emitter::channel(8);
+        let run = self.before.first().map_or_else(RunId::generate, |first| first.run);
         let request = RunRequest {
             chat: None,
             message: None,
@@ -116,19 +123,26 @@ impl Play {
             memory: self.memory.clone(),
             limits: self.limits,
             consents: self.consents.clone(),
+            earlier: self.earlier_agents(run),
             past: self.past(),
             outlives_server: self.outlives_server,
         };
-        let run = agent::run(request, emitter, self.asks.clone(), self.stop.clone());
-        tokio::join!(self.collect(events, watch), run).0
+        let work = agent::run(request, emitter, self.asks.clone(), self.stop.clone());
+        tokio::join!(self.collect(run, events, watch), work).0
     }
 
-    async fn collect(&self, mut events: mpsc::Receiver<agent::Emitted>, watch: Watch<'_>) -> Vec<RunEvent> {
+    async fn collect(
+        &self,
+        run: RunId,
+        mut events: mpsc::Receiver<agent::Emitted>,
+        watch: Watch<'_>,
+    ) -> Vec<RunEvent> {
         let mut log = self.before.clone();
-        let run = log.first().map_or_else(RunId::generate, |first| first.run);
+        self.so_far.lock().unwrap().clone_from(&log);
         while let Some(emitted) = events.recv().await {
             let (agent, body) = (emitted.agent, emitted.body);
             log.push(RunEvent { run, seq: log.len() as u64 + 1, at: 0, agent, body });
+            self.so_far.lock().unwrap().extend(log.last().cloned());
             emitted.stored.map(|stored| stored.send(()));
             watch(&log[log.len() - 1], self);
         }
@@ -138,6 +152,21 @@ impl Play {
     fn late_tools(&self) -> Option<LateTools> {
         let (tools, needs_approval, missing) = self.offered.clone();
         Some(LateTools::new(async { FoundTools { tools, needs_approval, missing } }))
+    }
+
+    fn earlier_agents(&self, run: RunId) -> Option<EarlierAgents> {
+        let (others, own) = (self.earlier.clone()?, Arc::clone(&self.so_far));
+        Some(EarlierAgents::new(run, move |handle| {
+            let mut all = others.clone();
+            all.extend(own.lock().unwrap().iter().cloned());
+            all.retain(|event| {
+                handle.is_of(event.run)
+                    && (event.agent.id() == Some(handle.agent())
+                        || matches!(event.body, EventBody::RunResumed {}))
+            });
+            let found = if all.is_empty() { Err(no_earlier_agent()) } else { Ok(all) };
+            Box::pin(std::future::ready(found))
+        }))
     }
 
     fn past(&self) -> Past {

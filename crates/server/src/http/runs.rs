@@ -24,6 +24,9 @@ use crate::{
     streams::{Format, FormatOptions, Native, sse, web_socket},
 };
 
+/// The longest id of a sub-agent: deeper than any may nest.
+const LIMIT_AGENT_BYTES: usize = 60;
+
 /// A run as the API shows it.
 #[derive(Debug, Serialize)]
 pub(super) struct RunView {
@@ -189,6 +192,20 @@ pub(super) async fn cancel(
 ) -> Result<StatusCode, ApiError> {
     check_own(&app, &caller, run).await?;
     app.tell(run, Command::Cancel).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `POST /runs/{run}/agents/{agent}/stop`: stops one sub-agent; the rest of the run goes on.
+pub(super) async fn stop_agent(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path((run, agent)): Path<(RunId, String)>,
+) -> Result<StatusCode, ApiError> {
+    check_own(&app, &caller, run).await?;
+    if agent.len() > LIMIT_AGENT_BYTES {
+        return Err(ApiError::invalid("This is not the id of a sub-agent, such as a2.1."));
+    }
+    app.tell(run, Command::StopAgent { agent }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -69,7 +69,11 @@ async fn work(
     match log {
         FromLog::GoesOn(mut request, before) => {
             let (emitter, events) = Emitter::channel(EMITTER_CAPACITY);
-            let stop = StopSignals { cancel: live.cancel.clone(), shutdown: lease.child_token() };
+            let stop = StopSignals {
+                cancel: live.cancel.clone(),
+                shutdown: lease.child_token(),
+                agents: live.agents.clone(),
+            };
             live.may_rest(request.outlives_server.then(|| stop.shutdown.clone()));
             request.consents = live.consents.clone();
             // Two tasks, so that an event handed to the log does not wake the agent.

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
-use agent::{Asks, Consents};
+use agent::{AgentStops, Asks, Consents};
 use bytes::Bytes;
 use domain::{ChatId, EventBody, Outcome, RunEvent, RunId, UserId};
 use tokio::sync::watch;
@@ -44,6 +44,8 @@ pub struct LiveRun {
     pub consents: Consents,
     /// Stops it.
     pub cancel: CancellationToken,
+    /// Stops one of its sub-agents.
+    pub agents: AgentStops,
     /// How it ended.
     pub(super) outcome: OnceLock<Outcome>,
     tail: Mutex<Tail>,
@@ -101,6 +103,7 @@ impl LiveRun {
             asks,
             consents: request.consents.clone(),
             cancel: CancellationToken::new(),
+            agents: AgentStops::default(),
             outcome: OnceLock::new(),
             tail,
             seen,

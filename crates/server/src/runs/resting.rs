@@ -15,7 +15,7 @@ use futures_util::future::BoxFuture;
 use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-use super::{LiveRun, LogSoFar, Runs};
+use super::{LiveRun, LogSoFar, Runs, live::asks};
 use crate::clock::Clock;
 
 /// How often runs are looked at. One that did nothing from one look to the next is put to rest.
@@ -142,6 +142,19 @@ impl LiveRun {
             () = self.withdrawn(ask) => Ok(()),
             () = self.ended() => Ok(()),
             () = tokio::time::sleep(WAKES_WITHIN) => Err(StillResting),
+        }
+    }
+
+    /// Brings the run back, where it rests, to stop this sub-agent of it, if that or one under it waits for somebody.
+    ///
+    /// # Errors
+    /// Those of [`LiveRun::wake_for`].
+    pub async fn wake_agent(&self, agent: &str) -> Result<(), StillResting> {
+        let open = self.waiting();
+        let waits = open.iter().find(|asked| asked.event.agent.ids().any(|id| id == agent));
+        match waits.and_then(|asked| asks(asked)) {
+            Some(ask) => self.wake_for(ask).await,
+            None => Ok(()),
         }
     }
 

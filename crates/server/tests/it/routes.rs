@@ -79,6 +79,7 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("GET", "/runs/{run}/events", Access::User),
     ("GET", "/runs/{run}/calls/{call}", Access::User),
     ("POST", "/runs/{run}/cancel", Access::User),
+    ("POST", "/runs/{run}/agents/{agent}/stop", Access::User),
     ("POST", "/runs/{run}/approvals/{approval}", Access::User),
     ("POST", "/runs/{run}/questions/{question}", Access::User),
     ("POST", "/chat/stream", Access::User),

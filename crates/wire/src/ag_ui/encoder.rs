@@ -302,7 +302,7 @@ impl AgUiEncoder {
                 let value = json!({"level": level, "message": message});
                 self.put(agent, &Event::Custom { name: "notice", value }, sink);
             }
-            EventBody::AgentStarted { name, call, task } => {
+            EventBody::AgentStarted { name, call, task, .. } => {
                 let (name, call, task) = (name.clone(), call.clone(), task.clone());
                 let running = RunningAgent { path: agent.clone(), name, call, task };
                 self.put_agent(&running, sink);

@@ -104,7 +104,7 @@ impl Extras {
                 self.open_row(event, call, name, arguments, out);
                 self.close_row(event, call, result, *error, out);
             }
-            EventBody::AgentStarted { name, call, task } => {
+            EventBody::AgentStarted { name, call, task, .. } => {
                 self.agents.insert(event.agent.clone(), name.clone());
                 if event.agent.depth() == 1 {
                     let arguments = json!({"task": named(name, task), "background": false});

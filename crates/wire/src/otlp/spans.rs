@@ -99,7 +99,7 @@ impl<'a> Reader<'a> {
                 self.calls.insert(call.clone(), event.at);
             }
             EventBody::ToolFinished { .. } => self.end_call(event),
-            EventBody::AgentStarted { name, call, task } => {
+            EventBody::AgentStarted { name, call, task, .. } => {
                 let mut attributes = Vec::new();
                 self.add_text(&mut attributes, "gen_ai.input.messages", task);
                 let open =

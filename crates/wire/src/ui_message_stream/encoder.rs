@@ -144,7 +144,7 @@ impl UiMessageEncoder {
                     out.push(&json!({"type": "source-url", "sourceId": id, "url": source.url, "title": source.title}));
                 }
             }
-            EventBody::AgentStarted { name, call, task } => {
+            EventBody::AgentStarted { name, call, task, .. } => {
                 self.agents.insert(agent.clone(), name.clone());
                 let data = json!({"name": name, "depth": agent.depth(), "toolCallId": call, "task": task, "state": "running"});
                 out.push(&json!({"type": "data-agent", "id": agent.id(), "data": data}));

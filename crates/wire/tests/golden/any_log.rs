@@ -347,7 +347,13 @@ impl Writer {
                 let Some(parent) = self.agents.iter_mut().find(|agent| agent.path == path) else { return };
                 parent.children += 1;
                 let child = path.child(parent.children);
-                let body = EventBody::AgentStarted { name: "n".into(), call: id, task: "t".into() };
+                let body = EventBody::AgentStarted {
+                    name: "n".into(),
+                    call: id,
+                    task: "t".into(),
+                    agent_type: None,
+                    continues: None,
+                };
                 self.add(&child, body);
                 self.begin(child.clone());
                 call.child = Some(child);

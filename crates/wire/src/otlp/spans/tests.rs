@@ -91,7 +91,13 @@ fn with_sub_agent() -> Log {
     log.add(
         125,
         &child,
-        EventBody::AgentStarted { name: "explore".into(), call: "c1".into(), task: "secret".into() },
+        EventBody::AgentStarted {
+            name: "explore".into(),
+            call: "c1".into(),
+            task: "secret".into(),
+            agent_type: None,
+            continues: None,
+        },
     );
     log.add(130, &child, EventBody::StepStarted { step: 1, last: None });
     log.called(150, &child, 500);

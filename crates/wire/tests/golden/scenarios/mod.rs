@@ -230,6 +230,8 @@ fn sub_agents() -> Vec<RunEvent> {
         name: name.into(),
         call: call.into(),
         task: "look".into(),
+        agent_type: None,
+        continues: None,
     };
     let finished = |outcome| EventBody::AgentFinished { outcome, result: "seen".into() };
     for call in ["c1", "c2"] {
@@ -365,7 +367,13 @@ fn cancelled_at_work() -> Vec<RunEvent> {
     });
     log.add(
         &child,
-        EventBody::AgentStarted { name: "Reader".into(), call: "c1".into(), task: "look".into() },
+        EventBody::AgentStarted {
+            name: "Reader".into(),
+            call: "c1".into(),
+            task: "look".into(),
+            agent_type: None,
+            continues: None,
+        },
     );
     log.request(&child, "a1.c1", "read_file", &json!({"path": "/a"}));
     log.start(&child, "a1.c1", "read_file", &json!({"path": "/a"}));
@@ -441,7 +449,16 @@ fn hostile_text() -> Vec<RunEvent> {
     log.main(EventBody::ToolProgress { call: bad.into(), message: bad.into() });
     log.main(EventBody::ToolOutput { call: bad.into(), text: bad.into() });
     log.main(memory(bad, bad, false));
-    log.add(&child, EventBody::AgentStarted { name: bad.into(), call: bad.into(), task: bad.into() });
+    log.add(
+        &child,
+        EventBody::AgentStarted {
+            name: bad.into(),
+            call: bad.into(),
+            task: bad.into(),
+            agent_type: None,
+            continues: None,
+        },
+    );
     log.add(&child, EventBody::AgentFinished { outcome: Outcome::Completed, result: bad.into() });
     log.finish(&main, bad, bad, &arguments, Ok(bad));
     let source = Source { id: bad.into(), title: bad.into(), url: bad.into(), quote: Some(bad.into()) };

@@ -25,7 +25,7 @@ pub(super) fn log() -> Vec<RunEvent> {
     }
     for (call, agent, task) in tasks {
         let (name, call, task) = ("Researcher".into(), call.into(), task.to_owned());
-        log.add(agent, EventBody::AgentStarted { name, call, task });
+        log.add(agent, EventBody::AgentStarted { name, call, task, agent_type: None, continues: None });
         log.add(agent, EventBody::StepStarted { step: 1, last: None });
     }
     // Both search at once, and each has numbers of sources that the other does not use again.

@@ -1,0 +1,212 @@
+//! Sub-agents that worked before, in this run or another of its chat: how a model names one, and the conversation that one
+//! goes on from.
+
+use std::{fmt, str::FromStr, sync::Arc};
+
+use domain::{AgentPath, EventBody, Message, Role, RunEvent, RunId};
+use futures_util::future::BoxFuture;
+
+use crate::history::recall_agent;
+
+/// So often in a row one sub-agent may be continued.
+const LIMIT_LINKS: usize = 20;
+/// So many characters of a run's id name it within a chat: those at its end, which are random.
+const MARK_CHARS: usize = 8;
+/// Longest id of an agent in a handle, characters: deeper than any agent may nest.
+const LIMIT_AGENT_CHARS: usize = 60;
+
+/// What a model calls a sub-agent that has worked: the end of its run's id, and the agent's own id, such as `1b2c3d4e/a2.1`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct AgentHandle {
+    mark: String,
+    agent: String,
+}
+
+/// Why there is no conversation to go on from, as a sentence for the model.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct NoEarlierAgent(pub String);
+
+/// Reads what a sub-agent did: its own events, and the run's restarts.
+type ReadAgent =
+    dyn Fn(AgentHandle) -> BoxFuture<'static, Result<Vec<RunEvent>, NoEarlierAgent>> + Send + Sync;
+
+/// The sub-agents that may be continued in a run. Cloning is cheap.
+#[derive(Clone)]
+pub struct EarlierAgents {
+    mark: Arc<str>,
+    read: Arc<ReadAgent>,
+}
+
+impl AgentHandle {
+    /// Of this agent of this run; nothing for the main one.
+    #[must_use]
+    pub fn new(run: RunId, agent: &AgentPath) -> Option<Self> {
+        Some(Self { mark: mark(run), agent: agent.id()?.to_owned() })
+    }
+
+    /// Whether the agent worked in this run.
+    #[must_use]
+    pub fn is_of(&self, run: RunId) -> bool {
+        self.mark == mark(run)
+    }
+
+    /// The agent's own id.
+    #[must_use]
+    pub fn agent(&self) -> &str {
+        &self.agent
+    }
+}
+
+fn mark(run: RunId) -> String {
+    let id = run.to_string();
+    id[id.len() - MARK_CHARS..].to_owned()
+}
+
+impl fmt::Display for AgentHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.mark, self.agent)
+    }
+}
+
+impl FromStr for AgentHandle {
+    type Err = NoEarlierAgent;
+
+    fn from_str(text: &str) -> Result<Self, NoEarlierAgent> {
+        let is_mark =
+            |mark: &str| mark.len() == MARK_CHARS && mark.bytes().all(|b| b.is_ascii_alphanumeric());
+        let is_agent = |agent: &str| {
+            let numbers = agent.strip_prefix('a').unwrap_or_default();
+            agent.len() <= LIMIT_AGENT_CHARS
+                && numbers
+                    .split('.')
+                    .all(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+        };
+        match text.trim().split_once('/') {
+            Some((mark, agent)) if is_mark(mark) && is_agent(agent) => {
+                Ok(Self { mark: mark.to_owned(), agent: agent.to_owned() })
+            }
+            _ => Err(unknown()),
+        }
+    }
+}
+
+/// There is none of that name.
+#[must_use]
+pub fn unknown() -> NoEarlierAgent {
+    NoEarlierAgent(
+        "There is no sub-agent of this chat to continue under that name. Take the name that stands at the end of its \
+         answer, or leave out continue to start a new one."
+            .to_owned(),
+    )
+}
+
+impl EarlierAgents {
+    /// Those of run `run` and of others that `read` knows. `read` gives the events of one agent in their order, from its
+    /// `agent_started` on as far as they are stored, and every `run_resumed` among them; it bounds their size.
+    pub fn new(
+        run: RunId,
+        read: impl Fn(AgentHandle) -> BoxFuture<'static, Result<Vec<RunEvent>, NoEarlierAgent>>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        Self { mark: mark(run).into(), read: Arc::new(read) }
+    }
+
+    /// How the model names this agent of the run.
+    pub(crate) fn handle(&self, agent: &AgentPath) -> Option<AgentHandle> {
+        Some(AgentHandle { mark: self.mark.to_string(), agent: agent.id()?.to_owned() })
+    }
+
+    /// What the agent of this name was told and did, as the beginning of a conversation for one of type `agent_type`.
+    pub(crate) async fn conversation(
+        &self,
+        handle: AgentHandle,
+        agent_type: &str,
+    ) -> Result<Vec<Message>, NoEarlierAgent> {
+        let mut parts = Vec::new();
+        let mut next = Some(handle);
+        while let Some(handle) = next {
+            if parts.len() == LIMIT_LINKS {
+                let why = format!("This sub-agent was continued {LIMIT_LINKS} times. Start a new one.");
+                return Err(NoEarlierAgent(why));
+            }
+            let part = Part::read((self.read)(handle).await?)?;
+            if let Some(was) = part.agent_type.as_deref().filter(|was| *was != agent_type) {
+                let why =
+                    format!("That sub-agent is of type {was}. Give that as subagent_type to continue it.");
+                return Err(NoEarlierAgent(why));
+            }
+            next = part.continues.as_deref().map(str::parse).transpose()?;
+            parts.push(part);
+        }
+        let mut messages = Vec::new();
+        for part in parts.into_iter().rev() {
+            messages.push(Message::text(Role::User, part.task));
+            recall_agent(&mut messages, &part.log, &part.path);
+        }
+        Ok(messages)
+    }
+}
+
+/// One piece of work of a sub-agent.
+struct Part {
+    path: AgentPath,
+    agent_type: Option<String>,
+    task: String,
+    continues: Option<String>,
+    log: Vec<RunEvent>,
+}
+
+impl Part {
+    fn read(log: Vec<RunEvent>) -> Result<Self, NoEarlierAgent> {
+        let started = log.iter().find_map(|event| match &event.body {
+            EventBody::AgentStarted { agent_type, task, continues, .. } => {
+                Some((event.agent.clone(), agent_type.clone(), task.clone(), continues.clone()))
+            }
+            _ => None,
+        });
+        let (path, agent_type, task, continues) = started.ok_or_else(unknown)?;
+        if !log.iter().any(|event| matches!(event.body, EventBody::AgentFinished { .. })) {
+            let why = "That sub-agent is still at work. Wait for its answer, or start another one.";
+            return Err(NoEarlierAgent(why.to_owned()));
+        }
+        Ok(Self { path, agent_type, task, continues, log })
+    }
+}
+
+impl fmt::Debug for EarlierAgents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("EarlierAgents").field(&self.mark).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn handles_are_read_as_they_are_written() {
+        let run: RunId = "run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d".parse().unwrap();
+        let handle = AgentHandle::new(run, &AgentPath::main().child(2).child(1)).unwrap();
+        assert_eq!(handle.to_string(), "fa0b1c2d/a2.1");
+        assert_eq!(handle.to_string().parse(), Ok(handle.clone()));
+        assert!(handle.is_of(run) && !handle.is_of(RunId::generate()));
+        assert_eq!(AgentHandle::new(run, &AgentPath::main()), None);
+        let long = format!("fa0b1c2d/a1{}", ".1".repeat(40));
+        for wrong in [
+            "",
+            "a1",
+            "fa0b1c2d/",
+            "fa0b1c2d/b1",
+            "fa0b1c2d/a",
+            "fa0b1c2d/a1.",
+            "fa0b1c2/a1",
+            "fa0b1c2ä/a1",
+            &long,
+        ] {
+            assert_eq!(wrong.parse::<AgentHandle>(), Err(unknown()), "{wrong}");
+        }
+    }
+}
