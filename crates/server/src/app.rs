@@ -22,7 +22,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     agents::DefinedAgents,
-    auth::{Backoff, KeyUse, KnownKeys, Passwords},
+    auth::{Backoff, KeyUse, KnownKeys, Passwords, Standing, keep_standing},
     clock::Clock,
     commands::Telling,
     config::{Auth, Config},
@@ -95,6 +95,8 @@ pub struct App {
     pub(crate) key_use: KeyUse,
     /// Whose the keys of the last second are.
     pub(crate) known_keys: KnownKeys,
+    /// Ends what people have open whose accounts are suspended.
+    pub standing: Standing,
     pub(crate) local_user: OnceCell<Arc<User>>,
     _data_lock: File,
 }
@@ -156,6 +158,7 @@ impl App {
             setup_token,
             key_use: KeyUse::default(),
             known_keys: KnownKeys::default(),
+            standing: Standing::default(),
             local_user: OnceCell::new(),
             _data_lock: data_lock,
         });
@@ -179,6 +182,7 @@ impl App {
         app.tasks.spawn(keep_learning(app.clone()));
         app.tasks.spawn(app.clone().keep_taking_up());
         app.tasks.spawn(keep_schedules(app.clone()));
+        app.tasks.spawn(keep_standing(app.clone()));
         app.tasks.spawn(ask_environment(app.clone()));
         Ok(app)
     }

@@ -5,6 +5,7 @@ mod caller;
 mod known_keys;
 mod origin;
 mod password;
+mod standing;
 
 use std::{
     collections::HashMap,
@@ -18,6 +19,8 @@ pub use caller::{Access, Admin, Caller, Credential, LOCAL_EMAIL, check_access};
 pub use known_keys::KnownKeys;
 pub use origin::{check_named_origin, check_origin, own_origin};
 pub use password::Passwords;
+pub use standing::Standing;
+pub(crate) use standing::keep_standing;
 
 /// The session cookie's name.
 pub const SESSION_COOKIE: &str = "glasshouse_session";

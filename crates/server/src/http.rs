@@ -30,6 +30,7 @@ mod schedules;
 mod session;
 mod threads;
 mod ui_message_stream;
+mod users;
 mod web;
 mod workspaces;
 
@@ -48,7 +49,7 @@ use domain::ProblemCode;
 
 use crate::{
     app::App,
-    auth::{Access, check_access, check_origin},
+    auth::{Access, Caller, check_access, check_origin},
     error::{ApiError, catch_panic},
 };
 
@@ -80,6 +81,11 @@ pub fn table() -> Vec<Route> {
         get(User, "/api/v1/keys", keys::list),
         post(User, "/api/v1/keys", keys::create),
         delete(User, "/api/v1/keys/{key}", keys::delete),
+        // Other people's accounts
+        get(Admin, "/api/v1/users", users::list),
+        post(Admin, "/api/v1/users", users::create),
+        patch(Admin, "/api/v1/users/{user}", users::change),
+        delete(Admin, "/api/v1/users/{user}", users::delete),
         // Models
         get(User, "/api/v1/models", models::list),
         put(Admin, "/api/v1/models/{model}", models::put),
@@ -222,7 +228,10 @@ struct Guard {
 /// Around each route.
 async fn guarded(State(guard): State<Guard>, mut request: Request, next: Next) -> Response {
     let response = match check_access(&guard.app, guard.access, &mut request).await {
-        Ok(()) => next.run(request).await,
+        Ok(()) => match request.extensions().get::<Caller>().map(Caller::id) {
+            Some(user) => guard.app.standing.while_good(user, next.run(request)).await,
+            None => next.run(request).await,
+        },
         Err(refused) => refused.into_response(),
     };
     if guard.is_openai { openai::reword(response) } else { response }

@@ -10,7 +10,7 @@ mod recovery;
 mod resting;
 
 use std::{
-    collections::{HashMap, hash_map::Entry},
+    collections::{HashMap, HashSet, hash_map::Entry},
     sync::{Arc, Mutex, OnceLock, PoisonError},
     time::Duration,
 };
@@ -178,6 +178,11 @@ impl Runs {
     #[must_use]
     pub fn live_of(&self, owner: UserId) -> Vec<Arc<LiveRun>> {
         self.lock().values().filter(|run| run.owner == owner).cloned().collect()
+    }
+
+    /// Stops the runs of these people that are going in this process.
+    pub(crate) fn stop_of(&self, people: &HashSet<UserId>) {
+        self.lock().values().filter(|run| people.contains(&run.owner)).for_each(|run| run.cancel.cancel());
     }
 
     /// The runs that are going in a chat.

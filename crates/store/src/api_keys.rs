@@ -71,13 +71,14 @@ impl Store {
         rows.iter().map(read).collect()
     }
 
-    /// The key with this secret, if there is one, and whose it is.
+    /// The key with this secret, if there is one and its account is not suspended, and whose it is.
     ///
     /// # Errors
     /// Only those of the database.
     pub async fn api_key_user(&self, secret_hash: &[u8; 32]) -> Result<Option<(ApiKeyId, User)>, StoreError> {
         let sql = "SELECT api_keys.id AS key_id, users.id, email, users.name, role, users.created_at \
-                   FROM api_keys JOIN users ON users.id = api_keys.owner WHERE secret_hash = $1";
+                   FROM api_keys JOIN users ON users.id = api_keys.owner \
+                   WHERE secret_hash = $1 AND suspended_at IS NULL";
         let row = self.db().read(sql).bind(&secret_hash[..]).fetch_optional().await?;
         row.map(|row| Ok((row.id("key_id")?, read_user(&row)?))).transpose()
     }

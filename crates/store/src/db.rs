@@ -87,6 +87,7 @@ impl Db {
             ("directories of chats", include_str!("../migrations/sqlite/0012_directories_of_chats.sql")),
             ("mcp sign-ins", include_str!("../migrations/sqlite/0013_mcp_sign_ins.sql")),
             ("schedules", include_str!("../migrations/sqlite/0014_schedules.sql")),
+            ("suspended accounts", include_str!("../migrations/sqlite/0018_suspended_accounts.sql")),
         ];
         let mut writer = write.acquire().await?;
         if !in_memory {
@@ -121,6 +122,7 @@ impl Db {
             ("directories of chats", include_str!("../migrations/postgres/0012_directories_of_chats.sql")),
             ("mcp sign-ins", include_str!("../migrations/postgres/0013_mcp_sign_ins.sql")),
             ("schedules", include_str!("../migrations/postgres/0014_schedules.sql")),
+            ("suspended accounts", include_str!("../migrations/postgres/0018_suspended_accounts.sql")),
         ];
         migrator(migrations).run_direct(None, &mut connection, false).await?;
         connection.close().await?;

@@ -5,6 +5,7 @@
 //! in and in what is looked up alike. JSON (message content, settings, summaries) and the content of files
 //! keep it.
 
+mod accounts;
 mod agents;
 mod allowed_calls;
 mod api_keys;
@@ -38,6 +39,7 @@ mod writer;
 
 use std::sync::Arc;
 
+pub use accounts::{Account, AccountChange};
 pub use allowed_calls::AllowedCall;
 pub use api_keys::{ApiKey, NewApiKey};
 pub use chats::{Chat, ChatPage};

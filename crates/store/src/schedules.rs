@@ -187,7 +187,7 @@ impl Store {
     /// Only those of the database.
     pub async fn due_schedules(&self, now: i64, limit: u32) -> Result<Vec<ScheduleId>, StoreError> {
         let sql = "SELECT id FROM schedules WHERE next_at <= $1 AND enabled AND claimed_until <= $1 \
-                   ORDER BY next_at, id LIMIT $2";
+                   AND owner NOT IN (SELECT id FROM users WHERE suspended_at IS NOT NULL) ORDER BY next_at, id LIMIT $2";
         let rows = self.db().read(sql).bind(now).bind(i64::from(limit)).fetch_all().await?;
         rows.iter().map(|row| row.id("id")).collect()
     }
@@ -225,7 +225,8 @@ impl Store {
     /// Only those of the database.
     pub async fn next_schedule_at(&self) -> Result<Option<i64>, StoreError> {
         let sql = "SELECT MIN(CASE WHEN claimed_until > next_at THEN claimed_until ELSE next_at END) AS next_at \
-                   FROM schedules WHERE enabled AND next_at IS NOT NULL";
+                   FROM schedules WHERE enabled AND next_at IS NOT NULL \
+                   AND owner NOT IN (SELECT id FROM users WHERE suspended_at IS NOT NULL)";
         self.db().read(sql).fetch_one().await?.get("next_at")
     }
 
@@ -240,7 +241,8 @@ impl Store {
         until: i64,
     ) -> Result<Option<Schedule>, StoreError> {
         let sql = columns!(
-            "UPDATE schedules SET claimed_until = $3 WHERE id = $1 AND claimed_until <= $2 RETURNING",
+            "UPDATE schedules SET claimed_until = $3 WHERE id = $1 AND claimed_until <= $2 \
+             AND owner NOT IN (SELECT id FROM users WHERE suspended_at IS NOT NULL) RETURNING",
             ""
         );
         let row = self.db().write(sql).id(id).bind(now).bind(until).fetch_optional().await?;

@@ -34,7 +34,7 @@ impl Store {
         query.bind(session.created_at).bind(session.expires_at).execute().await.map(drop)
     }
 
-    /// The session with this token, if it is valid now, and whose it is.
+    /// The session with this token, if it is valid now and its account not suspended, and whose it is.
     ///
     /// # Errors
     /// Only those of the database.
@@ -45,7 +45,7 @@ impl Store {
     ) -> Result<Option<(SessionId, User)>, StoreError> {
         let sql = "SELECT sessions.id AS session, users.id, email, name, role, users.created_at \
                    FROM sessions JOIN users ON users.id = sessions.owner \
-                   WHERE token_hash = $1 AND expires_at > $2";
+                   WHERE token_hash = $1 AND expires_at > $2 AND suspended_at IS NULL";
         let row = self.db().read(sql).bind(&token_hash[..]).bind(now).fetch_optional().await?;
         row.map(|row| Ok((row.id("session")?, read_user(&row)?))).transpose()
     }

@@ -56,6 +56,8 @@ pub struct UserWithPassword {
     pub user: User,
     /// The password's hash with its parameters.
     pub password_hash: String,
+    /// Whether an administrator has suspended it.
+    pub suspended: bool,
 }
 
 const INSERT: &str = "INSERT INTO users (id, email, email_key, name, role, password_hash, created_at) \
@@ -64,8 +66,8 @@ const INSERT: &str = "INSERT INTO users (id, email, email_key, name, role, passw
 
 const ANY_WITH_PASSWORD: &str = "SELECT id FROM users WHERE password_hash <> '' LIMIT 1";
 
-const FIRST_ADMIN: &str = "SELECT id, email, name, role, created_at FROM users WHERE role = 'admin' \
-                           ORDER BY created_at, id LIMIT 1";
+const FIRST_ADMIN: &str = "SELECT id, email, name, role, created_at FROM users \
+                           WHERE role = 'admin' AND suspended_at IS NULL ORDER BY created_at, id LIMIT 1";
 
 const TAKE_OVER: &str = "UPDATE users SET email = $2, email_key = $3, name = $4, role = $5, password_hash = $6, \
                          created_at = $7 WHERE id = $1 RETURNING id, email, name, role, created_at";
@@ -124,9 +126,11 @@ impl Store {
     /// # Errors
     /// `NotFound`.
     pub async fn user_by_email(&self, email: &str) -> Result<UserWithPassword, StoreError> {
-        let sql = "SELECT id, email, name, role, created_at, password_hash FROM users WHERE email_key = $1";
+        let sql = "SELECT id, email, name, role, created_at, password_hash, suspended_at FROM users \
+                   WHERE email_key = $1";
         let row = self.db().read(sql).text(&email.to_lowercase()).fetch_one().await?;
-        Ok(UserWithPassword { user: read_user(&row)?, password_hash: row.get("password_hash")? })
+        let suspended = row.get::<Option<i64>>("suspended_at")?.is_some();
+        Ok(UserWithPassword { user: read_user(&row)?, password_hash: row.get("password_hash")?, suspended })
     }
 
     /// The administrator whose account is oldest.
@@ -147,18 +151,22 @@ impl Store {
 }
 
 fn bind_user<'a>(query: Query<'a>, user: &NewUser, role: UserRole) -> Query<'a> {
-    let role = match role {
-        UserRole::Admin => "admin",
-        UserRole::User => "user",
-    };
     query
         .id(user.id)
         .text(&user.email)
         .text(&user.email.to_lowercase())
         .text(&user.name)
-        .text(role)
+        .text(role_name(role))
         .text(&user.password_hash)
         .bind(user.created_at)
+}
+
+/// A role as it is stored.
+pub(crate) fn role_name(role: UserRole) -> &'static str {
+    match role {
+        UserRole::Admin => "admin",
+        UserRole::User => "user",
+    }
 }
 
 /// Reads the columns `id, email, name, role, created_at`.

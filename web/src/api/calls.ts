@@ -2,6 +2,7 @@
 import type { EventBody } from "./events.ts";
 import { call, send } from "./http.ts";
 import type {
+  Account,
   AgentDefinition,
   AgentList,
   AllowedCall,
@@ -46,6 +47,13 @@ export const setUp = (body: { email: string; name: string; password: string; tok
 export const logIn = (email: string, password: string) =>
   call<{ user: User }>("POST", `${v1}/login`, { email, password });
 export const logOut = () => call<undefined>("POST", `${v1}/logout`);
+
+export const listUsers = () => call<{ users: Account[] }>("GET", `${v1}/users`);
+export const createUser = (person: Omit<User, "id"> & { password: string }) =>
+  call<Account>("POST", `${v1}/users`, person);
+export const changeUser = (user: string, change: { role?: User["role"]; suspended?: boolean }) =>
+  call<Account>("PATCH", `${v1}/users/${id(user)}`, change);
+export const deleteUser = (user: string) => call<undefined>("DELETE", `${v1}/users/${id(user)}`);
 
 export const listKeys = () => call<{ keys: ApiKey[] }>("GET", `${v1}/keys`);
 export const createKey = (name: string) =>

@@ -10,6 +10,12 @@ export interface User {
   role: "admin" | "user";
 }
 
+/** Somebody's account, as administrators see it. */
+export interface Account extends User {
+  created_at: number;
+  suspended_at: number | null;
+}
+
 export interface Me {
   user: User | null;
   setup_needed: boolean;

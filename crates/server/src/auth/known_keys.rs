@@ -1,12 +1,12 @@
 //! Remembers for a moment whose each key is, so that a busy program does not ask the database with every request.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
-use domain::ApiKeyId;
+use domain::{ApiKeyId, UserId};
 use store::User;
 use tokio::time::Instant;
 
@@ -50,6 +50,16 @@ impl KnownKeys {
         self.lock().retain(|_, known| known.id != id);
     }
 
+    /// Whatever is known of this person's keys is no more.
+    pub fn forget_person(&self, person: UserId) {
+        self.lock().retain(|_, known| known.user.id != person);
+    }
+
+    /// Whatever is known of these people's keys is no more.
+    pub(super) fn forget_people(&self, people: &HashSet<UserId>) {
+        self.lock().retain(|_, known| !people.contains(&known.user.id));
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<[u8; 32], Known>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -57,7 +67,6 @@ impl KnownKeys {
 
 #[cfg(test)]
 mod tests {
-    use domain::UserId;
     use store::UserRole;
 
     use super::*;

@@ -182,7 +182,10 @@ pub(super) async fn socket(
 ) -> Result<Response, ApiError> {
     let upgrade = upgrade.map_err(|_| ApiError::invalid("This address takes a WebSocket only."))?;
     let owner = caller.id();
-    Ok(upgrade.on_upgrade(move |socket| watch(app, owner, socket)))
+    Ok(upgrade.on_upgrade(async move |socket| {
+        let ends = app.standing.ends(owner);
+        _ = ends.run_until_cancelled(watch(app, owner, socket)).await;
+    }))
 }
 
 /// `GET /`: the web app; for a WebSocket the same as `/ws`.
@@ -194,7 +197,10 @@ pub(super) async fn root(
     let Ok(upgrade) = upgrade else { return Ok(web::serve(&request)) };
     let caller = Caller::identify(&app, request.headers()).await?;
     let owner = caller.ok_or_else(|| ApiError::unauthenticated(false))?.id();
-    Ok(upgrade.on_upgrade(move |socket| watch(app, owner, socket)))
+    Ok(upgrade.on_upgrade(async move |socket| {
+        let ends = app.standing.ends(owner);
+        _ = ends.run_until_cancelled(watch(app, owner, socket)).await;
+    }))
 }
 
 /// Sends what happens in a person's runs until the socket closes.

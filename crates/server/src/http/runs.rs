@@ -125,7 +125,10 @@ pub(super) async fn events(
     let gap = Duration::from_millis(query.batch_ms.unwrap_or(0).min(1000));
     let reader = app.runs.read(run, after).gathering(gap);
     if let Ok(upgrade) = upgrade {
-        return Ok(upgrade.on_upgrade(move |socket| web_socket(reader, options.native, socket)));
+        let ends = app.standing.ends(caller.id());
+        return Ok(upgrade.on_upgrade(async move |socket| {
+            _ = ends.run_until_cancelled(web_socket(reader, options.native, socket)).await;
+        }));
     }
     let name = query.format.as_deref().unwrap_or("native");
     let mut format = match name {

@@ -137,9 +137,13 @@ pub(super) async fn log_in(
     // The local account of `--auth none` has no password; nobody signs in as it.
     let stored = known.as_ref().map(|known| known.password_hash.clone()).filter(|hash| !hash.is_empty());
     let right = app.passwords.verify(body.password, stored).await?;
-    let user = known.filter(|_| right).ok_or_else(wrong)?.user;
+    let known = known.filter(|_| right).ok_or_else(wrong)?;
     app.backoff.succeeded(address, email);
-    sign_in(&app, &user).await
+    // Told only to whoever knows the password.
+    if known.suspended {
+        return Err(ApiError::forbidden("This account is suspended. Ask an administrator."));
+    }
+    sign_in(&app, &known.user).await
 }
 
 /// Opens a session for `user` and hands the browser its cookie.
@@ -185,7 +189,7 @@ const MOST_NAME_CHARS: usize = 100;
 const LEAST_PASSWORD_CHARS: usize = 8;
 const MOST_PASSWORD_CHARS: usize = 256;
 
-fn checked_email(text: &str) -> Result<String, ApiError> {
+pub(super) fn checked_email(text: &str) -> Result<String, ApiError> {
     let email = text.trim();
     let shaped = email.split_once('@').is_some_and(|(name, host)| !name.is_empty() && !host.is_empty());
     if shaped
@@ -198,7 +202,7 @@ fn checked_email(text: &str) -> Result<String, ApiError> {
     }
 }
 
-fn checked_name(text: &str) -> Result<String, ApiError> {
+pub(super) fn checked_name(text: &str) -> Result<String, ApiError> {
     let name = text.trim();
     match name.chars().count() {
         1..=MOST_NAME_CHARS if !name.contains(char::is_control) => Ok(name.to_owned()),
@@ -207,7 +211,7 @@ fn checked_name(text: &str) -> Result<String, ApiError> {
     }
 }
 
-fn checked_password(password: String) -> Result<String, ApiError> {
+pub(super) fn checked_password(password: String) -> Result<String, ApiError> {
     match password.chars().count() {
         LEAST_PASSWORD_CHARS..=MOST_PASSWORD_CHARS => Ok(password),
         _ => Err(ApiError::invalid(format!(

@@ -42,5 +42,6 @@ mod skills;
 mod sse;
 mod traces;
 mod unread;
+mod users;
 mod web;
 mod workspaces;

@@ -10,6 +10,7 @@
 #[macro_use]
 mod database;
 
+mod accounts;
 mod agents;
 mod allowed_calls;
 mod api_keys;

@@ -1,0 +1,136 @@
+//! What administrators do with people's accounts.
+
+use std::sync::Arc;
+
+use axum::{extract::State, http::StatusCode};
+use domain::UserId;
+use serde::{Deserialize, Serialize};
+use store::{Account, AccountChange, NewUser, StoreError, UserRole};
+
+use super::session::{UserView, checked_email, checked_name, checked_password};
+use crate::{
+    app::App,
+    auth::Admin,
+    error::ApiError,
+    extract::{Json, Path},
+};
+
+/// An account as administrators see it.
+#[derive(Debug, Serialize)]
+pub(super) struct AccountView {
+    #[serde(flatten)]
+    user: UserView,
+    created_at: i64,
+    suspended_at: Option<i64>,
+}
+
+impl From<Account> for AccountView {
+    fn from(account: Account) -> Self {
+        let Account { user, suspended_at } = account;
+        Self { user: (&user).into(), created_at: user.created_at, suspended_at }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct AccountList {
+    users: Vec<AccountView>,
+}
+
+/// `GET /api/v1/users`: everybody.
+pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<AccountList>, ApiError> {
+    let users = app.store.accounts().await?.into_iter().map(AccountView::from).collect();
+    Ok(Json(AccountList { users }))
+}
+
+#[derive(Deserialize)]
+pub(super) struct CreateUser {
+    email: String,
+    name: String,
+    password: String,
+    role: UserRole,
+}
+
+/// `POST /api/v1/users`: makes an account.
+pub(super) async fn create(
+    State(app): State<Arc<App>>,
+    Json(body): Json<CreateUser>,
+) -> Result<Json<AccountView>, ApiError> {
+    let new = NewUser {
+        id: UserId::generate(),
+        email: checked_email(&body.email)?,
+        name: checked_name(&body.name)?,
+        role: body.role,
+        password_hash: app.passwords.hash(checked_password(body.password)?).await?,
+        created_at: app.clock.now_ms(),
+    };
+    let user = app.store.create_user(&new).await.map_err(in_words)?;
+    Ok(Json(Account { user, suspended_at: None }.into()))
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct ChangeUser {
+    email: Option<String>,
+    name: Option<String>,
+    role: Option<UserRole>,
+    suspended: Option<bool>,
+}
+
+/// `PATCH /api/v1/users/{user}`: another address, name or role; suspended, or let in again.
+pub(super) async fn change(
+    State(app): State<Arc<App>>,
+    Admin(caller): Admin,
+    Path(user): Path<UserId>,
+    Json(body): Json<ChangeUser>,
+) -> Result<Json<AccountView>, ApiError> {
+    if body.suspended == Some(true) && user == caller.id() {
+        return Err(ApiError::conflict("This is your own account. Another administrator can suspend it."));
+    }
+    let change = AccountChange {
+        email: body.email.as_deref().map(checked_email).transpose()?,
+        name: body.name.as_deref().map(checked_name).transpose()?,
+        role: body.role,
+        suspended: body.suspended,
+    };
+    let account = app.store.change_account(user, &change, app.clock.now_ms()).await.map_err(in_words)?;
+    app.known_keys.forget_person(user);
+    app.end_for_suspended().await?;
+    // What was due meanwhile, where it may be done again.
+    app.schedules.look_again();
+    Ok(Json(account.into()))
+}
+
+/// `DELETE /api/v1/users/{user}`: a suspended account with everything that is its own.
+pub(super) async fn delete(
+    State(app): State<Arc<App>>,
+    Path(user): Path<UserId>,
+) -> Result<StatusCode, ApiError> {
+    if !app.store.suspended_users().await?.contains(&user) {
+        app.store.user(user).await.map_err(in_words)?;
+        return Err(not_suspended());
+    }
+    // Their last events are on their way; deleting under them would leave some behind.
+    for run in app.store.unfinished_runs_of(user).await? {
+        app.stop(run.id).await?;
+    }
+    let chats = app.store.delete_account(user).await.map_err(in_words)?;
+    if let Some(programs) = app.programs.here() {
+        chats.iter().for_each(|chat| programs.forget(&chat.to_string()));
+    }
+    Ok(StatusCode::NO_CONTENT)
+}
+
+fn not_suspended() -> ApiError {
+    ApiError::conflict("Only a suspended account can be deleted. Suspend it first.")
+}
+
+fn in_words(error: StoreError) -> ApiError {
+    match error {
+        StoreError::NotFound => ApiError::not_found("There is no such account."),
+        StoreError::Conflict("email") => ApiError::conflict("Somebody has an account with this address."),
+        StoreError::Conflict("account") => not_suspended(),
+        StoreError::Conflict("last administrator") => ApiError::conflict(
+            "Nobody would be left who can sign in as an administrator. Make somebody else one first.",
+        ),
+        other => other.into(),
+    }
+}

@@ -1,0 +1,136 @@
+//! What administrators see and change of other people's accounts. There is always one administrator left who can sign in.
+
+use domain::{ChatId, UserId};
+
+use crate::{
+    Store, StoreError,
+    query::{Row, Tx},
+    users::{User, UserRole, read_user, role_name},
+};
+
+/// An account as administrators see it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Account {
+    /// Who.
+    pub user: User,
+    /// When it was suspended; nothing where it may be used.
+    pub suspended_at: Option<i64>,
+}
+
+/// What is to be changed of an account. What is nothing stays as it is.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct AccountChange {
+    /// Another address.
+    pub email: Option<String>,
+    /// Another name.
+    pub name: Option<String>,
+    /// What the person may do from now on.
+    pub role: Option<UserRole>,
+    /// Whether it is suspended. Suspending ends all sessions of the person.
+    pub suspended: Option<bool>,
+}
+
+impl Store {
+    /// All accounts, by name.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn accounts(&self) -> Result<Vec<Account>, StoreError> {
+        let sql = "SELECT id, email, name, role, created_at, suspended_at FROM users ORDER BY name, id";
+        self.db().read(sql).fetch_all().await?.iter().map(read).collect()
+    }
+
+    /// The accounts that are suspended.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn suspended_users(&self) -> Result<Vec<UserId>, StoreError> {
+        let rows = self.db().read("SELECT id FROM users WHERE suspended_at IS NOT NULL").fetch_all().await?;
+        rows.iter().map(|row| row.id("id")).collect()
+    }
+
+    /// Changes an account, as a whole or not at all.
+    ///
+    /// # Errors
+    /// `NotFound`; `Conflict("email")` where somebody else has the address, `Conflict("last administrator")` where
+    /// nobody would be left who can sign in as one. Of several callers at once, each sees what the others did.
+    pub async fn change_account(
+        &self,
+        id: UserId,
+        change: &AccountChange,
+        now: i64,
+    ) -> Result<Account, StoreError> {
+        let mut tx = self.begin_alone().await?;
+        let Account { user, suspended_at } = account(&mut tx, id).await?;
+        let email = change.email.clone().unwrap_or(user.email);
+        let (name, role) = (change.name.clone().unwrap_or(user.name), change.role.unwrap_or(user.role));
+        let suspended_at = match change.suspended {
+            Some(true) => suspended_at.or(Some(now)),
+            Some(false) => None,
+            None => suspended_at,
+        };
+        let sql = "UPDATE users SET email = $2, email_key = $3, name = $4, role = $5, suspended_at = $6 \
+                   WHERE id = $1 RETURNING id, email, name, role, created_at, suspended_at";
+        let query = tx.query(sql).id(id).text(&email).text(&email.to_lowercase()).text(&name);
+        let row = match query.text(role_name(role)).bind(suspended_at).fetch_one().await {
+            Err(StoreError::Conflict(_)) => return Err(StoreError::Conflict("email")),
+            row => row?,
+        };
+        let takes_away = change.role == Some(UserRole::User) || change.suspended == Some(true);
+        if takes_away && user.role == UserRole::Admin {
+            check_admin_left(&mut tx).await?;
+        }
+        if change.suspended == Some(true) {
+            tx.query("DELETE FROM sessions WHERE owner = $1").id(id).execute().await?;
+        }
+        tx.commit().await?;
+        read(&row)
+    }
+
+    /// Deletes a suspended account with everything that is its own, and tells which chats it had. Its runs must have
+    /// ended.
+    ///
+    /// # Errors
+    /// `NotFound`; `Conflict("account")` where it is not suspended: only then has everything of it ended.
+    pub async fn delete_account(&self, id: UserId) -> Result<Vec<ChatId>, StoreError> {
+        let mut tx = self.begin_alone().await?;
+        if account(&mut tx, id).await?.suspended_at.is_none() {
+            return Err(StoreError::Conflict("account"));
+        }
+        let chats = tx.query("SELECT id FROM chats WHERE owner = $1").id(id).fetch_all().await?;
+        let chats = chats.iter().map(|row| row.id("id")).collect::<Result<_, _>>()?;
+        tx.query("DELETE FROM users WHERE id = $1").id(id).execute().await?;
+        tx.commit().await?;
+        Ok(chats)
+    }
+
+    /// A transaction beside which no other changes accounts.
+    async fn begin_alone(&self) -> Result<Tx, StoreError> {
+        let mut tx = self.db().begin().await?;
+        if let Tx::Postgres(_) = tx {
+            // On SQLite we are the only writer.
+            tx.query("LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE").execute().await?;
+        }
+        Ok(tx)
+    }
+}
+
+async fn account(tx: &mut Tx, id: UserId) -> Result<Account, StoreError> {
+    let sql = "SELECT id, email, name, role, created_at, suspended_at FROM users WHERE id = $1";
+    read(&tx.query(sql).id(id).fetch_one().await?)
+}
+
+/// One without a password counts where nobody has one: there nobody signs in, and it is whom everybody is.
+async fn check_admin_left(tx: &mut Tx) -> Result<(), StoreError> {
+    let sql = "SELECT id FROM users WHERE role = 'admin' AND suspended_at IS NULL \
+               AND (password_hash <> '' OR NOT EXISTS \
+               (SELECT 1 FROM users WHERE password_hash <> '')) LIMIT 1";
+    match tx.query(sql).fetch_optional().await? {
+        Some(_) => Ok(()),
+        None => Err(StoreError::Conflict("last administrator")),
+    }
+}
+
+fn read(row: &Row) -> Result<Account, StoreError> {
+    Ok(Account { user: read_user(row)?, suspended_at: row.get("suspended_at")? })
+}
