@@ -168,7 +168,7 @@ pub(crate) async fn write_in_form(
         let again = format!("This answer cannot be used: {fault}.\n{}", form.instructions());
         messages.push(Message::text(Role::User, again));
         let written = call_model(agent, &messages, &Toolbox::default(), Some(&form.format)).await;
-        answer = written.map_err(|failed| Stop::Failed(failed.problem))?;
+        answer = written.map_err(|failed| Stop::because(failed.problem))?;
     }
 }
 

@@ -98,7 +98,8 @@ impl Prices {
         clippy::cast_precision_loss,
         reason = "a float cast saturates, and figures this large have long been refused"
     )]
-    pub(crate) fn cost_micro_usd(self, usage: Usage) -> u64 {
+    #[must_use]
+    pub fn cost_micro_usd(self, usage: Usage) -> u64 {
         let cost = usage.input_tokens as f64 * self.input_usd_per_million
             + usage.output_tokens as f64 * self.output_usd_per_million;
         cost.ceil() as u64

@@ -61,7 +61,7 @@ pub(crate) async fn make_room(
             agent.notice(NoticeLevel::Warning, message).await;
             String::new()
         }
-        Err(problem) => return Err(Stop::Failed(problem)),
+        Err(problem) => return Err(Stop::because(problem)),
     };
     let tokens_before = gauge.request(messages);
     let (kept, replaced) = (messages.len() - plan.old.end, plan.old.len());

@@ -6,6 +6,7 @@ use llm::{ChatRequest, ModelEvent};
 use crate::{
     context::estimate_request,
     models::{OneModel, Tries},
+    quota::begin_call,
     step::{CallFailed, NO_END},
     turns::AgentContext,
 };
@@ -57,6 +58,7 @@ async fn call_one(
         answer_format: None,
         extra: None,
     };
+    let held = begin_call(agent, model, estimate_request(messages, &[]))?;
     let (mut text, mut counted, mut is_over) = (String::new(), None, false);
     let mut call = model.model().call(&request);
     while let Some(event) = call.next().await {
@@ -83,5 +85,6 @@ async fn call_one(
         Usage { input_tokens: estimate_request(messages, &[]), output_tokens: (text.len() / 4) as u64 };
     let usage = counted.unwrap_or(estimated);
     let cost_micro_usd = agent.budget.book(usage, model.settings().prices);
+    held.end(usage, cost_micro_usd);
     Ok(QuietAnswer { text, usage, cost_micro_usd, model: model.model().name().to_owned() })
 }

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     AgentStops, Agents, AnswerForm, Asks, CallableModel, Consents, EarlierAgents, Emitter, LateTools, Limits,
-    Memory, Past, Prices, Told, Workspace,
+    Memory, Past, Prices, Quota, Told, Workspace,
     budget::Budget,
     models::Models,
     turns::{AgentContext, Stop, take_turns},
@@ -70,6 +70,8 @@ pub struct RunRequest {
     pub memory: Option<(Memory, Told)>,
     /// When to end it.
     pub limits: Limits,
+    /// What others than the run allow it; nothing where they allow everything.
+    pub quota: Option<Arc<dyn Quota>>,
     /// Which calls need consent.
     pub consents: Consents,
     /// The sub-agents that its own may go on from; nothing where none can be continued.
@@ -91,6 +93,7 @@ pub(crate) struct RunContext {
     pub(crate) memory: Option<Memory>,
     pub(crate) told: Told,
     pub(crate) limits: Limits,
+    pub(crate) quota: Option<Arc<dyn Quota>>,
     pub(crate) budget: Arc<Budget>,
     pub(crate) work_time: WorkTime,
     pub(crate) consents: Consents,
@@ -127,6 +130,7 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         workspace,
         memory,
         limits,
+        quota,
         consents,
         earlier,
         mut past,
@@ -165,6 +169,7 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         memory,
         told,
         limits,
+        quota,
         budget,
         work_time,
         consents,

@@ -10,6 +10,7 @@ use tokio::time::Instant;
 use crate::{
     context::estimate_request,
     models::{OneModel, Tries},
+    quota::{Held, begin_call},
     tool::Toolbox,
     turns::AgentContext,
 };
@@ -101,13 +102,15 @@ async fn call_one(
         answer_format,
         extra: Some(&agent.run.wishes.extra),
     };
+    let held = begin_call(agent, model, estimate_request(messages, tools.specs()));
+    let held = held.map_err(CallFailed::before)?;
     let mut call = model.model().call(&request);
     let mut step = Step::new(agent, model);
     while let Some(event) = call.next().await {
         match event {
             Ok(ModelEvent::Finished { reason, usage }) => {
                 let usage = usage.unwrap_or_else(|| estimate(messages, tools, &step));
-                return Ok(step.finish(reason, usage).await);
+                return Ok(step.finish(reason, usage, held).await);
             }
             Ok(event) => step.push(event).await,
             Err(error) => return Err(step.failed(Problem::new(error.code, error.message))),
@@ -240,9 +243,10 @@ impl<'a> Step<'a> {
         }
     }
 
-    async fn finish(&mut self, reason: FinishReason, usage: Usage) -> Answer {
+    async fn finish(&mut self, reason: FinishReason, usage: Usage, held: Held) -> Answer {
         self.close(self.answer.calls.is_empty()).await;
         let cost_micro_usd = self.agent.budget.book(usage, self.model.settings().prices);
+        held.end(usage, cost_micro_usd);
         self.agent
             .emitter
             .emit(EventBody::ModelCalled {

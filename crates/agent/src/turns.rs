@@ -19,6 +19,7 @@ use crate::{
     calls::run_calls,
     compaction::{do_again, make_room},
     context::{Gauge, estimate_request},
+    quota::{self, is_limit},
     run::{RunContext, with_instructions},
     step::{Answer, CallFailed, RequestedCall, call_model},
     tool::Toolbox,
@@ -59,6 +60,17 @@ pub(crate) enum Stop {
     Failed(Problem),
     /// The caller has to run tools of its own first.
     HandedOver,
+}
+
+impl Stop {
+    /// What a problem of a model call ends an agent as.
+    pub(crate) fn because(problem: Problem) -> Self {
+        if is_limit(&problem) {
+            Self::Limited { problem, text: String::new() }
+        } else {
+            Self::Failed(problem)
+        }
+    }
 }
 
 impl AgentContext {
@@ -165,7 +177,7 @@ pub(crate) async fn take_turns(agent: Arc<AgentContext>, history: Vec<Message>) 
         messages.extend(said.map(|text| Message::text(Role::User, text)));
         let last = match &past {
             Some((_, last)) => last.clone().or_else(|| last_of_steps(&agent, step)),
-            None => begin_step(&agent, step).await?,
+            None => begin_step(&agent, step, estimate_request(&messages, tools.specs())).await?,
         };
         do_again(&agent.run.past.compactions(agent.emitter.agent(), step), &mut messages);
         // The last step has no tools, so that the agent answers with what it has.
@@ -198,11 +210,13 @@ pub(crate) async fn take_turns(agent: Arc<AgentContext>, history: Vec<Message>) 
 }
 
 /// Tells the log that a step begins. Returns why it is the agent's last, where it is.
-async fn begin_step(agent: &AgentContext, step: u32) -> Result<Option<String>, Stop> {
+async fn begin_step(agent: &AgentContext, step: u32, input_tokens: u64) -> Result<Option<String>, Stop> {
     check_budget(agent).await?;
     let last = last_of_steps(agent, step).or_else(|| {
         let spent = agent.run.work_time.spent();
-        (step > 1).then(|| agent.budget.nearly_spent(spent)).flatten()
+        let nearly_spent =
+            || agent.budget.nearly_spent(spent).or_else(|| quota::nearly_spent(agent, input_tokens));
+        (step > 1).then(nearly_spent).flatten()
     });
     agent.emitter.emit(EventBody::StepStarted { step, last: last.clone() }).await;
     agent.status("Thinking…").await;
@@ -236,6 +250,9 @@ async fn ask(
             Ok(answer) => return Ok(answer),
             Err(failed) => failed,
         };
+        if is_limit(&problem) {
+            return Err(out_of_budget(agent, problem, String::new()).await);
+        }
         if problem.code != ProblemCode::ModelContextFull || has_begun || refusals == MOST_REFUSALS {
             return Err(Stop::Failed(problem));
         }

@@ -34,6 +34,14 @@ pub struct RunEvent {
     pub body: EventBody,
 }
 
+impl RunEvent {
+    /// Whether it is the log's last.
+    #[must_use]
+    pub fn is_end(&self) -> bool {
+        matches!(self.body, EventBody::RunFinished { .. })
+    }
+}
+
 /// What happened. An *item* (a text, a piece of reasoning, a tool call, an agent) has a start, perhaps
 /// deltas, and a finish that carries the whole value: a reader may ignore deltas.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -21,7 +21,7 @@ use crate::{
 /// Ids of models that are agents of ours begin with this.
 pub const PREFIX: &str = "glasshouse/";
 /// The agent that every Glasshouse has, behind the prefix.
-const BUILT_IN: &str = "agent";
+pub(crate) const BUILT_IN: &str = "agent";
 /// Most agents made in the page.
 const MOST: usize = 100;
 

@@ -2,12 +2,12 @@
 
 use domain::{ApiKeyId, UserId};
 use llm::Secret;
-use store::{ApiKey, NewApiKey, Store};
+use store::{ApiKey, ApiKeyRights, NewApiKey, NewSecret, Store};
 
 use crate::{
     auth::KEY_PREFIX,
     error::ApiError,
-    secret::{hash_token, random_token},
+    secret::{Sealer, hash_token, random_token},
 };
 
 /// What people call a key: 1 to 100 characters.
@@ -28,7 +28,7 @@ impl KeyName {
     }
 }
 
-/// Makes a key for `user`. The secret is not kept and cannot be shown again.
+/// Makes a key for `user` that is good for all its owner may. The secret is not kept and cannot be shown again.
 ///
 /// # Errors
 /// Where the database does not answer.
@@ -38,18 +38,57 @@ pub async fn create_key(
     name: KeyName,
     now_ms: i64,
 ) -> Result<(ApiKey, Secret), ApiError> {
-    let secret = random_token(KEY_PREFIX).map_err(ApiError::internal)?;
-    // Enough to know it by, too little to guess the rest.
-    let prefix = secret.reveal().chars().take(KEY_PREFIX.len() + 6).collect::<String>();
+    create_key_for(store, user, name, ApiKeyRights::default(), None, now_ms).await
+}
+
+/// Makes a key that is good for `rights`. A front end may sign its people's names with the secret in `signing`.
+///
+/// # Errors
+/// Where the database does not answer.
+pub(crate) async fn create_key_for(
+    store: &Store,
+    user: UserId,
+    name: KeyName,
+    rights: ApiKeyRights,
+    signing: Option<(&Sealer, Secret)>,
+    now_ms: i64,
+) -> Result<(ApiKey, Secret), ApiError> {
+    let (secret, prefix) = new_secret()?;
     let id = ApiKeyId::generate();
+    let sealed = signing.map(|(sealer, secret)| sealer.seal(&id.to_string(), &secret));
     let new = NewApiKey {
         id,
         user,
-        name: name.0.clone(),
-        prefix: prefix.clone(),
+        name: name.0,
+        prefix,
         secret_hash: hash_token(secret.reveal()),
         created_at: now_ms,
+        rights,
+        sealed_signing_key: sealed.transpose().map_err(ApiError::internal)?,
     };
     store.create_api_key(&new).await?;
-    Ok((ApiKey { id, name: name.0, prefix, created_at: now_ms, last_used_at: None }, secret))
+    Ok((store.api_key(user, id).await?, secret))
+}
+
+/// Gives a key another secret; the one before is good until `old_until`, or not at all.
+///
+/// # Errors
+/// 404 where the user has no such key.
+pub(crate) async fn rotate_key(
+    store: &Store,
+    user: UserId,
+    id: ApiKeyId,
+    old_until: Option<i64>,
+) -> Result<(ApiKey, Secret), ApiError> {
+    let (secret, prefix) = new_secret()?;
+    let new = NewSecret { prefix, secret_hash: hash_token(secret.reveal()), old_until };
+    store.rotate_api_key(user, id, &new).await?;
+    Ok((store.api_key(user, id).await?, secret))
+}
+
+/// A secret, and enough of it to know it by, too little to guess the rest.
+fn new_secret() -> Result<(Secret, String), ApiError> {
+    let secret = random_token(KEY_PREFIX).map_err(ApiError::internal)?;
+    let prefix = secret.reveal().chars().take(KEY_PREFIX.len() + 6).collect();
+    Ok((secret, prefix))
 }

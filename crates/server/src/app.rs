@@ -38,6 +38,7 @@ use crate::{
     secret::{Sealer, random_token},
     skills::SkillsFolder,
     traces,
+    usage::{Usage, keep_usage},
     workspaces::Workspaces,
 };
 
@@ -60,6 +61,10 @@ pub struct App {
     pub models: Models,
     /// The runs that are going, and all logs.
     pub runs: Runs,
+    /// What is used, and how much may be.
+    pub usage: Arc<Usage>,
+    /// What secrets are sealed with.
+    pub(crate) sealer: Arc<Sealer>,
     /// Runs of ours that cannot go on yet. Locked while one of them is brought back or ended.
     pub(crate) set_aside: Mutex<BTreeSet<RunId>>,
     /// Those that are just told what other servers have left for them.
@@ -126,10 +131,13 @@ impl App {
         let needs_token = config.auth == Auth::Password && config.reachable_by_others();
         let setup_token =
             if needs_token && !store.has_users().await? { Some(random_token("")?) } else { None };
-        let runs = Runs::new(store.clone(), clock.clone());
+        let usage = Usage::open(store.clone(), clock.clone()).await.context("cannot read the limits")?;
+        let usage = Arc::new(usage);
+        let runs = Runs::new(store.clone(), clock.clone(), Arc::clone(&usage));
         let (stopping, tasks) = (CancellationToken::new(), TaskTracker::new());
         let mcp_servers = {
             let (store, clock, http) = (store.clone(), clock.clone(), http.clone());
+            let sealer = Arc::clone(&sealer);
             let around = Surroundings { store, sealer, clock, http, tasks: &tasks, stopping: &stopping };
             McpServers::start(&config.mcp_servers, around)?
         };
@@ -140,6 +148,8 @@ impl App {
             clock,
             models,
             runs,
+            usage,
+            sealer: Arc::clone(&sealer),
             set_aside: Mutex::default(),
             telling: Telling::default(),
             agents,
@@ -183,6 +193,7 @@ impl App {
         app.tasks.spawn(app.clone().keep_taking_up());
         app.tasks.spawn(keep_schedules(app.clone()));
         app.tasks.spawn(keep_standing(app.clone()));
+        app.tasks.spawn(keep_usage(app.clone()));
         app.tasks.spawn(ask_environment(app.clone()));
         Ok(app)
     }
@@ -202,6 +213,9 @@ impl App {
         self.tasks.close();
         if tokio::time::timeout(self.config.drain, self.tasks.wait()).await.is_err() {
             tracing::warn!(open = self.tasks.len(), "stopping with tasks still open");
+        }
+        if let Err(error) = self.usage.write_down().await {
+            tracing::warn!(%error, "what was used last is not written down; of runs it is found in their logs");
         }
         if let Err(error) = self.store.give_up_lease().await {
             tracing::warn!(%error, "the lease could not be given up; others wait until it expires");

@@ -5,6 +5,7 @@ mod caller;
 mod known_keys;
 mod origin;
 mod password;
+mod people;
 mod standing;
 
 use std::{
@@ -16,9 +17,10 @@ use domain::ApiKeyId;
 
 pub use backoff::Backoff;
 pub use caller::{Access, Admin, Caller, Credential, LOCAL_EMAIL, check_access};
-pub use known_keys::KnownKeys;
+pub use known_keys::{HeldKey, KnownKeys};
 pub use origin::{check_named_origin, check_origin, own_origin};
 pub use password::Passwords;
+pub use people::{PERSON_EMAIL, PERSON_ID, PERSON_NAME, PERSON_ROLE, Person};
 pub use standing::Standing;
 pub(crate) use standing::keep_standing;
 

@@ -85,6 +85,17 @@ impl ApiError {
         Self { retry_after_s: Some(wait_s), ..Self::new(ProblemCode::RateLimited, message) }
     }
 
+    /// 429 as a limit is reached, which may be for hours.
+    #[must_use]
+    pub fn limited(message: String, wait_s: u64) -> Self {
+        Self { retry_after_s: Some(wait_s), ..Self::new(ProblemCode::RateLimited, message) }
+    }
+
+    /// 401 for a credential that is wrong.
+    pub fn bad_credential(message: impl Into<String>) -> Self {
+        Self::new(ProblemCode::Unauthenticated, message)
+    }
+
     /// 413.
     #[must_use]
     pub fn too_large(limit_bytes: usize) -> Self {

@@ -53,6 +53,7 @@ impl App {
                 "The run is still going. Stop it or wait for its end, then fork it.",
             ));
         }
+        self.check_limits(source.owner, &point.model.payer).await?;
         let chat = self.store.chat(source.owner, chat).await?;
         let messages = copied_messages(&self.store.messages(chat.id).await?, message)?;
         let past = self.past_to(source.id, point.after).await?;
@@ -129,6 +130,7 @@ impl App {
             started_at: now,
             request: work.kept(&id.to_string())?,
             idempotency: None,
+            payer: model.payer.clone(),
         };
         let body =
             EventBody::RunForked { from: source.id, after: point.after, guidance: point.guidance.clone() };

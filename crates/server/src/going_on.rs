@@ -310,7 +310,8 @@ impl App {
                     Some(chat) => self.store.chat(run.owner, chat).await?.title,
                     None => String::new(),
                 };
-                let new = NewLiveRun { run: run.id, owner: run.owner, title, request: *request };
+                let payer = run.payer.clone();
+                let new = NewLiveRun { run: run.id, owner: run.owner, payer, title, request: *request };
                 // Our lease may have ended while its log was read, and others may have it.
                 if self.store.is_ours(run.id).await? {
                     self.runs.go_on(new, so_far);
@@ -365,7 +366,9 @@ impl App {
             None => self.history_of(run).await?,
         };
         kept.told = self.still_told(run.owner, kept.told).await?;
-        let (work, workspace) = kept.work(history, model);
+        let (mut work, workspace) = kept.work(history, model);
+        work.model.payer.clone_from(&run.payer);
+        self.usage.know(run.owner, &run.payer).await?;
         let about = (run.chat, run.message);
         let mut request = self.request(run.owner, work, workspace, run.id, about).await?;
         request.past = past;

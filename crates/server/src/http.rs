@@ -16,6 +16,7 @@ mod forks;
 mod health;
 mod inbox;
 mod keys;
+mod limits;
 pub(crate) mod mcp;
 mod mcp_servers;
 mod mcp_sign_ins;
@@ -30,6 +31,7 @@ mod schedules;
 mod session;
 mod threads;
 mod ui_message_stream;
+mod usage;
 mod users;
 mod web;
 mod workspaces;
@@ -68,7 +70,7 @@ pub struct Route {
 /// [`Access::Public`] is checked before its handler runs.
 #[must_use]
 pub fn table() -> Vec<Route> {
-    use Access::{Admin, Public, User};
+    use Access::{Account, Admin, Chat, Public, User};
     vec![
         get(Public, "/healthz", health::live),
         get(Public, "/readyz", health::ready),
@@ -79,15 +81,21 @@ pub fn table() -> Vec<Route> {
         post(Public, "/api/v1/login", session::log_in),
         post(Public, "/api/v1/logout", session::log_out),
         get(User, "/api/v1/keys", keys::list),
-        post(User, "/api/v1/keys", keys::create),
-        delete(User, "/api/v1/keys/{key}", keys::delete),
+        post(Account, "/api/v1/keys", keys::create),
+        post(Account, "/api/v1/keys/{key}/rotate", keys::rotate),
+        delete(Account, "/api/v1/keys/{key}", keys::delete),
         // Other people's accounts
         get(Admin, "/api/v1/users", users::list),
         post(Admin, "/api/v1/users", users::create),
         patch(Admin, "/api/v1/users/{user}", users::change),
         delete(Admin, "/api/v1/users/{user}", users::delete),
+        // What is used, and how much may be
+        get(User, "/api/v1/usage", usage::get),
+        get(User, "/api/v1/limits/own", limits::own),
+        get(Admin, "/api/v1/limits", limits::list),
+        put(Admin, "/api/v1/limits", limits::put),
         // Models
-        get(User, "/api/v1/models", models::list),
+        get(Chat, "/api/v1/models", models::list),
         put(Admin, "/api/v1/models/{model}", models::put),
         put(Admin, "/api/v1/settings/default-model", models::put_default),
         get(Admin, "/api/v1/connections", connections::list),
@@ -151,44 +159,44 @@ pub fn table() -> Vec<Route> {
         put(User, "/api/v1/facts/{fact}", facts::put),
         delete(User, "/api/v1/facts/{fact}", facts::delete),
         // Runs
-        get(User, "/runs/{run}", runs::get),
-        get(User, "/runs/{run}/events", runs::events),
-        get(User, "/runs/{run}/calls/{call}", runs::call),
-        post(User, "/runs/{run}/cancel", runs::cancel),
-        post(User, "/runs/{run}/agents/{agent}/stop", runs::stop_agent),
-        post(User, "/runs/{run}/approvals/{approval}", runs::approve),
-        post(User, "/runs/{run}/questions/{question}", runs::questions::answer),
-        post(User, "/chat/stream", chat_stream::post),
+        get(Chat, "/runs/{run}", runs::get),
+        get(Chat, "/runs/{run}/events", runs::events),
+        get(Chat, "/runs/{run}/calls/{call}", runs::call),
+        post(Chat, "/runs/{run}/cancel", runs::cancel),
+        post(Chat, "/runs/{run}/agents/{agent}/stop", runs::stop_agent),
+        post(Chat, "/runs/{run}/approvals/{approval}", runs::approve),
+        post(Chat, "/runs/{run}/questions/{question}", runs::questions::answer),
+        post(Chat, "/chat/stream", chat_stream::post),
         // A chat with debug events
         post(Admin, "/api/config", debug_chat::configure),
-        post(User, "/api/chat", debug_chat::chat),
-        get(User, "/ws", debug_chat::socket),
+        post(Chat, "/api/chat", debug_chat::chat),
+        get(Chat, "/ws", debug_chat::socket),
         get(Public, "/", debug_chat::root),
         // The AI SDK
-        post(User, "/api/ui-message-stream", ui_message_stream::post),
-        get(User, "/api/ui-message-stream/{chat}/stream", ui_message_stream::resume),
-        post(User, "/api/ui-message-stream/{chat}/stop", ui_message_stream::stop),
+        post(Chat, "/api/ui-message-stream", ui_message_stream::post),
+        get(Chat, "/api/ui-message-stream/{chat}/stream", ui_message_stream::resume),
+        post(Chat, "/api/ui-message-stream/{chat}/stop", ui_message_stream::stop),
         // AG-UI, and CopilotKit's calls around it
-        post(User, "/ag-ui", ag_ui::post),
-        post(User, "/ag-ui/{agent}", ag_ui::post),
-        get(User, "/copilotkit/info", copilotkit::info),
-        post(User, "/copilotkit/agent/{agent}/run", copilotkit::run),
-        post(User, "/copilotkit/agent/{agent}/connect", copilotkit::connect),
-        post(User, "/copilotkit/agent/{agent}/stop/{thread}", copilotkit::stop),
+        post(Chat, "/ag-ui", ag_ui::post),
+        post(Chat, "/ag-ui/{agent}", ag_ui::post),
+        get(Chat, "/copilotkit/info", copilotkit::info),
+        post(Chat, "/copilotkit/agent/{agent}/run", copilotkit::run),
+        post(Chat, "/copilotkit/agent/{agent}/connect", copilotkit::connect),
+        post(Chat, "/copilotkit/agent/{agent}/stop/{thread}", copilotkit::stop),
         // Our agent as a tool of MCP clients
-        post(User, "/mcp", mcp::any),
-        get(User, "/mcp", mcp::any),
-        delete(User, "/mcp", mcp::any),
+        post(Chat, "/mcp", mcp::any),
+        get(Chat, "/mcp", mcp::any),
+        delete(Chat, "/mcp", mcp::any),
         // OpenAI's format
-        post(User, "/v1/chat/completions", openai::chat),
-        post(User, "/v1/responses", openai::responses::create),
-        get(User, "/v1/responses/{response}", openai::responses::get),
-        delete(User, "/v1/responses/{response}", openai::responses::delete),
-        post(User, "/v1/responses/{response}/cancel", openai::responses::cancel),
-        get(User, "/v1/responses/{response}/input_items", openai::responses::items::list),
-        post(User, "/v1/embeddings", openai::embeddings),
-        get(User, "/v1/models", openai::models::list),
-        get(User, "/v1/models/{*model}", openai::models::get),
+        post(Chat, "/v1/chat/completions", openai::chat),
+        post(Chat, "/v1/responses", openai::responses::create),
+        get(Chat, "/v1/responses/{response}", openai::responses::get),
+        delete(Chat, "/v1/responses/{response}", openai::responses::delete),
+        post(Chat, "/v1/responses/{response}/cancel", openai::responses::cancel),
+        get(Chat, "/v1/responses/{response}/input_items", openai::responses::items::list),
+        post(Chat, "/v1/embeddings", openai::embeddings),
+        get(Chat, "/v1/models", openai::models::list),
+        get(Chat, "/v1/models/{*model}", openai::models::get),
     ]
 }
 
@@ -227,14 +235,23 @@ struct Guard {
 
 /// Around each route.
 async fn guarded(State(guard): State<Guard>, mut request: Request, next: Next) -> Response {
-    let response = match check_access(&guard.app, guard.access, &mut request).await {
-        Ok(()) => match request.extensions().get::<Caller>().map(Caller::id) {
-            Some(user) => guard.app.standing.while_good(user, next.run(request)).await,
-            None => next.run(request).await,
-        },
-        Err(refused) => refused.into_response(),
+    if let Err(refused) = check_access(&guard.app, guard.access, &mut request).await {
+        let refused = refused.into_response();
+        return if guard.is_openai { openai::reword(refused) } else { refused };
+    }
+    let caller = request.extensions().get::<Caller>().cloned();
+    let response = match &caller {
+        Some(caller) => guard.app.standing.while_good(caller.id(), next.run(request)).await,
+        None => next.run(request).await,
     };
-    if guard.is_openai { openai::reword(response) } else { response }
+    if !guard.is_openai {
+        return response;
+    }
+    let mut response = openai::reword(response);
+    if let Some(caller) = caller {
+        openai::tell_limits(&guard.app, &caller, response.headers_mut());
+    }
+    response
 }
 
 /// Around everything.

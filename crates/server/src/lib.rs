@@ -37,4 +37,5 @@ pub mod start;
 pub mod streams;
 pub mod traces;
 pub mod turns;
+pub mod usage;
 pub mod workspaces;

@@ -15,8 +15,9 @@ use crate::{
 impl App {
     /// What the agents of a new run are told; nothing where they must not use the memory.
     pub(crate) async fn told(&self, owner: UserId, work: &Work) -> Result<Option<Told>, StoreError> {
-        // The tour plays what is written.
-        if work.worker == Worker::Model || work.model.model_id == TOUR {
+        // The tour plays what is written, and what is remembered is of the account, not of a front end's people.
+        let is_for_another = work.model.payer.person.is_some();
+        if work.worker == Worker::Model || work.model.model_id == TOUR || is_for_another {
             return Ok(None);
         }
         let allowed = self.store.memory_use(owner).await?;

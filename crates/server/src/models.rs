@@ -15,7 +15,7 @@ use llm::{
     openai::list_models,
 };
 use serde_json::Value;
-use store::{Connection, Store, StoreError};
+use store::{Connection, Payer, Store, StoreError};
 
 pub use catalogue::{Catalogue, KnownConnection, Model, ModelSettings, TOUR};
 
@@ -77,6 +77,19 @@ pub struct ResolvedModel {
     pub prices: Option<Prices>,
     /// The models to ask where its server fails; these have none of their own.
     pub fallbacks: Vec<ResolvedModel>,
+    /// On whose account it is called, beside that of the run's owner.
+    pub payer: Payer,
+}
+
+/// The server of a model, for a caller who speaks its format.
+#[derive(Debug)]
+pub struct ModelServer {
+    /// How to reach it.
+    pub upstream: Upstream,
+    /// Whether it is told who asks.
+    pub trusted: bool,
+    /// What the model costs, where known.
+    pub prices: Option<Prices>,
 }
 
 impl ResolvedModel {
@@ -167,20 +180,22 @@ impl Models {
             context_tokens: settings.context_tokens,
             prices: prices(settings),
             fallbacks: Vec::new(),
+            payer: Payer::default(),
         })
     }
 
-    /// The server of the model with this id, for a caller who speaks its format, and whether it is told who asks;
-    /// `call` is the address there, such as `embeddings`. Nothing for the tour, which has no server.
+    /// The server of the model with this id, for a caller who speaks its format; `call` is the address there, such as
+    /// `embeddings`. Nothing for the tour, which has no server.
     ///
     /// # Errors
     /// 404 where there is no such model.
-    pub fn upstream(&self, id: &str, call: &str) -> Result<Option<(Upstream, bool)>, ApiError> {
+    pub fn upstream(&self, id: &str, call: &str) -> Result<Option<ModelServer>, ApiError> {
         let catalogue = self.catalogue();
         let known = catalogue.model(id).ok_or_else(|| model_not_found(id))?;
         let Some(connection) = known.connection else { return Ok(None) };
         let trusted = catalogue.connection(connection).is_some_and(|connection| connection.trusted);
-        Ok(Some((Upstream::new(self.reach(&catalogue, known)?, &self.http, call), trusted)))
+        let upstream = Upstream::new(self.reach(&catalogue, known)?, &self.http, call);
+        Ok(Some(ModelServer { upstream, trusted, prices: prices(&known.settings) }))
     }
 
     /// How to reach a model on its server.

@@ -17,7 +17,7 @@ use std::{
 
 use agent::{Past, RunRequest};
 use domain::{ChatId, EventBody, RunId, RunSummary, UserId};
-use store::{Run, Store, StoreError};
+use store::{Payer, Run, Store, StoreError};
 use tokio::{sync::mpsc, time::Instant};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -26,7 +26,7 @@ pub use live::{LiveRun, Logged, note_ask};
 pub use reader::Reader;
 pub use resting::{FromLog, LOOK, StillResting};
 
-use crate::{clock::Clock, metrics::Metrics};
+use crate::{clock::Clock, metrics::Metrics, usage::Usage};
 use given_up::GivenUpRuns;
 use resting::Rest;
 
@@ -42,6 +42,7 @@ struct Inner {
     live: Mutex<HashMap<RunId, Arc<LiveRun>>>,
     activity: tokio::sync::broadcast::Sender<Activity>,
     metrics: Metrics,
+    usage: Arc<Usage>,
     rest: Rest,
     given_up: GivenUpRuns,
     /// Who wants to know of runs that have ended.
@@ -74,6 +75,8 @@ pub struct NewLiveRun {
     pub run: RunId,
     /// Whose it is.
     pub owner: UserId,
+    /// On whose account it is, beside the owner's.
+    pub payer: Payer,
     /// The chat's title, for the activity stream.
     pub title: String,
     /// What the agent needs.
@@ -118,7 +121,7 @@ impl LogSoFar {
 impl Runs {
     /// An empty registry. `shutdown` ends all runs as interrupted, once [`Runs::drain`] has waited.
     #[must_use]
-    pub fn new(store: Store, clock: Clock) -> Self {
+    pub fn new(store: Store, clock: Clock, usage: Arc<Usage>) -> Self {
         let (activity, _) = tokio::sync::broadcast::channel(256);
         let (tasks, shutdown) = (TaskTracker::new(), CancellationToken::new());
         let (began, live) = (Instant::now(), Mutex::default());
@@ -131,6 +134,7 @@ impl Runs {
             live,
             activity,
             metrics,
+            usage,
             rest,
             given_up: GivenUpRuns::default(),
             ends: OnceLock::new(),
@@ -148,6 +152,7 @@ impl Runs {
 
     /// Starts it where its log has come to; its request knows its past. Where it is live already, that one goes on.
     pub fn go_on(&self, new: NewLiveRun, before: LogSoFar) {
+        self.0.usage.run_begins(new.run, before.last_seq);
         let live = match self.lock().entry(new.run) {
             Entry::Occupied(_) => return,
             Entry::Vacant(place) => Arc::clone(place.insert(Arc::new(LiveRun::new(&new, &before)))),
@@ -248,7 +253,14 @@ impl Runs {
     /// # Errors
     /// Where the database does not answer or holds something that is not a log.
     pub async fn left_open(&self, run: &Run) -> Result<(LogSoFar, Past), StoreError> {
-        recovery::read(&self.0.store, run).await
+        let (log, calls) = recovery::read(&self.0.store, run).await?;
+        self.0.usage.note_past(run, &calls).await?;
+        Ok(log)
+    }
+
+    /// Adds to the ledger what a run's log holds beyond it.
+    pub(crate) async fn note_past_of(&self, run: &Run) -> Result<(), StoreError> {
+        self.left_open(run).await.map(drop)
     }
 
     /// Ends the log of a run that an earlier process left open, with `message` as the reason.
@@ -269,7 +281,7 @@ impl Runs {
     /// # Errors
     /// Where the database does not answer.
     pub async fn cancel_left_open(&self, run: &Run) -> Result<(), StoreError> {
-        let log = recovery::read(&self.0.store, run).await?;
+        let log = self.left_open(run).await?;
         self.close(run, log, recovery::Why::Stopped).await
     }
 
@@ -279,7 +291,8 @@ impl Runs {
         log: (LogSoFar, Past),
         why: recovery::Why<'_>,
     ) -> Result<(), StoreError> {
-        recovery::close(&self.0.store, &self.0.clock, run, log, why).await?;
+        let last_seq = recovery::close(&self.0.store, &self.0.clock, run, log, why).await?;
+        self.0.usage.run_is_over(run.id, last_seq);
         self.0.tell_end(run.id);
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! One exchange of a chat: stores the messages, gathers what the agent has to know, starts the run.
 
+use std::sync::Arc;
+
 use agent::{Agents, CallWishes, CallableModel, Past, RunRequest, Skills, Told, tour};
 use domain::{ChatId, Message, MessageId, Part, Role, RunId, UserId};
 use llm::ToolSpec;
@@ -13,6 +15,7 @@ use crate::{
     mcp_servers::RunIs,
     models::{ResolvedModel, TOUR},
     runs::NewLiveRun,
+    usage::RunQuota,
 };
 
 /// Longest title made from a first message, characters.
@@ -197,6 +200,7 @@ impl App {
     /// # Errors
     /// Where the database does not answer.
     pub async fn run_freely(&self, free: FreeRun) -> Result<RunId, ApiError> {
+        self.check_limits(free.owner, &free.model.payer).await?;
         let run = RunId::generate();
         let FreeRun {
             owner,
@@ -225,9 +229,12 @@ impl App {
             started_at: self.clock.now_ms(),
             request: work.kept(&workspace)?,
             idempotency: work.idempotency.clone(),
+            payer: work.model.payer.clone(),
         };
+        let payer = row.payer.clone();
         let request = self.request(owner, work, workspace, run, (None, None)).await?;
-        let (store, new) = (self.store.clone(), NewLiveRun { run, owner, title: String::new(), request });
+        let new = NewLiveRun { run, owner, payer, title: String::new(), request };
+        let store = self.store.clone();
         let stored = async move {
             match &input {
                 None => store.create_run(&row).await,
@@ -298,6 +305,7 @@ impl App {
         user: Option<ChatMessage>,
         mut work: Work,
     ) -> Result<Exchange, ApiError> {
+        self.check_limits(chat.owner, &work.model.payer).await?;
         let (run, now) = (RunId::generate(), self.clock.now_ms());
         work.told = self.told(chat.owner, &work).await?;
         work.directory.clone_from(&chat.directory);
@@ -322,12 +330,15 @@ impl App {
             started_at: now,
             request: work.kept(&chat.id.to_string())?,
             idempotency: work.idempotency.clone(),
+            payer: work.model.payer.clone(),
         };
+        let payer = row.payer.clone();
         let request = self
             .request(chat.owner, work, chat.id.to_string(), run, (Some(chat.id), Some(assistant.id)))
             .await?;
         let title = user.as_ref().filter(|_| chat.title.is_empty()).map(|user| title_of(&user.content));
-        let new = NewLiveRun { run, owner: chat.owner, title: title.clone().unwrap_or(chat.title), request };
+        let title_now = title.clone().unwrap_or(chat.title);
+        let new = NewLiveRun { run, owner: chat.owner, payer, title: title_now, request };
         let turn = NewTurn { user: user.clone(), assistant: assistant.clone(), run: row, title };
         let store = self.store.clone();
         self.start_when_stored(async move { store.begin_turn(&turn).await }, new).await?;
@@ -366,6 +377,7 @@ impl App {
             Worker::Model => (Agents::none(), None),
         };
         let fallbacks = model.callable_fallbacks();
+        let quota = RunQuota::new(Arc::clone(&self.usage), owner, model.payer.clone());
         let CallableModel { model, settings } = model.callable();
         let consents = self.consents(owner, chat).await?;
         Ok(RunRequest {
@@ -382,6 +394,7 @@ impl App {
             workspace: self.workspace(owner, workspace, directory.as_deref()).await?,
             memory: told.map(|told| (self.memory(owner, run, chat), told)),
             limits: self.config.limits,
+            quota: Some(Arc::new(quota)),
             consents,
             earlier: Some(earlier_agents(&self.store, &self.runs, chat, run)),
             past: Past::default(),

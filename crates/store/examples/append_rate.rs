@@ -99,6 +99,7 @@ async fn new_run(store: &Store, owner: UserId) -> Result<RunId, StoreError> {
         started_at: 0,
         request: None,
         idempotency: None,
+        payer: store::Payer::default(),
     };
     store.create_run(&run).await?;
     Ok(id)

@@ -88,6 +88,7 @@ impl Db {
             ("mcp sign-ins", include_str!("../migrations/sqlite/0013_mcp_sign_ins.sql")),
             ("schedules", include_str!("../migrations/sqlite/0014_schedules.sql")),
             ("suspended accounts", include_str!("../migrations/sqlite/0018_suspended_accounts.sql")),
+            ("usage", include_str!("../migrations/sqlite/0019_usage.sql")),
         ];
         let mut writer = write.acquire().await?;
         if !in_memory {
@@ -123,6 +124,7 @@ impl Db {
             ("mcp sign-ins", include_str!("../migrations/postgres/0013_mcp_sign_ins.sql")),
             ("schedules", include_str!("../migrations/postgres/0014_schedules.sql")),
             ("suspended accounts", include_str!("../migrations/postgres/0018_suspended_accounts.sql")),
+            ("usage", include_str!("../migrations/postgres/0019_usage.sql")),
         ];
         migrator(migrations).run_direct(None, &mut connection, false).await?;
         connection.close().await?;

@@ -54,6 +54,8 @@ const COPY_PAST: &str = "INSERT INTO file_versions \
 const COPY_LOG: &str = "INSERT INTO segments (run, first_seq, last_seq, lines) \
                         SELECT number, $2, $3, $4 FROM runs WHERE id = $1";
 
+const BOOKED: &str = "UPDATE runs SET booked_seq = $2 WHERE id = $1";
+
 impl Store {
     /// All states of all files of a workspace that are kept, deletions among them, by path and version.
     ///
@@ -80,6 +82,9 @@ impl Store {
         }
         let server = self.db().lessee()?;
         runs::insert(tx.query(runs::INSERT), &fork.run, server.as_deref()).execute().await?;
+        // What is copied was used once.
+        let booked = fork.log.iter().map(|segment| segment.last_seq).max().unwrap_or(0);
+        tx.query(BOOKED).id(fork.run.id).number(booked).execute().await?;
         for segment in &fork.log {
             let query = tx.query(COPY_LOG).id(fork.run.id).number(segment.first_seq);
             query.number(segment.last_seq).text(&segment.lines).execute_on_one().await?;

@@ -34,6 +34,7 @@ mod search;
 mod sessions;
 mod settings;
 mod transaction;
+mod usage;
 mod users;
 mod writer;
 
@@ -41,7 +42,7 @@ use std::sync::Arc;
 
 pub use accounts::{Account, AccountChange};
 pub use allowed_calls::AllowedCall;
-pub use api_keys::{ApiKey, NewApiKey};
+pub use api_keys::{ApiKey, ApiKeyRights, KeyHolder, KeyScope, NewApiKey, NewSecret};
 pub use chats::{Chat, ChatPage};
 pub use connections::Connection;
 pub use error::StoreError;
@@ -58,6 +59,9 @@ pub use messages::{ChatMessage, NewTurn};
 pub use runs::{NewRun, Run};
 pub use schedules::{NewSchedule, Schedule, ScheduleContent, Settled, Turn, TurnKind};
 pub use sessions::NewSession;
+pub use usage::{
+    Booking, Outcome as BookingOutcome, Payer, RunUsage, UsageBy, UsageKey, UsageOf, UsageRow, UsageSum,
+};
 pub use users::{NewUser, User, UserRole, UserWithPassword};
 
 use db::Db;

@@ -4,8 +4,8 @@ use std::fmt::Display;
 
 use serde::{Serialize, de::DeserializeOwned};
 use sqlx::{
-    Database, Decode, Encode, Executor, IntoArguments, Postgres, Row as _, Sqlite, Type, postgres::PgRow,
-    query::Query as Prepared, sqlite::SqliteRow,
+    AssertSqlSafe, Database, Decode, Encode, Executor, IntoArguments, Postgres, Row as _, Sqlite, Type,
+    postgres::PgRow, query::Query as Prepared, sqlite::SqliteRow,
 };
 
 use crate::{
@@ -179,6 +179,15 @@ impl Tx {
         match self {
             Self::Sqlite(tx) => Query::Sqlite(sqlx::query(sql), On::Tx(tx.lane())),
             Self::Postgres(tx) => Query::Postgres(sqlx::query(sql), On::Tx(tx.lane())),
+        }
+    }
+
+    /// A statement inside the transaction, its text made here of constant pieces and placeholders.
+    pub(crate) fn built(&mut self, sql: String) -> Query<'_> {
+        let sql = AssertSqlSafe(sql);
+        match self {
+            Self::Sqlite(tx) => Query::Sqlite(sqlx::query(sql).persistent(false), On::Tx(tx.lane())),
+            Self::Postgres(tx) => Query::Postgres(sqlx::query(sql).persistent(false), On::Tx(tx.lane())),
         }
     }
 

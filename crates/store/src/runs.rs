@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use domain::{ChatId, MessageId, Outcome, RunId, RunSummary, UserId};
 
 use crate::{
-    IdempotencyKey, Store, StoreError,
+    IdempotencyKey, Payer, Store, StoreError,
     db::Db,
     messages::fill_message,
     query::{Query, Row, to_json},
@@ -32,6 +32,8 @@ pub struct NewRun {
     pub request: Option<String>,
     /// The caller's name for the request that starts it, if it gave one; no other run of the owner has it.
     pub idempotency: Option<IdempotencyKey>,
+    /// On whose account it is, beside its owner's.
+    pub payer: Payer,
 }
 
 /// What the database calls a run in the log, where it is named often: short, and never used for another.
@@ -58,10 +60,13 @@ pub struct Run {
     pub last_seq: u64,
     /// It in short, once it has ended.
     pub summary: Option<RunSummary>,
+    /// On whose account it is, beside its owner's.
+    pub payer: Payer,
 }
 
 pub(crate) const INSERT: &str = "INSERT INTO runs (id, owner, chat, message, model, started_at, request, \
-                                 idempotency_key, request_hash, server) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+                                 idempotency_key, request_hash, server, api_key, person, booked_seq) \
+                                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
 
 /// Gives [`INSERT`] its values; the run is `server`'s.
 pub(crate) fn insert<'a>(query: Query<'a>, run: &NewRun, server: Option<&str>) -> Query<'a> {
@@ -69,7 +74,10 @@ pub(crate) fn insert<'a>(query: Query<'a>, run: &NewRun, server: Option<&str>) -
     let query = query.text(&run.model).bind(run.started_at).optional_text(run.request.as_deref());
     let idempotency = run.idempotency.as_ref();
     let query = query.optional_text(idempotency.map(|it| it.key.as_str()));
-    query.bind(idempotency.map(|it| it.request_hash.to_vec())).optional_text(server)
+    let query = query.bind(idempotency.map(|it| it.request_hash.to_vec())).optional_text(server);
+    let query = query.optional_id(run.payer.key).optional_text(run.payer.person.as_deref());
+    // Nothing of its log is in the ledger yet.
+    query.number(0)
 }
 
 impl Rows for NewRun {
@@ -84,9 +92,9 @@ impl Rows for NewRun {
     async fn write(db: &Db, runs: &[Self]) -> Result<Vec<RunNumber>, StoreError> {
         let mut sql = String::from(
             "INSERT INTO runs (id, owner, chat, message, model, started_at, request, idempotency_key, \
-             request_hash, server) VALUES ",
+             request_hash, server, api_key, person, booked_seq) VALUES ",
         );
-        db.push_rows(&mut sql, runs.len(), 10);
+        db.push_rows(&mut sql, runs.len(), 13);
         let server = db.lessee()?;
         sql.push_str(" RETURNING id, number");
         let add = |query, run| insert(query, run, server.as_deref());
@@ -141,7 +149,7 @@ impl Rows for RunEnd {
 macro_rules! select_runs {
     ($end:literal) => {
         concat!(
-            "SELECT id, owner, chat, message, model, started_at, finished_at, summary, \
+            "SELECT id, owner, chat, message, model, started_at, finished_at, summary, api_key, person, \
              COALESCE((SELECT last_seq FROM segments WHERE segments.run = runs.number \
                        ORDER BY first_seq DESC LIMIT 1), 0) AS last_seq FROM runs ",
             $end
@@ -275,5 +283,6 @@ fn read_run(row: &Row) -> Result<Run, StoreError> {
         finished_at: row.get("finished_at")?,
         last_seq: row.number("last_seq")?,
         summary: row.optional_json("summary")?,
+        payer: Payer { key: row.optional_id("api_key")?, person: row.get("person")? },
     })
 }

@@ -288,6 +288,12 @@ export class FakeServer {
       created_at: Date.now(),
       last_used_at: null,
       prefix: "gh_7f3a",
+      scopes: null,
+      models: null,
+      expires_at: null,
+      front_end: false,
+      signs: false,
+      old_until: null,
     };
     this.keys.unshift(key);
     return { key, secret: "gh_7f3a0b1c2d4e5f60718293a4b5c6d7e8f" };

@@ -3,6 +3,12 @@ import type { EventBody } from "./events.ts";
 import { call, send } from "./http.ts";
 import type {
   Account,
+  AllLimits,
+  Limits,
+  LimitsOf,
+  NewKey,
+  OwnLimit,
+  Usage,
   AgentDefinition,
   AgentList,
   AllowedCall,
@@ -56,9 +62,18 @@ export const changeUser = (user: string, change: { role?: User["role"]; suspende
 export const deleteUser = (user: string) => call<undefined>("DELETE", `${v1}/users/${id(user)}`);
 
 export const listKeys = () => call<{ keys: ApiKey[] }>("GET", `${v1}/keys`);
-export const createKey = (name: string) =>
-  call<{ key: ApiKey; secret: string }>("POST", `${v1}/keys`, { name });
+export const createKey = (key: NewKey) => call<{ key: ApiKey; secret: string }>("POST", `${v1}/keys`, key);
+export const rotateKey = (key: string, grace_s: number) =>
+  call<{ key: ApiKey; secret: string }>("POST", `${v1}/keys/${id(key)}/rotate`, { grace_s });
 export const deleteKey = (key: string) => call<undefined>("DELETE", `${v1}/keys/${id(key)}`);
+
+export const usagePath = (query: Record<string, string>) =>
+  `${v1}/usage?${new URLSearchParams(query).toString()}`;
+export const getUsage = (query: Record<string, string>) => call<Usage>("GET", usagePath(query));
+export const listLimits = () => call<AllLimits>("GET", `${v1}/limits`);
+export const putLimits = (of: LimitsOf, limits: Limits) =>
+  call<undefined>("PUT", `${v1}/limits`, { of, limits });
+export const getOwnLimits = () => call<{ limits: OwnLimit[] }>("GET", `${v1}/limits/own`);
 
 export const listModels = () => call<ModelList>("GET", `${v1}/models`);
 export const changeModel = (model: string, change: Partial<ModelSettings>) =>

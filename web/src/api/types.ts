@@ -29,6 +29,74 @@ export interface ApiKey {
   created_at: number;
   last_used_at: number | null;
   prefix: string;
+  /** Nothing where it may do all that its owner may. */
+  scopes: KeyScope[] | null;
+  /** Nothing where all. */
+  models: string[] | null;
+  expires_at: number | null;
+  front_end: boolean;
+  signs: boolean;
+  /** How long the secret before is still good. */
+  old_until: number | null;
+}
+
+export type KeyScope = "chat" | "read" | "write" | "admin";
+
+export interface NewKey {
+  name: string;
+  scopes?: KeyScope[];
+  models?: string[];
+  expires_at?: number;
+  front_end?: boolean;
+  signing_key?: string;
+}
+
+export interface UsageSum {
+  requests: number;
+  input_tokens: number;
+  output_tokens: number;
+  cost_micro_usd: number;
+}
+
+export type UsageBy = "day" | "user" | "model" | "key" | "person";
+
+export interface UsageRow extends UsageSum {
+  name: string;
+  label?: string;
+}
+
+export interface Usage {
+  from: string;
+  to: string;
+  total: UsageSum;
+  rows: UsageRow[];
+}
+
+/** Nothing where there is no limit. */
+export interface Most {
+  requests: number | null;
+  tokens: number | null;
+  usd: number | null;
+}
+
+export type Span = "minute" | "day" | "month";
+export type Limits = Record<Span, Most>;
+
+export interface AllLimits {
+  default: Limits;
+  users: { user: string; email: string | null; limits: Limits }[];
+  keys: { key: string; limits: Limits }[];
+  people: { key: string; limits: Limits }[];
+}
+
+export type LimitsOf = "default" | { user: string } | { key: string } | { people: string };
+
+export interface OwnLimit {
+  of: "user" | "key" | "person";
+  span: Span;
+  most: Most;
+  used: { requests: number; tokens: number; micro_usd: number };
+  resets_at: number;
 }
 
 /** An approval or a question that waits for the person. */

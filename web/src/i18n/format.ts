@@ -65,3 +65,10 @@ export function formatDate(at: number, timeZone?: string): string {
   const style = { dateStyle: "medium", timeStyle: "short" } as const;
   return new Intl.DateTimeFormat(language(), { ...style, timeZone }).format(at);
 }
+
+/** A day such as `2026-11-23`: `23 Nov`. */
+export function formatDay(day: string): string {
+  return new Intl.DateTimeFormat(language(), { day: "numeric", month: "short", timeZone: "UTC" }).format(
+    Date.parse(day),
+  );
+}

@@ -1,6 +1,9 @@
 //! Limits and stop: the run ends with what it has, and says so.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use agent::Prices;
 use domain::{EventBody, Outcome, ProblemCode, Usage};
@@ -157,4 +160,55 @@ async fn a_run_that_a_limit_ended_is_limited_after_a_restart_too() {
         let log = again.log().await;
         assert_eq!(outcome(&log), outcome(&whole), "cut after {cut}: {:?}", lines(&log));
     }
+}
+
+/// Allows so many calls, and remembers what they used.
+#[derive(Debug)]
+struct Calls {
+    left: Mutex<u64>,
+    used: Arc<Mutex<Vec<Option<u64>>>>,
+}
+
+impl agent::Quota for Calls {
+    fn begin(&self, call: agent::CallEstimate) -> Result<agent::EndCall, domain::Problem> {
+        self.check(call, 1)?;
+        *self.left.lock().unwrap() -= 1;
+        let used = Arc::clone(&self.used);
+        Ok(Box::new(move |usage| used.lock().unwrap().push(usage.map(|(usage, _)| usage.total_tokens()))))
+    }
+
+    fn check(&self, _: agent::CallEstimate, calls: u64) -> Result<(), domain::Problem> {
+        if *self.left.lock().unwrap() >= calls {
+            return Ok(());
+        }
+        Err(domain::Problem::new(ProblemCode::LimitReached, "This account has reached its limit."))
+    }
+}
+
+/// Plays a run that lists files until it has no tools, with so many calls allowed.
+async fn with_quota(calls: u64) -> (Vec<domain::RunEvent>, usize, Vec<Option<u64>>) {
+    let script = |request: &ChatRequest<'_>| {
+        if request.tools.is_empty() { text("What I know so far.") } else { spend(5) }
+    };
+    let mut play = Play::new(Arc::new(script)).await;
+    let used: Arc<Mutex<Vec<Option<u64>>>> = Arc::default();
+    play.quota = Some(Arc::new(Calls { left: Mutex::new(calls), used: Arc::clone(&used) }));
+    let log = play.log().await;
+    let used = used.lock().unwrap().clone();
+    (log, play.requests().len(), used)
+}
+
+#[tokio::test]
+async fn near_a_limit_it_shares_it_answers_without_tools() {
+    let (log, requests, used) = with_quota(3).await;
+    assert_eq!((requests, used.len()), (3, 3));
+    assert_eq!(used[0], Some(5));
+    assert_eq!(outcome(&log), (Outcome::Limited, Some(ProblemCode::LimitReached)));
+    assert!(lines(&log).contains(&r#"main answers "What I know so far.""#.to_owned()));
+}
+
+#[tokio::test]
+async fn without_anything_left_it_asks_no_model() {
+    let (log, requests, _) = with_quota(0).await;
+    assert_eq!((requests, outcome(&log)), (0, (Outcome::Limited, Some(ProblemCode::LimitReached))));
 }

@@ -43,6 +43,7 @@ impl Person {
             started_at: 1,
             request: None,
             idempotency: None,
+            payer: store::Payer::default(),
         };
         self.store.create_run(&run).await.unwrap();
         Memory::new(self.store.clone(), self.id, (id, None), Arc::new(|| 7))

@@ -17,6 +17,7 @@ type Script = dyn Fn(&ChatRequest<'_>) -> Vec<Line> + Send + Sync;
 pub(crate) struct Play {
     pub(crate) agents: Agents,
     pub(crate) limits: Limits,
+    pub(crate) quota: Option<std::sync::Arc<dyn agent::Quota>>,
     pub(crate) consents: Consents,
     pub(crate) settings: ModelSettings,
     pub(crate) model: ChatModel,
@@ -70,6 +71,7 @@ impl Play {
         Self {
             agents: Agents::built_in().unwrap(),
             limits: Limits::default(),
+            quota: None,
             consents: Consents::default(),
             settings: ModelSettings::default(),
             model,
@@ -122,6 +124,7 @@ impl Play {
             workspace: self.workspace.clone(),
             memory: self.memory.clone(),
             limits: self.limits,
+            quota: self.quota.clone(),
             consents: self.consents.clone(),
             earlier: self.earlier_agents(run),
             past: self.past(),

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use axum::{
     extract::{FromRequestParts, Request},
-    http::{HeaderMap, header, request::Parts},
+    http::{HeaderMap, Method, header, request::Parts},
 };
-use domain::{ApiKeyId, SessionId, UserId};
-use store::{NewUser, StoreError, User, UserRole};
+use domain::{ApiKeyId, ProblemCode, SessionId, UserId};
+use store::{KeyScope, NewUser, Payer, StoreError, User, UserRole};
 use tokio::time::Instant;
 
-use super::{KEY_PREFIX, SESSION_COOKIE};
-use crate::{app::App, config::Auth, error::ApiError, secret::hash_token};
+use super::{HeldKey, KEY_PREFIX, Person, SESSION_COOKIE, people};
+use crate::{agents, app::App, config::Auth, error::ApiError, models::ResolvedModel, secret::hash_token};
 
 /// The account made for `--auth none` where there is none yet. It has no password.
 pub const LOCAL_EMAIL: &str = "admin@localhost";
@@ -21,10 +21,27 @@ pub const LOCAL_EMAIL: &str = "admin@localhost";
 pub enum Access {
     /// Anybody.
     Public,
-    /// Whoever is signed in.
+    /// Whoever is signed in; of keys those for models and agents.
+    Chat,
+    /// Whoever is signed in; of keys those for reading or, with a method that changes something, for writing.
     User,
-    /// Administrators.
+    /// Whoever is signed in; of keys only those that are good for everything, as more of them could be made.
+    Account,
+    /// Administrators; of keys those for that.
     Admin,
+}
+
+impl Access {
+    /// What a key has to be good for; nothing for those that have to be good for everything.
+    fn scope(self, method: &Method) -> Option<KeyScope> {
+        match self {
+            Self::Public | Self::Chat => Some(KeyScope::Chat),
+            Self::User if method.is_safe() => Some(KeyScope::Read),
+            Self::User => Some(KeyScope::Write),
+            Self::Admin => Some(KeyScope::Admin),
+            Self::Account => None,
+        }
+    }
 }
 
 /// Who sent the request. Extracts on every route that is not [`Access::Public`].
@@ -34,6 +51,10 @@ pub struct Caller {
     pub user: Arc<User>,
     /// How the caller proved it.
     pub credential: Credential,
+    /// The key, where it is one.
+    pub key: Option<Arc<HeldKey>>,
+    /// Whom of its people a trusted front end speaks for.
+    pub person: Option<Arc<Person>>,
 }
 
 /// How a caller proved who they are.
@@ -61,39 +82,110 @@ impl Caller {
     pub async fn identify(app: &App, headers: &HeaderMap) -> Result<Option<Self>, ApiError> {
         if app.config.auth == Auth::None {
             let user = app.local_user.get_or_try_init(|| local_user(app)).await?.clone();
-            return Ok(Some(Self { user, credential: Credential::Local }));
+            return Ok(Some(Self { user, credential: Credential::Local, key: None, person: None }));
         }
         if let Some(key) = bearer(headers) {
-            return by_key(app, key).await;
+            return by_key(app, key, headers).await;
         }
         let Some(token) = cookie(headers, SESSION_COOKIE) else { return Ok(None) };
         let session = app.store.session_user(&hash_token(token), app.clock.now_ms()).await?;
-        Ok(session.map(|(id, user)| Self { user: Arc::new(user), credential: Credential::Session(id) }))
+        Ok(session.map(|(id, user)| {
+            let credential = Credential::Session(id);
+            Self { user: Arc::new(user), credential, key: None, person: None }
+        }))
+    }
+
+    /// On whose account it is, beside the caller's.
+    #[must_use]
+    pub fn payer(&self) -> Payer {
+        Payer {
+            key: self.key.as_ref().map(|key| key.id),
+            person: self.person.as_ref().map(|person| person.id.clone()),
+        }
+    }
+
+    /// Names the caller, and whom a front end speaks for, where things of both are kept apart by name.
+    #[must_use]
+    pub fn place(&self) -> String {
+        match &self.person {
+            Some(person) => format!("{}/{}", self.id(), person.id),
+            None => self.id().to_string(),
+        }
+    }
+
+    /// Refuses a model or an agent that the key is not for.
+    ///
+    /// # Errors
+    /// 403.
+    pub fn check_model(&self, model: &str) -> Result<(), ApiError> {
+        match &self.key {
+            Some(key) if !key.may_use(model) => {
+                let model: String = model.chars().take(100).collect();
+                let message = format!("This key is not for “{model}”. GET /v1/models lists what it is for.");
+                Err(ApiError::forbidden(message).with_field(Some("model")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The model with this id, or the default one, for a run on the caller's account.
+    ///
+    /// # Errors
+    /// 403 where the key is not for it, 404 where there is none.
+    pub fn resolve(&self, app: &App, id: Option<&str>) -> Result<ResolvedModel, ApiError> {
+        match id {
+            Some(id) => self.check_model(id)?,
+            // The default model has a name too, and an agent that stands for it.
+            None if self.check_model(&format!("{}{}", agents::PREFIX, agents::BUILT_IN)).is_ok() => {}
+            None => self.check_model(&app.models.catalogue().default_model)?,
+        }
+        Ok(self.paying(app.resolve(id)?))
+    }
+
+    /// The same model, on the caller's account.
+    #[must_use]
+    pub fn paying(&self, model: ResolvedModel) -> ResolvedModel {
+        ResolvedModel { payer: self.payer(), ..model }
     }
 }
 
-async fn by_key(app: &App, key: &str) -> Result<Option<Caller>, ApiError> {
+async fn by_key(app: &App, key: &str, headers: &HeaderMap) -> Result<Option<Caller>, ApiError> {
     if !key.starts_with(KEY_PREFIX) {
         return Ok(None);
     }
-    let Some((id, user)) = holder(app, hash_token(key)).await? else { return Ok(None) };
+    let Some(key) = holder(app, hash_token(key)).await? else { return Ok(None) };
     let now_ms = app.clock.now_ms();
+    if key.good_until.is_some_and(|until| now_ms >= until) {
+        return Ok(None);
+    }
+    let id = key.id;
     if app.key_use.is_news(id, now_ms) {
         app.store.touch_api_key(id, now_ms).await?;
     }
-    Ok(Some(Caller { user, credential: Credential::Key(id) }))
+    let person = people::person(&key, headers, now_ms)?.map(Arc::new);
+    let user = Arc::clone(&key.user);
+    Ok(Some(Caller { user, credential: Credential::Key(id), key: Some(key), person }))
 }
 
-/// The key of this hash and its account.
-async fn holder(app: &App, hash: [u8; 32]) -> Result<Option<(ApiKeyId, Arc<User>)>, ApiError> {
+/// The key of this hash.
+async fn holder(app: &App, hash: [u8; 32]) -> Result<Option<Arc<HeldKey>>, ApiError> {
     let now = Instant::now();
     if let Some(known) = app.known_keys.find(&hash, now) {
         return Ok(Some(known));
     }
-    let Some((id, user)) = app.store.api_key_user(&hash).await? else { return Ok(None) };
-    let user = Arc::new(user);
-    app.known_keys.remember(hash, id, Arc::clone(&user), now);
-    Ok(Some((id, user)))
+    let Some(holder) = app.store.key_holder(&hash).await? else { return Ok(None) };
+    let sealed = holder.sealed_signing_key.as_deref();
+    let signing_key = sealed.map(|sealed| app.sealer.unseal(&holder.key.to_string(), sealed));
+    let key = Arc::new(HeldKey {
+        id: holder.key,
+        user: Arc::new(holder.user),
+        // Without the secret nobody is believed.
+        signing_key: signing_key.transpose().map_err(ApiError::internal)?,
+        good_until: [holder.rights.expires_at, holder.old_until].into_iter().flatten().min(),
+        rights: holder.rights,
+    });
+    app.known_keys.remember(hash, Arc::clone(&key), now);
+    Ok(Some(key))
 }
 
 /// The account of everybody with `--auth none`: the oldest administrator's, so that one person may change
@@ -132,9 +224,35 @@ pub async fn check_access(app: &App, access: Access, request: &mut Request) -> R
         if access == Access::Admin && caller.user.role != UserRole::Admin {
             return Err(ApiError::forbidden("Only an administrator may do this."));
         }
+        check_scope(&caller, access, request.method())?;
         request.extensions_mut().insert(caller);
     }
     Ok(())
+}
+
+/// Refuses a key that is not for what the route does.
+fn check_scope(caller: &Caller, access: Access, method: &Method) -> Result<(), ApiError> {
+    let Some(key) = &caller.key else { return Ok(()) };
+    if caller.person.is_some() && !matches!(access, Access::Chat | Access::Public) {
+        // All else is the account's own.
+        let message = "On behalf of a person, a front end may use models and agents, and nothing else here.";
+        return Err(ApiError::forbidden(message));
+    }
+    let needed = match access.scope(method) {
+        Some(scope) if key.allows(scope) => return Ok(()),
+        Some(KeyScope::Chat) => "chat",
+        Some(KeyScope::Read) => "read",
+        Some(KeyScope::Write) => "write",
+        Some(KeyScope::Admin) => "admin",
+        None if key.is_whole() => return Ok(()),
+        None => {
+            let message = "Keys are made and changed by somebody who is signed in, or with a key that is good for \
+                           everything.";
+            return Err(ApiError::forbidden(message));
+        }
+    };
+    let message = format!("This key is not for that: it would need the scope “{needed}”.");
+    Err(ApiError::new(ProblemCode::Forbidden, message))
 }
 
 impl<S: Sync> FromRequestParts<S> for Caller {

@@ -7,7 +7,8 @@ use std::{
 };
 
 use domain::{ApiKeyId, UserId};
-use store::User;
+use llm::Secret;
+use store::{ApiKeyRights, KeyScope, User};
 use tokio::time::Instant;
 
 /// How long an account or a key may go on after it was changed by another process on the same database.
@@ -15,39 +16,74 @@ const TIME: Duration = Duration::from_secs(1);
 /// Keys remembered at a time, at some 500 bytes each.
 const MOST: usize = 10_000;
 
+/// A key that somebody came with.
+#[derive(Debug)]
+pub struct HeldKey {
+    /// Which.
+    pub id: ApiKeyId,
+    /// Whose it is.
+    pub user: Arc<User>,
+    /// What it is good for.
+    pub rights: ApiKeyRights,
+    /// What its front end signs its people's names with.
+    pub signing_key: Option<Secret>,
+    /// Until when it is good, or the secret it came with.
+    pub good_until: Option<i64>,
+}
+
+impl HeldKey {
+    /// Whether it is good for this, as far as its owner may do it.
+    #[must_use]
+    pub fn allows(&self, scope: KeyScope) -> bool {
+        self.rights.scopes.as_ref().is_none_or(|scopes| scopes.contains(&scope))
+    }
+
+    /// Whether it is good for everything and for good, so that a key made with it is not good for more.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        let ApiKeyRights { scopes, models, expires_at, front_end } = &self.rights;
+        scopes.is_none() && models.is_none() && expires_at.is_none() && !front_end
+    }
+
+    /// Whether it may use a model or an agent.
+    #[must_use]
+    pub fn may_use(&self, model: &str) -> bool {
+        self.rights.models.as_ref().is_none_or(|models| models.iter().any(|allowed| allowed == model))
+    }
+}
+
 /// Keys that were looked up within the last second, by their hashes.
 #[derive(Debug, Default)]
 pub struct KnownKeys(Mutex<HashMap<[u8; 32], Known>>);
 
 #[derive(Debug)]
 struct Known {
-    id: ApiKeyId,
-    user: Arc<User>,
+    key: Arc<HeldKey>,
     until: Instant,
 }
 
 impl KnownKeys {
-    /// Whose key it is, where that is still known.
-    pub(super) fn find(&self, hash: &[u8; 32], now: Instant) -> Option<(ApiKeyId, Arc<User>)> {
+    /// The key, where it is still known.
+    pub(super) fn find(&self, hash: &[u8; 32], now: Instant) -> Option<Arc<HeldKey>> {
         let known = self.lock();
         let known = known.get(hash).filter(|known| known.until > now)?;
-        Some((known.id, Arc::clone(&known.user)))
+        Some(Arc::clone(&known.key))
     }
 
     /// Remembers what the database said just now.
-    pub(super) fn remember(&self, hash: [u8; 32], id: ApiKeyId, user: Arc<User>, now: Instant) {
+    pub(super) fn remember(&self, hash: [u8; 32], key: Arc<HeldKey>, now: Instant) {
         let mut known = self.lock();
         if known.len() >= MOST {
             known.retain(|_, known| known.until > now);
         }
         if known.len() < MOST {
-            known.insert(hash, Known { id, user, until: now + TIME });
+            known.insert(hash, Known { key, until: now + TIME });
         }
     }
 
-    /// The key is no more.
+    /// The key is no more, or not what it was.
     pub fn forget(&self, id: ApiKeyId) {
-        self.lock().retain(|_, known| known.id != id);
+        self.lock().retain(|_, known| known.key.id != id);
     }
 
     /// Whatever is known of this person's keys is no more.
@@ -71,18 +107,21 @@ mod tests {
 
     use super::*;
 
-    fn user() -> Arc<User> {
-        let (id, role) = (UserId::generate(), UserRole::User);
-        Arc::new(User { id, email: "ada@example.org".into(), name: "Ada".into(), role, created_at: 0 })
+    fn key(id: ApiKeyId) -> Arc<HeldKey> {
+        let (user, role) = (UserId::generate(), UserRole::User);
+        let user =
+            User { id: user, email: "ada@example.org".into(), name: "Ada".into(), role, created_at: 0 };
+        let rights = ApiKeyRights::default();
+        Arc::new(HeldKey { id, user: Arc::new(user), rights, signing_key: None, good_until: None })
     }
 
     #[test]
     fn for_a_second_and_not_after_its_end() {
         let (keys, now) = (KnownKeys::default(), Instant::now());
         let (id, other) = (ApiKeyId::generate(), ApiKeyId::generate());
-        keys.remember([1; 32], id, user(), now);
-        keys.remember([2; 32], other, user(), now);
-        assert_eq!(keys.find(&[1; 32], now).map(|(id, _)| id), Some(id));
+        keys.remember([1; 32], key(id), now);
+        keys.remember([2; 32], key(other), now);
+        assert_eq!(keys.find(&[1; 32], now).map(|key| key.id), Some(id));
         keys.forget(id);
         assert!(keys.find(&[1; 32], now).is_none() && keys.find(&[2; 32], now).is_some());
         assert!(keys.find(&[2; 32], now + TIME).is_none());
@@ -90,15 +129,15 @@ mod tests {
 
     #[test]
     fn there_is_an_end_to_them() {
-        let (keys, user, now, id) = (KnownKeys::default(), user(), Instant::now(), ApiKeyId::generate());
+        let (keys, now, key) = (KnownKeys::default(), Instant::now(), key(ApiKeyId::generate()));
         let hash = |number: usize| {
             let mut hash = [0; 32];
             hash[..8].copy_from_slice(&number.to_le_bytes());
             hash
         };
-        (0..=MOST).for_each(|number| keys.remember(hash(number), id, Arc::clone(&user), now));
+        (0..=MOST).for_each(|number| keys.remember(hash(number), Arc::clone(&key), now));
         assert!(keys.find(&hash(0), now).is_some() && keys.find(&hash(MOST), now).is_none());
-        keys.remember(hash(MOST), id, user, now + TIME);
+        keys.remember(hash(MOST), key, now + TIME);
         assert!(keys.find(&hash(MOST), now + TIME).is_some());
         assert_eq!(keys.lock().len(), 1);
     }

@@ -66,16 +66,17 @@ async fn start(
     request: ChatStreamRequest,
     idempotency: Option<IdempotencyKey>,
 ) -> Result<RunId, ApiError> {
-    let model = app.resolve(request.model.as_deref())?;
+    let model = caller.resolve(app, request.model.as_deref())?;
     let (history, owner) = (request.messages, caller.id());
     let workspace = match request.chat_id {
         None => None,
         Some(id) => match id.parse::<ChatId>() {
-            Ok(id) => {
+            // The chats are the account's own, not those of a front end's people.
+            Ok(id) if caller.person.is_none() => {
                 let chat = app.store.chat(owner, id).await.map_err(no_such_chat)?;
                 return Ok(app.say_with_history(chat, history, model, idempotency).await?.run);
             }
-            Err(_) => Some(foreign_workspace(caller, &id)?),
+            _ => Some(foreign_workspace(caller, &id)?),
         },
     };
     app.run_freely(FreeRun { workspace, idempotency, ..FreeRun::new(owner, history, model) }).await
@@ -86,7 +87,7 @@ pub(super) fn foreign_workspace(caller: &Caller, chat_id: &str) -> Result<String
     if chat_id.is_empty() || chat_id.len() > CHAT_ID_LIMIT_BYTES {
         return Err(ApiError::invalid(format!("`chat_id` has 1 to {CHAT_ID_LIMIT_BYTES} bytes.")));
     }
-    Ok(format!("{}/{chat_id}", caller.id()))
+    Ok(format!("{}/{chat_id}", caller.place()))
 }
 
 fn no_such_chat(error: StoreError) -> ApiError {

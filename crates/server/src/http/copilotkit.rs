@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// `GET /copilotkit/info`: the agents. Each model is one, beside the default and the defined ones.
-pub(super) async fn info(State(app): State<Arc<App>>, _: Caller) -> Json<Value> {
+pub(super) async fn info(State(app): State<Arc<App>>, caller: Caller) -> Json<Value> {
     let agent = |name: &str, description: String| json!({"name": name, "description": description, "className": "HttpAgent", "capabilities": capabilities()});
     let mut agents = Map::new();
     let default = "Plans, works with files, and hands work to sub-agents. Uses the default model.";
@@ -27,7 +27,7 @@ pub(super) async fn info(State(app): State<Arc<App>>, _: Caller) -> Json<Value> 
     for defined in app.defined_agents.usable() {
         agents.insert(defined.name.clone(), agent(&defined.name, defined.description.clone()));
     }
-    for model in &app.models.catalogue().models {
+    for model in app.models.catalogue().models.iter().filter(|model| caller.check_model(&model.id).is_ok()) {
         // CopilotKit puts the name into an address as it is.
         if !model.id.contains(['/', '?', '#', '%']) && !agents.contains_key(&model.id) {
             agents.insert(model.id.clone(), agent(&model.id, format!("The same with {}.", model.name)));
@@ -75,7 +75,7 @@ pub(super) async fn connect(
     Query(query): Query<AgUiQuery>,
     RawJson(body): RawJson,
 ) -> Result<Response, ApiError> {
-    thread::model(&app, &agent, None)?;
+    thread::model(&app, &caller, &agent, None)?;
     let input = ThreadInput::decode(&body).map_err(|error| ApiError::invalid(error.to_string()))?;
     let ThreadInput { thread_id, run_id, version } = input;
     let door = Door { thread_id, run_id, version, sub_agents: query.sub_agents(), state: Map::new() };

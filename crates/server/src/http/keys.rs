@@ -4,16 +4,26 @@ use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
 use domain::ApiKeyId;
+use llm::Secret;
 use serde::{Deserialize, Serialize};
-use store::ApiKey;
+use store::{ApiKey, ApiKeyRights, KeyScope, UserRole};
 
 use crate::{
-    api_key::{KeyName, create_key},
+    api_key::{KeyName, create_key_for, rotate_key},
     app::App,
     auth::Caller,
     error::ApiError,
     extract::{Json, Path},
 };
+
+/// Most models that a key names.
+const MOST_MODELS: usize = 200;
+const MOST_MODEL_BYTES: usize = 300;
+/// How long a signing key is, bytes.
+const SIGNING_KEY_BYTES: std::ops::RangeInclusive<usize> = 16..=500;
+/// How long the secret before is good where nothing else is said, seconds.
+const GRACE_S: u64 = 24 * 3600;
+const MOST_GRACE_S: u64 = 30 * 24 * 3600;
 
 /// A key as the API shows it: never the secret.
 #[derive(Debug, Serialize)]
@@ -23,12 +33,36 @@ pub(super) struct KeyView {
     created_at: i64,
     last_used_at: Option<i64>,
     prefix: String,
+    /// Nothing where it may do all that its owner may.
+    scopes: Option<Vec<KeyScope>>,
+    /// Nothing where all.
+    models: Option<Vec<String>>,
+    expires_at: Option<i64>,
+    front_end: bool,
+    /// Whether the front end has to sign its people's names.
+    signs: bool,
+    /// How long the secret before is still good; nothing where it is not.
+    old_until: Option<i64>,
 }
 
-impl From<ApiKey> for KeyView {
-    fn from(key: ApiKey) -> Self {
-        let ApiKey { id, name, prefix, created_at, last_used_at, .. } = key;
-        Self { id, name, created_at, last_used_at, prefix }
+impl KeyView {
+    fn of(key: ApiKey, now_ms: i64) -> Self {
+        let ApiKey { id, name, prefix, created_at, last_used_at, rights, signs, old_until } = key;
+        let ApiKeyRights { scopes, models, expires_at, front_end } = rights;
+        let old_until = old_until.filter(|until| *until > now_ms);
+        Self {
+            id,
+            name,
+            created_at,
+            last_used_at,
+            prefix,
+            scopes,
+            models,
+            expires_at,
+            front_end,
+            signs,
+            old_until,
+        }
     }
 }
 
@@ -39,13 +73,20 @@ pub(super) struct KeyList {
 
 /// `GET /api/v1/keys`: the caller's keys.
 pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Json<KeyList>, ApiError> {
-    let keys = app.store.api_keys(caller.id()).await?;
-    Ok(Json(KeyList { keys: keys.into_iter().map(KeyView::from).collect() }))
+    let (keys, now_ms) = (app.store.api_keys(caller.id()).await?, app.clock.now_ms());
+    Ok(Json(KeyList { keys: keys.into_iter().map(|key| KeyView::of(key, now_ms)).collect() }))
 }
 
-#[derive(Debug, Deserialize)]
+/// What a new key is to be good for. Whose it is nobody can say: it is the caller's.
+#[derive(Deserialize)]
 pub(super) struct CreateKey {
     name: String,
+    scopes: Option<Vec<KeyScope>>,
+    models: Option<Vec<String>>,
+    expires_at: Option<i64>,
+    #[serde(default)]
+    front_end: bool,
+    signing_key: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -61,8 +102,95 @@ pub(super) async fn create(
     Json(body): Json<CreateKey>,
 ) -> Result<Json<CreatedKey>, ApiError> {
     let name = KeyName::parse(&body.name)?;
-    let (key, secret) = create_key(&app.store, caller.id(), name, app.clock.now_ms()).await?;
-    Ok(Json(CreatedKey { key: key.into(), secret: secret.reveal().to_owned() }))
+    let now_ms = app.clock.now_ms();
+    let is_admin = caller.user.role == UserRole::Admin;
+    let signing_key = checked_signing_key(body.signing_key, body.front_end)?;
+    let rights = ApiKeyRights {
+        scopes: body.scopes,
+        models: body.models,
+        expires_at: body.expires_at,
+        front_end: body.front_end,
+    };
+    let rights = checked_rights(rights, is_admin, now_ms)?;
+    let signing = signing_key.map(|secret| (&*app.sealer, secret));
+    let (key, secret) = create_key_for(&app.store, caller.id(), name, rights, signing, now_ms).await?;
+    Ok(Json(CreatedKey { key: KeyView::of(key, now_ms), secret: secret.reveal().to_owned() }))
+}
+
+/// Refuses what means nothing or is more than the caller may give.
+fn checked_rights(mut rights: ApiKeyRights, is_admin: bool, now_ms: i64) -> Result<ApiKeyRights, ApiError> {
+    let about = |message: &str, field| Err(ApiError::invalid(message).with_field(Some(field)));
+    if let Some(scopes) = &mut rights.scopes {
+        scopes.sort_by_key(|scope| *scope as u8);
+        scopes.dedup();
+        if scopes.is_empty() {
+            return about("A key with no scope is good for nothing. Leave `scopes` out for all.", "scopes");
+        }
+        if scopes.contains(&KeyScope::Admin) && !is_admin {
+            return Err(ApiError::forbidden("Only an administrator's key can have the scope “admin”."));
+        }
+    }
+    if rights.front_end && !is_admin {
+        return Err(ApiError::forbidden("Only an administrator may trust a front end to speak for people."));
+    }
+    if let Some(models) = &rights.models {
+        let is_bad = |model: &String| model.trim().is_empty() || model.len() > MOST_MODEL_BYTES;
+        if models.is_empty() || models.len() > MOST_MODELS || models.iter().any(is_bad) {
+            return about(
+                "`models` names 1 to 200 models or agents, as GET /v1/models lists them.",
+                "models",
+            );
+        }
+        let uses_only = |scopes: &Vec<KeyScope>| {
+            scopes.iter().all(|scope| matches!(scope, KeyScope::Chat | KeyScope::Read))
+        };
+        if !rights.scopes.as_ref().is_some_and(uses_only) {
+            // With others it could have models used in other ways, such as by a schedule.
+            let message = "A key for some models only can have the scopes “chat” and “read”, and no others.";
+            return about(message, "scopes");
+        }
+    }
+    if rights.expires_at.is_some_and(|at| at <= now_ms) {
+        return about("`expires_at` is over already. It is in milliseconds since 1970.", "expires_at");
+    }
+    Ok(rights)
+}
+
+fn checked_signing_key(key: Option<String>, front_end: bool) -> Result<Option<Secret>, ApiError> {
+    match key {
+        None => Ok(None),
+        Some(key) if front_end && SIGNING_KEY_BYTES.contains(&key.len()) => Ok(Some(Secret::new(key))),
+        Some(_) => {
+            let message = "`signing_key` is for trusted front ends, and has 16 to 500 bytes.";
+            Err(ApiError::invalid(message).with_field(Some("signing_key")))
+        }
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Rotate {
+    grace_s: Option<u64>,
+}
+
+/// `POST /api/v1/keys/{key}/rotate`: another secret for the same key, shown this once. The one before is good for a
+/// while.
+pub(super) async fn rotate(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(key): Path<ApiKeyId>,
+    Json(body): Json<Rotate>,
+) -> Result<Json<CreatedKey>, ApiError> {
+    let grace_s = body.grace_s.unwrap_or(GRACE_S);
+    if grace_s > MOST_GRACE_S {
+        let message = "`grace_s` is 0 to 2,592,000 seconds, which is 30 days.";
+        return Err(ApiError::invalid(message).with_field(Some("grace_s")));
+    }
+    let now_ms = app.clock.now_ms();
+    let grace_ms = i64::try_from(grace_s).unwrap_or(0) * 1000;
+    let old_until = (grace_s > 0).then_some(now_ms + grace_ms);
+    let (view, secret) = rotate_key(&app.store, caller.id(), key, old_until).await?;
+    app.known_keys.forget(key);
+    Ok(Json(CreatedKey { key: KeyView::of(view, now_ms), secret: secret.reveal().to_owned() }))
 }
 
 /// `DELETE /api/v1/keys/{key}`: the key stops working.

@@ -63,7 +63,7 @@ pub(super) async fn send(
     let key = idempotency_key(&headers, uri.path(), &body)?;
     let body: SendMessage = parse(&body)?;
     let chat = app.store.chat(caller.id(), chat).await?;
-    let model = app.resolve(body.model.as_deref())?;
+    let model = caller.resolve(&app, body.model.as_deref())?;
     let content = match body.content {
         Content::Text(text) => vec![Part::Text { text }],
         Content::Parts(parts) => parts,
@@ -92,7 +92,7 @@ pub(super) async fn regenerate(
     let key = idempotency_key(&headers, uri.path(), &body)?;
     let body: Regenerate = parse(&body)?;
     let chat = app.store.chat(caller.id(), chat).await?;
-    let model = app.resolve(body.model.as_deref())?;
+    let model = caller.resolve(&app, body.model.as_deref())?;
     let begin = async |key| app.answer_again(chat, message, model, key).await.map(Begun::from);
     let again = async |run| Ok(Begun { user: None, ..begun_before(&app, &run).await? });
     app.once(caller.id(), key, begin, again).await.map(Json)

@@ -3,6 +3,7 @@
 mod agent;
 mod background;
 pub(super) mod models;
+mod paid_call;
 mod passing;
 pub(super) mod responses;
 mod who_asks;
@@ -11,7 +12,7 @@ use std::sync::Arc;
 
 use axum::{
     extract::State,
-    http::{HeaderMap, header},
+    http::{HeaderMap, HeaderName, HeaderValue, header},
     response::{IntoResponse, Response},
 };
 use wire::{
@@ -24,6 +25,7 @@ use crate::{
     auth::Caller,
     error::{ApiError, Refusal},
     extract::RawJson,
+    usage::{Allowed, Remaining},
 };
 
 /// Where the door's addresses begin.
@@ -37,6 +39,7 @@ pub(super) async fn chat(
     RawJson(body): RawJson,
 ) -> Result<Response, ApiError> {
     let passing = Passing::peek(&body).map_err(invalid)?;
+    caller.check_model(&passing.model)?;
     match models::AgentModel::find(&app, &passing.model) {
         Some(agent) => agent::answer(&app, &caller, &headers, agent, &body).await,
         None => passing::pass_on(&app, &caller, &headers, "chat/completions", &body, &passing).await,
@@ -51,6 +54,7 @@ pub(super) async fn embeddings(
     RawJson(body): RawJson,
 ) -> Result<Response, ApiError> {
     let passing = Passing::peek(&body).map_err(invalid)?;
+    caller.check_model(&passing.model)?;
     if models::AgentModel::find(&app, &passing.model).is_some() {
         let message = format!("`model` must be an embedding model: {} is an agent.", passing.model);
         return Err(ApiError::invalid(message).with_field(Some("model")));
@@ -60,6 +64,37 @@ pub(super) async fn embeddings(
 
 fn invalid(error: InvalidRequest) -> ApiError {
     ApiError::invalid(error.to_string()).with_field(error.field())
+}
+
+/// What is left of the caller's limits, where there are some; what a model server says of its own is not about the caller
+/// then.
+pub(super) fn tell_limits(app: &App, caller: &Caller, headers: &mut HeaderMap) {
+    let Remaining { requests, tokens } = app.usage.remaining(caller.id(), &caller.payer());
+    for (kind, left) in [("requests", requests), ("tokens", tokens)] {
+        let Some(Allowed { limit, remaining, reset_ms }) = left else { continue };
+        let values = [
+            ("limit", limit.to_string()),
+            ("remaining", remaining.to_string()),
+            ("reset", reset_in(reset_ms)),
+        ];
+        for (what, value) in values {
+            let name = HeaderName::try_from(format!("x-ratelimit-{what}-{kind}"));
+            if let (Ok(name), Ok(value)) = (name, HeaderValue::try_from(value)) {
+                headers.insert(name, value);
+            }
+        }
+    }
+}
+
+/// As OpenAI writes it: `6m0s`, `45s`.
+fn reset_in(ms: u64) -> String {
+    let seconds = ms.div_ceil(1000);
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    match (hours, minutes) {
+        (0, 0) => format!("{seconds}s"),
+        (0, _) => format!("{minutes}m{seconds}s"),
+        _ => format!("{hours}h{minutes}m{seconds}s"),
+    }
 }
 
 /// Our own refusal as OpenAI's packages expect it; other answers stay as they are.

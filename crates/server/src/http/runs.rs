@@ -11,7 +11,7 @@ use axum::{
 };
 use domain::{ChatId, EventBody, MessageId, RunId, RunSummary};
 use serde::{Deserialize, Serialize};
-use store::{Run, StoreError};
+use store::{Payer, Run, StoreError};
 use wire::{chat_stream::ChatStreamOptions, markup::Writing};
 
 use crate::{
@@ -43,10 +43,15 @@ pub(super) struct RunView {
 /// The run, if it is the caller's.
 pub(super) async fn find_own(app: &App, caller: &Caller, run: RunId) -> Result<Option<Run>, ApiError> {
     match app.store.run(run).await {
-        Ok(run) if run.owner == caller.id() => Ok(Some(run)),
+        Ok(run) if run.owner == caller.id() && is_of_person(caller, &run.payer) => Ok(Some(run)),
         Ok(_) | Err(StoreError::NotFound) => Ok(None),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Whether whoever a front end speaks for has started it; where it speaks for nobody, all runs are the account's.
+fn is_of_person(caller: &Caller, payer: &Payer) -> bool {
+    caller.person.is_none() || *payer == caller.payer()
 }
 
 /// The run, which has to be the caller's: where not, nobody learns whether there is one.
@@ -59,7 +64,7 @@ pub(super) async fn own_run(app: &App, caller: &Caller, run: RunId) -> Result<Ru
 /// The run has to be the caller's. Without the database where it goes here, as this is asked for each stop and answer.
 pub(super) async fn check_own(app: &App, caller: &Caller, run: RunId) -> Result<(), ApiError> {
     match app.runs.live(run) {
-        Some(live) if live.owner == caller.id() => Ok(()),
+        Some(live) if live.owner == caller.id() && is_of_person(caller, &live.payer) => Ok(()),
         _ => own_run(app, caller, run).await.map(drop),
     }
 }

@@ -71,7 +71,7 @@ pub(super) async fn stop(
 }
 
 async fn start(app: &App, caller: &Caller, request: UiMessageRequest) -> Result<RunId, ApiError> {
-    let model = app.resolve(request.model.as_deref())?;
+    let model = caller.resolve(app, request.model.as_deref())?;
     let history = request.messages;
     let Some(id) = request.chat_id else {
         return app.run_freely(FreeRun::new(caller.id(), history, model)).await;

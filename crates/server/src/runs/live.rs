@@ -8,6 +8,7 @@ use std::{
 use agent::{AgentStops, Asks, Consents};
 use bytes::Bytes;
 use domain::{ChatId, EventBody, Outcome, RunEvent, RunId, UserId};
+use store::Payer;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -34,6 +35,8 @@ pub struct LiveRun {
     pub id: RunId,
     /// Whose it is.
     pub owner: UserId,
+    /// On whose account it is, beside the owner's.
+    pub payer: Payer,
     /// Its chat, if any.
     pub chat: Option<ChatId>,
     /// The chat's title when it started.
@@ -87,7 +90,10 @@ pub(super) enum FromTail {
 }
 
 impl LiveRun {
-    pub(super) fn new(NewLiveRun { run, owner, title, request }: &NewLiveRun, before: &LogSoFar) -> Self {
+    pub(super) fn new(
+        NewLiveRun { run, owner, payer, title, request }: &NewLiveRun,
+        before: &LogSoFar,
+    ) -> Self {
         let last = before.last_seq;
         let (seen, _) = watch::channel(Seen { seq: last, ..Seen::default() });
         let tail = Mutex::new(Tail { stored: last, begins_after: last, ..Tail::default() });
@@ -98,6 +104,7 @@ impl LiveRun {
         Self {
             id: *run,
             owner: *owner,
+            payer: payer.clone(),
             chat: request.chat,
             title: title.clone(),
             asks,

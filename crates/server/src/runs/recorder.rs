@@ -114,6 +114,9 @@ impl Recorder<'_> {
                 let _ = self.live.outcome.set(outcome);
             }
         }
+        for logged in rest {
+            self.runs.usage.note_event(self.live.owner, &self.live.payer, &logged.event);
+        }
         self.publish(rest.to_vec());
         for stored in waiting {
             // Whoever waited may have been stopped meanwhile.

@@ -6,25 +6,28 @@ use domain::{AgentPath, EventBody, RunEvent, event::seq_after_restart};
 use store::{Run, Segment, Store, StoreError};
 
 use super::{LogSoFar, live::note_ask, reader::parse};
-use crate::clock::Clock;
+use crate::{clock::Clock, usage::used_by};
 
 const PAGE_BYTES: usize = 1024 * 1024;
 
-/// Reads the log.
-pub(super) async fn read(store: &Store, run: &Run) -> Result<(LogSoFar, Past), StoreError> {
-    let (mut so_far, mut past) = (LogSoFar::default(), Past::default());
+/// Reads the log, and the events in it that tell of model calls.
+pub(super) async fn read(store: &Store, run: &Run) -> Result<((LogSoFar, Past), Vec<RunEvent>), StoreError> {
+    let (mut so_far, mut past, mut calls) = (LogSoFar::default(), Past::default(), Vec::new());
     loop {
         let after = so_far.last_seq;
         let page = store.events_after(run.id, after, PAGE_BYTES).await?;
         if page.is_empty() {
             so_far.next_seq = seq_after_restart(after);
-            return Ok((so_far, past));
+            return Ok(((so_far, past), calls));
         }
         for segment in &page {
             for logged in parse(segment, after)? {
                 so_far.push(&logged.event);
                 note_ask(&mut so_far.waiting, &logged);
                 past.push(&logged.event);
+                if used_by(&logged.event.body).is_some() {
+                    calls.push(logged.event.clone());
+                }
             }
         }
     }
@@ -38,14 +41,14 @@ pub(super) enum Why<'a> {
     Stopped,
 }
 
-/// Ends the log, where it has not ended.
+/// Ends the log, where it has not ended. Returns the number of its last event.
 pub(super) async fn close(
     store: &Store,
     clock: &Clock,
     run: &Run,
     (mut so_far, mut past): (LogSoFar, Past),
     why: Why<'_>,
-) -> Result<(), StoreError> {
+) -> Result<u64, StoreError> {
     if !so_far.has_ended {
         let mut bodies = Vec::new();
         if so_far.last_seq == 0 {
@@ -66,7 +69,8 @@ pub(super) async fn close(
         }
         store.append(Segment { run: run.id, first_seq, last_seq: so_far.last_seq, lines }).await?;
     }
-    store.finish_run(run.id, so_far.last_at, &so_far.summary).await
+    store.finish_run(run.id, so_far.last_at, &so_far.summary).await?;
+    Ok(so_far.last_seq)
 }
 
 impl LogSoFar {

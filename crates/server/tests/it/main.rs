@@ -43,5 +43,6 @@ mod sse;
 mod traces;
 mod unread;
 mod users;
+mod usage;
 mod web;
 mod workspaces;

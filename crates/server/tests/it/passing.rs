@@ -175,10 +175,15 @@ async fn only_a_trusted_server_is_told_who_asks() {
     assert_eq!(change(&cookie, json!({"trusted": "yes"})).await, 400);
     assert_eq!(change(&cookie, json!({"trusted": true})).await, 200);
 
-    // A front end with an administrator's key speaks for its people.
+    // A front end that an administrator trusts speaks for its people.
+    let body = json!({"name": "Open WebUI", "front_end": true});
+    let trusted = server.post("/api/v1/keys", &cookie, &body).await.json();
+    let trusted = trusted["secret"].as_str().unwrap();
     let expected: BTreeMap<_, _> = front_end[..5].iter().copied().collect();
-    assert_eq!(ask(&cookie, &front_end).await, json!(expected));
-    // Anybody else is who they are, and so is an administrator who speaks for nobody.
+    assert_eq!(ask(trusted, &front_end).await, json!(expected));
+    assert_eq!(ask(trusted, &[]).await["x-openwebui-user-role"], "admin", "it speaks for nobody");
+    // Anybody else is who they are, administrators too.
+    assert_eq!(ask(&cookie, &front_end).await["x-openwebui-user-role"], "admin");
     let bob = ask(&key, &front_end).await;
     assert_eq!(bob["x-openwebui-user-email"], "bob@example.org");
     assert_eq!(bob["x-openwebui-user-role"], "user");

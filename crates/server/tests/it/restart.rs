@@ -297,6 +297,7 @@ async fn leave_half_a_run(server: &Server, chat: &str) -> RunId {
         started_at: now,
         request: None,
         idempotency: None,
+        payer: store::Payer::default(),
     };
     store.begin_turn(&NewTurn { user: Some(user), assistant, run: row, title: None }).await.unwrap();
     let bodies = [

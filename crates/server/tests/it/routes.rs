@@ -15,13 +15,18 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("POST", "/api/v1/login", Access::Public),
     ("POST", "/api/v1/logout", Access::Public),
     ("GET", "/api/v1/keys", Access::User),
-    ("POST", "/api/v1/keys", Access::User),
-    ("DELETE", "/api/v1/keys/{key}", Access::User),
+    ("POST", "/api/v1/keys", Access::Account),
+    ("POST", "/api/v1/keys/{key}/rotate", Access::Account),
+    ("DELETE", "/api/v1/keys/{key}", Access::Account),
     ("GET", "/api/v1/users", Access::Admin),
     ("POST", "/api/v1/users", Access::Admin),
     ("PATCH", "/api/v1/users/{user}", Access::Admin),
     ("DELETE", "/api/v1/users/{user}", Access::Admin),
-    ("GET", "/api/v1/models", Access::User),
+    ("GET", "/api/v1/usage", Access::User),
+    ("GET", "/api/v1/limits/own", Access::User),
+    ("GET", "/api/v1/limits", Access::Admin),
+    ("PUT", "/api/v1/limits", Access::Admin),
+    ("GET", "/api/v1/models", Access::Chat),
     ("PUT", "/api/v1/models/{model}", Access::Admin),
     ("PUT", "/api/v1/settings/default-model", Access::Admin),
     ("GET", "/api/v1/connections", Access::Admin),
@@ -79,39 +84,39 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("DELETE", "/api/v1/facts", Access::User),
     ("PUT", "/api/v1/facts/{fact}", Access::User),
     ("DELETE", "/api/v1/facts/{fact}", Access::User),
-    ("GET", "/runs/{run}", Access::User),
-    ("GET", "/runs/{run}/events", Access::User),
-    ("GET", "/runs/{run}/calls/{call}", Access::User),
-    ("POST", "/runs/{run}/cancel", Access::User),
-    ("POST", "/runs/{run}/agents/{agent}/stop", Access::User),
-    ("POST", "/runs/{run}/approvals/{approval}", Access::User),
-    ("POST", "/runs/{run}/questions/{question}", Access::User),
-    ("POST", "/chat/stream", Access::User),
+    ("GET", "/runs/{run}", Access::Chat),
+    ("GET", "/runs/{run}/events", Access::Chat),
+    ("GET", "/runs/{run}/calls/{call}", Access::Chat),
+    ("POST", "/runs/{run}/cancel", Access::Chat),
+    ("POST", "/runs/{run}/agents/{agent}/stop", Access::Chat),
+    ("POST", "/runs/{run}/approvals/{approval}", Access::Chat),
+    ("POST", "/runs/{run}/questions/{question}", Access::Chat),
+    ("POST", "/chat/stream", Access::Chat),
     ("POST", "/api/config", Access::Admin),
-    ("POST", "/api/chat", Access::User),
-    ("GET", "/ws", Access::User),
+    ("POST", "/api/chat", Access::Chat),
+    ("GET", "/ws", Access::Chat),
     ("GET", "/", Access::Public),
-    ("POST", "/api/ui-message-stream", Access::User),
-    ("GET", "/api/ui-message-stream/{chat}/stream", Access::User),
-    ("POST", "/api/ui-message-stream/{chat}/stop", Access::User),
-    ("POST", "/ag-ui", Access::User),
-    ("POST", "/ag-ui/{agent}", Access::User),
-    ("GET", "/copilotkit/info", Access::User),
-    ("POST", "/copilotkit/agent/{agent}/run", Access::User),
-    ("POST", "/copilotkit/agent/{agent}/connect", Access::User),
-    ("POST", "/copilotkit/agent/{agent}/stop/{thread}", Access::User),
-    ("POST", "/mcp", Access::User),
-    ("GET", "/mcp", Access::User),
-    ("DELETE", "/mcp", Access::User),
-    ("POST", "/v1/chat/completions", Access::User),
-    ("POST", "/v1/responses", Access::User),
-    ("GET", "/v1/responses/{response}", Access::User),
-    ("DELETE", "/v1/responses/{response}", Access::User),
-    ("POST", "/v1/responses/{response}/cancel", Access::User),
-    ("GET", "/v1/responses/{response}/input_items", Access::User),
-    ("POST", "/v1/embeddings", Access::User),
-    ("GET", "/v1/models", Access::User),
-    ("GET", "/v1/models/{*model}", Access::User),
+    ("POST", "/api/ui-message-stream", Access::Chat),
+    ("GET", "/api/ui-message-stream/{chat}/stream", Access::Chat),
+    ("POST", "/api/ui-message-stream/{chat}/stop", Access::Chat),
+    ("POST", "/ag-ui", Access::Chat),
+    ("POST", "/ag-ui/{agent}", Access::Chat),
+    ("GET", "/copilotkit/info", Access::Chat),
+    ("POST", "/copilotkit/agent/{agent}/run", Access::Chat),
+    ("POST", "/copilotkit/agent/{agent}/connect", Access::Chat),
+    ("POST", "/copilotkit/agent/{agent}/stop/{thread}", Access::Chat),
+    ("POST", "/mcp", Access::Chat),
+    ("GET", "/mcp", Access::Chat),
+    ("DELETE", "/mcp", Access::Chat),
+    ("POST", "/v1/chat/completions", Access::Chat),
+    ("POST", "/v1/responses", Access::Chat),
+    ("GET", "/v1/responses/{response}", Access::Chat),
+    ("DELETE", "/v1/responses/{response}", Access::Chat),
+    ("POST", "/v1/responses/{response}/cancel", Access::Chat),
+    ("GET", "/v1/responses/{response}/input_items", Access::Chat),
+    ("POST", "/v1/embeddings", Access::Chat),
+    ("GET", "/v1/models", Access::Chat),
+    ("GET", "/v1/models/{*model}", Access::Chat),
 ];
 
 #[test]
@@ -131,13 +136,40 @@ async fn nobody_gets_further_than_allowed() {
         let anonymous = Answer::of(server.request(method.clone(), &path, "")).await;
         match access {
             Access::Public => assert_ne!(anonymous.status, 404, "{method} {path}"),
-            Access::User | Access::Admin => {
+            Access::Chat | Access::User | Access::Account | Access::Admin => {
                 assert_eq!(anonymous.expect(401), "unauthenticated", "{method} {path}")
             }
         }
         if *access == Access::Admin {
             let answer = Answer::of(server.request(method.clone(), &path, &plain)).await;
             assert_eq!(answer.expect(403), "forbidden", "{method} {path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_key_gets_no_further_than_its_scopes() {
+    let (server, cookie) = Server::start_signed_in().await;
+    let admin = "admin";
+    for own in ["chat", "read", "write", admin] {
+        let body = serde_json::json!({"name": own, "scopes": [own]});
+        let key = server.post("/api/v1/keys", &cookie, &body).await.json();
+        let key = key["secret"].as_str().unwrap();
+        for (method, path, access) in PERMISSIONS {
+            let method: Method = method.parse().unwrap();
+            let needed = match (access, method.is_safe()) {
+                (Access::Public, _) => continue,
+                (Access::Chat, _) => "chat",
+                (Access::User, true) => "read",
+                (Access::User, false) => "write",
+                (Access::Account, _) => "",
+                (Access::Admin, _) => admin,
+            };
+            if needed != own {
+                let path = path.replace(['{', '}'], "");
+                let answer = Answer::of(server.request(method.clone(), &path, key)).await;
+                assert_eq!(answer.expect(403), "forbidden", "{own}: {method} {path}");
+            }
         }
     }
 }

@@ -28,5 +28,6 @@ pub(super) fn new_run(id: RunId, owner: UserId) -> NewRun {
         started_at: 0,
         request: None,
         idempotency: None,
+        payer: crate::Payer::default(),
     }
 }

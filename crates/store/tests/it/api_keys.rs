@@ -1,11 +1,17 @@
 //! Bearer keys.
 
 use domain::{ApiKeyId, UserId};
-use store::{ApiKey, NewApiKey, Store, StoreError};
+use store::{ApiKey, ApiKeyRights, KeyScope, NewApiKey, NewSecret, Store, StoreError};
 
 use crate::samples::add_user;
 
-on_every_database!(names_its_user, remembers_its_use, is_deleted_by_its_owner_only);
+on_every_database!(
+    names_its_user,
+    remembers_its_use,
+    is_deleted_by_its_owner_only,
+    keeps_its_rights,
+    gets_another_secret
+);
 
 async fn add_key(store: &Store, user: UserId, secret: u8, created_at: i64) -> ApiKey {
     let id = ApiKeyId::generate();
@@ -17,9 +23,20 @@ async fn add_key(store: &Store, user: UserId, secret: u8, created_at: i64) -> Ap
         prefix: prefix.clone(),
         secret_hash: [secret; 32],
         created_at,
+        rights: ApiKeyRights::default(),
+        sealed_signing_key: None,
     };
     store.create_api_key(&key).await.unwrap();
-    ApiKey { id, name, prefix, created_at, last_used_at: None }
+    ApiKey {
+        id,
+        name,
+        prefix,
+        created_at,
+        last_used_at: None,
+        rights: ApiKeyRights::default(),
+        signs: false,
+        old_until: None,
+    }
 }
 
 async fn names_its_user(store: Store) {
@@ -29,9 +46,10 @@ async fn names_its_user(store: Store) {
     let other = add_key(&store, bob, 3, 15).await;
     assert_eq!(store.api_keys(ann).await.unwrap(), [first.clone(), second]);
     assert_eq!(store.api_keys(bob).await.unwrap(), [other]);
-    let (id, user) = store.api_key_user(&[1; 32]).await.unwrap().unwrap();
-    assert_eq!((id, user), (first.id, store.user(ann).await.unwrap()));
-    assert_eq!(store.api_key_user(&[9; 32]).await, Ok(None));
+    let holder = store.key_holder(&[1; 32]).await.unwrap().unwrap();
+    assert_eq!((holder.key, holder.user), (first.id, store.user(ann).await.unwrap()));
+    assert_eq!((holder.rights, holder.old_until), (ApiKeyRights::default(), None));
+    assert_eq!(store.key_holder(&[9; 32]).await, Ok(None));
 }
 
 async fn remembers_its_use(store: Store) {
@@ -47,8 +65,54 @@ async fn is_deleted_by_its_owner_only(store: Store) {
     let (ann, bob) = (add_user(&store).await, add_user(&store).await);
     let key = add_key(&store, ann, 1, 10).await;
     assert_eq!(store.delete_api_key(bob, key.id).await, Err(StoreError::NotFound));
-    assert!(store.api_key_user(&[1; 32]).await.unwrap().is_some());
+    assert!(store.key_holder(&[1; 32]).await.unwrap().is_some());
     store.delete_api_key(ann, key.id).await.unwrap();
-    assert_eq!(store.api_key_user(&[1; 32]).await, Ok(None));
+    assert_eq!(store.key_holder(&[1; 32]).await, Ok(None));
     assert_eq!(store.delete_api_key(ann, key.id).await, Err(StoreError::NotFound));
+}
+
+async fn keeps_its_rights(store: Store) {
+    let ann = add_user(&store).await;
+    let rights = ApiKeyRights {
+        scopes: Some(vec![KeyScope::Chat, KeyScope::Read]),
+        models: Some(vec!["glasshouse/agent".to_owned()]),
+        expires_at: Some(99),
+        front_end: true,
+    };
+    let new = NewApiKey {
+        id: ApiKeyId::generate(),
+        user: ann,
+        name: "x".to_owned(),
+        prefix: "gh_x".to_owned(),
+        secret_hash: [7; 32],
+        created_at: 5,
+        rights: rights.clone(),
+        sealed_signing_key: Some(vec![1, 2]),
+    };
+    store.create_api_key(&new).await.unwrap();
+    let kept = store.api_key(ann, new.id).await.unwrap();
+    assert_eq!((&kept.rights, kept.signs), (&rights, true));
+    let holder = store.key_holder(&[7; 32]).await.unwrap().unwrap();
+    assert_eq!((holder.rights, holder.sealed_signing_key), (rights, Some(vec![1, 2])));
+}
+
+async fn gets_another_secret(store: Store) {
+    let (ann, bob) = (add_user(&store).await, add_user(&store).await);
+    let key = add_key(&store, ann, 1, 10).await;
+    let new =
+        |secret, old_until| NewSecret { prefix: "gh_n".to_owned(), secret_hash: [secret; 32], old_until };
+    let refused = store.rotate_api_key(bob, key.id, &new(2, None)).await;
+    assert_eq!(refused, Err(StoreError::NotFound));
+    store.rotate_api_key(ann, key.id, &new(2, Some(50))).await.unwrap();
+    let until = async |secret: u8| {
+        let holder = store.key_holder(&[secret; 32]).await.unwrap();
+        holder.map(|holder| holder.old_until)
+    };
+    assert_eq!((until(1).await, until(2).await), (Some(Some(50)), Some(None)));
+    // Only one before is ever good.
+    store.rotate_api_key(ann, key.id, &new(3, Some(60))).await.unwrap();
+    assert_eq!((until(1).await, until(2).await, until(3).await), (None, Some(Some(60)), Some(None)));
+    store.rotate_api_key(ann, key.id, &new(4, None)).await.unwrap();
+    assert_eq!((until(3).await, until(4).await), (None, Some(None)));
+    assert_eq!(store.api_key(ann, key.id).await.unwrap().prefix, "gh_n");
 }

@@ -153,6 +153,7 @@ async fn nothing_outlives_the_workspace(store: Store) {
         started_at: 1,
         request: None,
         idempotency: None,
+        payer: store::Payer::default(),
     };
     store.create_run(&run).await.unwrap();
     store.finish_run(run.id, 2, &summary("")).await.unwrap();

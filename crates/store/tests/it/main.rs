@@ -34,5 +34,6 @@ mod schedules;
 mod search;
 mod sessions;
 mod settings;
+mod usage;
 mod users;
 mod writer;

@@ -126,6 +126,7 @@ async fn needs_an_owner(store: Store) {
         started_at: 1,
         request: None,
         idempotency: None,
+        payer: store::Payer::default(),
     };
     assert_eq!(store.create_run(&run).await, Err(StoreError::Conflict("id")));
     let nobodys = NewRun { id: RunId::generate(), owner: UserId::generate(), ..run.clone() };

@@ -63,6 +63,7 @@ pub(crate) fn new_turn(chat: &Chat, parent: Option<MessageId>, question: &str, n
         started_at: now,
         request: Some("{}".to_owned()),
         idempotency: None,
+        payer: store::Payer::default(),
     };
     let assistant = ChatMessage {
         id: run.message.unwrap(),
@@ -88,6 +89,7 @@ pub(crate) async fn add_run(store: &Store, owner: UserId) -> RunId {
         started_at: 1_000,
         request: None,
         idempotency: None,
+        payer: store::Payer::default(),
     };
     store.create_run(&run).await.unwrap();
     id

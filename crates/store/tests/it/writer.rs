@@ -34,6 +34,7 @@ fn new_run(id: RunId, owner: UserId) -> NewRun {
         started_at: 1_000,
         request: None,
         idempotency: None,
+        payer: store::Payer::default(),
     }
 }
 

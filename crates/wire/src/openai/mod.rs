@@ -18,7 +18,7 @@ pub use completion::Completion;
 pub use completion_encoder::{CompletionEncoder, CompletionOptions, outer_call_id, run_of_call};
 pub use completion_request::{CallerTool, CompletionRequest};
 pub use error_object::ErrorObject;
-pub use passing::{Passing, UsageWatch};
+pub use passing::{Passing, UsageWatch, text_bytes};
 pub use request::{ChatBody, Tool};
 pub use upstream_error::UpstreamError;
 

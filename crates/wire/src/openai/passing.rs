@@ -22,6 +22,8 @@ pub struct Passing<'a> {
     pub model: Cow<'a, str>,
     /// Whether a stream was asked for.
     pub stream: bool,
+    /// The most that is to be written, where the request says so.
+    pub max_output_tokens: Option<u64>,
     /// Where the model's name stands in the body, with its quotes.
     place: Range<usize>,
 }
@@ -38,6 +40,10 @@ impl<'a> Passing<'a> {
             model: Option<&'a RawValue>,
             #[serde(borrow)]
             stream: Option<&'a RawValue>,
+            #[serde(borrow)]
+            max_tokens: Option<&'a RawValue>,
+            #[serde(borrow)]
+            max_completion_tokens: Option<&'a RawValue>,
         }
         let body_text = std::str::from_utf8(body)
             .map_err(|_| InvalidRequest("The body is not valid JSON: it is not UTF-8.".into()))?;
@@ -55,7 +61,9 @@ impl<'a> Passing<'a> {
         }
         let start = raw.as_ptr() as usize - body.as_ptr() as usize;
         let stream = peeked.stream.is_some_and(|value| value.get() == "true");
-        Ok(Self { model, stream, place: start..start + raw.len() })
+        let limit = peeked.max_completion_tokens.or(peeked.max_tokens);
+        let max_output_tokens = limit.and_then(|value| value.get().parse().ok());
+        Ok(Self { model, stream, max_output_tokens, place: start..start + raw.len() })
     }
 
     /// The same body with another model's name in it; every other byte stays.
@@ -73,11 +81,28 @@ pub struct UsageWatch {
     /// A line whose end has not come yet.
     partial: Vec<u8>,
     usage: Option<Usage>,
+    size_bytes: u64,
+    /// Events of a stream.
+    events: u64,
+}
+
+/// How much of a request body is text, bytes: not what pictures and files are written as.
+#[must_use]
+pub fn text_bytes(body: &[u8]) -> u64 {
+    let (mut rest, mut text) = (body, 0);
+    while let Some(at) = memmem::find(rest, b";base64,") {
+        text += at;
+        let end = memchr::memchr(b'"', &rest[at..]).unwrap_or(rest.len() - at);
+        rest = &rest[at + end..];
+    }
+    (text + rest.len()) as u64
 }
 
 impl UsageWatch {
     /// Looks at the next bytes, cut anywhere.
     pub fn feed(&mut self, bytes: &[u8]) {
+        self.size_bytes += bytes.len() as u64;
+        self.events += memmem::find_iter(bytes, b"data:").count() as u64;
         let Some(last) = memchr::memrchr(b'\n', bytes) else {
             return self.keep(bytes);
         };
@@ -90,6 +115,13 @@ impl UsageWatch {
             self.read(&line);
         }
         self.keep(rest);
+    }
+
+    /// Tokens written so far, where nobody says: servers send an event for each, or nearly so, and a whole answer has
+    /// four bytes for each.
+    #[must_use]
+    pub fn estimated_output_tokens(&self) -> u64 {
+        if self.events > 0 { self.events } else { self.size_bytes / 4 }
     }
 
     /// The tokens used, once the answer is over.
@@ -164,6 +196,24 @@ mod tests {
             let mut watch = UsageWatch::default();
             cuts.windows(2).for_each(|cut| watch.feed(&STREAM.as_bytes()[cut[0]..cut[1]]));
             prop_assert_eq!(watch.finish(), Some(Usage { input_tokens: 5, output_tokens: 7 }));
+        }
+    }
+
+    #[test]
+    fn what_is_not_said_is_estimated() {
+        let mut watch = UsageWatch::default();
+        (0..3).for_each(|_| watch.feed(b"data: {\"choices\":[]}\n\n"));
+        assert_eq!(watch.estimated_output_tokens(), 3);
+        let mut watch = UsageWatch::default();
+        watch.feed(&[b'x'; 400]);
+        assert_eq!(watch.estimated_output_tokens(), 100);
+        for (body, text) in [
+            ("", 0),
+            ("{\"a\":\"b\"}", 9),
+            ("[\"data:image/png;base64,AAAA\",\"b;base64,BB\"]", 22),
+            (";base64,AAAA", 0),
+        ] {
+            assert_eq!(text_bytes(body.as_bytes()), text, "{body}");
         }
     }
 

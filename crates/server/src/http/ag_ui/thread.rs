@@ -10,8 +10,8 @@ use wire::ag_ui::{RunInput, Transcript, outer_call_id, run_of_call};
 
 use super::DEFAULT_AGENT;
 use crate::{
-    app::App, conversation::path_to, error::ApiError, handed_over::CallNames, models::ResolvedModel,
-    turns::OutsideTurn,
+    agents::PREFIX, app::App, auth::Caller, conversation::path_to, error::ApiError, handed_over::CallNames,
+    models::ResolvedModel, turns::OutsideTurn,
 };
 
 /// How this format names calls.
@@ -20,10 +20,19 @@ const CALL_NAMES: CallNames =
 
 /// What an agent's name stands for: the default agent uses the model that is asked for or the default one, a defined one
 /// too where it has none of its own, and each model is an agent of its own name.
-pub(in crate::http) fn model(app: &App, agent: &str, asked: Option<&str>) -> Result<ResolvedModel, ApiError> {
+pub(in crate::http) fn model(
+    app: &App,
+    caller: &Caller,
+    agent: &str,
+    asked: Option<&str>,
+) -> Result<ResolvedModel, ApiError> {
     match app.defined_agents.find(agent) {
-        Some(agent) => app.resolve_agent(agent, asked),
-        None => app.resolve(if agent == DEFAULT_AGENT { asked } else { Some(agent) }),
+        Some(agent) => {
+            caller.check_model(&format!("{PREFIX}{}", agent.name))?;
+            asked.map_or(Ok(()), |asked| caller.check_model(asked))?;
+            Ok(caller.paying(app.resolve_agent(agent, asked)?))
+        }
+        None => caller.resolve(app, if agent == DEFAULT_AGENT { asked } else { Some(agent) }),
     }
 }
 

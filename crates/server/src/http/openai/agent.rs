@@ -54,7 +54,7 @@ pub(super) async fn answer(
 ) -> Result<Response, ApiError> {
     let request = CompletionRequest::decode(body).map_err(invalid)?;
     if background::is_task(headers, &request) {
-        return background::answer(app, request).await;
+        return background::answer(app, caller, request).await;
     }
     if agent.mode != Mode::Chat || request.mode != Mode::Chat {
         return Err(no_research());
@@ -109,7 +109,7 @@ async fn start(
     request: CompletionRequest,
     idempotency: Option<IdempotencyKey>,
 ) -> Result<RunId, ApiError> {
-    let mut model = app.resolve(Some(&agent.id))?;
+    let mut model = caller.resolve(app, Some(&agent.id))?;
     model.temperature = request.temperature.or(model.temperature);
     let workspace = match headers.get(CHAT_ID).and_then(|id| id.to_str().ok()) {
         Some(id) => Some(foreign_workspace(caller, id)?),

@@ -1,5 +1,7 @@
 //! Small tasks that Open WebUI asks for beside a chat, such as titles and tags: one model call, never a run.
 
+use std::sync::Arc;
+
 use axum::{
     http::HeaderMap,
     response::{IntoResponse, Response},
@@ -8,7 +10,8 @@ use domain::{RunId, Usage};
 use llm::{ChatRequest, ModelEvent, ToolMode};
 use wire::openai::{Completion, CompletionRequest};
 
-use crate::{app::App, error::ApiError};
+use super::paid_call::PaidCall;
+use crate::{app::App, auth::Caller, error::ApiError, usage::Wish};
 
 /// Holds the name of the task, where the connection's headers are set as our guide says.
 const TASK: &str = "x-openwebui-task";
@@ -35,8 +38,15 @@ pub(super) fn is_task(headers: &HeaderMap, request: &CompletionRequest) -> bool 
 }
 
 /// Asks the default model once.
-pub(super) async fn answer(app: &App, request: CompletionRequest) -> Result<Response, ApiError> {
+pub(super) async fn answer(
+    app: &Arc<App>,
+    caller: &Caller,
+    request: CompletionRequest,
+) -> Result<Response, ApiError> {
     let model = app.models.resolve(None)?;
+    let sent: usize = request.messages.iter().map(|message| message.plain_text().len()).sum();
+    let wish = Wish { input_tokens: (sent / 4) as u64, max_output_tokens: None, prices: model.prices };
+    let paid = PaidCall::begin(app, caller, model.model.name(), wish).await?;
     let mut call = model.model.call(&ChatRequest {
         messages: &request.messages,
         tools: &[],
@@ -57,6 +67,10 @@ pub(super) async fn answer(app: &App, request: CompletionRequest) -> Result<Resp
             | ModelEvent::Retrying { .. } => {}
         }
     }
+    if used == Usage::default() {
+        used = Usage { input_tokens: wish.input_tokens, output_tokens: (text.len() / 4) as u64 };
+    }
+    paid.end(used);
     let completion = Completion::written(RunId::generate(), app.clock.now_ms(), request.model, text, used);
     Ok(axum::Json(completion.finish()?).into_response())
 }

@@ -10,6 +10,7 @@ use wire::chat_stream::Mode;
 use crate::{
     agents::PREFIX,
     app::App,
+    auth::Caller,
     error::ApiError,
     extract::{Json, Path},
     models::TOUR,
@@ -70,7 +71,7 @@ fn view(id: &str, owned_by: &str) -> ModelView {
     ModelView { id: id.to_owned(), object: "model", created: 0, owned_by: owned_by.to_owned() }
 }
 
-fn views(app: &App) -> Vec<ModelView> {
+fn views(app: &App, caller: &Caller) -> Vec<ModelView> {
     let catalogue = app.models.catalogue();
     let agents = AgentModel::offered(app);
     // A server's own model of such a name is out of reach.
@@ -79,20 +80,22 @@ fn views(app: &App) -> Vec<ModelView> {
         let connection = catalogue.connection(model.connection?)?;
         Some(view(&model.id, &connection.name))
     });
-    agents.iter().map(|id| view(id, "glasshouse")).chain(plain).collect()
+    let all = agents.iter().map(|id| view(id, "glasshouse")).chain(plain);
+    all.filter(|model| caller.check_model(&model.id).is_ok()).collect()
 }
 
 /// `GET /v1/models`.
-pub(in crate::http) async fn list(State(app): State<Arc<App>>) -> Json<ModelList> {
-    Json(ModelList { object: "list", data: views(&app) })
+pub(in crate::http) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Json<ModelList> {
+    Json(ModelList { object: "list", data: views(&app, &caller) })
 }
 
 /// `GET /v1/models/{model}`.
 pub(in crate::http) async fn get(
     State(app): State<Arc<App>>,
+    caller: Caller,
     Path(id): Path<String>,
 ) -> Result<Json<ModelView>, ApiError> {
-    let found = views(&app).into_iter().find(|model| model.id == id);
+    let found = views(&app, &caller).into_iter().find(|model| model.id == id);
     found.map(Json).ok_or_else(|| {
         let message = "There is no such model. GET /v1/models lists them.";
         ApiError::new(ProblemCode::ModelNotFound, message).with_field(Some("model"))

@@ -1,6 +1,6 @@
 //! Passes a request on to the model server that has the model, and the answer back: bytes as they come.
 
-use std::{io, time::Duration};
+use std::{io, sync::Arc, time::Duration};
 
 use axum::{
     body::Body,
@@ -8,7 +8,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
-use domain::ProblemCode;
+use domain::{ProblemCode, Usage};
 use futures_util::stream;
 use llm::{
     Alarm, ModelError, Upstream,
@@ -17,12 +17,12 @@ use llm::{
 use serde_json::Value;
 use tokio::time::Instant;
 use wire::{
-    openai::{ErrorObject, Passing, UsageWatch},
+    openai::{ErrorObject, Passing, UsageWatch, text_bytes},
     sse,
 };
 
-use super::who_asks::who_asks;
-use crate::{app::App, auth::Caller, error::ApiError};
+use super::{paid_call::PaidCall, who_asks::who_asks};
+use crate::{app::App, auth::Caller, error::ApiError, models::ModelServer, usage::Wish};
 
 /// An answer that is not streamed has no head before it is whole; OpenAI's packages wait as long.
 const WHOLE_ANSWER_TIMEOUT: Duration = Duration::from_secs(600);
@@ -35,7 +35,7 @@ const RATE_LIMIT_HEADERS: &str = "x-ratelimit-";
 /// # Errors
 /// 404 for a model we do not know, 5xx where its server gives no answer.
 pub(super) async fn pass_on(
-    app: &App,
+    app: &Arc<App>,
     caller: &Caller,
     headers: &HeaderMap,
     call: &str,
@@ -44,8 +44,11 @@ pub(super) async fn pass_on(
 ) -> Result<Response, ApiError> {
     let upstream = app.models.upstream(&passing.model, call);
     let upstream = upstream.map_err(|error| error.with_field(Some("model")))?;
-    let (upstream, trusted) =
+    let ModelServer { upstream, trusted, prices } =
         upstream.ok_or_else(|| ApiError::internal("a model without a server is no agent"))?;
+    let input_tokens = text_bytes(body) / 4;
+    let wish = Wish { input_tokens, max_output_tokens: passing.max_output_tokens, prices };
+    let paid = PaidCall::begin(app, caller, upstream.model(), wish).await?;
     let body = if upstream.model() == passing.model {
         body.clone()
     } else {
@@ -58,7 +61,8 @@ pub(super) async fn pass_on(
         Ok(response) => {
             let watch = UsageWatch::default();
             let silence = Alarm::new(Instant::now() + upstream.idle_timeout());
-            Ok(Answer { response, upstream, started, watch, silence, between_events: true }.pass_back())
+            let paid = Some(Paying { call: paid, watch, input_tokens });
+            Ok(Answer { response, upstream, started, paid, silence, between_events: true }.pass_back())
         }
         Err(NoAnswer::Failed(error)) => Err(error.into()),
         Err(NoAnswer::Refused(refused)) => Ok(refusal(refused)),
@@ -70,7 +74,8 @@ struct Answer {
     response: reqwest::Response,
     upstream: Upstream,
     started: Instant,
-    watch: UsageWatch,
+    /// Nothing once it is paid.
+    paid: Option<Paying>,
     /// Goes off when the server has been silent for too long.
     silence: Alarm,
     /// Whether what was passed back ends between two events.
@@ -106,7 +111,9 @@ impl Answer {
         };
         let error = match chunk {
             Some(Ok(Some(bytes))) => {
-                self.watch.feed(&bytes);
+                if let Some(paid) = &mut self.paid {
+                    paid.watch.feed(&bytes);
+                }
                 self.between_events = bytes.ends_with(b"\n\n") || bytes.ends_with(b"\r\n\r\n");
                 return Some((Ok(bytes), Some(self)));
             }
@@ -131,8 +138,8 @@ impl Answer {
         out.into()
     }
 
-    fn note_usage(self) {
-        let usage = self.watch.finish().unwrap_or_default();
+    fn note_usage(mut self) {
+        let Some(usage) = self.paid.take().map(Paying::pay) else { return };
         tracing::debug!(
             model = self.upstream.model(),
             input_tokens = usage.input_tokens,
@@ -140,6 +147,34 @@ impl Answer {
             ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
             "passed on"
         );
+    }
+}
+
+impl Drop for Answer {
+    /// Whoever leaves in the middle pays for what came until then.
+    fn drop(&mut self) {
+        if let Some(paid) = self.paid.take() {
+            paid.pay();
+        }
+    }
+}
+
+/// What is paid for an answer, as far as it has come.
+struct Paying {
+    call: PaidCall,
+    watch: UsageWatch,
+    /// What was sent, by rule of thumb.
+    input_tokens: u64,
+}
+
+impl Paying {
+    /// Books what the server has counted, or else an estimate.
+    fn pay(self) -> Usage {
+        let estimated =
+            Usage { input_tokens: self.input_tokens, output_tokens: self.watch.estimated_output_tokens() };
+        let usage = self.watch.finish().unwrap_or(estimated);
+        self.call.end(usage);
+        usage
     }
 }
 

@@ -4,30 +4,32 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
 use store::{User, UserRole};
 
-use crate::auth::Caller;
+use crate::auth::{
+    Caller, PERSON_EMAIL as EMAIL, PERSON_ID as ID, PERSON_NAME as NAME, PERSON_ROLE as ROLE, Person,
+};
 
-const NAME: HeaderName = HeaderName::from_static("x-openwebui-user-name");
-const ID: HeaderName = HeaderName::from_static("x-openwebui-user-id");
-const EMAIL: HeaderName = HeaderName::from_static("x-openwebui-user-email");
-const ROLE: HeaderName = HeaderName::from_static("x-openwebui-user-role");
 const CHAT: HeaderName = HeaderName::from_static(super::agent::CHAT_ID);
 
 /// A name is encoded as in an address, but for spaces.
 const IN_NAMES: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b' ').remove(b'-').remove(b'.').remove(b'/').remove(b'_').remove(b'~');
 
-/// The caller's account; or the person and the chat that the headers of the request name, where an administrator sent
-/// it: a front end with an administrator's key speaks for people of its own. Anybody else could claim to be anybody.
+/// The caller's account; or the person that a trusted front end speaks for, and the chat. Anybody else could claim to be
+/// anybody.
 pub(super) fn who_asks(caller: &Caller, headers: &HeaderMap) -> HeaderMap {
-    let speaks_for_others = caller.user.role == UserRole::Admin && headers.contains_key(&ID);
-    if !speaks_for_others {
-        return account(&caller.user);
-    }
-    let mut told = HeaderMap::new();
-    for name in [NAME, ID, EMAIL, ROLE, CHAT] {
-        if let Some(value) = headers.get(&name) {
-            told.insert(name, value.clone());
-        }
+    let Some(person) = &caller.person else { return account(&caller.user) };
+    let Person { id, name, email, role } = &**person;
+    let values = [(ID, Some(id)), (NAME, name.as_ref()), (EMAIL, email.as_ref()), (ROLE, role.as_ref())];
+    let mut told: HeaderMap = values
+        .into_iter()
+        .filter_map(|(header, value)| {
+            // A name that came in a header is encoded already; one that was signed is not.
+            let value = utf8_percent_encode(value?, CONTROLS).to_string();
+            Some((header, HeaderValue::from_str(&value).ok()?))
+        })
+        .collect();
+    if let Some(chat) = headers.get(&CHAT) {
+        told.insert(CHAT, chat.clone());
     }
     told
 }

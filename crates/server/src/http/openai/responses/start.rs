@@ -43,7 +43,7 @@ pub(super) async fn start(
     mut request: ResponseRequest,
     idempotency: Option<IdempotencyKey>,
 ) -> Result<RunId, ApiError> {
-    let (mut model, worker) = worker(app, &request)?;
+    let (mut model, worker) = worker(app, caller, &request)?;
     earlier::resolve(app, caller, &mut request.items).await?;
     let new = conversation(&request.items).map_err(invalid)?;
     let before = earlier::before(app, caller, &request).await?;
@@ -83,7 +83,12 @@ pub(super) async fn start(
 }
 
 /// Who answers: an agent of ours, or the model that is named.
-fn worker(app: &App, request: &ResponseRequest) -> Result<(ResolvedModel, Worker), ApiError> {
+fn worker(
+    app: &App,
+    caller: &Caller,
+    request: &ResponseRequest,
+) -> Result<(ResolvedModel, Worker), ApiError> {
+    caller.check_model(&request.model)?;
     let (model, worker) = match AgentModel::find(app, &request.model) {
         Some(agent) if agent.mode != Mode::Chat => return Err(agent::no_research()),
         Some(agent) => {
@@ -93,5 +98,5 @@ fn worker(app: &App, request: &ResponseRequest) -> Result<(ResolvedModel, Worker
         None => (app.models.resolve(Some(&request.model)), Worker::Model),
     };
     let model = model.map_err(|error| error.with_field(Some("model")))?;
-    Ok((model, worker))
+    Ok((caller.paying(model), worker))
 }

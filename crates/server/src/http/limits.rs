@@ -1,0 +1,153 @@
+//! How much may be used: what administrators set, and what is left for the caller.
+
+use std::sync::Arc;
+
+use axum::{extract::State, http::StatusCode};
+use domain::{ApiKeyId, UserId};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    app::App,
+    auth::Caller,
+    error::ApiError,
+    extract::Json,
+    usage::{Limits, LimitsOf, Most, Span, Subject},
+};
+
+#[derive(Debug, Serialize)]
+pub(super) struct AllLimits {
+    default: Limits,
+    users: Vec<OfUser>,
+    keys: Vec<OfKey>,
+    people: Vec<OfKey>,
+}
+
+#[derive(Debug, Serialize)]
+struct OfUser {
+    user: UserId,
+    /// Nothing where the account is gone.
+    email: Option<String>,
+    limits: Limits,
+}
+
+#[derive(Debug, Serialize)]
+struct OfKey {
+    key: ApiKeyId,
+    limits: Limits,
+}
+
+/// `GET /api/v1/limits`: all that are set.
+pub(super) async fn list(State(app): State<Arc<App>>) -> Json<AllLimits> {
+    let rules = app.usage.rules();
+    let mut users = Vec::with_capacity(rules.users.len());
+    for (user, limits) in &rules.users {
+        let email = app.store.user(*user).await.ok().map(|user| user.email);
+        users.push(OfUser { user: *user, email, limits: *limits });
+    }
+    users.sort_by(|a, b| a.email.cmp(&b.email));
+    let of_keys = |limits: &std::collections::HashMap<ApiKeyId, Limits>| {
+        let mut keys: Vec<OfKey> =
+            limits.iter().map(|(key, limits)| OfKey { key: *key, limits: *limits }).collect();
+        keys.sort_by_key(|of| of.key.to_string());
+        keys
+    };
+    Json(AllLimits {
+        default: rules.default,
+        users,
+        keys: of_keys(&rules.keys),
+        people: of_keys(&rules.people),
+    })
+}
+
+/// Of whom: `"default"`, or one of the others.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub(super) enum Of {
+    /// Every account that has none of its own.
+    Default,
+    /// An account, by its e-mail address or id.
+    User(String),
+    Key(ApiKeyId),
+    /// Each person of a front end, by its key.
+    People(ApiKeyId),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Put {
+    of: Of,
+    limits: Limits,
+}
+
+/// `PUT /api/v1/limits`: sets those of one of them; none at all takes them away.
+pub(super) async fn put(State(app): State<Arc<App>>, Json(body): Json<Put>) -> Result<StatusCode, ApiError> {
+    let limits = body.limits.checked()?;
+    let of = match body.of {
+        Of::Default => LimitsOf::Default,
+        Of::User(user) => LimitsOf::User(find_user(&app, &user).await?),
+        Of::Key(key) => LimitsOf::Key(key),
+        Of::People(key) => LimitsOf::People(key),
+    };
+    app.usage.put_limits(&of, limits).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn find_user(app: &App, text: &str) -> Result<UserId, ApiError> {
+    let gone = |_| ApiError::not_found("There is no account with this e-mail address or id.");
+    match text.trim().parse::<UserId>() {
+        Ok(id) => Ok(app.store.user(id).await.map(|user| user.id).or_else(|error| match error {
+            // Limits of an account that is gone can still be taken away.
+            store::StoreError::NotFound if app.usage.rules().users.contains_key(&id) => Ok(id),
+            other => Err(other),
+        })?),
+        Err(_) => Ok(app.store.user_by_email(text.trim()).await.map_err(gone)?.user.id),
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct OwnLimits {
+    limits: Vec<OwnLimit>,
+}
+
+#[derive(Debug, Serialize)]
+struct OwnLimit {
+    /// `user`, `key` or `person`.
+    of: &'static str,
+    span: Span,
+    most: Most,
+    used: UsedView,
+    resets_at: i64,
+}
+
+#[derive(Debug, Serialize)]
+struct UsedView {
+    requests: u64,
+    tokens: u64,
+    micro_usd: u64,
+}
+
+/// `GET /api/v1/limits/own`: those that hold for the caller, and what of them is used.
+pub(super) async fn own(State(app): State<Arc<App>>, caller: Caller) -> Result<Json<OwnLimits>, ApiError> {
+    let (owner, payer) = (caller.id(), caller.payer());
+    app.usage.know(owner, &payer).await?;
+    let mut limits = Vec::new();
+    for (subject, standings) in app.usage.standing(owner, &payer) {
+        let of = match subject {
+            Subject::User(_) => "user",
+            Subject::Key(_) => "key",
+            Subject::Person(..) => "person",
+        };
+        limits.extend(standings.into_iter().map(|standing| OwnLimit {
+            of,
+            span: standing.span,
+            most: standing.most,
+            used: UsedView {
+                requests: standing.used.requests,
+                tokens: standing.used.tokens,
+                micro_usd: standing.used.micro_usd,
+            },
+            resets_at: standing.resets_at,
+        }));
+    }
+    Ok(Json(OwnLimits { limits }))
+}

@@ -1,0 +1,65 @@
+//! A model call of this door that is of no run: within the caller's limits, and in the ledger.
+
+use std::sync::Arc;
+
+use domain::{Usage as Tokens, UserId};
+use store::{Payer, UsageSum};
+
+use crate::{
+    app::App,
+    auth::Caller,
+    error::ApiError,
+    usage::{Amount, Held, Wish},
+};
+
+/// A call under way. Dropped without [`PaidCall::end`], it has failed and used nothing.
+pub(super) struct PaidCall {
+    app: Arc<App>,
+    owner: UserId,
+    payer: Payer,
+    /// As its server knows it.
+    model: String,
+    wish: Wish,
+    /// Nothing once it is over.
+    held: Option<Held>,
+}
+
+impl PaidCall {
+    /// Begins a call on the caller's account.
+    ///
+    /// # Errors
+    /// 429 where a limit is reached, or would be.
+    pub(super) async fn begin(
+        app: &Arc<App>,
+        caller: &Caller,
+        model: &str,
+        wish: Wish,
+    ) -> Result<Self, ApiError> {
+        let (owner, payer) = (caller.id(), caller.payer());
+        app.usage.know(owner, &payer).await?;
+        let held = Some(app.usage.begin(owner, &payer, wish)?);
+        Ok(Self { app: Arc::clone(app), owner, payer, model: model.to_owned(), wish, held })
+    }
+
+    /// It has used so much.
+    pub(super) fn end(mut self, used: Tokens) {
+        let Some(held) = self.held.take() else { return };
+        let cost = self.wish.prices.map(|prices| prices.cost_micro_usd(used));
+        let sum = UsageSum {
+            requests: 1,
+            input_tokens: used.input_tokens,
+            output_tokens: used.output_tokens,
+            cost_micro_usd: cost.unwrap_or(0),
+        };
+        self.app.usage.end(&held, self.wish, Some(Amount::of_call(used, cost)));
+        self.app.usage.note(self.owner, &self.payer, &self.model, sum);
+    }
+}
+
+impl Drop for PaidCall {
+    fn drop(&mut self) {
+        if let Some(held) = self.held.take() {
+            self.app.usage.end(&held, self.wish, None);
+        }
+    }
+}

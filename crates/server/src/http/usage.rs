@@ -1,0 +1,204 @@
+//! What was used: everybody's for administrators, the own for others; as JSON or CSV.
+
+use std::{collections::HashMap, fmt::Write as _, sync::Arc};
+
+use axum::{
+    extract::State,
+    http::header,
+    response::{IntoResponse, Response},
+};
+use serde::{Deserialize, Serialize};
+use store::{UsageBy, UsageOf, UsageRow, UsageSum, UserRole};
+
+use crate::{
+    app::App,
+    auth::Caller,
+    error::ApiError,
+    extract::{Json, Query},
+};
+
+/// The longest time that is looked at.
+const MOST_DAYS: i64 = 3_660;
+/// Looked at where nothing else is said.
+const DAYS: i64 = 30;
+const DAY_MS: i64 = 86_400_000;
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Asked {
+    by: Option<String>,
+    /// Days, such as 2026-11-23, both included.
+    from: Option<String>,
+    to: Option<String>,
+    format: Option<String>,
+    /// “own” for an administrator's own.
+    of: Option<String>,
+}
+
+/// Usage as the API shows it.
+#[derive(Debug, Serialize)]
+struct View {
+    from: String,
+    to: String,
+    total: Sum,
+    rows: Vec<RowView>,
+}
+
+#[derive(Debug, Serialize)]
+struct RowView {
+    /// A day such as 2026-11-23, a model's name, or an id; empty where there is no key or person.
+    name: String,
+    /// What people call it, where that is something else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<String>,
+    #[serde(flatten)]
+    sum: Sum,
+}
+
+#[derive(Debug, Serialize)]
+struct Sum {
+    requests: u64,
+    input_tokens: u64,
+    output_tokens: u64,
+    cost_micro_usd: u64,
+}
+
+impl From<UsageSum> for Sum {
+    fn from(sum: UsageSum) -> Self {
+        let UsageSum { requests, input_tokens, output_tokens, cost_micro_usd } = sum;
+        Self { requests, input_tokens, output_tokens, cost_micro_usd }
+    }
+}
+
+/// `GET /api/v1/usage`.
+pub(super) async fn get(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Query(asked): Query<Asked>,
+) -> Result<Response, ApiError> {
+    let by = match asked.by.as_deref().unwrap_or("day") {
+        "day" => UsageBy::Day,
+        "user" => UsageBy::User,
+        "model" => UsageBy::Model,
+        "key" => UsageBy::Key,
+        "person" => UsageBy::Person,
+        _ => return Err(bad("by", "`by` is day, user, model, key or person.")),
+    };
+    let today = app.clock.now_ms().div_euclid(DAY_MS);
+    let to = asked.to.as_deref().map_or(Ok(today), |text| day("to", text))?;
+    let from = asked.from.as_deref().map_or(Ok(to - DAYS + 1), |text| day("from", text))?;
+    if from > to || to - from >= MOST_DAYS {
+        return Err(bad("from", "`from` is a day before `to`, at most ten years before."));
+    }
+    let of = match asked.of.as_deref() {
+        None | Some("all") if caller.user.role == UserRole::Admin => UsageOf::All,
+        None | Some("own") => UsageOf::User(caller.id()),
+        Some("all") => return Err(ApiError::forbidden("Only an administrator sees what others use.")),
+        Some(_) => return Err(bad("of", "`of` is all or own.")),
+    };
+    app.usage.write_down().await?;
+    let rows = app.store.usage(&of, by, from, to).await?;
+    let labels = labels(&app, &caller, by, &rows).await?;
+    let mut total = UsageSum::default();
+    rows.iter().for_each(|row| total += row.sum);
+    let row = |UsageRow { name, sum }: UsageRow| {
+        let name = match by {
+            UsageBy::Day => name.parse().map_or(name, date),
+            _ => name,
+        };
+        RowView { label: labels.get(&name).cloned(), name, sum: sum.into() }
+    };
+    let rows = rows.into_iter().map(row).collect();
+    let view = View { from: date(from), to: date(to), total: total.into(), rows };
+    match asked.format.as_deref() {
+        None | Some("json") => Ok(Json(view).into_response()),
+        Some("csv") => Ok(csv(&view)),
+        Some(_) => Err(bad("format", "`format` is json or csv.")),
+    }
+}
+
+/// What people call those that have ids.
+async fn labels(
+    app: &App,
+    caller: &Caller,
+    by: UsageBy,
+    rows: &[UsageRow],
+) -> Result<HashMap<String, String>, ApiError> {
+    let mut labels = HashMap::new();
+    match by {
+        UsageBy::User => {
+            for row in rows {
+                let Ok(id) = row.name.parse() else { continue };
+                // An account that is gone has only its id.
+                if let Ok(user) = app.store.user(id).await {
+                    labels.insert(row.name.clone(), user.email);
+                }
+            }
+        }
+        UsageBy::Key => {
+            for key in app.store.api_keys(caller.id()).await? {
+                labels.insert(key.id.to_string(), key.name);
+            }
+        }
+        UsageBy::Day | UsageBy::Model | UsageBy::Person => {}
+    }
+    Ok(labels)
+}
+
+fn bad(field: &'static str, message: &str) -> ApiError {
+    ApiError::invalid(message).with_field(Some(field))
+}
+
+fn day(field: &'static str, text: &str) -> Result<i64, ApiError> {
+    let date: Option<jiff::civil::Date> = text.parse().ok();
+    let at = date.and_then(|date| date.to_zoned(jiff::tz::TimeZone::UTC).ok());
+    let at = at.ok_or_else(|| bad(field, "A day is written like 2026-11-23."))?;
+    Ok(at.timestamp().as_millisecond().div_euclid(DAY_MS))
+}
+
+fn date(day: i64) -> String {
+    let at = jiff::Timestamp::from_millisecond(day.saturating_mul(DAY_MS)).unwrap_or_default();
+    at.to_zoned(jiff::tz::TimeZone::UTC).date().to_string()
+}
+
+fn csv(view: &View) -> Response {
+    let mut out = String::from("name,label,requests,input_tokens,output_tokens,cost_usd\r\n");
+    for RowView { name, label, sum } in &view.rows {
+        let Sum { requests, input_tokens, output_tokens, cost_micro_usd } = sum;
+        let (name, label) = (field(name), field(label.as_deref().unwrap_or_default()));
+        let (whole, rest) = (cost_micro_usd / 1_000_000, cost_micro_usd % 1_000_000);
+        // Writing to a String does not fail.
+        _ = write!(out, "{name},{label},{requests},{input_tokens},{output_tokens},{whole}.{rest:06}\r\n");
+    }
+    let disposition = format!("attachment; filename=\"usage-{}-{}.csv\"", view.from, view.to);
+    let headers = [
+        (header::CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()),
+        (header::CONTENT_DISPOSITION, disposition),
+    ];
+    (headers, out).into_response()
+}
+
+/// A text that is only text: in quotes, and never the beginning of a formula.
+fn field(text: &str) -> String {
+    let guard = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { "'" } else { "" };
+    format!("\"{guard}{}\"", text.replace('"', "\"\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_read_and_written() {
+        assert_eq!(date(day("from", "2026-11-23").unwrap()), "2026-11-23");
+        assert_eq!(day("from", "1970-01-02").unwrap(), 1);
+        for bad in ["", "23.11.2026", "2026-13-01", "2026-11-23T00:00:00Z'", "9999999-01-01"] {
+            assert!(day("from", bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn no_field_is_a_formula() {
+        assert_eq!(field("a\"b,c"), "\"a\"\"b,c\"");
+        assert_eq!(field("=1+1"), "\"'=1+1\"");
+    }
+}

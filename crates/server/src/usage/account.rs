@@ -1,0 +1,495 @@
+//! What one subject has used in the minute, the day and the month, and what is under way.
+
+use std::ops::AddAssign;
+
+use agent::Prices;
+use domain::Usage;
+use serde::Serialize;
+use store::UsageSum;
+
+use super::{
+    Refused,
+    limits::{Limits, Most, Subject},
+};
+
+pub(super) const DAY_MS: i64 = 86_400_000;
+const MINUTE_MS: i64 = 60_000;
+/// An account is in use for so long after it was used.
+const IN_USE_MS: i64 = 120_000;
+/// What an answer is expected to be long before there was one, tokens.
+const FIRST_GUESS: f64 = 500.0;
+/// How much a new answer changes what is expected of the next.
+const WEIGHT: f64 = 0.2;
+
+/// Requests, tokens and money.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Amount {
+    /// Model calls.
+    pub requests: u64,
+    /// Tokens, read and written.
+    pub tokens: u64,
+    /// Millionths of a US dollar.
+    pub micro_usd: u64,
+}
+
+impl AddAssign for Amount {
+    fn add_assign(&mut self, other: Self) {
+        self.requests = self.requests.saturating_add(other.requests);
+        self.tokens = self.tokens.saturating_add(other.tokens);
+        self.micro_usd = self.micro_usd.saturating_add(other.micro_usd);
+    }
+}
+
+impl Amount {
+    /// The same as the ledger has it.
+    #[must_use]
+    pub fn of(sum: UsageSum) -> Self {
+        let tokens = sum.input_tokens.saturating_add(sum.output_tokens);
+        Self { requests: sum.requests, tokens, micro_usd: sum.cost_micro_usd }
+    }
+
+    /// One call.
+    #[must_use]
+    pub fn of_call(usage: Usage, cost_micro_usd: Option<u64>) -> Self {
+        Self { requests: 1, tokens: usage.total_tokens(), micro_usd: cost_micro_usd.unwrap_or(0) }
+    }
+
+    pub(super) fn times(self, count: u64) -> Self {
+        Self {
+            requests: self.requests.saturating_mul(count),
+            tokens: self.tokens.saturating_mul(count),
+            micro_usd: self.micro_usd.saturating_mul(count),
+        }
+    }
+
+    fn take(&mut self, other: Self) {
+        self.requests = self.requests.saturating_sub(other.requests);
+        self.tokens = self.tokens.saturating_sub(other.tokens);
+        self.micro_usd = self.micro_usd.saturating_sub(other.micro_usd);
+    }
+}
+
+/// What is known of a call before it is made.
+#[derive(Debug, Clone, Copy)]
+pub struct Wish {
+    /// What it sends, by rule of thumb.
+    pub input_tokens: u64,
+    /// The most it may get.
+    pub max_output_tokens: Option<u64>,
+    /// What it costs, where known.
+    pub prices: Option<Prices>,
+}
+
+impl Wish {
+    /// Of a call of which nothing is known yet.
+    #[must_use]
+    pub fn nothing() -> Self {
+        Self { input_tokens: 0, max_output_tokens: Some(0), prices: None }
+    }
+}
+
+/// A stretch of time that limits count in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Span {
+    /// By the clock.
+    Minute,
+    /// UTC.
+    Day,
+    /// UTC.
+    Month,
+}
+
+impl Span {
+    /// When the next stretch begins after the one that this moment is in.
+    fn end_after(self, now: i64) -> i64 {
+        let of = |length: i64| (now.div_euclid(length) + 1) * length;
+        match self {
+            Self::Minute => of(MINUTE_MS),
+            Self::Day => of(DAY_MS),
+            Self::Month => month_of(now).1,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Minute => "minute",
+            Self::Day => "day",
+            Self::Month => "month",
+        }
+    }
+}
+
+/// Where the month of this moment begins, and where the next one does, UTC.
+pub(super) fn month_of(now: i64) -> (i64, i64) {
+    let date =
+        jiff::Timestamp::from_millisecond(now).unwrap_or_default().to_zoned(jiff::tz::TimeZone::UTC).date();
+    let first = date.first_of_month();
+    let days = i64::from(date.day()) - 1;
+    let start = now.div_euclid(DAY_MS) * DAY_MS - days * DAY_MS;
+    (start, start + i64::from(first.days_in_month()) * DAY_MS)
+}
+
+/// What was used in one stretch.
+#[derive(Debug)]
+struct Window {
+    span: Span,
+    /// When the next one begins.
+    end: i64,
+    used: Amount,
+}
+
+impl Window {
+    fn new(span: Span, now: i64) -> Self {
+        Self { span, end: span.end_after(now), used: Amount::default() }
+    }
+
+    fn roll(&mut self, now: i64) {
+        // A clock that is set back must not begin an old stretch anew.
+        if now >= self.end {
+            *self = Self::new(self.span, now);
+        }
+    }
+}
+
+/// One subject's.
+#[derive(Debug)]
+pub(super) struct Account {
+    windows: [Window; 3],
+    /// What calls under way may use, and what those used that are over and not noted; no requests, which count when they
+    /// begin.
+    open: Amount,
+    /// What counts and is not written down.
+    unwritten: Amount,
+    /// How long answers were of late, tokens; nothing before the first one.
+    output: Option<f64>,
+    used_at: i64,
+}
+
+impl Account {
+    pub(super) fn new(now: i64) -> Self {
+        Self {
+            windows: [Span::Minute, Span::Day, Span::Month].map(|span| Window::new(span, now)),
+            open: Amount::default(),
+            unwritten: Amount::default(),
+            output: None,
+            used_at: now,
+        }
+    }
+
+    pub(super) fn is_in_use(&self, now: i64) -> bool {
+        self.open != Amount::default() || now - self.used_at < IN_USE_MS
+    }
+
+    pub(super) fn roll(&mut self, now: i64) {
+        self.windows.iter_mut().for_each(|window| window.roll(now));
+    }
+
+    /// What is written down of the day and the month; what is not comes on top.
+    pub(super) fn set(&mut self, now: i64, (day, month): (Amount, Amount)) {
+        self.roll(now);
+        let [_, of_day, of_month] = &mut self.windows;
+        (of_day.used, of_month.used) = (day, month);
+        of_day.used += self.unwritten;
+        of_month.used += self.unwritten;
+    }
+
+    /// What a call is expected to use, after those before it.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "an estimate; a float cast saturates"
+    )]
+    pub(super) fn estimate(&mut self, now: i64, wish: Wish) -> Amount {
+        self.roll(now);
+        self.used_at = now;
+        let output_tokens =
+            (self.output.unwrap_or(FIRST_GUESS) as u64).min(wish.max_output_tokens.unwrap_or(u64::MAX));
+        let usage = Usage { input_tokens: wish.input_tokens, output_tokens };
+        Amount::of_call(usage, wish.prices.map(|prices| prices.cost_micro_usd(usage)))
+    }
+
+    /// Refuses what would go beyond a limit. Where nothing was used, anything may be: else a call that is larger than
+    /// its limit could never be made.
+    pub(super) fn check(&self, limits: &Limits, estimate: Amount) -> Result<(), Over> {
+        for (window, most) in self.windows.iter().zip(spans(limits)) {
+            let Amount { requests, tokens, micro_usd } = window.used;
+            let over = |what, limit, used: u64, open: u64, more: u64| {
+                let before = used.saturating_add(open);
+                let fits = before.saturating_add(more) <= limit || (before == 0 && limit > 0);
+                (!fits).then_some(Over { what, span: window.span, limit, end: window.end })
+            };
+            let found = most
+                .requests
+                .and_then(|most| over(What::Requests, most, requests, 0, estimate.requests))
+                .or_else(|| {
+                    over(What::Tokens, most.tokens?, tokens, self.open.tokens, estimate.tokens.max(1))
+                })
+                .or_else(|| {
+                    let most = micro_usd_of(most.usd?);
+                    // What costs nothing may be had with nothing left.
+                    let is_over = micro_usd.saturating_add(self.open.micro_usd) >= most;
+                    let more = estimate.micro_usd.max(u64::from(is_over));
+                    over(What::Money, most, micro_usd, self.open.micro_usd, more)
+                });
+            if let Some(over) = found {
+                return Err(over);
+            }
+        }
+        Ok(())
+    }
+
+    /// A call begins.
+    pub(super) fn begin(&mut self, estimate: Amount) {
+        let request = Amount { requests: estimate.requests, ..Amount::default() };
+        self.windows.iter_mut().for_each(|window| window.used += request);
+        self.unwritten += request;
+        self.open += Amount { requests: 0, ..estimate };
+    }
+
+    /// A call is over.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    pub(super) fn end(&mut self, now: i64, estimate: Amount, wish: Wish, used: Option<Amount>) {
+        self.roll(now);
+        self.used_at = now;
+        self.open.take(Amount { requests: 0, ..estimate });
+        match used {
+            Some(used) => {
+                self.open += Amount { requests: 0, ..used };
+                // What goes beyond the guess of what was read is expected to go beyond the next one too.
+                let beyond = used.tokens.saturating_sub(wish.input_tokens) as f64;
+                let before = self.output.unwrap_or(beyond);
+                self.output = Some(before + (beyond - before) * WEIGHT);
+            }
+            None => {
+                // The minute keeps it: trying again and again is what that limit is for.
+                let request = Amount { requests: estimate.requests, ..Amount::default() };
+                let [_, day, month] = &mut self.windows;
+                day.used.take(request);
+                month.used.take(request);
+                self.unwritten.take(request);
+            }
+        }
+    }
+
+    /// What was used is noted in the ledger. Its request counted when it began.
+    pub(super) fn count(&mut self, now: i64, used: Amount) {
+        self.roll(now);
+        let used = Amount { requests: 0, ..used };
+        self.open.take(used);
+        self.windows.iter_mut().for_each(|window| window.used += used);
+        self.unwritten += used;
+    }
+
+    pub(super) fn is_written(&mut self, written: Amount) {
+        self.unwritten.take(written);
+    }
+
+    pub(super) fn requests_left(&self, limits: &Limits, now: i64) -> Option<Allowed> {
+        let left = |(window, most): (&Window, Most)| {
+            Some(Allowed::of(most.requests?, window.used.requests, window.end - now))
+        };
+        self.windows.iter().zip(spans(limits)).filter_map(left).fold(None, |a, b| Allowed::nearer(a, Some(b)))
+    }
+
+    pub(super) fn tokens_left(&self, limits: &Limits, now: i64) -> Option<Allowed> {
+        let left = |(window, most): (&Window, Most)| {
+            let used = window.used.tokens.saturating_add(self.open.tokens);
+            Some(Allowed::of(most.tokens?, used, window.end - now))
+        };
+        self.windows.iter().zip(spans(limits)).filter_map(left).fold(None, |a, b| Allowed::nearer(a, Some(b)))
+    }
+
+    pub(super) fn standing(&self, limits: &Limits) -> Vec<Standing> {
+        let standing = |(window, most): (&Window, Most)| {
+            let mut used = window.used;
+            used += self.open;
+            Standing { span: window.span, most, used, resets_at: window.end }
+        };
+        let all = self.windows.iter().zip(spans(limits)).map(standing);
+        all.filter(|standing| standing.most != Most::default()).collect()
+    }
+}
+
+fn spans(limits: &Limits) -> [Most; 3] {
+    [limits.minute, limits.day, limits.month]
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be 0 to 1e9")]
+fn micro_usd_of(usd: f64) -> u64 {
+    (usd * 1e6).round() as u64
+}
+
+/// A limit, and how much of it is used.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Standing {
+    /// In which time.
+    pub span: Span,
+    /// The limit.
+    pub most: Most,
+    /// What is used or under way.
+    pub used: Amount,
+    /// When it begins again.
+    pub resets_at: i64,
+}
+
+/// What is left of one limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Allowed {
+    /// The limit.
+    pub limit: u64,
+    /// What is left.
+    pub remaining: u64,
+    /// Until it begins again.
+    pub reset_ms: u64,
+}
+
+impl Allowed {
+    fn of(limit: u64, used: u64, reset_ms: i64) -> Self {
+        Self { limit, remaining: limit.saturating_sub(used), reset_ms: reset_ms.try_into().unwrap_or(0) }
+    }
+
+    /// The one of which less is left.
+    pub(super) fn nearer(a: Option<Self>, b: Option<Self>) -> Option<Self> {
+        match (a, b) {
+            (Some(a), Some(b)) => Some(if b.remaining < a.remaining { b } else { a }),
+            (a, b) => a.or(b),
+        }
+    }
+}
+
+/// What a limit is on.
+#[derive(Debug, Clone, Copy)]
+enum What {
+    Requests,
+    Tokens,
+    Money,
+}
+
+/// A limit that would be broken.
+#[derive(Debug)]
+pub(super) struct Over {
+    what: What,
+    span: Span,
+    limit: u64,
+    end: i64,
+}
+
+impl Over {
+    pub(super) fn refuse(&self, subject: &Subject, now: i64) -> Refused {
+        let Self { what, span, limit, end } = self;
+        let whose = match subject {
+            Subject::User(_) => "This account",
+            Subject::Key(_) => "This key",
+            Subject::Person(..) => "This person",
+        };
+        let most = match what {
+            What::Requests => format!("{limit} requests"),
+            What::Tokens => format!("{limit} tokens"),
+            What::Money => format!("${}.{:02}", limit / 1_000_000, limit % 1_000_000 / 10_000),
+        };
+        let wait_s = u64::try_from((end - now).max(0)).unwrap_or(0).div_ceil(1000).max(1);
+        let message = format!(
+            "{whose} has reached its limit of {most} a {}. It begins again in {}.",
+            span.name(),
+            in_words(wait_s)
+        );
+        Refused { message, wait_s }
+    }
+}
+
+fn in_words(seconds: u64) -> String {
+    match seconds {
+        0..=119 => format!("{seconds} seconds"),
+        120..=7_199 => format!("{} minutes", seconds.div_ceil(60)),
+        7_200..=172_799 => format!("{} hours", seconds.div_ceil(3600)),
+        _ => format!("{} days", seconds.div_ceil(86_400)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WISH: Wish = Wish { input_tokens: 10, max_output_tokens: Some(10), prices: None };
+
+    fn limits(requests: Option<u64>, tokens: Option<u64>) -> Limits {
+        Limits { day: Most { requests, tokens, usd: None }, ..Limits::default() }
+    }
+
+    fn used(tokens: u64) -> Amount {
+        Amount { requests: 1, tokens, micro_usd: 0 }
+    }
+
+    #[test]
+    fn months_have_their_own_lengths() {
+        let ms = |text: &str| text.parse::<jiff::Timestamp>().unwrap().as_millisecond();
+        for (now, start, end) in [
+            ("2027-01-15T08:00:00Z", "2027-01-01T00:00:00Z", "2027-02-01T00:00:00Z"),
+            ("2028-02-29T23:59:59Z", "2028-02-01T00:00:00Z", "2028-03-01T00:00:00Z"),
+            ("2027-12-31T23:59:59Z", "2027-12-01T00:00:00Z", "2028-01-01T00:00:00Z"),
+        ] {
+            assert_eq!(month_of(ms(now)), (ms(start), ms(end)));
+        }
+    }
+
+    #[test]
+    fn what_is_under_way_counts() {
+        let mut account = Account::new(0);
+        let limits = limits(None, Some(50));
+        let estimate = account.estimate(0, WISH);
+        assert_eq!(estimate.tokens, 20);
+        account.begin(estimate);
+        account.begin(estimate);
+        assert!(account.check(&limits, estimate).is_err());
+        account.end(0, estimate, WISH, Some(used(5)));
+        assert!(account.check(&limits, estimate).is_ok(), "it used less");
+        account.count(0, used(5));
+        assert_eq!(account.tokens_left(&limits, 0).unwrap().remaining, 25);
+        account.end(0, estimate, WISH, None);
+        assert_eq!(account.tokens_left(&limits, 0).unwrap().remaining, 45);
+        assert!(account.check(&limits, estimate).is_ok());
+        account.roll(DAY_MS);
+        assert_eq!(account.tokens_left(&limits, DAY_MS).unwrap().remaining, 50);
+    }
+
+    #[test]
+    fn requests_count_when_they_begin() {
+        let mut account = Account::new(0);
+        let limits =
+            Limits { minute: Most { requests: Some(2), ..Most::default() }, ..limits(Some(2), None) };
+        let estimate = account.estimate(0, WISH);
+        account.begin(estimate);
+        account.begin(estimate);
+        assert!(account.check(&limits, estimate).is_err());
+        account.end(0, estimate, WISH, None);
+        assert!(account.check(&limits, estimate).is_err(), "the minute has had two");
+        account.roll(MINUTE_MS);
+        assert!(account.check(&limits, estimate).is_ok(), "one of the day's failed");
+        account.begin(estimate);
+        assert!(account.check(&limits, estimate).is_err());
+    }
+
+    #[test]
+    fn what_is_larger_than_the_limit_may_be_had_once() {
+        let mut account = Account::new(0);
+        let estimate = used(100);
+        assert!(account.check(&limits(None, Some(50)), estimate).is_ok());
+        account.begin(estimate);
+        assert!(account.check(&limits(None, Some(50)), used(1)).is_err());
+        assert!(Account::new(0).check(&limits(Some(0), None), estimate).is_err(), "but not of nothing");
+    }
+
+    #[test]
+    fn what_others_wrote_down_comes_on_top() {
+        let mut account = Account::new(0);
+        account.begin(used(10));
+        account.end(0, used(10), WISH, Some(used(10)));
+        account.count(0, used(10));
+        account.set(0, (used(100), used(300)));
+        assert_eq!(account.windows[1].used, Amount { requests: 2, tokens: 110, micro_usd: 0 });
+        account.is_written(used(10));
+        account.set(0, (used(110), used(310)));
+        assert_eq!(account.windows[2].used, used(310));
+    }
+}

@@ -1,0 +1,117 @@
+//! What was used and is not written down yet.
+
+use std::collections::HashMap;
+
+use domain::{EventBody, RunId};
+use store::{Booking, BookingOutcome, RunUsage, UsageKey, UsageSum};
+
+/// Not more than a second's worth, unless the database does not answer.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    loose: HashMap<UsageKey, UsageSum>,
+    runs: HashMap<RunId, OfRun>,
+}
+
+#[derive(Debug, Default)]
+struct OfRun {
+    /// How far the database has it.
+    written: u64,
+    /// How far we have it.
+    upto: u64,
+    is_over: bool,
+    sums: HashMap<UsageKey, UsageSum>,
+}
+
+/// The model and what it used, where the event tells of a model call.
+pub(crate) fn used_by(body: &EventBody) -> Option<(&str, UsageSum)> {
+    let (model, usage, cost) = match body {
+        EventBody::ModelCalled { model, usage, cost_micro_usd, .. }
+        | EventBody::ContextCompacted { model, usage, cost_micro_usd, .. } => (model, usage, cost_micro_usd),
+        _ => return None,
+    };
+    let sum = UsageSum {
+        requests: 1,
+        input_tokens: usage.input_tokens,
+        output_tokens: usage.output_tokens,
+        cost_micro_usd: cost.unwrap_or(0),
+    };
+    Some((model, sum))
+}
+
+impl Ledger {
+    pub(super) fn note(&mut self, key: UsageKey, sum: UsageSum) {
+        *self.loose.entry(key).or_default() += sum;
+    }
+
+    pub(super) fn knows(&self, run: RunId) -> bool {
+        self.runs.contains_key(&run)
+    }
+
+    pub(super) fn run_begins(&mut self, run: RunId, upto: u64) {
+        self.runs.entry(run).or_insert_with(|| OfRun { written: upto, upto, ..OfRun::default() });
+    }
+
+    pub(super) fn note_run(&mut self, run: RunId, seq: u64, key: UsageKey, sum: UsageSum) {
+        let of_run = self.runs.entry(run).or_default();
+        if seq > of_run.upto {
+            of_run.upto = seq;
+            *of_run.sums.entry(key).or_default() += sum;
+        }
+    }
+
+    pub(super) fn run_ends(&mut self, run: RunId, seq: u64) {
+        if let Some(of_run) = self.runs.get_mut(&run) {
+            of_run.upto = of_run.upto.max(seq);
+            of_run.is_over = true;
+        }
+    }
+
+    /// All that is new, to be written down.
+    pub(super) fn take(&mut self) -> Option<Booking> {
+        let loose: Vec<_> = self.loose.drain().collect();
+        let news = self.runs.iter_mut().filter(|(_, of_run)| of_run.is_over || !of_run.sums.is_empty());
+        let runs: Vec<RunUsage> = news
+            .map(|(run, of_run)| RunUsage {
+                run: *run,
+                after: of_run.written,
+                upto: of_run.upto,
+                is_over: of_run.is_over,
+                sums: of_run.sums.drain().collect(),
+            })
+            .collect();
+        (!loose.is_empty() || !runs.is_empty()).then_some(Booking { loose, runs })
+    }
+
+    /// It was not written down.
+    pub(super) fn give_back(&mut self, booking: Booking) {
+        booking.loose.into_iter().for_each(|(key, sum)| self.note(key, sum));
+        booking.runs.into_iter().for_each(|run| self.give_back_run(run));
+    }
+
+    fn give_back_run(&mut self, run: RunUsage) {
+        let of_run = self.runs.entry(run.run).or_default();
+        for (key, sum) in run.sums {
+            *of_run.sums.entry(key).or_default() += sum;
+        }
+    }
+
+    /// It was written down, as these say.
+    pub(super) fn settle(&mut self, booking: Booking, outcomes: Vec<BookingOutcome>) {
+        for (run, outcome) in booking.runs.into_iter().zip(outcomes) {
+            match outcome {
+                BookingOutcome::Busy => self.give_back_run(run),
+                BookingOutcome::Noted if run.is_over => _ = self.runs.remove(&run.run),
+                BookingOutcome::Elsewhere(u64::MAX) => _ = self.runs.remove(&run.run),
+                BookingOutcome::Noted => self.is_written(run.run, run.upto),
+                BookingOutcome::Elsewhere(seq) => self.is_written(run.run, seq),
+            }
+        }
+    }
+
+    fn is_written(&mut self, run: RunId, seq: u64) {
+        if let Some(of_run) = self.runs.get_mut(&run) {
+            of_run.written = seq;
+            of_run.upto = of_run.upto.max(seq);
+        }
+    }
+}

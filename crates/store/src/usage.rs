@@ -1,0 +1,309 @@
+//! The ledger: what model calls have used, added up by day, account, model, key and person. What runs have used is noted
+//! together with how far their logs are noted, so that it counts once, whatever crashes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use domain::{ApiKeyId, RunId, UserId};
+
+use crate::{Store, StoreError, db::Db, query::Tx};
+
+/// Runs or rows in one statement.
+const MOST_ROWS: usize = 256;
+
+/// On whose account something is, beside its owner's.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Payer {
+    /// The key that asked; nothing for a browser.
+    pub key: Option<ApiKeyId>,
+    /// The person of the key's front end, by the name that has there.
+    pub person: Option<String>,
+}
+
+/// What is added up together.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct UsageKey {
+    /// Days since 1970-01-01 UTC.
+    pub day: i64,
+    /// The account.
+    pub owner: UserId,
+    /// The model, as its server knows it.
+    pub model: String,
+    /// For whom of the account.
+    pub payer: Payer,
+}
+
+/// What was used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct UsageSum {
+    /// Model calls.
+    pub requests: u64,
+    /// Tokens read.
+    pub input_tokens: u64,
+    /// Tokens written.
+    pub output_tokens: u64,
+    /// Millionths of a US dollar, where prices are known.
+    pub cost_micro_usd: u64,
+}
+
+impl std::ops::AddAssign for UsageSum {
+    fn add_assign(&mut self, other: Self) {
+        self.requests = self.requests.saturating_add(other.requests);
+        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
+        self.cost_micro_usd = self.cost_micro_usd.saturating_add(other.cost_micro_usd);
+    }
+}
+
+/// What a part of a run's log has used.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunUsage {
+    /// The run.
+    pub run: RunId,
+    /// How far the log was noted before, as far as we know.
+    pub after: u64,
+    /// How far it is then.
+    pub upto: u64,
+    /// Whether nothing more comes.
+    pub is_over: bool,
+    /// What was used in between.
+    pub sums: Vec<(UsageKey, UsageSum)>,
+}
+
+/// What became of a part of a run's log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is noted.
+    Noted,
+    /// Somebody is just writing the run: ask again.
+    Busy,
+    /// Another server has noted the log up to there.
+    Elsewhere(u64),
+}
+
+/// What goes into the ledger at once, or not at all.
+#[derive(Debug, Clone, Default)]
+pub struct Booking {
+    /// Of no run.
+    pub loose: Vec<(UsageKey, UsageSum)>,
+    /// Of runs.
+    pub runs: Vec<RunUsage>,
+}
+
+/// Whose usage is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UsageOf {
+    /// Everybody's.
+    All,
+    /// An account's.
+    User(UserId),
+    /// A key's.
+    Key(ApiKeyId),
+    /// That of a person of the key's front end.
+    Person(ApiKeyId, String),
+}
+
+/// What usage is told apart by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UsageBy {
+    /// Days since 1970-01-01 UTC, as decimal digits.
+    Day,
+    /// Accounts.
+    User,
+    /// Models.
+    Model,
+    /// Keys.
+    Key,
+    /// People of front ends.
+    Person,
+}
+
+/// Usage of one of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UsageRow {
+    /// Which; empty for no key and no person.
+    pub name: String,
+    /// What was used.
+    pub sum: UsageSum,
+}
+
+impl Store {
+    /// Adds to the ledger. Tells for each run what became of it, in their order.
+    ///
+    /// # Errors
+    /// Only those of the database; then nothing is noted, unless the connection broke at the end.
+    pub async fn book_usage(&self, booking: &Booking) -> Result<Vec<Outcome>, StoreError> {
+        let mut tx = self.db().begin().await?;
+        let mut sums: BTreeMap<String, (&UsageKey, UsageSum)> = BTreeMap::new();
+        let mut outcomes = Vec::with_capacity(booking.runs.len());
+        for runs in booking.runs.chunks(MOST_ROWS) {
+            let found = mark(self.db(), &mut tx, runs).await?;
+            for (run, outcome) in runs.iter().zip(&found) {
+                if *outcome == Outcome::Noted {
+                    run.sums.iter().for_each(|(key, sum)| add(&mut sums, key, *sum));
+                }
+            }
+            outcomes.extend(found);
+        }
+        booking.loose.iter().for_each(|(key, sum)| add(&mut sums, key, *sum));
+        // Always in the same order, as several servers that lock rows in different orders can block each other.
+        let rows: Vec<_> = sums.into_values().collect();
+        for rows in rows.chunks(MOST_ROWS) {
+            upsert(self.db(), &mut tx, rows).await?;
+        }
+        tx.commit().await?;
+        Ok(outcomes)
+    }
+
+    /// What was used on the days from `first_day` to `last_day`, both included, by name; most of it first, but days in
+    /// their order.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn usage(
+        &self,
+        of: &UsageOf,
+        by: UsageBy,
+        first_day: i64,
+        last_day: i64,
+    ) -> Result<Vec<UsageRow>, StoreError> {
+        let (name, order) = match by {
+            UsageBy::Day => ("CAST(day AS TEXT)", "MIN(day)"),
+            UsageBy::User => ("owner", "SUM(input_tokens + output_tokens) DESC, owner"),
+            UsageBy::Model => ("model", "SUM(input_tokens + output_tokens) DESC, model"),
+            UsageBy::Key => ("api_key", "SUM(input_tokens + output_tokens) DESC, api_key"),
+            UsageBy::Person => ("person", "SUM(input_tokens + output_tokens) DESC, person"),
+        };
+        let whose = match of {
+            UsageOf::All => "",
+            UsageOf::User(_) => "AND owner = $3",
+            UsageOf::Key(_) => "AND api_key = $3",
+            UsageOf::Person(..) => "AND api_key = $3 AND person = $4",
+        };
+        let sql = format!(
+            "SELECT {name} AS name, CAST(SUM(requests) AS BIGINT) AS requests, \
+             CAST(SUM(input_tokens) AS BIGINT) AS input_tokens, \
+             CAST(SUM(output_tokens) AS BIGINT) AS output_tokens, \
+             CAST(SUM(cost_micro_usd) AS BIGINT) AS cost_micro_usd \
+             FROM usage WHERE day BETWEEN $1 AND $2 {whose} GROUP BY {name} ORDER BY {order}"
+        );
+        let query = self.db().built(sql).bind(first_day).bind(last_day);
+        let query = match of {
+            UsageOf::All => query,
+            UsageOf::User(user) => query.id(user),
+            UsageOf::Key(key) => query.id(key),
+            UsageOf::Person(key, person) => query.id(key).text(person),
+        };
+        let rows = query.fetch_all().await?;
+        let read = |row: &crate::query::Row| {
+            let sum = UsageSum {
+                requests: row.number("requests")?,
+                input_tokens: row.number("input_tokens")?,
+                output_tokens: row.number("output_tokens")?,
+                cost_micro_usd: row.number("cost_micro_usd")?,
+            };
+            Ok(UsageRow { name: row.get("name")?, sum })
+        };
+        rows.iter().map(read).collect()
+    }
+
+    /// How far a run's log is in the ledger; nothing where all of it is.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn booked_seq(&self, run: RunId) -> Result<Option<u64>, StoreError> {
+        let row = self.db().read("SELECT booked_seq FROM runs WHERE id = $1").id(run).fetch_one().await?;
+        Ok(row.get::<Option<i64>>("booked_seq")?.and_then(|seq| u64::try_from(seq).ok()))
+    }
+
+    /// Some runs that ended before that and whose logs are not all in the ledger: their server was gone too soon.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn unbooked_runs(&self, ended_before: i64) -> Result<Vec<RunId>, StoreError> {
+        let sql = "SELECT id FROM runs WHERE booked_seq IS NOT NULL AND finished_at IS NOT NULL \
+                   AND finished_at < $1 ORDER BY finished_at LIMIT 100";
+        self.db().read(sql).bind(ended_before).fetch_all().await?.iter().map(|row| row.id("id")).collect()
+    }
+}
+
+fn add<'a>(sums: &mut BTreeMap<String, (&'a UsageKey, UsageSum)>, key: &'a UsageKey, sum: UsageSum) {
+    let UsageKey { day, owner, model, payer } = key;
+    let place = format!("{day:020}\0{owner}\0{model}\0{payer:?}");
+    sums.entry(place).or_insert((key, UsageSum::default())).1 += sum;
+}
+
+/// Marks the runs' logs as noted, where they are noted as far as we think. Runs that are deleted count as noted.
+async fn mark(db: &Db, tx: &mut Tx, runs: &[RunUsage]) -> Result<Vec<Outcome>, StoreError> {
+    let (mut sql, mut there) =
+        (String::from("SELECT id, booked_seq FROM runs WHERE id IN "), BTreeMap::new());
+    db.push_rows(&mut sql, 1, runs.len());
+    if let Tx::Postgres(_) = tx {
+        // Never waits, so that it cannot block those who write the runs' ends.
+        sql.push_str(" FOR NO KEY UPDATE SKIP LOCKED");
+    }
+    for row in runs.iter().fold(tx.built(sql), |query, run| query.id(run.run)).fetch_all().await? {
+        there.insert(row.id::<RunId>("id")?.to_string(), row.get::<Option<i64>>("booked_seq")?);
+    }
+    let busy = busy(db, tx, runs.iter().filter(|run| !there.contains_key(&run.run.to_string()))).await?;
+    let outcomes: Vec<Outcome> = runs
+        .iter()
+        .map(|run| match there.get(&run.run.to_string()) {
+            Some(booked) if *booked == i64::try_from(run.after).ok() => Outcome::Noted,
+            Some(booked) => {
+                Outcome::Elsewhere(booked.and_then(|seq| seq.try_into().ok()).unwrap_or(u64::MAX))
+            }
+            None if busy.contains(&run.run.to_string()) => Outcome::Busy,
+            None => Outcome::Noted,
+        })
+        .collect();
+    let noted = runs.iter().zip(&outcomes).filter(|(_, outcome)| **outcome == Outcome::Noted);
+    let noted: Vec<&RunUsage> = noted.map(|(run, _)| run).collect();
+    if noted.is_empty() {
+        return Ok(outcomes);
+    }
+    let mut sql = String::from("UPDATE runs SET booked_seq = NULLIF(noted.column2, -1) FROM (VALUES ");
+    db.push_rows(&mut sql, noted.len(), 2);
+    sql.push_str(") AS noted WHERE id = noted.column1");
+    let upto = |run: &RunUsage| if run.is_over { -1 } else { i64::try_from(run.upto).unwrap_or(i64::MAX) };
+    noted.iter().fold(tx.built(sql), |query, run| query.id(run.run).bind(upto(run))).execute().await?;
+    Ok(outcomes)
+}
+
+/// Those of them that are there.
+async fn busy<'a>(
+    db: &Db,
+    tx: &mut Tx,
+    missing: impl Iterator<Item = &'a RunUsage>,
+) -> Result<BTreeSet<String>, StoreError> {
+    let missing: Vec<&RunUsage> = missing.collect();
+    if missing.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    let mut sql = String::from("SELECT id FROM runs WHERE id IN ");
+    db.push_rows(&mut sql, 1, missing.len());
+    let rows = missing.iter().fold(tx.built(sql), |query, run| query.id(run.run)).fetch_all().await?;
+    rows.iter().map(|row| row.get("id")).collect()
+}
+
+async fn upsert(db: &Db, tx: &mut Tx, rows: &[(&UsageKey, UsageSum)]) -> Result<(), StoreError> {
+    let mut sql = String::from(
+        "INSERT INTO usage (day, owner, model, api_key, person, requests, input_tokens, output_tokens, \
+         cost_micro_usd) VALUES ",
+    );
+    db.push_rows(&mut sql, rows.len(), 9);
+    sql.push_str(
+        " ON CONFLICT (day, owner, model, api_key, person) DO UPDATE SET \
+         requests = usage.requests + excluded.requests, \
+         input_tokens = usage.input_tokens + excluded.input_tokens, \
+         output_tokens = usage.output_tokens + excluded.output_tokens, \
+         cost_micro_usd = usage.cost_micro_usd + excluded.cost_micro_usd",
+    );
+    let query = rows.iter().fold(tx.built(sql), |query, (key, sum)| {
+        let payer = &key.payer;
+        let api_key = payer.key.map(|key| key.to_string()).unwrap_or_default();
+        let query = query.bind(key.day).id(key.owner).text(&key.model).text(&api_key);
+        let query = query.text(payer.person.as_deref().unwrap_or_default()).number(sum.requests);
+        query.number(sum.input_tokens).number(sum.output_tokens).number(sum.cost_micro_usd)
+    });
+    query.execute().await.map(drop)
+}

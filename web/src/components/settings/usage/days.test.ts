@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { dayBefore, everyDay, figureOf, roundedUp } from "./days.ts";
+
+const row = (name: string, input_tokens: number) => ({
+  name,
+  requests: 1,
+  input_tokens,
+  output_tokens: 1,
+  cost_micro_usd: 9,
+});
+
+test("days without usage are there, over the end of a month", () => {
+  const days = everyDay("2026-10-30", "2026-11-02", [row("2026-11-01", 4)], "tokens");
+  expect(days).toEqual([
+    { day: "2026-10-30", value: 0 },
+    { day: "2026-10-31", value: 0 },
+    { day: "2026-11-01", value: 5 },
+    { day: "2026-11-02", value: 0 },
+  ]);
+  expect(dayBefore(Date.parse("2026-11-01T10:00:00Z"), 1)).toBe("2026-10-31");
+});
+
+test("a figure is one of three", () => {
+  expect([figureOf(row("x", 4), "tokens"), figureOf(row("x", 4), "cost")]).toEqual([5, 9]);
+  expect(figureOf(row("x", 4), "requests")).toBe(1);
+});
+
+test("an axis ends at a round number", () => {
+  expect([0, 1, 2, 3, 7, 10, 11, 4200].map(roundedUp)).toEqual([1, 1, 2, 5, 10, 10, 20, 5000]);
+});

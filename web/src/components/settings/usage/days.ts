@@ -1,0 +1,33 @@
+/** The days of a chart: each between two, also those on which nothing was used. */
+import type { UsageRow } from "../../../api/types.ts";
+
+export type Figure = "tokens" | "cost" | "requests";
+
+const DAY = 86_400_000;
+
+export function figureOf(row: Omit<UsageRow, "name" | "label">, figure: Figure): number {
+  if (figure === "tokens") return row.input_tokens + row.output_tokens;
+  return figure === "cost" ? row.cost_micro_usd : row.requests;
+}
+
+/** `2026-11-23`, so many days before the moment. */
+export function dayBefore(now: number, days: number): string {
+  return new Date(now - days * DAY).toISOString().slice(0, 10);
+}
+
+export function everyDay(from: string, to: string, rows: UsageRow[], figure: Figure) {
+  const known = new Map(rows.map((row) => [row.name, figureOf(row, figure)]));
+  const days: { day: string; value: number }[] = [];
+  for (let at = Date.parse(from); at <= Date.parse(to); at += DAY) {
+    const day = new Date(at).toISOString().slice(0, 10);
+    days.push({ day, value: known.get(day) ?? 0 });
+  }
+  return days;
+}
+
+/** The least of 1, 2, 5, 10, 20 … that is not below the value: where a chart's axis ends. */
+export function roundedUp(value: number): number {
+  if (value <= 1) return 1;
+  const power = 10 ** Math.floor(Math.log10(value));
+  return ([1, 2, 5, 10].find((step) => step * power >= value) ?? 10) * power;
+}
