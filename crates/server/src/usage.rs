@@ -110,7 +110,7 @@ impl Usage {
     pub async fn know(&self, owner: UserId, payer: &Payer) -> Result<(), StoreError> {
         let rules = self.rules();
         for (subject, _) in rules.apply_to(owner, payer) {
-            if !self.lock().accounts.contains_key(&subject) {
+            if !self.lock().accounts.get(&subject).is_some_and(Account::is_known) {
                 self.write_down().await?;
                 let found = self.written(&subject).await?;
                 let now = self.clock.now_ms();
@@ -294,16 +294,23 @@ impl Usage {
         Ok(())
     }
 
-    /// Reads again what others have changed: limits, and what accounts that are in use here have used elsewhere.
+    /// Reads what accounts have used that a run has begun with, and where several servers share the database, what others
+    /// have changed: limits, and what accounts in use have used there.
     async fn catch_up(&self) -> Result<(), StoreError> {
-        self.read_rules().await?;
-        let now = self.clock.now_ms();
-        let active: Vec<Subject> = {
-            let books = self.lock();
-            let used = books.accounts.iter().filter(|(_, account)| account.is_in_use(now));
-            used.map(|(subject, _)| subject.clone()).collect()
+        let (now, is_shared) = (self.clock.now_ms(), self.store.is_shared());
+        if is_shared {
+            self.read_rules().await?;
+        }
+        let to_read: Vec<Subject> = {
+            let mut books = self.lock();
+            if is_shared {
+                // What nobody uses is read again when somebody does.
+                books.accounts.retain(|_, account| account.is_in_use(now));
+            }
+            let to_read = books.accounts.iter().filter(|(_, account)| is_shared || !account.is_known());
+            to_read.map(|(subject, _)| subject.clone()).collect()
         };
-        for subject in active {
+        for subject in to_read {
             let found = self.written(&subject).await?;
             if let Some(account) = self.lock().accounts.get_mut(&subject) {
                 account.set(now, found);
@@ -371,10 +378,18 @@ impl App {
             false => i64::MAX,
         };
         for run in self.store.unbooked_runs(before).await? {
-            let run = self.store.run(run).await?;
-            self.runs.note_past_of(&run).await?;
-            self.usage.run_is_over(run.id, run.last_seq);
+            // One log that cannot be read must not keep the others out; a run may be deleted meanwhile.
+            if let Err(error) = self.note_left_run(run).await {
+                tracing::warn!(%run, %error, "what a run has used cannot be read from its log");
+            }
         }
+        Ok(())
+    }
+
+    async fn note_left_run(&self, run: RunId) -> Result<(), StoreError> {
+        let run = self.store.run(run).await?;
+        self.runs.note_past_of(&run).await?;
+        self.usage.run_is_over(run.id, run.last_seq);
         Ok(())
     }
 }
@@ -397,7 +412,7 @@ pub(crate) async fn keep_usage(app: Arc<App>) {
         }
         let keep = async {
             app.usage.write_down().await?;
-            if app.store.is_shared() { app.usage.catch_up().await } else { Ok(()) }
+            app.usage.catch_up().await
         };
         if let Err(error) = keep.await {
             tracing::warn!(%error, "usage cannot be written down; trying again");

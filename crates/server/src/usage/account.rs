@@ -164,6 +164,8 @@ pub(super) struct Account {
     /// How long answers were of late, tokens; nothing before the first one.
     output: Option<f64>,
     used_at: i64,
+    /// Whether what was used before is in it.
+    is_known: bool,
 }
 
 impl Account {
@@ -174,11 +176,17 @@ impl Account {
             unwritten: Amount::default(),
             output: None,
             used_at: now,
+            is_known: false,
         }
     }
 
+    pub(super) fn is_known(&self) -> bool {
+        self.is_known
+    }
+
     pub(super) fn is_in_use(&self, now: i64) -> bool {
-        self.open != Amount::default() || now - self.used_at < IN_USE_MS
+        let is_settled = self.open == Amount::default() && self.unwritten == Amount::default();
+        !is_settled || now - self.used_at < IN_USE_MS
     }
 
     pub(super) fn roll(&mut self, now: i64) {
@@ -192,6 +200,7 @@ impl Account {
         (of_day.used, of_month.used) = (day, month);
         of_day.used += self.unwritten;
         of_month.used += self.unwritten;
+        self.is_known = true;
     }
 
     /// What a call is expected to use, after those before it.

@@ -48,7 +48,7 @@ async fn an_interrupted_run_is_closed_and_kept() {
 /// A folder with everything a server keeps.
 pub(crate) struct Kept {
     folder: PathBuf,
-    database: String,
+    pub(crate) database: String,
 }
 
 impl Kept {

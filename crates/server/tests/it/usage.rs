@@ -1,9 +1,6 @@
 //! The ledger of what is used, and limits on it, at every door.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering::Relaxed},
-};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use futures_util::future::join_all;
@@ -12,8 +9,10 @@ use scripted::{Behaviour, Reply, Step};
 use serde_json::{Value, json};
 
 use crate::{
-    harness::Answer,
-    openai::{CHAT, Door, ask, finish, streaming, text},
+    faults::until,
+    harness::{Answer, Server},
+    openai::{CHAT, Door, ask, connect, finish, streaming, text},
+    restart::{Kept, stop},
 };
 
 /// 30 tokens a call.
@@ -171,30 +170,25 @@ async fn a_run_that_meets_a_limit_ends_with_what_it_has() {
 }
 
 /// Asks with a hundred clients at once until each was refused several times in a row; how many were answered.
-async fn flood(door: &Arc<Door>) -> u64 {
-    let answered = Arc::new(AtomicU64::new(0));
-    let clients = (0..100).map(|_| {
-        let (door, answered) = (Arc::clone(door), Arc::clone(&answered));
-        tokio::spawn(async move {
-            let mut refused = 0;
-            while refused < 5 {
-                match door.post(&streaming("scripted", "Hi")).await.status.as_u16() {
-                    200 => _ = answered.fetch_add(1, Relaxed),
-                    429 => refused += 1,
-                    other => panic!("{other}"),
-                }
+async fn flood(door: &Door) -> u64 {
+    let answered = AtomicU64::new(0);
+    let client = async || {
+        let mut refused = 0;
+        while refused < 5 {
+            match door.post(&streaming("scripted", "Hi")).await.status.as_u16() {
+                200 => _ = answered.fetch_add(1, Relaxed),
+                429 => refused += 1,
+                other => panic!("{other}"),
             }
-        })
-    });
-    for client in join_all(clients).await {
-        client.unwrap();
-    }
+        }
+    };
+    join_all((0..100).map(|_| client())).await;
     answered.load(Relaxed)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn limits_are_exact_under_a_hundred_clients() {
-    let door = Arc::new(Door::open(counted()).await);
+    let door = Door::open(counted()).await;
     limit(&door, json!("default"), json!({"day": {"requests": 300}})).await;
     assert_eq!(flood(&door).await, 300);
     assert_eq!(door.upstream.requests().len(), 300);
@@ -322,4 +316,39 @@ async fn a_signing_front_end_is_believed_only_with_its_signature() {
     let people = usage(&door, &door.cookie, "by=person").await;
     let names: Vec<_> = people["rows"].as_array().unwrap().iter().map(|row| row["name"].clone()).collect();
     assert!(names.contains(&json!("ann")) && names.contains(&json!("")) && names.len() == 2, "{names:?}");
+}
+
+/// Takes back what was written down, as if the server had been killed before it could.
+async fn forget_what_was_written(database: &str) {
+    use sqlx::{Connection, Executor, SqliteConnection};
+    let mut connection = SqliteConnection::connect(database).await.unwrap();
+    connection.execute("DELETE FROM usage").await.unwrap();
+    connection.execute("UPDATE runs SET booked_seq = 0").await.unwrap();
+    connection.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn what_a_killed_server_did_not_write_down_is_found_in_the_logs_once() {
+    let upstream = scripted::ScriptedServer::start(counted()).await.unwrap();
+    let kept = Kept::new();
+    let server = kept.start().await;
+    let cookie = server.set_up().await;
+    connect(&server, &cookie, "Up", &upstream.base_url()).await;
+    server.post(CHAT, &cookie, &ask("glasshouse/agent", "Hi")).await.expect(200);
+    server.post(CHAT, &cookie, &ask("glasshouse/agent", "Hi")).await.expect(200);
+    let total =
+        async |server: &Server| server.get("/api/v1/usage?by=model", &cookie).await.json()["total"].clone();
+    let before = total(&server).await;
+    assert_eq!((&before["requests"], &before["output_tokens"]), (&json!(2), &json!(40)));
+    stop(&server).await;
+    drop(server);
+    forget_what_was_written(&kept.database).await;
+    let server = kept.start().await;
+    until("the logs are noted", async || total(&server).await == before).await;
+    stop(&server).await;
+    drop(server);
+    // What is written down is not noted again.
+    let server = kept.start().await;
+    server.post(CHAT, &cookie, &ask("glasshouse/agent", "Hi")).await.expect(200);
+    assert_eq!(total(&server).await["requests"], 3);
 }
