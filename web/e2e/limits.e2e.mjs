@@ -1,0 +1,92 @@
+/** Keys, usage and limits with the real program: a front end's key is made, used, limited, seen in the usage, rotated. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { launch, openPage } from "./browser.mjs";
+import { startGlasshouse, startModel, text, turn } from "./programs.mjs";
+
+let browser, glasshouse, key, model, page;
+
+before(async () => {
+  [browser, glasshouse, model] = await Promise.all([
+    launch(),
+    startGlasshouse(),
+    startModel([{ turns: [turn(text("Hello."))] }]),
+  ]);
+  page = await openPage(browser, { url: glasshouse.url });
+  await page.goto("/");
+  await page.waitForURL("**/setup");
+  await page.getByLabel("Name").fill("Ada Lovelace");
+  await page.getByLabel("Email").fill("ada@example.org");
+  await page.getByLabel("Password").fill("correct horse");
+  await page.getByRole("button", { name: "Create account" }).click();
+  await page.waitForURL("**/welcome");
+  await page.getByLabel("Base URL").fill(model.url);
+  await page.getByRole("button", { name: "Test" }).click();
+  await page.getByText("scripted").first().waitFor();
+  await page.locator("form").getByRole("button", { name: "Connect" }).click();
+  await page.getByText("Connected").first().waitFor();
+});
+after(async () => {
+  await browser?.close();
+  await Promise.all([glasshouse?.stop(), model?.stop()]);
+});
+
+/** How the front end asks for one of its people. */
+const ask = (person) =>
+  fetch(`${glasshouse.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "x-openwebui-user-id": person },
+    body: JSON.stringify({ model: "scripted", messages: [{ role: "user", content: "Hi" }] }),
+  });
+
+test("a key of a front end is made, and is for models only", async () => {
+  await page.goto("/settings/keys");
+  await page.getByText("Restrict it").click();
+  await page.getByLabel("What is it for?").fill("Open WebUI");
+  await page.getByLabel("What it may do").selectOption("only");
+  await page.getByRole("switch", { name: "Trusted front end" }).click();
+  await page.getByRole("button", { name: "Create a key" }).click();
+  key = await page.locator(".secret code").textContent();
+  await page.getByText("Use models and agents · Trusted front end").waitFor();
+  assert.equal((await ask("ann")).status, 200);
+  const refused = await fetch(`${glasshouse.url}/api/v1/chats`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  assert.equal(refused.status, 403);
+});
+
+test("each of its people has a limit", async () => {
+  await page.goto("/settings/limits");
+  await page.getByRole("button", { name: "Change: Each person of Open WebUI" }).click();
+  const form = page.getByRole("listitem").locator("form");
+  await form.getByRole("group", { name: "A day" }).getByLabel("Requests").fill("2");
+  await form.getByRole("button", { name: "Save" }).click();
+  await page.getByText("A day: Requests 2").waitFor();
+  const last = await ask("ann");
+  assert.deepEqual([last.status, last.headers.get("x-ratelimit-remaining-requests")], [200, "0"]);
+  assert.equal((await ask("ann")).status, 429);
+  assert.equal((await ask("bob")).status, 200);
+});
+
+test("what they used is shown", async () => {
+  await page.goto("/settings/usage");
+  await page.getByLabel("Table by").selectOption("person");
+  const ann = page.getByRole("row").filter({ hasText: "ann" });
+  await ann.getByRole("cell", { name: "2", exact: true }).waitFor();
+  await page.getByRole("img", { name: /^Tokens by day, / }).waitFor();
+  const download = page.waitForEvent("download");
+  await page.getByRole("link", { name: "Download as CSV" }).click();
+  assert.match((await download).suggestedFilename(), /^usage-.*\.csv$/);
+});
+
+test("another secret locks the old one out", async () => {
+  await page.goto("/settings/keys");
+  await page.getByRole("button", { name: "New secret: Open WebUI" }).click();
+  await page.getByRole("combobox", { name: "New secret" }).selectOption("0");
+  await page.getByRole("dialog").getByRole("button", { name: "New secret" }).click();
+  await page.locator(".secret code").waitFor();
+  assert.equal((await ask("bob")).status, 401);
+  key = await page.locator(".secret code").textContent();
+  assert.equal((await ask("bob")).status, 200);
+  assert.deepEqual(page.complaints, []);
+});
