@@ -3,15 +3,16 @@
 use crate::{expect_none, repository::files_named};
 
 /// Each crate with those of ours it may use. A new arrow is a decision: say why in `docs/decisions/`.
-const ARROWS: [(&str, &[&str]); 12] = [
+const ARROWS: [(&str, &[&str]); 13] = [
     ("agent", &["domain", "llm", "sandbox", "store"]),
     ("bench", &["domain", "scripted", "wire"]),
     ("domain", &[]),
     ("llm", &["domain", "wire"]),
     ("mcp", &[]),
+    ("outbound", &[]),
     ("sandbox", &[]),
     ("scripted", &["domain", "wire"]),
-    ("server", &["agent", "domain", "llm", "mcp", "sandbox", "store", "wire"]),
+    ("server", &["agent", "domain", "llm", "mcp", "outbound", "sandbox", "store", "wire"]),
     ("store", &["domain"]),
     ("torture", &["agent", "domain", "llm", "scripted", "server"]),
     ("wire", &["domain"]),

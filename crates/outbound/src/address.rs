@@ -1,0 +1,160 @@
+//! Which addresses are of the open internet: what everybody can reach, and nobody reaches only from here.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// A range of addresses, such as `10.0.0.0/8`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Network {
+    first: IpAddr,
+    bits: u8,
+}
+
+impl Network {
+    /// `10.0.0.0/8`, or one address.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (address, bits) = match text.split_once('/') {
+            Some((address, bits)) => (address, Some(bits)),
+            None => (text, None),
+        };
+        let first: IpAddr = address.trim_matches(['[', ']']).parse().ok()?;
+        let most = if first.is_ipv4() { 32 } else { 128 };
+        let bits = match bits {
+            Some(bits) if bits.bytes().all(|byte| byte.is_ascii_digit()) => bits.parse().ok()?,
+            Some(_) => return None,
+            None => most,
+        };
+        (bits <= most).then_some(Self { first, bits })
+    }
+
+    pub(crate) fn has(self, address: IpAddr) -> bool {
+        let same = |one: u128, other: u128, all: u32| {
+            let rest = all - u32::from(self.bits);
+            one.checked_shr(rest).unwrap_or(0) == other.checked_shr(rest).unwrap_or(0)
+        };
+        match (self.first, address) {
+            (IpAddr::V4(one), IpAddr::V4(other)) => same(one.to_bits().into(), other.to_bits().into(), 32),
+            (IpAddr::V6(one), IpAddr::V6(other)) => same(one.to_bits(), other.to_bits(), 128),
+            _ => false,
+        }
+    }
+}
+
+/// Whether an address is of the open internet. What leads to an IPv4 address by way of IPv6 is not, whatever it leads to.
+pub(crate) fn is_global(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_global_v4(address),
+        IpAddr::V6(address) => is_global_v6(address),
+    }
+}
+
+/// After IANA's registry of special addresses.
+fn is_global_v4(address: Ipv4Addr) -> bool {
+    let [a, b, c, _] = address.octets();
+    let special = address.is_private()
+        || address.is_loopback()
+        || address.is_link_local()
+        || address.is_documentation()
+        // “This network”.
+        || a == 0
+        // What providers have between themselves and their customers.
+        || (a == 100 && b & 0xc0 == 64)
+        // Protocol assignments, and the way of old to 6to4.
+        || (a, b, c) == (192, 0, 0)
+        || (a, b, c) == (192, 88, 99)
+        // Benchmarks.
+        || (a == 198 && b & 0xfe == 18)
+        // Multicast, reserved and broadcast.
+        || a >= 224;
+    !special
+}
+
+/// Only what is given out to networks: 2000::/3 without its special parts. So loopback, `::`, addresses with IPv4 in them
+/// (mapped, compatible, NAT64), local ones of all kinds and multicast are none.
+fn is_global_v6(address: Ipv6Addr) -> bool {
+    let [a, b, ..] = address.segments();
+    let given_out = a & 0xe000 == 0x2000;
+    let special = (a == 0x2001 && b & 0xfe00 == 0) // Teredo, benchmarks, ORCHID.
+        || (a == 0x2001 && b == 0x0db8) // Documentation.
+        || a == 0x2002 // 6to4.
+        || (a == 0x3fff && b & 0xf000 == 0); // Documentation.
+    given_out && !special
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn knows_the_open_internet() {
+        let global = ["1.1.1.1", "8.8.8.8", "100.128.0.1", "172.32.0.1", "2606:4700::1111", "2a00:1450::1"];
+        let special = [
+            "0.0.0.0",
+            "0.1.2.3",
+            "10.0.0.1",
+            "100.64.0.1",
+            "100.127.255.255",
+            "127.0.0.1",
+            "127.255.255.255",
+            "169.254.169.254",
+            "172.16.0.1",
+            "172.31.255.255",
+            "192.0.0.1",
+            "192.0.2.1",
+            "192.88.99.1",
+            "192.168.0.1",
+            "198.18.0.1",
+            "198.19.255.255",
+            "198.51.100.1",
+            "203.0.113.1",
+            "224.0.0.1",
+            "240.0.0.1",
+            "255.255.255.255",
+            "::",
+            "::1",
+            "::ffff:127.0.0.1",
+            "::ffff:8.8.8.8",
+            "::ffff:0:10.0.0.1",
+            "::127.0.0.1",
+            "64:ff9b::7f00:1",
+            "64:ff9b:1::a00:1",
+            "100::1",
+            "2001::1",
+            "2001:2::1",
+            "2001:20::1",
+            "2001:db8::1",
+            "2002:7f00:1::",
+            "3fff::1",
+            "5f00::1",
+            "fc00::1",
+            "fd00:ec2::254",
+            "fe80::1",
+            "fec0::1",
+            "ff02::1",
+        ];
+        for (addresses, expected) in [(&global[..], true), (&special[..], false)] {
+            for address in addresses {
+                assert_eq!(is_global(address.parse().unwrap()), expected, "{address}");
+            }
+        }
+    }
+
+    #[test]
+    fn networks() {
+        for (network, address, has) in [
+            ("10.0.0.0/8", "10.255.0.1", true),
+            ("10.0.0.0/8", "11.0.0.1", false),
+            ("0.0.0.0/0", "11.0.0.1", true),
+            ("10.1.2.3", "10.1.2.3", true),
+            ("10.1.2.3/32", "10.1.2.4", false),
+            ("fd00::/8", "fd12::1", true),
+            ("[::1]", "::1", true),
+            ("::/0", "::1", true),
+            ("::/0", "10.0.0.1", false),
+        ] {
+            assert_eq!(Network::parse(network).unwrap().has(address.parse().unwrap()), has, "{network}");
+        }
+        for wrong in ["", "10.0.0.0/33", "10.0.0/8", "10.0.0.0/+8", "10.0.0.0/", "::/129", "a/8"] {
+            assert_eq!(Network::parse(wrong), None, "{wrong}");
+        }
+    }
+}

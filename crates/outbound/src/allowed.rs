@@ -1,0 +1,92 @@
+//! What an administrator allows beyond the open internet: hosts by name, and networks.
+
+use std::net::IpAddr;
+
+use reqwest::Url;
+
+use crate::address::{Network, is_global};
+
+/// Most entries.
+const MOST: usize = 200;
+
+/// What may be reached although it is not of the open internet. The default is nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Allowed {
+    hosts: Vec<String>,
+    networks: Vec<Network>,
+}
+
+impl Allowed {
+    /// Host names, addresses and networks such as `10.0.0.0/8`. An empty entry is none.
+    ///
+    /// # Errors
+    /// With a sentence on the entry that is neither.
+    pub fn parse(entries: &[String]) -> Result<Self, String> {
+        let mut allowed = Self::default();
+        if entries.len() > MOST {
+            return Err(format!("has more than {MOST} entries"));
+        }
+        for entry in entries.iter().map(|entry| entry.trim()).filter(|entry| !entry.is_empty()) {
+            if let Some(network) = Network::parse(entry) {
+                allowed.networks.push(network);
+                continue;
+            }
+            let host = host_of(entry).ok_or_else(|| {
+                format!(
+                    "has “{entry}”, but takes the name of a host, an address, or a network such as 10.0.0.0/8"
+                )
+            })?;
+            allowed.hosts.push(host);
+        }
+        Ok(allowed)
+    }
+
+    /// Whether the host is named itself: then it may be wherever it is.
+    pub(crate) fn names(&self, host: &str) -> bool {
+        self.hosts.iter().any(|named| named == host)
+    }
+
+    /// Whether an address may be reached.
+    pub(crate) fn permits(&self, address: IpAddr) -> bool {
+        is_global(address) || self.networks.iter().any(|network| network.has(address))
+    }
+}
+
+/// The host as addresses have it; nothing where more than a host stands there.
+fn host_of(entry: &str) -> Option<String> {
+    if entry.contains(['/', ':', '@', '?', '#', '\\', '*', '%']) || entry.chars().any(char::is_whitespace) {
+        return None;
+    }
+    let url: Url = format!("http://{entry}/").parse().ok()?;
+    let host = plain_host(&url)?;
+    // Another spelling of an address.
+    host.parse::<IpAddr>().is_err().then_some(host)
+}
+
+/// The host of an address, without brackets and without the dot of the root.
+#[must_use]
+pub fn plain_host(url: &Url) -> Option<String> {
+    let host = url.host_str()?.trim_matches(['[', ']']).trim_end_matches('.');
+    (!host.is_empty()).then(|| host.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(entry: &str) -> Result<Allowed, String> {
+        Allowed::parse(&[entry.to_owned()])
+    }
+
+    #[test]
+    fn entries_are_hosts_addresses_or_networks() {
+        assert!(parse("IdP.internal.").unwrap().names("idp.internal"));
+        assert!(!parse("internal").unwrap().names("idp.internal"), "not what is below it");
+        assert!(parse("10.0.0.0/8").unwrap().permits("10.1.1.1".parse().unwrap()));
+        assert!(!parse("10.0.0.0/8").unwrap().permits("127.0.0.1".parse().unwrap()));
+        assert_eq!(parse(" "), Ok(Allowed::default()));
+        for wrong in ["http://idp", "idp:80", "a b", "*.internal", "10.0.0.0/99", "0x7f.1", "a@b", "127.1"] {
+            assert!(parse(wrong).unwrap_err().contains(wrong), "{wrong}");
+        }
+    }
+}

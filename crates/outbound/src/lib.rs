@@ -1,0 +1,236 @@
+//! Requests to addresses that somebody else has named: a page, a model, a person, another server. They go only to the open
+//! internet and to what an administrator allows, wherever names and redirects lead.
+
+mod address;
+mod allowed;
+mod request;
+mod resolving;
+
+use std::{
+    net::IpAddr,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use bytes::{Bytes, BytesMut};
+use reqwest::{
+    Client, ClientBuilder, Response, Url,
+    header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderValue},
+    redirect,
+};
+
+pub use allowed::{Allowed, plain_host};
+pub use request::{Answer, Limits, Request};
+use resolving::Guard;
+pub use resolving::{Lookup, system_lookup};
+
+/// Longest address, bytes.
+const URL_LIMIT_BYTES: usize = 4_000;
+/// Ports above 1023 at which something else than the web listens, after the Fetch standard.
+const OTHER_PORTS: [u16; 18] = [
+    1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679,
+    6697,
+];
+
+/// Why there is no answer. None says where a name leads or what is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// What was named is no address of the web.
+    #[error("It is no address that can be asked: it must begin with https:// and have no user name in it")]
+    NoAddress,
+    /// It leads, or was sent, to where nobody is let.
+    #[error(
+        "It leads to this machine, into a private network or to a port that is not for the web, which only an \
+         administrator can allow (outbound.allow)"
+    )]
+    NotAllowed,
+    /// Nobody answers, or not in HTTP.
+    #[error("It cannot be reached")]
+    Unreachable,
+    /// It took too long.
+    #[error("It does not answer in time")]
+    Slow,
+    /// It sends on and on.
+    #[error("It redirects too often")]
+    TooManyHops,
+    /// It is more than was wanted, or compressed without having been asked for.
+    #[error("Its answer is too large")]
+    TooLarge,
+}
+
+/// What sends such requests. Cheap to clone; clones share their connections.
+#[derive(Clone)]
+pub struct Outbound(Arc<Clients>);
+
+struct Clients {
+    allowed: Allowed,
+    lookup: Lookup,
+    /// Reading the system's certificates takes a while, so none is made before it is needed.
+    guarded: OnceLock<Client>,
+    /// For hosts that the administrator has chosen.
+    chosen: OnceLock<Client>,
+    /// For plain HTTP to this machine, where that was chosen: no certificates, and never through a proxy.
+    local: OnceLock<Client>,
+}
+
+/// By which client an address is asked.
+enum Way {
+    Guarded,
+    Chosen,
+}
+
+impl Outbound {
+    /// Lets requests to the open internet through, and those to what is `allowed`.
+    #[must_use]
+    pub fn new(allowed: Allowed) -> Self {
+        Self::with_lookup(allowed, system_lookup())
+    }
+
+    /// As [`Outbound::new`], with another way to find the addresses of names.
+    #[must_use]
+    pub fn with_lookup(allowed: Allowed, lookup: Lookup) -> Self {
+        // Fails only where somebody installed a provider before, which is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let (guarded, chosen, local) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self(Arc::new(Clients { allowed, lookup, guarded, chosen, local }))
+    }
+
+    /// The address, where it may be asked as far as that is seen without asking for its name; `chosen` are hosts of the
+    /// administrator.
+    ///
+    /// # Errors
+    /// `NoAddress` and `NotAllowed`.
+    pub fn address(&self, text: &str, chosen: &[String]) -> Result<Url, Fault> {
+        let url: Option<Url> = (text.len() <= URL_LIMIT_BYTES).then(|| text.parse().ok()).flatten();
+        let url = url.ok_or(Fault::NoAddress)?;
+        self.0.way(&url, chosen).map(|_| url)
+    }
+
+    /// Whether the administrator has named the host of an address.
+    #[must_use]
+    pub fn is_named(&self, url: &Url) -> bool {
+        plain_host(url).is_some_and(|host| self.0.allowed.names(&host))
+    }
+
+    /// Sends it, follows redirects, and reads the answer to its end.
+    ///
+    /// # Errors
+    /// Any fault; the answer's status is none.
+    pub async fn send(&self, request: Request) -> Result<Answer, Fault> {
+        let time = request.limits.time;
+        tokio::time::timeout(time, self.0.follow(request)).await.unwrap_or(Err(Fault::Slow))
+    }
+}
+
+impl Clients {
+    async fn follow(&self, mut request: Request) -> Result<Answer, Fault> {
+        for _ in 0..=request.limits.hops {
+            let response = self.send_once(&request).await?;
+            let status = response.status();
+            match request.next(status, response.headers())? {
+                Some(to) => request = request.moved(to, status),
+                None => return read(response, &request).await,
+            }
+        }
+        Err(Fault::TooManyHops)
+    }
+
+    async fn send_once(&self, request: &Request) -> Result<Response, Fault> {
+        let client = match self.way(&request.url, &request.chosen)? {
+            Way::Guarded => get_or_make(&self.guarded, || {
+                settings().no_proxy().dns_resolver(Guard::new(self.allowed.clone(), Arc::clone(&self.lookup)))
+            }),
+            Way::Chosen if request.url.scheme() == "http" && is_this_machine(&request.url) => {
+                get_or_make(&self.local, || settings().no_proxy().tls_certs_only([]))
+            }
+            Way::Chosen => get_or_make(&self.chosen, settings),
+        }?;
+        let mut asked = client.request(request.method.clone(), request.url.clone());
+        asked = asked.headers(request.headers.clone());
+        // What is not compressed cannot swell.
+        asked = asked.header(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        if let Some(body) = &request.body {
+            asked = asked.body(body.clone());
+        }
+        asked.send().await.map_err(|error| fault_of(&error))
+    }
+
+    /// Each hop comes by here. Addresses that are written as such never reach the resolver, so they are looked at here;
+    /// those of names are looked at where they are found.
+    fn way(&self, url: &Url, chosen: &[String]) -> Result<Way, Fault> {
+        let is_plain = matches!(url.scheme(), "http" | "https")
+            && url.username().is_empty()
+            && url.password().is_none()
+            && url.as_str().len() <= URL_LIMIT_BYTES;
+        let host = plain_host(url).filter(|_| is_plain).ok_or(Fault::NoAddress)?;
+        if chosen.contains(&host) || self.allowed.names(&host) {
+            return Ok(Way::Chosen);
+        }
+        let port = url.port_or_known_default().unwrap_or_default();
+        let is_web = matches!(port, 80 | 443) || port >= 1024 && !OTHER_PORTS.contains(&port);
+        let may_be_there = host.parse::<IpAddr>().map_or(true, |address| self.allowed.permits(address));
+        if is_web && may_be_there { Ok(Way::Guarded) } else { Err(Fault::NotAllowed) }
+    }
+}
+
+fn settings() -> ClientBuilder {
+    Client::builder()
+        .tcp_nodelay(true)
+        .connect_timeout(Duration::from_secs(10))
+        .pool_idle_timeout(Duration::from_secs(30))
+        .pool_max_idle_per_host(4)
+        // Each hop is looked at here.
+        .redirect(redirect::Policy::none())
+        .referer(false)
+        .user_agent(concat!("glasshouse/", env!("CARGO_PKG_VERSION")))
+}
+
+/// A machine without any certificates can still ask over plain HTTP.
+fn get_or_make(place: &OnceLock<Client>, settings: impl Fn() -> ClientBuilder) -> Result<&Client, Fault> {
+    if let Some(client) = place.get() {
+        return Ok(client);
+    }
+    let made = settings().build().or_else(|error| {
+        tracing::warn!(%error, "no system certificates: https addresses cannot be reached");
+        settings().tls_certs_only([]).build()
+    });
+    let made = made.map_err(|error| {
+        tracing::warn!(%error, "cannot set up an HTTP client");
+        Fault::Unreachable
+    })?;
+    Ok(place.get_or_init(|| made))
+}
+
+fn is_this_machine(url: &Url) -> bool {
+    let host = plain_host(url).unwrap_or_default();
+    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+async fn read(mut response: Response, request: &Request) -> Result<Answer, Fault> {
+    let (status, headers, url) = (response.status(), response.headers().clone(), request.url.clone());
+    let limit = request.limits.body_bytes;
+    if limit == 0 {
+        return Ok(Answer { status, headers, body: Bytes::new(), url });
+    }
+    let is_plain = headers.get(CONTENT_ENCODING).is_none_or(|encoding| encoding == "identity");
+    let mut body = BytesMut::new();
+    while let Some(chunk) = response.chunk().await.map_err(|error| fault_of(&error))? {
+        if !is_plain || body.len() + chunk.len() > limit {
+            return Err(Fault::TooLarge);
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(Answer { status, headers, body: body.freeze(), url })
+}
+
+/// What the error is made of stays here: it may have the address in it, and what is there.
+fn fault_of(error: &reqwest::Error) -> Fault {
+    let mut cause: &(dyn std::error::Error + 'static) = error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+        if let Some(fault) = cause.downcast_ref::<Fault>() {
+            return *fault;
+        }
+    }
+    if error.is_timeout() { Fault::Slow } else { Fault::Unreachable }
+}

@@ -1,0 +1,165 @@
+//! What is asked, with its bounds, and what came back.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use reqwest::{
+    Method, StatusCode, Url,
+    header::{
+        ACCEPT, ACCEPT_LANGUAGE, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName,
+        HeaderValue, USER_AGENT,
+    },
+};
+use serde_json::Value;
+
+use crate::Fault;
+
+/// What goes along to another server; all else may be a credential.
+const HARMLESS: [HeaderName; 3] = [ACCEPT, ACCEPT_LANGUAGE, USER_AGENT];
+
+/// A request to an address that somebody has named.
+#[derive(Debug, Clone)]
+pub struct Request {
+    pub(crate) method: Method,
+    pub(crate) url: Url,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Option<Bytes>,
+    pub(crate) chosen: Vec<String>,
+    pub(crate) limits: Limits,
+}
+
+/// The bounds of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// For everything, all hops and the body included.
+    pub time: Duration,
+    /// The largest body; with 0 it is not read.
+    pub body_bytes: usize,
+    /// How many redirects are followed; with 0 the first one is the answer.
+    pub hops: u32,
+}
+
+/// What came back.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// Its status.
+    pub status: StatusCode,
+    /// Its head.
+    pub headers: HeaderMap,
+    /// Its whole body.
+    pub body: Bytes,
+    /// Where it came from, after redirects.
+    pub url: Url,
+}
+
+impl Request {
+    /// A request without a body.
+    #[must_use]
+    pub fn new(method: Method, url: Url, limits: Limits) -> Self {
+        Self { method, url, headers: HeaderMap::new(), body: None, chosen: Vec::new(), limits }
+    }
+
+    /// With this header. A value that cannot be sent is left out: parse what others say before.
+    #[must_use]
+    pub fn header(mut self, name: HeaderName, value: &str) -> Self {
+        if let Ok(value) = HeaderValue::try_from(value) {
+            self.headers.insert(name, value);
+        }
+        self
+    }
+
+    /// With this body.
+    #[must_use]
+    pub fn body(mut self, content_type: &'static str, body: impl Into<Bytes>) -> Self {
+        self.headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+        self.body = Some(body.into());
+        self
+    }
+
+    /// With this body.
+    #[must_use]
+    pub fn json(self, body: &Value) -> Self {
+        self.body("application/json", body.to_string())
+    }
+
+    /// Without reading the answer's body.
+    #[must_use]
+    pub fn head_only(mut self) -> Self {
+        self.limits.body_bytes = 0;
+        self
+    }
+
+    /// Hosts that the administrator has chosen, by name: they may be anywhere.
+    #[must_use]
+    pub fn chosen(mut self, hosts: &[String]) -> Self {
+        self.chosen = hosts.to_vec();
+        self
+    }
+
+    /// Where the answer sends us, if it does and we follow.
+    pub(crate) fn next(&self, status: StatusCode, headers: &HeaderMap) -> Result<Option<Url>, Fault> {
+        if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) || self.limits.hops == 0 {
+            return Ok(None);
+        }
+        let Some(place) = headers.get(reqwest::header::LOCATION) else { return Ok(None) };
+        let url = place.to_str().ok().and_then(|place| self.url.join(place).ok()).ok_or(Fault::NoAddress)?;
+        let elsewhere = url.origin() != self.url.origin();
+        let keeps_body = self.body.is_some() && matches!(status.as_u16(), 307 | 308);
+        // A body may have a credential in it, and what was begun in secret goes on so.
+        if elsewhere && keeps_body || self.url.scheme() == "https" && url.scheme() != "https" {
+            return Err(Fault::NotAllowed);
+        }
+        Ok(Some(url))
+    }
+
+    /// The request after a redirect: as browsers do it, and without credentials for another server.
+    pub(crate) fn moved(mut self, to: Url, status: StatusCode) -> Self {
+        let becomes_get = match status.as_u16() {
+            303 => self.method != Method::HEAD,
+            301 | 302 => self.method == Method::POST,
+            _ => false,
+        };
+        if becomes_get {
+            self.method = Method::GET;
+            self.body = None;
+            for name in [CONTENT_TYPE, CONTENT_LENGTH, CONTENT_ENCODING] {
+                self.headers.remove(name);
+            }
+        }
+        if to.origin() != self.url.origin() {
+            let all = std::mem::take(&mut self.headers);
+            for name in HARMLESS {
+                if let Some(value) = all.get(&name) {
+                    self.headers.insert(name, value.clone());
+                }
+            }
+        }
+        self.url = to;
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use reqwest::header::LOCATION;
+
+    use super::*;
+
+    #[test]
+    fn what_was_begun_in_secret_goes_on_so() {
+        let limits = Limits { time: Duration::from_secs(1), body_bytes: 1, hops: 1 };
+        for (from, to, expected) in [
+            ("https://a.example/", "https://b.example/", Ok(())),
+            ("https://a.example/", "http://a.example/", Err(Fault::NotAllowed)),
+            ("https://a.example/", "//b.example/", Ok(())),
+            ("http://a.example/", "https://a.example/", Ok(())),
+            ("http://a.example/", "http://b.example/", Ok(())),
+            ("http://a.example/", "http://[/", Err(Fault::NoAddress)),
+        ] {
+            let request = Request::new(Method::GET, from.parse().unwrap(), limits);
+            let headers = HeaderMap::from_iter([(LOCATION, HeaderValue::from_static(to))]);
+            let next = request.next(StatusCode::FOUND, &headers);
+            assert_eq!(next.map(|to| assert!(to.is_some())), expected, "{from} → {to}");
+        }
+    }
+}
