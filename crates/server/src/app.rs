@@ -13,6 +13,7 @@ use anyhow::Context;
 use domain::RunId;
 use futures_util::FutureExt;
 use llm::{ChatModel, HttpClient, Secret};
+use outbound::Outbound;
 use store::{Store, User};
 use tokio::{
     sync::{Mutex, OnceCell, mpsc},
@@ -123,6 +124,7 @@ impl App {
         let store = Store::open(&config.database_url).await.context("cannot open the database")?;
         let sealer = Arc::new(Sealer::open(&config.data_dir)?);
         let http = HttpClient::new()?;
+        let outbound = Outbound::new(config.outbound.clone());
         let models = Models::open(&config, store.clone(), sealer.clone(), http.clone(), tour).await?;
         let defined_agents = DefinedAgents::open(&config.agents, store.clone()).await?;
         let skills = SkillsFolder::new(&config.skills_folder);
@@ -138,7 +140,8 @@ impl App {
         let mcp_servers = {
             let (store, clock, http) = (store.clone(), clock.clone(), http.clone());
             let sealer = Arc::clone(&sealer);
-            let around = Surroundings { store, sealer, clock, http, tasks: &tasks, stopping: &stopping };
+            let (outbound, tasks, stopping) = (outbound.clone(), &tasks, &stopping);
+            let around = Surroundings { store, sealer, clock, http, outbound, tasks, stopping };
             McpServers::start(&config.mcp_servers, around)?
         };
         let mcp_door = Door::new(&stopping, config.body_limit_bytes);

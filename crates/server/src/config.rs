@@ -13,6 +13,7 @@ use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, sync::Arc, time
 
 use agent::{Limits, NO_TIME_LIMIT, Rule};
 use llm::{BaseUrl, Secret};
+use outbound::Allowed;
 use serde::Deserialize;
 use toml::Table;
 
@@ -93,6 +94,8 @@ pub struct Config {
     pub mcp_servers: Vec<McpServer>,
     /// The directories that chats may work in.
     pub workspaces: Vec<WorkspaceSettings>,
+    /// What is let through to places that others name, beyond the open internet.
+    pub outbound: Allowed,
     /// What is odd but not wrong, in sentences for the log.
     pub warnings: Vec<String>,
 }
@@ -208,6 +211,7 @@ struct Raw {
     model_timeouts: RawTimeouts,
     log: Log,
     tracing: tracing::RawTracing,
+    outbound: RawOutbound,
     #[serde(default)]
     agents: Vec<Table>,
     #[serde(default)]
@@ -224,6 +228,12 @@ struct RawPrograms {
     seconds: u64,
     memory_mb: u64,
     processes: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawOutbound {
+    allow: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -353,6 +363,8 @@ impl Raw {
             agents,
             mcp_servers: mcp_servers::check(self.mcp_servers, environment)?,
             workspaces: workspaces::check(self.workspaces)?,
+            outbound: Allowed::parse(&self.outbound.allow)
+                .map_err(|problem| anyhow::anyhow!("outbound.allow {problem}"))?,
             warnings,
         };
         anyhow::ensure!(

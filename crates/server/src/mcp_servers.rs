@@ -19,6 +19,7 @@ use domain::UserId;
 use futures_util::future::{join, join_all};
 use llm::HttpClient;
 use mcp::{Bearer, Definition, Program, Server, Site, State, Way};
+use outbound::Outbound;
 use store::Store;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -61,8 +62,10 @@ pub struct Surroundings<'a> {
     pub sealer: Arc<Sealer>,
     /// The time.
     pub clock: Clock,
-    /// What requests are sent with.
+    /// What requests to the servers are sent with.
     pub http: HttpClient,
+    /// What requests to addresses are sent with that the servers name.
+    pub outbound: Outbound,
     /// Owns the connections.
     pub tasks: &'a TaskTracker,
     /// Ends them.
@@ -112,8 +115,8 @@ impl McpServers {
     /// # Errors
     /// Where the HTTP client cannot be set up.
     pub fn start(servers: &[McpServer], around: Surroundings<'_>) -> anyhow::Result<Self> {
-        let Surroundings { store, sealer, clock, http, tasks, stopping } = around;
-        let vault = Arc::new(Vault { store: store.clone(), sealer, clock: clock.clone(), http });
+        let Surroundings { store, sealer, clock, http, outbound, tasks, stopping } = around;
+        let vault = Arc::new(Vault { store: store.clone(), sealer, clock: clock.clone(), http, outbound });
         let (mut shared, mut personal) = (Vec::new(), Vec::new());
         for server in servers {
             match &server.way {

@@ -9,4 +9,4 @@ mod web;
 pub(super) use client::{Client, register};
 pub(super) use discovery::{Found, discover};
 pub(super) use tokens::{Desk, NoToken, Tokens};
-pub(super) use web::Web;
+pub(super) use web::{Web, chosen_hosts};

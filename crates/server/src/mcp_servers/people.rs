@@ -47,7 +47,7 @@ impl McpServers {
         for personal in &self.0.personal {
             let standing = match personal.account(user).read().await? {
                 None => Standing::SignedOut,
-                Some(Credential::Lapsed) => Standing::Lapsed,
+                Some(Credential::Lapsed { .. }) => Standing::Lapsed,
                 Some(_) => {
                     let known = personal.open(user).map_err(ApiError::internal)?;
                     Standing::SignedIn(known.map(|known| known.now()))
@@ -138,7 +138,7 @@ impl Personal {
         let account = self.account(owner);
         match account.read().await {
             Ok(None) => return FoundTools::default(),
-            Ok(Some(Credential::Lapsed)) => return lapsed(),
+            Ok(Some(Credential::Lapsed { .. })) => return lapsed(),
             Ok(Some(_)) => {}
             Err(error) => tracing::warn!(%error, "a sign-in cannot be read"),
         }
@@ -151,7 +151,7 @@ impl Personal {
             }
         };
         // It may just have come out.
-        let ended = || async { matches!(account.read().await, Ok(Some(Credential::Lapsed))) };
+        let ended = || async { matches!(account.read().await, Ok(Some(Credential::Lapsed { .. }))) };
         if !found.missing.is_empty() && ended().await { lapsed() } else { found }
     }
 }

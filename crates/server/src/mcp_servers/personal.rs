@@ -20,6 +20,7 @@ use super::{
     account::{Account, Vault},
     definition,
     known::Known,
+    oauth::chosen_hosts,
 };
 use crate::config::{McpServer, SignIn};
 
@@ -48,7 +49,16 @@ pub(super) struct Person {
 impl Personal {
     pub(super) fn account(&self, user: UserId) -> Account {
         let (vault, server) = (Arc::clone(&self.vault), self.server.name.clone());
-        Account { vault, server, url: self.url.clone(), user }
+        Account { vault, server, url: self.url.clone(), chosen: self.chosen(), user }
+    }
+
+    /// The hosts that the administrator has chosen with this server.
+    pub(super) fn chosen(&self) -> Vec<String> {
+        let issuer = match &self.sign_in {
+            SignIn::OAuth(oauth) => oauth.issuer.as_deref(),
+            SignIn::UserToken { .. } | SignIn::Shared => None,
+        };
+        chosen_hosts(&self.url, issuer)
     }
 
     /// The person's connection, begun now where there is none; nothing where there are too many.
@@ -79,12 +89,11 @@ impl Personal {
             SignIn::UserToken { header } => header.clone(),
             SignIn::OAuth(_) | SignIn::Shared => None,
         };
-        let (account, turn) = (self.account(user), Arc::<tokio::sync::Mutex<()>>::default());
-        let tasks = self.tasks.clone();
+        let (account, tasks) = (self.account(user), self.tasks.clone());
         Bearer::new(header, move |refused| {
-            let (account, turn) = (account.clone(), Arc::clone(&turn));
+            let account = account.clone();
             // In a task of its own: a token that is half-way here must not get lost where nobody waits any more.
-            let asked = tasks.spawn(async move { account.token(refused, &turn).await });
+            let asked = tasks.spawn(async move { account.token(refused).await });
             let ended = |_| Err(NoBearer::Fault("The server is stopping.".to_owned()));
             async move { asked.await.unwrap_or_else(ended) }.boxed()
         })

@@ -96,7 +96,8 @@ impl Personal {
             let message = format!("Nobody can sign in to “{}” now. {problem}", self.server.name);
             ApiError::invalid(message).with_status(axum::http::StatusCode::UNPROCESSABLE_ENTITY)
         };
-        let web = Web { http: &self.vault.http, server: &self.url };
+        let chosen = self.chosen();
+        let web = Web { outbound: &self.vault.outbound, server: &self.url, chosen: &chosen };
         let found = discover(&web).await.map_err(cannot)?;
         if !self.may_know_us(oauth, &found.issuer) {
             let problem = "It names another sign-in than the one that its client_id and client_secret are meant for. If \
@@ -123,6 +124,8 @@ impl Personal {
             issuer: found.issuer,
             names_issuer: found.names_issuer,
             grant: Grant {
+                id: random_token("").map_err(ApiError::internal)?.reveal().to_owned(),
+                claimed_until: 0,
                 url: self.url.to_string(),
                 resource: found.resource,
                 client,
@@ -211,7 +214,7 @@ impl Personal {
 
     async fn exchange(&self, account: &Account, pending: &Pending, code: &str) -> Result<Tokens, NoToken> {
         let Grant { token, client, resource, .. } = &pending.grant;
-        let web = Web { http: &account.vault.http, server: &self.url };
+        let web = Web { outbound: &account.vault.outbound, server: &self.url, chosen: &account.chosen };
         Desk { web, token, client, resource }.exchange(code, &pending.verifier, &pending.redirect).await
     }
 }

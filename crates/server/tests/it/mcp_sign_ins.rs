@@ -341,6 +341,8 @@ async fn servers_whose_sign_in_is_not_safe_are_refused() {
         json!({}),
         json!({"resource": "http://127.0.0.1:1/mcp", "authorization_servers": ["http://127.0.0.1:1"]}),
         json!({"resource": "OWN/mcp", "authorization_servers": ["http://login.example"]}),
+        json!({"resource": "OWN/mcp", "authorization_servers": ["https://10.0.0.1"]}),
+        json!({"resource": "OWN/mcp", "authorization_servers": ["https://[::ffff:a00:1]"]}),
         json!({"resource": "OWN/mcp", "authorization_servers": ["javascript:alert(1)"]}),
         json!({"resource": "OWN/mcp", "authorization_servers": [7]}),
         json!({"resource": "OWN/mcp"}),

@@ -1,8 +1,9 @@
 //! Who we are to what signs people in: as the administrator says, or as we make ourselves known (RFC 7591).
 
 use base64::{Engine, engine::general_purpose::STANDARD};
+use outbound::Request;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use reqwest::{Method, RequestBuilder};
+use reqwest::{Method, header::AUTHORIZATION};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -59,7 +60,7 @@ impl Client {
     }
 
     /// A form for the token's address, with what proves that it is us.
-    pub(super) fn form(&self, request: RequestBuilder, fields: &[(&str, &str)]) -> RequestBuilder {
+    pub(super) fn form(&self, request: Request, fields: &[(&str, &str)]) -> Request {
         let encoded = |text: &str| utf8_percent_encode(text, ENCODED).to_string();
         let mut form: Vec<String> =
             fields.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
@@ -67,7 +68,7 @@ impl Client {
         let request = match self.method {
             Proof::Basic => {
                 let pair = STANDARD.encode(format!("{}:{}", encoded(&self.id), encoded(secret)));
-                request.header("authorization", format!("Basic {pair}"))
+                request.header(AUTHORIZATION, &format!("Basic {pair}"))
             }
             Proof::None | Proof::Post => {
                 form.push(format!("client_id={}", encoded(&self.id)));
@@ -77,7 +78,7 @@ impl Client {
                 request
             }
         };
-        request.header("content-type", "application/x-www-form-urlencoded").body(form.join("&"))
+        request.body("application/x-www-form-urlencoded", form.join("&"))
     }
 }
 

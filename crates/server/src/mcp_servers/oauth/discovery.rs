@@ -58,11 +58,11 @@ async fn challenge(web: &Web<'_>) -> Result<String, String> {
         "clientInfo": {"name": "glasshouse", "version": env!("CARGO_PKG_VERSION")},
     }});
     let request = web.request(Method::POST, web.server.as_str())?.json(&hello);
-    let answer = web.head(request.header("accept", "text/event-stream")).await?;
-    if answer.status() != StatusCode::UNAUTHORIZED && answer.status().is_success() {
+    let answer = web.head(request.header(header::ACCEPT, "text/event-stream")).await?;
+    if answer.status != StatusCode::UNAUTHORIZED && answer.status.is_success() {
         return Err("It lets everybody in, so there is nothing to sign in to.".to_owned());
     }
-    let all = answer.headers().get_all(header::WWW_AUTHENTICATE).iter();
+    let all = answer.headers.get_all(header::WWW_AUTHENTICATE).iter();
     Ok(all.filter_map(|value| value.to_str().ok()).collect::<Vec<_>>().join(", "))
 }
 

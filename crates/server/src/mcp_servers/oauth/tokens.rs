@@ -80,7 +80,9 @@ impl Desk<'_> {
                 .ok_or_else(|| NoToken::Fault("What signs people in gives no token.".to_owned()));
         }
         match said.get("error").and_then(Value::as_str) {
-            Some("invalid_client" | "unauthorized_client") => Err(NoToken::UnknownClient),
+            Some("invalid_client" | "unauthorized_client") if status.is_client_error() => {
+                Err(NoToken::UnknownClient)
+            }
             Some(error) if status.is_client_error() && status.as_u16() != 429 => {
                 Err(NoToken::Refused(error.chars().filter(char::is_ascii_graphic).take(60).collect()))
             }

@@ -1,21 +1,34 @@
-//! Requests to addresses that a server has named: only where they may go, bounded in size and time, and without following
-//! redirects.
+//! Requests to addresses that a server has named: only where they may go, bounded in size and time.
 
 use std::{net::IpAddr, time::Duration};
 
-use llm::HttpClient;
-use reqwest::{RequestBuilder, Response, StatusCode, Url};
+use outbound::{Answer, Fault, Limits, Outbound, Request, plain_host};
+use reqwest::{Method, StatusCode, Url, header::ACCEPT};
 use serde_json::Value;
 
-const ANSWER_LIMIT_BYTES: usize = 256_000;
-const TIME_LIMIT: Duration = Duration::from_secs(20);
-const URL_LIMIT_BYTES: usize = 2_000;
+const LIMITS: Limits = Limits { time: Duration::from_secs(20), body_bytes: 256_000, hops: 0 };
+/// Hosts that are this machine, so that who has chosen one has chosen them all.
+const THIS_MACHINE: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
 /// The web as seen by the sign-in to one server.
 pub(in crate::mcp_servers) struct Web<'a> {
-    pub(in crate::mcp_servers) http: &'a HttpClient,
+    pub(in crate::mcp_servers) outbound: &'a Outbound,
     /// The server's own address, which the administrator has chosen.
     pub(in crate::mcp_servers) server: &'a Url,
+    /// The hosts that the administrator has chosen, see [`chosen_hosts`].
+    pub(in crate::mcp_servers) chosen: &'a [String],
+}
+
+/// The hosts that the administrator has chosen with a server: its own, and that of the sign-in that the settings name.
+/// They may be on this machine or its network; what only the server names may not.
+pub(in crate::mcp_servers) fn chosen_hosts(server: &Url, issuer: Option<&str>) -> Vec<String> {
+    let issuer = issuer.and_then(|issuer| issuer.parse().ok());
+    let mut hosts: Vec<String> =
+        [Some(server), issuer.as_ref()].into_iter().flatten().filter_map(plain_host).collect();
+    if hosts.iter().any(|host| is_this_machine(host)) {
+        hosts.extend(THIS_MACHINE.map(str::to_owned));
+    }
+    hosts
 }
 
 /// Whether two addresses are of the same host and port, with the same scheme.
@@ -24,116 +37,54 @@ pub(in crate::mcp_servers) fn same_server(one: &Url, other: &Url) -> bool {
 }
 
 impl Web<'_> {
-    /// The address, where we may go there: over `https`, or to the server's own host. A server far away does not send us
-    /// to this machine or to its neighbours' plain HTTP.
+    /// The address, where we may go there: over `https`, or to hosts that the administrator has chosen.
     pub(super) fn allowed(&self, text: &str) -> Result<Url, String> {
-        let url: Option<Url> = (text.len() <= URL_LIMIT_BYTES).then(|| text.parse().ok()).flatten();
-        let url = url.filter(|url| url.username().is_empty() && url.password().is_none() && url.has_host());
-        let url = url.ok_or("It names an address for signing in that is none.")?;
-        let own_host = url.host_str() == self.server.host_str() && url.scheme() == self.server.scheme();
-        let near = is_near(self.server);
-        let allowed = match url.scheme() {
-            "https" => near || !is_near(&url),
-            "http" => near && is_near(&url),
-            _ => false,
-        };
-        if own_host || allowed {
-            Ok(url)
-        } else {
-            Err("It names an address for signing in that is not safe: it must begin with https:// and not lead to this \
-                 machine."
-                .to_owned())
-        }
+        let url = self.outbound.address(text, self.chosen).map_err(in_words)?;
+        let is_chosen = plain_host(&url).is_some_and(|host| self.chosen.contains(&host));
+        let may_be_plain = is_chosen && self.server.scheme() == "http" || self.outbound.is_named(&url);
+        if url.scheme() == "https" || may_be_plain { Ok(url) } else { Err(in_words(Fault::NoAddress)) }
     }
 
     /// A JSON object; nothing where there is none.
     pub(super) async fn find(&self, url: &Url) -> Result<Option<Value>, String> {
-        let (status, value) = self.json(self.request(reqwest::Method::GET, url.as_str())?).await?;
+        let (status, value) = self.json(self.request(Method::GET, url.as_str())?).await?;
         Ok(Some(value).filter(|value| status.is_success() && value.is_object()))
     }
 
-    pub(super) fn request(&self, method: reqwest::Method, url: &str) -> Result<RequestBuilder, String> {
-        let url = self.allowed(url)?;
-        let client = self.http.for_url(&url).map_err(|error| format!("{error}."))?;
-        Ok(client.request(method, url).header("accept", "application/json"))
+    pub(super) fn request(&self, method: Method, url: &str) -> Result<Request, String> {
+        let request = Request::new(method, self.allowed(url)?, LIMITS);
+        Ok(request.chosen(self.chosen).header(ACCEPT, "application/json"))
     }
 
     /// Sends it; what is no JSON is null.
-    pub(super) async fn json(&self, request: RequestBuilder) -> Result<(StatusCode, Value), String> {
-        let whole = async {
-            let response = request.send().await?;
-            let status = response.status();
-            Ok((status, read(response).await?))
-        };
-        let (status, body) = whole_in_time(whole).await?;
-        Ok((status, serde_json::from_slice(&body).unwrap_or_default()))
+    pub(super) async fn json(&self, request: Request) -> Result<(StatusCode, Value), String> {
+        let answer = self.outbound.send(request).await.map_err(in_words)?;
+        Ok((answer.status, serde_json::from_slice(&answer.body).unwrap_or_default()))
     }
 
     /// Sends it; only the head of the answer counts.
-    pub(super) async fn head(&self, request: RequestBuilder) -> Result<Response, String> {
-        whole_in_time(request.send()).await
+    pub(super) async fn head(&self, request: Request) -> Result<Answer, String> {
+        self.outbound.send(request.head_only()).await.map_err(in_words)
     }
 }
 
-async fn whole_in_time<T>(answer: impl Future<Output = Result<T, reqwest::Error>>) -> Result<T, String> {
-    match tokio::time::timeout(TIME_LIMIT, answer).await {
-        Ok(Ok(answer)) => Ok(answer),
-        Ok(Err(error)) => Err(format!("What signs people in cannot be reached: {}.", innermost(&error))),
-        Err(_) => Err("What signs people in does not answer.".to_owned()),
-    }
+fn in_words(fault: Fault) -> String {
+    format!("An address for signing in cannot be used: {fault}.")
 }
 
-/// The first cause: those around it have the whole address, with what is secret in it.
-fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut cause = error;
-    while let Some(deeper) = cause.source() {
-        cause = deeper;
-    }
-    let words = cause.to_string();
-    if words.contains("://") { "it failed".to_owned() } else { words.chars().take(200).collect() }
-}
-
-/// What fits into the limit; the rest is no JSON then.
-async fn read(mut response: Response) -> Result<Vec<u8>, reqwest::Error> {
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await? {
-        if body.len() + chunk.len() > ANSWER_LIMIT_BYTES {
-            return Ok(Vec::new());
-        }
-        body.extend_from_slice(&chunk);
-    }
-    Ok(body)
-}
-
-/// Whether an address names this machine or what only its network can reach.
-fn is_near(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']).trim_end_matches('.');
-    match host.parse::<IpAddr>().map(|address| address.to_canonical()) {
-        Ok(IpAddr::V4(address)) => {
-            address.is_loopback()
-                || address.is_private()
-                || address.is_link_local()
-                || address.octets()[0] == 0
-                // What providers and private networks have between themselves, 100.64.0.0/10.
-                || address.octets()[0] == 100 && address.octets()[1] & 0xc0 == 64
-        }
-        Ok(IpAddr::V6(address)) => {
-            address.is_loopback()
-                || address.is_unspecified()
-                || address.is_unique_local()
-                || address.is_unicast_link_local()
-        }
-        Err(_) => host == "localhost" || host.ends_with(".localhost"),
-    }
+fn is_this_machine(host: &str) -> bool {
+    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]
 mod tests {
+    use outbound::Allowed;
+
     use super::*;
 
     #[test]
     fn a_server_far_away_does_not_send_us_to_this_machine() {
-        let http = HttpClient::new().unwrap();
+        let outbound = Outbound::new(Allowed::parse(&["idp.internal".to_owned()]).unwrap());
         for (server, url, allowed) in [
             ("https://a.example/mcp", "https://login.example/token", true),
             ("https://a.example/mcp", "http://login.example/token", false),
@@ -143,20 +94,32 @@ mod tests {
             ("https://a.example/mcp", "https://127.0.0.1/token", false),
             ("https://a.example/mcp", "https://[::ffff:10.0.0.1]/token", false),
             ("https://a.example/mcp", "https://2130706433/token", false),
-            ("https://a.example/mcp", "https://localhost./token", false),
             ("https://a.example/mcp", "https://100.64.0.1/token", false),
             ("https://a.example/mcp", "https://100.128.0.1/token", true),
             ("https://a.example/mcp", "https://0.1.2.3/token", false),
             ("https://a.example/mcp", "file:///etc/passwd", false),
             ("https://a.example/mcp", "https://a:b@login.example/", false),
             ("https://a.example/mcp", "nonsense", false),
+            ("https://a.example/mcp", "http://idp.internal/token", true),
+            ("https://10.0.0.1/mcp", "https://10.0.0.1:9/token", true),
+            ("https://10.0.0.1/mcp", "https://10.0.0.2/token", false),
+            ("http://10.0.0.1/mcp", "http://10.0.0.2/token", false),
             ("http://127.0.0.1:1/mcp", "http://localhost:2/token", true),
+            ("http://127.0.0.1:1/mcp", "http://10.0.0.1/token", false),
             ("http://127.0.0.1:1/mcp", "http://login.example/token", false),
             ("http://10.0.0.1/mcp", "https://login.example/token", true),
         ] {
             let server: Url = server.parse().unwrap();
-            let web = Web { http: &http, server: &server };
+            let chosen = chosen_hosts(&server, None);
+            let web = Web { outbound: &outbound, server: &server, chosen: &chosen };
             assert_eq!(web.allowed(url).is_ok(), allowed, "{server} → {url}");
         }
+    }
+
+    #[test]
+    fn the_sign_in_that_the_settings_name_is_chosen_too() {
+        let server: Url = "https://a.example/mcp".parse().unwrap();
+        assert_eq!(chosen_hosts(&server, Some("https://10.0.0.9/realm")), ["a.example", "10.0.0.9"]);
+        assert!(chosen_hosts(&server, Some("http://[::1]:8")).contains(&"localhost".to_owned()));
     }
 }
