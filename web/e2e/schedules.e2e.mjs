@@ -1,5 +1,6 @@
 /** Schedules and news of other chats, with the real program: made, run now, noticed elsewhere, read. */
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
 import { after, before, test } from "node:test";
 import { launch, openPage } from "./browser.mjs";
 import { pause, startGlasshouse, startModel, text, turn } from "./programs.mjs";
@@ -10,10 +11,20 @@ const CASES = [
   { turns: [turn(text("Hello."))] },
 ];
 
-let browser, glasshouse, model, page;
+let browser, glasshouse, model, page, listener;
+/** What the address was told. */
+const told = [];
 
 before(async () => {
-  [browser, glasshouse, model] = await Promise.all([launch(), startGlasshouse(), startModel(CASES)]);
+  const allow = { GLASSHOUSE_OUTBOUND_ALLOW: "localhost" };
+  [browser, glasshouse, model] = await Promise.all([launch(), startGlasshouse(allow), startModel(CASES)]);
+  listener = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += chunk;
+    told.push({ signature: request.headers["webhook-signature"], ...JSON.parse(body) });
+    response.end();
+  });
+  await new Promise((listening) => listener.listen(0, "127.0.0.1", listening));
   page = await openPage(browser, { url: glasshouse.url });
   await page.goto("/");
   await page.waitForURL("**/setup");
@@ -34,6 +45,7 @@ before(async () => {
 });
 after(async () => {
   await browser?.close();
+  listener?.close();
   await Promise.all([glasshouse?.stop(), model?.stop()]);
 });
 
@@ -82,6 +94,36 @@ test("its run is noticed in another chat, and marked until it is read", async ()
   await other.getByRole("link", { name: "By schedule “News”" }).waitFor();
   await inList(/^News$/).waitFor();
   await other.close();
+});
+
+test("an address is told when a run has ended", async () => {
+  await page.goto("/settings/schedules");
+  const url = `http://localhost:${listener.address().port}/hook`;
+  const add = async (url) => {
+    await page.getByLabel("Address").fill(url);
+    await page.getByRole("button", { name: "Add" }).click();
+  };
+  await add("https://169.254.169.254/latest");
+  await page.getByText("Nothing can be sent there.").waitFor();
+  await add(url);
+  await page.getByText(/^whsec_/).waitFor();
+  const row = page.getByRole("listitem").filter({ hasText: url });
+  await row.getByText("Nothing told yet").waitFor();
+  await row.getByRole("button", { name: "Send a test" }).click();
+  await page.getByText("The test has arrived.").waitFor();
+  await schedule("News").getByRole("button", { name: "Run now" }).click();
+  await row.getByText(/^Told: /).waitFor();
+  assert.deepEqual(
+    told.map(({ type, data }) => [type, data.answer]),
+    [
+      ["test", undefined],
+      ["run.finished", "Nothing new today."],
+    ],
+  );
+  assert.match(told[1].signature, /^v1,/);
+  await page.getByRole("button", { name: `Delete: ${url}` }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await row.waitFor({ state: "detached" });
 });
 
 test("one that fails says so, and opens its chat", async () => {

@@ -117,6 +117,10 @@ id!(
     /// What an agent does at set times.
     ScheduleId, "sched"
 );
+id!(
+    /// An address that is told of runs.
+    WebhookId, "hook"
+);
 
 #[cfg(test)]
 mod tests {

@@ -17,7 +17,7 @@ pub use event::{EventBody, Outcome, RunEvent};
 pub use form::{Form, FormFault};
 pub use id::{
     AllowedCallId, ApiKeyId, ChatId, ConnectionId, FactId, MemoryId, MessageId, RunId, ScheduleId, SessionId,
-    UserId,
+    UserId, WebhookId,
 };
 pub use message::{Message, Part, Role, ToolCall};
 pub use open_items::OpenItems;

@@ -46,6 +46,11 @@ impl Allowed {
         self.hosts.iter().any(|named| named == host)
     }
 
+    /// Whether a host is an address in a network that is named.
+    pub(crate) fn has_network_of(&self, host: &str) -> bool {
+        host.parse().is_ok_and(|address| self.networks.iter().any(|network| network.has(address)))
+    }
+
     /// Whether an address may be reached.
     pub(crate) fn permits(&self, address: IpAddr) -> bool {
         is_global(address) || self.networks.iter().any(|network| network.has(address))

@@ -106,10 +106,11 @@ impl Outbound {
         self.0.way(&url, chosen).map(|_| url)
     }
 
-    /// Whether the administrator has named the host of an address.
+    /// Whether the administrator has named the host of an address, or the network that it is written in.
     #[must_use]
     pub fn is_named(&self, url: &Url) -> bool {
-        plain_host(url).is_some_and(|host| self.0.allowed.names(&host))
+        plain_host(url)
+            .is_some_and(|host| self.0.allowed.names(&host) || self.0.allowed.has_network_of(&host))
     }
 
     /// Sends it, follows redirects, and reads the answer to its end.

@@ -40,6 +40,7 @@ use crate::{
     skills::SkillsFolder,
     traces,
     usage::{Usage, keep_usage},
+    webhooks::{Webhooks, keep_webhooks},
     workspaces::Workspaces,
 };
 
@@ -82,6 +83,8 @@ pub struct App {
     pub workspaces: Workspaces,
     /// Runs at set times.
     pub schedules: Schedules,
+    /// Who is told that a background run has ended.
+    pub webhooks: Webhooks,
     /// Servers whose tools agents get.
     pub mcp_servers: McpServers,
     /// The sessions of MCP clients.
@@ -137,6 +140,7 @@ impl App {
         let usage = Arc::new(usage);
         let runs = Runs::new(store.clone(), clock.clone(), Arc::clone(&usage));
         let (stopping, tasks) = (CancellationToken::new(), TaskTracker::new());
+        let webhooks = Webhooks::new(outbound.clone(), sealer.clone());
         let mcp_servers = {
             let (store, clock, http) = (store.clone(), clock.clone(), http.clone());
             let sealer = Arc::clone(&sealer);
@@ -161,6 +165,7 @@ impl App {
             skills,
             workspaces,
             schedules: Schedules::default(),
+            webhooks,
             mcp_servers,
             mcp_door,
             passwords: Passwords::default(),
@@ -197,6 +202,7 @@ impl App {
         app.tasks.spawn(keep_schedules(app.clone()));
         app.tasks.spawn(keep_standing(app.clone()));
         app.tasks.spawn(keep_usage(app.clone()));
+        app.tasks.spawn(keep_webhooks(app.clone()));
         app.tasks.spawn(ask_environment(app.clone()));
         Ok(app)
     }

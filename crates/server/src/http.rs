@@ -34,6 +34,7 @@ mod ui_message_stream;
 mod usage;
 mod users;
 mod web;
+mod webhooks;
 mod workspaces;
 
 use std::sync::Arc;
@@ -147,6 +148,11 @@ pub fn table() -> Vec<Route> {
         put(User, "/api/v1/schedules/{schedule}", schedules::replace),
         delete(User, "/api/v1/schedules/{schedule}", schedules::delete),
         post(User, "/api/v1/schedules/{schedule}/run", schedules::run),
+        // Who is told that a background run has ended
+        get(User, "/api/v1/webhooks", webhooks::list),
+        post(User, "/api/v1/webhooks", webhooks::create),
+        delete(User, "/api/v1/webhooks/{webhook}", webhooks::delete),
+        post(User, "/api/v1/webhooks/{webhook}/test", webhooks::test),
         // What is remembered of a person beyond one chat
         get(User, "/api/v1/memory-use", facts::get_use),
         put(User, "/api/v1/memory-use", facts::put_use),

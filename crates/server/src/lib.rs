@@ -38,4 +38,5 @@ pub mod streams;
 pub mod traces;
 pub mod turns;
 pub mod usage;
+pub mod webhooks;
 pub mod workspaces;

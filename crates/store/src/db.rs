@@ -89,6 +89,7 @@ impl Db {
             ("schedules", include_str!("../migrations/sqlite/0014_schedules.sql")),
             ("suspended accounts", include_str!("../migrations/sqlite/0018_suspended_accounts.sql")),
             ("usage", include_str!("../migrations/sqlite/0019_usage.sql")),
+            ("webhooks", include_str!("../migrations/sqlite/0016_webhooks.sql")),
         ];
         let mut writer = write.acquire().await?;
         if !in_memory {
@@ -125,6 +126,7 @@ impl Db {
             ("schedules", include_str!("../migrations/postgres/0014_schedules.sql")),
             ("suspended accounts", include_str!("../migrations/postgres/0018_suspended_accounts.sql")),
             ("usage", include_str!("../migrations/postgres/0019_usage.sql")),
+            ("webhooks", include_str!("../migrations/postgres/0016_webhooks.sql")),
         ];
         migrator(migrations).run_direct(None, &mut connection, false).await?;
         connection.close().await?;

@@ -36,6 +36,7 @@ mod settings;
 mod transaction;
 mod usage;
 mod users;
+mod webhooks;
 mod writer;
 
 use std::sync::Arc;
@@ -63,6 +64,7 @@ pub use usage::{
     Booking, Outcome as BookingOutcome, Payer, RunUsage, UsageBy, UsageKey, UsageOf, UsageRow, UsageSum,
 };
 pub use users::{NewUser, User, UserRole, UserWithPassword};
+pub use webhooks::{Delivery, Notice, Webhook};
 
 use db::Db;
 use writer::Writer;

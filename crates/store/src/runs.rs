@@ -9,6 +9,7 @@ use crate::{
     db::Db,
     messages::fill_message,
     query::{Query, Row, to_json},
+    webhooks,
     writer::{Rows, Work},
 };
 
@@ -240,6 +241,7 @@ impl Store {
         };
         if let Some(message) = row.optional_id("message")? {
             fill_message(&mut tx, message, summary).await?;
+            webhooks::tell(&mut tx, id, finished_at).await?;
         }
         tx.commit().await
     }

@@ -40,6 +40,7 @@ import type {
   User,
   DefinedAgent,
   WorkspaceChoice,
+  Webhook,
 } from "./types.ts";
 
 const v1 = "/api/v1";
@@ -179,6 +180,13 @@ export const deleteSchedule = (schedule: string) =>
   call<undefined>("DELETE", `${v1}/schedules/${id(schedule)}`);
 export const runSchedule = (schedule: string) =>
   call<{ chat: string; run: string }>("POST", `${v1}/schedules/${id(schedule)}/run`);
+
+export const listWebhooks = () => call<{ webhooks: Webhook[] }>("GET", `${v1}/webhooks`);
+export const createWebhook = (url: string) =>
+  call<Webhook & { secret: string }>("POST", `${v1}/webhooks`, { url });
+export const deleteWebhook = (webhook: string) => call<undefined>("DELETE", `${v1}/webhooks/${id(webhook)}`);
+export const testWebhook = (webhook: string) =>
+  call<{ problem: string | null }>("POST", `${v1}/webhooks/${id(webhook)}/test`);
 
 export const getMemoryUse = () => call<MemoryUse>("GET", `${v1}/memory-use`);
 export const putMemoryUse = (use: MemoryUse) => call<MemoryUse>("PUT", `${v1}/memory-use`, use);

@@ -177,6 +177,22 @@ export interface Schedule extends ScheduleContent {
   turns: ScheduleTurn[];
 }
 
+/** An address that is told when a background run has ended. */
+export interface Webhook {
+  id: string;
+  /** Nothing where the server cannot read it any more. */
+  url: string | null;
+  created_at: number;
+  last: {
+    run: string;
+    state: "pending" | "delivered" | "failed";
+    attempts: number;
+    tried_at: number | null;
+    next_at: number | null;
+    problem: string | null;
+  } | null;
+}
+
 /** What the person lets agents do with the memory. */
 export interface MemoryUse {
   uses_memory: boolean;

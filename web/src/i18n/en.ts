@@ -481,6 +481,23 @@ export const en = {
   "settings.notifications": "Notifications of the browser",
   "settings.notificationsHint":
     "While this page is in the background, says when a run is done, failed or waits for you.",
+  "webhooks.title": "Tell others",
+  "webhooks.intro":
+    "These addresses are told when a run of a schedule has ended: what became of it, and the beginning of the answer.",
+  "webhooks.url": "Address",
+  "webhooks.add": "Add",
+  "webhooks.created":
+    "This is the secret, by which the address knows us. Copy it now: it is not shown again.",
+  "webhooks.unreadable":
+    "The address cannot be read with this server’s key file. Delete it and add it again.",
+  "webhooks.never": "Nothing told yet",
+  "webhooks.delivered": "Told: {date}",
+  "webhooks.pending": "Tries again: {date}",
+  "webhooks.waiting": "Being told now",
+  "webhooks.failed": "Given up: {date}",
+  "webhooks.test": "Send a test",
+  "webhooks.tested": "The test has arrived.",
+  "webhooks.deleteConfirm": "Delete the address {url}? It is not told any more.",
   "schedules.intro":
     "Agents do these at set times, whether you are here or not. Calls that need consent wait for you as always.",
   "schedules.none": "There are no schedules yet.",

@@ -99,6 +99,7 @@ fn what_is_seen_without_asking_for_a_name() {
         ("http://10.0.0.1:22/", Ok(())),
         ("http://10.0.0.2/", Err(Fault::NotAllowed)),
         ("https://example.org:25/", Err(Fault::NotAllowed)),
+        ("http://user@example.org/", Err(Fault::NoAddress)),
         ("ftp://example.org/", Err(Fault::NoAddress)),
         ("data:text/plain,x", Err(Fault::NoAddress)),
         ("nonsense", Err(Fault::NoAddress)),

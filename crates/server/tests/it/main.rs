@@ -45,4 +45,5 @@ mod unread;
 mod users;
 mod usage;
 mod web;
+mod webhooks;
 mod workspaces;

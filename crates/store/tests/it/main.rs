@@ -36,4 +36,5 @@ mod sessions;
 mod settings;
 mod usage;
 mod users;
+mod webhooks;
 mod writer;
