@@ -88,12 +88,12 @@ impl KnownKeys {
 
     /// Whatever is known of this person's keys is no more.
     pub fn forget_person(&self, person: UserId) {
-        self.lock().retain(|_, known| known.user.id != person);
+        self.lock().retain(|_, known| known.key.user.id != person);
     }
 
     /// Whatever is known of these people's keys is no more.
     pub(super) fn forget_people(&self, people: &HashSet<UserId>) {
-        self.lock().retain(|_, known| !people.contains(&known.user.id));
+        self.lock().retain(|_, known| !people.contains(&known.key.user.id));
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<[u8; 32], Known>> {
