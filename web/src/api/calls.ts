@@ -229,6 +229,10 @@ export const forkRun = (
   body: { after: number; guidance?: string; model?: string; title?: string },
 ) => call<{ chat: string; message: string; run: string }>("POST", `${v1}/runs/${id(run)}/fork`, body);
 export const cancelRun = (run: string) => call<undefined>("POST", `/runs/${id(run)}/cancel`);
+
+/** Stops one sub-agent; the rest of the run goes on. */
+export const stopAgent = (run: string, agent: string) =>
+  call<undefined>("POST", `/runs/${id(run)}/agents/${id(agent)}/stop`);
 export const answerApproval = (
   run: string,
   approval: string,

@@ -187,6 +187,10 @@ export const en = {
   "steps.emptyResult": "completed, without a result",
   "steps.truncated": "The result was cut at the size limit.",
   "steps.task": "Task",
+  "steps.continues": "Goes on from",
+  "agent.stop": "Stop this sub-agent",
+  "agent.continue": "Continue this sub-agent",
+  "agent.continueWords": "Continue the sub-agent “{name}” ({handle}): ",
   "steps.subAgent": "sub-agent",
   "steps.tools": { one: "{count} tool", other: "{count} tools" },
 

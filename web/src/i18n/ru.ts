@@ -216,6 +216,10 @@ export const ru: Dictionary = {
   "steps.emptyResult": "выполнено, без результата",
   "steps.truncated": "Результат обрезан по предельному размеру.",
   "steps.task": "Задание",
+  "steps.continues": "Продолжает",
+  "agent.stop": "Остановить этого субагента",
+  "agent.continue": "Продолжить этого субагента",
+  "agent.continueWords": "Продолжи работу субагента «{name}» ({handle}): ",
   "steps.subAgent": "субагент",
   "steps.tools": {
     one: "{count} инструмент",

@@ -99,6 +99,8 @@ export interface AgentNode {
   kind: "agent";
   name: string;
   task: string;
+  /** The sub-agent that it goes on from, as the model names it. */
+  continues: string | null;
   call: string;
   depth: number;
   outcome: Outcome | null;

@@ -24,7 +24,8 @@ export interface Timeline {
 }
 
 export const runId: NodeId = "run";
-const agentId = (path: string[] | undefined): NodeId | null => (path?.length ? `agent ${path.at(-1)}` : null);
+export const agentId = (path: string[] | undefined): NodeId | null =>
+  path?.length ? `agent ${path.at(-1)}` : null;
 export const toolId = (call: string): NodeId => `tool ${call}`;
 
 /** An empty timeline that keeps its nodes in `nodes`. */
@@ -318,6 +319,7 @@ function reduceAgent(
     kind: "agent",
     name: body.name,
     task: body.task,
+    continues: body.continues ?? null,
     call: body.call,
     depth: event.agent?.length ?? 1,
     outcome: null,
