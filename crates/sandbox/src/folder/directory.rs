@@ -3,12 +3,12 @@
 
 use std::{
     fs,
-    hash::{DefaultHasher, Hash, Hasher},
+    hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState},
     io::{self, Read, Write},
     os::fd::OwnedFd,
     path::Path,
     sync::{
-        Arc,
+        Arc, LazyLock,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -28,6 +28,8 @@ use crate::{File, FolderError};
 const DRAFT: &str = ".glasshouse-draft-";
 /// So that no two drafts of this process have one name.
 static NUMBER: AtomicU64 = AtomicU64::new(0);
+/// So that no two processes that share a directory do: in containers each has the same number.
+static PROCESS: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one(DRAFT));
 /// How often a file is read that changes while it is read.
 const READS: usize = 3;
 
@@ -114,7 +116,7 @@ impl Directory {
         if before.as_ref().map(mark) != seen {
             return Err(FolderError::Changed(path.to_owned()));
         }
-        let draft = format!("{DRAFT}{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+        let draft = format!("{DRAFT}{:016x}-{}", *PROCESS, NUMBER.fetch_add(1, Ordering::Relaxed));
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = openat(&folder, &draft, flags, Mode::from_raw_mode(0o666)).map_err(disk)?;
         // From here on it is removed where anything fails.

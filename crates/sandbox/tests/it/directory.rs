@@ -92,3 +92,15 @@ fn links_and_what_is_left_out_do_not_exist() {
     assert!(!outside.path().join("new").exists());
     assert!(matches!(directory.read("sub/a", 2), Err(FolderError::TooLarge { limit_bytes: 2 })));
 }
+
+#[test]
+fn another_process_of_the_same_number_is_not_in_the_way() {
+    let (folder, directory) = directory();
+    // In another container that shares the directory: there every server has the same number, and counts from 0.
+    for number in 0..100 {
+        fs::write(folder.path().join(format!(".glasshouse-draft-{}-{number}", std::process::id())), "x")
+            .unwrap();
+    }
+    directory.draft("new", b"mine", None).unwrap().keep().unwrap();
+    assert_eq!(fs::read(folder.path().join("new")).unwrap(), b"mine");
+}
