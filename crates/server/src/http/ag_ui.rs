@@ -97,7 +97,7 @@ pub(super) async fn run(
         None => leaving,
     };
     let chat = threads::find_or_make(app, caller, &input.thread_id).await?;
-    let state = thread::state(app, chat.id, input.state.clone()).await?;
+    let state = thread::state(app, &chat, input.state.clone()).await?;
     let (thread_id, run_id) = (input.thread_id.clone(), input.run_id.clone());
     let door = Door { thread_id, run_id, version: input.version, sub_agents: query.sub_agents(), state };
     if let Some(on) = go_on(app, &chat, &input, &door).await? {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use domain::{ChatId, MessageId, Part, Role, RunId};
+use domain::{MessageId, Part, Role, RunId};
 use llm::ToolSpec;
 use serde_json::{Map, Value, json};
 use store::{Chat, ChatMessage};
@@ -36,13 +36,16 @@ pub(in crate::http) fn model(
     }
 }
 
-/// The shared state at the beginning of a run: the client's, with the files as they are.
+/// The shared state at the beginning of a run: the client's, with the files as they are. Where a chat's directory is
+/// not to be had there are none: the conversation goes on, and the tools say why.
 pub(in crate::http) async fn state(
     app: &App,
-    chat: ChatId,
+    chat: &Chat,
     mut state: Map<String, Value>,
 ) -> Result<Map<String, Value>, ApiError> {
-    let files = app.store.files(&chat.to_string()).await?;
+    let files = app.files_of(chat).await?.rows().await;
+    let files = files.inspect_err(|error| tracing::warn!(%error, chat = %chat.id, "no files to show"));
+    let (files, _more) = files.unwrap_or_default();
     let files: Map<String, Value> = files
         .into_iter()
         .map(|file| (file.path, json!({"version": file.version, "sizeBytes": file.size_bytes})))
@@ -149,7 +152,7 @@ pub(in crate::http) async fn show(app: &App, chat: &Chat) -> Result<Shown, ApiEr
     if let Some(todos) = transcript.todos() {
         state.insert("todos".to_owned(), todos.clone());
     }
-    let state = self::state(app, chat.id, state).await?;
+    let state = self::state(app, chat, state).await?;
     Ok(Shown { transcript, state, live })
 }
 
