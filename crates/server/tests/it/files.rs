@@ -185,7 +185,7 @@ async fn all_files_come_as_one_archive() {
 }
 
 /// What is in an archive, sizes and checksums compared.
-fn unpack(bytes: &[u8]) -> BTreeMap<String, Vec<u8>> {
+pub(crate) fn unpack(bytes: &[u8]) -> BTreeMap<String, Vec<u8>> {
     let archive = rawzip::ZipArchive::from_slice(bytes).unwrap();
     let mut entries = archive.entries();
     let mut files = BTreeMap::new();

@@ -3,6 +3,7 @@
 #![cfg(target_os = "linux")]
 
 use std::{
+    collections::BTreeMap,
     fs,
     os::unix::fs::{PermissionsExt, symlink},
     path::PathBuf,
@@ -17,6 +18,7 @@ use server::{
 };
 
 use crate::{
+    files::unpack,
     harness::{Answer, Server, new_folder},
     openai::connect,
     programs::{results, run, wait_for_programs},
@@ -73,6 +75,13 @@ impl Shared {
     async fn files(&self, method: Method, chat: &str, rest: &str, body: &[u8]) -> Answer {
         let path = format!("/api/v1/chats/{chat}/files{rest}");
         Answer::of(self.server.request(method, &path, &self.cookie).body(body.to_vec())).await
+    }
+
+    /// What the archive of a chat has.
+    async fn zip(&self, chat: &str) -> BTreeMap<String, Vec<u8>> {
+        let address = format!("/api/v1/chats/{chat}/files/zip");
+        let answer = self.server.request(Method::GET, &address, &self.cookie).send().await.unwrap();
+        unpack(&answer.bytes().await.unwrap())
     }
 
     async fn restore(&self, chat: &str, body: Value) -> Answer {
@@ -236,13 +245,13 @@ async fn nothing_outside_is_reached_and_nothing_odd_is_read() {
     assert_eq!(fs::read(shared.path.join("odd.bin")).unwrap(), bytes);
     fs::File::create(shared.path.join("huge")).unwrap().set_len(50_000_000_000).unwrap();
     shared.files(Method::GET, &chat, "/content?path=/huge", b"").await.expect(413);
-    let zip = shared.files(Method::GET, &chat, "/zip", b"");
+    let zip = shared.zip(&chat).await;
+    let names: Vec<&str> = zip.keys().map(String::as_str).collect();
+    assert_eq!(names, ["NOT-IN-THIS-ARCHIVE.txt", "odd.bin", "run.sh", "src/main.rs"]);
+    let left_out = String::from_utf8_lossy(&zip["NOT-IN-THIS-ARCHIVE.txt"]);
+    assert!(left_out.contains("/huge\n    The file has more than"), "{left_out}");
     fs::remove_file(shared.path.join("huge")).unwrap();
-    drop(zip);
-    let address = format!("/api/v1/chats/{chat}/files/zip");
-    let zip = shared.server.request(Method::GET, &address, &shared.cookie).send().await.unwrap();
-    let zip = String::from_utf8_lossy(&zip.bytes().await.unwrap()).into_owned();
-    assert!(zip.contains("src/main.rs") && !zip.contains("secret") && !zip.contains("hooks"));
+    assert_eq!(shared.zip(&chat).await.len(), 3, "nothing to name");
 }
 
 #[tokio::test]
@@ -358,6 +367,25 @@ async fn long_results_stay_out_of_it() {
     assert!(told[1].1.contains("/.glasshouse/results/shell-1.txt"), "{}", told[1].1);
     assert_eq!(told[2].1, "/.glasshouse/results/shell-1.txt:19999: 19999");
     assert!(!shared.path.join(".glasshouse").exists() && !shared.path.join("results").exists());
+}
+
+#[tokio::test]
+async fn threads_of_another_format_show_its_files() {
+    let shared = start(&[], false).await;
+    let chat = shared.chat("site").await;
+    let state = async || {
+        let body = json!({"threadId": chat, "runId": "r1", "state": {}, "tools": [], "context": [],
+            "forwardedProps": {}, "messages": [{"id": "m1", "role": "user", "content": "Go"}]});
+        let request = shared.server.request(Method::POST, "/ag-ui", &shared.cookie).json(&body);
+        let answer = Answer::of(request).await;
+        answer.expect(200);
+        let events = answer.text.lines().filter_map(|line| line.strip_prefix("data: "));
+        let mut events = events.filter_map(|data| serde_json::from_str::<Value>(data).ok());
+        events.find(|event| event["type"] == "STATE_SNAPSHOT").unwrap()["snapshot"]["files"].clone()
+    };
+    assert_eq!(state().await["/run.sh"], json!({"version": 0, "sizeBytes": 9}));
+    fs::rename(&shared.path, shared.path.with_extension("away")).unwrap();
+    assert_eq!(state().await, json!({}), "the conversation goes on");
 }
 
 #[tokio::test]

@@ -1,4 +1,5 @@
-//! All files of a chat as one ZIP archive, made while it is sent: one file at a time is in memory.
+//! All files of a chat as one ZIP archive, made while it is sent: one file at a time is in memory. What could not be read
+//! is named in a text of the archive.
 
 use std::{
     io::{self, Write},
@@ -7,7 +8,10 @@ use std::{
     vec::IntoIter,
 };
 
-use agent::{Workspace, workspace::Path as FilePath};
+use agent::{
+    Workspace,
+    workspace::{FileProblem, Path as FilePath},
+};
 use axum::{
     body::Body,
     extract::State,
@@ -40,10 +44,10 @@ pub(in crate::http) async fn get(
     if more {
         return Err(ApiError::new(
             ProblemCode::TooLarge,
-            "The directory has too many files for one archive.",
+            "The directory has too many files for one archive, or a folder in it cannot be read.",
         ));
     }
-    let mut response = Body::from_stream(archive(files, rows)).into_response();
+    let mut response = Body::from_stream(archive(files, rows, app.clock.now_ms())).into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/zip"));
     headers.insert(header::CONTENT_DISPOSITION, named("attachment", &archive_name(&chat.title)));
@@ -126,28 +130,72 @@ fn safe(char: char) -> char {
 }
 
 /// What is left to do.
-enum Rest {
-    Files(Archive, IntoIter<FileRow>),
-    Nothing,
+struct Rest {
+    archive: Archive,
+    rows: IntoIter<FileRow>,
+    left_out: LeftOut,
+}
+
+/// The files that could not be read, and why.
+struct LeftOut {
+    /// The text that names them; no file of the chat has this path.
+    row: FileRow,
+    text: String,
+}
+
+impl LeftOut {
+    fn new(rows: &[FileRow], now_ms: i64) -> Self {
+        let mut path = "/NOT-IN-THIS-ARCHIVE.txt".to_owned();
+        while rows.iter().any(|row| row.path.eq_ignore_ascii_case(&path)) {
+            path.insert(1, '_');
+        }
+        let row = FileRow { path, size_bytes: 0, version: 0, changed_at: now_ms };
+        Self { row, text: String::new() }
+    }
+
+    fn note(&mut self, path: &FilePath, why: &FileProblem) {
+        if self.text.is_empty() {
+            self.text.push_str("These files could not be read, so they are not in this archive:\n\n");
+        }
+        self.text.push_str(&format!("{path}\n    {why}\n"));
+    }
 }
 
 /// The archive's bytes, a piece for each file. An error breaks it off, which programs notice: its end is missing.
-fn archive(files: Workspace, rows: Vec<FileRow>) -> impl futures_util::Stream<Item = io::Result<Bytes>> {
-    let rest = Rest::Files(Archive::new(), rows.into_iter());
-    stream::try_unfold(rest, move |rest| {
+fn archive(
+    files: Workspace,
+    rows: Vec<FileRow>,
+    now_ms: i64,
+) -> impl futures_util::Stream<Item = io::Result<Bytes>> {
+    let left_out = LeftOut::new(&rows, now_ms);
+    let rest = Rest { archive: Archive::new(), rows: rows.into_iter(), left_out };
+    stream::try_unfold(Some(rest), move |rest| {
         let files = files.clone();
         async move {
-            let Rest::Files(archive, mut rows) = rest else { return Ok(None) };
+            let Some(Rest { archive, mut rows, mut left_out }) = rest else { return Ok(None) };
             loop {
                 let Some(row) = rows.next() else {
-                    return Ok(Some((archive.finish()?, Rest::Nothing)));
+                    let LeftOut { row, text } = left_out;
+                    if text.is_empty() {
+                        return Ok(Some((archive.finish()?, None)));
+                    }
+                    let (archive, piece) = archive.add(&row, text.as_bytes())?;
+                    let end = archive.finish()?;
+                    return Ok(Some(([piece, end].concat().into(), None)));
                 };
                 let Ok(path) = FilePath::parse_file(&row.path) else { continue };
-                // One that was deleted meanwhile is left out.
-                let Ok(content) = files.peek(&path).await else { continue };
+                let content = match files.peek(&path).await {
+                    Ok(content) => content,
+                    // Deleted meanwhile.
+                    Err(FileProblem::Missing(_)) => continue,
+                    Err(why) => {
+                        left_out.note(&path, &why);
+                        continue;
+                    }
+                };
                 let (archive, piece) =
                     spawn_blocking(move || archive.add(&row, &content)).await.map_err(io::Error::other)??;
-                return Ok(Some((piece, Rest::Files(archive, rows))));
+                return Ok(Some((piece, Some(Rest { archive, rows, left_out }))));
             }
         }
     })
