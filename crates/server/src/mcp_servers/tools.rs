@@ -30,9 +30,10 @@ impl Usable {
         let mut usable = Self { tools: Vec::new(), needs_approval: Vec::new(), problem: None };
         let mut bad = Vec::new();
         for offer in offered {
+            let name = server.definition().redact_said(&offer.name);
             match tool(server, offer) {
                 Ok(tool) if usable.tools.iter().any(|other| other.name() == tool.name()) => {
-                    bad.push(format!("“{}” (another one has its name)", offer.name));
+                    bad.push(format!("“{name}” (another one has its name)"));
                 }
                 Ok(tool) => {
                     if needs_approval(approval, offer) {
@@ -40,7 +41,7 @@ impl Usable {
                     }
                     usable.tools.push(Arc::new(tool));
                 }
-                Err(failure) => bad.push(format!("“{}” ({})", offer.name, failure.0.trim_end_matches('.'))),
+                Err(failure) => bad.push(format!("“{name}” ({})", failure.0.trim_end_matches('.'))),
             }
         }
         if !bad.is_empty() {
@@ -65,11 +66,17 @@ fn needs_approval(approval: Approval, offer: &OfferedTool) -> bool {
 }
 
 fn tool(server: &Arc<Server>, offer: &OfferedTool) -> Result<Tool, ToolFailure> {
+    let redact = |text: &str| server.definition().redact_said(text);
     let mut parameters = Value::Object(offer.schema.clone());
-    redact_texts(&mut parameters, &|text| server.definition().redact_said(text));
+    // Names cannot have anything taken out: they are said back to the server.
+    if redact(&offer.name) != offer.name || names_hold_secrets(&parameters, &redact) {
+        let sentence = "its names repeat what the server was sent to sign in";
+        return Err(ToolFailure(sentence.to_owned()));
+    }
+    redact_texts(&mut parameters, &redact);
     let spec = ToolSpec {
         name: name_for_models(&server.definition().name, &offer.name),
-        description: server.definition().redact_said(&offer.description),
+        description: redact(&offer.description),
         parameters: parameters.into(),
     };
     // The time limit is the call's own, as its server may wait for a person.
@@ -87,6 +94,17 @@ fn redact_texts(schema: &mut Value, redact: &impl Fn(&str) -> String) {
         Value::Array(values) => values.iter_mut().for_each(|value| redact_texts(value, redact)),
         Value::Object(fields) => fields.values_mut().for_each(|value| redact_texts(value, redact)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Whether a field of a schema is named as something that is secret.
+fn names_hold_secrets(schema: &Value, redact: &impl Fn(&str) -> String) -> bool {
+    match schema {
+        Value::Array(values) => values.iter().any(|value| names_hold_secrets(value, redact)),
+        Value::Object(fields) => {
+            fields.iter().any(|(name, value)| redact(name) != *name || names_hold_secrets(value, redact))
+        }
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
 
@@ -113,6 +131,11 @@ async fn call(
                     shown = Some(Instant::now());
                     context.progress(redact(&words)).await;
                 }
+            }
+            News::Asks(question) if names_hold_secrets(&question.schema, &redact) => {
+                let sentence = "The server asked with a form whose names repeat what it was sent to sign in.";
+                context.progress(sentence.to_owned()).await;
+                question.reply(mcp::Reply::Cancel);
             }
             News::Asks(mut question) => {
                 question.message = redact(&question.message);

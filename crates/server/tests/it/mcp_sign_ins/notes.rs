@@ -197,7 +197,11 @@ async fn mcp(State(known): State<Shared>, headers: HeaderMap, Json(message): Jso
                     "inputSchema": { "type": "object" }, "annotations": { "readOnlyHint": true },
                 })
             };
-            json!({ "tools": [tool("read"), tool(&format!("only_{login}"))] })
+            // Two that no model may see.
+            let mut odd = tool("odd");
+            odd["inputSchema"]["properties"] =
+                json!({ "a": { "properties": { token: { "type": "string" } } } });
+            json!({ "tools": [tool("read"), tool(&format!("only_{login}")), tool(&format!("t-{token}")), odd] })
         }
         "tools/call" => {
             json!({ "content": [{ "type": "text", "text": format!("Notes of {login}, read with {token}.") }] })
