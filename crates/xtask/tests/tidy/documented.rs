@@ -180,10 +180,41 @@ fn every_address() {
     let docs = format!("{}{}", read("docs/api.md"), read_if_there("docs/chat-stream.md"));
     expect_none(compare(
         &routes(&read("crates/server/src/http.rs")),
-        &documented_routes(&docs),
+        &documented_routes(&docs).collect(),
         "describe it in docs/api.md as `METHOD /path`",
         "crates/server/src/http.rs has no such address: correct docs/api.md or docs/chat-stream.md",
     ));
+}
+
+#[test]
+fn each_address_and_form_once() {
+    let docs = read("docs/api.md");
+    expect_none(twice(described_routes(&docs).chain(defined_forms(&docs))));
+}
+
+#[test]
+fn what_stands_twice_is_found() {
+    let docs = "| `GET /a/{id}` | one, as `GET /b` |\n| `GET /b?x=`, `PUT /b` | two |\n| `GET /a/{name}` | three |\n\
+                `Form = {a}`,\n`Form = {b}`.\nas `Other = {c}` says\n";
+    let found = twice(described_routes(docs).chain(defined_forms(docs)));
+    assert_eq!(found, ["docs/api.md describes `GET /a/{}` twice", "docs/api.md describes `Form` twice"]);
+}
+
+fn twice(described: impl Iterator<Item = String>) -> Vec<String> {
+    let mut known = BTreeSet::new();
+    let twice = described.filter(|what| !known.insert(what.clone()));
+    twice.map(|what| format!("docs/api.md describes `{what}` twice")).collect()
+}
+
+/// The addresses that the first columns of tables name.
+fn described_routes(docs: &str) -> impl Iterator<Item = String> {
+    let calls = docs.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());
+    calls.flat_map(documented_routes)
+}
+
+/// `` `Chat = {…` `` at the beginning of a line as `Chat`.
+fn defined_forms(docs: &str) -> impl Iterator<Item = String> {
+    docs.lines().filter_map(|line| Some(line.strip_prefix('`')?.split_once(" = ")?.0.to_owned()))
 }
 
 fn read_if_there(path: &str) -> String {
@@ -207,18 +238,13 @@ fn routes(source: &str) -> BTreeSet<String> {
 }
 
 /// `` `GET /runs/{id}?after=` `` as `GET /runs/{}`.
-fn documented_routes(docs: &str) -> BTreeSet<String> {
-    let mut routes = BTreeSet::new();
-    for code in docs.split('`').skip(1).step_by(2) {
-        if let Some((method, path)) = code.split_once(' ')
-            && METHODS.contains(&method)
-            && path.starts_with('/')
-        {
-            let path = path.split(['?', ' ', '\n']).next().unwrap_or(path);
-            routes.insert(format!("{method} {}", without_names(path)));
-        }
-    }
-    routes
+fn documented_routes(docs: &str) -> impl Iterator<Item = String> {
+    docs.split('`').skip(1).step_by(2).filter_map(|code| {
+        let (method, path) = code.split_once(' ')?;
+        let path = path.split(['?', ' ', '\n']).next().unwrap_or(path);
+        let is_one = METHODS.contains(&method) && path.starts_with('/');
+        is_one.then(|| format!("{method} {}", without_names(path)))
+    })
 }
 
 /// The docs call things by other names than the code: only their places count.
@@ -232,5 +258,5 @@ fn routes_are_read() {
     let source = "        get(User, \"/runs/{run}/events\", runs::events),\n        put(Admin, \"/a\", a::b),\n        on(\"/c\")";
     let docs = "See `GET /runs/{id}/events?after=<seq>` and\n`PUT /a`, not `GET` or `/b`.";
     assert_eq!(routes(source).into_iter().collect::<Vec<_>>(), ["GET /runs/{}/events", "PUT /a"]);
-    assert_eq!(documented_routes(docs), routes(source));
+    assert_eq!(documented_routes(docs).collect::<BTreeSet<_>>(), routes(source));
 }
