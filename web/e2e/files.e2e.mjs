@@ -78,6 +78,35 @@ test("what is deleted comes back with one click", async () => {
   await page.getByRole("button", { name: /^plan\.md/ }).waitFor();
 });
 
+test("what an agent has changed meanwhile is not overwritten unseen", async () => {
+  const { files } = [...server.chats.values()].at(-1);
+  const now = () => files.list().map(({ path, version, size_bytes }) => ({ path, version, size_bytes }));
+  await upload(textFile("plan.md", "one\n"));
+  await page.getByRole("button", { name: /^plan\.md/ }).waitFor();
+  files.write("/plan.md", "the agent's\n");
+  await upload(textFile("plan.md", "two\n"));
+  await page.getByText("“plan.md” has changed since you looked, so yours was not stored.").waitFor();
+  assert.deepEqual(now(), [{ path: "/plan.md", version: 2, size_bytes: 12 }]);
+  await page.getByRole("button", { name: "Overwrite" }).click();
+  await page.getByRole("button", { name: /^plan\.md 4/ }).waitFor();
+  assert.deepEqual(now(), [{ path: "/plan.md", version: 3, size_bytes: 4 }]);
+
+  files.write("/plan.md", "the agent's again\n");
+  await page.getByRole("button", { name: "Delete: /plan.md" }).click();
+  await page.getByText("“plan.md” has changed since you looked, so it was not deleted.").waitFor();
+  assert.equal(now()[0].version, 4);
+  await page.getByRole("button", { name: "Delete anyway" }).click();
+  await page.getByText("“plan.md” is deleted.").waitFor();
+
+  files.write("/new.md", "the agent's\n");
+  await upload(textFile("new.md", "mine\n"));
+  await page.getByText("“new.md” has changed since you looked").waitFor();
+  assert.deepEqual(now(), [{ path: "/new.md", version: 1, size_bytes: 12 }]);
+  // The browser itself complains of each 409.
+  const refused = page.complaints.splice(0).filter((text) => !text.includes("409"));
+  assert.deepEqual(refused, []);
+});
+
 test("files that are dropped on the panel are added, and a picture is shown", async () => {
   const data = await page.evaluateHandle(
     (bytes) => {

@@ -1,4 +1,5 @@
 /** The files of a stand-in chat, with all they were before: the calls under `/files` in memory. */
+import { Refusal } from "./refusal.mjs";
 
 /** An archive without files. */
 const emptyZip = Buffer.from("504b0506000000000000000000000000000000000000", "hex");
@@ -60,6 +61,14 @@ export class FakeFiles {
       .sort((one, other) => (one.path < other.path ? -1 : 1));
   }
 
+  /** Refuses where the file is not what was seen. */
+  #expect(path, { "if-match": seen, "if-none-match": none }) {
+    const now = this.#at(path);
+    const tag = now && !now.deleted ? `"${now.version}"` : undefined;
+    if ((seen && seen !== tag) || (none && tag))
+      throw new Refusal(409, "conflict", "The file has changed meanwhile.");
+  }
+
   /** Answers a call; undefined where there is nothing, and where the response is written. */
   answer(method, what, search, body, response) {
     const path = search.get("path");
@@ -68,8 +77,10 @@ export class FakeFiles {
       case "GET undefined":
         return { files: this.list(), more: false };
       case "PUT content":
+        this.#expect(path, response.req.headers);
         return this.write(path, body);
       case "DELETE content":
+        this.#expect(path, response.req.headers);
         this.write(path, null);
         return null;
       case "GET zip":

@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { FakeFiles } from "./files.mjs";
+import { Refusal } from "./refusal.mjs";
 import { encoderOf } from "./formats.mjs";
 import { FakeRun } from "./run.mjs";
 import { play } from "./scripts.mjs";
@@ -19,13 +20,6 @@ const types = {
   ".svg": "image/svg+xml",
   ".woff2": "font/woff2",
 };
-
-class Refusal extends Error {
-  constructor(status, code, message) {
-    super(message);
-    Object.assign(this, { status, code });
-  }
-}
 
 const modelOf = (id, tour = false) => ({
   id,

@@ -155,9 +155,19 @@ export const pictureAddress = (chat: string, path: string, version?: number) =>
 export const zipAddress = (chat: string) => `${v1}/chats/${id(chat)}/files/zip`;
 export const readFile = async (chat: string, path: string) =>
   (await send(fileAddress(chat, path))).arrayBuffer();
-export const uploadFile = async (chat: string, path: string, content: Blob) =>
-  (await (await send(fileAddress(chat, path), { method: "PUT", body: content })).json()) as FileChange;
-export const deleteFile = (chat: string, path: string) => call<undefined>("DELETE", fileAddress(chat, path));
+/** The version that was seen; none where there was nothing. */
+const ifMatch = (version: number) => ({ "if-match": `"${version}"` });
+const ifSeen = (version: number) => (version > 0 ? ifMatch(version) : { "if-none-match": "*" });
+/** Sends a file over the version that was seen, 0 where there was none; else the server refuses it. */
+export const uploadFile = async (chat: string, path: string, content: Blob, seen: number | null) => {
+  const headers = seen === null ? {} : ifSeen(seen);
+  return (await (
+    await send(fileAddress(chat, path), { method: "PUT", headers, body: content })
+  ).json()) as FileChange;
+};
+/** Deletes the version that was seen. */
+export const deleteFile = (chat: string, path: string, seen: number) =>
+  send(fileAddress(chat, path), { method: "DELETE", headers: ifMatch(seen) });
 export const listVersions = (chat: string, path: string) =>
   call<{ versions: FileVersion[] }>("GET", `${v1}/chats/${id(chat)}/files/versions?path=${id(path)}`);
 export const diffVersions = (chat: string, path: string, from: number, to: number) =>
@@ -192,7 +202,6 @@ export const getMemoryUse = () => call<MemoryUse>("GET", `${v1}/memory-use`);
 export const putMemoryUse = (use: MemoryUse) => call<MemoryUse>("PUT", `${v1}/memory-use`, use);
 export const listMemories = () => call<{ memories: Memory[] }>("GET", `${v1}/memories`);
 export const createMemory = (content: MemoryContent) => call<Memory>("POST", `${v1}/memories`, content);
-const ifMatch = (version: number) => ({ "if-match": `"${version}"` });
 /** Replaces the version that was seen. */
 export const changeMemory = async (seen: Memory, content: MemoryContent) =>
   (

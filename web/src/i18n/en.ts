@@ -399,6 +399,12 @@ export const en = {
   "files.drop": "Drop files here to add them to this chat.",
   "files.uploading": "Uploading {name}…",
   "files.uploaded": "“{name}” is in the files of this chat.",
+  "files.changedUpload":
+    "“{name}” has changed since you looked, so yours was not stored. The list shows it as it is now.",
+  "files.overwrite": "Overwrite",
+  "files.changedDelete":
+    "“{name}” has changed since you looked, so it was not deleted. The list shows it as it is now.",
+  "files.deleteAnyway": "Delete anyway",
   "files.tooLarge": "“{name}” is larger than 10 MB.",
   "files.delete": "Delete",
   "files.deleted": "“{name}” is deleted.",

@@ -445,6 +445,12 @@ export const ru: Dictionary = {
   "files.drop": "Перетащите файлы сюда, чтобы добавить их в этот чат.",
   "files.uploading": "Загружается {name}…",
   "files.uploaded": "«{name}» теперь в файлах этого чата.",
+  "files.changedUpload":
+    "Файл «{name}» изменился с тех пор, как вы его видели, поэтому ваш не сохранён. В списке он такой, как сейчас.",
+  "files.overwrite": "Заменить",
+  "files.changedDelete":
+    "Файл «{name}» изменился с тех пор, как вы его видели, поэтому он не удалён. В списке он такой, как сейчас.",
+  "files.deleteAnyway": "Всё равно удалить",
   "files.tooLarge": "«{name}» больше 10 МБ.",
   "files.delete": "Удалить",
   "files.deleted": "Файл «{name}» удалён.",
