@@ -197,6 +197,13 @@ async fn what_others_changed_is_never_overwritten_unseen() {
         past.push(state.text().await.unwrap());
     }
     assert_eq!(past, ["fn main() {}\n", "one\n", "by an editor\n", "two\n", "last\n"]);
+    // Listed as version 0, a file that the chat has not looked at has its first version by the time it does.
+    let address = format!("/api/v1/chats/{one}/files/content?path=/run.sh");
+    for (body, status) in [("echo two\n", 200), ("lost\n", 409)] {
+        let put = shared.server.request(Method::PUT, &address, &shared.cookie);
+        Answer::of(put.header("If-Match", "\"1\"").body(body)).await.expect(status);
+    }
+    assert_eq!(shared.on_disk("run.sh"), "echo two\n");
 }
 
 #[tokio::test]
