@@ -22,18 +22,27 @@ struct WebFiles;
 const NO_WEB_APP: &[u8] = include_bytes!("no_web_app.html");
 
 /// Scripts come from our own files and nowhere else. Maths and diagrams bring styles along; pictures from
-/// elsewhere are loaded when a person clicks on them.
-const SECURITY_HEADERS: [(HeaderName, HeaderValue); 3] = [
+/// elsewhere are loaded when a person clicks on them. Nothing of the machine beside the clipboard is used, and a page
+/// that opens ours gets no hold of its window.
+const SECURITY_HEADERS: [(HeaderName, HeaderValue); 5] = [
     (
         header::CONTENT_SECURITY_POLICY,
         HeaderValue::from_static(
             "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
-             img-src 'self' data: blob: https:; font-src 'self'; connect-src 'self'; frame-ancestors 'none'; \
-             base-uri 'none'; form-action 'self'",
+             img-src 'self' data: blob: https:; font-src 'self'; connect-src 'self'; object-src 'none'; \
+             frame-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
         ),
     ),
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
     (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+    (
+        HeaderName::from_static("permissions-policy"),
+        HeaderValue::from_static(
+            "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), hid=(), \
+             magnetometer=(), microphone=(), midi=(), payment=(), serial=(), usb=()",
+        ),
+    ),
+    (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
 ];
 
 /// Puts the security headers on an answer; one that has a stricter one of its own keeps it.

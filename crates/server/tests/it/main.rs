@@ -21,6 +21,7 @@ mod inbox;
 mod keys;
 mod learning;
 mod long_runs;
+mod matrix;
 mod mcp;
 mod mcp_sign_ins;
 mod memories;

@@ -10,11 +10,47 @@ async fn every_answer_is_hardened() {
     {
         let answer = server.get(path, "").await;
         let policy = answer.headers["content-security-policy"].to_str().unwrap();
-        assert!(policy.contains("default-src 'self'") && policy.contains("frame-ancestors 'none'"), "{path}");
-        assert!(!policy.contains("script-src 'self' "), "{path}: {policy}");
+        let directives: Vec<&str> = policy.split(';').map(str::trim).collect();
+        for wanted in [
+            "default-src 'self'",
+            "script-src 'self'",
+            "connect-src 'self'",
+            "object-src 'none'",
+            "frame-src 'none'",
+            "frame-ancestors 'none'",
+            "base-uri 'none'",
+            "form-action 'self'",
+        ] {
+            assert!(directives.contains(&wanted), "{path}: {wanted}: {policy}");
+        }
+        let scripts = directives.iter().filter(|it| it.contains("unsafe")).collect::<Vec<_>>();
+        assert_eq!(scripts, [&"style-src 'self' 'unsafe-inline'"], "{path}");
         assert_eq!(answer.headers["x-content-type-options"], "nosniff", "{path}");
         assert_eq!(answer.headers["referrer-policy"], "no-referrer", "{path}");
+        assert_eq!(answer.headers["cross-origin-opener-policy"], "same-origin", "{path}");
+        let permissions = answer.headers["permissions-policy"].to_str().unwrap();
+        for device in ["camera=()", "microphone=()", "geolocation=()", "display-capture=()"] {
+            assert!(permissions.contains(device), "{path}: {permissions}");
+        }
     }
+}
+
+/// The policy forbids scripts and handlers in the page itself; a page that had one would not work.
+#[tokio::test]
+async fn the_page_has_no_script_of_its_own() {
+    let page = Server::start().await.get("/", "").await.text;
+    for script in page.split("<script").skip(1) {
+        let (tag, rest) = script.split_once('>').unwrap();
+        assert!(tag.contains("src=\"/") && rest.starts_with("</script>"), "<script{tag}>");
+    }
+    let lower = page.to_lowercase();
+    for word in ["javascript:", "<base", "<iframe", "<object", "<embed", " style=", "http://", "https://"] {
+        assert!(!lower.contains(word), "{word}");
+    }
+    let is_handler = |word: &str| {
+        word.strip_prefix("on").and_then(|rest| rest.split_once('=')).is_some_and(|(name, _)| !name.is_empty())
+    };
+    assert!(!lower.split_whitespace().any(is_handler), "{page}");
 }
 
 #[tokio::test]

