@@ -43,7 +43,10 @@ before(async () => {
   });
   await new Promise((resolve) => canary.listen(0, "127.0.0.1", resolve));
   const at = `http://127.0.0.1:${canary.address().port}`;
-  const file = { path: `/${LINES[0].replaceAll("/", "")}.md`, content: `${hostile.slice(0, 20).join("\n\n")}` };
+  const file = {
+    path: `/${LINES[0].replaceAll("/", "")}.md`,
+    content: `${hostile.slice(0, 20).join("\n\n")}`,
+  };
   const cases = [
     {
       contains: "Show it all",
@@ -101,7 +104,10 @@ async function unharmed() {
 const call = (method, path, body) =>
   page.evaluate(
     async ([method, path, body]) => {
-      const response = await fetch(path, { method, body: typeof body === "string" ? body : JSON.stringify(body) });
+      const response = await fetch(path, {
+        method,
+        body: typeof body === "string" ? body : JSON.stringify(body),
+      });
       if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
       return response.status === 204 ? undefined : response.json();
     },
@@ -123,7 +129,11 @@ test("names, titles and texts of people", async () => {
   await call("POST", "/api/v1/connections", { name: LINES[1], base_url: model.url });
   await call("PUT", "/api/v1/settings/default-model", { model: "scripted" });
   await call("POST", "/api/v1/keys", { name: LINES[2] });
-  await call("POST", "/api/v1/memories", { name: LINES[0], text: hostile.slice(0, 30).join("\n"), description: LINES[1] });
+  await call("POST", "/api/v1/memories", {
+    name: LINES[0],
+    text: hostile.slice(0, 30).join("\n"),
+    description: LINES[1],
+  });
   await call("POST", "/api/v1/schedules", { name: LINE, prompt: LINE, cron: "0 9 * * *", time_zone: "UTC" });
   const chat = await call("POST", "/api/v1/chats", { title: LINE });
   for (const name of ["<img src=x onerror=pwn()>.svg", "a.html", "b.svg"]) {
@@ -131,7 +141,7 @@ test("names, titles and texts of people", async () => {
     const content = "<svg xmlns='http://www.w3.org/2000/svg' onload='pwn()'><script>pwn()</script></svg>";
     await call("PUT", `/api/v1/chats/${chat.id}/files/content?path=${path}`, content);
   }
-  await page.goto(`/chat/${chat.id}`);
+  await page.goto(`/c/${chat.id}`);
   await page.getByRole("textbox", { name: "Message" }).waitFor();
   await unharmed();
 });
@@ -144,6 +154,8 @@ test("what a model says, its calls and what they give", async () => {
     await fold.press("Enter").catch(() => {});
   }
   await unharmed();
+  const shown = await page.locator("article.assistant").last().innerText();
+  assert.ok(shown.includes("pwn()") && shown.includes("onerror"), shown.slice(0, 500));
   await page.reload();
   await page.getByRole("button", { name: "Regenerate" }).last().waitFor();
   await unharmed();
@@ -161,7 +173,9 @@ test("what an agent asks, in the chat and in the inbox", async () => {
 test("every page of the settings", async () => {
   await page.goto("/settings");
   await page.getByRole("navigation").first().waitFor();
-  const links = await page.locator('a[href^="/settings"]').evaluateAll((all) => all.map((a) => a.getAttribute("href")));
+  const links = await page
+    .locator('a[href^="/settings"]')
+    .evaluateAll((all) => all.map((a) => a.getAttribute("href")));
   for (const link of new Set(links)) {
     await page.goto(link);
     await page.getByRole("heading").first().waitFor();
@@ -174,10 +188,20 @@ test("a file that is a page is saved and not shown", async () => {
   const chats = await call("GET", "/api/v1/chats?limit=1");
   const at = `/api/v1/chats/${chats.chats[0].id}/files/content?path=`;
   for (const name of ["a.html", "b.svg"]) {
-    const headers = await page.evaluate(async (at) => Object.fromEntries((await fetch(at)).headers), `${at}/${name}`);
+    const headers = await page.evaluate(
+      async (at) => Object.fromEntries((await fetch(at)).headers),
+      `${at}/${name}`,
+    );
     assert.match(headers["content-disposition"], /^attachment/);
     assert.equal(headers["x-content-type-options"], "nosniff");
     assert.equal(headers["content-type"], "application/octet-stream");
   }
   await unharmed();
+});
+
+test("the watch is awake", async () => {
+  await fetch(`http://127.0.0.1:${canary.address().port}/seen`);
+  assert.deepEqual(seen.canary.splice(0), ["/seen"]);
+  await page.evaluate(() => globalThis.pwn());
+  await assert.rejects(unharmed(), /yes/);
 });

@@ -7,6 +7,7 @@ mod origin;
 mod password;
 mod people;
 mod standing;
+mod proxies;
 
 use std::{
     collections::HashMap,
@@ -23,6 +24,7 @@ pub use password::Passwords;
 pub use people::{PERSON_EMAIL, PERSON_ID, PERSON_NAME, PERSON_ROLE, Person};
 pub use standing::Standing;
 pub(crate) use standing::keep_standing;
+pub use proxies::Proxies;
 
 /// The session cookie's name.
 pub const SESSION_COOKIE: &str = "glasshouse_session";

@@ -17,7 +17,7 @@ use outbound::Allowed;
 use serde::Deserialize;
 use toml::Table;
 
-use crate::agents::AgentDefinition;
+use crate::{agents::AgentDefinition, auth::Proxies};
 
 use places::{default_data_dir, sqlite_url};
 
@@ -52,6 +52,8 @@ pub struct Config {
     pub public_url: Option<PublicUrl>,
     /// Other origins whose pages may call the doors for programs with a key, as browsers write them.
     pub cors_allow_origins: Vec<String>,
+    /// The proxies that say who sends a request.
+    pub trusted_proxies: Proxies,
     /// Where the database and the key file live.
     pub data_dir: PathBuf,
     /// The database, for `Store::open`.
@@ -195,6 +197,7 @@ struct Raw {
     listen: Vec<String>,
     public_url: String,
     cors_allow_origins: Vec<String>,
+    trusted_proxies: Vec<String>,
     data_dir: String,
     database_url: String,
     auth: Auth,
@@ -342,6 +345,7 @@ impl Raw {
             listen,
             public_url,
             cors_allow_origins: parse_origins(&self.cors_allow_origins)?,
+            trusted_proxies: Proxies::parse(&self.trusted_proxies)?,
             data_dir,
             database_url,
             auth: self.auth,

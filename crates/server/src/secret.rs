@@ -78,6 +78,12 @@ impl Sealer {
         let key = UnboundKey::new(&CHACHA20_POLY1305, &bytes).map_err(|_| {
             anyhow::anyhow!("the key file {} is damaged: restore it from a backup", path.display())
         })?;
+        anyhow::ensure!(
+            !is_guessable(&bytes),
+            "the key file {} holds no secret but what somebody typed or zeros: delete it, and the program makes a new one; \
+             stored keys of model servers then have to be entered again",
+            path.display()
+        );
         Ok(Self(LessSafeKey::new(key)))
     }
 
@@ -107,6 +113,12 @@ impl Sealer {
         let open = open.map_err(|_| CannotOpen)?;
         std::str::from_utf8(open).map(Secret::new).map_err(|_| CannotOpen)
     }
+}
+
+/// Whether the key was not made by chance: one byte again and again, or text, which 32 random bytes never are.
+fn is_guessable(key: &[u8]) -> bool {
+    key.windows(2).all(|pair| pair[0] == pair[1])
+        || key.iter().all(|byte| matches!(byte, b' '..=b'~' | b'\n'))
 }
 
 /// Writes the whole key under another name first, so that no crash leaves half of one. Of two servers that
@@ -164,8 +176,11 @@ mod tests {
         let mode = fs::metadata(dir.join("secret.key")).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         assert_eq!(fs::read_dir(&dir).unwrap().count(), 1);
-        fs::write(dir.join("secret.key"), b"short").unwrap();
-        assert!(Sealer::open(&dir).is_err());
+        for key in [&b""[..], b"short", &[0; 32], &[0xff; 32], b"change-me-change-me-change-me-ok", &[7; 33]]
+        {
+            fs::write(dir.join("secret.key"), key).unwrap();
+            assert!(Sealer::open(&dir).is_err(), "{key:?}");
+        }
         fs::remove_dir_all(dir).unwrap();
     }
 

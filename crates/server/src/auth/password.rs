@@ -99,4 +99,19 @@ mod tests {
             assert_eq!(passwords.verify(password.to_owned(), stored).await.unwrap(), fits);
         }
     }
+
+    /// Whether there is such a user cannot be told by the time an answer takes.
+    #[tokio::test]
+    async fn nobodys_password_takes_the_same_work() {
+        let passwords = Passwords::default();
+        let stored = passwords.hash("correct horse".to_owned()).await.unwrap();
+        passwords.verify("a".to_owned(), None).await.unwrap();
+        let nobody = passwords.nobody.get().unwrap().clone();
+        // The algorithm, its version and its costs; then the salt and the hash, of the same lengths.
+        let work = |hash: &str| hash.split('$').take(4).map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(work(&nobody), work(&stored));
+        assert_eq!(nobody.len(), stored.len());
+        passwords.verify("b".to_owned(), None).await.unwrap();
+        assert_eq!(passwords.nobody.get(), Some(&nobody), "made once: no second hash gives it away");
+    }
 }

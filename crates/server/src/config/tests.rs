@@ -67,6 +67,7 @@ fn refusals_name_the_setting() {
         ("auth = \"off\"", "auth"),
         ("public_url = \"ai.example.org\"", "public_url is “ai.example.org”"),
         ("public_url = \"https://a.example/b\"", "public_url"),
+        ("trusted_proxies = [\"0.0.0.0/0\"]", "trusted_proxies has “0.0.0.0/0”"),
         ("cors_allow_origins = [\"*\"]", "cors_allow_origins has “*”"),
         ("cors_allow_origins = [\"null\"]", "cors_allow_origins has “null”"),
         ("cors_allow_origins = [\"https://a.example/b\"]", "exact origins only"),

@@ -120,6 +120,7 @@ pub(super) struct LogIn {
 pub(super) async fn log_in(
     State(app): State<Arc<App>>,
     Extension(Peer(peer)): Extension<Peer>,
+    headers: HeaderMap,
     Json(body): Json<LogIn>,
 ) -> Result<impl IntoResponse, ApiError> {
     let email = body.email.trim();
@@ -127,7 +128,7 @@ pub(super) async fn log_in(
     if email.len() > MOST_EMAIL_BYTES || body.password.len() > MOST_PASSWORD_CHARS * 4 {
         return Err(wrong());
     }
-    let address: IpAddr = peer.ip().to_canonical();
+    let address: IpAddr = app.config.trusted_proxies.client(peer.ip(), &headers);
     app.backoff.begin(address, email, app.clock.now_ms()).map_err(ApiError::rate_limited)?;
     let known = match app.store.user_by_email(email).await {
         Ok(known) => Some(known),

@@ -115,13 +115,7 @@ fn difference(before: &[String], after: &[String]) -> Vec<String> {
 }
 
 /// Asks one route as somebody whose things they are not.
-async fn check_stranger(
-    wrong: &mut Wrong,
-    world: &World,
-    case: &Case,
-    who: (&Person, &str),
-    by: By,
-) {
+async fn check_stranger(wrong: &mut Wrong, world: &World, case: &Case, who: (&Person, &str), by: By) {
     let (person, role) = who;
     let asked = || format!("{role} by {by:?}: {} {} {}", case.method, case.at, case.body);
     let (is_same, status) = match case.others {
@@ -133,7 +127,9 @@ async fn check_stranger(
     };
     let before = world.rows().await;
     let real = world.ask(case, person, person.credential(by), Ids::Real).await;
-    wrong.unless(real.status == status, || format!("{}, not {status}: {} {}", real.status, asked(), real.text));
+    wrong.unless(real.status == status, || {
+        format!("{}, not {status}: {} {}", real.status, asked(), real.text)
+    });
     if is_same {
         let unknown = world.ask(case, person, person.credential(by), Ids::Unknown).await;
         let are_same = unknown.status == real.status && world.words(&real) == world.words(&unknown);

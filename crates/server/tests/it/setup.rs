@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::harness::{EMAIL, PASSWORD, Server};
+use crate::harness::{Answer, EMAIL, PASSWORD, Server};
 
 const HOUR_MS: i64 = 3_600_000;
 
@@ -130,6 +130,37 @@ async fn guessing_is_slowed_down() {
     server.clock.advance_ms(1000);
     server.post("/api/v1/login", "", &right).await.expect(200);
     server.post("/api/v1/login", "", &wrong).await.expect(401);
+}
+
+/// Who guesses from elsewhere keeps nobody out, and a proxy between them changes that only where its word is taken.
+#[tokio::test]
+async fn a_flood_from_elsewhere_does_not_lock_the_owner_out() {
+    let server = Server::start_with(&[("GLASSHOUSE_TRUSTED_PROXIES", "127.0.0.1")]).await;
+    server.set_up().await;
+    let login = async |from: &str, email: &str, password: &str| {
+        let body = json!({ "email": email, "password": password });
+        let request = server.request(reqwest::Method::POST, "/api/v1/login", "");
+        Answer::of(request.header("x-forwarded-for", from).json(&body)).await
+    };
+    // The guesser writes other addresses into the header; the proxy adds the true one.
+    for n in 0..5 {
+        login(&format!("10.0.0.{n}, 203.0.113.7"), EMAIL, "wrong horse").await.expect(401);
+    }
+    login("10.0.0.9, 203.0.113.7", EMAIL, PASSWORD).await.expect(429);
+    for n in 0..45 {
+        login("203.0.113.7", &format!("{n}@example.org"), "wrong horse").await.expect(401);
+    }
+    login("203.0.113.7", "another@example.org", "wrong horse").await.expect(429);
+    login("198.51.100.1", EMAIL, PASSWORD).await.expect(200);
+
+    let server = Server::start().await;
+    server.set_up().await;
+    for n in 0..6 {
+        let body = json!({ "email": EMAIL, "password": "wrong horse" });
+        let request = server.request(reqwest::Method::POST, "/api/v1/login", "").json(&body);
+        let answer = Answer::of(request.header("x-forwarded-for", format!("10.0.0.{n}"))).await;
+        answer.expect(if n < 5 { 401 } else { 429 });
+    }
 }
 
 #[tokio::test]

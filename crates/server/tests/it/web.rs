@@ -48,7 +48,9 @@ async fn the_page_has_no_script_of_its_own() {
         assert!(!lower.contains(word), "{word}");
     }
     let is_handler = |word: &str| {
-        word.strip_prefix("on").and_then(|rest| rest.split_once('=')).is_some_and(|(name, _)| !name.is_empty())
+        word.strip_prefix("on")
+            .and_then(|rest| rest.split_once('='))
+            .is_some_and(|(name, _)| !name.is_empty())
     };
     assert!(!lower.split_whitespace().any(is_handler), "{page}");
 }

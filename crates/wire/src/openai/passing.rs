@@ -8,7 +8,10 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::Chunk;
-use crate::{InvalidRequest, conversation::Checked};
+use crate::{
+    InvalidRequest,
+    conversation::{Checked, wrong},
+};
 
 /// Only lines with this name tell of tokens.
 const USAGE: &[u8] = b"\"usage\"";
@@ -29,10 +32,10 @@ pub struct Passing<'a> {
 }
 
 impl<'a> Passing<'a> {
-    /// Finds the model in a request body; everything else stays unread.
+    /// Finds the model in a request body, and counts that no server should be sent; everything else stays unread.
     ///
     /// # Errors
-    /// Where the body is not a JSON object or names no model.
+    /// Where the body is not a JSON object, names no model, or counts below zero.
     pub fn peek(body: &'a [u8]) -> Checked<Self> {
         #[derive(Deserialize)]
         struct Body<'a> {
@@ -44,11 +47,45 @@ impl<'a> Passing<'a> {
             max_tokens: Option<&'a RawValue>,
             #[serde(borrow)]
             max_completion_tokens: Option<&'a RawValue>,
+            #[serde(borrow)]
+            n_predict: Option<&'a RawValue>,
+            #[serde(borrow)]
+            n_keep: Option<&'a RawValue>,
+            #[serde(borrow)]
+            top_k: Option<&'a RawValue>,
+            #[serde(borrow)]
+            n: Option<&'a RawValue>,
+            #[serde(borrow)]
+            best_of: Option<&'a RawValue>,
+            #[serde(borrow)]
+            top_logprobs: Option<&'a RawValue>,
+            #[serde(borrow)]
+            n_probs: Option<&'a RawValue>,
+            #[serde(borrow)]
+            n_discard: Option<&'a RawValue>,
+            #[serde(borrow)]
+            min_keep: Option<&'a RawValue>,
         }
         let body_text = std::str::from_utf8(body)
             .map_err(|_| InvalidRequest("The body is not valid JSON: it is not UTF-8.".into()))?;
         let peeked: Body<'a> = serde_json::from_str(body_text)
             .map_err(|error| InvalidRequest(format!("The body is not valid JSON: {error}.")))?;
+        // Model servers have taken such numbers as they come, and written where they should not (CVE-2026-21869).
+        for (name, value, least) in [
+            ("max_tokens", peeked.max_tokens, -1.0),
+            ("max_completion_tokens", peeked.max_completion_tokens, -1.0),
+            ("n_predict", peeked.n_predict, -1.0),
+            ("n_keep", peeked.n_keep, -1.0),
+            ("top_k", peeked.top_k, -1.0),
+            ("n", peeked.n, 0.0),
+            ("best_of", peeked.best_of, 0.0),
+            ("top_logprobs", peeked.top_logprobs, 0.0),
+            ("n_probs", peeked.n_probs, 0.0),
+            ("n_discard", peeked.n_discard, 0.0),
+            ("min_keep", peeked.min_keep, 0.0),
+        ] {
+            check_count(name, value, least)?;
+        }
         let raw = peeked.model.map(RawValue::get).unwrap_or_default();
         let model: Cow<'a, str> = match raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
             Some(plain) if !plain.contains('\\') => Cow::Borrowed(plain),
@@ -72,6 +109,18 @@ impl<'a> Passing<'a> {
         // A string always has a JSON form.
         let name = serde_json::to_string(model).unwrap_or_default();
         [&body[..self.place.start], name.as_bytes(), &body[self.place.end..]].concat()
+    }
+}
+
+/// Refuses a number that is no count; what is no number is for the server to judge. Some take -1 for “all”.
+fn check_count(name: &str, value: Option<&RawValue>, least: f64) -> Checked<()> {
+    const MOST: f64 = i32::MAX as f64;
+    let number = value.and_then(|value| value.get().parse::<f64>().ok());
+    match number {
+        Some(number) if !(least..=MOST).contains(&number) => {
+            wrong(&format!("`{name}`"), &format!("a number from {least} to {MOST}"))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -175,6 +224,22 @@ mod tests {
             assert_eq!(passing.stream, body.contains("stream"));
             let mapped = passing.with_model(body.as_bytes(), "up/b\"");
             assert_eq!(String::from_utf8(mapped).unwrap(), other);
+        }
+        for (field, number, is_count) in [
+            ("max_tokens", "16", true),
+            ("max_tokens", "-1", true),
+            ("max_tokens", "null", true),
+            ("max_tokens", "-2", false),
+            ("max_completion_tokens", "9223372036854775808", false),
+            ("n_discard", "0", true),
+            ("n_discard", "-1", false),
+            ("n", "-9223372036854775808", false),
+            ("n_keep", "1e999", false),
+            ("top_logprobs", "2147483648", false),
+            ("anything_else", "-5", true),
+        ] {
+            let body = format!(r#"{{"model":"a","{field}":{number}}}"#);
+            assert_eq!(Passing::peek(body.as_bytes()).is_ok(), is_count, "{body}");
         }
         for body in ["", "[]", "{", "{}", r#"{"model":7}"#, r#"{"model":null}"#, r#"{"model":""}"#] {
             assert!(Passing::peek(body.as_bytes()).is_err(), "{body}");

@@ -9,6 +9,7 @@
 
 mod arrows;
 mod code;
+mod dependencies;
 mod documented;
 mod links;
 mod repository;

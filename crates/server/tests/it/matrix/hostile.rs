@@ -12,7 +12,15 @@ use crate::harness::{Answer, plain_client};
 
 /// What only a database, a driver or a panic would say.
 const LEAKS: [&str; 9] = [
-    "sqlite", "sqlx", "postgres", "syntax error", "select ", "insert into", "panicked", "constraint", ".rs:",
+    "sqlite",
+    "sqlx",
+    "postgres",
+    "syntax error",
+    "select ",
+    "insert into",
+    "panicked",
+    "constraint",
+    ".rs:",
 ];
 
 const QUERIES: [&str; 12] = [
@@ -136,7 +144,10 @@ fn asked() -> impl Iterator<Item = &'static Case> {
 }
 
 fn headers(world: &World, case: &Case) -> Vec<(&'static str, String)> {
-    case.headers.iter().map(|(name, value)| (*name, world.fill(value, &world.owner.mine, super::Ids::Real))).collect()
+    case.headers
+        .iter()
+        .map(|(name, value)| (*name, world.fill(value, &world.owner.mine, super::Ids::Real)))
+        .collect()
 }
 
 #[tokio::test]
@@ -178,8 +189,12 @@ async fn ids_and_headers_that_nobody_should_send() {
     for case in CASES {
         let own = headers(&world, case);
         for id in ids.iter().filter(|_| case.route.contains('{')) {
-            let at: String = case.route.split('/').map(|part| if part.starts_with('{') { *id } else { part })
-                .collect::<Vec<_>>().join("/");
+            let at: String = case
+                .route
+                .split('/')
+                .map(|part| if part.starts_with('{') { *id } else { part })
+                .collect::<Vec<_>>()
+                .join("/");
             asked_.ask(case, &at, &own, b"{}".to_vec()).await;
         }
         if case.method == "DELETE" || case.route.ends_with("/logout") {

@@ -56,7 +56,9 @@ pub(super) struct World {
 impl World {
     pub(super) async fn make() -> Self {
         let upstream = ScriptedServer::start(Behaviour::answer(|request| {
-            let messages = request.body["messages"].as_array().unwrap();
+            // What is passed on may be anything.
+            let messages = request.body["messages"].as_array().filter(|messages| !messages.is_empty());
+            let Some(messages) = messages else { return Reply::text("Nothing.") };
             let said = messages.iter().rfind(|message| message["role"] == "user");
             let said = said.map(|message| message["content"].to_string()).unwrap_or_default();
             let is_answered = messages.last().unwrap()["role"] == "tool";
@@ -122,7 +124,8 @@ impl World {
         let (run, message) = (text(&sent["run"]), text(&sent["assistant"]["id"]));
         let log = events(server, who, &format!("/runs/{run}/events")).await.rest().await;
         let log: Vec<Value> = log.iter().map(crate::sse::Event::json).collect();
-        let second = log.iter().find(|event| event["body"]["type"] == "step_started" && event["body"]["step"] == 2);
+        let second =
+            log.iter().find(|event| event["body"]["type"] == "step_started" && event["body"]["step"] == 2);
         let step = (second.unwrap()["seq"].as_u64().unwrap() - 1).to_string();
         let call = log.iter().find(|event| event["body"]["type"] == "tool_finished").unwrap();
         let call = text(&call["body"]["call"]);
@@ -161,7 +164,8 @@ impl World {
         let owner = text(&me["user"]["id"]);
         let fact = domain::FactId::generate().to_string();
         let mut rows = SqliteConnection::connect(&self.database).await.unwrap();
-        let insert = "INSERT INTO facts (id, owner, content, learned_at, corrected) VALUES ($1, $2, $3, 0, FALSE)";
+        let insert =
+            "INSERT INTO facts (id, owner, content, learned_at, corrected) VALUES ($1, $2, $3, 0, FALSE)";
         sqlx::query(insert).bind(&fact).bind(&owner).bind(CANARY).execute(&mut rows).await.unwrap();
 
         let begun = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {

@@ -1,0 +1,122 @@
+//! Whose address a request comes from, where proxies stand in front: without it all people would share that of the
+//! proxy, and one who guesses passwords would keep everybody out.
+
+use std::net::{IpAddr, SocketAddr};
+
+use axum::http::HeaderMap;
+
+const FORWARDED_FOR: &str = "x-forwarded-for";
+
+/// The proxies whose word is taken, as networks.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Proxies(Vec<Network>);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Network {
+    address: IpAddr,
+    bits: u8,
+}
+
+impl Proxies {
+    /// Reads addresses and networks, such as `127.0.0.1` and `172.16.0.0/12`.
+    ///
+    /// # Errors
+    /// Where one is neither.
+    pub fn parse(texts: &[String]) -> anyhow::Result<Self> {
+        let parse = |text: &String| {
+            let (address, bits) = text.trim().split_once('/').unwrap_or((text.trim(), ""));
+            let address: Option<IpAddr> = address.parse().ok();
+            let longest = if address.is_some_and(|address| address.is_ipv4()) { 32 } else { 128 };
+            let bits = if bits.is_empty() { Some(longest) } else { bits.parse().ok() };
+            match (address, bits) {
+                // Everybody is no proxy: anybody could then say who they are.
+                (Some(address), Some(bits)) if (1..=longest).contains(&bits) => Ok(Network { address, bits }),
+                _ => Err(anyhow::anyhow!(
+                    "trusted_proxies has “{text}”, but takes addresses and networks, such as 127.0.0.1 or 172.16.0.0/12"
+                )),
+            }
+        };
+        texts
+            .iter()
+            .filter(|text| !text.trim().is_empty())
+            .map(parse)
+            .collect::<anyhow::Result<_>>()
+            .map(Self)
+    }
+
+    /// The address of whoever sent a request that came from `peer`: what the nearest proxy says that is no proxy itself.
+    /// What stands before it in the header anybody could have written.
+    #[must_use]
+    pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+        let mut nearest = peer.to_canonical();
+        let lines = headers.get_all(FORWARDED_FOR).iter().map(|line| line.to_str().unwrap_or_default());
+        let all: Vec<&str> = lines.flat_map(|line| line.split(',')).collect();
+        for said in all.into_iter().rev() {
+            if !self.has(nearest) {
+                break;
+            }
+            let Some(address) = address(said.trim()) else { break };
+            nearest = address;
+        }
+        nearest
+    }
+
+    fn has(&self, address: IpAddr) -> bool {
+        self.0.iter().any(|network| network.has(address))
+    }
+}
+
+/// An address as proxies write it, some with the port.
+fn address(text: &str) -> Option<IpAddr> {
+    let plain = text.parse::<IpAddr>().ok();
+    let address = plain.or_else(|| text.parse::<SocketAddr>().ok().map(|socket| socket.ip()));
+    address.or_else(|| text.trim_matches(['[', ']']).parse().ok()).map(|address| address.to_canonical())
+}
+
+impl Network {
+    fn has(self, address: IpAddr) -> bool {
+        match (self.address, address) {
+            (IpAddr::V4(own), IpAddr::V4(other)) => {
+                (own.to_bits() ^ other.to_bits()).leading_zeros() >= u32::from(self.bits)
+            }
+            (IpAddr::V6(own), IpAddr::V6(other)) => {
+                (own.to_bits() ^ other.to_bits()).leading_zeros() >= u32::from(self.bits)
+            }
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_word_of_proxies_is_taken() {
+        let proxies =
+            Proxies::parse(&["127.0.0.1".into(), "172.16.0.0/12".into(), "fd00::/8".into()]).unwrap();
+        for (peer, said, client) in [
+            ("127.0.0.1", &["203.0.113.7"][..], "203.0.113.7"),
+            ("::ffff:127.0.0.1", &["203.0.113.7"], "203.0.113.7"),
+            ("127.0.0.1", &["1.1.1.1, 203.0.113.7"], "203.0.113.7"),
+            ("127.0.0.1", &["1.1.1.1", "203.0.113.7"], "203.0.113.7"),
+            ("127.0.0.1", &["203.0.113.7, 172.31.0.2"], "203.0.113.7"),
+            ("fd00::1", &["[2001:db8::1]:4000"], "2001:db8::1"),
+            ("127.0.0.1", &["203.0.113.7:80"], "203.0.113.7"),
+            ("127.0.0.1", &["nonsense"], "127.0.0.1"),
+            ("127.0.0.1", &["203.0.113.7, nonsense, 172.31.0.2"], "172.31.0.2"),
+            ("127.0.0.1", &[], "127.0.0.1"),
+            ("172.32.0.1", &["203.0.113.7"], "172.32.0.1"),
+            ("203.0.113.9", &["203.0.113.7"], "203.0.113.9"),
+        ] {
+            let headers = said.iter().map(|line| (FORWARDED_FOR.parse().unwrap(), line.parse().unwrap()));
+            let headers: HeaderMap = headers.collect();
+            let found = proxies.client(peer.parse().unwrap(), &headers);
+            assert_eq!(found, client.parse::<IpAddr>().unwrap(), "{peer} {said:?}");
+        }
+        assert_eq!(Proxies::parse(&[String::new()]).unwrap(), Proxies::default());
+        for bad in ["0.0.0.0/0", "*", "10.0.0.0/33", "proxy.example.org", "::/0", "10.0.0.1/-1"] {
+            assert!(Proxies::parse(&[bad.into()]).is_err(), "{bad}");
+        }
+    }
+}
