@@ -146,13 +146,21 @@ impl Reader {
 
 /// The events of a segment that come after `after`.
 pub(super) fn parse(segment: &Segment, after: u64) -> Result<Vec<Arc<Logged>>, StoreError> {
-    let skip = usize::try_from((after + 1).saturating_sub(segment.first_seq)).unwrap_or(usize::MAX);
-    let lines = segment.lines.lines().skip(skip);
-    lines
-        .map(|line| {
-            let event: RunEvent = serde_json::from_str(line)
-                .map_err(|error| StoreError::Corrupt(format!("log of {}: {error}", segment.run)))?;
-            Ok(Arc::new(Logged { event, json: Bytes::copy_from_slice(line.as_bytes()) }))
-        })
-        .collect()
+    let corrupt = |what: String| StoreError::Corrupt(format!("log of {}: {what}", segment.run));
+    let mut next = after.saturating_add(1).max(segment.first_seq);
+    let skip = usize::try_from(next - segment.first_seq).unwrap_or(usize::MAX);
+    let mut events = Vec::new();
+    for line in segment.lines.lines().skip(skip) {
+        let event: RunEvent = serde_json::from_str(line).map_err(|error| corrupt(error.to_string()))?;
+        // What was put there from elsewhere, or taken out, is no log.
+        if event.seq != next || event.run != segment.run {
+            return Err(corrupt(format!("event {} of {} where {next} belongs", event.seq, event.run)));
+        }
+        next += 1;
+        events.push(Arc::new(Logged { event, json: Bytes::copy_from_slice(line.as_bytes()) }));
+    }
+    if next <= segment.last_seq {
+        return Err(corrupt(format!("event {next} is missing")));
+    }
+    Ok(events)
 }

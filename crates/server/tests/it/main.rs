@@ -41,6 +41,7 @@ mod setup;
 mod sites;
 mod skills;
 mod sse;
+mod tampered;
 mod traces;
 mod unread;
 mod users;

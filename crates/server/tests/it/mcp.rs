@@ -13,6 +13,7 @@ use rmcp::{
     service::{NotificationContext, PeerRequestOptions, RequestContext, RunningService},
     transport::streamable_http_client::{StreamableHttpClientTransport, StreamableHttpClientTransportConfig},
 };
+use scripted::{Behaviour, Reply, ScriptedServer};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -269,4 +270,36 @@ async fn streams_end_when_the_server_stops() {
     server.app.stopping.cancel();
     let rest = tokio::time::timeout(Duration::from_secs(5), stream.bytes()).await;
     assert!(rest.is_ok(), "it does not end");
+}
+
+/// One transport that two clients shared has given one the other's answers (CVE-2026-25536).
+#[tokio::test]
+async fn equal_request_ids_of_many_clients_do_not_meet() {
+    let upstream = ScriptedServer::start(Behaviour::answer(|request| {
+        let messages = request.body["messages"].as_array().unwrap();
+        let said = messages.iter().rfind(|message| message["role"] == "user").unwrap();
+        Reply::text(&format!("You said {}", said["content"]))
+    }));
+    let upstream = upstream.await.unwrap();
+    let (server, cookie) = Server::start_signed_in().await;
+    crate::openai::connect(&server, &cookie, "Up", &upstream.base_url()).await;
+    let (ada, bob) = (key_of(&server, &cookie).await, server.key_of_plain_user("bob@example.org").await);
+    let clients = (0..50).map(|n| {
+        let (server, key) = (&server, if n % 2 == 0 { &ada } else { &bob });
+        async move {
+            let (begun, session) = begin(server, key).await;
+            begun.expect(200);
+            let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
+                "name": "ask", "arguments": {"message": format!("canary-{n}."), "model": "scripted"},
+            }});
+            let answer = Answer::of(message(server, key, &call).header("mcp-session-id", &session)).await;
+            assert_eq!(answer.status, 200, "{}", answer.text);
+            (n, answer.text)
+        }
+    });
+    for (n, text) in futures_util::future::join_all(clients).await {
+        assert!(text.contains(&format!("canary-{n}.")), "{n}: {text}");
+        let others = (0..50).filter(|other| *other != n && text.contains(&format!("canary-{other}.")));
+        assert_eq!(others.collect::<Vec<_>>(), Vec::<i32>::new(), "{text}");
+    }
 }
