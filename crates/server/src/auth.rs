@@ -6,8 +6,8 @@ mod known_keys;
 mod origin;
 mod password;
 mod people;
-mod standing;
 mod proxies;
+mod standing;
 
 use std::{
     collections::HashMap,
@@ -22,9 +22,9 @@ pub use known_keys::{HeldKey, KnownKeys};
 pub use origin::{check_named_origin, check_origin, own_origin};
 pub use password::Passwords;
 pub use people::{PERSON_EMAIL, PERSON_ID, PERSON_NAME, PERSON_ROLE, Person};
+pub use proxies::Proxies;
 pub use standing::Standing;
 pub(crate) use standing::keep_standing;
-pub use proxies::Proxies;
 
 /// The session cookie's name.
 pub const SESSION_COOKIE: &str = "glasshouse_session";

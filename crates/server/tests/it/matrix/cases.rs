@@ -71,7 +71,20 @@ pub(super) const CASES: &[Case] = &[
     case("GET", "/api/v1/keys", Own(200), 200),
     case("POST", "/api/v1/keys", Own(200), 200)
         .sends(r#"{"name":"k","owner":"{owner}","owner_id":"{owner}","user":"{owner}","role":"admin"}"#),
+    case("POST", "/api/v1/keys/{key}/rotate", Missing, 200).sends("{}"),
     case("DELETE", "/api/v1/keys/{key}", Missing, 204),
+    // People, what they use and how much they may
+    case("GET", "/api/v1/users", Admin(200), 403),
+    case("POST", "/api/v1/users", Admin(400), 403).sends("{}"),
+    case("PATCH", "/api/v1/users/{user}", Admin(404), 403)
+        .at("/api/v1/users/user_00000000000000000000000000000000")
+        .sends("{}"),
+    case("DELETE", "/api/v1/users/{user}", Admin(404), 403)
+        .at("/api/v1/users/user_00000000000000000000000000000000"),
+    case("GET", "/api/v1/usage", Own(200), 200),
+    case("GET", "/api/v1/limits/own", Own(200), 200),
+    case("GET", "/api/v1/limits", Admin(200), 403),
+    case("PUT", "/api/v1/limits", Admin(400), 403).sends("[]"),
     // Models
     case("GET", "/api/v1/models", Own(200), 200),
     case("PUT", "/api/v1/models/{model}", Admin(200), 403)
@@ -180,6 +193,7 @@ pub(super) const CASES: &[Case] = &[
     case("POST", "/runs/{run}/questions/{question}", Missing, 204)
         .at("/runs/{asking}/questions/{question}")
         .sends(r#"{"answer":"This one."}"#),
+    case("POST", "/runs/{run}/agents/{agent}/stop", Missing, 409).at("/runs/{loose}/agents/a1/stop"),
     case("POST", "/runs/{run}/cancel", Missing, 204).at("/runs/{loose}/cancel"),
     case("POST", "/chat/stream", Own(200), 200).sends(SAID),
     case("POST", "/chat/stream", Missing, 200).sends(
