@@ -69,8 +69,7 @@ pub(crate) async fn make_room(
     let request_is_old = plan.request.is_some_and(|request| plan.old.contains(&request));
     apply(messages, kept, &summary);
     agent
-        .emitter
-        .emit(EventBody::ContextCompacted {
+        .emit_and_part_calls(EventBody::ContextCompacted {
             summary,
             messages: (replaced - usize::from(request_is_old)) as u64,
             kept_messages: kept as u64,

@@ -138,6 +138,7 @@ async fn answer(
         max_output_tokens: Some(MOST_OUTPUT_TOKENS),
         answer_format: None,
         extra: None,
+        trace: None,
     };
     let mut call = model.call(&request);
     let (mut text, mut written_bytes) = (String::new(), 0);

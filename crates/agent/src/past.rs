@@ -8,7 +8,7 @@ use std::{
 
 use domain::{
     AgentPath, EventBody, Form, OpenItems, Outcome, Problem, ProblemCode, Reply, RunEvent, event::Decision,
-    message::arguments_text,
+    message::arguments_text, trace::parts_model_calls,
 };
 use serde_json::Value;
 
@@ -45,6 +45,8 @@ struct PastAgent {
     /// The highest number of its items and of its sub-agents.
     items: usize,
     sub_agents: usize,
+    /// How many of its events part model calls.
+    model_calls: u32,
     end: Option<(Outcome, String)>,
     /// What the run's clock showed when it was started.
     began: Option<Duration>,
@@ -132,6 +134,9 @@ impl Past {
         self.open.push(agent, body);
         self.count_time(*at, body);
         self.is_fork = matches!(body, EventBody::RunForked { .. });
+        if parts_model_calls(body) {
+            self.agent(agent).model_calls += 1;
+        }
         match body {
             EventBody::ModelCalled { usage, cost_micro_usd, .. } => {
                 self.restarts = 0;
@@ -367,6 +372,11 @@ impl Past {
     /// The highest number of the agent's items, and of its sub-agents.
     pub(crate) fn numbers(&self, agent: &AgentPath) -> (usize, usize) {
         self.agents.get(agent).map(|agent| (agent.items, agent.sub_agents)).unwrap_or_default()
+    }
+
+    /// How many of the agent's events part its model calls.
+    pub(crate) fn model_calls(&self, agent: &AgentPath) -> u32 {
+        self.agents.get(agent).map_or(0, |agent| agent.model_calls)
     }
 
     fn agent(&mut self, agent: &AgentPath) -> &mut PastAgent {

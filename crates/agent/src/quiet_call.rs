@@ -49,6 +49,7 @@ async fn call_one(
     messages: &[Message],
     limit_bytes: usize,
 ) -> Result<QuietAnswer, Problem> {
+    let trace = agent.call_trace();
     let request = ChatRequest {
         messages,
         tools: &[],
@@ -57,6 +58,7 @@ async fn call_one(
         max_output_tokens: None,
         answer_format: None,
         extra: None,
+        trace: Some(&trace),
     };
     let held = begin_call(agent, model, estimate_request(messages, &[]))?;
     let (mut text, mut counted, mut is_over) = (String::new(), None, false);

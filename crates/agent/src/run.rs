@@ -2,7 +2,7 @@
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
-use domain::{ChatId, EventBody, Message, MessageId, Outcome, Problem, ProblemCode, Role};
+use domain::{ChatId, EventBody, Message, MessageId, Outcome, Problem, ProblemCode, Role, RunTrace};
 use futures_util::FutureExt;
 use llm::{ChatModel, ToolMode, ToolSpec};
 use serde_json::{Map, Value};
@@ -80,6 +80,8 @@ pub struct RunRequest {
     pub past: Past,
     /// Whether it goes on when the server is started again. If not, the end of the server ends it.
     pub outlives_server: bool,
+    /// The trace that its model calls belong to.
+    pub trace: RunTrace,
 }
 
 /// What all agents of a run share.
@@ -101,6 +103,7 @@ pub(crate) struct RunContext {
     pub(crate) earlier: Option<EarlierAgents>,
     pub(crate) stops: AgentStops,
     pub(crate) past: Past,
+    pub(crate) trace: RunTrace,
 }
 
 /// The ways to end a run, or a part of it, from outside.
@@ -134,6 +137,7 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         consents,
         earlier,
         mut past,
+        trace,
         ..
     } = request;
     let limits = limits.within(agents.main.limits);
@@ -177,6 +181,7 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         earlier,
         stops: stop.agents.clone(),
         past,
+        trace,
     });
     let main = Arc::new(AgentContext::main(Arc::clone(&context), emitter.clone()));
     let work = AssertUnwindSafe(take_turns(main, history)).catch_unwind();

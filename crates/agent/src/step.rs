@@ -93,6 +93,7 @@ async fn call_one(
     tools: &Toolbox,
     answer_format: Option<&Value>,
 ) -> Result<Answer, CallFailed> {
+    let trace = agent.call_trace();
     let request = ChatRequest {
         messages,
         tools: tools.specs(),
@@ -101,6 +102,7 @@ async fn call_one(
         max_output_tokens: agent.run.wishes.max_output_tokens,
         answer_format,
         extra: Some(&agent.run.wishes.extra),
+        trace: Some(&trace),
     };
     let held = begin_call(agent, model, estimate_request(messages, tools.specs()));
     let held = held.map_err(CallFailed::before)?;
@@ -248,8 +250,7 @@ impl<'a> Step<'a> {
         let cost_micro_usd = self.agent.budget.book(usage, self.model.settings().prices);
         held.end(usage, cost_micro_usd);
         self.agent
-            .emitter
-            .emit(EventBody::ModelCalled {
+            .emit_and_part_calls(EventBody::ModelCalled {
                 model: self.model.model().name().to_owned(),
                 usage,
                 cost_micro_usd,

@@ -4,12 +4,13 @@ use std::{
     borrow::Cow,
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicU32, AtomicUsize, Ordering},
     },
 };
 
 use domain::{
-    AgentPath, EventBody, Message, Problem, ProblemCode, Role, event::NoticeLevel, message::arguments_value,
+    AgentPath, CallTrace, EventBody, Message, Problem, ProblemCode, Role, event::NoticeLevel,
+    message::arguments_value, trace::parts_model_calls,
 };
 
 use crate::{
@@ -41,13 +42,16 @@ pub(crate) struct AgentContext {
 struct Counters {
     items: AtomicUsize,
     sub_agents: AtomicUsize,
+    /// The next model call.
+    model_calls: AtomicU32,
 }
 
 impl Counters {
     /// Goes on counting where the agent had come to.
     fn after(past: &Past, agent: &AgentPath) -> Self {
         let (items, sub_agents) = past.numbers(agent);
-        Self { items: items.into(), sub_agents: sub_agents.into() }
+        let model_calls = past.model_calls(agent).into();
+        Self { items: items.into(), sub_agents: sub_agents.into(), model_calls }
     }
 }
 
@@ -109,6 +113,18 @@ impl AgentContext {
             Some(agent) => format!("{agent}.{kind}{number}"),
             None => format!("{kind}{number}"),
         }
+    }
+
+    /// Hands over an event after which the agent's next model call is another one.
+    pub(crate) async fn emit_and_part_calls(&self, body: EventBody) {
+        debug_assert!(parts_model_calls(&body));
+        self.counters.model_calls.fetch_add(1, Ordering::Relaxed);
+        self.emitter.emit(body).await;
+    }
+
+    /// What the server of the next model call is told of the trace.
+    pub(crate) fn call_trace(&self) -> CallTrace {
+        self.run.trace.call(self.emitter.agent(), self.counters.model_calls.load(Ordering::Relaxed))
     }
 
     /// The tools it has: those that start sub-agents only while it may still nest.
@@ -218,7 +234,7 @@ async fn begin_step(agent: &AgentContext, step: u32, input_tokens: u64) -> Resul
             || agent.budget.nearly_spent(spent).or_else(|| quota::nearly_spent(agent, input_tokens));
         (step > 1).then(nearly_spent).flatten()
     });
-    agent.emitter.emit(EventBody::StepStarted { step, last: last.clone() }).await;
+    agent.emit_and_part_calls(EventBody::StepStarted { step, last: last.clone() }).await;
     agent.status("Thinking…").await;
     Ok(last)
 }

@@ -98,6 +98,10 @@ id!(
     MessageId, "msg"
 );
 id!(
+    /// A request that came without an id of its own.
+    RequestId, "req"
+);
+id!(
     /// One run of an agent, and the name of its log.
     RunId, "run"
 );

@@ -10,18 +10,20 @@ pub mod open_items;
 pub mod problem;
 pub mod reply;
 pub mod summary;
+pub mod trace;
 pub mod usage;
 
 pub use agent_path::AgentPath;
 pub use event::{EventBody, Outcome, RunEvent};
 pub use form::{Form, FormFault};
 pub use id::{
-    AllowedCallId, ApiKeyId, ChatId, ConnectionId, FactId, MemoryId, MessageId, RunId, ScheduleId, SessionId,
-    UserId, WebhookId,
+    AllowedCallId, ApiKeyId, ChatId, ConnectionId, FactId, MemoryId, MessageId, RequestId, RunId, ScheduleId,
+    SessionId, UserId, WebhookId,
 };
 pub use message::{Message, Part, Role, ToolCall};
 pub use open_items::OpenItems;
 pub use problem::{Problem, ProblemCode};
 pub use reply::Reply;
 pub use summary::RunSummary;
+pub use trace::{CallTrace, Origin, RunTrace, TraceParent};
 pub use usage::Usage;

@@ -2,7 +2,7 @@
 
 use std::{ops::Deref, sync::Arc};
 
-use domain::{Message, ProblemCode, Usage};
+use domain::{CallTrace, Message, ProblemCode, Usage};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{
     Map, Value,
@@ -27,6 +27,8 @@ pub struct ChatRequest<'a> {
     pub answer_format: Option<&'a Value>,
     /// Further fields of the request, such as `top_p`, sent to the server as they are.
     pub extra: Option<&'a Map<String, Value>>,
+    /// What the server is told of the trace that the call belongs to.
+    pub trace: Option<&'a CallTrace>,
 }
 
 /// A tool as a model sees it.

@@ -186,6 +186,7 @@ mod tests {
             max_output_tokens: None,
             answer_format: None,
             extra: None,
+            trace: None,
         };
         let mut call = ChatModel::scripted(model).call(&request);
         let mut events = Vec::new();

@@ -30,10 +30,18 @@ use crate::{
 pub struct Request {
     /// Which one since the start, from 1.
     pub number: usize,
-    /// The `Authorization` header.
-    pub authorization: Option<String>,
+    /// Its headers.
+    pub headers: hyper::HeaderMap,
     /// The JSON; `null` where it was none.
     pub body: Value,
+}
+
+impl Request {
+    /// The header of this name, where it is text.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
 }
 
 /// How the server behaves.
@@ -256,12 +264,11 @@ impl Shared {
 
     async fn chat(&self, request: hyper::Request<Incoming>) -> io::Result<Answer> {
         let open = OpenRequest::new(self.open.clone());
-        let authorization = request.headers().get(hyper::header::AUTHORIZATION);
-        let authorization = authorization.and_then(|value| value.to_str().ok()).map(str::to_owned);
-        let bytes = request.into_body().collect().await.map_err(io::Error::other)?.to_bytes();
+        let (parts, body) = request.into_parts();
+        let bytes = body.collect().await.map_err(io::Error::other)?.to_bytes();
         let request = Request {
             number: self.count.fetch_add(1, Ordering::Relaxed) + 1,
-            authorization,
+            headers: parts.headers,
             body: serde_json::from_slice(&bytes).unwrap_or_default(),
         };
         let reply = match &self.behaviour {

@@ -14,6 +14,8 @@ use llm::ModelError;
 use serde_json::json;
 use store::StoreError;
 
+use crate::origin;
+
 /// A request that failed. The cause is for the log only.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{problem}")]
@@ -230,6 +232,9 @@ impl IntoResponse for ApiError {
         let mut body = json!({ "error": &self.problem });
         if let Some(field) = &self.field {
             body["error"]["field"] = field.as_str().into();
+        }
+        if let Some(id) = origin::request_id() {
+            body["error"]["request_id"] = id.into();
         }
         let mut response = (self.status, axum::Json(body)).into_response();
         let headers = response.headers_mut();

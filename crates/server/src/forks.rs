@@ -131,6 +131,7 @@ impl App {
             request: work.kept(&id.to_string())?,
             idempotency: None,
             payer: model.payer.clone(),
+            origin: work.kept_origin()?,
         };
         let body =
             EventBody::RunForked { from: source.id, after: point.after, guidance: point.guidance.clone() };

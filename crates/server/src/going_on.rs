@@ -8,7 +8,7 @@ use std::{
 
 use agent::{CallWishes, INTERRUPTED, Past, Told};
 use anyhow::Context;
-use domain::{EventBody, Message, RunId};
+use domain::{EventBody, Message, Origin, RunId};
 use llm::ToolSpec;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -113,6 +113,15 @@ impl Work {
             told: self.told.clone(),
         };
         serde_json::to_string(&kept).map(Some).map_err(ApiError::internal)
+    }
+
+    /// What is to be kept of where it comes from, for as long as the run.
+    ///
+    /// # Errors
+    /// As [`Work::kept`].
+    pub(crate) fn kept_origin(&self) -> Result<Option<String>, ApiError> {
+        let origin = Some(&self.origin).filter(|origin| **origin != Origin::default());
+        origin.map(serde_json::to_string).transpose().map_err(ApiError::internal)
     }
 }
 
@@ -369,6 +378,7 @@ impl App {
         let (mut work, workspace) = kept.work(history, model);
         work.model.payer.clone_from(&run.payer);
         self.usage.know(run.owner, &run.payer).await?;
+        work.origin = run.origin.clone().unwrap_or_default();
         let about = (run.chat, run.message);
         let mut request = self.request(run.owner, work, workspace, run.id, about).await?;
         request.past = past;

@@ -49,11 +49,13 @@ use axum::{
     routing::{MethodFilter, MethodRouter, on},
 };
 use domain::ProblemCode;
+use tracing::Instrument;
 
 use crate::{
     app::App,
     auth::{Access, Caller, check_access, check_origin},
     error::{ApiError, catch_panic},
+    origin,
 };
 
 /// One address with one method.
@@ -262,13 +264,19 @@ async fn guarded(State(guard): State<Guard>, mut request: Request, next: Next) -
 
 /// Around everything.
 async fn surrounded(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let origin = origin::of_headers(request.headers());
+    let id = origin::header_value(&origin);
+    let about = tracing::error_span!("request", id = origin.request.as_deref());
     let answer = async {
         match check_origin(&app.config, &request) {
             Ok(()) => next.run(request).await,
             Err(refused) => refused.into_response(),
         }
     };
-    let mut response = catch_panic(answer).await;
+    let mut response = origin::on_behalf_of(origin, catch_panic(answer)).instrument(about).await;
+    if let Some(id) = id {
+        response.headers_mut().insert(origin::REQUEST_ID, id);
+    }
     web::harden(&mut response);
     response
 }

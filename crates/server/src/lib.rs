@@ -28,6 +28,7 @@ mod memory;
 pub mod metrics;
 pub mod models;
 mod once;
+mod origin;
 pub mod programs;
 pub mod runs;
 pub mod schedules;

@@ -37,20 +37,30 @@ pub(crate) async fn export(
         };
         let Some(run) = run else { return };
         let sent = export_run(&app, &http, &tracing, run).await;
-        app.runs.metrics().note_trace(sent.is_ok());
-        if let Err(problem) = sent {
-            tracing::warn!(%run, problem, "a trace could not be exported");
+        match sent {
+            Ok(true) => app.runs.metrics().note_trace(true),
+            Ok(false) => {}
+            Err(problem) => {
+                app.runs.metrics().note_trace(false);
+                tracing::warn!(%run, problem, "a trace could not be exported");
+            }
         }
     }
 }
 
-async fn export_run(app: &App, http: &HttpClient, tracing: &Tracing, run: RunId) -> Result<(), String> {
+/// Whether it was to be sent.
+async fn export_run(app: &App, http: &HttpClient, tracing: &Tracing, run: RunId) -> Result<bool, String> {
+    let origin = app.store.run(run).await.map_err(|error| error.to_string())?.origin.unwrap_or_default();
+    // Who began the trace does not keep it.
+    if origin.parent.as_ref().is_some_and(|parent| !parent.is_sampled()) {
+        return Ok(false);
+    }
     let log = app.log_of(run).await.map_err(|error| error.problem().message.clone())?;
     let content = if tracing.content { Content::With } else { Content::Without };
-    for spans in spans_of(&log, content).chunks(BATCH_SPANS) {
+    for spans in spans_of(&log, &origin, content).chunks(BATCH_SPANS) {
         send(app, http, tracing, spans).await?;
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Sends one request, and again where the collector may take it later.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agent::{Agents, CallWishes, CallableModel, Past, RunRequest, Skills, Told, tour};
-use domain::{ChatId, Message, MessageId, Part, Role, RunId, UserId};
+use domain::{ChatId, Message, MessageId, Origin, Part, Role, RunId, RunTrace, UserId};
 use llm::ToolSpec;
 use serde_json::Value;
 use store::{Chat, ChatMessage, IdempotencyKey, NewRun, NewTurn, StoreError};
@@ -14,6 +14,7 @@ use crate::{
     error::ApiError,
     mcp_servers::RunIs,
     models::{ResolvedModel, TOUR},
+    origin,
     runs::NewLiveRun,
     usage::RunQuota,
 };
@@ -61,6 +62,8 @@ pub(crate) struct Work {
     pub(crate) told: Option<Told>,
     /// The name of the request that starts it.
     pub(crate) idempotency: Option<IdempotencyKey>,
+    /// The request that it is done for.
+    pub(crate) origin: Origin,
 }
 
 impl Work {
@@ -77,6 +80,7 @@ impl Work {
             directory: None,
             told: None,
             idempotency: None,
+            origin: origin::current(),
         }
     }
 }
@@ -230,6 +234,7 @@ impl App {
             request: work.kept(&workspace)?,
             idempotency: work.idempotency.clone(),
             payer: work.model.payer.clone(),
+            origin: work.kept_origin()?,
         };
         let payer = row.payer.clone();
         let request = self.request(owner, work, workspace, run, (None, None)).await?;
@@ -331,6 +336,7 @@ impl App {
             request: work.kept(&chat.id.to_string())?,
             idempotency: work.idempotency.clone(),
             payer: work.model.payer.clone(),
+            origin: work.kept_origin()?,
         };
         let payer = row.payer.clone();
         let request = self
@@ -360,7 +366,9 @@ impl App {
     pub(crate) async fn request(
         &self,
         owner: UserId,
-        Work { history, model, client_tools, worker, wishes, outlives_server, directory, told, .. }: Work,
+        Work {
+            history, model, client_tools, worker, wishes, outlives_server, directory, told, origin, ..
+        }: Work,
         workspace: String,
         run: RunId,
         (chat, message): (Option<ChatId>, Option<MessageId>),
@@ -399,6 +407,7 @@ impl App {
             earlier: Some(earlier_agents(&self.store, &self.runs, chat, run)),
             past: Past::default(),
             outlives_server,
+            trace: RunTrace { run, origin, is_exported: self.config.tracing.is_some() },
         })
     }
 }

@@ -100,6 +100,7 @@ async fn new_run(store: &Store, owner: UserId) -> Result<RunId, StoreError> {
         request: None,
         idempotency: None,
         payer: store::Payer::default(),
+        origin: None,
     };
     store.create_run(&run).await?;
     Ok(id)

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use domain::{ChatId, MessageId, Outcome, RunId, RunSummary, UserId};
+use domain::{ChatId, MessageId, Origin, Outcome, RunId, RunSummary, UserId};
 
 use crate::{
     IdempotencyKey, Payer, Store, StoreError,
@@ -35,6 +35,8 @@ pub struct NewRun {
     pub idempotency: Option<IdempotencyKey>,
     /// On whose account it is, beside its owner's.
     pub payer: Payer,
+    /// The request that it comes from, as JSON.
+    pub origin: Option<String>,
 }
 
 /// What the database calls a run in the log, where it is named often: short, and never used for another.
@@ -63,11 +65,13 @@ pub struct Run {
     pub summary: Option<RunSummary>,
     /// On whose account it is, beside its owner's.
     pub payer: Payer,
+    /// The request that it comes from, if one asked for it.
+    pub origin: Option<Origin>,
 }
 
 pub(crate) const INSERT: &str = "INSERT INTO runs (id, owner, chat, message, model, started_at, request, \
-                                 idempotency_key, request_hash, server, api_key, person, booked_seq) \
-                                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
+                                 idempotency_key, request_hash, server, api_key, person, origin, booked_seq) \
+                                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
 
 /// Gives [`INSERT`] its values; the run is `server`'s.
 pub(crate) fn insert<'a>(query: Query<'a>, run: &NewRun, server: Option<&str>) -> Query<'a> {
@@ -77,6 +81,7 @@ pub(crate) fn insert<'a>(query: Query<'a>, run: &NewRun, server: Option<&str>) -
     let query = query.optional_text(idempotency.map(|it| it.key.as_str()));
     let query = query.bind(idempotency.map(|it| it.request_hash.to_vec())).optional_text(server);
     let query = query.optional_id(run.payer.key).optional_text(run.payer.person.as_deref());
+    let query = query.optional_text(run.origin.as_deref());
     // Nothing of its log is in the ledger yet.
     query.number(0)
 }
@@ -93,9 +98,9 @@ impl Rows for NewRun {
     async fn write(db: &Db, runs: &[Self]) -> Result<Vec<RunNumber>, StoreError> {
         let mut sql = String::from(
             "INSERT INTO runs (id, owner, chat, message, model, started_at, request, idempotency_key, \
-             request_hash, server, api_key, person, booked_seq) VALUES ",
+             request_hash, server, api_key, person, origin, booked_seq) VALUES ",
         );
-        db.push_rows(&mut sql, runs.len(), 13);
+        db.push_rows(&mut sql, runs.len(), 14);
         let server = db.lessee()?;
         sql.push_str(" RETURNING id, number");
         let add = |query, run| insert(query, run, server.as_deref());
@@ -150,7 +155,7 @@ impl Rows for RunEnd {
 macro_rules! select_runs {
     ($end:literal) => {
         concat!(
-            "SELECT id, owner, chat, message, model, started_at, finished_at, summary, api_key, person, \
+            "SELECT id, owner, chat, message, model, started_at, finished_at, summary, api_key, person, origin, \
              COALESCE((SELECT last_seq FROM segments WHERE segments.run = runs.number \
                        ORDER BY first_seq DESC LIMIT 1), 0) AS last_seq FROM runs ",
             $end
@@ -286,5 +291,6 @@ fn read_run(row: &Row) -> Result<Run, StoreError> {
         last_seq: row.number("last_seq")?,
         summary: row.optional_json("summary")?,
         payer: Payer { key: row.optional_id("api_key")?, person: row.get("person")? },
+        origin: row.optional_json("origin")?,
     })
 }

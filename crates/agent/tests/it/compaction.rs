@@ -165,6 +165,7 @@ fn bare() -> ChatRequest<'static> {
         max_output_tokens: None,
         answer_format: None,
         extra: None,
+        trace: None,
     }
 }
 

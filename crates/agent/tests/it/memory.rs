@@ -44,6 +44,7 @@ impl Person {
             request: None,
             idempotency: None,
             payer: store::Payer::default(),
+            origin: None,
         };
         self.store.create_run(&run).await.unwrap();
         Memory::new(self.store.clone(), self.id, (id, None), Arc::new(|| 7))

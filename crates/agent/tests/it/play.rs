@@ -6,7 +6,7 @@ use agent::{
     Agents, ApprovalAnswer, Asks, Consents, EarlierAgents, Emitter, FoundTools, LateTools, Limits,
     ModelSettings, Past, RunRequest, StopSignals, Workspace, no_earlier_agent,
 };
-use domain::{EventBody, Message, Role, RunEvent, RunId, laws};
+use domain::{EventBody, Message, Origin, Role, RunEvent, RunId, RunTrace, laws};
 use llm::{ChatModel, ChatRequest, Line, ScriptedModel};
 use store::Store;
 use tokio::sync::mpsc;
@@ -129,6 +129,7 @@ impl Play {
             earlier: self.earlier_agents(run),
             past: self.past(),
             outlives_server: self.outlives_server,
+            trace: RunTrace { run: RunId::generate(), origin: Origin::default(), is_exported: false },
         };
         let work = agent::run(request, emitter, self.asks.clone(), self.stop.clone());
         tokio::join!(self.collect(run, events, watch), work).0

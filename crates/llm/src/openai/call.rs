@@ -4,7 +4,10 @@ use std::{pin::Pin, sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt;
-use reqwest::{Method, Response, header};
+use reqwest::{
+    Method, Response,
+    header::{self, HeaderMap},
+};
 use tokio::{
     task::yield_now,
     time::{Instant, sleep_until, timeout},
@@ -32,6 +35,8 @@ type Opening = Pin<Box<dyn Future<Output = Result<Response, Fault>> + Send>>;
 pub(crate) struct OpenAiCall {
     target: Arc<Target>,
     ask: Ask,
+    /// Beside those of every call.
+    headers: HeaderMap,
     stage: Stage,
     failed_attempts: u32,
     /// Goes off when silence has lasted too long.
@@ -56,11 +61,12 @@ struct Reading {
 }
 
 impl OpenAiCall {
-    pub(crate) fn new(target: Arc<Target>, ask: Ask) -> Self {
+    pub(crate) fn new(target: Arc<Target>, ask: Ask, headers: HeaderMap) -> Self {
         let now = Instant::now();
         Self {
             target,
             ask,
+            headers,
             stage: Stage::Waiting(now),
             failed_attempts: 0,
             silence: Alarm::new(now),
@@ -99,7 +105,8 @@ impl OpenAiCall {
                     sleep_until(*until).await;
                 }
                 self.silence.set(Instant::now() + target.settings.first_token_timeout);
-                self.stage = Stage::Opening(Box::pin(open(Arc::clone(target), self.ask.body())));
+                self.stage =
+                    Stage::Opening(Box::pin(open(Arc::clone(target), self.headers.clone(), self.ask.body())));
                 Ok(())
             }
             Stage::Opening(opening) => {
@@ -201,9 +208,10 @@ impl std::fmt::Debug for OpenAiCall {
 }
 
 /// Sends the request and waits for the head of a successful answer.
-async fn open(target: Arc<Target>, body: Bytes) -> Result<Response, Fault> {
+async fn open(target: Arc<Target>, headers: HeaderMap, body: Bytes) -> Result<Response, Fault> {
     let request = target
         .request(Method::POST)?
+        .headers(headers)
         .header(header::CONTENT_TYPE, "application/json")
         .header(header::ACCEPT, "text/event-stream")
         .body(body);

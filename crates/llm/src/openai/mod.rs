@@ -22,10 +22,11 @@ use std::{
     time::Duration,
 };
 
+use domain::CallTrace;
 use fault::Fault;
 use reqwest::{
     Method, RequestBuilder, Url,
-    header::{self, HeaderValue},
+    header::{self, HeaderMap, HeaderName, HeaderValue},
 };
 
 pub use base_url::{BaseUrl, InvalidBaseUrl};
@@ -83,8 +84,24 @@ impl OpenAiModel {
     }
 
     pub(crate) fn call(&self, request: &ChatRequest<'_>) -> OpenAiCall {
-        OpenAiCall::new(Arc::clone(&self.0), ask::Ask::new(request, &self.0))
+        let headers = request.trace.map(trace_headers).unwrap_or_default();
+        OpenAiCall::new(Arc::clone(&self.0), ask::Ask::new(request, &self.0), headers)
     }
+}
+
+/// The headers that say which trace a call belongs to.
+#[must_use]
+pub fn trace_headers(trace: &CallTrace) -> HeaderMap {
+    let parent = trace.parent.as_ref().map(ToString::to_string);
+    // The state is of no use to anybody without the trace.
+    let state = trace.state.as_ref().filter(|_| parent.is_some());
+    let headers =
+        [("traceparent", parent.as_ref()), ("tracestate", state), ("x-request-id", trace.request.as_ref())];
+    let value = |text: &String| HeaderValue::from_str(text).ok();
+    headers
+        .into_iter()
+        .filter_map(|(name, text)| Some((HeaderName::from_static(name), text.and_then(value)?)))
+        .collect()
 }
 
 /// Where requests go, and what is known about the place.

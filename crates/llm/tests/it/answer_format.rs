@@ -11,6 +11,7 @@ fn request<'a>(messages: &'a [Message], format: &'a Value) -> ChatRequest<'a> {
         max_output_tokens: None,
         answer_format: Some(format),
         extra: None,
+        trace: None,
     }
 }
 

@@ -14,10 +14,11 @@ async fn a_request_with_tools() {
         max_output_tokens: Some(100),
         answer_format: None,
         extra: extra.as_object(),
+        trace: None,
     };
     drain(model(&server).call(&request)).await;
     let received = server.received().remove(0);
-    assert_eq!(received.authorization, Some(format!("Bearer {KEY}")));
+    assert_eq!(received.header("authorization"), Some(&*format!("Bearer {KEY}")));
     assert_eq!(
         received.body,
         json!({

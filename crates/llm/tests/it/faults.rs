@@ -52,7 +52,7 @@ async fn a_missing_key_is_said() {
     let model = ChatModel::openai(keyless, &HttpClient::new().unwrap());
     let (_, error) = failure(&model).await;
     assert_error(&error, ProblemCode::ModelUnauthorized, "wants a key");
-    assert_eq!(server.received()[0].authorization, None);
+    assert_eq!(server.received()[0].header("authorization"), None);
 }
 
 #[tokio::test]

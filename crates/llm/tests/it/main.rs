@@ -56,6 +56,7 @@ pub(crate) fn ask(model: &ChatModel, tool_mode: ToolMode) -> ModelCall {
         max_output_tokens: None,
         answer_format: None,
         extra: None,
+        trace: None,
     })
 }
 

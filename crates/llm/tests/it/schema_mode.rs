@@ -32,6 +32,7 @@ async fn the_callers_form_gives_way() {
         max_output_tokens: None,
         answer_format: None,
         extra: extra.as_object(),
+        trace: None,
     };
     drain(model(&server).call(&request)).await;
     let body = server.requests().remove(0);

@@ -62,6 +62,7 @@ async fn a_scenario_goes_by_the_turn() {
         max_output_tokens: None,
         answer_format: None,
         extra: None,
+        trace: None,
     };
     let (second, error) = drain(model.call(&request)).await;
     assert_eq!((text_of(&second), error), ("One file.".into(), None));

@@ -19,7 +19,7 @@ const DOORS: [&str; 8] =
 
 /// What pages may read of an answer beside its body.
 const SHOWN: HeaderValue = HeaderValue::from_static(
-    "mcp-session-id, retry-after, x-request-id, x-run-id, x-vercel-ai-ui-message-stream",
+    "mcp-session-id, retry-after, x-request-id, x-run-id, x-upstream-request-id, x-vercel-ai-ui-message-stream",
 );
 const METHODS: HeaderValue = HeaderValue::from_static("GET, POST, DELETE");
 /// How long a browser need not ask again, seconds.

@@ -16,7 +16,7 @@ use axum::{
     http::{HeaderMap, Method},
     response::Response,
 };
-use domain::ProblemCode;
+use domain::{Origin, ProblemCode};
 use futures_util::StreamExt;
 use rmcp::transport::streamable_http_server::{
     SessionManager, StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
@@ -33,6 +33,7 @@ use crate::{
     auth::{Caller, check_named_origin},
     error::ApiError,
     extract::{check_json, read_body},
+    origin,
 };
 
 /// The header with a session's id, in requests and in the answer that begins one.
@@ -50,6 +51,7 @@ pub(crate) struct Door {
 struct Visit {
     app: Arc<App>,
     caller: Caller,
+    origin: Origin,
     _session: Option<Arc<Session>>,
 }
 
@@ -97,7 +99,12 @@ pub(super) async fn any(
     };
     let is_end = request.method() == Method::DELETE;
     let mut request = checked(&app, request).await?;
-    let visit = Visit { app: Arc::clone(&app), caller: caller.clone(), _session: session.clone() };
+    let visit = Visit {
+        app: Arc::clone(&app),
+        caller: caller.clone(),
+        origin: origin::current(),
+        _session: session.clone(),
+    };
     request.extensions_mut().insert(visit);
     let response = app.mcp_door.protocol.handle(request).await;
     let session = match (session, session_id(response.headers())) {

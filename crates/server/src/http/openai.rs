@@ -25,6 +25,7 @@ use crate::{
     auth::Caller,
     error::{ApiError, Refusal},
     extract::RawJson,
+    origin,
     usage::{Allowed, Remaining},
 };
 
@@ -100,7 +101,10 @@ fn reset_in(ms: u64) -> String {
 /// Our own refusal as OpenAI's packages expect it; other answers stay as they are.
 pub(super) fn reword(response: Response) -> Response {
     let Some(Refusal { problem, field }) = response.extensions().get::<Refusal>() else { return response };
-    let object = ErrorObject::new(problem.code, &problem.message, field.as_deref()).to_json();
+    let mut object = ErrorObject::new(problem.code, &problem.message, field.as_deref()).to_json();
+    if let Some(id) = origin::request_id() {
+        object["error"]["request_id"] = id.into();
+    }
     let (mut parts, _) = response.into_parts();
     parts.headers.remove(header::CONTENT_LENGTH);
     (parts, axum::Json(object)).into_response()

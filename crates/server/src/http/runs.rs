@@ -37,6 +37,8 @@ pub(super) struct RunView {
     state: &'static str,
     last_seq: u64,
     started_at: i64,
+    /// The id of the request that it comes from, if one asked for it.
+    request_id: Option<String>,
     summary: Option<RunSummary>,
 }
 
@@ -85,8 +87,9 @@ pub(super) async fn get(
         None => "finished",
     };
     let last_seq = live.map_or(run.last_seq, |live| live.last_seq());
-    let Run { id, chat, message, model, started_at, summary, .. } = run;
-    Ok(Json(RunView { id, chat, message, model, state, last_seq, started_at, summary }))
+    let Run { id, chat, message, model, started_at, origin, summary, .. } = run;
+    let request_id = origin.and_then(|origin| origin.request);
+    Ok(Json(RunView { id, chat, message, model, state, last_seq, started_at, request_id, summary }))
 }
 
 /// How a log is wanted.

@@ -87,6 +87,7 @@ pub(crate) async fn hear(model: &ChatModel, messages: &[Message], tools: &[ToolS
         max_output_tokens: None,
         answer_format: None,
         extra: None,
+        trace: None,
     });
     let mut heard = Heard::default();
     while let Some(event) = call.next().await {

@@ -32,7 +32,7 @@ async fn a_plain_model_is_passed_through_byte_for_byte() {
     assert_eq!(through[0].data, odd);
     let received = door.upstream.received();
     assert_eq!(received[0].body, body, "every field arrives");
-    assert_eq!(received[0].authorization.as_deref(), Some("Bearer sk-upstream"), "and not the caller's key");
+    assert_eq!(received[0].header("authorization"), Some("Bearer sk-upstream"), "and not the caller's key");
 }
 
 #[tokio::test]

@@ -298,6 +298,7 @@ async fn leave_half_a_run(server: &Server, chat: &str) -> RunId {
         request: None,
         idempotency: None,
         payer: store::Payer::default(),
+        origin: None,
     };
     store.begin_turn(&NewTurn { user: Some(user), assistant, run: row, title: None }).await.unwrap();
     let bodies = [

@@ -3,14 +3,15 @@
 use std::sync::{Arc, Mutex};
 
 use axum::{Router, body::Bytes, extract::State, http::HeaderMap, routing::post};
-use reqwest::StatusCode;
+use reqwest::{Method, StatusCode};
 use scripted::{Behaviour, Reply, ScriptedServer};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use crate::{
-    harness::{Server, serve_other},
+    harness::{Answer, Server, serve_other},
     openai::connect,
+    restart::{Kept, stop},
     runs::events,
 };
 
@@ -116,5 +117,146 @@ async fn a_collector_that_refuses_costs_the_trace_only() {
             break;
         }
         tokio::task::yield_now().await;
+    }
+}
+
+const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+const CALLER: &str = "00f067aa0ba902b7";
+
+/// A server that exports to a collector, and what that is sent.
+async fn exporting(kept: &Kept) -> (Server, String, mpsc::UnboundedReceiver<Sent>, impl Drop) {
+    let (sender, sent) = mpsc::unbounded_channel();
+    let routes = Router::new().route("/v1/traces", post(take));
+    let collector = Collector { sent: sender, refusals: Arc::default() };
+    let (address, serving) = serve_other(routes.with_state(collector)).await;
+    let endpoint = format!("http://{address}/v1/traces");
+    let server = kept.start_with(&[("GLASSHOUSE_TRACING_ENDPOINT", endpoint.as_str())]).await;
+    (server, endpoint, sent, serving)
+}
+
+/// Says something in a new chat, as a caller that has a trace; gives the run.
+async fn say_traced(server: &Server, cookie: &str, flags: &str) -> String {
+    let chat = server.post("/api/v1/chats", cookie, &json!({})).await.json();
+    let path = format!("/api/v1/chats/{}/messages", chat["id"].as_str().unwrap());
+    let request = server
+        .request(Method::POST, &path, cookie)
+        .header("traceparent", format!("00-{TRACE}-{CALLER}-{flags}"))
+        .header("tracestate", "vendor=1")
+        .header("x-request-id", "mine-7")
+        .json(&json!({"content": "Look.", "model": "scripted"}));
+    let answer = Answer::of(request).await;
+    assert_eq!(answer.headers["x-request-id"], "mine-7");
+    answer.json()["run"].as_str().unwrap().to_owned()
+}
+
+/// A request that the model server got: the trace's id, the span's id, and the state and the request's id.
+fn told(request: &scripted::Request) -> (String, String, [String; 2]) {
+    let header = |name| request.header(name).unwrap_or_default().to_owned();
+    let parent = header("traceparent");
+    let parts: Vec<&str> = parent.split('-').collect();
+    let [_, trace, span, _] = parts[..] else { panic!("no traceparent in {request:?}") };
+    (trace.to_owned(), span.to_owned(), [header("tracestate"), header("x-request-id")])
+}
+
+#[tokio::test]
+async fn a_run_stands_in_its_callers_trace_whichever_server_works_on_it() {
+    let upstream = ScriptedServer::start(Behaviour::answer(|request| match request.number {
+        1 => Reply::calls(&[("read_file", json!({"path": "/none.md"}))]),
+        2 => Reply::calls(&[("ask_user", json!({"question": "Which?"}))]),
+        _ => Reply::text("This one then."),
+    }))
+    .await
+    .unwrap();
+    let kept = Kept::new();
+    let (first, endpoint, mut sent, _serving) = exporting(&kept).await;
+    let cookie = first.set_up().await;
+    connect(&first, &cookie, "Up", &upstream.base_url()).await;
+    let run = say_traced(&first, &cookie, "01").await;
+    let mut reader = events(&first, &cookie, &format!("/runs/{run}/events")).await;
+    let asked = reader.until(|event| event["body"]["type"] == "question_asked").await;
+    let question = asked["body"]["question"].as_str().unwrap().to_owned();
+    stop(&first).await;
+    drop(first);
+
+    let second = kept.start_with(&[("GLASSHOUSE_TRACING_ENDPOINT", endpoint.as_str())]).await;
+    let answer = json!({"answer": "This one"});
+    second.post(&format!("/runs/{run}/questions/{question}"), &cookie, &answer).await.expect(204);
+    events(&second, &cookie, &format!("/runs/{run}/events")).await.rest().await;
+    let (_, body) = sent.recv().await.unwrap();
+    let spans = body["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array().unwrap().clone();
+    assert!(spans.iter().all(|span| span["traceId"] == TRACE), "{spans:?}");
+    let root = spans.last().unwrap();
+    assert_eq!((&root["name"], &root["parentSpanId"]), (&json!("invoke_agent glasshouse"), &json!(CALLER)));
+    let request = json!({"key": "glasshouse.request_id", "value": {"stringValue": "mine-7"}});
+    assert!(root["attributes"].as_array().unwrap().contains(&request), "{root}");
+
+    let chats =
+        spans.iter().filter(|span| span["name"] == "chat scripted").map(|span| span["spanId"].clone());
+    let received: Vec<_> = upstream.received().iter().map(told).collect();
+    assert_eq!(received.len(), 3);
+    let called: Vec<Value> = received.iter().map(|(_, span, _)| json!(span)).collect();
+    assert_eq!(chats.collect::<Vec<_>>(), called, "the model server's work stands under the call's span");
+    for (trace, _, more) in received {
+        assert_eq!((trace.as_str(), more), (TRACE, ["vendor=1".to_owned(), "mine-7".to_owned()]));
+    }
+}
+
+#[tokio::test]
+async fn what_the_caller_does_not_keep_is_not_sent() {
+    let kept = Kept::new();
+    let upstream = looks().await;
+    let (server, _, mut sent, _serving) = exporting(&kept).await;
+    let cookie = server.set_up().await;
+    connect(&server, &cookie, "Up", &upstream.base_url()).await;
+    let run = say_traced(&server, &cookie, "00").await;
+    events(&server, &cookie, &format!("/runs/{run}/events")).await.rest().await;
+    assert!(upstream.received()[0].header("traceparent").unwrap().ends_with("-00"));
+    // Traces are sent one after the other, so the next one tells that this was passed over.
+    let run = say_traced(&server, &cookie, "01").await;
+    events(&server, &cookie, &format!("/runs/{run}/events")).await.rest().await;
+    let (_, body) = sent.recv().await.unwrap();
+    assert!(body.to_string().contains(&run), "{body}");
+}
+
+#[tokio::test]
+async fn without_a_collector_the_callers_trace_is_passed_on_as_it_came() {
+    let upstream = looks().await;
+    let server = Server::start().await;
+    let cookie = server.set_up().await;
+    connect(&server, &cookie, "Up", &upstream.base_url()).await;
+    let run = say_traced(&server, &cookie, "01").await;
+    events(&server, &cookie, &format!("/runs/{run}/events")).await.rest().await;
+    for request in upstream.received() {
+        let (trace, span, _) = told(&request);
+        assert_eq!((trace.as_str(), span.as_str()), (TRACE, CALLER));
+    }
+}
+
+#[tokio::test]
+async fn a_passed_request_is_known_by_its_id_on_both_sides() {
+    let reply = Reply::status(200, &[("x-request-id", "theirs"), ("content-type", "application/json")], "{}");
+    let upstream = ScriptedServer::start(Behaviour::always(reply)).await.unwrap();
+    let server = Server::start().await;
+    let cookie = server.set_up().await;
+    connect(&server, &cookie, "Up", &upstream.base_url()).await;
+    let ask = json!({"model": "scripted", "messages": [{"role": "user", "content": "Hi"}]});
+    let key = server.key_of_plain_user("eve@example.org").await;
+    let answer = server.post("/v1/chat/completions", &key, &ask).await;
+    let id = answer.headers["x-request-id"].to_str().unwrap().to_owned();
+    assert_eq!(answer.headers["x-upstream-request-id"], "theirs");
+    let (trace, _, [state, request]) = told(&upstream.received()[0]);
+    assert_eq!((format!("req_{trace}"), state.as_str(), &request), (id.clone(), "", &id));
+}
+
+#[tokio::test]
+async fn errors_name_their_request() {
+    let server = Server::start().await;
+    for (path, status) in [("/api/v1/chats", 401), ("/v1/models", 401), ("/v1/none", 404), ("/runs/x", 401)] {
+        let request = server.request(Method::GET, path, "").header("x-request-id", "mine 8");
+        let answer = Answer::of(request).await;
+        assert_eq!(answer.status.as_u16(), status, "{path}");
+        let id = answer.headers["x-request-id"].to_str().unwrap();
+        assert!(id.starts_with("req_"), "one with a space is no id: {id}");
+        assert_eq!(answer.json()["error"]["request_id"], id, "{path}");
     }
 }

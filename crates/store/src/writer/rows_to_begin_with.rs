@@ -29,5 +29,6 @@ pub(super) fn new_run(id: RunId, owner: UserId) -> NewRun {
         request: None,
         idempotency: None,
         payer: crate::Payer::default(),
+        origin: None,
     }
 }

@@ -154,6 +154,7 @@ async fn nothing_outlives_the_workspace(store: Store) {
         request: None,
         idempotency: None,
         payer: store::Payer::default(),
+        origin: None,
     };
     store.create_run(&run).await.unwrap();
     store.finish_run(run.id, 2, &summary("")).await.unwrap();

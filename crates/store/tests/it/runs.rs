@@ -127,6 +127,7 @@ async fn needs_an_owner(store: Store) {
         request: None,
         idempotency: None,
         payer: store::Payer::default(),
+        origin: None,
     };
     assert_eq!(store.create_run(&run).await, Err(StoreError::Conflict("id")));
     let nobodys = NewRun { id: RunId::generate(), owner: UserId::generate(), ..run.clone() };

@@ -64,6 +64,7 @@ pub(crate) fn new_turn(chat: &Chat, parent: Option<MessageId>, question: &str, n
         request: Some("{}".to_owned()),
         idempotency: None,
         payer: store::Payer::default(),
+        origin: None,
     };
     let assistant = ChatMessage {
         id: run.message.unwrap(),
@@ -90,6 +91,7 @@ pub(crate) async fn add_run(store: &Store, owner: UserId) -> RunId {
         request: None,
         idempotency: None,
         payer: store::Payer::default(),
+        origin: None,
     };
     store.create_run(&run).await.unwrap();
     id

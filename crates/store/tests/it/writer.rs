@@ -35,6 +35,7 @@ fn new_run(id: RunId, owner: UserId) -> NewRun {
         request: None,
         idempotency: None,
         payer: store::Payer::default(),
+        origin: None,
     }
 }
 

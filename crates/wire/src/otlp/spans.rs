@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
-use domain::{AgentPath, EventBody, Outcome, Problem, RunEvent, Usage};
+use domain::{
+    AgentPath, EventBody, Origin, Outcome, Problem, RunEvent, Usage,
+    trace::{chat_key, parts_model_calls, span_id, trace_id},
+};
 use serde_json::Value;
 
 use super::{Span, SpanKind, attribute};
@@ -24,18 +27,23 @@ const MAIN_AGENT: &str = "glasshouse";
 const PROVIDER: &str = "openai";
 
 /// The spans of a run, in the order in which they ended; the run's own is the last. What a fork has taken from another
-/// run is not among them: it is in that one's trace. Nothing where the log has not ended.
+/// run is not among them: it is in that one's trace. Where its caller has a trace, they belong to that. Nothing where the
+/// log has not ended.
 #[must_use]
-pub fn spans_of(log: &[RunEvent], content: Content) -> Vec<Span> {
+pub fn spans_of(log: &[RunEvent], origin: &Origin, content: Content) -> Vec<Span> {
     let forked = log.iter().rposition(|event| matches!(event.body, EventBody::RunForked { .. }));
     let (Some(first), Some(last)) = (log.first(), log.last()) else { return Vec::new() };
     if !matches!(last.body, EventBody::RunFinished { .. }) {
         return Vec::new();
     }
-    let own = &log[forked.unwrap_or(0)..];
+    let (taken, own) = log.split_at(forked.unwrap_or(0));
     let began_at = own.first().map_or(first.at, |event| event.at);
-    let mut reader = Reader::new(first, began_at, content);
-    own.iter().for_each(|event| reader.read(event));
+    let mut reader = Reader::new(first, origin, began_at, content);
+    taken.iter().for_each(|event| reader.count(event));
+    for event in own {
+        reader.read(event);
+        reader.count(event);
+    }
     reader.ended
 }
 
@@ -53,10 +61,13 @@ struct Reader<'a> {
     trace_id: String,
     content: Content,
     run: &'a RunEvent,
+    origin: &'a Origin,
     agents: HashMap<AgentPath, Open>,
-    /// Model calls, by the agent that makes them, with the number of the step.
-    steps: HashMap<AgentPath, (u64, i64)>,
-    /// When they began.
+    /// When the model calls under way began, by the agent that makes them.
+    steps: HashMap<AgentPath, i64>,
+    /// The number of each agent's next model call.
+    numbers: HashMap<AgentPath, u32>,
+    /// When tool calls began.
     calls: HashMap<String, i64>,
     /// The model that was asked last.
     model: String,
@@ -64,7 +75,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(run: &'a RunEvent, began_at: i64, content: Content) -> Self {
+    fn new(run: &'a RunEvent, origin: &'a Origin, began_at: i64, content: Content) -> Self {
         let (mut attributes, mut model) = (Vec::new(), String::new());
         if let EventBody::RunStarted { chat, model: asked, .. } = &run.body {
             attributes.push(attribute("gen_ai.request.model", asked.as_str()));
@@ -73,15 +84,23 @@ impl<'a> Reader<'a> {
         }
         let main = Open { name: MAIN_AGENT.to_owned(), began_at, call: None, attributes };
         Self {
-            // Both are 32 hexadecimal digits.
-            trace_id: run.run.to_string().trim_start_matches("run_").to_owned(),
+            trace_id: trace_id(run.run, origin),
             content,
             run,
+            origin,
             agents: HashMap::from([(AgentPath::main(), main)]),
             steps: HashMap::new(),
+            numbers: HashMap::new(),
             calls: HashMap::new(),
             model,
             ended: Vec::new(),
+        }
+    }
+
+    /// Keeps count of an agent's model calls, as the agent does.
+    fn count(&mut self, event: &RunEvent) {
+        if parts_model_calls(&event.body) {
+            *self.numbers.entry(event.agent.clone()).or_default() += 1;
         }
     }
 
@@ -90,7 +109,7 @@ impl<'a> Reader<'a> {
         match &event.body {
             EventBody::StepStarted { .. } => {
                 self.break_off_step(agent, event.at, "interrupted");
-                self.steps.insert(agent.clone(), (event.seq, event.at));
+                self.steps.insert(agent.clone(), event.at);
             }
             EventBody::ModelCalled { .. } => self.end_step(event),
             EventBody::ContextCompacted { .. } => self.add_summary(event),
@@ -127,12 +146,11 @@ impl<'a> Reader<'a> {
         let began_at = event.at.saturating_sub(i64::try_from(*duration_ms).unwrap_or(0));
         let began = self.steps.remove(&event.agent);
         // The clock counts whole milliseconds: it cannot have begun before its step.
-        let began_at = began.map_or(began_at, |(_, step_at)| began_at.max(step_at));
+        let began_at = began.map_or(began_at, |step_at| began_at.max(step_at));
         let mut attributes = of_call(model, *usage, *cost_micro_usd);
         attributes.extend(first_token_ms.map(|ms| attribute("glasshouse.first_token_ms", ms)));
-        let key = began.map_or(event.seq, |(seq, _)| seq);
         self.model.clone_from(model);
-        self.end_chat(&event.agent, key, (began_at, event.at), attributes, None);
+        self.end_chat(&event.agent, (began_at, event.at), attributes, None);
     }
 
     /// The model call for a summary, which is made inside a step.
@@ -145,13 +163,13 @@ impl<'a> Reader<'a> {
         let mut attributes = of_call(model, *usage, *cost_micro_usd);
         attributes.push(attribute("glasshouse.purpose", "summary"));
         self.model.clone_from(model);
-        self.end_chat(&event.agent, event.seq, (began_at, event.at), attributes, None);
+        self.end_chat(&event.agent, (began_at, event.at), attributes, None);
     }
 
     /// A model call that never came to its end.
     fn break_off_step(&mut self, agent: &AgentPath, at: i64, why: &str) {
-        if let Some((seq, began_at)) = self.steps.remove(agent) {
-            self.end_chat(agent, seq, (began_at, at), Vec::new(), Some(why));
+        if let Some(began_at) = self.steps.remove(agent) {
+            self.end_chat(agent, (began_at, at), Vec::new(), Some(why));
         }
     }
 
@@ -161,14 +179,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn end_chat(
-        &mut self,
-        agent: &AgentPath,
-        key: u64,
-        times: (i64, i64),
-        more: Vec<Value>,
-        error: Option<&str>,
-    ) {
+    fn end_chat(&mut self, agent: &AgentPath, times: (i64, i64), more: Vec<Value>, error: Option<&str>) {
         let mut attributes = vec![
             attribute("gen_ai.operation.name", "chat"),
             attribute("gen_ai.provider.name", PROVIDER),
@@ -176,7 +187,8 @@ impl<'a> Reader<'a> {
         ];
         attributes.extend(more);
         let (name, parent) = (format!("chat {}", self.model), self.agent_span(agent));
-        self.end(&format!("step {key}"), parent, name, SpanKind::Client, times, attributes, error);
+        let key = chat_key(agent, self.numbers.get(agent).copied().unwrap_or(0));
+        self.end(&key, parent, name, SpanKind::Client, times, attributes, error);
     }
 
     fn end_call(&mut self, event: &RunEvent) {
@@ -215,6 +227,8 @@ impl<'a> Reader<'a> {
         {
             main.attributes.push(attribute("gen_ai.usage.input_tokens", usage.input_tokens));
             main.attributes.push(attribute("gen_ai.usage.output_tokens", usage.output_tokens));
+            let request = self.origin.request.as_deref();
+            main.attributes.extend(request.map(|id| attribute("glasshouse.request_id", id)));
             main.attributes.extend(cost_micro_usd.map(|cost| attribute("glasshouse.cost_micro_usd", cost)));
         }
         self.end_agent(&AgentPath::main(), event.at, outcome, problem, "");
@@ -242,7 +256,7 @@ impl<'a> Reader<'a> {
         let failed = matches!(outcome, Outcome::Failed | Outcome::Limited);
         let why = problem.map_or(outcome_name(outcome), |problem| problem.code.as_str());
         let parent = match &open.call {
-            None => String::new(),
+            None => self.origin.parent.as_ref().map(|parent| parent.span_id().to_owned()).unwrap_or_default(),
             Some(call) => self.span_id(&format!("call {call}")),
         };
         let (name, key) = (format!("invoke_agent {}", open.name), agent_key(agent));
@@ -286,14 +300,8 @@ impl<'a> Reader<'a> {
         self.span_id(&agent_key(agent))
     }
 
-    /// The same for the same work, whoever reads the log and how often: 64 bits of FNV-1a, never all zero.
     fn span_id(&self, key: &str) -> String {
-        const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-        const PRIME: u64 = 0x0100_0000_01b3;
-        let run = self.run.run.to_string();
-        let bytes = run.bytes().chain(std::iter::once(b' ')).chain(key.bytes());
-        let hash = bytes.fold(OFFSET, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME));
-        format!("{:016x}", hash.max(1))
+        span_id(self.run.run, key)
     }
 }
 

@@ -20,6 +20,7 @@ use rmcp::{
 use serde_json::{Value, json};
 
 use super::{Visit, call, files};
+use crate::origin::on_behalf_of;
 
 /// The tool's name.
 const ASK: &str = "ask";
@@ -86,9 +87,11 @@ impl ServerHandler for Handler {
             let message = format!("There is no tool “{}” here; there is “{ASK}”.", request.name);
             return Err(ErrorData::invalid_params(message, None));
         }
-        let Visit { app, caller, .. } = visit(&context)?;
+        let Visit { app, caller, origin, .. } = visit(&context)?;
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        let result = call::answer(&app, &caller, arguments, &context, |chat| self.note(chat)).await;
+        let answer = call::answer(&app, &caller, arguments, &context, |chat| self.note(chat));
+        // The protocol answers in a task of its own.
+        let result = on_behalf_of(origin, answer).await;
         Ok(result.into())
     }
 

@@ -11,7 +11,7 @@ use llm::{ChatRequest, ModelEvent, ToolMode};
 use wire::openai::{Completion, CompletionRequest};
 
 use super::paid_call::PaidCall;
-use crate::{app::App, auth::Caller, error::ApiError, usage::Wish};
+use crate::{app::App, auth::Caller, error::ApiError, origin, usage::Wish};
 
 /// Holds the name of the task, where the connection's headers are set as our guide says.
 const TASK: &str = "x-openwebui-task";
@@ -55,6 +55,7 @@ pub(super) async fn answer(
         max_output_tokens: None,
         answer_format: None,
         extra: None,
+        trace: Some(&origin::passed_on()),
     });
     let (mut text, mut used) = (String::new(), Usage::default());
     while let Some(event) = call.next().await {

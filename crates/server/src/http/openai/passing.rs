@@ -12,7 +12,7 @@ use domain::{ProblemCode, Usage};
 use futures_util::stream;
 use llm::{
     Alarm, ModelError, Upstream,
-    openai::{NoAnswer, Refused},
+    openai::{NoAnswer, Refused, trace_headers},
 };
 use serde_json::Value;
 use tokio::time::Instant;
@@ -22,12 +22,14 @@ use wire::{
 };
 
 use super::{paid_call::PaidCall, who_asks::who_asks};
-use crate::{app::App, auth::Caller, error::ApiError, models::ModelServer, usage::Wish};
+use crate::{app::App, auth::Caller, error::ApiError, models::ModelServer, origin, usage::Wish};
 
 /// An answer that is not streamed has no head before it is whole; OpenAI's packages wait as long.
 const WHOLE_ANSWER_TIMEOUT: Duration = Duration::from_secs(600);
 /// Headers of an answer that mean something to the caller.
-const HEADERS_KEPT: [HeaderName; 2] = [header::CONTENT_TYPE, HeaderName::from_static("x-request-id")];
+const HEADERS_KEPT: [HeaderName; 1] = [header::CONTENT_TYPE];
+/// What the model server calls the request itself, beside the id that it has here.
+const UPSTREAM_REQUEST_ID: HeaderName = HeaderName::from_static("x-upstream-request-id");
 const RATE_LIMIT_HEADERS: &str = "x-ratelimit-";
 
 /// Passes `body` on to `call`, with the model's name on its server in it, and who asks where that server is trusted.
@@ -56,7 +58,8 @@ pub(super) async fn pass_on(
     };
     let wait = if passing.stream { app.config.first_token_timeout } else { WHOLE_ANSWER_TIMEOUT };
     let started = Instant::now();
-    let told = if trusted { who_asks(caller, headers) } else { HeaderMap::new() };
+    let mut told = if trusted { who_asks(caller, headers) } else { HeaderMap::new() };
+    told.extend(trace_headers(&origin::passed_on()));
     match upstream.post(told, body, wait).await {
         Ok(response) => {
             let watch = UsageWatch::default();
@@ -89,6 +92,9 @@ impl Answer {
             if HEADERS_KEPT.contains(name) || name.as_str().starts_with(RATE_LIMIT_HEADERS) {
                 headers.insert(name, value.clone());
             }
+        }
+        if let Some(id) = self.response.headers().get(origin::REQUEST_ID) {
+            headers.insert(UPSTREAM_REQUEST_ID, id.clone());
         }
         let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let events = kind.is_some_and(|kind| kind.starts_with("text/event-stream"));

@@ -111,7 +111,7 @@ fn with_sub_agent() -> Log {
 
 #[test]
 fn spans_stand_in_each_other_with_the_times_of_the_log() {
-    let spans = spans_of(&with_sub_agent().0, Content::Without);
+    let spans = spans_of(&with_sub_agent().0, &Origin::default(), Content::Without);
     assert_eq!(spans.len(), 6);
     let run = named(&spans, "invoke_agent glasshouse");
     let helper = named(&spans, "invoke_agent explore");
@@ -156,7 +156,7 @@ fn a_summary_is_a_model_call_of_its_step() {
     log.add(60, &main, compacted);
     log.called(110, &main, 30);
     log.end(300, Outcome::Completed, None);
-    let spans = spans_of(&log.0, Content::Without);
+    let spans = spans_of(&log.0, &Origin::default(), Content::Without);
     let (summary, answer) = (named(&spans, "chat small"), named(&spans, "chat m"));
     assert_eq!((&*summary.start_time_unix_nano, &*summary.end_time_unix_nano), ("20000000", "60000000"));
     assert_eq!(value(summary, "gen_ai.usage.input_tokens"), Some(json!({"intValue": "800"})));
@@ -168,7 +168,7 @@ fn a_summary_is_a_model_call_of_its_step() {
 #[test]
 fn content_is_there_only_where_it_is_wanted() {
     let log = with_sub_agent().0;
-    let text = |content| serde_json::to_string(&spans_of(&log, content)).unwrap();
+    let text = |content| serde_json::to_string(&spans_of(&log, &Origin::default(), content)).unwrap();
     assert!(!text(Content::Without).contains("secret"));
     for key in ["gen_ai.tool.call.arguments", "gen_ai.tool.call.result", "gen_ai.output.messages"] {
         assert!(text(Content::With).contains(key), "{key}");
@@ -180,9 +180,9 @@ fn a_model_that_never_answered_is_a_failed_call() {
     let main = AgentPath::main();
     let mut log = Log::new();
     log.add(10, &main, EventBody::StepStarted { step: 1, last: None });
-    assert_eq!(spans_of(&log.0, Content::Without), [], "it is not over");
+    assert_eq!(spans_of(&log.0, &Origin::default(), Content::Without), [], "it is not over");
     log.end(50, Outcome::Failed, Some(Problem::new(ProblemCode::ModelUnreachable, "Nobody there.")));
-    let spans = spans_of(&log.0, Content::Without);
+    let spans = spans_of(&log.0, &Origin::default(), Content::Without);
     let chat = named(&spans, "chat m");
     assert_eq!((&*chat.start_time_unix_nano, &*chat.end_time_unix_nano), ("10000000", "50000000"));
     for span in [chat, named(&spans, "invoke_agent glasshouse")] {
@@ -202,7 +202,7 @@ fn what_a_fork_has_taken_is_in_another_trace() {
     log.add(1010, &main, EventBody::StepStarted { step: 2, last: None });
     log.called(1100, &main, 80);
     log.end(1200, Outcome::Completed, None);
-    let spans = spans_of(&log.0, Content::Without);
+    let spans = spans_of(&log.0, &Origin::default(), Content::Without);
     let names: Vec<_> = spans.iter().map(|span| span.name.as_str()).collect();
     assert_eq!(names, ["chat m", "invoke_agent glasshouse"]);
     assert_eq!(spans[1].start_time_unix_nano, "1000000000");
