@@ -237,6 +237,7 @@ export const forkRun = (
   run: string,
   body: { after: number; guidance?: string; model?: string; title?: string },
 ) => call<{ chat: string; message: string; run: string }>("POST", `${v1}/runs/${id(run)}/fork`, body);
+export const getRun = (run: string) => call<{ request_id: string | null }>("GET", `/runs/${id(run)}`);
 export const cancelRun = (run: string) => call<undefined>("POST", `/runs/${id(run)}/cancel`);
 
 /** Stops one sub-agent; the rest of the run goes on. */

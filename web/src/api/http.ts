@@ -8,6 +8,8 @@ export class ApiError extends Error {
     message: string,
     /** The field of what was sent, or of a form, that it is about. */
     readonly field: string | null = null,
+    /** What the server's log calls the request. */
+    readonly requestId: string | null = null,
   ) {
     super(message);
     this.name = "ApiError";
@@ -36,7 +38,7 @@ async function problemOf(response: Response): Promise<ApiError> {
   } catch {
     // A proxy's error page: status and reason are all there is.
   }
-  return new ApiError(response.status, code, message, field);
+  return new ApiError(response.status, code, message, field, response.headers.get("x-request-id"));
 }
 
 /** Sends a request and gives the successful response; throws `ApiError` otherwise. */

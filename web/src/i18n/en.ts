@@ -20,6 +20,7 @@ export const en = {
 
   "error.offline": "The server cannot be reached. Check the connection and try again.",
   "error.unexpected": "Something unexpected happened in the page. Reload it and try again.",
+  "error.copyRequestId": "Copy request id",
   "error.copyFailed": "The browser did not allow copying.",
   "error.notFound": "There is no such chat, or it is not yours.",
 

@@ -35,13 +35,22 @@ export function sentenceOf(error: unknown): string {
   return t("error.unexpected");
 }
 
+/** For a fault of the server, whoever runs it can find the request in the log. */
+function copyRequestId(error: unknown): Toast["action"] {
+  if (!(error instanceof ApiError) || error.status < 500 || error.requestId === null) return undefined;
+  const { requestId } = error;
+  const failed = () => toasts.add(t("error.copyFailed"), true);
+  const run = () => navigator.clipboard.writeText(requestId).catch(failed);
+  return { label: t("error.copyRequestId"), run };
+}
+
 /** Runs what a click started and shows what went wrong; tells whether it went well. */
 export async function attempt(action: () => Promise<unknown>): Promise<boolean> {
   try {
     await action();
     return true;
   } catch (error) {
-    toasts.add(sentenceOf(error), true);
+    toasts.add(sentenceOf(error), true, copyRequestId(error));
     return false;
   }
 }
