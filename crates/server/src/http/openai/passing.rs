@@ -65,7 +65,8 @@ pub(super) async fn pass_on(
             let watch = UsageWatch::default();
             let silence = Alarm::new(Instant::now() + upstream.idle_timeout());
             let paid = Some(Paying { call: paid, watch, input_tokens });
-            Ok(Answer { response, upstream, started, paid, silence, between_events: true }.pass_back())
+            let (between_events, about) = (true, tracing::Span::current());
+            Ok(Answer { response, upstream, started, paid, silence, between_events, about }.pass_back())
         }
         Err(NoAnswer::Failed(error)) => Err(error.into()),
         Err(NoAnswer::Refused(refused)) => Ok(refusal(refused)),
@@ -83,6 +84,8 @@ struct Answer {
     silence: Alarm,
     /// Whether what was passed back ends between two events.
     between_events: bool,
+    /// The request, for the log: the answer is written after it was handled.
+    about: tracing::Span,
 }
 
 impl Answer {
@@ -130,7 +133,7 @@ impl Answer {
             Some(Err(_)) => self.upstream.broken_off(),
             None => self.upstream.went_silent(),
         };
-        tracing::warn!(model = self.upstream.model(), %error, "a passed answer broke off");
+        tracing::warn!(parent: &self.about, model = self.upstream.model(), %error, "a passed answer broke off");
         // In a stream the caller can be told why; elsewhere the broken transfer has to say it.
         let last = if events { Ok(self.error_event(&error)) } else { Err(io::Error::other(error.message)) };
         Some((last, None))
@@ -147,6 +150,7 @@ impl Answer {
     fn note_usage(mut self) {
         let Some(usage) = self.paid.take().map(Paying::pay) else { return };
         tracing::debug!(
+            parent: &self.about,
             model = self.upstream.model(),
             input_tokens = usage.input_tokens,
             output_tokens = usage.output_tokens,
