@@ -1,6 +1,6 @@
 //! How runs begin, end and are forgotten.
 
-use domain::{ChatId, RunId, UserId};
+use domain::{ChatId, Origin, RunId, UserId};
 use store::{NewRun, Store, StoreError};
 
 use crate::samples::{add_chat, add_run, add_user, new_turn, segment, summary, text};
@@ -12,6 +12,7 @@ on_every_database!(
     forgets_the_request_of_a_run_that_has_ended,
     purges_the_chatless,
     deletes_one,
+    keeps_where_it_comes_from,
     needs_an_owner
 );
 
@@ -112,6 +113,31 @@ async fn deletes_one(store: Store) {
     assert_eq!(store.files(&gone.to_string()).await, Ok(vec![]));
     assert!(store.run(kept).await.is_ok() && store.run(turn.run.id).await.is_ok());
     assert_eq!(store.files(&kept.to_string()).await.unwrap().len(), 1);
+}
+
+/// Unlike what is needed to go on with it, also after its end: its trace is sent then.
+async fn keeps_where_it_comes_from(store: Store) {
+    let owner = add_user(&store).await;
+    let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let origin =
+        Origin { request: Some("r".into()), parent: parent.parse().ok(), state: Some("vendor=1".into()) };
+    let row = |origin| NewRun {
+        id: RunId::generate(),
+        owner,
+        chat: None,
+        message: None,
+        model: "tour".into(),
+        started_at: 1,
+        request: None,
+        idempotency: None,
+        origin,
+    };
+    let (asked_for, nobodys) = (row(Some(serde_json::to_string(&origin).unwrap())), row(None));
+    store.create_run(&asked_for).await.unwrap();
+    store.create_run_with_input(&nobodys, &serde_json::json!({})).await.unwrap();
+    store.finish_run(asked_for.id, 2, &summary("done")).await.unwrap();
+    assert_eq!(store.run(asked_for.id).await.unwrap().origin, Some(origin));
+    assert_eq!(store.run(nobodys.id).await.unwrap().origin, None);
 }
 
 async fn needs_an_owner(store: Store) {
