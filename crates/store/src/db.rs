@@ -90,6 +90,7 @@ impl Db {
             ("suspended accounts", include_str!("../migrations/sqlite/0018_suspended_accounts.sql")),
             ("usage", include_str!("../migrations/sqlite/0019_usage.sql")),
             ("webhooks", include_str!("../migrations/sqlite/0016_webhooks.sql")),
+            ("origins of runs", include_str!("../migrations/sqlite/0015_origins_of_runs.sql")),
         ];
         let mut writer = write.acquire().await?;
         if !in_memory {
@@ -127,6 +128,7 @@ impl Db {
             ("suspended accounts", include_str!("../migrations/postgres/0018_suspended_accounts.sql")),
             ("usage", include_str!("../migrations/postgres/0019_usage.sql")),
             ("webhooks", include_str!("../migrations/postgres/0016_webhooks.sql")),
+            ("origins of runs", include_str!("../migrations/postgres/0015_origins_of_runs.sql")),
         ];
         migrator(migrations).run_direct(None, &mut connection, false).await?;
         connection.close().await?;
