@@ -87,10 +87,10 @@ impl Db {
             ("directories of chats", include_str!("../migrations/sqlite/0012_directories_of_chats.sql")),
             ("mcp sign-ins", include_str!("../migrations/sqlite/0013_mcp_sign_ins.sql")),
             ("schedules", include_str!("../migrations/sqlite/0014_schedules.sql")),
-            ("suspended accounts", include_str!("../migrations/sqlite/0018_suspended_accounts.sql")),
-            ("usage", include_str!("../migrations/sqlite/0019_usage.sql")),
-            ("webhooks", include_str!("../migrations/sqlite/0016_webhooks.sql")),
-            ("origins of runs", include_str!("../migrations/sqlite/0015_origins_of_runs.sql")),
+            ("suspended accounts", include_str!("../migrations/sqlite/0015_suspended_accounts.sql")),
+            ("usage", include_str!("../migrations/sqlite/0016_usage.sql")),
+            ("webhooks", include_str!("../migrations/sqlite/0017_webhooks.sql")),
+            ("origins of runs", include_str!("../migrations/sqlite/0018_origins_of_runs.sql")),
         ];
         let mut writer = write.acquire().await?;
         if !in_memory {
@@ -125,10 +125,10 @@ impl Db {
             ("directories of chats", include_str!("../migrations/postgres/0012_directories_of_chats.sql")),
             ("mcp sign-ins", include_str!("../migrations/postgres/0013_mcp_sign_ins.sql")),
             ("schedules", include_str!("../migrations/postgres/0014_schedules.sql")),
-            ("suspended accounts", include_str!("../migrations/postgres/0018_suspended_accounts.sql")),
-            ("usage", include_str!("../migrations/postgres/0019_usage.sql")),
-            ("webhooks", include_str!("../migrations/postgres/0016_webhooks.sql")),
-            ("origins of runs", include_str!("../migrations/postgres/0015_origins_of_runs.sql")),
+            ("suspended accounts", include_str!("../migrations/postgres/0015_suspended_accounts.sql")),
+            ("usage", include_str!("../migrations/postgres/0016_usage.sql")),
+            ("webhooks", include_str!("../migrations/postgres/0017_webhooks.sql")),
+            ("origins of runs", include_str!("../migrations/postgres/0018_origins_of_runs.sql")),
         ];
         migrator(migrations).run_direct(None, &mut connection, false).await?;
         connection.close().await?;
