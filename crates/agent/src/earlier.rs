@@ -9,7 +9,7 @@ use futures_util::future::BoxFuture;
 use crate::history::recall_agent;
 
 /// So often in a row one sub-agent may be continued.
-const LIMIT_LINKS: usize = 20;
+const LIMIT_LINKS: usize = 10;
 /// So many characters of a run's id name it within a chat: those at its end, which are random.
 const MARK_CHARS: usize = 8;
 /// Longest id of an agent in a handle, characters: deeper than any agent may nest.

@@ -78,8 +78,10 @@ fn read(
     agent: &AgentPath,
     name_of: &dyn Fn(&str, RunBy) -> Option<String>,
 ) -> (Vec<Message>, Option<SummedUp>) {
-    // A run that was handed over is not an earlier turn but the beginning of this one.
-    let limit_bytes = if is_handed_over(log) { MODEL_RESULT_BYTES } else { RESULT_LIMIT_BYTES };
+    // A run that was handed over is not an earlier turn but the beginning of this one, and so is a sub-agent that is
+    // continued.
+    let limit_bytes =
+        if is_handed_over(log) || !agent.is_main() { MODEL_RESULT_BYTES } else { RESULT_LIMIT_BYTES };
     let (mut messages, mut summed_up) = (Vec::new(), None);
     let mut step = Step::default();
     let is_about =

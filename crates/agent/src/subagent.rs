@@ -1,7 +1,7 @@
 //! Hands work to a sub-agent: its own context, its own path, its failure its own.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     panic::AssertUnwindSafe,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -27,24 +27,45 @@ pub(crate) struct Job {
 
 /// The sub-agents of one run that are at work; shared between the run and whoever stops one of them.
 #[derive(Debug, Clone, Default)]
-pub struct AgentStops(Arc<Mutex<HashMap<AgentPath, CancellationToken>>>);
+pub struct AgentStops(Arc<Mutex<Stops>>);
+
+#[derive(Debug, Default)]
+struct Stops {
+    at_work: HashMap<AgentPath, CancellationToken>,
+    /// The ids of those that were to be stopped and were not at work, as right after a restart.
+    to_stop: HashSet<String>,
+}
+
+/// So many are remembered that are not at work.
+const MOST_TO_STOP: usize = 1000;
 
 impl AgentStops {
-    /// Stops the sub-agent with this id and those under it; the others go on. Whether it was at work.
+    /// Stops the sub-agent with this id and those under it; the others go on. One that is not at work is stopped when it
+    /// begins. Whether it was at work.
     #[must_use]
     pub fn stop(&self, agent: &str) -> bool {
-        let at_work = self.lock();
-        let found = at_work.iter().find(|(path, _)| path.id() == Some(agent));
-        found.inspect(|(_, stop)| stop.cancel()).is_some()
+        let mut stops = self.lock();
+        if let Some((_, stop)) = stops.at_work.iter().find(|(path, _)| path.id() == Some(agent)) {
+            stop.cancel();
+            return true;
+        }
+        if stops.to_stop.len() < MOST_TO_STOP {
+            stops.to_stop.insert(agent.to_owned());
+        }
+        false
     }
 
     fn begin(&self, agent: &AgentPath) -> AtWork {
         let stop = CancellationToken::new();
-        self.lock().insert(agent.clone(), stop.clone());
+        let mut stops = self.lock();
+        if agent.id().is_some_and(|id| stops.to_stop.contains(id)) {
+            stop.cancel();
+        }
+        stops.at_work.insert(agent.clone(), stop.clone());
         AtWork { stops: self.clone(), agent: agent.clone(), stop }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<AgentPath, CancellationToken>> {
+    fn lock(&self) -> MutexGuard<'_, Stops> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -58,7 +79,7 @@ struct AtWork {
 
 impl Drop for AtWork {
     fn drop(&mut self) {
-        self.stops.lock().remove(&self.agent);
+        self.stops.lock().at_work.remove(&self.agent);
     }
 }
 

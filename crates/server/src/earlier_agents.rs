@@ -9,7 +9,7 @@ use store::{Store, StoreError};
 use crate::runs::Runs;
 
 /// The longest log of one sub-agent that another goes on from, bytes of JSON without what was shown while it came.
-const LIMIT_BYTES: usize = 8_000_000;
+const LIMIT_BYTES: usize = 4_000_000;
 /// So many runs of a chat are looked at, the newest first, for the fork that a name comes from.
 const MOST_FORKS: usize = 20;
 

@@ -180,9 +180,12 @@ async fn one_is_stopped_and_its_sibling_goes_on() {
         let told = request.messages[1].plain_text();
         let answers = request.messages.iter().filter(|message| message.role == Role::Assistant).count();
         match (told.as_str(), answers) {
-            ("Please.", 0) => {
-                interleave(vec![task(0, "slow", ""), task(1, "asking", ""), task(2, "quick", "")])
-            }
+            ("Please.", 0) => interleave(vec![
+                task(0, "slow", ""),
+                task(1, "asking", ""),
+                task(2, "quick", ""),
+                task(3, "never", ""),
+            ]),
             ("slow", _) => [text("Half"), vec![Line::Pause { ms: 60_000 }]].concat(),
             ("asking", 0) => task(0, "inner", ""),
             ("inner", 0) => call(0, "ask_user", &json!({"question": "Which?"})),
@@ -191,7 +194,7 @@ async fn one_is_stopped_and_its_sibling_goes_on() {
         }
     };
     let play = Play::new(Arc::new(script)).await;
-    assert!(!play.stop.agents.stop("a1"), "nothing is at work before");
+    assert!(!play.stop.agents.stop("a4"), "nothing is at work before");
     let log = play
         .watched(&mut |event, play| match &event.body {
             EventBody::TextDelta { .. } if event.agent.id() == Some("a1") => {
@@ -204,13 +207,13 @@ async fn one_is_stopped_and_its_sibling_goes_on() {
         .await;
     let results: Vec<String> = play.requests().last().unwrap()[3..].iter().map(Message::plain_text).collect();
     let stopped = "Error: The person stopped this sub-agent. Go on without it; do not start it again unless they ask for it.";
-    assert_eq!(results, [stopped, stopped, "Quick is done."]);
+    assert_eq!(results, [stopped, stopped, "Quick is done.", stopped], "the last before it began");
     let said = lines(&log);
     for line in
         ["a1 answers \"Half\"", "a2.1 hears None", "main answers \"All done.\"", "main finished Completed"]
     {
         assert!(said.iter().any(|found| found == line), "{line:?} is missing in {said:#?}");
     }
-    assert!(said.iter().filter(|line| line.contains("ends Cancelled")).count() == 3, "{said:#?}");
+    assert!(said.iter().filter(|line| line.contains("ends Cancelled")).count() == 4, "{said:#?}");
     assert!(!play.stop.agents.stop("a1"), "nothing is at work after");
 }

@@ -8,6 +8,7 @@ mod chat_stream;
 mod chats;
 mod connection;
 mod connections;
+mod continued;
 mod debug_chat;
 mod fallbacks;
 mod faults;

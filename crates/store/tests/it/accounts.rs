@@ -84,7 +84,16 @@ async fn suspends_sessions_keys_and_schedules(store: Store) {
         };
         store.create_session(&session).await.unwrap();
         let (name, prefix, id) = ("k".to_owned(), "gh_".to_owned(), domain::ApiKeyId::generate());
-        let key = NewApiKey { id, user, name, prefix, secret_hash: [byte; 32], created_at: 1 };
+        let key = NewApiKey {
+            id,
+            user,
+            name,
+            prefix,
+            secret_hash: [byte; 32],
+            created_at: 1,
+            rights: store::ApiKeyRights::default(),
+            sealed_signing_key: None,
+        };
         store.create_api_key(&key).await.unwrap();
     }
     let content = ScheduleContent {
@@ -104,9 +113,9 @@ async fn suspends_sessions_keys_and_schedules(store: Store) {
     store.change_account(ann, &suspended(true), 50).await.unwrap();
     assert_eq!(store.suspended_users().await, Ok(vec![ann]));
     assert!(store.session_user(&[1; 32], 60).await.unwrap().is_none());
-    assert!(store.api_key_user(&[1; 32]).await.unwrap().is_none());
+    assert!(store.key_holder(&[1; 32]).await.unwrap().is_none());
     assert!(store.session_user(&[2; 32], 60).await.unwrap().is_some());
-    assert!(store.api_key_user(&[2; 32]).await.unwrap().is_some());
+    assert!(store.key_holder(&[2; 32]).await.unwrap().is_some());
     assert_eq!(store.due_schedules(200, 10).await, Ok(vec![]));
     assert_eq!(store.next_schedule_at().await, Ok(None));
     assert_eq!(store.claim_schedule(schedule.id, 200, 300).await, Ok(None));
@@ -115,7 +124,7 @@ async fn suspends_sessions_keys_and_schedules(store: Store) {
 
     store.change_account(ann, &suspended(false), 80).await.unwrap();
     assert!(store.session_user(&[1; 32], 60).await.unwrap().is_none(), "sessions do not come back");
-    assert!(store.api_key_user(&[1; 32]).await.unwrap().is_some());
+    assert!(store.key_holder(&[1; 32]).await.unwrap().is_some());
     assert_eq!(store.due_schedules(200, 10).await, Ok(vec![schedule.id]));
 }
 

@@ -122,6 +122,7 @@ async fn keeps_where_it_comes_from(store: Store) {
     let origin =
         Origin { request: Some("r".into()), parent: parent.parse().ok(), state: Some("vendor=1".into()) };
     let row = |origin| NewRun {
+        payer: store::Payer::default(),
         id: RunId::generate(),
         owner,
         chat: None,

@@ -6,13 +6,7 @@ use crate::{
 };
 
 const SOURCES: [&str; 5] = [".rs", ".ts", ".mjs", ".js", ".svelte"];
-const LINES_LIMIT: usize = 800;
-const LINES_WITHOUT_REASON: usize = 500;
-/// Files that may have more than 500 lines, each with the reason.
-const LONG: [(&str, &str); 2] = [
-    ("web/src/i18n/en.ts", "a plain list: every word of the page in English"),
-    ("web/src/i18n/ru.ts", "a plain list: every word of the page in Russian"),
-];
+const LINES_LIMIT: usize = 500;
 
 fn check_all(endings: &[&str], check: impl Fn(&File) -> Vec<String>) {
     expect_none(files_named(endings).iter().flat_map(check).collect());
@@ -61,34 +55,20 @@ fn a_missing_header_is_seen() {
 #[test]
 fn files_stay_small() {
     check_all(&SOURCES, check_length);
-    check_all(&SOURCES, |file| {
-        let listed = LONG.iter().any(|(path, _)| *path == file.path);
-        let short = file.text.lines().count() <= LINES_WITHOUT_REASON;
-        let fault = || format!("{} is short again: take it out of LONG in {}", file.path, file!());
-        if listed && short { vec![fault()] } else { Vec::new() }
-    });
 }
 
 fn check_length(File { path, text }: &File) -> Vec<String> {
     let lines = text.lines().count();
-    let listed = LONG.iter().any(|(long, _)| long == path);
     if lines > LINES_LIMIT {
-        vec![format!("{path} has {lines} lines: split it, {LINES_LIMIT} is the limit")]
-    } else if lines > LINES_WITHOUT_REASON && !listed {
-        vec![format!(
-            "{path} has {lines} lines: split it, or where it is a plain list, add it with the reason to LONG in {}",
-            file!()
-        )]
-    } else {
-        Vec::new()
+        return vec![format!("{path} has {lines} lines: split it, {LINES_LIMIT} is the limit")];
     }
+    Vec::new()
 }
 
 #[test]
 fn a_long_file_is_seen() {
-    let faults = |path, lines| check_length(&file(path, &"x\n".repeat(lines))).len();
-    assert_eq!((faults("a.rs", 500), faults("a.rs", 501)), (0, 1));
-    assert_eq!((faults(LONG[0].0, 800), faults(LONG[0].0, 801)), (0, 1));
+    let faults = |lines| check_length(&file("a.rs", &"x\n".repeat(lines))).len();
+    assert_eq!((faults(500), faults(501)), (0, 1));
 }
 
 /// A word that must not stand in files whose paths end so, and what to do instead.

@@ -1,3 +1,4 @@
+/** Limits as they are typed and shown. */
 import { expect, test } from "vitest";
 import { isBad, isNone, parse, parsed, typed } from "./limits.ts";
 

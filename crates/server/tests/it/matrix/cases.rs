@@ -168,6 +168,10 @@ pub(super) const CASES: &[Case] = &[
         .sends(r#"{"name":"n","prompt":"Report","model":"scripted","cron":"0 9 * * *","time_zone":"UTC"}"#),
     case("POST", "/api/v1/schedules/{schedule}/run", Missing, 200),
     case("DELETE", "/api/v1/schedules/{schedule}", Missing, 204),
+    case("GET", "/api/v1/webhooks", Own(200), 200),
+    case("POST", "/api/v1/webhooks", Own(200), 200).sends(r#"{"url":"https://a.example.org/told"}"#),
+    case("POST", "/api/v1/webhooks/{webhook}/test", Missing, 200),
+    case("DELETE", "/api/v1/webhooks/{webhook}", Missing, 204),
     // What is remembered of a person beyond one chat
     case("GET", "/api/v1/memory-use", Own(200), 200),
     case("PUT", "/api/v1/memory-use", Own(200), 200).sends(r#"{"uses_memory":true,"learns":false}"#),
@@ -193,7 +197,7 @@ pub(super) const CASES: &[Case] = &[
     case("POST", "/runs/{run}/questions/{question}", Missing, 204)
         .at("/runs/{asking}/questions/{question}")
         .sends(r#"{"answer":"This one."}"#),
-    case("POST", "/runs/{run}/agents/{agent}/stop", Missing, 409).at("/runs/{loose}/agents/a1/stop"),
+    case("POST", "/runs/{run}/agents/{agent}/stop", Missing, 204).at("/runs/{loose}/agents/a1/stop"),
     case("POST", "/runs/{run}/cancel", Missing, 204).at("/runs/{loose}/cancel"),
     case("POST", "/chat/stream", Own(200), 200).sends(SAID),
     case("POST", "/chat/stream", Missing, 200).sends(

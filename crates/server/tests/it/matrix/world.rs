@@ -158,6 +158,8 @@ impl World {
         let schedule = json!({"name": CANARY, "prompt": "Report", "model": "scripted", "cron": "0 9 * * *",
             "time_zone": "UTC"});
         let schedule = made(server, who, "/api/v1/schedules", &schedule).await;
+        let webhook = json!({"url": format!("https://a.example.org/{CANARY}")});
+        let webhook = made(server, who, "/api/v1/webhooks", &webhook).await;
         let response = json!({"model": "glasshouse/agent", "input": CANARY});
         let response = made(server, who, "/v1/responses", &response).await;
         let me = server.get("/api/v1/me", who).await.json();
@@ -199,23 +201,26 @@ impl World {
             ("response", text(&response["id"])),
             ("run", run),
             ("schedule", text(&schedule["id"])),
+            ("webhook", text(&webhook["id"])),
             ("session", session),
             ("step", step),
             ("waiting", waiting),
         ]);
     }
 
-    /// Every row there is: its table, and its values. When a key was used is no change.
+    /// Every row there is: its table, and its values. When a key was used is no change, nor is what is written of use a
+    /// moment after it.
     pub(super) async fn rows(&self) -> Vec<String> {
         let mut rows = SqliteConnection::connect(&self.database).await.unwrap();
-        let tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'";
+        let tables = "SELECT name FROM sqlite_master \
+                      WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name <> 'usage'";
         let mut dump = Vec::new();
         for table in sqlx::query(tables).fetch_all(&mut rows).await.unwrap() {
             let table: String = table.get(0);
             let columns = format!("SELECT name FROM pragma_table_info('{table}')");
             let columns = sqlx::query(sqlx::AssertSqlSafe(columns)).fetch_all(&mut rows).await.unwrap();
             let columns = columns.iter().map(|column| column.get::<String, _>(0));
-            let columns = columns.filter(|column| column != "last_used_at");
+            let columns = columns.filter(|column| !["last_used_at", "booked_seq"].contains(&column.as_str()));
             let quoted: Vec<String> = columns.map(|column| format!("quote({column})")).collect();
             let values = format!("SELECT {} FROM {table}", quoted.join(" || ' ' || "));
             let values = sqlx::query(sqlx::AssertSqlSafe(values)).fetch_all(&mut rows).await.unwrap();

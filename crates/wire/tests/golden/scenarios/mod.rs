@@ -1,10 +1,11 @@
 //! The logs every protocol must be able to show.
 
+mod form;
 mod log;
 mod research;
 
 use domain::{
-    AgentPath, EventBody, Form, OpenItems, Outcome, Problem, ProblemCode, Reply, RunEvent, Usage,
+    AgentPath, EventBody, OpenItems, Outcome, Problem, ProblemCode, Reply, RunEvent, Usage,
     event::{Decision, NoticeLevel, Remembered, Source, Todo, TodoStatus},
     laws,
 };
@@ -23,7 +24,7 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<RunEvent>)> {
         ("sub_agents", sub_agents()),
         ("approval", approval()),
         ("question", question()),
-        ("form", form()),
+        ("form", form::log()),
         ("cancelled", cancelled()),
         ("upstream_error", upstream_error()),
         ("limited", limited()),
@@ -301,45 +302,7 @@ fn question() -> Vec<RunEvent> {
     log.completed()
 }
 
-fn form() -> Vec<RunEvent> {
-    let main = AgentPath::main();
-    let schema = json!({"type": "object", "properties": {
-        "city": {"type": "string", "title": "City", "maxLength": 500},
-        "seats": {"type": "integer", "description": "How many of you", "minimum": 1, "maximum": 9, "default": 2},
-    }, "required": ["city"]});
-    let values = json!({"city": "Rome", "seats": 3});
-    let arguments = json!({"question": "Where to?", "fields": []});
-    let mut log = Log::new();
-    log.request(&main, "c1", "ask_user", &arguments);
-    log.main(EventBody::QuestionAsked {
-        question: "q1".into(),
-        call: "c1".into(),
-        text: "Where to?".into(),
-        options: vec![],
-        schema: Form::try_from(schema).ok(),
-        expires_in_ms: Some(3_600_000),
-    });
-    log.main(Reply::answered("q1".into(), values.as_object().cloned().map(Reply::Values)));
-    log.main(EventBody::QuestionAsked {
-        question: "q2".into(),
-        call: "c1".into(),
-        text: "And back?".into(),
-        options: vec![],
-        schema: None,
-        expires_in_ms: None,
-    });
-    log.main(Reply::answered("q2".into(), Some(Reply::Declined(None))));
-    log.finish(&main, "c1", "ask_user", &arguments, Ok(&values.to_string()));
-    log.text(&main, "t1", &["To Rome."], true);
-    log.completed()
-}
-
 /// A form all of whose words are these.
-fn hostile_form(words: &str) -> Form {
-    let choices = json!({"oneOf": [{"const": words, "title": words}]});
-    let field = json!({"type": "string", "title": words, "description": words, "oneOf": choices["oneOf"]});
-    Form::try_from(json!({"properties": {words: field}})).unwrap()
-}
 
 fn cancelled() -> Vec<RunEvent> {
     let mut log = Log::new();
@@ -441,7 +404,7 @@ fn hostile_text() -> Vec<RunEvent> {
         call: bad.into(),
         text: bad.into(),
         options: vec![bad.into()],
-        schema: Some(hostile_form(bad)),
+        schema: Some(form::hostile(bad)),
         expires_in_ms: None,
     });
     log.main(Reply::answered(bad.into(), Some(bad.into())));

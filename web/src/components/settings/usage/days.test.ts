@@ -1,3 +1,4 @@
+/** Days and figures of the usage chart. */
 import { expect, test } from "vitest";
 import { dayBefore, everyDay, figureOf, roundedUp } from "./days.ts";
 
