@@ -73,10 +73,10 @@ fn is_global_v4(address: Ipv4Addr) -> bool {
 fn is_global_v6(address: Ipv6Addr) -> bool {
     let [a, b, ..] = address.segments();
     let given_out = a & 0xe000 == 0x2000;
-    let special = (a == 0x2001 && b & 0xfe00 == 0) // Teredo, benchmarks, ORCHID.
-        || (a == 0x2001 && b == 0x0db8) // Documentation.
-        || a == 0x2002 // 6to4.
-        || (a == 0x3fff && b & 0xf000 == 0); // Documentation.
+    // Teredo, benchmarks and ORCHID; documentation.
+    let special_2001 = a == 0x2001 && (b & 0xfe00 == 0 || b == 0x0db8);
+    // 6to4; documentation.
+    let special = special_2001 || a == 0x2002 || (a == 0x3fff && b & 0xf000 == 0);
     given_out && !special
 }
 

@@ -23,8 +23,8 @@ fn task(index: usize, description: &str, continues: &str) -> Vec<Line> {
 }
 
 fn last_result(messages: &[Message]) -> String {
-    let results = messages.iter().filter(|message| message.role == Role::Tool);
-    results.last().map(Message::plain_text).unwrap_or_default()
+    let result = messages.iter().rfind(|message| message.role == Role::Tool);
+    result.map(Message::plain_text).unwrap_or_default()
 }
 
 /// The main agent has a sub-agent read, lets it read on, and then lets that one sum up.

@@ -38,6 +38,7 @@ pub(super) fn log() -> Vec<RunEvent> {
     log.completed()
 }
 
+/// A form all of whose words are these.
 pub(super) fn hostile(words: &str) -> Form {
     let choices = json!({"oneOf": [{"const": words, "title": words}]});
     let field = json!({"type": "string", "title": words, "description": words, "oneOf": choices["oneOf"]});

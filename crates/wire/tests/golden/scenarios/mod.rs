@@ -302,8 +302,6 @@ fn question() -> Vec<RunEvent> {
     log.completed()
 }
 
-/// A form all of whose words are these.
-
 fn cancelled() -> Vec<RunEvent> {
     let mut log = Log::new();
     log.text(&AgentPath::main(), "t1", &["Once upon ", "a"], true);
