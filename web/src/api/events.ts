@@ -264,9 +264,7 @@ export type EventBody =
       task: string;
       /** Which of the agents it is; absent in older logs. */
       agent_type?: string;
-      /**
-       * The earlier sub-agent that it goes on from, such as `1b2c3d4e/a2`: the end of that one's run's id, and its own.
-       */
+      /** The earlier sub-agent that it goes on from, such as `1b2c3d4e/a2`: the end of that one's run's id, and its own. */
       continues?: string;
     }
   | {
