@@ -83,6 +83,7 @@ pub fn table() -> Vec<Route> {
         post(Public, "/api/v1/setup", session::set_up),
         post(Public, "/api/v1/login", session::log_in),
         post(Public, "/api/v1/logout", session::log_out),
+        put(Account, "/api/v1/me/password", session::change_password),
         get(User, "/api/v1/keys", keys::list),
         post(Account, "/api/v1/keys", keys::create),
         post(Account, "/api/v1/keys/{key}/rotate", keys::rotate),

@@ -58,6 +58,25 @@ impl Store {
         self.db().write("DELETE FROM sessions WHERE id = $1").id(id).execute().await.map(drop)
     }
 
+    /// Puts a new password's hash in the place of `old`, and ends all sessions of the person but `kept`.
+    ///
+    /// # Errors
+    /// `NotFound` where the password is not the one of `old` any more.
+    pub async fn change_password(
+        &self,
+        user: UserId,
+        old: &str,
+        new: &str,
+        kept: SessionId,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.db().begin().await?;
+        let sql = "UPDATE users SET password_hash = $3 WHERE id = $1 AND password_hash = $2";
+        tx.query(sql).id(user).text(old).text(new).execute_on_one().await?;
+        let sql = "DELETE FROM sessions WHERE owner = $1 AND id <> $2";
+        tx.query(sql).id(user).id(kept).execute().await?;
+        tx.commit().await
+    }
+
     /// Forgets the sessions that are no longer valid; tells how many.
     ///
     /// # Errors

@@ -56,6 +56,8 @@ export const logIn = (email: string, password: string) =>
 export const logOut = () => call<undefined>("POST", `${v1}/logout`);
 
 export const listUsers = () => call<{ users: Account[] }>("GET", `${v1}/users`);
+export const changePassword = (current: string, fresh: string) =>
+  call<undefined>("PUT", `${v1}/me/password`, { current, new: fresh });
 export const createUser = (person: Omit<User, "id"> & { password: string }) =>
   call<Account>("POST", `${v1}/users`, person);
 export const changeUser = (user: string, change: { role?: User["role"]; suspended?: boolean }) =>

@@ -95,6 +95,7 @@ export const settings = {
 
   "settings.title": "Settings",
   "settings.appearance": "Appearance",
+  "settings.password": "Password",
   "settings.models": "Models",
   "settings.agents": "Agents",
   "settings.tools": "Tools",
@@ -281,6 +282,13 @@ export const settings = {
   "signIns.ended.unreachable": "The server could not be reached. Try again later.",
   "signIns.ended.signed_out":
     "You have to be signed in to Glasshouse in the browser you come back with. Begin again.",
+
+  "password.hint": "A new password ends your sessions in all other browsers. API keys stay as they are.",
+  "password.current": "Current password",
+  "password.new": "New password",
+  "password.save": "Change the password",
+  "password.wrong": "The current password is wrong.",
+  "password.changed": "The password was changed.",
 
   "people.intro": "Who has an account here. Tell new people their address and their first password yourself.",
   "people.new": "Add a person",

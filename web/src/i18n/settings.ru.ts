@@ -101,6 +101,7 @@ export const settings: Record<keyof typeof en, Entry> = {
 
   "settings.title": "Настройки",
   "settings.appearance": "Внешний вид",
+  "settings.password": "Пароль",
   "settings.models": "Модели",
   "settings.agents": "Агенты",
   "settings.tools": "Инструменты",
@@ -297,6 +298,14 @@ export const settings: Record<keyof typeof en, Entry> = {
   "signIns.ended.unreachable": "Сервер недоступен. Попробуйте позже.",
   "signIns.ended.signed_out":
     "Нужно войти в Glasshouse в том браузере, в который вы возвращаетесь. Начните заново.",
+
+  "password.hint":
+    "Новый пароль завершает ваши сеансы во всех других браузерах. Ключи API остаются как есть.",
+  "password.current": "Текущий пароль",
+  "password.new": "Новый пароль",
+  "password.save": "Сменить пароль",
+  "password.wrong": "Текущий пароль неверен.",
+  "password.changed": "Пароль изменён.",
 
   "people.intro": "У кого есть учётная запись. Адрес и первый пароль сообщите новым людям сами.",
   "people.new": "Добавить человека",

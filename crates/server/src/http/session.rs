@@ -178,6 +178,47 @@ pub(super) async fn log_out(
     Ok((StatusCode::NO_CONTENT, AppendHeaders([(header::SET_COOKIE, session_cookie(&app, "", 0)?)])))
 }
 
+#[derive(Deserialize)]
+pub(super) struct ChangePassword {
+    current: String,
+    new: String,
+}
+
+/// `PUT /api/v1/me/password`: in the place of the current one, which has to be given. All other sessions end.
+pub(super) async fn change_password(
+    State(app): State<Arc<App>>,
+    Extension(Peer(peer)): Extension<Peer>,
+    caller: Caller,
+    Json(body): Json<ChangePassword>,
+) -> Result<StatusCode, ApiError> {
+    let Credential::Session(session) = caller.credential else {
+        return Err(ApiError::invalid("Sign in with a browser to change the password."));
+    };
+    let new = checked_password(body.new)?;
+    if body.current.len() > MOST_PASSWORD_CHARS * 4 {
+        return Err(wrong_current());
+    }
+    // Whoever has somebody's browser is to guess no quicker than at the door.
+    let (address, email) = (peer.ip().to_canonical(), caller.user.email.as_str());
+    app.backoff.begin(address, email, app.clock.now_ms()).map_err(ApiError::rate_limited)?;
+    let old = app.store.user_by_email(email).await?.password_hash;
+    let stored = Some(old.clone()).filter(|hash| !hash.is_empty());
+    if !app.passwords.verify(body.current, stored).await? {
+        return Err(wrong_current());
+    }
+    app.backoff.succeeded(address, email);
+    let hash = app.passwords.hash(new).await?;
+    app.store.change_password(caller.id(), &old, &hash, session).await.map_err(|error| match error {
+        StoreError::NotFound => ApiError::conflict("The password was changed elsewhere just now."),
+        error => error.into(),
+    })?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+fn wrong_current() -> ApiError {
+    ApiError::invalid("The current password is wrong.").with_field(Some("current"))
+}
+
 fn session_cookie(app: &App, value: &str, max_age_s: i64) -> Result<HeaderValue, ApiError> {
     let secure = if app.config.public_url.as_ref().is_some_and(|url| url.secure) { "; Secure" } else { "" };
     format!("{SESSION_COOKIE}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={max_age_s}{secure}")

@@ -199,3 +199,34 @@ async fn an_account_without_password_is_kept_when_passwords_come() {
     open.app.close().await;
     std::fs::remove_dir_all(dir).unwrap();
 }
+
+#[tokio::test]
+async fn a_new_password_ends_the_other_sessions() {
+    let (server, here) = Server::start_signed_in().await;
+    let log_in = async |password: &str| {
+        server.post("/api/v1/login", "", &json!({"email": EMAIL, "password": password})).await
+    };
+    let elsewhere = log_in(PASSWORD).await.cookie();
+    let key = server.post("/api/v1/keys", &here, &json!({"name": "k"})).await.json()["secret"].clone();
+    let key = key.as_str().unwrap();
+    let change = async |who: &str, current: &str, new: &str| {
+        server.put("/api/v1/me/password", who, &json!({"current": current, "new": new})).await
+    };
+    let fresh = "another horse";
+    let wrong = change(&here, "not it", fresh).await;
+    assert_eq!(
+        (wrong.expect(400), &wrong.json()["error"]["field"]),
+        ("invalid_request".into(), &json!("current"))
+    );
+    change(&here, PASSWORD, "short").await.expect(400);
+    change(&here, &"x".repeat(5000), fresh).await.expect(400);
+    change(key, PASSWORD, fresh).await.expect(400);
+    assert_eq!(server.get("/api/v1/keys", &elsewhere).await.status, 200, "nothing has changed yet");
+
+    change(&here, PASSWORD, fresh).await.expect(204);
+    for (who, status) in [(here.as_str(), 200), (&elsewhere, 401), (key, 200)] {
+        assert_eq!(server.get("/api/v1/keys", who).await.status, status);
+    }
+    log_in(PASSWORD).await.expect(401);
+    log_in(fresh).await.expect(200);
+}

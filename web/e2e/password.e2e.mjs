@@ -1,0 +1,61 @@
+/** One's own password, with the real program: changed where the current one is known, and not otherwise. */
+import { after, before, test } from "node:test";
+import { launch, openPage } from "./browser.mjs";
+import { startGlasshouse } from "./programs.mjs";
+
+let browser, glasshouse, page, elsewhere;
+
+before(async () => {
+  [browser, glasshouse] = await Promise.all([launch(), startGlasshouse()]);
+  page = await openPage(browser, { url: glasshouse.url });
+  await page.goto("/");
+  await page.waitForURL("**/setup");
+  await page.getByLabel("Name").fill("Ada Lovelace");
+  await page.getByLabel("Email").fill("ada@example.org");
+  await page.getByLabel("Password").fill("correct horse");
+  await page.getByRole("button", { name: "Create account" }).click();
+  await page.waitForURL("**/welcome");
+  elsewhere = await openPage(browser, { url: glasshouse.url });
+  await signIn("correct horse");
+  await elsewhere.getByRole("textbox", { name: "Message" }).waitFor();
+});
+after(async () => {
+  await browser?.close();
+  await glasshouse?.stop();
+});
+
+async function signIn(password) {
+  await elsewhere.goto("/");
+  await elsewhere.getByLabel("Email").fill("ada@example.org");
+  await elsewhere.getByLabel("Password").fill(password);
+  await elsewhere.keyboard.press("Enter");
+}
+
+async function change(current, fresh) {
+  await page.goto("/settings/password");
+  await page.getByLabel("Current password").fill(current);
+  await page.getByLabel("New password").fill(fresh);
+  await page.getByRole("button", { name: "Change the password" }).click();
+}
+
+test("a wrong or a short one changes nothing", async () => {
+  await change("not it", "another horse");
+  await page.getByText("The current password is wrong.").waitFor();
+  await change("correct horse", "short");
+  await page
+    .getByText(/at least 8 characters/)
+    .first()
+    .waitFor();
+});
+
+test("the new one holds, and other browsers are signed out", async () => {
+  await change("correct horse", "another horse");
+  await page.getByText("The password was changed.").waitFor();
+  await page.goto("/");
+  await page.getByRole("textbox", { name: "Message" }).waitFor();
+  await signIn("correct horse");
+  await elsewhere.getByText("The email or the password is wrong.").waitFor();
+  await elsewhere.getByLabel("Password").fill("another horse");
+  await elsewhere.keyboard.press("Enter");
+  await elsewhere.getByRole("textbox", { name: "Message" }).waitFor();
+});
