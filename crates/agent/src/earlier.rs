@@ -86,14 +86,14 @@ impl FromStr for AgentHandle {
             Some((mark, agent)) if is_mark(mark) && is_agent(agent) => {
                 Ok(Self { mark: mark.to_owned(), agent: agent.to_owned() })
             }
-            _ => Err(unknown()),
+            _ => Err(no_earlier_agent()),
         }
     }
 }
 
 /// There is none of that name.
 #[must_use]
-pub fn unknown() -> NoEarlierAgent {
+pub fn no_earlier_agent() -> NoEarlierAgent {
     NoEarlierAgent(
         "There is no sub-agent of this chat to continue under that name. Take the name that stands at the end of its \
          answer, or leave out continue to start a new one."
@@ -167,7 +167,7 @@ impl Part {
             }
             _ => None,
         });
-        let (path, agent_type, task, continues) = started.ok_or_else(unknown)?;
+        let (path, agent_type, task, continues) = started.ok_or_else(no_earlier_agent)?;
         if !log.iter().any(|event| matches!(event.body, EventBody::AgentFinished { .. })) {
             let why = "That sub-agent is still at work. Wait for its answer, or start another one.";
             return Err(NoEarlierAgent(why.to_owned()));
@@ -206,7 +206,7 @@ mod tests {
             "fa0b1c2ä/a1",
             &long,
         ] {
-            assert_eq!(wrong.parse::<AgentHandle>(), Err(unknown()), "{wrong}");
+            assert_eq!(wrong.parse::<AgentHandle>(), Err(no_earlier_agent()), "{wrong}");
         }
     }
 }

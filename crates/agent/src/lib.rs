@@ -37,7 +37,7 @@ pub use answer_form::AnswerForm;
 pub use asks::{ApprovalAnswer, AskError, Asks};
 pub use budget::{AgentLimits, Limits, NO_TIME_LIMIT, Prices};
 pub use consent::{Allowed, Consents, Pattern, Rule, RuleProblem, Star, Verdict};
-pub use earlier::{AgentHandle, EarlierAgents, NoEarlierAgent, unknown as no_earlier_agent};
+pub use earlier::{AgentHandle, EarlierAgents, NoEarlierAgent, no_earlier_agent};
 pub use emitter::{Emitted, Emitter};
 pub use late_tools::{FoundTools, LateTools};
 pub use memory::{Memory, Told};
