@@ -78,6 +78,23 @@ test("what is deleted comes back with one click", async () => {
   await page.getByRole("button", { name: /^plan\.md/ }).waitFor();
 });
 
+test("what was deleted long ago is listed, and comes back from there", async () => {
+  await upload(textFile("plan.md", "one\n"));
+  await upload(textFile("notes.md", "two\n"));
+  for (const name of ["plan.md", "notes.md"]) {
+    await page.getByRole("button", { name: `Delete: /${name}` }).click();
+    await page.getByText(`“${name}” is deleted.`).waitFor();
+  }
+  await page.getByText("2 deleted files").click();
+  if (process.env.E2E_PICTURES)
+    await page.screenshot({ path: `${process.env.E2E_PICTURES}/deleted-files.png` });
+  await page.getByRole("button", { name: "Bring back: /plan.md" }).click();
+  await page.getByText("“plan.md” is as it was in version 1.").waitFor();
+  await page.getByText("1 deleted file").waitFor();
+  await page.getByRole("button", { name: /^plan\.md/ }).click();
+  await page.locator("aside .document", { hasText: "one" }).waitFor();
+});
+
 test("what an agent has changed meanwhile is not overwritten unseen", async () => {
   const { files } = [...server.chats.values()].at(-1);
   const now = () => files.list().map(({ path, version, size_bytes }) => ({ path, version, size_bytes }));

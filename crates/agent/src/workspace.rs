@@ -9,7 +9,7 @@ mod path;
 mod writing;
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     fmt,
     sync::{
         Arc,
@@ -157,6 +157,18 @@ impl Workspace {
             }
         }
         Ok((rows, more))
+    }
+
+    /// Files that were deleted here and can be brought back, each as it was last, with when it went; the last deleted
+    /// first. `there` are the files that there are: somebody else may have put one back into a directory.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub async fn deleted_rows(&self, there: &[FileRow]) -> Result<Vec<FileRow>, FileProblem> {
+        let mut rows = self.store.deleted_files(&self.name).await.map_err(unavailable)?;
+        let there: HashSet<&str> = there.iter().map(|row| &*row.path).collect();
+        rows.retain(|row| !there.contains(&*row.path));
+        Ok(rows)
     }
 
     /// All paths in order, with sizes in bytes.

@@ -3,6 +3,7 @@
 
 use crate::{
     Store, StoreError,
+    files::FileRow,
     query::{Query, Row, Tx},
 };
 
@@ -108,6 +109,19 @@ impl Store {
             })
         };
         self.db().read(sql).text(workspace).text(path).fetch_all().await?.iter().map(read).collect()
+    }
+
+    /// Deleted files of which it is kept what they were last, each as that state; the last deleted first.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn deleted_files(&self, workspace: &str) -> Result<Vec<FileRow>, StoreError> {
+        let sql = "SELECT files.path, past.size_bytes, past.version, files.changed_at FROM files \
+                   JOIN file_versions AS past ON past.workspace = files.workspace AND past.path = files.path \
+                   AND past.version = files.version - 1 \
+                   WHERE files.workspace = $1 AND files.deleted AND NOT past.deleted \
+                   ORDER BY files.changed_at DESC, files.path LIMIT 2000";
+        self.db().read(sql).text(workspace).fetch_all().await?.iter().map(FileRow::read).collect()
     }
 
     /// A file as it was, or is, at this version; nothing where that is not kept.

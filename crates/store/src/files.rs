@@ -23,6 +23,17 @@ pub struct FileRow {
     pub changed_at: i64,
 }
 
+impl FileRow {
+    pub(crate) fn read(row: &Row) -> Result<Self, StoreError> {
+        Ok(Self {
+            path: row.get("path")?,
+            size_bytes: row.number("size_bytes")?,
+            version: row.number("version")?,
+            changed_at: row.get("changed_at")?,
+        })
+    }
+}
+
 /// What a file holds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FileContent {
@@ -115,15 +126,7 @@ impl Store {
     pub async fn files(&self, workspace: &str) -> Result<Vec<FileRow>, StoreError> {
         let sql = "SELECT path, size_bytes, version, changed_at FROM files \
                    WHERE workspace = $1 AND NOT deleted ORDER BY path";
-        let read = |row: &Row| {
-            Ok(FileRow {
-                path: row.get("path")?,
-                size_bytes: row.number("size_bytes")?,
-                version: row.number("version")?,
-                changed_at: row.get("changed_at")?,
-            })
-        };
-        self.db().read(sql).text(workspace).fetch_all().await?.iter().map(read).collect()
+        self.db().read(sql).text(workspace).fetch_all().await?.iter().map(FileRow::read).collect()
     }
 
     /// One file; nothing where there is none at this path.

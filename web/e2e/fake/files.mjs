@@ -61,6 +61,14 @@ export class FakeFiles {
       .sort((one, other) => (one.path < other.path ? -1 : 1));
   }
 
+  /** What was deleted, as it was last, the last one first. */
+  deleted() {
+    return [...this.#states]
+      .filter(([, [now, last]]) => now.deleted && last)
+      .map(([path, [now, last]]) => ({ ...this.#view(path, last), changed_at: now.changed_at }))
+      .sort((one, other) => other.changed_at - one.changed_at);
+  }
+
   /** Refuses where the file is not what was seen. */
   #expect(path, { "if-match": seen, "if-none-match": none }) {
     const now = this.#at(path);
@@ -75,7 +83,7 @@ export class FakeFiles {
     const number = (name) => (search.has(name) ? Number(search.get(name)) : undefined);
     switch (`${method} ${what}`) {
       case "GET undefined":
-        return { files: this.list(), more: false };
+        return { files: this.list(), more: false, deleted: this.deleted() };
       case "PUT content":
         this.#expect(path, response.req.headers);
         return this.write(path, body);

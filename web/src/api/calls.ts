@@ -148,7 +148,7 @@ export const regenerate = (chat: string, message: string, model?: string) =>
     model ? { model } : {},
   );
 export const listFiles = (chat: string) =>
-  call<{ files: ChatFile[]; more: boolean }>("GET", `${v1}/chats/${id(chat)}/files`);
+  call<{ files: ChatFile[]; more: boolean; deleted: ChatFile[] }>("GET", `${v1}/chats/${id(chat)}/files`);
 export const fileAddress = (chat: string, path: string, version?: number) =>
   `${v1}/chats/${id(chat)}/files/content?path=${id(path)}${version ? `&version=${version}` : ""}`;
 /** A picture of the workspace, for `<img>`; what is none comes as a download, which shows nothing. */

@@ -20,6 +20,8 @@ const versionOf = (file: ChatFile) => Math.max(file.version, 1);
 export class ChatFiles {
   /** null until it is known. */
   list = $state.raw<ChatFile[] | null>(null);
+  /** What was deleted and can be brought back, each with its last version and when it went. */
+  deleted = $state.raw<ChatFile[]>([]);
   /** Whether there are more than are listed. */
   more = $state(false);
   problem = $state("");
@@ -32,8 +34,8 @@ export class ChatFiles {
 
   async load(): Promise<void> {
     try {
-      const { files, more } = await listFiles(this.chat);
-      [this.list, this.more, this.problem] = [files, more, ""];
+      const { files, more, deleted } = await listFiles(this.chat);
+      [this.list, this.more, this.deleted, this.problem] = [files, more, deleted, ""];
     } catch (error) {
       this.problem = sentenceOf(error);
     }

@@ -39,6 +39,8 @@ pub(super) struct FileList {
     files: Vec<FileView>,
     /// Whether there are more than are listed, which a directory may have.
     more: bool,
+    /// What was deleted here and can be brought back: the version that it had last, and when it went.
+    deleted: Vec<FileView>,
 }
 
 /// `GET /api/v1/chats/{chat}/files`: what is in the workspace.
@@ -47,13 +49,15 @@ pub(super) async fn list(
     caller: Caller,
     Path(chat): Path<ChatId>,
 ) -> Result<Json<FileList>, ApiError> {
-    let files = workspace(&app, &caller, chat).await?;
-    let (files, more) = files.rows().await?;
+    let workspace = workspace(&app, &caller, chat).await?;
+    let (files, more) = workspace.rows().await?;
+    let deleted = workspace.deleted_rows(&files).await?;
     let view = |file: FileRow| {
         let FileRow { path, size_bytes, version, changed_at } = file;
         FileView { path, size_bytes, version, changed_at }
     };
-    Ok(Json(FileList { files: files.into_iter().map(view).collect(), more }))
+    let files = files.into_iter().map(view).collect();
+    Ok(Json(FileList { files, more, deleted: deleted.into_iter().map(view).collect() }))
 }
 
 /// Which file is meant.

@@ -239,11 +239,15 @@ async fn states_are_listed_compared_and_brought_back() {
     assert_eq!(files.get("/content?path=/a.md").await.text, "one\ntwo\nthree\n");
     let gone = files.restore(json!({"path": "/a.md", "version": 0})).await.json();
     assert_eq!((&gone["version"], &gone["deleted"]), (&json!(4), &json!(true)));
-    assert_eq!(files.get("").await.json()["files"], json!([]));
+    let list = files.get("").await.json();
+    assert_eq!(list["files"], json!([]));
+    let last = json!([{"path": "/a.md", "size_bytes": 14, "version": 3, "changed_at": 1_800_000_001_000_i64}]);
+    assert_eq!(list["deleted"], last);
     // The past of a file that is gone is still there, and so it comes back.
     assert_eq!(files.get("/diff?path=/a.md").await.json()["removed_lines"], 3);
     assert_eq!(files.get("/content?path=/a.md&version=4").await.expect(404), "not_found");
     files.restore(json!({"path": "/a.md", "version": 2})).await.expect(200);
+    assert_eq!(files.get("").await.json()["deleted"], json!([]));
     assert_eq!(files.get("/content?path=/a.md").await.text, "one\n2\nthree\nfour\n");
     assert_eq!(files.restore(json!({"path": "/a.md", "version": 77})).await.expect(404), "not_found");
     assert_eq!(files.restore(json!({"path": "/none", "version": 1})).await.expect(404), "not_found");

@@ -1,7 +1,7 @@
 //! What files were before: kept with every kind of change, in bounds, and gone with the workspace.
 
 use domain::RunId;
-use store::{NewRun, PastFile, Store, StoreError};
+use store::{FileRow, NewRun, PastFile, Store, StoreError};
 use tokio::task::JoinSet;
 
 use crate::samples::{add_chat, add_user, summary};
@@ -9,6 +9,7 @@ use crate::samples::{add_chat, add_user, summary};
 on_every_database!(
     every_change_keeps_what_it_replaces,
     a_deleted_file_keeps_its_past_and_its_numbers,
+    deleted_files_are_listed_while_their_last_state_is_kept,
     deleting_minds_the_expected_version,
     a_moved_file_begins_anew_elsewhere,
     keeps_fifty_states_of_a_file,
@@ -63,6 +64,27 @@ async fn a_deleted_file_keeps_its_past_and_its_numbers(store: Store) {
     let kept = [(5, 9, false), (4, 0, true), (3, 4, false), (2, 0, true), (1, 3, false)];
     assert_eq!(states(&store, "/a").await, kept);
     assert_eq!(store.files("w").await.unwrap()[0].version, 5);
+}
+
+async fn deleted_files_are_listed_while_their_last_state_is_kept(store: Store) {
+    for (path, at) in [("/a", 1), ("/b", 1), ("/kept", 1)] {
+        store.write_file("w", path, b"one", None, at).await.unwrap();
+    }
+    store.write_file("other", "/a", b"", None, 1).await.unwrap();
+    store.delete_file("other", "/a", None, 9).await.unwrap();
+    store.write_file("w", "/a", b"longer", None, 2).await.unwrap();
+    store.delete_file("w", "/a", None, 3).await.unwrap();
+    store.delete_file("w", "/b", None, 4).await.unwrap();
+    let row = |path: &str, size_bytes, version, changed_at| FileRow {
+        path: path.to_owned(),
+        size_bytes,
+        version,
+        changed_at,
+    };
+    let deleted = store.deleted_files("w").await.unwrap();
+    assert_eq!(deleted, [row("/b", 3, 1, 4), row("/a", 6, 2, 3)]);
+    store.write_file("w", "/b", b"anew", Some(0), 5).await.unwrap();
+    assert_eq!(store.deleted_files("w").await.unwrap(), [row("/a", 6, 2, 3)]);
 }
 
 async fn deleting_minds_the_expected_version(store: Store) {
@@ -136,6 +158,7 @@ async fn forgets_the_deleted_of_which_nothing_is_kept(store: Store) {
         store.write_file("w", &format!("/{path}"), b"", None, 41).await.unwrap();
     }
     assert_eq!(states(&store, "/old").await, [(2, 0, true)]);
+    assert_eq!(store.deleted_files("w").await.unwrap(), [], "there is nothing to bring back");
     store.delete_file("w", "/50", None, 42).await.unwrap();
     assert_eq!(states(&store, "/old").await, []);
     assert_eq!(states(&store, "/50").await.len(), 42);
