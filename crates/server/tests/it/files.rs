@@ -241,7 +241,8 @@ async fn states_are_listed_compared_and_brought_back() {
     assert_eq!((&gone["version"], &gone["deleted"]), (&json!(4), &json!(true)));
     let list = files.get("").await.json();
     assert_eq!(list["files"], json!([]));
-    let last = json!([{"path": "/a.md", "size_bytes": 14, "version": 3, "changed_at": 1_800_000_001_000_i64}]);
+    let last =
+        json!([{"path": "/a.md", "size_bytes": 14, "version": 3, "changed_at": 1_800_000_001_000_i64}]);
     assert_eq!(list["deleted"], last);
     // The past of a file that is gone is still there, and so it comes back.
     assert_eq!(files.get("/diff?path=/a.md").await.json()["removed_lines"], 3);
