@@ -1,11 +1,9 @@
 /** axe finds nothing on any screen, in both themes and both languages, wide and narrow. */
-import assert from "node:assert/strict";
-import { createRequire } from "node:module";
 import { after, before, test } from "node:test";
+import { check } from "./axe.mjs";
 import { launch, openPage, unfold } from "./browser.mjs";
 import { FakeServer } from "./fake/server.mjs";
 
-const axePath = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 let browser;
 before(async () => {
   browser = await launch();
@@ -13,43 +11,6 @@ before(async () => {
 after(async () => {
   await browser.close();
 });
-
-/**
- * Runs axe in the page. Lists hide what they are about to measure, and axe would find it without a name: so it waits
- * until nothing is hidden, and looks again where something was meanwhile.
- */
-async function examine(part) {
-  const isMeasuring = () =>
-    document.querySelector('[style*="visibility:hidden"],[style*="visibility: hidden"]');
-  for (;;) {
-    let isCalm = true;
-    const look = () => (isCalm &&= !isMeasuring());
-    for (let frame = 0; frame < 3; frame += 1) {
-      look();
-      await new Promise(requestAnimationFrame);
-    }
-    look();
-    if (!isCalm) continue;
-    const observer = new MutationObserver(look);
-    observer.observe(document.body, { subtree: true, childList: true, attributeFilter: ["style"] });
-    const result = await window.axe.run(part);
-    observer.disconnect();
-    if (isCalm) return result;
-  }
-}
-
-async function check(page, screen, part = "html") {
-  // The page's policy forbids foreign scripts, so axe comes in through the debugger.
-  if (!(await page.evaluate(() => "axe" in window))) {
-    const { readFile } = await import("node:fs/promises");
-    await page.evaluate(await readFile(axePath, "utf8"));
-  }
-  const { violations } = await page.evaluate(examine, part);
-  const found = violations.flatMap(({ id, nodes }) =>
-    nodes.map((node) => `${screen}: ${id}: ${node.html.slice(0, 160)} ${node.failureSummary ?? ""}`),
-  );
-  assert.deepEqual(found, []);
-}
 
 const sections = {
   appearance: "[role=switch]",

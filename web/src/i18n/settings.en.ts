@@ -94,6 +94,8 @@ export const settings = {
     "Everything that was learned about you is forgotten. It will not be learned again from what you wrote until now.",
 
   "settings.title": "Settings",
+  "settings.group.yours": "Yours",
+  "settings.group.server": "This server",
   "settings.appearance": "Appearance",
   "settings.password": "Password",
   "settings.models": "Models",

@@ -100,6 +100,8 @@ export const settings: Record<keyof typeof en, Entry> = {
     "Всё, что о вас узнали, будет забыто. Из написанного до этого момента это не узнают снова.",
 
   "settings.title": "Настройки",
+  "settings.group.yours": "Ваше",
+  "settings.group.server": "Этот сервер",
   "settings.appearance": "Внешний вид",
   "settings.password": "Пароль",
   "settings.models": "Модели",

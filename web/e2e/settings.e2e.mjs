@@ -1,0 +1,83 @@
+/** Every section of the settings with the real program: axe finds nothing, and nothing is wider than the screen. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { check } from "./axe.mjs";
+import { launch, openPage } from "./browser.mjs";
+import { startGlasshouse } from "./programs.mjs";
+
+let browser, cookies, glasshouse, sections;
+
+before(async () => {
+  [browser, glasshouse] = await Promise.all([launch(), startGlasshouse()]);
+  const page = await openPage(browser, { url: glasshouse.url });
+  await page.goto("/");
+  await page.waitForURL("**/setup");
+  await page.getByLabel("Name").fill("Ada Lovelace");
+  await page.getByLabel("Email").fill("ada@example.org");
+  await page.getByLabel("Password").fill("correct horse");
+  await page.getByRole("button", { name: "Create account" }).click();
+  await page.waitForURL("**/welcome");
+  await page.goto("/settings");
+  const links = page.locator('nav a[href^="/settings/"]');
+  await links.first().waitFor();
+  sections = await links.evaluateAll((all) => all.map((link) => link.getAttribute("href")));
+  assert.ok(sections.length >= 12, `only ${sections}`);
+  cookies = await page.context().cookies();
+  await page.context().close();
+});
+after(async () => {
+  await browser?.close();
+  await glasshouse?.stop();
+});
+
+/** Nothing has come from the server for a while; streams, which never end, do not count. */
+function isQuiet() {
+  const ends = performance.getEntriesByType("resource").map((resource) => resource.responseEnd);
+  return performance.now() - Math.max(...ends) > 300;
+}
+
+for (const [name, options] of Object.entries({
+  "a wide light screen": { preferences: { theme: "light", language: "en" } },
+  "a narrow dark screen": {
+    preferences: { theme: "dark", language: "ru" },
+    viewport: { width: 360, height: 740 },
+    hasTouch: true,
+  },
+})) {
+  test(`on ${name}`, async () => {
+    const page = await openPage(browser, { url: glasshouse.url, ...options });
+    await page.context().addCookies(cookies);
+    for (const section of sections) {
+      await page.goto(section);
+      await page.locator(".column > :nth-child(2)").waitFor();
+      await page.waitForFunction(isQuiet);
+      await check(page, section);
+      const excess = await page.evaluate(() => {
+        const main = document.querySelector("main");
+        return Math.max(main.scrollWidth - main.clientWidth, document.body.scrollWidth - innerWidth);
+      });
+      assert.ok(excess <= 0, `${section} is ${excess} px too wide`);
+      if (process.env.E2E_PICTURES) {
+        const file = `${process.env.E2E_PICTURES}/settings${section.replaceAll("/", "-")}-${options.preferences.theme}.png`;
+        await page.screenshot({ path: file });
+      }
+    }
+    assert.deepEqual(page.complaints, []);
+    await page.context().close();
+  });
+}
+
+test("on a small screen the sections are in one menu", async () => {
+  const page = await openPage(browser, { url: glasshouse.url, viewport: { width: 390, height: 844 } });
+  await page.context().addCookies(cookies);
+  await page.goto("/settings/people");
+  const menu = page.getByRole("combobox", { name: "Settings" });
+  assert.equal(await menu.inputValue(), "people");
+  await menu.selectOption({ label: "API keys" });
+  await page.waitForURL("**/settings/keys");
+  await page.getByRole("heading", { name: "API keys" }).waitFor();
+  await page.goBack();
+  await page.getByRole("heading", { name: "People" }).waitFor();
+  assert.equal(await menu.inputValue(), "people");
+  await page.context().close();
+});

@@ -1,0 +1,50 @@
+/** The sections of the settings, in the order of the menu: what is one's own, and what is the whole server's. */
+import Bot from "@lucide/svelte/icons/bot";
+import Boxes from "@lucide/svelte/icons/boxes";
+import Brain from "@lucide/svelte/icons/brain";
+import CalendarClock from "@lucide/svelte/icons/calendar-clock";
+import ChartColumn from "@lucide/svelte/icons/chart-column";
+import Gauge from "@lucide/svelte/icons/gauge";
+import KeyRound from "@lucide/svelte/icons/key-round";
+import LockKeyhole from "@lucide/svelte/icons/lock-keyhole";
+import Palette from "@lucide/svelte/icons/palette";
+import ShieldCheck from "@lucide/svelte/icons/shield-check";
+import Users from "@lucide/svelte/icons/users";
+import Wrench from "@lucide/svelte/icons/wrench";
+import { session } from "../../state/session.svelte.ts";
+
+const isAdmin = () => session.isAdmin;
+const hasPassword = () => session.me?.auth === "password";
+const anybody = () => true;
+
+const groups = [
+  {
+    group: "yours",
+    sections: [
+      { name: "appearance", icon: Palette, isFor: anybody, load: () => import("./Appearance.svelte") },
+      { name: "password", icon: LockKeyhole, isFor: hasPassword, load: () => import("./Password.svelte") },
+      { name: "consent", icon: ShieldCheck, isFor: anybody, load: () => import("./Consent.svelte") },
+      { name: "memory", icon: Brain, isFor: anybody, load: () => import("./Memory.svelte") },
+      { name: "schedules", icon: CalendarClock, isFor: anybody, load: () => import("./Schedules.svelte") },
+      { name: "keys", icon: KeyRound, isFor: anybody, load: () => import("./Keys.svelte") },
+      { name: "usage", icon: ChartColumn, isFor: anybody, load: () => import("./Usage.svelte") },
+    ],
+  },
+  {
+    group: "server",
+    sections: [
+      { name: "models", icon: Boxes, isFor: anybody, load: () => import("./Models.svelte") },
+      { name: "agents", icon: Bot, isFor: isAdmin, load: () => import("./Agents.svelte") },
+      { name: "tools", icon: Wrench, isFor: anybody, load: () => import("./Tools.svelte") },
+      { name: "people", icon: Users, isFor: isAdmin, load: () => import("./People.svelte") },
+      { name: "limits", icon: Gauge, isFor: isAdmin, load: () => import("./Limits.svelte") },
+    ],
+  },
+] as const;
+
+/** What the one who is signed in may open. */
+export const openGroups = () =>
+  groups.map(({ group, sections }) => ({ group, sections: sections.filter(({ isFor }) => isFor()) }));
+
+/** What is shown where an address names none that is open. */
+export const first = groups[0].sections[0];
