@@ -27,6 +27,7 @@ use crate::{
     clock::Clock,
     commands::Telling,
     config::{Auth, Config},
+    elsewhere::Elsewhere,
     error::ApiError,
     http::mcp::Door,
     learning::keep_learning,
@@ -71,6 +72,8 @@ pub struct App {
     pub(crate) set_aside: Mutex<BTreeSet<RunId>>,
     /// Those that are just told what other servers have left for them.
     pub(crate) telling: Telling,
+    /// What the runs do that are not live here.
+    pub(crate) elsewhere: Elsewhere,
     /// The agents a run has.
     pub agents: Agents,
     /// Those that an administrator has defined.
@@ -159,6 +162,7 @@ impl App {
             sealer: Arc::clone(&sealer),
             set_aside: Mutex::default(),
             telling: Telling::default(),
+            elsewhere: Elsewhere::default(),
             agents,
             defined_agents,
             programs: ProgramsHere::default(),
@@ -194,6 +198,7 @@ impl App {
         }
         app.take_over_runs().await.context("cannot go on with the runs of before")?;
         app.tasks.spawn(app.clone().keep_lease());
+        app.tasks.spawn(app.clone().watch_elsewhere());
         app.tasks.spawn(keep_house(app.clone()));
         app.tasks.spawn(rest_where_quiet(app.clone()));
         app.tasks.spawn(keep_door(app.clone()));

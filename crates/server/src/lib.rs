@@ -12,6 +12,7 @@ mod consents;
 mod conversation;
 pub mod discover;
 mod earlier_agents;
+mod elsewhere;
 pub mod error;
 pub mod extract;
 pub mod forks;

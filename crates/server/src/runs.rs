@@ -242,10 +242,20 @@ impl Runs {
         self.0.activity.subscribe()
     }
 
+    /// Whether anybody has subscribed to the changes.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.0.activity.receiver_count() > 0
+    }
+
+    /// Tells whoever watches of a run that is not live in this process.
+    pub(crate) fn tell(&self, activity: Activity) {
+        // Nobody listening is fine.
+        drop(self.0.activity.send(activity));
+    }
+
     /// Tells whoever watches that the chat's owner has looked at it.
     pub(crate) fn tell_read(&self, owner: UserId, chat: ChatId) {
-        // Nobody listening is fine.
-        drop(self.0.activity.send(Activity::read(owner, chat)));
+        self.tell(Activity::read(owner, chat));
     }
 
     /// Reads the log of a run that an earlier process left open.

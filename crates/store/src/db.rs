@@ -91,6 +91,7 @@ impl Db {
             ("usage", include_str!("../migrations/sqlite/0016_usage.sql")),
             ("webhooks", include_str!("../migrations/sqlite/0017_webhooks.sql")),
             ("origins of runs", include_str!("../migrations/sqlite/0018_origins_of_runs.sql")),
+            ("runs that wait", include_str!("../migrations/sqlite/0019_runs_that_wait.sql")),
         ];
         let mut writer = write.acquire().await?;
         if !in_memory {
@@ -129,6 +130,7 @@ impl Db {
             ("usage", include_str!("../migrations/postgres/0016_usage.sql")),
             ("webhooks", include_str!("../migrations/postgres/0017_webhooks.sql")),
             ("origins of runs", include_str!("../migrations/postgres/0018_origins_of_runs.sql")),
+            ("runs that wait", include_str!("../migrations/postgres/0019_runs_that_wait.sql")),
         ];
         migrator(migrations).run_direct(None, &mut connection, false).await?;
         connection.close().await?;

@@ -8,9 +8,9 @@ use std::{
     time::Duration,
 };
 
-use domain::RunId;
+use domain::{ChatId, RunId, UserId};
 
-use crate::{Run, Store, StoreError, db::Db};
+use crate::{Run, Store, StoreError, db::Db, query::Row};
 
 /// The server that has the lease, for all who write on its behalf.
 #[derive(Debug, Clone, Default)]
@@ -42,6 +42,33 @@ impl Lessee {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Lease> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A run that has not ended, as the servers that do not have it see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GoingRun {
+    /// Its id.
+    pub id: RunId,
+    /// Whose it is.
+    pub owner: UserId,
+    /// Its chat, if any.
+    pub chat: Option<ChatId>,
+    /// The chat's title.
+    pub title: String,
+    /// The last event that has changed for what it waits; 0 where it waits for nobody.
+    pub waiting_seq: u64,
+}
+
+impl GoingRun {
+    fn read(row: &Row) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: row.id("id")?,
+            owner: row.id("owner")?,
+            chat: row.optional_id("chat")?,
+            title: row.get("title")?,
+            waiting_seq: row.number("waiting_seq")?,
+        })
     }
 }
 
@@ -159,6 +186,29 @@ impl Store {
                    WHERE runs.server = $1 ORDER BY run_commands.number";
         let rows = self.db().read(sql).text(&server).fetch_all().await?;
         rows.iter().map(|row| Ok((row.get("number")?, row.id("run")?, row.get("command")?))).collect()
+    }
+
+    /// Notes for other servers that a run waits for people: `seq` is that of the last event that changed for what, 0 where
+    /// it waits for nobody. Where nobody shares the database, this does nothing.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn note_waiting(&self, run: RunId, seq: u64) -> Result<(), StoreError> {
+        if !self.is_shared() {
+            return Ok(());
+        }
+        let sql = "UPDATE runs SET waiting_seq = $2 WHERE id = $1 AND finished_at IS NULL";
+        self.db().write(sql).id(run).number(seq).execute().await.map(drop)
+    }
+
+    /// All runs that have not ended, whichever server has them.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn going_anywhere(&self) -> Result<Vec<GoingRun>, StoreError> {
+        let sql = "SELECT runs.id, runs.owner, runs.chat, COALESCE(chats.title, '') AS title, waiting_seq FROM runs \
+                   LEFT JOIN chats ON chats.id = runs.chat WHERE finished_at IS NULL ORDER BY started_at, runs.id";
+        self.db().read(sql).fetch_all().await?.iter().map(GoingRun::read).collect()
     }
 
     /// Forgets a message.

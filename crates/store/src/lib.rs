@@ -54,6 +54,7 @@ pub use files::{FileContent, FileRow};
 pub use forks::{FileState, Fork};
 pub use idempotency::{IdempotencyKey, StartedBefore};
 pub use learning::{ChatToLearnFrom, Learned, NewFact};
+pub use leases::GoingRun;
 pub use mcp_sign_ins::McpSignIn;
 pub use memories::{Memory, MemoryAuthor, MemoryCall, MemoryChange, MemoryChanged, MemoryContent};
 pub use messages::{ChatMessage, NewTurn};

@@ -431,7 +431,7 @@ export const settings: Record<keyof typeof en, Entry> = {
   "limits.day": "В день",
   "limits.month": "В месяц",
   "limits.usd": "Доллары США",
-  "limits.unlimited": "без лимита",
+  "limits.unlimited": "нет",
   "limits.bad": "«{value}» — не число.",
   "limits.change": "Изменить",
   "limits.none": "Нет",

@@ -6,12 +6,14 @@ use axum::{body::Body, extract::State, response::Response};
 use bytes::Bytes;
 use domain::UserId;
 use futures_util::stream;
+use store::StoreError;
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 use wire::sse::{KEEP_ALIVE, write_data};
 
 use crate::{
     app::App,
     auth::Caller,
+    error::ApiError,
     runs::Activity,
     streams::{KEEP_ALIVE_AFTER, event_stream},
 };
@@ -26,20 +28,23 @@ struct Watcher {
 }
 
 /// First every run that is going, then each change.
-pub(super) async fn get(State(app): State<Arc<App>>, caller: Caller) -> Response {
+pub(super) async fn get(State(app): State<Arc<App>>, caller: Caller) -> Result<Response, ApiError> {
     // Subscribed before looking, so that nothing falls between.
     let changes = app.runs.subscribe();
-    let known = snapshot(&app, caller.id());
+    let known = snapshot(&app, caller.id()).await?;
     let watcher = Watcher { owner: caller.id(), changes, known, app };
     let body = stream::unfold(watcher, |mut watcher| async move {
         let chunk = watcher.next().await?;
         Some((Ok::<_, Infallible>(chunk), watcher))
     });
-    event_stream(Body::from_stream(body))
+    Ok(event_stream(Body::from_stream(body)))
 }
 
-fn snapshot(app: &App, owner: UserId) -> VecDeque<Activity> {
-    app.runs.live_of(owner).iter().map(|live| Activity::now(live)).collect()
+async fn snapshot(app: &App, owner: UserId) -> Result<VecDeque<Activity>, StoreError> {
+    // Those elsewhere first: one that begins here meanwhile is told as it is here.
+    let mut known = VecDeque::from(app.going_elsewhere(owner).await?);
+    known.extend(app.runs.live_of(owner).iter().map(|live| Activity::now(live)));
+    Ok(known)
 }
 
 impl Watcher {
@@ -55,7 +60,10 @@ impl Watcher {
                     Ok(activity) if activity.owner == self.owner => return Some(frame(&activity)),
                     Ok(_) => {}
                     // Too slow: what is going now is told anew.
-                    Err(RecvError::Lagged(_)) => self.known = snapshot(&self.app, self.owner),
+                    Err(RecvError::Lagged(_)) => {
+                        // Where the database does not answer, the browser asks anew.
+                        self.known = snapshot(&self.app, self.owner).await.ok()?;
+                    }
                     Err(RecvError::Closed) => return None,
                 },
             }

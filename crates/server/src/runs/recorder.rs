@@ -35,6 +35,10 @@ pub(super) async fn record(
 ) -> Result<(), GivenUp> {
     let LogSoFar { next_seq, last_at, summary, .. } = before;
     let mut recorder = Recorder { runs, live, next_seq, last_at, unstored: Unstored::default(), summary };
+    if next_seq > 1 {
+        // Who had it before may have been killed before the note.
+        recorder.note_waiting().await;
+    }
     match recorder.keep(events).await {
         Ok(()) => {}
         Err(StoreError::NotOurs) => {
@@ -117,7 +121,9 @@ impl Recorder<'_> {
         for logged in rest {
             self.runs.usage.note_event(self.live.owner, &self.live.payer, &logged.event);
         }
-        self.publish(rest.to_vec());
+        if self.publish(rest.to_vec()) {
+            self.note_waiting().await;
+        }
         for stored in waiting {
             // Whoever waited may have been stopped meanwhile.
             let _ = stored.send(());
@@ -166,11 +172,22 @@ impl Recorder<'_> {
         Ok(())
     }
 
-    fn publish(&self, events: Vec<Arc<Logged>>) {
-        if self.live.publish(events) {
+    /// Shows events to the readers. Returns whether what waits for a person has changed, which is announced.
+    fn publish(&self, events: Vec<Arc<Logged>>) -> bool {
+        let waiting_changed = self.live.publish(events);
+        if waiting_changed {
             let waits = self.live.is_waiting();
             self.runs
                 .announce(self.live, if waits { ActivityState::Waiting } else { ActivityState::Running });
+        }
+        waiting_changed
+    }
+
+    /// Leaves a note for other servers; without it their readers would only see the change later.
+    async fn note_waiting(&self) {
+        let seq = if self.live.is_waiting() { self.next_seq - 1 } else { 0 };
+        if let Err(error) = self.runs.store.note_waiting(self.live.id, seq).await {
+            tracing::warn!(run = %self.live.id, %error, "other servers do not know what this run waits for");
         }
     }
 

@@ -225,3 +225,38 @@ async fn what_is_due_is_started_once_whoever_sees_it() {
     let chats = a.get("/api/v1/chats?limit=100").await.json()["chats"].as_array().unwrap().len();
     assert_eq!(chats, 21, "no chat is left over from one that came second");
 }
+
+#[tokio::test]
+async fn a_page_at_one_server_is_told_what_runs_of_the_other_do() {
+    let behaviour = Behaviour::answer(|request| match request.number {
+        1 => Reply::calls(&[("write_file", json!({"path": "/a.md", "content": "a"}))]),
+        2 => Reply::calls(&[("write_file", json!({"path": "/b.md", "content": "b"}))]),
+        _ => words(3, 20.0),
+    });
+    let Some(Servers { a, b, cluster: _cluster, upstream: _upstream }) = start(behaviour).await else {
+        return;
+    };
+    let page = async || {
+        let url = format!("{}/api/v1/activity", b.url);
+        Events::of(b.client.get(url).send().await.unwrap())
+    };
+    let mut early = page().await;
+    let run = begin(&a).await;
+    let told = |state: &'static str| {
+        let run = run.clone();
+        move |told: &Value| told["run"] == *run && told["state"] == state
+    };
+    let mut log = watch(&a, &run).await;
+    for _ in 0..2 {
+        let asked = log.until(is("approval_asked")).await;
+        // Also that it waits for something else than before.
+        early.until(told("waiting")).await;
+        // Who comes later is told first of all what there is.
+        assert!(told("waiting")(&page().await.next().await.unwrap().json()));
+        let id = asked["body"]["approval"].as_str().unwrap();
+        b.post(&format!("/runs/{run}/approvals/{id}"), &json!({"decision": "allow"})).await.expect(204);
+    }
+    let end = early.until(told("finished")).await;
+    assert_eq!(end["outcome"], "completed");
+    assert!(end["chat"].is_string(), "{end}");
+}
