@@ -33,6 +33,7 @@ use crate::{
     learning::keep_learning,
     mcp_servers::{McpServers, Surroundings},
     models::Models,
+    oidc::SignIn,
     once::REMEMBERED_MS,
     programs::{self, ProgramsHere},
     runs::{self, Runs},
@@ -74,6 +75,8 @@ pub struct App {
     pub(crate) telling: Telling,
     /// What the runs do that are not live here.
     pub(crate) elsewhere: Elsewhere,
+    /// Who else signs people in.
+    pub(crate) sign_in: SignIn,
     /// The agents a run has.
     pub agents: Agents,
     /// Those that an administrator has defined.
@@ -144,6 +147,7 @@ impl App {
         let runs = Runs::new(store.clone(), clock.clone(), Arc::clone(&usage));
         let (stopping, tasks) = (CancellationToken::new(), TaskTracker::new());
         let webhooks = Webhooks::new(outbound.clone(), sealer.clone());
+        let sign_in = SignIn::new(outbound.clone());
         let mcp_servers = {
             let (store, clock, http) = (store.clone(), clock.clone(), http.clone());
             let sealer = Arc::clone(&sealer);
@@ -163,6 +167,7 @@ impl App {
             set_aside: Mutex::default(),
             telling: Telling::default(),
             elsewhere: Elsewhere::default(),
+            sign_in,
             agents,
             defined_agents,
             programs: ProgramsHere::default(),

@@ -2,6 +2,7 @@
 
 mod backoff;
 mod caller;
+mod details;
 mod known_keys;
 mod origin;
 mod password;
@@ -17,7 +18,10 @@ use std::{
 use domain::ApiKeyId;
 
 pub use backoff::Backoff;
-pub use caller::{Access, Admin, Caller, Credential, LOCAL_EMAIL, check_access};
+pub use caller::{Access, Admin, Caller, Credential, LOCAL_EMAIL, check_access, cookie};
+pub(crate) use details::{
+    MOST_EMAIL_BYTES, MOST_PASSWORD_CHARS, checked_email, checked_name, checked_password,
+};
 pub use known_keys::{HeldKey, KnownKeys};
 pub use origin::{check_named_origin, check_origin, own_origin};
 pub use password::Passwords;

@@ -3,15 +3,17 @@
 
 mod agents;
 mod layers;
+mod limits;
 mod mcp_servers;
 mod mcp_sign_in;
+mod oidc;
 mod places;
 mod tracing;
 mod workspaces;
 
 use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
-use agent::{Limits, NO_TIME_LIMIT, Rule};
+use agent::{Limits, Rule};
 use llm::{BaseUrl, Secret};
 use outbound::Allowed;
 use serde::Deserialize;
@@ -24,6 +26,7 @@ use places::{default_data_dir, sqlite_url};
 pub use layers::DEFAULTS;
 pub use mcp_servers::{Approval, McpServer, McpWay};
 pub use mcp_sign_in::{OAuth, SignIn};
+pub use oidc::Oidc;
 pub use tracing::Tracing;
 pub use workspaces::WorkspaceSettings;
 
@@ -60,6 +63,8 @@ pub struct Config {
     pub database_url: String,
     /// How callers prove who they are.
     pub auth: Auth,
+    /// Who else signs people in here; nothing where nobody.
+    pub oidc: Option<Oidc>,
     /// How long a browser stays signed in.
     pub session_ms: i64,
     /// How long runs that belong to no chat are kept.
@@ -201,6 +206,7 @@ struct Raw {
     data_dir: String,
     database_url: String,
     auth: Auth,
+    oidc: oidc::RawOidc,
     session_hours: u32,
     retention_days: u32,
     body_limit_mb: u32,
@@ -210,7 +216,7 @@ struct Raw {
     approvals: Vec<Rule>,
     programs: RawPrograms,
     skills: RawSkills,
-    limits: RawLimits,
+    limits: limits::RawLimits,
     model_timeouts: RawTimeouts,
     log: Log,
     tracing: tracing::RawTracing,
@@ -243,20 +249,6 @@ struct RawOutbound {
 #[serde(deny_unknown_fields)]
 struct RawSkills {
     folder: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawLimits {
-    steps: u32,
-    all_steps: u32,
-    tokens: u64,
-    seconds: u64,
-    waiting_hours: u32,
-    usd: f64,
-    depth: u32,
-    parallel: u32,
-    context_share: f64,
 }
 
 #[derive(Deserialize)]
@@ -349,6 +341,7 @@ impl Raw {
             data_dir,
             database_url,
             auth: self.auth,
+            oidc: self.oidc.check()?,
             session_ms: i64::from(self.session_hours) * 3_600_000,
             retention_ms: i64::from(self.retention_days) * 24 * 3_600_000,
             body_limit_bytes: self.body_limit_mb as usize * 1_000_000,
@@ -381,6 +374,10 @@ impl Raw {
             "cors_allow_origins does not go with auth “none”: pages of other sites need an API key to come in, and \
              that lets everybody in. Leave --auth out to use passwords and keys."
         );
+        anyhow::ensure!(
+            config.auth == Auth::Password || config.oidc.is_none(),
+            "oidc does not go with auth “none”, where nobody signs in. Leave --auth out."
+        );
         Ok(config)
     }
 }
@@ -403,41 +400,6 @@ impl RawPrograms {
         let python = Some(self.python).filter(|path| !path.is_empty()).map(PathBuf::from);
         Ok(self.enabled.then_some(ProgramSettings { python, limits }))
     }
-}
-
-impl RawLimits {
-    fn check(self) -> anyhow::Result<Limits> {
-        anyhow::ensure!(self.usd.is_finite() && self.usd >= 0.0, "limits.usd must be 0 or more");
-        anyhow::ensure!(self.depth >= 1, "limits.depth must be at least 1");
-        anyhow::ensure!(self.parallel >= 1, "limits.parallel must be at least 1");
-        anyhow::ensure!(
-            (0.2..=0.95).contains(&self.context_share),
-            "limits.context_share must be 0.2 to 0.95"
-        );
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "not negative, and a conversion to an integer saturates"
-        )]
-        let cost_micro_usd = if self.usd == 0.0 { u64::MAX } else { (self.usd * 1e6).round() as u64 };
-        Ok(Limits {
-            steps: if self.steps == 0 { u32::MAX } else { self.steps },
-            all_steps: if self.all_steps == 0 { u32::MAX } else { self.all_steps },
-            tokens: if self.tokens == 0 { u64::MAX } else { self.tokens },
-            time: time_limit(self.seconds),
-            waiting: time_limit(u64::from(self.waiting_hours) * 3600),
-            cost_micro_usd,
-            depth: self.depth as usize,
-            parallel_calls: self.parallel as usize,
-            context_share: self.context_share,
-            ..Limits::default()
-        })
-    }
-}
-
-/// 0 is no limit.
-fn time_limit(seconds: u64) -> Duration {
-    if seconds == 0 { NO_TIME_LIMIT } else { Duration::from_secs(seconds).min(NO_TIME_LIMIT) }
 }
 
 fn timeout(name: &str, seconds: u64) -> anyhow::Result<Duration> {

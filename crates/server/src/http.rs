@@ -24,6 +24,7 @@ mod memories;
 mod messages;
 mod metrics;
 mod models;
+mod oidc;
 mod openai;
 mod programs;
 mod runs;
@@ -84,6 +85,8 @@ pub fn table() -> Vec<Route> {
         post(Public, "/api/v1/login", session::log_in),
         post(Public, "/api/v1/logout", session::log_out),
         put(Account, "/api/v1/me/password", session::change_password),
+        get(Public, "/oauth/login", oidc::begin),
+        get(Public, "/oauth/login/callback", oidc::callback),
         get(User, "/api/v1/keys", keys::list),
         post(Account, "/api/v1/keys", keys::create),
         post(Account, "/api/v1/keys/{key}/rotate", keys::rotate),

@@ -28,6 +28,8 @@ pub mod mcp_servers;
 mod memory;
 pub mod metrics;
 pub mod models;
+mod oauth;
+mod oidc;
 mod once;
 mod origin;
 pub mod programs;

@@ -3,7 +3,6 @@
 mod account;
 mod form;
 mod known;
-mod oauth;
 mod people;
 mod personal;
 mod sign_in;

@@ -131,6 +131,7 @@ async fn check_admin_left(tx: &mut Tx) -> Result<(), StoreError> {
     }
 }
 
-fn read(row: &Row) -> Result<Account, StoreError> {
+/// Reads the columns `id, email, name, role, created_at, suspended_at`.
+pub(crate) fn read(row: &Row) -> Result<Account, StoreError> {
     Ok(Account { user: read_user(row)?, suspended_at: row.get("suspended_at")? })
 }

@@ -92,6 +92,7 @@ impl Db {
             ("webhooks", include_str!("../migrations/sqlite/0017_webhooks.sql")),
             ("origins of runs", include_str!("../migrations/sqlite/0018_origins_of_runs.sql")),
             ("runs that wait", include_str!("../migrations/sqlite/0019_runs_that_wait.sql")),
+            ("identities", include_str!("../migrations/sqlite/0020_identities.sql")),
         ];
         let mut writer = write.acquire().await?;
         if !in_memory {
@@ -131,6 +132,7 @@ impl Db {
             ("webhooks", include_str!("../migrations/postgres/0017_webhooks.sql")),
             ("origins of runs", include_str!("../migrations/postgres/0018_origins_of_runs.sql")),
             ("runs that wait", include_str!("../migrations/postgres/0019_runs_that_wait.sql")),
+            ("identities", include_str!("../migrations/postgres/0020_identities.sql")),
         ];
         migrator(migrations).run_direct(None, &mut connection, false).await?;
         connection.close().await?;

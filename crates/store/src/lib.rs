@@ -20,6 +20,7 @@ mod file_versions;
 mod files;
 mod forks;
 mod idempotency;
+mod identities;
 mod lanes;
 mod learning;
 mod leases;

@@ -105,11 +105,7 @@ impl Store {
     /// # Errors
     /// `Conflict("email")` where somebody has the address, in whatever case.
     pub async fn create_user(&self, user: &NewUser) -> Result<User, StoreError> {
-        match bind_user(self.db().write(INSERT), user, user.role).fetch_one().await {
-            Ok(row) => read_user(&row),
-            Err(StoreError::Conflict(_)) => Err(StoreError::Conflict("email")),
-            Err(error) => Err(error),
-        }
+        made(bind_user(self.db().write(INSERT), user, user.role).fetch_one().await)
     }
 
     /// The account with this id.
@@ -147,6 +143,19 @@ impl Store {
     /// Only those of the database.
     pub async fn has_users(&self) -> Result<bool, StoreError> {
         Ok(self.db().read(ANY_WITH_PASSWORD).fetch_optional().await?.is_some())
+    }
+}
+
+/// As [`Store::create_user`].
+pub(crate) async fn insert_user(tx: &mut Tx, user: &NewUser) -> Result<User, StoreError> {
+    made(bind_user(tx.query(INSERT), user, user.role).fetch_one().await)
+}
+
+fn made(row: Result<Row, StoreError>) -> Result<User, StoreError> {
+    match row {
+        Ok(row) => read_user(&row),
+        Err(StoreError::Conflict(_)) => Err(StoreError::Conflict("email")),
+        Err(error) => Err(error),
     }
 }
 

@@ -20,6 +20,8 @@ export interface Me {
   user: User | null;
   setup_needed: boolean;
   auth: "password" | "none";
+  /** What the provider is called that signs people in, if there is one. */
+  oidc?: string;
   version: string;
 }
 

@@ -1,7 +1,9 @@
 /** English, the language every other dictionary follows key by key. */
+import { account } from "./account.en.ts";
 import { settings } from "./settings.en.ts";
 
 export const en = {
+  ...account,
   ...settings,
   "app.name": "Glasshouse",
   "app.skip": "Skip to the message field",
@@ -25,13 +27,6 @@ export const en = {
   "error.copyRequestId": "Copy request id",
   "error.copyFailed": "The browser did not allow copying.",
   "error.notFound": "There is no such chat, or it is not yours.",
-
-  "setup.title": "Welcome to Glasshouse",
-  "setup.intro":
-    "An agent server with glass walls: you see every step while it happens. First, create the administrator's account.",
-  "setup.submit": "Create account",
-  "login.title": "Log in",
-  "login.submit": "Log in",
 
   "welcome.title": "Connect a model",
   "welcome.intro":

@@ -1,8 +1,10 @@
 /** Russian. */
+import { account } from "./account.ru.ts";
 import { settings } from "./settings.ru.ts";
 import type { Dictionary } from "./index.svelte.ts";
 
 export const ru: Dictionary = {
+  ...account,
   ...settings,
   "app.name": "Glasshouse",
   "app.skip": "Перейти к полю сообщения",
@@ -26,13 +28,6 @@ export const ru: Dictionary = {
   "error.copyRequestId": "Скопировать номер запроса",
   "error.copyFailed": "Браузер не разрешил копирование.",
   "error.notFound": "Такого чата нет, или он принадлежит не вам.",
-
-  "setup.title": "Добро пожаловать в Glasshouse",
-  "setup.intro":
-    "Сервер агентов со стеклянными стенами: каждый шаг виден в тот момент, когда он происходит. Сначала создайте учётную запись администратора.",
-  "setup.submit": "Создать учётную запись",
-  "login.title": "Вход",
-  "login.submit": "Войти",
 
   "welcome.title": "Подключите модель",
   "welcome.intro":

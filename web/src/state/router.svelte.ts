@@ -3,8 +3,8 @@
 export type Route =
   | { page: "chat"; chat: string | null; replay: string | null }
   | { page: "settings"; section: string }
-  | { page: "login"; next: string }
-  | { page: "setup"; token: string | null }
+  | { page: "login"; next: string; problem: string | null }
+  | { page: "setup"; token: string | null; problem: string | null }
   | { page: "inbox" }
   | { page: "welcome" }
   | { page: "missing" };
@@ -24,9 +24,17 @@ export function routeOf(address: URL): Route {
     case "inbox":
       return second ? { page: "missing" } : { page: "inbox" };
     case "login":
-      return { page: "login", next: localPath(address.searchParams.get("next")) };
+      return {
+        page: "login",
+        next: localPath(address.searchParams.get("next")),
+        problem: address.searchParams.get("problem"),
+      };
     case "setup":
-      return { page: "setup", token: address.searchParams.get("token") };
+      return {
+        page: "setup",
+        token: address.searchParams.get("token"),
+        problem: address.searchParams.get("problem"),
+      };
     case "welcome":
       return { page: "welcome" };
     default:

@@ -34,9 +34,12 @@ class Session {
   /** Sends people to the page they need first, keeping the place they wanted. */
   redirect(): void {
     if (!this.me) return;
-    const page = router.route.page;
+    const { route } = router;
+    const { page } = route;
     if (this.me.setup_needed) {
-      if (page !== "setup") router.go("/setup", { replace: true });
+      if (page === "setup") return;
+      const problem = route.page === "login" && route.problem;
+      router.go(problem ? `/setup?problem=${encodeURIComponent(problem)}` : "/setup", { replace: true });
     } else if (!this.me.user) {
       if (page !== "login") this.#toLogin();
     } else if (page === "login" || page === "setup") {

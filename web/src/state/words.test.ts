@@ -81,14 +81,19 @@ describe("routes", () => {
     expect(route("/c/chat_1")).toEqual({ page: "chat", chat: "chat_1", replay: null });
     expect(route("/c/chat_1?replay=msg_2")).toEqual({ page: "chat", chat: "chat_1", replay: "msg_2" });
     expect(route("/settings/keys")).toEqual({ page: "settings", section: "keys" });
-    expect(route("/setup?token=abc")).toEqual({ page: "setup", token: "abc" });
+    expect(route("/setup?token=abc")).toEqual({ page: "setup", token: "abc", problem: null });
+    expect(route("/login?problem=denied&next=/c/1")).toEqual({
+      page: "login",
+      next: "/c/1",
+      problem: "denied",
+    });
     expect(route("/a/b/c")).toEqual({ page: "missing" });
   });
 
   test.each(["//evil.example", "https://evil.example", "/\\evil.example", ""])(
     "after login %j leads home",
     (next) => {
-      expect(route(`/login?next=${encodeURIComponent(next)}`)).toEqual({ page: "login", next: "/" });
+      expect(route(`/login?next=${encodeURIComponent(next)}`)).toMatchObject({ page: "login", next: "/" });
     },
   );
 });

@@ -15,7 +15,10 @@ use store::{NewSession, NewUser, StoreError, User, UserRole};
 
 use crate::{
     app::App,
-    auth::{Caller, Credential, SESSION_COOKIE},
+    auth::{
+        Caller, Credential, MOST_EMAIL_BYTES, MOST_PASSWORD_CHARS, SESSION_COOKIE, checked_email,
+        checked_name, checked_password,
+    },
     config::Auth,
     error::ApiError,
     extract::Json,
@@ -47,6 +50,9 @@ pub(super) struct Me {
     user: Option<UserView>,
     setup_needed: bool,
     auth: &'static str,
+    /// What the provider is called that signs people in, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    oidc: Option<String>,
     version: &'static str,
 }
 
@@ -59,7 +65,8 @@ pub(super) async fn me(State(app): State<Arc<App>>, headers: HeaderMap) -> Resul
         Auth::None => "none",
     };
     let user = caller.as_ref().map(|caller| UserView::from(&*caller.user));
-    Ok(Json(Me { user, setup_needed, auth, version: env!("CARGO_PKG_VERSION") }))
+    let oidc = app.config.oidc.as_ref().map(|oidc| oidc.name.clone());
+    Ok(Json(Me { user, setup_needed, auth, oidc, version: env!("CARGO_PKG_VERSION") }))
 }
 
 #[derive(Deserialize)]
@@ -149,6 +156,15 @@ pub(super) async fn log_in(
 
 /// Opens a session for `user` and hands the browser its cookie.
 async fn sign_in(app: &App, user: &User) -> Result<impl IntoResponse + use<>, ApiError> {
+    let cookie = open_session(app, user).await?;
+    Ok((
+        AppendHeaders([(header::SET_COOKIE, cookie)]),
+        Json(serde_json::json!({ "user": UserView::from(user) })),
+    ))
+}
+
+/// Opens a session for `user`; the cookie is for the browser.
+pub(super) async fn open_session(app: &App, user: &User) -> Result<HeaderValue, ApiError> {
     let token = random_token("").map_err(ApiError::internal)?;
     let now = app.clock.now_ms();
     let session = NewSession {
@@ -159,11 +175,7 @@ async fn sign_in(app: &App, user: &User) -> Result<impl IntoResponse + use<>, Ap
         expires_at: now + app.config.session_ms,
     };
     app.store.create_session(&session).await?;
-    let cookie = session_cookie(app, token.reveal(), app.config.session_ms / 1000)?;
-    Ok((
-        AppendHeaders([(header::SET_COOKIE, cookie)]),
-        Json(serde_json::json!({ "user": UserView::from(user) })),
-    ))
+    session_cookie(app, token.reveal(), app.config.session_ms / 1000)
 }
 
 /// `POST /api/v1/logout`: closes the browser's session, if it has one.
@@ -224,40 +236,4 @@ fn session_cookie(app: &App, value: &str, max_age_s: i64) -> Result<HeaderValue,
     format!("{SESSION_COOKIE}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={max_age_s}{secure}")
         .parse()
         .map_err(ApiError::internal)
-}
-
-const MOST_EMAIL_BYTES: usize = 254;
-const MOST_NAME_CHARS: usize = 100;
-const LEAST_PASSWORD_CHARS: usize = 8;
-const MOST_PASSWORD_CHARS: usize = 256;
-
-pub(super) fn checked_email(text: &str) -> Result<String, ApiError> {
-    let email = text.trim();
-    let shaped = email.split_once('@').is_some_and(|(name, host)| !name.is_empty() && !host.is_empty());
-    if shaped
-        && email.len() <= MOST_EMAIL_BYTES
-        && !email.contains(|c: char| c.is_whitespace() || c.is_control())
-    {
-        Ok(email.to_owned())
-    } else {
-        Err(ApiError::invalid("This is not an email address. Use one like ada@example.org."))
-    }
-}
-
-pub(super) fn checked_name(text: &str) -> Result<String, ApiError> {
-    let name = text.trim();
-    match name.chars().count() {
-        1..=MOST_NAME_CHARS if !name.contains(char::is_control) => Ok(name.to_owned()),
-        0 => Err(ApiError::invalid("The name is empty. Type the name that others should see.")),
-        _ => Err(ApiError::invalid(format!("A name has at most {MOST_NAME_CHARS} characters, on one line."))),
-    }
-}
-
-pub(super) fn checked_password(password: String) -> Result<String, ApiError> {
-    match password.chars().count() {
-        LEAST_PASSWORD_CHARS..=MOST_PASSWORD_CHARS => Ok(password),
-        _ => Err(ApiError::invalid(format!(
-            "A password has {LEAST_PASSWORD_CHARS} to {MOST_PASSWORD_CHARS} characters. Choose another."
-        ))),
-    }
 }

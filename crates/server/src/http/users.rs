@@ -7,10 +7,10 @@ use domain::UserId;
 use serde::{Deserialize, Serialize};
 use store::{Account, AccountChange, NewUser, StoreError, UserRole};
 
-use super::session::{UserView, checked_email, checked_name, checked_password};
+use super::session::UserView;
 use crate::{
     app::App,
-    auth::Admin,
+    auth::{Admin, checked_email, checked_name, checked_password},
     error::ApiError,
     extract::{Json, Path},
 };

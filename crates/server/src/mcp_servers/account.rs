@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use store::{Store, StoreError};
 use tokio::time::Instant;
 
-use super::oauth::{Client, Desk, NoToken, Tokens, Web};
 use crate::{
     clock::Clock,
     error::ApiError,
+    oauth::{Client, Desk, NoToken, Tokens, Web},
     secret::{CannotOpen, Sealer},
 };
 

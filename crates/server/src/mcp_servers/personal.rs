@@ -20,9 +20,11 @@ use super::{
     account::{Account, Vault},
     definition,
     known::Known,
+};
+use crate::{
+    config::{McpServer, SignIn},
     oauth::chosen_hosts,
 };
-use crate::config::{McpServer, SignIn};
 
 /// Most connections to one server at once.
 const MOST_OPEN: usize = 300;

@@ -8,12 +8,12 @@ use store::{McpSignIn, StoreError};
 
 use super::{
     account::{Account, Credential, Grant},
-    oauth::{Client, Desk, Found, NoToken, Tokens, Web, discover, register},
     personal::Personal,
 };
 use crate::{
     config::OAuth,
     error::ApiError,
+    oauth::{Client, Desk, Found, NoToken, Tokens, Web, discover, register},
     secret::{hash_token, random_token},
 };
 
@@ -105,7 +105,9 @@ impl Personal {
             return Err(cannot(format!("{problem}{}", found.issuer)));
         }
         let client = match &oauth.client_id {
-            Some(id) => Client::known(id, oauth.client_secret.as_ref().map(llm::Secret::reveal), &found),
+            Some(id) => {
+                Client::known(id, oauth.client_secret.as_ref().map(llm::Secret::reveal), &found.methods)
+            }
             None => match self.registered(&found, redirect).await? {
                 Some(client) => client,
                 None => {

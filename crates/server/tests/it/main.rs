@@ -26,6 +26,7 @@ mod matrix;
 mod mcp;
 mod mcp_sign_ins;
 mod memories;
+mod oidc;
 mod openai;
 mod passing;
 mod program;

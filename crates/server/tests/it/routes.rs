@@ -15,6 +15,8 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("POST", "/api/v1/login", Access::Public),
     ("POST", "/api/v1/logout", Access::Public),
     ("PUT", "/api/v1/me/password", Access::Account),
+    ("GET", "/oauth/login", Access::Public),
+    ("GET", "/oauth/login/callback", Access::Public),
     ("GET", "/api/v1/keys", Access::User),
     ("POST", "/api/v1/keys", Access::Account),
     ("POST", "/api/v1/keys/{key}/rotate", Access::Account),

@@ -69,6 +69,8 @@ pub(super) const CASES: &[Case] = &[
     case("POST", "/api/v1/login", Public, 401),
     case("POST", "/api/v1/logout", Public, 204),
     case("PUT", "/api/v1/me/password", Own(400), 400).sends(r#"{"current":"wrong","new":"also wrong"}"#),
+    case("GET", "/oauth/login", Public, 403),
+    case("GET", "/oauth/login/callback", Public, 403),
     case("GET", "/api/v1/keys", Own(200), 200),
     case("POST", "/api/v1/keys", Own(200), 200)
         .sends(r#"{"name":"k","owner":"{owner}","owner_id":"{owner}","user":"{owner}","role":"admin"}"#),

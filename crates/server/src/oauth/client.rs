@@ -15,8 +15,8 @@ const NAME_LIMIT_BYTES: usize = 4_000;
 
 /// Our name there, and how we prove it.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::mcp_servers) struct Client {
-    pub(in crate::mcp_servers) id: String,
+pub(crate) struct Client {
+    pub(crate) id: String,
     secret: Option<String>,
     method: Proof,
 }
@@ -43,24 +43,24 @@ impl Proof {
     }
 
     /// The first of `wanted` that is taken there. Where nothing is said, the header is.
-    fn first(wanted: [Self; 3], found: &Found) -> Self {
-        let taken = |method: &Self| found.methods.iter().any(|word| word == method.word());
+    fn first(wanted: [Self; 3], methods: &[String]) -> Self {
+        let taken = |method: &Self| methods.iter().any(|word| word == method.word());
         wanted.into_iter().find(taken).unwrap_or(Self::Basic)
     }
 }
 
 impl Client {
     /// One that the administrator has made there.
-    pub(in crate::mcp_servers) fn known(id: &str, secret: Option<&str>, found: &Found) -> Self {
+    pub(crate) fn known(id: &str, secret: Option<&str>, methods: &[String]) -> Self {
         let method = match secret {
             None => Proof::None,
-            Some(_) => Proof::first([Proof::Basic, Proof::Post, Proof::Basic], found),
+            Some(_) => Proof::first([Proof::Basic, Proof::Post, Proof::Basic], methods),
         };
         Self { id: id.to_owned(), secret: secret.map(str::to_owned), method }
     }
 
     /// A form for the token's address, with what proves that it is us.
-    pub(super) fn form(&self, request: Request, fields: &[(&str, &str)]) -> Request {
+    pub(crate) fn form(&self, request: Request, fields: &[(&str, &str)]) -> Request {
         let encoded = |text: &str| utf8_percent_encode(text, ENCODED).to_string();
         let mut form: Vec<String> =
             fields.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
@@ -86,16 +86,12 @@ impl Client {
 ///
 /// # Errors
 /// A sentence.
-pub(in crate::mcp_servers) async fn register(
-    web: &Web<'_>,
-    found: &Found,
-    redirect: &str,
-) -> Result<Client, String> {
+pub(crate) async fn register(web: &Web<'_>, found: &Found, redirect: &str) -> Result<Client, String> {
     let place = found.register.as_ref().ok_or(
         "What signs people in to it does not let us make ourselves known: an administrator has to make a client there and \
          give its id in oauth.client_id.",
     )?;
-    let wanted = Proof::first([Proof::None, Proof::Basic, Proof::Post], found);
+    let wanted = Proof::first([Proof::None, Proof::Basic, Proof::Post], &found.methods);
     let about = json!({
         "client_name": "Glasshouse",
         "redirect_uris": [redirect],

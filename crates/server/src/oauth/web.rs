@@ -11,17 +11,17 @@ const LIMITS: Limits = Limits { time: Duration::from_secs(20), body_bytes: 256_0
 const THIS_MACHINE: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
 /// The web as seen by the sign-in to one server.
-pub(in crate::mcp_servers) struct Web<'a> {
-    pub(in crate::mcp_servers) outbound: &'a Outbound,
+pub(crate) struct Web<'a> {
+    pub(crate) outbound: &'a Outbound,
     /// The server's own address, which the administrator has chosen.
-    pub(in crate::mcp_servers) server: &'a Url,
+    pub(crate) server: &'a Url,
     /// The hosts that the administrator has chosen, see [`chosen_hosts`].
-    pub(in crate::mcp_servers) chosen: &'a [String],
+    pub(crate) chosen: &'a [String],
 }
 
 /// The hosts that the administrator has chosen with a server: its own, and that of the sign-in that the settings name.
 /// They may be on this machine or its network; what only the server names may not.
-pub(in crate::mcp_servers) fn chosen_hosts(server: &Url, issuer: Option<&str>) -> Vec<String> {
+pub(crate) fn chosen_hosts(server: &Url, issuer: Option<&str>) -> Vec<String> {
     let issuer = issuer.and_then(|issuer| issuer.parse().ok());
     let mut hosts: Vec<String> =
         [Some(server), issuer.as_ref()].into_iter().flatten().filter_map(plain_host).collect();
@@ -32,13 +32,13 @@ pub(in crate::mcp_servers) fn chosen_hosts(server: &Url, issuer: Option<&str>) -
 }
 
 /// Whether two addresses are of the same host and port, with the same scheme.
-pub(in crate::mcp_servers) fn same_server(one: &Url, other: &Url) -> bool {
+pub(crate) fn same_server(one: &Url, other: &Url) -> bool {
     one.origin() == other.origin()
 }
 
 impl Web<'_> {
     /// The address, where we may go there: over `https`, or to hosts that the administrator has chosen.
-    pub(super) fn allowed(&self, text: &str) -> Result<Url, String> {
+    pub(crate) fn allowed(&self, text: &str) -> Result<Url, String> {
         let url = self.outbound.address(text, self.chosen).map_err(in_words)?;
         let is_chosen = plain_host(&url).is_some_and(|host| self.chosen.contains(&host));
         let may_be_plain = is_chosen && self.server.scheme() == "http" || self.outbound.is_named(&url);
@@ -46,24 +46,24 @@ impl Web<'_> {
     }
 
     /// A JSON object; nothing where there is none.
-    pub(super) async fn find(&self, url: &Url) -> Result<Option<Value>, String> {
+    pub(crate) async fn find(&self, url: &Url) -> Result<Option<Value>, String> {
         let (status, value) = self.json(self.request(Method::GET, url.as_str())?).await?;
         Ok(Some(value).filter(|value| status.is_success() && value.is_object()))
     }
 
-    pub(super) fn request(&self, method: Method, url: &str) -> Result<Request, String> {
+    pub(crate) fn request(&self, method: Method, url: &str) -> Result<Request, String> {
         let request = Request::new(method, self.allowed(url)?, LIMITS);
         Ok(request.chosen(self.chosen).header(ACCEPT, "application/json"))
     }
 
     /// Sends it; what is no JSON is null.
-    pub(super) async fn json(&self, request: Request) -> Result<(StatusCode, Value), String> {
+    pub(crate) async fn json(&self, request: Request) -> Result<(StatusCode, Value), String> {
         let answer = self.outbound.send(request).await.map_err(in_words)?;
         Ok((answer.status, serde_json::from_slice(&answer.body).unwrap_or_default()))
     }
 
     /// Sends it; only the head of the answer counts.
-    pub(super) async fn head(&self, request: Request) -> Result<Answer, String> {
+    pub(crate) async fn head(&self, request: Request) -> Result<Answer, String> {
         self.outbound.send(request.head_only()).await.map_err(in_words)
     }
 }

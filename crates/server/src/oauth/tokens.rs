@@ -11,16 +11,16 @@ const TOKEN_LIMIT_BYTES: usize = 16_000;
 const LONGEST_S: i64 = 365 * 24 * 3600;
 
 /// What was given.
-pub(in crate::mcp_servers) struct Tokens {
-    pub(in crate::mcp_servers) access: String,
-    pub(in crate::mcp_servers) refresh: Option<String>,
+pub(crate) struct Tokens {
+    pub(crate) access: String,
+    pub(crate) refresh: Option<String>,
     /// How long it lasts, where that is said.
-    pub(in crate::mcp_servers) lasts_ms: Option<i64>,
+    pub(crate) lasts_ms: Option<i64>,
 }
 
 /// Why there are none.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::mcp_servers) enum NoToken {
+pub(crate) enum NoToken {
     /// They do not give one: the person has to sign in again.
     Refused(String),
     /// We are not known there any more.
@@ -30,16 +30,16 @@ pub(in crate::mcp_servers) enum NoToken {
 }
 
 /// Where and as whom to ask.
-pub(in crate::mcp_servers) struct Desk<'a> {
-    pub(in crate::mcp_servers) web: Web<'a>,
-    pub(in crate::mcp_servers) token: &'a str,
-    pub(in crate::mcp_servers) client: &'a Client,
-    pub(in crate::mcp_servers) resource: &'a str,
+pub(crate) struct Desk<'a> {
+    pub(crate) web: Web<'a>,
+    pub(crate) token: &'a str,
+    pub(crate) client: &'a Client,
+    pub(crate) resource: &'a str,
 }
 
 impl Desk<'_> {
     /// Tokens for the code that a person came back with.
-    pub(in crate::mcp_servers) async fn exchange(
+    pub(crate) async fn exchange(
         &self,
         code: &str,
         verifier: &str,
@@ -56,7 +56,7 @@ impl Desk<'_> {
     }
 
     /// New tokens in place of old ones.
-    pub(in crate::mcp_servers) async fn refresh(&self, refresh: &str) -> Result<Tokens, NoToken> {
+    pub(crate) async fn refresh(&self, refresh: &str) -> Result<Tokens, NoToken> {
         let fields =
             [("grant_type", "refresh_token"), ("refresh_token", refresh), ("resource", self.resource)];
         let tokens = self.ask(&fields).await?;
@@ -66,7 +66,7 @@ impl Desk<'_> {
     }
 
     /// Says that a token is not wanted any more (RFC 7009).
-    pub(in crate::mcp_servers) async fn revoke(&self, place: &str, token: &str) -> Result<(), String> {
+    pub(crate) async fn revoke(&self, place: &str, token: &str) -> Result<(), String> {
         let request = self.client.form(self.web.request(Method::POST, place)?, &[("token", token)]);
         self.web.head(request).await.map(drop)
     }

@@ -10,30 +10,30 @@ const SCOPES_LIMIT_BYTES: usize = 2_000;
 
 /// What is known of the sign-in.
 #[derive(Debug, Clone)]
-pub(in crate::mcp_servers) struct Found {
+pub(crate) struct Found {
     /// What tokens are for.
-    pub(in crate::mcp_servers) resource: String,
+    pub(crate) resource: String,
     /// The name of what signs in.
-    pub(in crate::mcp_servers) issuer: String,
-    pub(in crate::mcp_servers) authorize: Url,
-    pub(in crate::mcp_servers) token: Url,
-    pub(in crate::mcp_servers) register: Option<Url>,
-    pub(in crate::mcp_servers) revoke: Option<Url>,
+    pub(crate) issuer: String,
+    pub(crate) authorize: Url,
+    pub(crate) token: Url,
+    pub(crate) register: Option<Url>,
+    pub(crate) revoke: Option<Url>,
     /// What to ask to be allowed, where the server says.
-    pub(in crate::mcp_servers) scopes: Option<String>,
+    pub(crate) scopes: Option<String>,
     /// Whether tokens that last may be asked for.
-    pub(in crate::mcp_servers) offline: bool,
+    pub(crate) offline: bool,
     /// Whether people come back with the issuer's name.
-    pub(in crate::mcp_servers) names_issuer: bool,
+    pub(crate) names_issuer: bool,
     /// How we may prove at the token's address who we are.
-    pub(in crate::mcp_servers) methods: Vec<String>,
+    pub(crate) methods: Vec<String>,
 }
 
 /// Finds out how people sign in to the server.
 ///
 /// # Errors
 /// A sentence.
-pub(in crate::mcp_servers) async fn discover(web: &Web<'_>) -> Result<Found, String> {
+pub(crate) async fn discover(web: &Web<'_>) -> Result<Found, String> {
     let challenge = challenge(web).await?;
     let protected = protected_resource(web, &challenge).await?;
     let (resource, issuer) = match &protected {

@@ -1,0 +1,53 @@
+//! What the name, the address and the password of an account must look like.
+
+use crate::error::ApiError;
+
+/// Longest address, bytes.
+pub(crate) const MOST_EMAIL_BYTES: usize = 254;
+const MOST_NAME_CHARS: usize = 100;
+const LEAST_PASSWORD_CHARS: usize = 8;
+/// Longest password.
+pub(crate) const MOST_PASSWORD_CHARS: usize = 256;
+
+/// The address, where it can be one.
+///
+/// # Errors
+/// 400.
+pub(crate) fn checked_email(text: &str) -> Result<String, ApiError> {
+    let email = text.trim();
+    let shaped = email.split_once('@').is_some_and(|(name, host)| !name.is_empty() && !host.is_empty());
+    if shaped
+        && email.len() <= MOST_EMAIL_BYTES
+        && !email.contains(|c: char| c.is_whitespace() || c.is_control())
+    {
+        Ok(email.to_owned())
+    } else {
+        Err(ApiError::invalid("This is not an email address. Use one like ada@example.org."))
+    }
+}
+
+/// The name of a person, where it can be one.
+///
+/// # Errors
+/// 400.
+pub(crate) fn checked_name(text: &str) -> Result<String, ApiError> {
+    let name = text.trim();
+    match name.chars().count() {
+        1..=MOST_NAME_CHARS if !name.contains(char::is_control) => Ok(name.to_owned()),
+        0 => Err(ApiError::invalid("The name is empty. Type the name that others should see.")),
+        _ => Err(ApiError::invalid(format!("A name has at most {MOST_NAME_CHARS} characters, on one line."))),
+    }
+}
+
+/// The password, where it may be one.
+///
+/// # Errors
+/// 400.
+pub(crate) fn checked_password(password: String) -> Result<String, ApiError> {
+    match password.chars().count() {
+        LEAST_PASSWORD_CHARS..=MOST_PASSWORD_CHARS => Ok(password),
+        _ => Err(ApiError::invalid(format!(
+            "A password has {LEAST_PASSWORD_CHARS} to {MOST_PASSWORD_CHARS} characters. Choose another."
+        ))),
+    }
+}

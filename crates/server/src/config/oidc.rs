@@ -1,0 +1,88 @@
+//! `[oidc]`: a provider that signs people in here, with OpenID Connect.
+
+use llm::Secret;
+use reqwest::Url;
+use serde::Deserialize;
+
+/// A provider that signs people in here.
+#[derive(Debug, Clone)]
+pub struct Oidc {
+    /// What the button says.
+    pub name: String,
+    /// Its address, exactly as it names itself.
+    pub issuer: String,
+    /// The same, to be asked.
+    pub url: Url,
+    /// Who we are there.
+    pub client_id: String,
+    /// How we prove it, if at all.
+    pub client_secret: Option<Secret>,
+    /// What we ask for, apart by spaces.
+    pub scopes: String,
+    /// Where the groups of a person stand in what it tells, one name inside the other.
+    pub groups_claim: Vec<String>,
+    /// Who is in one of them is an administrator, and nobody else; nothing where that is decided here.
+    pub admin_groups: Vec<String>,
+    /// Only who is in one of them is let in; nothing where everybody is.
+    pub allowed_groups: Vec<String>,
+    /// Whether people get an account when they first come.
+    pub create_accounts: bool,
+    /// Whether who proves an address there gets the account here that has it.
+    pub link_by_email: bool,
+}
+
+/// As it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawOidc {
+    issuer: String,
+    client_id: String,
+    client_secret: String,
+    name: String,
+    scopes: Vec<String>,
+    groups_claim: String,
+    admin_groups: Vec<String>,
+    allowed_groups: Vec<String>,
+    create_accounts: bool,
+    link_by_email: bool,
+}
+
+impl RawOidc {
+    /// Nothing where no issuer is named.
+    pub(super) fn check(self) -> anyhow::Result<Option<Oidc>> {
+        if self.issuer.is_empty() {
+            return Ok(None);
+        }
+        let url: Option<Url> = self.issuer.parse().ok();
+        let url = url.filter(|url| matches!(url.scheme(), "http" | "https") && url.query().is_none());
+        let url = url.ok_or_else(|| {
+            anyhow::anyhow!(
+                "oidc.issuer is “{}”, but must be an address such as https://id.example.org",
+                self.issuer
+            )
+        })?;
+        anyhow::ensure!(
+            !self.client_id.is_empty(),
+            "oidc.client_id is missing: make a client at the provider"
+        );
+        let is_name = |scope: &String| !scope.is_empty() && scope.bytes().all(|byte| byte.is_ascii_graphic());
+        anyhow::ensure!(self.scopes.iter().all(is_name), "oidc.scopes holds what is no name of a scope");
+        let mut scopes = self.scopes;
+        if !scopes.iter().any(|scope| scope == "openid") {
+            scopes.insert(0, "openid".to_owned());
+        }
+        Ok(Some(Oidc {
+            name: self.name,
+            url,
+            issuer: self.issuer,
+            client_id: self.client_id,
+            client_secret: (!self.client_secret.is_empty()).then(|| Secret::new(self.client_secret)),
+            scopes: scopes.join(" "),
+            groups_claim: self.groups_claim.split('.').map(str::to_owned).collect(),
+            admin_groups: self.admin_groups,
+            allowed_groups: self.allowed_groups,
+            create_accounts: self.create_accounts,
+            link_by_email: self.link_by_email,
+        }))
+    }
+}

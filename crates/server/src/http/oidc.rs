@@ -1,0 +1,103 @@
+//! Signing in at a provider of OpenID Connect: the way there and back of a browser.
+
+use std::{net::IpAddr, sync::Arc};
+
+use axum::{
+    Extension,
+    extract::State,
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::{AppendHeaders, IntoResponse, Response},
+};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Deserialize;
+
+use super::session::open_session;
+use crate::{
+    app::App,
+    auth::{cookie, own_origin},
+    config::{Config, Oidc},
+    error::ApiError,
+    extract::Query,
+    listen::Peer,
+    oidc::{Back, Ended, Problem},
+};
+
+/// Where people come back to.
+const CALLBACK: &str = "/oauth/login/callback";
+/// What the browser keeps meanwhile. `__Host-` would not let it stand below a path.
+const COOKIE: &str = "glasshouse_sign_in";
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Next {
+    #[serde(default)]
+    next: String,
+}
+
+/// `GET /oauth/login`: sends the browser to the provider.
+pub(super) async fn begin(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+    Query(Next { next }): Query<Next>,
+) -> Result<Response, ApiError> {
+    let settings = settings(&app)?;
+    let redirect = format!("{}{CALLBACK}", own_origin(&app.config, &headers)?);
+    match app.begin_oidc(settings, redirect, &next).await {
+        Ok(begun) => go(begun.url.as_str(), [cookie_of(&app.config, &begun.kept, begun.lasts_s)?]),
+        Err(Ended::Problem(problem)) => tell(problem, &next, []),
+        Err(Ended::Fault(error)) => Err(error),
+    }
+}
+
+/// `GET /oauth/login/callback`: the browser comes back, and is signed in where all is well. The page says what is not.
+pub(super) async fn callback(
+    State(app): State<Arc<App>>,
+    Extension(Peer(peer)): Extension<Peer>,
+    headers: HeaderMap,
+    back: Result<Query<Back>, ApiError>,
+) -> Result<Response, ApiError> {
+    let settings = settings(&app)?;
+    let back = back.map(|Query(back)| back).unwrap_or_default();
+    // Used once, however it ends.
+    let forget = cookie_of(&app.config, "", 0)?;
+    match app.finish_oidc(settings, cookie(&headers, COOKIE), &back).await {
+        Ok((user, next)) => {
+            let session = open_session(&app, &user).await?;
+            go(&next, [forget, session])
+        }
+        Err(Ended::Problem(problem)) => {
+            let address: IpAddr = app.config.trusted_proxies.client(peer.ip(), &headers);
+            tracing::warn!(%address, problem = problem.word(), "nobody was signed in by the OpenID provider");
+            tell(problem, "", [forget])
+        }
+        Err(Ended::Fault(error)) => Err(error),
+    }
+}
+
+fn settings(app: &App) -> Result<&Oidc, ApiError> {
+    app.config.oidc.as_ref().ok_or_else(|| ApiError::forbidden("No provider signs people in here."))
+}
+
+/// To the page for signing in, which says what was wrong.
+fn tell<const N: usize>(
+    problem: Problem,
+    next: &str,
+    cookies: [HeaderValue; N],
+) -> Result<Response, ApiError> {
+    let next = utf8_percent_encode(next, NON_ALPHANUMERIC);
+    go(&format!("/login?problem={}&next={next}", problem.word()), cookies)
+}
+
+fn go<const N: usize>(place: &str, cookies: [HeaderValue; N]) -> Result<Response, ApiError> {
+    let place = HeaderValue::try_from(place).map_err(ApiError::internal)?;
+    let no_store = HeaderValue::from_static("no-store");
+    let cookies = AppendHeaders(cookies.map(|cookie| (header::SET_COOKIE, cookie)));
+    let head = [(header::LOCATION, place), (header::CACHE_CONTROL, no_store)];
+    Ok((StatusCode::SEE_OTHER, head, cookies).into_response())
+}
+
+fn cookie_of(config: &Config, value: &str, max_age_s: i64) -> Result<HeaderValue, ApiError> {
+    let secure = if config.public_url.as_ref().is_some_and(|url| url.secure) { "; Secure" } else { "" };
+    format!("{COOKIE}={value}; Path=/oauth/login; HttpOnly; SameSite=Lax; Max-Age={max_age_s}{secure}")
+        .parse()
+        .map_err(ApiError::internal)
+}

@@ -1,0 +1,25 @@
+/** English for the pages before one is signed in. */
+export const account = {
+  "setup.title": "Welcome to Glasshouse",
+  "setup.intro":
+    "An agent server with glass walls: you see every step while it happens. First, create the administrator's account.",
+  "setup.submit": "Create account",
+  "login.title": "Log in",
+  "login.submit": "Log in",
+  "login.or": "or",
+  "login.with": "Continue with {name}",
+  "login.problem.unknown": "This sign-in was begun in another browser or took too long. Try again.",
+  "login.problem.denied": "{name} says that you did not allow it. Try again.",
+  "login.problem.refused":
+    "{name} did not confirm who you are. Try again; if it stays so, ask an administrator.",
+  "login.problem.unreachable": "{name} cannot be reached. Try again later.",
+  "login.problem.notAllowed":
+    "You are in none of the groups of {name} that may come in here. Ask an administrator.",
+  "login.problem.noAccount": "You have no account here yet. Ask an administrator for one.",
+  "login.problem.addressTaken":
+    "There is an account with your email address already. Log in to it with its password.",
+  "login.problem.noAddress":
+    "{name} does not tell your email address, which is needed here. Ask an administrator.",
+  "login.problem.suspended": "This account is suspended. Ask an administrator.",
+  "login.problem.notSetUp": "Nobody has set this server up yet. Its administrator makes the first account.",
+};
