@@ -20,6 +20,7 @@ mod events;
 mod file_versions;
 mod files;
 mod forks;
+mod identities;
 mod learning;
 mod leases;
 mod mcp_sign_ins;
