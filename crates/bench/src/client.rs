@@ -98,11 +98,21 @@ impl Client {
         }
     }
 
-    /// Sends a request and reads its answer, of known length or chunked, to the end. Returns how long it took,
-    /// milliseconds.
+    /// Asks with `POST` and reads the answer to the end. Returns how long it took, milliseconds.
     pub(crate) async fn ask(&mut self, path: &str, body: &str) -> anyhow::Result<f64> {
+        self.call("POST", path, body).await.map(|(ms, _)| ms)
+    }
+
+    /// Sends a request and reads its answer, of known length or chunked, to the end. Returns how long it took,
+    /// milliseconds, and what came, with the marks between chunks if there are any.
+    pub(crate) async fn call(
+        &mut self,
+        method: &str,
+        path: &str,
+        body: &str,
+    ) -> anyhow::Result<(f64, Vec<u8>)> {
         let began = Instant::now();
-        let header = self.send("POST", path, body).await?;
+        let header = self.send(method, path, body).await?;
         let length = header.lines().find_map(|line| {
             let (name, value) = line.split_once(':')?;
             name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().ok())?
@@ -111,7 +121,15 @@ impl Client {
         {
             self.more().await?;
         }
-        Ok(began.elapsed().as_secs_f64() * 1000.0)
+        Ok((began.elapsed().as_secs_f64() * 1000.0, std::mem::take(&mut self.buffer)))
+    }
+
+    /// Reads a chunked answer to its end.
+    pub(crate) async fn rest(&mut self) -> anyhow::Result<()> {
+        while !self.buffer.ends_with(CHUNKS_END) {
+            self.more().await?;
+        }
+        Ok(())
     }
 
     /// Reads until `mark` has come.

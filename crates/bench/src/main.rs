@@ -1,6 +1,6 @@
 //! Load drivers: measures the release build against a scripted model server and prints tables.
 //!
-//! `bench [start] [turns] [tools] [streams] [idle] [waiting] [resume] [gateway] [encoders]`; without a name, all of them.
+//! `bench [start] [turns] [tools] [streams] [idle] [waiting] [resume] [gateway] [team] [encoders]`; without a name, all of them.
 
 mod client;
 mod counting;
@@ -14,6 +14,7 @@ mod resume;
 mod start;
 mod streams;
 mod table;
+mod team;
 mod tools;
 mod turns;
 mod waiting;
@@ -62,6 +63,8 @@ enum Bench {
     Start,
     /// Chat completions passed on: through us, a raw copy and other gateways.
     Gateway,
+    /// A hundred people in their browsers, with chats, tools and uploads.
+    Team,
     /// What an event costs in each format.
     Encoders,
 }
@@ -90,6 +93,9 @@ async fn main() -> anyhow::Result<()> {
     }
     if wanted(Bench::Resume) {
         resume::measure(&options.program, options.quick).await?;
+    }
+    if wanted(Bench::Team) {
+        team::measure(&options.program, options.quick).await?;
     }
     if wanted(Bench::Encoders) {
         encoders::measure(options.quick)?;

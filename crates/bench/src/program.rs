@@ -12,6 +12,11 @@ use serde_json::json;
 
 use crate::{client::Client, process::Process};
 
+/// The administrator, where there are accounts.
+pub(crate) const TEAM_EMAIL: &str = "bench@example.org";
+/// Everybody's password.
+pub(crate) const TEAM_PASSWORD: &str = "only for a minute";
+
 /// A running Glasshouse; dropping it ends it and removes its data.
 pub(crate) struct Program {
     pub(crate) process: Process,
@@ -39,15 +44,20 @@ impl Program {
         Self::start_with(setup, "none")
     }
 
-    /// Starts it as a team would, and makes the administrator and a key.
-    pub(crate) async fn start_with_key(setup: Setup<'_>) -> anyhow::Result<(Self, String)> {
-        const EMAIL: &str = "bench@example.org";
-        let path = setup.program;
+    /// Starts it as a team would, and makes the administrator.
+    pub(crate) async fn start_as_team(setup: Setup<'_>) -> anyhow::Result<Self> {
         let program = Self::start_with(setup, "password")?;
-        let account = json!({"email": EMAIL, "name": "Bench", "password": "only for a minute"}).to_string();
+        let account = json!({"email": TEAM_EMAIL, "name": "Bench", "password": TEAM_PASSWORD}).to_string();
         Client::connect(program.address).await?.send("POST", "/api/v1/setup", &account).await?;
+        Ok(program)
+    }
+
+    /// As [`Program::start_as_team`], and makes a key.
+    pub(crate) async fn start_with_key(setup: Setup<'_>) -> anyhow::Result<(Self, String)> {
+        let path = setup.program;
+        let program = Self::start_as_team(setup).await?;
         let mut create = Command::new(path);
-        create.args(["key", "create", "--user", EMAIL, "--data-dir"]).arg(&program.data_dir);
+        create.args(["key", "create", "--user", TEAM_EMAIL, "--data-dir"]).arg(&program.data_dir);
         let said = String::from_utf8(create.output()?.stdout)?;
         let key = said.split_whitespace().find(|word| word.starts_with("gh_"));
         Ok((program, key.with_context(|| format!("no key in {said:?}"))?.to_owned()))
