@@ -3,6 +3,7 @@
 mod backoff;
 mod caller;
 mod details;
+mod device;
 mod known_keys;
 mod origin;
 mod password;
@@ -22,6 +23,7 @@ pub use caller::{Access, Admin, Caller, Credential, LOCAL_EMAIL, check_access, c
 pub(crate) use details::{
     MOST_EMAIL_BYTES, MOST_PASSWORD_CHARS, checked_email, checked_name, checked_password,
 };
+pub use device::Device;
 pub use known_keys::{HeldKey, KnownKeys};
 pub use origin::{check_named_origin, check_origin, own_origin};
 pub use password::Passwords;

@@ -30,6 +30,7 @@ mod programs;
 mod runs;
 mod schedules;
 mod session;
+mod sessions;
 mod threads;
 mod ui_message_stream;
 mod usage;
@@ -87,6 +88,9 @@ pub fn table() -> Vec<Route> {
         put(Account, "/api/v1/me/password", session::change_password),
         get(Public, "/oauth/login", oidc::begin),
         get(Public, "/oauth/login/callback", oidc::callback),
+        get(Account, "/api/v1/me/sessions", sessions::list),
+        delete(Account, "/api/v1/me/sessions", sessions::end_all),
+        delete(Account, "/api/v1/me/sessions/{session}", sessions::end),
         get(User, "/api/v1/keys", keys::list),
         post(Account, "/api/v1/keys", keys::create),
         post(Account, "/api/v1/keys/{key}/rotate", keys::rotate),
@@ -253,7 +257,7 @@ async fn guarded(State(guard): State<Guard>, mut request: Request, next: Next) -
     }
     let caller = request.extensions().get::<Caller>().cloned();
     let response = match &caller {
-        Some(caller) => guard.app.standing.while_good(caller.id(), next.run(request)).await,
+        Some(caller) => guard.app.standing.while_good(caller, next.run(request)).await,
         None => next.run(request).await,
     };
     if !guard.is_openai {

@@ -32,6 +32,7 @@ mod oauth;
 mod oidc;
 mod once;
 mod origin;
+mod place;
 pub mod programs;
 pub mod runs;
 pub mod schedules;

@@ -5,6 +5,7 @@ use domain::{ChatId, UserId};
 use crate::{
     Store, StoreError,
     query::{Row, Tx},
+    sessions::end_all,
     users::{User, UserRole, read_user, role_name},
 };
 
@@ -81,7 +82,7 @@ impl Store {
             check_admin_left(&mut tx).await?;
         }
         if change.suspended == Some(true) {
-            tx.query("DELETE FROM sessions WHERE owner = $1").id(id).execute().await?;
+            end_all(&mut tx, id, None, now).await?;
         }
         tx.commit().await?;
         read(&row)

@@ -93,6 +93,7 @@ impl Db {
             ("origins of runs", include_str!("../migrations/sqlite/0018_origins_of_runs.sql")),
             ("runs that wait", include_str!("../migrations/sqlite/0019_runs_that_wait.sql")),
             ("identities", include_str!("../migrations/sqlite/0020_identities.sql")),
+            ("seen sessions", include_str!("../migrations/sqlite/0021_seen_sessions.sql")),
         ];
         let mut writer = write.acquire().await?;
         if !in_memory {
@@ -133,6 +134,7 @@ impl Db {
             ("origins of runs", include_str!("../migrations/postgres/0018_origins_of_runs.sql")),
             ("runs that wait", include_str!("../migrations/postgres/0019_runs_that_wait.sql")),
             ("identities", include_str!("../migrations/postgres/0020_identities.sql")),
+            ("seen sessions", include_str!("../migrations/postgres/0021_seen_sessions.sql")),
         ];
         migrator(migrations).run_direct(None, &mut connection, false).await?;
         connection.close().await?;

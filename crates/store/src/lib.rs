@@ -61,7 +61,7 @@ pub use memories::{Memory, MemoryAuthor, MemoryCall, MemoryChange, MemoryChanged
 pub use messages::{ChatMessage, NewTurn};
 pub use runs::{NewRun, Run};
 pub use schedules::{NewSchedule, Schedule, ScheduleContent, Settled, Turn, TurnKind};
-pub use sessions::NewSession;
+pub use sessions::{NewSession, Session};
 pub use usage::{
     Booking, Outcome as BookingOutcome, Payer, RunUsage, UsageBy, UsageKey, UsageOf, UsageRow, UsageSum,
 };

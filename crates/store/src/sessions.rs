@@ -1,11 +1,18 @@
-//! Signed-in browsers. Only the hash of a session's token is stored.
+//! Signed-in browsers. Only the hash of a session's token is stored. A session that was ended keeps its row for a
+//! while, so that other servers on the database learn of it.
 
 use domain::{SessionId, UserId};
 
 use crate::{
     Store, StoreError,
+    query::{Row, Tx},
     users::{User, read_user},
 };
+
+/// A last use is written down again after this time.
+const NEWS_MS: i64 = 60_000;
+/// How long it can be seen that a session is over. Other servers look twice a second.
+const REMEMBERED_MS: i64 = 60_000;
 
 /// A session to be made.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,8 +23,29 @@ pub struct NewSession {
     pub user: UserId,
     /// SHA-256 of the token in the cookie.
     pub token_hash: [u8; 32],
+    /// What the browser calls itself.
+    pub user_agent: Option<String>,
+    /// Where it was begun.
+    pub address: Option<String>,
     /// Now.
     pub created_at: i64,
+    /// From then on it is no longer valid.
+    pub expires_at: i64,
+}
+
+/// A session as its person sees it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Session {
+    /// Its id.
+    pub id: SessionId,
+    /// What the browser calls itself.
+    pub user_agent: Option<String>,
+    /// Where it was begun.
+    pub address: Option<String>,
+    /// When it was begun.
+    pub created_at: i64,
+    /// When it was used last, to the minute.
+    pub last_used_at: i64,
     /// From then on it is no longer valid.
     pub expires_at: i64,
 }
@@ -28,13 +56,17 @@ impl Store {
     /// # Errors
     /// `NotFound` where the user is gone.
     pub async fn create_session(&self, session: &NewSession) -> Result<(), StoreError> {
-        let sql = "INSERT INTO sessions (id, owner, token_hash, created_at, expires_at) \
-                   VALUES ($1, $2, $3, $4, $5)";
+        let sql = "INSERT INTO sessions \
+                   (id, owner, token_hash, user_agent, address, created_at, last_used_at, expires_at) \
+                   VALUES ($1, $2, $3, $4, $5, $6, $6, $7)";
         let query = self.db().write(sql).id(session.id).id(session.user).bind(&session.token_hash[..]);
+        let query = query.optional_text(session.user_agent.as_deref());
+        let query = query.optional_text(session.address.as_deref());
         query.bind(session.created_at).bind(session.expires_at).execute().await.map(drop)
     }
 
-    /// The session with this token, if it is valid now and its account not suspended, and whose it is.
+    /// The session with this token, if it is valid now and its account not suspended, and whose it is. Its use is
+    /// written down, once a minute.
     ///
     /// # Errors
     /// Only those of the database.
@@ -43,19 +75,64 @@ impl Store {
         token_hash: &[u8; 32],
         now: i64,
     ) -> Result<Option<(SessionId, User)>, StoreError> {
-        let sql = "SELECT sessions.id AS session, users.id, email, name, role, users.created_at \
+        let sql = "SELECT sessions.id AS session, last_used_at, users.id, email, name, role, users.created_at \
                    FROM sessions JOIN users ON users.id = sessions.owner \
-                   WHERE token_hash = $1 AND expires_at > $2 AND suspended_at IS NULL";
+                   WHERE token_hash = $1 AND expires_at > $2 AND ended_at IS NULL AND suspended_at IS NULL";
         let row = self.db().read(sql).bind(&token_hash[..]).bind(now).fetch_optional().await?;
-        row.map(|row| Ok((row.id("session")?, read_user(&row)?))).transpose()
+        let Some(row) = row else { return Ok(None) };
+        let id = row.id("session")?;
+        if now - row.get::<i64>("last_used_at")? >= NEWS_MS {
+            // Of many requests at once the first one writes.
+            let sql = "UPDATE sessions SET last_used_at = $2 WHERE id = $1 AND last_used_at <= $3";
+            self.db().write(sql).id(id).bind(now).bind(now - NEWS_MS).execute().await?;
+        }
+        Ok(Some((id, read_user(&row)?)))
     }
 
-    /// Ends a session; one that has ended already stays so.
+    /// The sessions of a person that are valid now, those used last first.
     ///
     /// # Errors
     /// Only those of the database.
-    pub async fn delete_session(&self, id: SessionId) -> Result<(), StoreError> {
-        self.db().write("DELETE FROM sessions WHERE id = $1").id(id).execute().await.map(drop)
+    pub async fn sessions(&self, user: UserId, now: i64) -> Result<Vec<Session>, StoreError> {
+        let sql = "SELECT id, user_agent, address, created_at, last_used_at, expires_at FROM sessions \
+                   WHERE owner = $1 AND expires_at > $2 AND ended_at IS NULL \
+                   ORDER BY last_used_at DESC, id DESC";
+        self.db().read(sql).id(user).bind(now).fetch_all().await?.iter().map(read).collect()
+    }
+
+    /// Ends a session of `user`.
+    ///
+    /// # Errors
+    /// `NotFound` where the person has no such session, or none any more.
+    pub async fn end_session(&self, user: UserId, id: SessionId, now: i64) -> Result<(), StoreError> {
+        let sql = "UPDATE sessions SET ended_at = $3 \
+                   WHERE id = $1 AND owner = $2 AND expires_at > $3 AND ended_at IS NULL";
+        self.db().write(sql).id(id).id(user).bind(now).execute_on_one().await
+    }
+
+    /// Ends all sessions of a person but `kept`.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn end_sessions(
+        &self,
+        user: UserId,
+        kept: Option<SessionId>,
+        now: i64,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.db().begin().await?;
+        end_all(&mut tx, user, kept, now).await?;
+        tx.commit().await
+    }
+
+    /// The sessions that are over since a short time, be it that they were ended or that their time is up.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn sessions_over(&self, now: i64) -> Result<Vec<SessionId>, StoreError> {
+        let sql = "SELECT id FROM sessions WHERE ended_at IS NOT NULL OR expires_at <= $1";
+        let rows = self.db().read(sql).bind(now).fetch_all().await?;
+        rows.iter().map(|row| row.id("id")).collect()
     }
 
     /// Puts a new password's hash in the place of `old`, and ends all sessions of the person but `kept`.
@@ -68,20 +145,44 @@ impl Store {
         old: &str,
         new: &str,
         kept: SessionId,
+        now: i64,
     ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
         let sql = "UPDATE users SET password_hash = $3 WHERE id = $1 AND password_hash = $2";
         tx.query(sql).id(user).text(old).text(new).execute_on_one().await?;
-        let sql = "DELETE FROM sessions WHERE owner = $1 AND id <> $2";
-        tx.query(sql).id(user).id(kept).execute().await?;
+        end_all(&mut tx, user, Some(kept), now).await?;
         tx.commit().await
     }
 
-    /// Forgets the sessions that are no longer valid; tells how many.
+    /// Forgets the sessions that have been over for so long that every server knows; tells how many.
     ///
     /// # Errors
     /// Only those of the database.
     pub async fn purge_sessions(&self, now: i64) -> Result<u64, StoreError> {
-        self.db().write("DELETE FROM sessions WHERE expires_at <= $1").bind(now).execute().await
+        let sql = "DELETE FROM sessions WHERE expires_at <= $1 OR ended_at <= $1";
+        self.db().write(sql).bind(now - REMEMBERED_MS).execute().await
     }
+}
+
+/// Ends all sessions of a person but `kept`.
+pub(crate) async fn end_all(
+    tx: &mut Tx,
+    user: UserId,
+    kept: Option<SessionId>,
+    now: i64,
+) -> Result<(), StoreError> {
+    let sql = "UPDATE sessions SET ended_at = $3 WHERE owner = $1 AND id <> $2 AND ended_at IS NULL";
+    let kept = kept.map(|kept| kept.to_string()).unwrap_or_default();
+    tx.query(sql).id(user).text(&kept).bind(now).execute().await.map(drop)
+}
+
+fn read(row: &Row) -> Result<Session, StoreError> {
+    Ok(Session {
+        id: row.id("id")?,
+        user_agent: row.get("user_agent")?,
+        address: row.get("address")?,
+        created_at: row.get("created_at")?,
+        last_used_at: row.get("last_used_at")?,
+        expires_at: row.get("expires_at")?,
+    })
 }

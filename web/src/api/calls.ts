@@ -13,6 +13,7 @@ import type {
   AgentList,
   AllowedCall,
   ApiKey,
+  BrowserSession,
   Chat,
   ChatFile,
   ChatMessage,
@@ -58,6 +59,11 @@ export const logOut = () => call<undefined>("POST", `${v1}/logout`);
 export const listUsers = () => call<{ users: Account[] }>("GET", `${v1}/users`);
 export const changePassword = (current: string, fresh: string) =>
   call<undefined>("PUT", `${v1}/me/password`, { current, new: fresh });
+export const listSessions = () => call<{ sessions: BrowserSession[] }>("GET", `${v1}/me/sessions`);
+export const endSession = (session: string) => call<undefined>("DELETE", `${v1}/me/sessions/${id(session)}`);
+/** All but this one, or all. */
+export const endSessions = ({ all }: { all: boolean }) =>
+  call<undefined>("DELETE", `${v1}/me/sessions${all ? "?all=true" : ""}`);
 export const createUser = (person: Omit<User, "id"> & { password: string }) =>
   call<Account>("POST", `${v1}/users`, person);
 export const changeUser = (user: string, change: { role?: User["role"]; suspended?: boolean }) =>

@@ -25,6 +25,18 @@ export interface Me {
   version: string;
 }
 
+/** A browser somebody is signed in with. */
+export interface BrowserSession {
+  id: string;
+  browser: string | null;
+  system: string | null;
+  address: string | null;
+  created_at: number;
+  last_used_at: number;
+  expires_at: number;
+  current: boolean;
+}
+
 export interface ApiKey {
   id: string;
   name: string;

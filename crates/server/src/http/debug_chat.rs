@@ -181,11 +181,7 @@ pub(super) async fn socket(
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, ApiError> {
     let upgrade = upgrade.map_err(|_| ApiError::invalid("This address takes a WebSocket only."))?;
-    let owner = caller.id();
-    Ok(upgrade.on_upgrade(async move |socket| {
-        let ends = app.standing.ends(owner);
-        _ = ends.run_until_cancelled(watch(app, owner, socket)).await;
-    }))
+    Ok(upgrade.on_upgrade(async move |socket| watch_while_good(app, caller, socket).await))
 }
 
 /// `GET /`: the web app; for a WebSocket the same as `/ws`.
@@ -196,11 +192,13 @@ pub(super) async fn root(
 ) -> Result<Response, ApiError> {
     let Ok(upgrade) = upgrade else { return Ok(web::serve(&request)) };
     let caller = Caller::identify(&app, request.headers()).await?;
-    let owner = caller.ok_or_else(|| ApiError::unauthenticated(false))?.id();
-    Ok(upgrade.on_upgrade(async move |socket| {
-        let ends = app.standing.ends(owner);
-        _ = ends.run_until_cancelled(watch(app, owner, socket)).await;
-    }))
+    let caller = caller.ok_or_else(|| ApiError::unauthenticated(false))?;
+    Ok(upgrade.on_upgrade(async move |socket| watch_while_good(app, caller, socket).await))
+}
+
+async fn watch_while_good(app: Arc<App>, caller: Caller, socket: WebSocket) {
+    let (ends, owner) = (app.standing.ends(&caller), caller.id());
+    _ = ends.run_until_cancelled(watch(app, owner, socket)).await;
 }
 
 /// Sends what happens in a person's runs until the socket closes.

@@ -1,9 +1,8 @@
 //! Signing in at a provider of OpenID Connect: the way there and back of a browser.
 
-use std::{net::IpAddr, sync::Arc};
+use std::sync::Arc;
 
 use axum::{
-    Extension,
     extract::State,
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{AppendHeaders, IntoResponse, Response},
@@ -18,8 +17,8 @@ use crate::{
     config::{Config, Oidc},
     error::ApiError,
     extract::Query,
-    listen::Peer,
     oidc::{Back, Ended, Problem},
+    place::Place,
 };
 
 /// Where people come back to.
@@ -51,7 +50,7 @@ pub(super) async fn begin(
 /// `GET /oauth/login/callback`: the browser comes back, and is signed in where all is well. The page says what is not.
 pub(super) async fn callback(
     State(app): State<Arc<App>>,
-    Extension(Peer(peer)): Extension<Peer>,
+    place: Place,
     headers: HeaderMap,
     back: Result<Query<Back>, ApiError>,
 ) -> Result<Response, ApiError> {
@@ -61,11 +60,11 @@ pub(super) async fn callback(
     let forget = cookie_of(&app.config, "", 0)?;
     match app.finish_oidc(settings, cookie(&headers, COOKIE), &back).await {
         Ok((user, next)) => {
-            let session = open_session(&app, &user).await?;
+            let session = open_session(&app, &user, &place).await?;
             go(&next, [forget, session])
         }
         Err(Ended::Problem(problem)) => {
-            let address: IpAddr = app.config.trusted_proxies.client(peer.ip(), &headers);
+            let address = place.address;
             tracing::warn!(%address, problem = problem.word(), "nobody was signed in by the OpenID provider");
             tell(problem, "", [forget])
         }

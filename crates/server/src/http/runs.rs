@@ -133,7 +133,7 @@ pub(super) async fn events(
     let gap = Duration::from_millis(query.batch_ms.unwrap_or(0).min(1000));
     let reader = app.runs.read(run, after).gathering(gap);
     if let Ok(upgrade) = upgrade {
-        let ends = app.standing.ends(caller.id());
+        let ends = app.standing.ends(&caller);
         return Ok(upgrade.on_upgrade(async move |socket| {
             _ = ends.run_until_cancelled(web_socket(reader, options.native, socket)).await;
         }));

@@ -1,9 +1,8 @@
 //! Set-up, sign-in and sign-out of browsers.
 
-use std::{net::IpAddr, sync::Arc};
+use std::sync::Arc;
 
 use axum::{
-    Extension,
     extract::State,
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{AppendHeaders, IntoResponse},
@@ -22,7 +21,7 @@ use crate::{
     config::Auth,
     error::ApiError,
     extract::Json,
-    listen::Peer,
+    place::Place,
     secret::{hash_token, random_token},
 };
 
@@ -80,6 +79,7 @@ pub(super) struct SetUp {
 /// `POST /api/v1/setup`: makes the first account, the administrator's.
 pub(super) async fn set_up(
     State(app): State<Arc<App>>,
+    place: Place,
     Json(body): Json<SetUp>,
 ) -> Result<impl IntoResponse, ApiError> {
     if !app.setup_needed().await? {
@@ -98,7 +98,7 @@ pub(super) async fn set_up(
         StoreError::Conflict(_) => already_set_up(),
         other => other.into(),
     })?;
-    sign_in(&app, &user).await
+    sign_in(&app, &user, &place).await
 }
 
 fn already_set_up() -> ApiError {
@@ -126,8 +126,7 @@ pub(super) struct LogIn {
 /// `POST /api/v1/login`: opens a session.
 pub(super) async fn log_in(
     State(app): State<Arc<App>>,
-    Extension(Peer(peer)): Extension<Peer>,
-    headers: HeaderMap,
+    place: Place,
     Json(body): Json<LogIn>,
 ) -> Result<impl IntoResponse, ApiError> {
     let email = body.email.trim();
@@ -135,8 +134,7 @@ pub(super) async fn log_in(
     if email.len() > MOST_EMAIL_BYTES || body.password.len() > MOST_PASSWORD_CHARS * 4 {
         return Err(wrong());
     }
-    let address: IpAddr = app.config.trusted_proxies.client(peer.ip(), &headers);
-    app.backoff.begin(address, email, app.clock.now_ms()).map_err(ApiError::rate_limited)?;
+    app.backoff.begin(place.address, email, app.clock.now_ms()).map_err(ApiError::rate_limited)?;
     let known = match app.store.user_by_email(email).await {
         Ok(known) => Some(known),
         Err(StoreError::NotFound) => None,
@@ -146,17 +144,17 @@ pub(super) async fn log_in(
     let stored = known.as_ref().map(|known| known.password_hash.clone()).filter(|hash| !hash.is_empty());
     let right = app.passwords.verify(body.password, stored).await?;
     let known = known.filter(|_| right).ok_or_else(wrong)?;
-    app.backoff.succeeded(address, email);
+    app.backoff.succeeded(place.address, email);
     // Told only to whoever knows the password.
     if known.suspended {
         return Err(ApiError::forbidden("This account is suspended. Ask an administrator."));
     }
-    sign_in(&app, &known.user).await
+    sign_in(&app, &known.user, &place).await
 }
 
 /// Opens a session for `user` and hands the browser its cookie.
-async fn sign_in(app: &App, user: &User) -> Result<impl IntoResponse + use<>, ApiError> {
-    let cookie = open_session(app, user).await?;
+async fn sign_in(app: &App, user: &User, place: &Place) -> Result<impl IntoResponse + use<>, ApiError> {
+    let cookie = open_session(app, user, place).await?;
     Ok((
         AppendHeaders([(header::SET_COOKIE, cookie)]),
         Json(serde_json::json!({ "user": UserView::from(user) })),
@@ -164,13 +162,15 @@ async fn sign_in(app: &App, user: &User) -> Result<impl IntoResponse + use<>, Ap
 }
 
 /// Opens a session for `user`; the cookie is for the browser.
-pub(super) async fn open_session(app: &App, user: &User) -> Result<HeaderValue, ApiError> {
+pub(super) async fn open_session(app: &App, user: &User, place: &Place) -> Result<HeaderValue, ApiError> {
     let token = random_token("").map_err(ApiError::internal)?;
     let now = app.clock.now_ms();
     let session = NewSession {
         id: SessionId::generate(),
         user: user.id,
         token_hash: hash_token(token.reveal()),
+        user_agent: place.user_agent.clone(),
+        address: Some(place.address.to_string()),
         created_at: now,
         expires_at: now + app.config.session_ms,
     };
@@ -184,8 +184,12 @@ pub(super) async fn log_out(
     headers: HeaderMap,
 ) -> Result<impl IntoResponse, ApiError> {
     let caller = Caller::identify(&app, &headers).await?;
-    if let Some(Credential::Session(id)) = caller.map(|caller| caller.credential) {
-        app.store.delete_session(id).await?;
+    if let Some((user, Credential::Session(id))) = caller.map(|caller| (caller.id(), caller.credential)) {
+        match app.store.end_session(user, id, app.clock.now_ms()).await {
+            // Ended elsewhere at the same moment.
+            Ok(()) | Err(StoreError::NotFound) => {}
+            Err(error) => return Err(error.into()),
+        }
     }
     Ok((StatusCode::NO_CONTENT, AppendHeaders([(header::SET_COOKIE, session_cookie(&app, "", 0)?)])))
 }
@@ -199,8 +203,8 @@ pub(super) struct ChangePassword {
 /// `PUT /api/v1/me/password`: in the place of the current one, which has to be given. All other sessions end.
 pub(super) async fn change_password(
     State(app): State<Arc<App>>,
-    Extension(Peer(peer)): Extension<Peer>,
     caller: Caller,
+    place: Place,
     Json(body): Json<ChangePassword>,
 ) -> Result<StatusCode, ApiError> {
     let Credential::Session(session) = caller.credential else {
@@ -211,8 +215,8 @@ pub(super) async fn change_password(
         return Err(wrong_current());
     }
     // Whoever has somebody's browser is to guess no quicker than at the door.
-    let (address, email) = (peer.ip().to_canonical(), caller.user.email.as_str());
-    app.backoff.begin(address, email, app.clock.now_ms()).map_err(ApiError::rate_limited)?;
+    let (address, email, now) = (place.address, caller.user.email.as_str(), app.clock.now_ms());
+    app.backoff.begin(address, email, now).map_err(ApiError::rate_limited)?;
     let old = app.store.user_by_email(email).await?.password_hash;
     let stored = Some(old.clone()).filter(|hash| !hash.is_empty());
     if !app.passwords.verify(body.current, stored).await? {
@@ -220,7 +224,8 @@ pub(super) async fn change_password(
     }
     app.backoff.succeeded(address, email);
     let hash = app.passwords.hash(new).await?;
-    app.store.change_password(caller.id(), &old, &hash, session).await.map_err(|error| match error {
+    let changed = app.store.change_password(caller.id(), &old, &hash, session, now).await;
+    changed.map_err(|error| match error {
         StoreError::NotFound => ApiError::conflict("The password was changed elsewhere just now."),
         error => error.into(),
     })?;
@@ -231,7 +236,7 @@ fn wrong_current() -> ApiError {
     ApiError::invalid("The current password is wrong.").with_field(Some("current"))
 }
 
-fn session_cookie(app: &App, value: &str, max_age_s: i64) -> Result<HeaderValue, ApiError> {
+pub(super) fn session_cookie(app: &App, value: &str, max_age_s: i64) -> Result<HeaderValue, ApiError> {
     let secure = if app.config.public_url.as_ref().is_some_and(|url| url.secure) { "; Secure" } else { "" };
     format!("{SESSION_COOKIE}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={max_age_s}{secure}")
         .parse()

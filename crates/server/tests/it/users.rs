@@ -214,3 +214,91 @@ async fn a_suspended_account_is_deleted_with_all_of_it() {
     open.server.log_in().await.expect(401);
     open.server.bob(&open.ada, "user").await;
 }
+
+/// What a browser has open ends with its session, however that ends; what other browsers and keys have open goes on.
+#[tokio::test]
+async fn open_streams_end_with_their_session() {
+    let (server, here) = Server::start_signed_in().await;
+    let log_in = async || {
+        let body = json!({"email": crate::harness::EMAIL, "password": crate::harness::PASSWORD});
+        server.post("/api/v1/login", "", &body).await.cookie()
+    };
+    let key = server.post("/api/v1/keys", &here, &json!({"name": "k"})).await.json()["secret"].clone();
+    let mut going_on = vec![
+        events(&server, &here, "/api/v1/activity").await,
+        events(&server, key.as_str().unwrap(), "/api/v1/activity").await,
+    ];
+    let sessions = async || server.get("/api/v1/me/sessions", &here).await.json()["sessions"].clone();
+    let change = json!({"current": crate::harness::PASSWORD, "new": crate::harness::PASSWORD});
+    for way in ["a new password", "one by one", "all others", "log out"] {
+        let elsewhere = log_in().await;
+        let stream = events(&server, &elsewhere, "/api/v1/activity").await;
+        let mut request = server.url("/ws").replace("http", "ws").into_client_request().unwrap();
+        request.headers_mut().insert(header::COOKIE, elsewhere.parse().unwrap());
+        let tcp = tokio::net::TcpStream::connect(server.address).await.unwrap();
+        let (socket, _) = tokio_tungstenite::client_async(request, tcp).await.unwrap();
+        match way {
+            "a new password" => server.put("/api/v1/me/password", &here, &change).await.expect(204),
+            "one by one" => {
+                let all = sessions().await;
+                let other = all.as_array().unwrap().iter().find(|it| it["current"] == false).unwrap();
+                let path = format!("/api/v1/me/sessions/{}", other["id"].as_str().unwrap());
+                server.delete(&path, &here).await.expect(204)
+            }
+            "all others" => server.delete("/api/v1/me/sessions", &here).await.expect(204),
+            _ => server.post("/api/v1/logout", &elsewhere, &Value::Null).await.expect(204),
+        };
+        server.get("/api/v1/chats", &elsewhere).await.expect(401);
+        tokio::time::timeout(std::time::Duration::from_secs(5), async {
+            stream.rest().await;
+            socket.for_each(async |_| {}).await;
+        })
+        .await
+        .unwrap_or_else(|_| panic!("still open after: {way}"));
+        assert_eq!(sessions().await.as_array().unwrap().len(), 1, "{way}");
+    }
+    crate::runs::start_tour(&server, &here).await;
+    for stream in &mut going_on {
+        stream.next().await.unwrap();
+    }
+
+    // The time of a session is up for its streams too.
+    server.clock.advance_ms(24 * 3_600_000);
+    going_on.remove(0).rest().await;
+    server.get("/api/v1/chats", key.as_str().unwrap()).await.expect(200);
+}
+
+#[tokio::test]
+async fn people_see_their_sessions_and_end_all_of_them() {
+    let (server, ada) = Server::start_signed_in().await;
+    let body = json!({"email": crate::harness::EMAIL, "password": crate::harness::PASSWORD});
+    let request = server.request(Method::POST, "/api/v1/login", "").json(&body);
+    let firefox =
+        format!("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0{}", "x".repeat(5000));
+    server.clock.advance_ms(60_000);
+    let phone = Answer::of(request.header("user-agent", firefox)).await.cookie();
+    let (_, bobs) = server.bob(&ada, "user").await;
+
+    let listed = server.get("/api/v1/me/sessions", &ada).await;
+    let mut sessions = listed.json()["sessions"].as_array().unwrap().clone();
+    assert_eq!(sessions.len(), 2, "{}", listed.text);
+    sessions.sort_by_key(|session| session["created_at"].as_i64());
+    let (mine, other) = (&sessions[0], &sessions[1]);
+    assert_eq!((&mine["current"], &other["current"]), (&json!(true), &json!(false)));
+    assert_eq!((&other["browser"], &other["system"]), (&json!("Firefox"), &json!("Linux")));
+    assert_eq!(other["address"], "127.0.0.1");
+    let now = server.clock.now_ms();
+    assert_eq!((&other["created_at"], &other["expires_at"]), (&json!(now), &json!(now + 24 * 3_600_000)));
+    assert_eq!(mine["last_used_at"], now, "a minute after it began it was used again");
+    assert!(!listed.text.contains("Mozilla") && !listed.text.contains(&phone[20..]), "{}", listed.text);
+
+    let theirs = format!("/api/v1/me/sessions/{}", mine["id"].as_str().unwrap());
+    server.delete(&theirs, &bobs).await.expect(404);
+    server.delete("/api/v1/me/sessions/session_1", &ada).await.expect(404);
+    let out = server.delete("/api/v1/me/sessions?all=true", &ada).await;
+    out.expect(204);
+    assert_eq!(out.cookie(), "glasshouse_session=");
+    for (who, status) in [(&ada, 401), (&phone, 401), (&bobs, 200)] {
+        server.get("/api/v1/chats", who).await.expect(status);
+    }
+}

@@ -79,6 +79,8 @@ async fn suspends_sessions_keys_and_schedules(store: Store) {
             id: SessionId::generate(),
             user,
             token_hash: [byte; 32],
+            user_agent: None,
+            address: None,
             created_at: 1,
             expires_at: 1_000,
         };

@@ -1,19 +1,30 @@
 //! Signed-in browsers.
 
 use domain::{SessionId, UserId};
-use store::{NewSession, Store, StoreError};
+use store::{NewSession, Session, Store, StoreError};
 
 use crate::samples::add_user;
 
 on_every_database!(
     is_valid_until_it_expires,
-    ends_when_deleted,
-    purges_the_expired,
+    ends_when_it_is_ended,
+    ends_all_but_one,
+    tells_of_those_that_are_over_and_then_forgets_them,
+    notes_its_use_once_a_minute,
+    is_shown_to_its_person,
     needs_a_user_and_a_token_of_its_own
 );
 
 fn new_session(user: UserId, token: u8, expires_at: i64) -> NewSession {
-    NewSession { id: SessionId::generate(), user, token_hash: [token; 32], created_at: 1, expires_at }
+    NewSession {
+        id: SessionId::generate(),
+        user,
+        token_hash: [token; 32],
+        user_agent: None,
+        address: None,
+        created_at: 1,
+        expires_at,
+    }
 }
 
 async fn is_valid_until_it_expires(store: Store) {
@@ -26,23 +37,75 @@ async fn is_valid_until_it_expires(store: Store) {
     assert_eq!(store.session_user(&[8; 32], 99).await, Ok(None));
 }
 
-async fn ends_when_deleted(store: Store) {
-    let session = new_session(add_user(&store).await, 7, 100);
+async fn ends_when_it_is_ended(store: Store) {
+    let (user, other) = (add_user(&store).await, add_user(&store).await);
+    let session = new_session(user, 7, 100);
     store.create_session(&session).await.unwrap();
-    store.delete_session(session.id).await.unwrap();
+    assert_eq!(store.end_session(other, session.id, 5).await, Err(StoreError::NotFound));
+    assert!(store.session_user(&[7; 32], 6).await.unwrap().is_some());
+    store.end_session(user, session.id, 5).await.unwrap();
     assert_eq!(store.session_user(&[7; 32], 1).await, Ok(None));
-    assert_eq!(store.delete_session(session.id).await, Ok(()));
+    assert_eq!(store.sessions(user, 1).await, Ok(vec![]));
+    assert_eq!(store.end_session(user, session.id, 6).await, Err(StoreError::NotFound));
 }
 
-async fn purges_the_expired(store: Store) {
-    let user = add_user(&store).await;
-    for (token, expires_at) in [(1, 10), (2, 20), (3, 30)] {
-        store.create_session(&new_session(user, token, expires_at)).await.unwrap();
+async fn ends_all_but_one(store: Store) {
+    let (user, other) = (add_user(&store).await, add_user(&store).await);
+    let sessions = [new_session(user, 1, 100), new_session(user, 2, 100), new_session(other, 3, 100)];
+    for session in &sessions {
+        store.create_session(session).await.unwrap();
     }
-    assert_eq!(store.purge_sessions(20).await, Ok(2));
-    assert_eq!(store.purge_sessions(20).await, Ok(0));
-    assert!(store.session_user(&[3; 32], 1).await.unwrap().is_some());
-    assert_eq!(store.session_user(&[2; 32], 1).await, Ok(None));
+    store.end_sessions(user, Some(sessions[0].id), 5).await.unwrap();
+    assert_eq!(store.sessions_over(5).await, Ok(vec![sessions[1].id]));
+    store.end_sessions(user, None, 5).await.unwrap();
+    assert_eq!(store.sessions(user, 5).await, Ok(vec![]));
+    assert_eq!(store.sessions(other, 5).await.unwrap().len(), 1);
+}
+
+/// Another server looks a moment later, and must still find them.
+async fn tells_of_those_that_are_over_and_then_forgets_them(store: Store) {
+    let user = add_user(&store).await;
+    let sessions =
+        [(1, 10_000), (2, 500_000), (3, 500_000)].map(|(token, end)| new_session(user, token, end));
+    for session in &sessions {
+        store.create_session(session).await.unwrap();
+    }
+    let over = async |now| {
+        let mut over = store.sessions_over(now).await.unwrap();
+        over.sort_unstable();
+        over
+    };
+    assert_eq!(over(9_999).await, []);
+    assert_eq!(over(10_000).await, [sessions[0].id]);
+    store.end_session(user, sessions[1].id, 20_000).await.unwrap();
+    assert_eq!(over(20_000).await, [sessions[0].id, sessions[1].id]);
+    assert_eq!(store.purge_sessions(69_999).await, Ok(0));
+    assert_eq!(store.purge_sessions(70_000).await, Ok(1));
+    assert_eq!(store.purge_sessions(80_000).await, Ok(1));
+    assert!(store.session_user(&[3; 32], 80_000).await.unwrap().is_some());
+}
+
+async fn notes_its_use_once_a_minute(store: Store) {
+    let user = add_user(&store).await;
+    store.create_session(&new_session(user, 7, 500_000)).await.unwrap();
+    for (now, last_used_at) in [(60_000, 1), (60_001, 60_001), (120_000, 60_001), (130_000, 130_000)] {
+        store.session_user(&[7; 32], now).await.unwrap().unwrap();
+        assert_eq!(store.sessions(user, now).await.unwrap()[0].last_used_at, last_used_at);
+    }
+}
+
+async fn is_shown_to_its_person(store: Store) {
+    let user = add_user(&store).await;
+    let session = NewSession {
+        user_agent: Some("Mozilla/5.0".to_owned()),
+        address: Some("2001:db8::1".to_owned()),
+        ..new_session(user, 7, 100)
+    };
+    store.create_session(&session).await.unwrap();
+    let NewSession { id, user_agent, address, created_at, expires_at, .. } = session;
+    let shown = Session { id, user_agent, address, created_at, last_used_at: created_at, expires_at };
+    assert_eq!(store.sessions(user, 99).await, Ok(vec![shown]));
+    assert_eq!(store.sessions(user, 100).await, Ok(vec![]));
 }
 
 async fn needs_a_user_and_a_token_of_its_own(store: Store) {

@@ -7,6 +7,7 @@ import ChartColumn from "@lucide/svelte/icons/chart-column";
 import Gauge from "@lucide/svelte/icons/gauge";
 import KeyRound from "@lucide/svelte/icons/key-round";
 import LockKeyhole from "@lucide/svelte/icons/lock-keyhole";
+import MonitorSmartphone from "@lucide/svelte/icons/monitor-smartphone";
 import Palette from "@lucide/svelte/icons/palette";
 import ShieldCheck from "@lucide/svelte/icons/shield-check";
 import Users from "@lucide/svelte/icons/users";
@@ -23,6 +24,12 @@ const groups = [
     sections: [
       { name: "appearance", icon: Palette, isFor: anybody, load: () => import("./Appearance.svelte") },
       { name: "password", icon: LockKeyhole, isFor: hasPassword, load: () => import("./Password.svelte") },
+      {
+        name: "sessions",
+        icon: MonitorSmartphone,
+        isFor: hasPassword,
+        load: () => import("./Sessions.svelte"),
+      },
       { name: "consent", icon: ShieldCheck, isFor: anybody, load: () => import("./Consent.svelte") },
       { name: "memory", icon: Brain, isFor: anybody, load: () => import("./Memory.svelte") },
       { name: "schedules", icon: CalendarClock, isFor: anybody, load: () => import("./Schedules.svelte") },

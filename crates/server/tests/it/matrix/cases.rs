@@ -52,7 +52,7 @@ impl Case {
 use Others::{Admin, Missing, Own, Public, Same, Stream};
 
 const MCP: &[(&str, &str)] =
-    &[("accept", "application/json, text/event-stream"), ("mcp-session-id", "{session}")];
+    &[("accept", "application/json, text/event-stream"), ("mcp-session-id", "{mcp}")];
 /// What nobody may choose, in any body: it has to be as if it were not there.
 const SAID: &str = r#"{"messages":[{"role":"user","content":"Hi"}],"model":"scripted","owner":"{owner}"}"#;
 const AG_UI: &str = r#"{"threadId":"{chat}","runId":"r1","protocolVersion":"1.0","tools":[],"context":[],
@@ -71,6 +71,9 @@ pub(super) const CASES: &[Case] = &[
     case("PUT", "/api/v1/me/password", Own(400), 400).sends(r#"{"current":"wrong","new":"also wrong"}"#),
     case("GET", "/oauth/login", Public, 403),
     case("GET", "/oauth/login/callback", Public, 403),
+    case("GET", "/api/v1/me/sessions", Own(200), 200),
+    case("DELETE", "/api/v1/me/sessions/{session}", Missing, 204),
+    case("DELETE", "/api/v1/me/sessions", Own(204), 204),
     case("GET", "/api/v1/keys", Own(200), 200),
     case("POST", "/api/v1/keys", Own(200), 200)
         .sends(r#"{"name":"k","owner":"{owner}","owner_id":"{owner}","user":"{owner}","role":"admin"}"#),

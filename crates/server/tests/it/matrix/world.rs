@@ -178,9 +178,14 @@ impl World {
             request.header("accept", "application/json, text/event-stream")
         };
         let begun = Answer::of(mcp(&begun)).await;
-        let session = begun.headers["mcp-session-id"].to_str().unwrap().to_owned();
+        let mcp_session = begun.headers["mcp-session-id"].to_str().unwrap().to_owned();
         let ready = mcp(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
-        assert_eq!(Answer::of(ready.header("mcp-session-id", &session)).await.status, 202);
+        assert_eq!(Answer::of(ready.header("mcp-session-id", &mcp_session)).await.status, 202);
+
+        sign_in(server, "owner@example.org").await;
+        let sessions = server.get("/api/v1/me/sessions", who).await.json();
+        let sessions = sessions["sessions"].as_array().unwrap();
+        let session = text(&sessions.iter().find(|it| it["current"] == false).unwrap()["id"]);
 
         let connections = server.get("/api/v1/connections", &self.admin.session).await.json();
         self.names = BTreeMap::from([
@@ -203,6 +208,7 @@ impl World {
             ("schedule", text(&schedule["id"])),
             ("webhook", text(&webhook["id"])),
             ("session", session),
+            ("mcp", mcp_session),
             ("step", step),
             ("waiting", waiting),
         ]);

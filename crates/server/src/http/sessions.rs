@@ -1,0 +1,99 @@
+//! The browsers that somebody is signed in with: seen, and ended.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::State,
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use domain::SessionId;
+use serde::{Deserialize, Serialize};
+use store::{Session, StoreError};
+
+use super::session::session_cookie;
+use crate::{
+    app::App,
+    auth::{Caller, Credential, Device},
+    error::ApiError,
+    extract::{Json, Path, Query},
+};
+
+/// A session as the API shows it.
+#[derive(Debug, Serialize)]
+pub(super) struct SessionView {
+    id: SessionId,
+    #[serde(flatten)]
+    device: Device,
+    address: Option<String>,
+    created_at: i64,
+    last_used_at: i64,
+    expires_at: i64,
+    /// Whether it is the one that asks.
+    current: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct SessionList {
+    sessions: Vec<SessionView>,
+}
+
+/// The session that asks; nothing where it is a key.
+fn own(caller: &Caller) -> Option<SessionId> {
+    match caller.credential {
+        Credential::Session(id) => Some(id),
+        Credential::Key(_) | Credential::Local => None,
+    }
+}
+
+/// `GET /api/v1/me/sessions`: the caller's, those used last first.
+pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Json<SessionList>, ApiError> {
+    let own = own(&caller);
+    let view = |session: Session| SessionView {
+        id: session.id,
+        device: Device::of(session.user_agent.as_deref()),
+        address: session.address,
+        created_at: session.created_at,
+        last_used_at: session.last_used_at,
+        expires_at: session.expires_at,
+        current: own == Some(session.id),
+    };
+    let sessions = app.store.sessions(caller.id(), app.clock.now_ms()).await?;
+    Ok(Json(SessionList { sessions: sessions.into_iter().map(view).collect() }))
+}
+
+/// `DELETE /api/v1/me/sessions/{session}`: ends one. What it has open ends within half a second, here and at other
+/// servers.
+pub(super) async fn end(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(session): Path<SessionId>,
+) -> Result<StatusCode, ApiError> {
+    let ended = app.store.end_session(caller.id(), session, app.clock.now_ms()).await;
+    ended.map_err(|error| match error {
+        StoreError::NotFound => ApiError::not_found("There is no such session, or it has ended."),
+        error => error.into(),
+    })?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Which {
+    /// The one that asks too.
+    #[serde(default)]
+    all: bool,
+}
+
+/// `DELETE /api/v1/me/sessions`: ends all but the one that asks, and with `all=true` that too.
+pub(super) async fn end_all(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Query(which): Query<Which>,
+) -> Result<Response, ApiError> {
+    let kept = own(&caller).filter(|_| !which.all);
+    app.store.end_sessions(caller.id(), kept, app.clock.now_ms()).await?;
+    if kept.is_some() {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, session_cookie(&app, "", 0)?)]).into_response())
+}
