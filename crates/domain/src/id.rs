@@ -82,6 +82,10 @@ id!(
     SessionId, "session"
 );
 id!(
+    /// A link with which people make accounts.
+    InvitationId, "inv"
+);
+id!(
     /// A bearer key for programs.
     ApiKeyId, "key"
 );

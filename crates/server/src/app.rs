@@ -50,6 +50,8 @@ use crate::{
 const STOPPING_TIME: Duration = Duration::from_secs(5);
 /// How often it is looked for sessions of MCP clients that nobody uses.
 const SWEEP_DOOR: Duration = Duration::from_secs(60);
+/// How long invitations that are too old are still shown.
+const INVITATIONS_SHOWN_MS: i64 = 30 * 24 * 3_600_000;
 /// How often expired sessions are deleted.
 const HOUSEKEEPING: Duration = Duration::from_secs(3600);
 
@@ -304,6 +306,12 @@ async fn keep_house(app: Arc<App>) {
         let now = app.clock.now_ms();
         if let Err(error) = app.store.purge_sessions(now).await {
             tracing::warn!(%error, "cannot delete expired sessions");
+        }
+        if let Err(error) = app.store.purge_password_resets(now).await {
+            tracing::warn!(%error, "cannot delete old links to new passwords");
+        }
+        if let Err(error) = app.store.purge_invitations(now - INVITATIONS_SHOWN_MS).await {
+            tracing::warn!(%error, "cannot delete old invitations");
         }
         if let Err(error) = app.store.purge_runs(now - app.config.retention_ms).await {
             tracing::warn!(%error, "cannot delete old runs without a chat");

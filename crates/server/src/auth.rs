@@ -26,7 +26,7 @@ pub(crate) use details::{
 pub use device::Device;
 pub use known_keys::{HeldKey, KnownKeys};
 pub use origin::{check_named_origin, check_origin, own_origin};
-pub use password::Passwords;
+pub use password::{Passwords, is_foreign, is_good_foreign};
 pub use people::{PERSON_EMAIL, PERSON_ID, PERSON_NAME, PERSON_ROLE, Person};
 pub use proxies::Proxies;
 pub use standing::Standing;

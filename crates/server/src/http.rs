@@ -26,11 +26,13 @@ mod metrics;
 mod models;
 mod oidc;
 mod openai;
+mod password_resets;
 mod programs;
 mod runs;
 mod schedules;
 mod session;
 mod sessions;
+mod sign_up;
 mod threads;
 mod ui_message_stream;
 mod usage;
@@ -86,6 +88,10 @@ pub fn table() -> Vec<Route> {
         post(Public, "/api/v1/login", session::log_in),
         post(Public, "/api/v1/logout", session::log_out),
         put(Account, "/api/v1/me/password", session::change_password),
+        post(Public, "/api/v1/password-reset", password_resets::reset),
+        post(Public, "/api/v1/password-reset/check", password_resets::check),
+        post(Public, "/api/v1/sign-up", sign_up::sign_up),
+        post(Public, "/api/v1/sign-up/check", sign_up::check),
         get(Public, "/oauth/login", oidc::begin),
         get(Public, "/oauth/login/callback", oidc::callback),
         get(Account, "/api/v1/me/sessions", sessions::list),
@@ -100,6 +106,12 @@ pub fn table() -> Vec<Route> {
         post(Admin, "/api/v1/users", users::create),
         patch(Admin, "/api/v1/users/{user}", users::change),
         delete(Admin, "/api/v1/users/{user}", users::delete),
+        post(Admin, "/api/v1/users/{user}/password-reset", password_resets::create),
+        get(Admin, "/api/v1/settings/sign-up", sign_up::get),
+        put(Admin, "/api/v1/settings/sign-up", sign_up::put),
+        get(Admin, "/api/v1/invitations", sign_up::list),
+        post(Admin, "/api/v1/invitations", sign_up::create),
+        delete(Admin, "/api/v1/invitations/{invitation}", sign_up::delete),
         // What is used, and how much may be
         get(User, "/api/v1/usage", usage::get),
         get(User, "/api/v1/limits/own", limits::own),

@@ -94,6 +94,7 @@ impl Db {
             ("runs that wait", include_str!("../migrations/sqlite/0019_runs_that_wait.sql")),
             ("identities", include_str!("../migrations/sqlite/0020_identities.sql")),
             ("seen sessions", include_str!("../migrations/sqlite/0021_seen_sessions.sql")),
+            ("links to get in", include_str!("../migrations/sqlite/0022_links_to_get_in.sql")),
         ];
         let mut writer = write.acquire().await?;
         if !in_memory {
@@ -135,6 +136,7 @@ impl Db {
             ("runs that wait", include_str!("../migrations/postgres/0019_runs_that_wait.sql")),
             ("identities", include_str!("../migrations/postgres/0020_identities.sql")),
             ("seen sessions", include_str!("../migrations/postgres/0021_seen_sessions.sql")),
+            ("links to get in", include_str!("../migrations/postgres/0022_links_to_get_in.sql")),
         ];
         migrator(migrations).run_direct(None, &mut connection, false).await?;
         connection.close().await?;

@@ -5,6 +5,7 @@ use domain::{SessionId, UserId};
 
 use crate::{
     Store, StoreError,
+    password_resets::take_back,
     query::{Row, Tx},
     users::{User, read_user},
 };
@@ -150,6 +151,7 @@ impl Store {
         let mut tx = self.db().begin().await?;
         let sql = "UPDATE users SET password_hash = $3 WHERE id = $1 AND password_hash = $2";
         tx.query(sql).id(user).text(old).text(new).execute_on_one().await?;
+        take_back(&mut tx, user).await?;
         end_all(&mut tx, user, Some(kept), now).await?;
         tx.commit().await
     }

@@ -129,6 +129,15 @@ impl Store {
         Ok(UserWithPassword { user: read_user(&row)?, password_hash: row.get("password_hash")?, suspended })
     }
 
+    /// Puts another hash of the same password in the place of `old`; nothing where that is not the person's any more.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn replace_password_hash(&self, user: UserId, old: &str, new: &str) -> Result<(), StoreError> {
+        let sql = "UPDATE users SET password_hash = $3 WHERE id = $1 AND password_hash = $2";
+        self.db().write(sql).id(user).text(old).text(new).execute().await.map(drop)
+    }
+
     /// The administrator whose account is oldest.
     ///
     /// # Errors

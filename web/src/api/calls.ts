@@ -25,6 +25,7 @@ import type {
   FileVersion,
   FoundServer,
   InboxItem,
+  Invitation,
   McpServer,
   McpSignIn,
   Me,
@@ -37,6 +38,7 @@ import type {
   ModelSettings,
   Part,
   Schedule,
+  SignUpMode,
   ScheduleContent,
   User,
   DefinedAgent,
@@ -59,6 +61,23 @@ export const logOut = () => call<undefined>("POST", `${v1}/logout`);
 export const listUsers = () => call<{ users: Account[] }>("GET", `${v1}/users`);
 export const changePassword = (current: string, fresh: string) =>
   call<undefined>("PUT", `${v1}/me/password`, { current, new: fresh });
+export const makeReset = (user: string) =>
+  call<{ path: string; expires_at: number }>("POST", `${v1}/users/${id(user)}/password-reset`);
+export const checkReset = (token: string) =>
+  call<{ email: string }>("POST", `${v1}/password-reset/check`, { token });
+export const resetPassword = (token: string, password: string) =>
+  call<undefined>("POST", `${v1}/password-reset`, { token, password });
+export const signUp = (person: { email: string; name: string; password: string; token?: string }) =>
+  call<undefined>("POST", `${v1}/sign-up`, person);
+export const checkInvitation = (token: string) =>
+  call<{ email: string | null }>("POST", `${v1}/sign-up/check`, { token });
+export const getSignUp = () => call<{ mode: SignUpMode }>("GET", `${v1}/settings/sign-up`);
+export const putSignUp = (mode: SignUpMode) => call<undefined>("PUT", `${v1}/settings/sign-up`, { mode });
+export const listInvitations = () => call<{ invitations: Invitation[] }>("GET", `${v1}/invitations`);
+export const createInvitation = (body: { email?: string; uses: number; days: number }) =>
+  call<{ invitation: Invitation; path: string }>("POST", `${v1}/invitations`, body);
+export const deleteInvitation = (invitation: string) =>
+  call<undefined>("DELETE", `${v1}/invitations/${id(invitation)}`);
 export const listSessions = () => call<{ sessions: BrowserSession[] }>("GET", `${v1}/me/sessions`);
 export const endSession = (session: string) => call<undefined>("DELETE", `${v1}/me/sessions/${id(session)}`);
 /** All but this one, or all. */

@@ -19,10 +19,24 @@ export interface Account extends User {
 export interface Me {
   user: User | null;
   setup_needed: boolean;
+  /** Whether anybody may make an account without an invitation; told to whoever is not signed in. */
+  sign_up_open: boolean;
   auth: "password" | "none";
   /** What the provider is called that signs people in, if there is one. */
   oidc?: string;
   version: string;
+}
+
+export type SignUpMode = "closed" | "invitation" | "open";
+
+/** A link with which people make accounts. */
+export interface Invitation {
+  id: string;
+  email: string | null;
+  most_uses: number;
+  uses: number;
+  created_at: number;
+  expires_at: number;
 }
 
 /** A browser somebody is signed in with. */

@@ -5,6 +5,8 @@ export type Route =
   | { page: "settings"; section: string }
   | { page: "login"; next: string; problem: string | null }
   | { page: "setup"; token: string | null; problem: string | null }
+  | { page: "reset"; token: string }
+  | { page: "signUp"; token: string | null }
   | { page: "inbox" }
   | { page: "welcome" }
   | { page: "missing" };
@@ -35,6 +37,10 @@ export function routeOf(address: URL): Route {
         token: address.searchParams.get("token"),
         problem: address.searchParams.get("problem"),
       };
+    case "reset":
+      return { page: "reset", token: address.hash.slice(1) };
+    case "sign-up":
+      return { page: "signUp", token: address.hash.slice(1) || null };
     case "welcome":
       return { page: "welcome" };
     default:

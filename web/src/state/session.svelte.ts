@@ -2,7 +2,10 @@
 import { getMe, logOut } from "../api/calls.ts";
 import { whenSignedOut } from "../api/http.ts";
 import type { Me, User } from "../api/types.ts";
-import { router } from "./router.svelte.ts";
+import { router, type Route } from "./router.svelte.ts";
+
+/** Pages of those who are not signed in. */
+const isBeforeLogin = (page: Route["page"]) => page === "login" || page === "reset" || page === "signUp";
 
 class Session {
   me = $state.raw<Me | null>(null);
@@ -41,14 +44,14 @@ class Session {
       const problem = route.page === "login" && route.problem;
       router.go(problem ? `/setup?problem=${encodeURIComponent(problem)}` : "/setup", { replace: true });
     } else if (!this.me.user) {
-      if (page !== "login") this.#toLogin();
-    } else if (page === "login" || page === "setup") {
+      if (!isBeforeLogin(page)) this.#toLogin();
+    } else if (page === "login" || page === "setup" || page === "signUp") {
       router.go("/", { replace: true });
     }
   }
 
   expired(): void {
-    if (!this.me || router.route.page === "login") return;
+    if (!this.me || isBeforeLogin(router.route.page)) return;
     this.me = { ...this.me, user: null };
     this.#toLogin();
   }

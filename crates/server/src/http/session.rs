@@ -12,11 +12,12 @@ use llm::Secret;
 use serde::{Deserialize, Serialize};
 use store::{NewSession, NewUser, StoreError, User, UserRole};
 
+use super::sign_up;
 use crate::{
     app::App,
     auth::{
         Caller, Credential, MOST_EMAIL_BYTES, MOST_PASSWORD_CHARS, SESSION_COOKIE, checked_email,
-        checked_name, checked_password,
+        checked_name, checked_password, is_foreign,
     },
     config::Auth,
     error::ApiError,
@@ -49,6 +50,8 @@ pub(super) struct Me {
     user: Option<UserView>,
     setup_needed: bool,
     auth: &'static str,
+    /// Whether anybody may make an account without an invitation; told to whoever is not signed in.
+    sign_up_open: bool,
     /// What the provider is called that signs people in, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     oidc: Option<String>,
@@ -64,8 +67,9 @@ pub(super) async fn me(State(app): State<Arc<App>>, headers: HeaderMap) -> Resul
         Auth::None => "none",
     };
     let user = caller.as_ref().map(|caller| UserView::from(&*caller.user));
+    let sign_up_open = caller.is_none() && sign_up::mode(&app).await? == sign_up::Mode::Open;
     let oidc = app.config.oidc.as_ref().map(|oidc| oidc.name.clone());
-    Ok(Json(Me { user, setup_needed, auth, oidc, version: env!("CARGO_PKG_VERSION") }))
+    Ok(Json(Me { user, setup_needed, auth, sign_up_open, oidc, version: env!("CARGO_PKG_VERSION") }))
 }
 
 #[derive(Deserialize)]
@@ -142,9 +146,14 @@ pub(super) async fn log_in(
     };
     // The local account of `--auth none` has no password; nobody signs in as it.
     let stored = known.as_ref().map(|known| known.password_hash.clone()).filter(|hash| !hash.is_empty());
-    let right = app.passwords.verify(body.password, stored).await?;
+    let right = app.passwords.verify(body.password.clone(), stored).await?;
     let known = known.filter(|_| right).ok_or_else(wrong)?;
     app.backoff.succeeded(place.address, email);
+    if is_foreign(&known.password_hash) {
+        // Where it was changed at the same moment, the other one holds.
+        let ours = app.passwords.hash(body.password).await?;
+        app.store.replace_password_hash(known.user.id, &known.password_hash, &ours).await?;
+    }
     // Told only to whoever knows the password.
     if known.suspended {
         return Err(ApiError::forbidden("This account is suspended. Ask an administrator."));

@@ -10,7 +10,7 @@ use store::{Account, AccountChange, NewUser, StoreError, UserRole};
 use super::session::UserView;
 use crate::{
     app::App,
-    auth::{Admin, checked_email, checked_name, checked_password},
+    auth::{Admin, checked_email, checked_name, checked_password, is_good_foreign},
     error::ApiError,
     extract::{Json, Path},
 };
@@ -46,8 +46,26 @@ pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<AccountList
 pub(super) struct CreateUser {
     email: String,
     name: String,
-    password: String,
+    password: Option<String>,
+    /// As another program has it, in the place of a password.
+    password_hash: Option<String>,
     role: UserRole,
+}
+
+impl CreateUser {
+    /// What the password is checked against: at the first sign-in the hash of another program becomes one of ours.
+    async fn hash(self, app: &App) -> Result<String, ApiError> {
+        match (self.password, self.password_hash) {
+            (Some(password), None) => app.passwords.hash(checked_password(password)?).await,
+            (None, Some(hash)) if is_good_foreign(&hash) => Ok(hash),
+            (None, Some(_)) => {
+                let message =
+                    "password_hash has to be one of bcrypt ($2a$, $2b$ or $2y$) with a cost from 4 to 14.";
+                Err(ApiError::invalid(message).with_field(Some("password_hash")))
+            }
+            _ => Err(ApiError::invalid("Send either password or password_hash.")),
+        }
+    }
 }
 
 /// `POST /api/v1/users`: makes an account.
@@ -60,7 +78,7 @@ pub(super) async fn create(
         email: checked_email(&body.email)?,
         name: checked_name(&body.name)?,
         role: body.role,
-        password_hash: app.passwords.hash(checked_password(body.password)?).await?,
+        password_hash: body.hash(&app).await?,
         created_at: app.clock.now_ms(),
     };
     let user = app.store.create_user(&new).await.map_err(in_words)?;

@@ -10,6 +10,7 @@ mod connection;
 mod connections;
 mod continued;
 mod debug_chat;
+mod doors;
 mod fallbacks;
 mod faults;
 mod files;

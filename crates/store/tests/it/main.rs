@@ -16,6 +16,7 @@ mod allowed_calls;
 mod api_keys;
 mod chats;
 mod connections;
+mod doors;
 mod events;
 mod file_versions;
 mod files;

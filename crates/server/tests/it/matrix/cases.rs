@@ -69,6 +69,11 @@ pub(super) const CASES: &[Case] = &[
     case("POST", "/api/v1/login", Public, 401),
     case("POST", "/api/v1/logout", Public, 204),
     case("PUT", "/api/v1/me/password", Own(400), 400).sends(r#"{"current":"wrong","new":"also wrong"}"#),
+    case("POST", "/api/v1/password-reset", Public, 404).sends(r#"{"token":"x","password":"long enough"}"#),
+    case("POST", "/api/v1/password-reset/check", Public, 404).sends(r#"{"token":"x"}"#),
+    case("POST", "/api/v1/sign-up", Public, 403)
+        .sends(r#"{"email":"e@x","name":"Eve","password":"long enough"}"#),
+    case("POST", "/api/v1/sign-up/check", Public, 404).sends(r#"{"token":"x"}"#),
     case("GET", "/oauth/login", Public, 403),
     case("GET", "/oauth/login/callback", Public, 403),
     case("GET", "/api/v1/me/sessions", Own(200), 200),
@@ -87,6 +92,14 @@ pub(super) const CASES: &[Case] = &[
         .sends("{}"),
     case("DELETE", "/api/v1/users/{user}", Admin(404), 403)
         .at("/api/v1/users/user_00000000000000000000000000000000"),
+    case("POST", "/api/v1/users/{user}/password-reset", Admin(404), 403)
+        .at("/api/v1/users/user_00000000000000000000000000000000/password-reset"),
+    case("GET", "/api/v1/settings/sign-up", Admin(200), 403),
+    case("PUT", "/api/v1/settings/sign-up", Admin(204), 403).sends(r#"{"mode":"closed"}"#),
+    case("GET", "/api/v1/invitations", Admin(200), 403),
+    case("POST", "/api/v1/invitations", Admin(400), 403).sends(r#"{"email":"nobody"}"#),
+    case("DELETE", "/api/v1/invitations/{invitation}", Admin(404), 403)
+        .at("/api/v1/invitations/inv_00000000000000000000000000000000"),
     case("GET", "/api/v1/usage", Own(200), 200),
     case("GET", "/api/v1/limits/own", Own(200), 200),
     case("GET", "/api/v1/limits", Admin(200), 403),

@@ -1,0 +1,95 @@
+//! A new password by a link that an administrator makes: for whoever has forgotten theirs.
+
+use std::sync::Arc;
+
+use axum::{extract::State, http::StatusCode};
+use domain::UserId;
+use serde::{Deserialize, Serialize};
+use store::{NewPasswordReset, StoreError};
+
+use crate::{
+    app::App,
+    auth::checked_password,
+    error::ApiError,
+    extract::{Json, Path},
+    place::Place,
+    secret::{hash_token, random_token},
+};
+
+/// Long enough to hand it over, short enough to be forgotten in a mailbox without harm.
+const GOOD_FOR_MS: i64 = 6 * 3_600_000;
+
+/// A link just made. It is shown once.
+#[derive(Debug, Serialize)]
+pub(super) struct Link {
+    /// The page with the secret. Browsers send what stands behind `#` to no server, so it is in no log.
+    path: String,
+    expires_at: i64,
+}
+
+/// `POST /api/v1/users/{user}/password-reset`: makes a link with which the person chooses a new password.
+pub(super) async fn create(
+    State(app): State<Arc<App>>,
+    Path(user): Path<UserId>,
+) -> Result<Json<Link>, ApiError> {
+    let token = random_token("").map_err(ApiError::internal)?;
+    let expires_at = app.clock.now_ms() + GOOD_FOR_MS;
+    let reset = NewPasswordReset { user, token_hash: hash_token(token.reveal()), expires_at };
+    app.store.put_password_reset(&reset).await.map_err(|error| match error {
+        StoreError::NotFound => ApiError::not_found("There is no such account."),
+        error => error.into(),
+    })?;
+    Ok(Json(Link { path: format!("/reset#{}", token.reveal()), expires_at }))
+}
+
+#[derive(Deserialize)]
+pub(super) struct Secret {
+    token: String,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Whose {
+    email: String,
+}
+
+/// `POST /api/v1/password-reset/check`: whose link it is, if it is good.
+pub(super) async fn check(
+    State(app): State<Arc<App>>,
+    Json(body): Json<Secret>,
+) -> Result<Json<Whose>, ApiError> {
+    let email = app.store.password_reset(&hash_token(&body.token), app.clock.now_ms()).await;
+    Ok(Json(Whose { email: email.map_err(in_words)? }))
+}
+
+#[derive(Deserialize)]
+pub(super) struct Reset {
+    token: String,
+    password: String,
+}
+
+/// `POST /api/v1/password-reset`: the new password. The link is used up, and all sessions of the person end. Signing in is
+/// left to the sign-in, with all that it asks for.
+pub(super) async fn reset(
+    State(app): State<Arc<App>>,
+    place: Place,
+    Json(body): Json<Reset>,
+) -> Result<StatusCode, ApiError> {
+    let password = checked_password(body.password)?;
+    let (token_hash, now) = (hash_token(&body.token), app.clock.now_ms());
+    // Hashing costs us something, so it is looked first.
+    let email = app.store.password_reset(&token_hash, now).await.map_err(in_words)?;
+    let hash = app.passwords.hash(password).await?;
+    app.store.reset_password(&token_hash, &hash, now).await.map_err(in_words)?;
+    // Who came because of too many wrong guesses need not wait.
+    app.backoff.succeeded(place.address, &email);
+    Ok(StatusCode::NO_CONTENT)
+}
+
+fn in_words(error: StoreError) -> ApiError {
+    match error {
+        StoreError::NotFound => {
+            ApiError::not_found("This link has been used or is too old. Ask an administrator for another.")
+        }
+        error => error.into(),
+    }
+}

@@ -1,0 +1,247 @@
+//! Accounts that people make for themselves, where an administrator lets everybody in or those who were invited.
+
+use std::sync::Arc;
+
+use axum::{extract::State, http::StatusCode};
+use domain::{InvitationId, UserId};
+use serde::{Deserialize, Serialize};
+use store::{Invitation, NewInvitation, NewUser, StoreError, UserRole};
+
+use crate::{
+    app::App,
+    auth::{checked_email, checked_name, checked_password},
+    config::Auth,
+    error::ApiError,
+    extract::{Json, Path},
+    place::Place,
+    secret::{hash_token, random_token},
+};
+
+/// The setting's name in the database.
+const SETTING: &str = "sign_up";
+const DAY_MS: i64 = 24 * 3_600_000;
+const MOST_DAYS: i64 = 365;
+const MOST_USES: i64 = 1000;
+
+/// Who may make an account for themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Mode {
+    /// Nobody: administrators make accounts.
+    Closed,
+    /// Who has the link of an invitation.
+    Invitation,
+    /// Everybody who can reach the server.
+    Open,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Setting {
+    mode: Mode,
+}
+
+/// Who may now, whatever server was told so.
+pub(super) async fn mode(app: &App) -> Result<Mode, ApiError> {
+    if app.config.auth == Auth::None {
+        return Ok(Mode::Closed);
+    }
+    // What cannot be read lets nobody in.
+    let known = app.store.setting(SETTING).await?.and_then(|value| serde_json::from_value(value).ok());
+    Ok(known.unwrap_or(Mode::Closed))
+}
+
+/// `GET /api/v1/settings/sign-up`.
+pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Json<Setting>, ApiError> {
+    Ok(Json(Setting { mode: mode(&app).await? }))
+}
+
+/// `PUT /api/v1/settings/sign-up`: holds at once. Invitations that were made before rest while it is closed.
+pub(super) async fn put(
+    State(app): State<Arc<App>>,
+    Json(Setting { mode }): Json<Setting>,
+) -> Result<StatusCode, ApiError> {
+    app.store.put_setting(SETTING, &serde_json::to_value(mode).map_err(ApiError::internal)?).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// An invitation as the API shows it.
+#[derive(Debug, Serialize)]
+pub(super) struct InvitationView {
+    id: InvitationId,
+    email: Option<String>,
+    most_uses: i64,
+    uses: i64,
+    created_at: i64,
+    expires_at: i64,
+}
+
+impl From<Invitation> for InvitationView {
+    fn from(it: Invitation) -> Self {
+        let Invitation { id, email, most_uses, uses, created_at, expires_at } = it;
+        Self { id, email, most_uses, uses, created_at, expires_at }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct InvitationList {
+    invitations: Vec<InvitationView>,
+}
+
+/// `GET /api/v1/invitations`: all, the newest first.
+pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<InvitationList>, ApiError> {
+    let invitations = app.store.invitations().await?.into_iter().map(InvitationView::from).collect();
+    Ok(Json(InvitationList { invitations }))
+}
+
+#[derive(Deserialize)]
+pub(super) struct CreateInvitation {
+    email: Option<String>,
+    days: Option<i64>,
+    uses: Option<i64>,
+}
+
+/// An invitation just made, and its link, which is shown once.
+#[derive(Debug, Serialize)]
+pub(super) struct Created {
+    invitation: InvitationView,
+    /// The page with the secret. Browsers send what stands behind `#` to no server, so it is in no log.
+    path: String,
+}
+
+/// `POST /api/v1/invitations`: makes a link with which people make accounts of users.
+pub(super) async fn create(
+    State(app): State<Arc<App>>,
+    Json(body): Json<CreateInvitation>,
+) -> Result<Json<Created>, ApiError> {
+    let email = body.email.as_deref().map(checked_email).transpose()?;
+    let days = in_range("days", body.days.unwrap_or(7), MOST_DAYS)?;
+    let most_uses = in_range("uses", body.uses.unwrap_or(1), MOST_USES)?;
+    if email.is_some() && most_uses > 1 {
+        let message = "An invitation for one address can be used once. Leave out the address, or the uses.";
+        return Err(ApiError::invalid(message).with_field(Some("uses")));
+    }
+    let token = random_token("").map_err(ApiError::internal)?;
+    let created_at = app.clock.now_ms();
+    let new = NewInvitation {
+        id: InvitationId::generate(),
+        token_hash: hash_token(token.reveal()),
+        email,
+        most_uses,
+        created_at,
+        expires_at: created_at + days * DAY_MS,
+    };
+    app.store.create_invitation(&new).await?;
+    let NewInvitation { id, email, most_uses, created_at, expires_at, .. } = new;
+    let invitation = InvitationView { id, email, most_uses, uses: 0, created_at, expires_at };
+    Ok(Json(Created { invitation, path: format!("/sign-up#{}", token.reveal()) }))
+}
+
+fn in_range(field: &str, value: i64, most: i64) -> Result<i64, ApiError> {
+    if (1..=most).contains(&value) {
+        return Ok(value);
+    }
+    Err(ApiError::invalid(format!("{field} has to be from 1 to {most}.")).with_field(Some(field)))
+}
+
+/// `DELETE /api/v1/invitations/{invitation}`: takes it back. Accounts that were made with it stay.
+pub(super) async fn delete(
+    State(app): State<Arc<App>>,
+    Path(invitation): Path<InvitationId>,
+) -> Result<StatusCode, ApiError> {
+    app.store.delete_invitation(invitation).await.map_err(|error| match error {
+        StoreError::NotFound => ApiError::not_found("There is no such invitation."),
+        error => error.into(),
+    })?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+#[derive(Deserialize)]
+pub(super) struct Secret {
+    token: String,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Invited {
+    email: Option<String>,
+}
+
+/// `POST /api/v1/sign-up/check`: for whom the invitation with this secret is, if it is good now.
+pub(super) async fn check(
+    State(app): State<Arc<App>>,
+    Json(body): Json<Secret>,
+) -> Result<Json<Invited>, ApiError> {
+    if mode(&app).await? == Mode::Closed {
+        return Err(not_invited());
+    }
+    let invitation = app.store.invitation(&hash_token(&body.token), app.clock.now_ms()).await;
+    Ok(Json(Invited { email: invitation.map_err(in_words)?.email }))
+}
+
+#[derive(Deserialize)]
+pub(super) struct SignUp {
+    email: String,
+    name: String,
+    password: String,
+    token: Option<String>,
+}
+
+/// `POST /api/v1/sign-up`: makes an account of a user. Where somebody has the address nothing happens, and the answer is
+/// the same and takes the same work, so that it tells nobody who has an account here.
+pub(super) async fn sign_up(
+    State(app): State<Arc<App>>,
+    place: Place,
+    Json(body): Json<SignUp>,
+) -> Result<StatusCode, ApiError> {
+    let (email, name) = (checked_email(&body.email)?, checked_name(&body.name)?);
+    let (password, now) = (checked_password(body.password)?, app.clock.now_ms());
+    let token_hash = body.token.as_deref().map(hash_token);
+    check_may(&app, token_hash.as_ref(), &email).await?;
+    // Counted as a failed sign-in: who makes many accounts, or tries many addresses, is slowed down.
+    app.backoff.begin(place.address, &email, now).map_err(ApiError::rate_limited)?;
+    let new = NewUser {
+        id: UserId::generate(),
+        email,
+        name,
+        role: UserRole::User,
+        password_hash: app.passwords.hash(password).await?,
+        created_at: now,
+    };
+    let made = match &token_hash {
+        Some(token_hash) => app.store.create_invited_user(&new, token_hash, now).await,
+        None => app.store.create_user(&new).await,
+    };
+    match made {
+        Ok(_) | Err(StoreError::Conflict("email")) => Ok(StatusCode::NO_CONTENT),
+        Err(error) => Err(in_words(error)),
+    }
+}
+
+/// Whether somebody with this invitation, or without one, may make an account for this address.
+async fn check_may(app: &App, token_hash: Option<&[u8; 32]>, email: &str) -> Result<(), ApiError> {
+    match (mode(app).await?, token_hash) {
+        (Mode::Closed, _) | (Mode::Invitation, None) => Err(ApiError::forbidden(
+            "Nobody can make an account here without an invitation. Ask an administrator for one.",
+        )),
+        (Mode::Open, None) => Ok(()),
+        (_, Some(token_hash)) => {
+            let invitation = app.store.invitation(token_hash, app.clock.now_ms()).await.map_err(in_words)?;
+            match invitation.email {
+                Some(only) if only.to_lowercase() != email.to_lowercase() => Err(not_invited()),
+                _ => Ok(()),
+            }
+        }
+    }
+}
+
+fn not_invited() -> ApiError {
+    ApiError::not_found(
+        "This invitation has been used, is too old, was taken back or is for another address. Ask for another.",
+    )
+}
+
+fn in_words(error: StoreError) -> ApiError {
+    match error {
+        StoreError::NotFound => not_invited(),
+        error => error.into(),
+    }
+}

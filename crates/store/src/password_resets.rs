@@ -1,0 +1,73 @@
+//! Links with which people choose a new password. A person has one at most, and only the hash of its secret is stored.
+
+use domain::UserId;
+
+use crate::{Store, StoreError, query::Tx, sessions::end_all};
+
+/// A link to be made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewPasswordReset {
+    /// Who chooses a new password.
+    pub user: UserId,
+    /// SHA-256 of the link's secret.
+    pub token_hash: [u8; 32],
+    /// From then on it is no longer good.
+    pub expires_at: i64,
+}
+
+impl Store {
+    /// Makes a link, in the place of the person's earlier one.
+    ///
+    /// # Errors
+    /// `NotFound` where there is no such account.
+    pub async fn put_password_reset(&self, reset: &NewPasswordReset) -> Result<(), StoreError> {
+        let sql = "INSERT INTO password_resets (owner, token_hash, expires_at) VALUES ($1, $2, $3) \
+                   ON CONFLICT (owner) DO UPDATE \
+                   SET token_hash = excluded.token_hash, expires_at = excluded.expires_at";
+        let query = self.db().write(sql).id(reset.user).bind(&reset.token_hash[..]);
+        query.bind(reset.expires_at).execute().await.map(drop)
+    }
+
+    /// The address of whoever may choose a new password with this link.
+    ///
+    /// # Errors
+    /// `NotFound` where it is used up, too old or of nobody.
+    pub async fn password_reset(&self, token_hash: &[u8; 32], now: i64) -> Result<String, StoreError> {
+        let sql = "SELECT email FROM password_resets JOIN users ON users.id = password_resets.owner \
+                   WHERE token_hash = $1 AND expires_at > $2";
+        self.db().read(sql).bind(&token_hash[..]).bind(now).fetch_one().await?.get("email")
+    }
+
+    /// Uses the link up: its person has the password of `hash` from now on, and no session any more.
+    ///
+    /// # Errors
+    /// `NotFound` where it is used up, too old or of nobody; of many callers at once one succeeds.
+    pub async fn reset_password(
+        &self,
+        token_hash: &[u8; 32],
+        hash: &str,
+        now: i64,
+    ) -> Result<UserId, StoreError> {
+        let mut tx = self.db().begin().await?;
+        let sql = "DELETE FROM password_resets WHERE token_hash = $1 AND expires_at > $2 RETURNING owner";
+        let user = tx.query(sql).bind(&token_hash[..]).bind(now).fetch_one().await?.id("owner")?;
+        let sql = "UPDATE users SET password_hash = $2 WHERE id = $1";
+        tx.query(sql).id(user).text(hash).execute_on_one().await?;
+        end_all(&mut tx, user, None, now).await?;
+        tx.commit().await?;
+        Ok(user)
+    }
+
+    /// Forgets the links that are too old.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn purge_password_resets(&self, now: i64) -> Result<u64, StoreError> {
+        self.db().write("DELETE FROM password_resets WHERE expires_at <= $1").bind(now).execute().await
+    }
+}
+
+/// Whoever chose a password otherwise needs no link any more.
+pub(crate) async fn take_back(tx: &mut Tx, user: UserId) -> Result<(), StoreError> {
+    tx.query("DELETE FROM password_resets WHERE owner = $1").id(user).execute().await.map(drop)
+}

@@ -1,0 +1,142 @@
+//! Links with which people choose a new password or make an account: each is good as often as it says, and no more.
+
+use domain::{InvitationId, SessionId, UserId};
+use store::{NewInvitation, NewPasswordReset, NewSession, Store, StoreError, UserRole};
+use tokio::task::JoinSet;
+
+use crate::samples::{add_user, new_user};
+
+on_every_database!(
+    a_reset_is_used_once_whatever_all_do_at_once,
+    a_reset_ends_sessions_and_earlier_links,
+    an_invitation_is_good_as_often_as_it_says,
+    an_invitation_may_be_for_one_address,
+    an_invitation_is_not_used_by_an_address_that_is_taken,
+    old_links_are_forgotten,
+    a_hash_is_replaced_where_it_is_still_there,
+);
+
+fn reset(user: UserId, token: u8) -> NewPasswordReset {
+    NewPasswordReset { user, token_hash: [token; 32], expires_at: 100 }
+}
+
+fn invitation(token: u8, email: Option<&str>, most_uses: i64) -> NewInvitation {
+    NewInvitation {
+        id: InvitationId::generate(),
+        token_hash: [token; 32],
+        email: email.map(str::to_owned),
+        most_uses,
+        created_at: 1,
+        expires_at: 100,
+    }
+}
+
+async fn a_reset_is_used_once_whatever_all_do_at_once(store: Store) {
+    let user = add_user(&store).await;
+    store.put_password_reset(&reset(user, 1)).await.unwrap();
+    assert_eq!(store.password_reset(&[1; 32], 100).await, Err(StoreError::NotFound));
+    assert_eq!(store.reset_password(&[1; 32], "late", 100).await, Err(StoreError::NotFound));
+    assert_eq!(store.reset_password(&[2; 32], "foreign", 5).await, Err(StoreError::NotFound));
+    let email = store.password_reset(&[1; 32], 99).await.unwrap();
+    let mut callers = JoinSet::new();
+    for number in 0..10 {
+        let store = store.clone();
+        callers.spawn(async move { store.reset_password(&[1; 32], &format!("hash {number}"), 99).await });
+    }
+    let used: Vec<_> = callers.join_all().await.into_iter().filter_map(Result::ok).collect();
+    assert_eq!(used, [user]);
+    assert!(store.user_by_email(&email).await.unwrap().password_hash.starts_with("hash "));
+    assert_eq!(store.put_password_reset(&reset(UserId::generate(), 3)).await, Err(StoreError::NotFound));
+}
+
+async fn a_reset_ends_sessions_and_earlier_links(store: Store) {
+    let (user, other) = (add_user(&store).await, add_user(&store).await);
+    for (owner, token) in [(user, 1), (other, 2)] {
+        let session = NewSession {
+            id: SessionId::generate(),
+            user: owner,
+            token_hash: [token; 32],
+            user_agent: None,
+            address: None,
+            created_at: 1,
+            expires_at: 1_000,
+        };
+        store.create_session(&session).await.unwrap();
+    }
+    store.put_password_reset(&reset(user, 1)).await.unwrap();
+    store.put_password_reset(&reset(user, 2)).await.unwrap();
+    assert_eq!(store.reset_password(&[1; 32], "new", 5).await, Err(StoreError::NotFound));
+    assert!(store.session_user(&[1; 32], 5).await.unwrap().is_some());
+    store.reset_password(&[2; 32], "new", 5).await.unwrap();
+    assert_eq!(store.session_user(&[1; 32], 5).await, Ok(None));
+    assert!(store.session_user(&[2; 32], 5).await.unwrap().is_some());
+
+    // Whoever remembers their password after all leaves no link behind.
+    store.put_password_reset(&reset(user, 3)).await.unwrap();
+    store.change_password(user, "new", "newer", SessionId::generate(), 6).await.unwrap();
+    assert_eq!(store.password_reset(&[3; 32], 6).await, Err(StoreError::NotFound));
+}
+
+async fn an_invitation_is_good_as_often_as_it_says(store: Store) {
+    let new = invitation(1, None, 3);
+    store.create_invitation(&new).await.unwrap();
+    let mut callers = JoinSet::new();
+    for number in 0..10 {
+        let store = store.clone();
+        let user = new_user(&format!("{number}@x"));
+        callers.spawn(async move { store.create_invited_user(&user, &[1; 32], 99).await });
+    }
+    let made: Vec<_> = callers.join_all().await.into_iter().filter_map(Result::ok).collect();
+    assert_eq!(made.len(), 3);
+    assert!(made.iter().all(|user| user.role == UserRole::User));
+    assert_eq!(store.accounts().await.unwrap().len(), 3);
+    let listed = store.invitations().await.unwrap();
+    assert_eq!((listed.len(), listed[0].uses, listed[0].most_uses), (1, 3, 3));
+    assert_eq!(store.invitation(&[1; 32], 99).await, Err(StoreError::NotFound));
+
+    let late = invitation(2, None, 3);
+    store.create_invitation(&late).await.unwrap();
+    let refused = store.create_invited_user(&new_user("late@x"), &[2; 32], 100).await;
+    assert_eq!(refused, Err(StoreError::NotFound));
+    store.delete_invitation(late.id).await.unwrap();
+    assert_eq!(store.delete_invitation(late.id).await, Err(StoreError::NotFound));
+    let refused = store.create_invited_user(&new_user("late@x"), &[2; 32], 50).await;
+    assert_eq!(refused, Err(StoreError::NotFound));
+}
+
+async fn an_invitation_may_be_for_one_address(store: Store) {
+    store.create_invitation(&invitation(1, Some("Bob@X"), 1)).await.unwrap();
+    let eve = store.create_invited_user(&new_user("eve@x"), &[1; 32], 5).await;
+    assert_eq!(eve, Err(StoreError::NotFound));
+    assert_eq!(store.invitation(&[1; 32], 5).await.unwrap().email.as_deref(), Some("Bob@X"));
+    store.create_invited_user(&new_user("bob@x"), &[1; 32], 5).await.unwrap();
+}
+
+async fn an_invitation_is_not_used_by_an_address_that_is_taken(store: Store) {
+    store.create_user(&new_user("bob@x")).await.unwrap();
+    store.create_invitation(&invitation(1, None, 1)).await.unwrap();
+    let taken = store.create_invited_user(&new_user("BOB@x"), &[1; 32], 5).await;
+    assert_eq!(taken, Err(StoreError::Conflict("email")));
+    assert_eq!(store.invitation(&[1; 32], 5).await.unwrap().uses, 0);
+    store.create_invited_user(&new_user("eve@x"), &[1; 32], 5).await.unwrap();
+}
+
+async fn old_links_are_forgotten(store: Store) {
+    let user = add_user(&store).await;
+    store.put_password_reset(&reset(user, 1)).await.unwrap();
+    store.create_invitation(&invitation(1, None, 1)).await.unwrap();
+    for (now, gone) in [(99, 0), (100, 1), (101, 0)] {
+        assert_eq!(store.purge_password_resets(now).await, Ok(gone));
+        assert_eq!(store.purge_invitations(now).await, Ok(gone));
+    }
+}
+
+async fn a_hash_is_replaced_where_it_is_still_there(store: Store) {
+    let user = add_user(&store).await;
+    let email = store.user(user).await.unwrap().email;
+    let old = store.user_by_email(&email).await.unwrap().password_hash;
+    store.replace_password_hash(user, "another", "new").await.unwrap();
+    assert_eq!(store.user_by_email(&email).await.unwrap().password_hash, old);
+    store.replace_password_hash(user, &old, "new").await.unwrap();
+    assert_eq!(store.user_by_email(&email).await.unwrap().password_hash, "new");
+}

@@ -1,0 +1,149 @@
+/** How people get in and out, with the real program: invited, by open sign-up, with a new password, and out everywhere. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { check } from "./axe.mjs";
+import { launch, openPage } from "./browser.mjs";
+import { startGlasshouse } from "./programs.mjs";
+
+let browser, glasshouse, ada, bob, carol;
+
+const picture = async (page, name) => {
+  if (process.env.PICTURES)
+    await page.screenshot({ path: join(process.env.PICTURES, `${name}.png`), fullPage: true });
+};
+
+before(async () => {
+  [browser, glasshouse] = await Promise.all([launch(), startGlasshouse()]);
+  const phone = { width: 390, height: 844 };
+  const dark = { theme: "dark", language: "ru" };
+  ada = await openPage(browser, { url: glasshouse.url });
+  bob = await openPage(browser, { url: glasshouse.url, viewport: phone });
+  carol = await openPage(browser, { url: glasshouse.url, viewport: phone, preferences: dark });
+  await ada.goto("/");
+  await ada.waitForURL("**/setup*");
+  await fill(ada, { Name: "Ada Lovelace", Email: "ada@example.org", Password: "correct horse" });
+  await ada.getByRole("button", { name: "Create account" }).click();
+  await ada.waitForURL("**/welcome");
+});
+after(async () => {
+  await browser?.close();
+  await glasshouse?.stop();
+});
+
+async function fill(page, fields) {
+  for (const [label, words] of Object.entries(fields))
+    await page.getByLabel(label, { exact: true }).fill(words);
+}
+
+async function logIn(page, email, password) {
+  await page.goto("/login");
+  await fill(page, { Email: email, Password: password });
+  await page.getByRole("button", { name: "Log in", exact: true }).click();
+}
+
+/** The link that the page shows once. */
+const link = () => ada.getByRole("status").locator("code").innerText();
+
+test("nobody signs up where it is closed", async () => {
+  await bob.goto("/login");
+  await bob.getByLabel("Email").waitFor();
+  assert.equal(await bob.getByRole("link", { name: "Create an account" }).count(), 0);
+  await bob.goto("/sign-up");
+  await bob.getByText("Nobody can make an account here without an invitation").waitFor();
+  await check(bob, "sign-up, closed");
+});
+
+test("who is invited makes an account, once", async () => {
+  await ada.goto("/settings/people");
+  await ada.getByRole("radio", { name: "Nobody" }).and(ada.locator(":checked")).waitFor();
+  assert.equal(await ada.getByRole("button", { name: "Create the link" }).count(), 0);
+  await ada.getByRole("radio", { name: "Who is invited" }).check();
+  await ada.getByLabel("For this address only").fill("bob@example.org");
+  await ada.getByRole("button", { name: "Create the link" }).click();
+  const invitation = await link();
+  await check(ada, "people with invitations");
+  await picture(ada, "doors-people");
+
+  await bob.goto(invitation);
+  await fill(bob, { Name: "Bob Byte", Password: "short" });
+  assert.equal(await bob.getByLabel("Email").inputValue(), "bob@example.org");
+  await bob.getByRole("button", { name: "Create account" }).click();
+  await bob.getByText("The password needs at least 8 characters.").waitFor();
+  await check(bob, "sign-up");
+  await picture(bob, "doors-sign-up-phone");
+  await bob.getByLabel("Password").fill("battery staple");
+  await bob.getByRole("button", { name: "Create account" }).click();
+  await bob.locator("#composer").waitFor();
+
+  await carol.goto(invitation);
+  await carol.getByText("Приглашение уже использовано").waitFor();
+  await check(carol, "an invitation that is used up");
+  await picture(carol, "doors-sign-up-over-phone-dark-ru");
+  await ada.reload();
+  await ada.getByRole("listitem").filter({ hasText: "used" }).getByText("bob@example.org").waitFor();
+});
+
+test("people see where they are signed in, and log out elsewhere", async () => {
+  const elsewhere = await openPage(browser, { url: glasshouse.url });
+  await logIn(elsewhere, "bob@example.org", "battery staple");
+  await elsewhere.locator("#composer").waitFor();
+  await bob.goto("/settings/sessions");
+  await bob.getByText("this one").waitFor();
+  await bob.getByText("from 127.0.0.1").first().waitFor();
+  assert.equal(await bob.getByText("Chrome on Linux").count(), 2);
+  await check(bob, "sessions");
+  await picture(bob, "doors-sessions-phone");
+  await bob.getByRole("button", { name: "Log out: Chrome on Linux" }).click();
+  await bob.getByRole("button", { name: "Log out everywhere else" }).waitFor({ state: "detached" });
+  // Its open stream has ended, and what it asks for next is refused.
+  await elsewhere.waitForURL("**/login*");
+  await logIn(elsewhere, "bob@example.org", "battery staple");
+  await elsewhere.locator("#composer").waitFor();
+  await elsewhere.goto("/settings/sessions");
+  await elsewhere.getByRole("button", { name: "Log out everywhere else" }).press("Enter");
+  await picture(elsewhere, "doors-sessions-confirm");
+  await elsewhere.getByRole("dialog").getByRole("button", { name: "Log out everywhere else" }).press("Enter");
+  await elsewhere.getByText("The other sessions have ended.").waitFor();
+  await bob.waitForURL("**/login*");
+  await elsewhere.getByRole("button", { name: "Log out everywhere" }).click();
+  await elsewhere.getByRole("dialog").getByRole("button", { name: "Log out everywhere" }).click();
+  await elsewhere.waitForURL("**/login*");
+  await elsewhere.context().close();
+});
+
+test("whoever forgot the password gets a link to a new one", async () => {
+  await ada.getByRole("button", { name: "New password for Bob Byte" }).click();
+  const reset = await link();
+  await picture(ada, "doors-reset-link");
+  await bob.goto(reset);
+  await bob.getByLabel("New password").fill("another staple");
+  assert.equal(await bob.getByLabel("Email").inputValue(), "bob@example.org");
+  await check(bob, "a new password");
+  await picture(bob, "doors-reset-phone");
+  await bob.getByRole("button", { name: "Change the password" }).click();
+  await bob.waitForURL("**/login");
+  await logIn(bob, "bob@example.org", "another staple");
+  await bob.locator("#composer").waitFor();
+  await carol.goto(reset);
+  await carol.getByText("Эта ссылка уже использована").waitFor();
+});
+
+test("where everybody may, a person makes an account, and nobody another's", async () => {
+  const kept = ada.waitForResponse((answer) => answer.request().method() === "PUT");
+  await ada.getByRole("radio", { name: "Everybody" }).check();
+  await kept;
+  await carol.goto("/login");
+  await carol.getByRole("link", { name: "Создать учётную запись" }).click();
+  await fill(carol, { Имя: "Карл", "Эл. почта": "ada@example.org", Пароль: "чужой пароль" });
+  await check(carol, "open sign-up");
+  await carol.getByRole("button", { name: "Создать учётную запись" }).click();
+  await carol.getByText("С этим паролем войти нельзя").waitFor();
+  await picture(carol, "doors-open-phone-dark-ru");
+  await carol.getByLabel("Эл. почта").fill("carol@example.org");
+  await carol.getByRole("button", { name: "Создать учётную запись" }).click();
+  await carol.locator("#composer").waitFor();
+  await carol.goto("/settings/sessions");
+  await carol.getByText("этот", { exact: true }).waitFor();
+  await picture(carol, "doors-sessions-phone-dark-ru");
+});
