@@ -69,6 +69,8 @@ describe("the first minute", () => {
 
   test("a server is told who asks only where somebody has said so", async () => {
     await page.goto("/settings/models");
+    const unfoldConnection = () => page.getByRole("button", { name: /^Settings of/ }).click();
+    await unfoldConnection();
     const told = page.getByRole("switch", { name: "Tell it who asks" });
     assert.equal(await told.isChecked(), false);
     await page.route("**/api/v1/connections/*", (route) => route.fulfill({ status: 500, body: "" }));
@@ -83,6 +85,7 @@ describe("the first minute", () => {
     await done;
     assert.equal(server.connections[0].trusted, true);
     await page.reload();
+    await unfoldConnection();
     await told.waitFor();
     assert.equal(await told.isChecked(), true);
   });

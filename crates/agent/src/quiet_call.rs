@@ -66,7 +66,9 @@ async fn call_one(
     while let Some(event) = call.next().await {
         match event.map_err(|error| Problem::new(error.code, error.message))? {
             ModelEvent::TextDelta(delta) => text.push_str(&delta),
-            ModelEvent::Retrying { reason, .. } => agent.notice(NoticeLevel::Warning, reason).await,
+            ModelEvent::Turned { message: reason } | ModelEvent::Retrying { reason, .. } => {
+                agent.notice(NoticeLevel::Warning, reason).await
+            }
             ModelEvent::Finished { usage, .. } => {
                 counted = usage;
                 is_over = true;

@@ -158,7 +158,7 @@ impl<'a> Step<'a> {
     }
 
     async fn push(&mut self, event: ModelEvent) {
-        if !matches!(event, ModelEvent::Retrying { .. }) {
+        if !matches!(event, ModelEvent::Retrying { .. } | ModelEvent::Turned { .. }) {
             self.first_token.get_or_insert_with(|| self.began.elapsed());
         }
         match event {
@@ -171,6 +171,7 @@ impl<'a> Step<'a> {
                 self.agent.notice(NoticeLevel::Warning, reason).await;
                 self.agent.status(format!("Asking the model again in {seconds} s…")).await;
             }
+            ModelEvent::Turned { message } => self.agent.notice(NoticeLevel::Warning, message).await,
             ModelEvent::Finished { .. } => {}
         }
     }

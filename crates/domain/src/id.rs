@@ -94,6 +94,10 @@ id!(
     ConnectionId, "conn"
 );
 id!(
+    /// A key of a model server.
+    ConnectionKeyId, "ckey"
+);
+id!(
     /// A conversation: a tree of messages.
     ChatId, "chat"
 );

@@ -146,6 +146,11 @@ pub enum ModelEvent {
         /// Why.
         reason: String,
     },
+    /// Another key or another server of the same model is asked at once. Only before the first token.
+    Turned {
+        /// What went wrong, and who is asked now.
+        message: String,
+    },
     /// The model is done; nothing follows.
     Finished {
         /// Why it stopped.

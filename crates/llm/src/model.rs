@@ -40,6 +40,15 @@ impl ChatModel {
         }
     }
 
+    /// Whether its servers are left alone at the moment, so that another model is better asked first.
+    #[must_use]
+    pub fn is_resting(&self) -> bool {
+        match &*self.0 {
+            Kind::OpenAi(model) => model.is_resting(),
+            Kind::Scripted(_) => false,
+        }
+    }
+
     /// Begins a call. Nothing is sent before the first [`ModelCall::next`].
     #[must_use]
     pub fn call(&self, request: &ChatRequest<'_>) -> ModelCall {

@@ -18,6 +18,13 @@ impl Secret {
         &self.0
     }
 
+    /// Its last four characters, to tell it from others; nothing where they would be much of it.
+    #[must_use]
+    pub fn ending(&self) -> Option<String> {
+        let length = self.0.chars().count();
+        (length >= 12).then(|| self.0.chars().skip(length - 4).collect())
+    }
+
     /// `text` without this secret in it.
     #[must_use]
     pub fn redact(&self, text: &str) -> String {
@@ -41,5 +48,7 @@ mod tests {
         assert_eq!(format!("{secret:?}"), "Secret(…)");
         assert_eq!(secret.redact("bad key sk-123!"), "bad key [key]!");
         assert_eq!(Secret::new("").redact("as it was"), "as it was");
+        assert_eq!(Secret::new("short-key12").ending(), None);
+        assert_eq!(Secret::new("a-long-key-ключ").ending().as_deref(), Some("ключ"));
     }
 }

@@ -32,7 +32,7 @@ use crate::{
     http::mcp::Door,
     learning::keep_learning,
     mcp_servers::{McpServers, Surroundings},
-    models::Models,
+    models::{Models, keep_health},
     oidc::SignIn,
     once::REMEMBERED_MS,
     programs::{self, ProgramsHere},
@@ -216,6 +216,7 @@ impl App {
         app.tasks.spawn(keep_usage(app.clone()));
         app.tasks.spawn(keep_webhooks(app.clone()));
         app.tasks.spawn(ask_environment(app.clone()));
+        app.tasks.spawn(keep_health(app.clone()));
         Ok(app)
     }
 

@@ -126,8 +126,12 @@ pub fn table() -> Vec<Route> {
         post(Admin, "/api/v1/connections/test", connections::test),
         get(Admin, "/api/v1/connections/discover", connections::discover),
         post(Admin, "/api/v1/connections/{connection}/refresh", connections::refresh),
+        post(Admin, "/api/v1/connections/{connection}/test", connections::try_out),
         patch(Admin, "/api/v1/connections/{connection}", connections::change),
         delete(Admin, "/api/v1/connections/{connection}", connections::delete),
+        post(Admin, "/api/v1/connections/{connection}/keys", connections::add_key),
+        patch(Admin, "/api/v1/connections/{connection}/keys/{key}", connections::weigh_key),
+        delete(Admin, "/api/v1/connections/{connection}/keys/{key}", connections::remove_key),
         // Agents, and what they can do beside their own tools
         get(Admin, "/api/v1/agents", agents::list),
         post(Admin, "/api/v1/agents", agents::create),

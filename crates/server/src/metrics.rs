@@ -6,6 +6,7 @@ use std::{
 };
 
 use domain::{EventBody, Outcome, RunEvent, Usage, event::Decision};
+use llm::openai::AttemptCounts;
 
 /// Counts events. Nothing in it is named by a model or a person, so its size does not depend on them.
 #[derive(Debug, Default)]
@@ -163,6 +164,29 @@ impl Metrics {
         counter(&mut out, "traces_dropped_total", "Runs whose trace was not sent.", &self.traces_dropped);
         out
     }
+}
+
+/// What became of attempts to ask model servers; `left_alone` of these are not asked at the moment.
+#[must_use]
+pub fn of_attempts(counts: &AttemptCounts, left_alone: usize) -> String {
+    let mut out = String::new();
+    family(
+        &mut out,
+        "model_attempts_total",
+        "counter",
+        "Attempts to ask a model server, to the first token.",
+    );
+    let ends =
+        [("answered", &counts.answered), ("failed", &counts.failed), ("key_refused", &counts.key_refused)];
+    for (end, counter) in ends {
+        line(&mut out, "model_attempts_total", &[("end", end)], count(counter.load(Relaxed)));
+    }
+    let help = "Times that another key or server of the same model was asked after that.";
+    counter(&mut out, "model_turns_total", help, &counts.turned);
+    counter(&mut out, "breakers_opened_total", "Model servers that began to be left alone.", &counts.opened);
+    family(&mut out, "connections_left_alone", "gauge", "Model servers that are left alone.");
+    line(&mut out, "connections_left_alone", &[], count(left_alone as u64));
+    out
 }
 
 impl Histogram {

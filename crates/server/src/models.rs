@@ -1,23 +1,29 @@
 //! The models people can choose: from connected servers, from the environment, and the tour.
 
 mod catalogue;
+mod connecting;
+mod health;
+mod trying;
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError, RwLock},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
     time::Duration,
 };
 
 use agent::{CallableModel, Prices};
 use domain::{ConnectionId, ProblemCode};
 use llm::{
-    BaseUrl, ChatModel, HttpClient, ModelError, OpenAiSettings, Secret, ToolMode, Upstream,
-    openai::list_models,
+    BaseUrl, ChatModel, HttpClient, OpenAiSettings, ToolMode, Upstream,
+    openai::{AttemptCounts, Server, ServerSettings},
 };
 use serde_json::Value;
 use store::{Connection, Payer, Store, StoreError};
 
-pub use catalogue::{Catalogue, KnownConnection, Model, ModelSettings, TOUR};
+pub use catalogue::{Catalogue, KnownConnection, KnownKey, Model, ModelSettings, TOUR};
+pub use connecting::{Change, NewConnection};
+pub(crate) use health::keep_health;
+pub use trying::{KeyTried, Tried, TriedModel};
 
 use crate::{
     agents::AgentDefinition,
@@ -28,8 +34,6 @@ use crate::{
 
 const DEFAULT_MODEL: &str = "default_model";
 const SETTINGS_PREFIX: &str = "model:";
-/// Somebody waits at a form.
-const LIST_TIMEOUT: Duration = Duration::from_secs(10);
 /// The environment's connection has no row in the database, but an id that stays the same.
 const ENVIRONMENT_ID: &str = "conn_00000000000000000000000000000000";
 
@@ -44,6 +48,9 @@ pub struct Models {
     environment: Option<(ConnectionId, EnvironmentConnection)>,
     /// What servers said when last asked, where the database does not hold it.
     asked: Mutex<HashMap<ConnectionId, Asked>>,
+    /// The servers as they are: what is known of their health outlives the catalogue.
+    servers: Mutex<HashMap<ConnectionId, Arc<Server>>>,
+    counts: Arc<AttemptCounts>,
     catalogue: RwLock<Arc<Catalogue>>,
     /// Held while the catalogue is built, so that an older view never replaces a newer one.
     building: tokio::sync::Mutex<()>,
@@ -86,7 +93,7 @@ pub struct ResolvedModel {
 pub struct ModelServer {
     /// How to reach it.
     pub upstream: Upstream,
-    /// Whether it is told who asks.
+    /// Whether any of its servers is told who asks.
     pub trusted: bool,
     /// What the model costs, where known.
     pub prices: Option<Prices>,
@@ -135,6 +142,8 @@ impl Models {
             idle_timeout: config.idle_timeout,
             environment,
             asked: Mutex::default(),
+            servers: Mutex::default(),
+            counts: Arc::default(),
             catalogue: RwLock::new(Arc::new(Catalogue::new(Vec::new(), HashMap::new(), None))),
             building: tokio::sync::Mutex::default(),
         };
@@ -192,21 +201,22 @@ impl Models {
     pub fn upstream(&self, id: &str, call: &str) -> Result<Option<ModelServer>, ApiError> {
         let catalogue = self.catalogue();
         let known = catalogue.model(id).ok_or_else(|| model_not_found(id))?;
-        let Some(connection) = known.connection else { return Ok(None) };
-        let trusted = catalogue.connection(connection).is_some_and(|connection| connection.trusted);
+        if known.connection.is_none() {
+            return Ok(None);
+        }
+        let is_trusted = |id| catalogue.connection(id).is_some_and(|known| known.server.settings.trusted);
+        let trusted = known.connections.iter().copied().any(is_trusted);
         let upstream = Upstream::new(self.reach(&catalogue, known)?, &self.http, call);
         Ok(Some(ModelServer { upstream, trusted, prices: prices(&known.settings) }))
     }
 
     /// How to reach a model on its server.
     fn reach(&self, catalogue: &Catalogue, known: &Model) -> Result<OpenAiSettings, ApiError> {
-        let connection = known.connection.and_then(|id| catalogue.connection(id));
-        let connection = connection.ok_or_else(|| model_not_found(&known.id))?;
-        let (base_url, api_key) = (connection.base_url.clone(), connection.api_key.clone());
+        let pool = catalogue.pool(&known.id).ok_or_else(|| model_not_found(&known.id))?;
         Ok(OpenAiSettings {
             first_token_timeout: self.first_token_timeout,
             idle_timeout: self.idle_timeout,
-            ..OpenAiSettings::new(base_url, api_key, &*known.name)
+            ..OpenAiSettings::of_pool(Arc::clone(pool), &*known.name)
         })
     }
 
@@ -232,86 +242,6 @@ impl Models {
         Ok(self.rebuild().await?)
     }
 
-    /// Asks a server which models it offers.
-    ///
-    /// # Errors
-    /// What is wrong with it, in words.
-    pub async fn ask(&self, base_url: &BaseUrl, api_key: Option<&Secret>) -> Result<Vec<String>, ModelError> {
-        list_models(base_url, api_key, &self.http, LIST_TIMEOUT).await
-    }
-
-    /// Adds a server that offered `models` just now.
-    ///
-    /// # Errors
-    /// Where the database does not answer.
-    pub async fn connect(
-        &self,
-        name: String,
-        base_url: &BaseUrl,
-        api_key: Option<&Secret>,
-        models: Vec<String>,
-        trusted: bool,
-        created_at: i64,
-    ) -> Result<KnownConnection, ApiError> {
-        let id = ConnectionId::generate();
-        let sealed_key = match api_key {
-            Some(key) => Some(self.sealer.seal(&id.to_string(), key).map_err(ApiError::internal)?),
-            None => None,
-        };
-        let base_url = base_url.to_string();
-        let row = Connection { id, name, base_url, sealed_key, models, trusted, created_at };
-        self.store.create_connection(&row).await?;
-        self.rebuild().await?;
-        self.connection(id)
-    }
-
-    /// Asks a known server again which models it offers. A failure is told in the connection's `problem`, and
-    /// the models known before stay.
-    ///
-    /// # Errors
-    /// 404 where there is no such connection.
-    pub async fn refresh(&self, id: ConnectionId) -> Result<KnownConnection, ApiError> {
-        let known = self.connection(id)?;
-        let answer = self.ask(&known.base_url, known.api_key.as_ref()).await;
-        if let (Ok(models), false) = (&answer, known.from_environment) {
-            self.store.set_connection_models(id, models).await?;
-        }
-        self.remember(id, answer);
-        self.rebuild().await?;
-        self.connection(id)
-    }
-
-    /// Says whether a server is told who asks.
-    ///
-    /// # Errors
-    /// 404 where there is no such connection, 409 where it comes from the environment.
-    pub async fn set_trusted(&self, id: ConnectionId, trusted: bool) -> Result<KnownConnection, ApiError> {
-        if self.connection(id)?.from_environment {
-            return Err(ApiError::conflict(
-                "This connection comes from the environment. Add it here to say that it may know who asks.",
-            ));
-        }
-        self.store.set_connection_trusted(id, trusted).await?;
-        self.rebuild().await?;
-        self.connection(id)
-    }
-
-    /// Forgets a server and its key.
-    ///
-    /// # Errors
-    /// 404 where there is no such connection, 409 where it comes from the environment.
-    pub async fn disconnect(&self, id: ConnectionId) -> Result<(), ApiError> {
-        if self.connection(id)?.from_environment {
-            return Err(ApiError::conflict(
-                "This connection comes from the environment. Unset OPENAI_API_BASE_URL and OPENAI_API_KEY and \
-                 start the server again to be rid of it.",
-            ));
-        }
-        self.store.delete_connection(id).await?;
-        self.asked().remove(&id);
-        Ok(self.rebuild().await?)
-    }
-
     /// Whether the environment's server has not said yet which models it offers.
     #[must_use]
     pub fn environment_is_awaited(&self) -> bool {
@@ -332,23 +262,8 @@ impl Models {
         }
     }
 
-    fn connection(&self, id: ConnectionId) -> Result<KnownConnection, ApiError> {
-        let catalogue = self.catalogue();
-        let known = catalogue.connection(id).cloned();
-        known.ok_or_else(|| ApiError::not_found("There is no such connection. It may have been deleted."))
-    }
-
-    fn asked(&self) -> std::sync::MutexGuard<'_, HashMap<ConnectionId, Asked>> {
+    fn asked(&self) -> MutexGuard<'_, HashMap<ConnectionId, Asked>> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn remember(&self, id: ConnectionId, answer: Result<Vec<String>, ModelError>) {
-        let mut asked = self.asked();
-        let entry = asked.entry(id).or_default();
-        match answer {
-            Ok(models) => *entry = Asked { models, problem: None },
-            Err(error) => entry.problem = Some(error.to_string()),
-        }
     }
 
     /// Reads everything again, also what other servers on the same database have changed.
@@ -380,15 +295,24 @@ impl Models {
             }
         };
         let mut problem = self.asked().get(&row.id).and_then(|asked| asked.problem.clone());
-        let key = row.sealed_key.map(|sealed| self.sealer.unseal(&row.id.to_string(), &sealed));
-        let api_key = key.and_then(|key| key.map_err(|error| problem = Some(error.to_string())).ok());
+        let (mut open, mut keys) = (Vec::new(), Vec::new());
+        for key in row.keys {
+            let unsealed = self.sealer.unseal(&row.id.to_string(), &key.sealed);
+            keys.push(KnownKey { id: Some(key.id), weight: key.weight, is_open: unsealed.is_ok() });
+            match unsealed {
+                Ok(secret) => open.push((secret, key.weight)),
+                Err(error) => problem = Some(error.to_string()),
+            }
+        }
+        let (name, weight, trusted) = (row.name, row.weight, row.trusted);
+        let settings = ServerSettings { name, base_url, weight, trusted, keys: open };
         Some(KnownConnection {
             id: row.id,
-            name: row.name,
-            base_url,
-            api_key,
+            server: self.server(row.id, settings),
+            keys,
             from_environment: false,
-            trusted: row.trusted,
+            enabled: row.enabled,
+            together: row.together,
             models: row.models,
             problem,
         })
@@ -397,16 +321,40 @@ impl Models {
     fn environment_connection(&self) -> Option<KnownConnection> {
         let (id, connection) = self.environment.as_ref()?;
         let Asked { models, problem } = self.asked().get(id).cloned().unwrap_or_default();
-        Some(KnownConnection {
-            id: *id,
+        let settings = ServerSettings {
             name: "Environment".to_owned(),
             base_url: connection.base_url.clone(),
-            api_key: connection.api_key.clone(),
-            from_environment: true,
+            weight: 1,
             trusted: false,
+            keys: connection.api_key.iter().map(|key| (key.clone(), 1)).collect(),
+        };
+        Some(KnownConnection {
+            id: *id,
+            keys: settings.keys.iter().map(|_| KnownKey { id: None, weight: 1, is_open: true }).collect(),
+            server: self.server(*id, settings),
+            from_environment: true,
+            enabled: true,
+            together: false,
             models,
             problem,
         })
+    }
+
+    /// The server of a connection: the one that is known, unless something was set otherwise since.
+    fn server(&self, id: ConnectionId, settings: ServerSettings) -> Arc<Server> {
+        let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = servers.get(&id).filter(|known| known.settings == settings) {
+            return Arc::clone(known);
+        }
+        let server = Arc::new(Server::new(settings, Arc::clone(&self.counts)));
+        servers.insert(id, Arc::clone(&server));
+        server
+    }
+
+    /// What became of all attempts to ask model servers.
+    #[must_use]
+    pub fn attempts(&self) -> &AttemptCounts {
+        &self.counts
     }
 }
 

@@ -1,8 +1,11 @@
-//! Configured model servers. A server's key is stored sealed: this crate cannot read it.
+//! Configured model servers and their keys. The keys are stored sealed: this crate cannot read them.
 
-use domain::ConnectionId;
+use domain::{ConnectionId, ConnectionKeyId};
 
-use crate::{Store, StoreError, query::Row};
+use crate::{
+    Store, StoreError,
+    query::{Row, Tx},
+};
 
 /// A configured model server.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,27 +16,53 @@ pub struct Connection {
     pub name: String,
     /// Where it answers.
     pub base_url: String,
-    /// Its key, encrypted; nothing where it needs none.
-    pub sealed_key: Option<Vec<u8>>,
+    /// Its keys, oldest first; none where it needs none.
+    pub keys: Vec<ConnectionKey>,
     /// The ids of the models it last offered.
     pub models: Vec<String>,
     /// Whether it is told who asks.
     pub trusted: bool,
+    /// How many of the requests it gets, beside others with the same model; 0 for one that is asked in need.
+    pub weight: u32,
+    /// Whether it is used.
+    pub enabled: bool,
+    /// Whether it serves models of the same name together with others.
+    pub together: bool,
     /// When it was made.
     pub created_at: i64,
 }
 
+/// A key of a model server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConnectionKey {
+    /// Its id.
+    pub id: ConnectionKeyId,
+    /// The key, encrypted.
+    pub sealed: Vec<u8>,
+    /// How many of the connection's requests it gets, beside other keys.
+    pub weight: u32,
+    /// When it was added.
+    pub created_at: i64,
+}
+
 impl Store {
-    /// Keeps a connection.
+    /// Keeps a connection and its keys.
     ///
     /// # Errors
     /// `Conflict("id")` where the id is taken.
     pub async fn create_connection(&self, connection: &Connection) -> Result<(), StoreError> {
-        let sql = "INSERT INTO connections (id, name, base_url, sealed_key, models, trusted, created_at) \
-                   VALUES ($1, $2, $3, $4, $5, $6, $7)";
-        let query = self.db().write(sql).id(connection.id).text(&connection.name).text(&connection.base_url);
-        let query = query.bind(connection.sealed_key.as_deref()).json(&connection.models)?;
-        query.bind(connection.trusted).bind(connection.created_at).execute().await.map(drop)
+        let mut tx = self.db().begin().await?;
+        let sql = "INSERT INTO connections \
+                   (id, name, base_url, models, trusted, weight, enabled, together, created_at) \
+                   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+        let query = tx.query(sql).id(connection.id).text(&connection.name).text(&connection.base_url);
+        let query = query.json(&connection.models)?.bind(connection.trusted);
+        let query = query.bind(i64::from(connection.weight)).bind(connection.enabled);
+        query.bind(connection.together).bind(connection.created_at).execute().await?;
+        for key in &connection.keys {
+            insert_key(&mut tx, connection.id, key).await?;
+        }
+        tx.commit().await
     }
 
     /// All connections, oldest first.
@@ -41,9 +70,20 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn connections(&self) -> Result<Vec<Connection>, StoreError> {
-        let sql = "SELECT id, name, base_url, sealed_key, models, trusted, created_at FROM connections \
+        let sql = "SELECT id, name, base_url, models, trusted, weight, enabled, together, created_at \
+                   FROM connections ORDER BY created_at, id";
+        let rows = self.db().read(sql).fetch_all().await?;
+        let mut connections: Vec<Connection> = rows.iter().map(read_connection).collect::<Result<_, _>>()?;
+        let sql = "SELECT id, connection, sealed_key, weight, created_at FROM connection_keys \
                    ORDER BY created_at, id";
-        self.db().read(sql).fetch_all().await?.iter().map(read_connection).collect()
+        for row in &self.db().read(sql).fetch_all().await? {
+            let owner: ConnectionId = row.id("connection")?;
+            // One that was added since belongs to a connection that was not read.
+            if let Some(connection) = connections.iter_mut().find(|connection| connection.id == owner) {
+                connection.keys.push(read_key(row)?);
+            }
+        }
+        Ok(connections)
     }
 
     /// Replaces the list of models a connection offers.
@@ -55,22 +95,82 @@ impl Store {
         self.db().write(sql).id(id).json(models)?.execute_on_one().await
     }
 
-    /// Says whether a connection is told who asks.
+    /// Replaces what is set for a connection; its models and keys stay.
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn set_connection_trusted(&self, id: ConnectionId, trusted: bool) -> Result<(), StoreError> {
-        let sql = "UPDATE connections SET trusted = $2 WHERE id = $1";
-        self.db().write(sql).id(id).bind(trusted).execute_on_one().await
+    pub async fn set_connection(&self, connection: &Connection) -> Result<(), StoreError> {
+        let sql = "UPDATE connections SET name = $2, base_url = $3, trusted = $4, weight = $5, enabled = $6, \
+                   together = $7 WHERE id = $1";
+        let query = self.db().write(sql).id(connection.id).text(&connection.name).text(&connection.base_url);
+        let query = query.bind(connection.trusted).bind(i64::from(connection.weight));
+        query.bind(connection.enabled).bind(connection.together).execute_on_one().await
     }
 
-    /// Forgets a connection.
+    /// Forgets a connection and its keys.
     ///
     /// # Errors
     /// `NotFound`.
     pub async fn delete_connection(&self, id: ConnectionId) -> Result<(), StoreError> {
         self.db().write("DELETE FROM connections WHERE id = $1").id(id).execute_on_one().await
     }
+
+    /// Adds a key to a connection.
+    ///
+    /// # Errors
+    /// `NotFound` where there is no such connection, `Conflict("keys")` where it has `most` already.
+    pub async fn create_connection_key(
+        &self,
+        connection: ConnectionId,
+        key: &ConnectionKey,
+        most: u32,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.db().begin().await?;
+        // Takes the row, so that two who add at once count one after the other.
+        let sql = "UPDATE connections SET weight = weight WHERE id = $1";
+        tx.query(sql).id(connection).execute_on_one().await?;
+        let sql = "SELECT COUNT(*) AS many FROM connection_keys WHERE connection = $1";
+        let many: i64 = tx.query(sql).id(connection).fetch_one().await?.get("many")?;
+        if many >= i64::from(most) {
+            return Err(StoreError::Conflict("keys"));
+        }
+        insert_key(&mut tx, connection, key).await?;
+        tx.commit().await
+    }
+
+    /// Sets how many of the requests a key gets.
+    ///
+    /// # Errors
+    /// `NotFound`, for another connection's too.
+    pub async fn set_connection_key_weight(
+        &self,
+        connection: ConnectionId,
+        key: ConnectionKeyId,
+        weight: u32,
+    ) -> Result<(), StoreError> {
+        let sql = "UPDATE connection_keys SET weight = $3 WHERE id = $1 AND connection = $2";
+        self.db().write(sql).id(key).id(connection).bind(i64::from(weight)).execute_on_one().await
+    }
+
+    /// Forgets a key.
+    ///
+    /// # Errors
+    /// `NotFound`, for another connection's too.
+    pub async fn delete_connection_key(
+        &self,
+        connection: ConnectionId,
+        key: ConnectionKeyId,
+    ) -> Result<(), StoreError> {
+        let sql = "DELETE FROM connection_keys WHERE id = $1 AND connection = $2";
+        self.db().write(sql).id(key).id(connection).execute_on_one().await
+    }
+}
+
+async fn insert_key(tx: &mut Tx, connection: ConnectionId, key: &ConnectionKey) -> Result<(), StoreError> {
+    let sql = "INSERT INTO connection_keys (id, connection, sealed_key, weight, created_at) \
+               VALUES ($1, $2, $3, $4, $5)";
+    let query = tx.query(sql).id(key.id).id(connection).bind(&key.sealed[..]);
+    query.bind(i64::from(key.weight)).bind(key.created_at).execute().await.map(drop)
 }
 
 fn read_connection(row: &Row) -> Result<Connection, StoreError> {
@@ -78,9 +178,27 @@ fn read_connection(row: &Row) -> Result<Connection, StoreError> {
         id: row.id("id")?,
         name: row.get("name")?,
         base_url: row.get("base_url")?,
-        sealed_key: row.get("sealed_key")?,
+        keys: Vec::new(),
         models: row.json("models")?,
         trusted: row.get("trusted")?,
+        weight: read_weight(row)?,
+        enabled: row.get("enabled")?,
+        together: row.get("together")?,
         created_at: row.get("created_at")?,
     })
+}
+
+fn read_key(row: &Row) -> Result<ConnectionKey, StoreError> {
+    Ok(ConnectionKey {
+        id: row.id("id")?,
+        sealed: row.get("sealed_key")?,
+        weight: read_weight(row)?,
+        created_at: row.get("created_at")?,
+    })
+}
+
+fn read_weight(row: &Row) -> Result<u32, StoreError> {
+    let weight: i64 = row.get("weight")?;
+    // What was written was in bounds.
+    Ok(u32::try_from(weight).unwrap_or(1))
 }

@@ -95,6 +95,7 @@ impl Db {
             ("identities", include_str!("../migrations/sqlite/0020_identities.sql")),
             ("seen sessions", include_str!("../migrations/sqlite/0021_seen_sessions.sql")),
             ("links to get in", include_str!("../migrations/sqlite/0022_links_to_get_in.sql")),
+            ("connection keys", include_str!("../migrations/sqlite/0023_connection_keys.sql")),
         ];
         let mut writer = write.acquire().await?;
         if !in_memory {
@@ -137,6 +138,7 @@ impl Db {
             ("identities", include_str!("../migrations/postgres/0020_identities.sql")),
             ("seen sessions", include_str!("../migrations/postgres/0021_seen_sessions.sql")),
             ("links to get in", include_str!("../migrations/postgres/0022_links_to_get_in.sql")),
+            ("connection keys", include_str!("../migrations/postgres/0023_connection_keys.sql")),
         ];
         migrator(migrations).run_direct(None, &mut connection, false).await?;
         connection.close().await?;

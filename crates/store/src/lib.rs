@@ -48,7 +48,7 @@ pub use accounts::{Account, AccountChange};
 pub use allowed_calls::AllowedCall;
 pub use api_keys::{ApiKey, ApiKeyRights, KeyHolder, KeyScope, NewApiKey, NewSecret};
 pub use chats::{Chat, ChatPage};
-pub use connections::Connection;
+pub use connections::{Connection, ConnectionKey};
 pub use error::StoreError;
 pub use events::Segment;
 pub use facts::{Fact, MemoryUse};

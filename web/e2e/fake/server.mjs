@@ -135,7 +135,23 @@ export class FakeServer {
       id: this.id("conn"),
       name,
       base_url,
-      has_key: Boolean(api_key),
+      keys: api_key
+        ? [
+            {
+              id: "ckey_1",
+              ending: null,
+              weight: 1,
+              readable: true,
+              uses: 0,
+              rests_ms: null,
+              last_failure: null,
+            },
+          ]
+        : [],
+      weight: 1,
+      enabled: true,
+      together: false,
+      state: { breaker: "closed", open_ms: null, failures_in_row: 0, last_failure: null },
       from_environment: false,
       trusted: false,
       models,

@@ -19,6 +19,8 @@ import type {
   ChatMessage,
   ChatRow,
   Connection,
+  ConnectionChange,
+  ConnectionTried,
   Fact,
   FileChange,
   FileDiff,
@@ -133,8 +135,16 @@ export const addConnection = (connection: NewConnection) =>
 export const testConnection = (body: { base_url: string; api_key?: string }) =>
   call<{ models: string[] }>("POST", `${v1}/connections/test`, body);
 export const discoverServers = () => call<{ found: FoundServer[] }>("GET", `${v1}/connections/discover`);
-export const changeConnection = (connection: string, body: { trusted: boolean }) =>
-  call<Connection>("PATCH", `${v1}/connections/${id(connection)}`, body);
+export const changeConnection = (connection: string, change: ConnectionChange) =>
+  call<Connection>("PATCH", `${v1}/connections/${id(connection)}`, change);
+export const tryConnection = (connection: string, model?: string) =>
+  call<ConnectionTried>("POST", `${v1}/connections/${id(connection)}/test`, { model });
+export const addConnectionKey = (connection: string, api_key: string) =>
+  call<Connection>("POST", `${v1}/connections/${id(connection)}/keys`, { api_key });
+export const weighConnectionKey = (connection: string, key: string, weight: number) =>
+  call<Connection>("PATCH", `${v1}/connections/${id(connection)}/keys/${id(key)}`, { weight });
+export const removeConnectionKey = (connection: string, key: string) =>
+  call<Connection>("DELETE", `${v1}/connections/${id(connection)}/keys/${id(key)}`);
 export const refreshConnection = (connection: string) =>
   call<Connection>("POST", `${v1}/connections/${id(connection)}/refresh`);
 export const deleteConnection = (connection: string) =>

@@ -277,6 +277,8 @@ export interface Model extends ModelSettings {
   id: string;
   name: string;
   connection: string | null;
+  /** All who serve it together. */
+  connections: string[];
   tour: boolean;
 }
 
@@ -330,16 +332,59 @@ export interface AgentList {
   broken_skills: { name: string; problem: string }[];
 }
 
+/** What went wrong last, and how long ago. */
+export interface Failure {
+  message: string;
+  ago_ms: number;
+}
+
+export interface ConnectionKey {
+  /** Nothing where it comes from the environment. */
+  id: string | null;
+  /** Its last four characters, where it is long enough to show them. */
+  ending: string | null;
+  weight: number;
+  readable: boolean;
+  uses: number;
+  /** How long it is still passed over. */
+  rests_ms: number | null;
+  last_failure: Failure | null;
+}
+
 export interface Connection {
   id: string;
   name: string;
   base_url: string;
-  has_key: boolean;
+  keys: ConnectionKey[];
   from_environment: boolean;
   /** Whether the server is told who asks. */
   trusted: boolean;
+  /** How many of the requests it gets; 0 for one that is asked only in need. */
+  weight: number;
+  enabled: boolean;
+  /** Whether it serves models of the same name together with others. */
+  together: boolean;
   models: string[];
   problem: string | null;
+  state: {
+    breaker: "closed" | "open" | "half_open";
+    open_ms: number | null;
+    failures_in_row: number;
+    last_failure: Failure | null;
+  };
+}
+
+export type ConnectionChange = Partial<
+  Pick<Connection, "name" | "base_url" | "trusted" | "weight" | "enabled" | "together">
+>;
+
+/** What came of trying a connection. */
+export interface ConnectionTried {
+  models: number | null;
+  problem: string | null;
+  took_ms: number;
+  keys: { id: string | null; problem: string | null }[];
+  answer: { text: string; problem: string | null; took_ms: number } | null;
 }
 
 export interface FoundServer {

@@ -341,7 +341,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{BaseUrl, HttpClient, OpenAiSettings, Secret};
+    use crate::{BaseUrl, HttpClient, OpenAiSettings, Secret, openai::Reach};
 
     fn target() -> &'static Target {
         static TARGET: LazyLock<Target> = LazyLock::new(new_target);
@@ -351,7 +351,7 @@ mod tests {
     fn new_target() -> Target {
         let base_url = BaseUrl::parse("http://127.0.0.1:1/v1").expect("valid");
         let settings = OpenAiSettings::new(base_url, Some(Secret::new("sk-secret")), "m");
-        Target::new(settings, &HttpClient::new().expect("set up"), "chat/completions")
+        Reach::new(settings, &HttpClient::new().expect("set up"), "chat/completions").any()
     }
 
     fn read(chunks: &[&[u8]], text: TextReader, target: &Target) -> (Vec<ModelEvent>, Option<Fault>) {

@@ -6,10 +6,10 @@ use std::sync::{
 };
 
 use bytes::Bytes;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use wire::openai::{ChatBody, Tool, request::OutputLimit};
 
-use super::{Target, answer::TextReader, rescue::Rescue, schema, schema_reader::SchemaReader};
+use super::{Reach, Target, answer::TextReader, rescue::Rescue, schema, schema_reader::SchemaReader};
 use crate::{ChatRequest, ToolMode, ToolSpec};
 
 /// One request, encoded.
@@ -18,6 +18,8 @@ pub(crate) struct Ask {
     body: Bytes,
     /// Another way to ask for the same, where the server refuses the first.
     other_body: Option<Bytes>,
+    /// How the bodies name the limit on written tokens.
+    limit: Option<LimitName>,
     reading: Reading,
 }
 
@@ -36,28 +38,29 @@ enum Reading {
 }
 
 impl Ask {
-    /// Encodes a request for `target`.
-    pub(crate) fn new(request: &ChatRequest<'_>, target: &Target) -> Self {
+    /// Encodes a request for `reach`.
+    pub(crate) fn new(request: &ChatRequest<'_>, reach: &Reach) -> Self {
         let mode = if request.tools.is_empty() { ToolMode::Off } else { request.tool_mode };
+        let limit = request.max_output_tokens.map(|_| LimitName::at(&reach.any()));
         match mode {
             ToolMode::Off => {
-                let plain = || body(request, target, &[], None);
+                let plain = || body(request, reach, &[], None);
                 let (body, other_body) = match request.answer_format {
-                    Some(format) => (body(request, target, &[], Some(format)), Some(plain())),
+                    Some(format) => (body(request, reach, &[], Some(format)), Some(plain())),
                     None => (plain(), None),
                 };
-                Self { body, other_body, reading: Reading::Plain }
+                Self { body, other_body, limit, reading: Reading::Plain }
             }
             ToolMode::Native => {
                 let tools: Vec<Tool<'_>> = request.tools.iter().map(tool).collect();
                 let reading = Reading::Native(names(request.tools));
-                Self { body: body(request, target, &tools, None), other_body: None, reading }
+                Self { body: body(request, reach, &tools, None), other_body: None, limit, reading }
             }
-            ToolMode::Schema => Self::schema(request, target),
+            ToolMode::Schema => Self { limit, ..Self::schema(request, reach) },
         }
     }
 
-    fn schema(request: &ChatRequest<'_>, target: &Target) -> Self {
+    fn schema(request: &ChatRequest<'_>, reach: &Reach) -> Self {
         let schema = schema::answer_schema(request.tools);
         let messages = schema::plain_messages(request.messages, request.tools);
         // Our schema stands where the caller's form and choice of tools would.
@@ -66,21 +69,25 @@ impl Ask {
             extra.remove(name);
         }
         let request = ChatRequest { messages: &messages, extra: Some(&extra), ..*request };
-        let encode = |format: &Value| body(&request, target, &[], Some(format));
+        let encode = |format: &Value| body(&request, reach, &[], Some(format));
         let schema_form = encode(&schema::json_schema_format(&schema));
         let object_form = encode(&schema::json_object_format(&schema));
-        let prefers_object_form = Arc::clone(&target.prefers_object_form);
+        let prefers_object_form = Arc::clone(&reach.prefers_object_form);
         let is_object_form = prefers_object_form.load(Ordering::Relaxed);
         let (body, other) =
             if is_object_form { (object_form, schema_form) } else { (schema_form, object_form) };
         let tools = names(request.tools);
         let reading = Reading::Schema { tools, is_object_form, prefers_object_form };
-        Self { body, other_body: Some(other), reading }
+        Self { body, other_body: Some(other), limit: None, reading }
     }
 
-    /// The JSON to send.
-    pub(crate) fn body(&self) -> Bytes {
-        self.body.clone()
+    /// The JSON to send there.
+    pub(crate) fn body(&self, target: &Target) -> Bytes {
+        let wanted = LimitName::at(target);
+        match self.limit {
+            Some(now) if now != wanted => renamed(&self.body, now.text(), wanted.text()),
+            _ => self.body.clone(),
+        }
     }
 
     /// Turns to the other way of asking for the same, if there is one that was not tried.
@@ -110,6 +117,35 @@ impl Ask {
     }
 }
 
+/// OpenAI's newer models refuse the old name, and most other servers do not know the new one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LimitName {
+    Old,
+    New,
+}
+
+impl LimitName {
+    fn at(target: &Target) -> Self {
+        if target.url.host_str() == Some("api.openai.com") { Self::New } else { Self::Old }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Self::Old => "max_tokens",
+            Self::New => "max_completion_tokens",
+        }
+    }
+}
+
+/// The same body for a server that calls a field otherwise.
+fn renamed(body: &Bytes, from: &str, to: &str) -> Bytes {
+    let Ok(mut fields) = serde_json::from_slice::<Map<String, Value>>(body) else { return body.clone() };
+    if let Some(value) = fields.remove(from) {
+        fields.insert(to.to_owned(), value);
+    }
+    Value::Object(fields).to_string().into()
+}
+
 fn names(tools: &[ToolSpec]) -> Vec<String> {
     tools.iter().map(|tool| tool.name.clone()).collect()
 }
@@ -120,18 +156,16 @@ fn tool(spec: &ToolSpec) -> Tool<'_> {
 
 fn body(
     request: &ChatRequest<'_>,
-    target: &Target,
+    reach: &Reach,
     tools: &[Tool<'_>],
     response_format: Option<&Value>,
 ) -> Bytes {
-    // OpenAI's newer models refuse the old name, and most other servers do not know the new one.
-    let limit = if target.url.host_str() == Some("api.openai.com") {
-        OutputLimit::MaxCompletionTokens
-    } else {
-        OutputLimit::MaxTokens
+    let limit = match LimitName::at(&reach.any()) {
+        LimitName::New => OutputLimit::MaxCompletionTokens,
+        LimitName::Old => OutputLimit::MaxTokens,
     };
     let body = ChatBody {
-        model: &target.settings.model,
+        model: &reach.settings.model,
         messages: request.messages,
         tools,
         response_format,

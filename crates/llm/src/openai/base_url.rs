@@ -41,6 +41,12 @@ impl BaseUrl {
         Ok(Self(url))
     }
 
+    /// Whether both are the same machine and port, asked the same way.
+    #[must_use]
+    pub fn is_same_server(&self, other: &Self) -> bool {
+        self.0.origin() == other.0.origin()
+    }
+
     /// The address of one call, such as `models`.
     pub(crate) fn join(&self, call: &str) -> Url {
         let mut url = self.0.clone();

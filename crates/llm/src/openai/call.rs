@@ -14,11 +14,12 @@ use tokio::{
 };
 
 use super::{
-    Target,
+    OpenAiSettings, Reach, Target,
     answer::Answer,
     ask::Ask,
     fault::{self, Fault, Retry},
     gather::Gather,
+    pool::Tried,
     retry,
 };
 use crate::{Alarm, ModelError, ModelEvent};
@@ -33,7 +34,11 @@ type Opening = Pin<Box<dyn Future<Output = Result<Response, Fault>> + Send>>;
 
 /// A call of an OpenAI-compatible server.
 pub(crate) struct OpenAiCall {
-    target: Arc<Target>,
+    reach: Arc<Reach>,
+    /// Who is asked now; nobody before the first attempt.
+    target: Option<Arc<Target>>,
+    /// Who has failed since the last wait.
+    tried: Tried,
     ask: Ask,
     /// Beside those of every call.
     headers: HeaderMap,
@@ -61,10 +66,12 @@ struct Reading {
 }
 
 impl OpenAiCall {
-    pub(crate) fn new(target: Arc<Target>, ask: Ask, headers: HeaderMap) -> Self {
+    pub(crate) fn new(reach: Arc<Reach>, ask: Ask, headers: HeaderMap) -> Self {
         let now = Instant::now();
         Self {
-            target,
+            reach,
+            target: None,
+            tried: Tried::default(),
             ask,
             headers,
             stage: Stage::Waiting(now),
@@ -83,9 +90,9 @@ impl OpenAiCall {
                 return Ok(event);
             }
             if let Some(fault) = self.fault.take()
-                && let Some(retrying) = self.ask_again(fault)?
+                && let Some(told) = self.ask_again(fault)?
             {
-                return Ok(retrying);
+                return Ok(told);
             }
             if let Err(fault) = self.advance().await {
                 if let Stage::Reading(reading) = &mut self.stage {
@@ -97,23 +104,28 @@ impl OpenAiCall {
     }
 
     async fn advance(&mut self) -> Result<(), Fault> {
-        let target = &self.target;
+        let settings = &self.reach.settings;
         match &mut self.stage {
             Stage::Waiting(until) => {
                 // Even a sleep that is over takes until the timer's next tick, a millisecond or two.
                 if *until > Instant::now() {
                     sleep_until(*until).await;
                 }
-                self.silence.set(Instant::now() + target.settings.first_token_timeout);
-                self.stage =
-                    Stage::Opening(Box::pin(open(Arc::clone(target), self.headers.clone(), self.ask.body())));
+                let target = match &self.target {
+                    Some(target) => Arc::clone(target),
+                    None => Arc::new(self.reach.first()?),
+                };
+                self.target = Some(Arc::clone(&target));
+                self.silence.set(Instant::now() + settings.first_token_timeout);
+                let body = self.ask.body(&target);
+                self.stage = Stage::Opening(Box::pin(open(target, self.headers.clone(), body)));
                 Ok(())
             }
             Stage::Opening(opening) => {
                 let response = tokio::select! {
                     opened = opening => opened?,
                     () = self.silence.rings() => {
-                        return Err(Fault::no_first_token(target.settings.first_token_timeout));
+                        return Err(Fault::no_first_token(settings.first_token_timeout));
                     }
                 };
                 self.ask.was_accepted();
@@ -122,55 +134,86 @@ impl OpenAiCall {
                 Ok(())
             }
             Stage::Reading(reading) => {
-                if reading.read_on(&mut self.silence, target).await? {
-                    self.silence.set(Instant::now() + target.settings.idle_timeout);
+                let Some(target) = &self.target else { return Err(Fault::truncated()) };
+                let had_begun = reading.answer.has_begun();
+                if reading.read_on(&mut self.silence, target, settings).await? {
+                    self.silence.set(Instant::now() + settings.idle_timeout);
+                    if !had_begun {
+                        self.reach.note_answer(target);
+                    }
                 }
                 Ok(())
             }
         }
     }
 
-    /// Either arranges another attempt, which is told unless it only asks in another form, or gives the
-    /// fault out.
+    /// Arranges another attempt, which is told unless it only asks in another form: at once where somebody else can
+    /// be asked, else after a wait. Or gives the fault out.
     fn ask_again(&mut self, fault: Fault) -> Result<Option<ModelEvent>, ModelError> {
         let begun = matches!(&self.stage, Stage::Reading(reading) if reading.answer.has_begun());
-        let settings = &self.target.settings;
-        if fault.retry == Retry::OtherForm && !begun && self.ask.use_other_form() {
+        if begun {
+            return Err(fault.error);
+        }
+        if fault.retry == Retry::OtherForm && self.ask.use_other_form() {
             self.stage = Stage::Waiting(Instant::now());
             return Ok(None);
         }
+        if let Some(target) = self.target.take() {
+            target.note_fault(&fault);
+            if self.tried.add(target.place, &fault)
+                && let Some(next) = self.reach.next(&self.tried)
+            {
+                target.server.note_turn();
+                let message = format!("{} {}", fault.error.message, next.instead_of(&target));
+                self.target = Some(Arc::new(next));
+                self.stage = Stage::Waiting(Instant::now());
+                return Ok(Some(ModelEvent::Turned { message }));
+            }
+        }
+        self.wait_for(fault).map(Some)
+    }
+
+    /// Nobody else can be asked: all of them again a little later, where that may help.
+    fn wait_for(&mut self, fault: Fault) -> Result<ModelEvent, ModelError> {
+        let settings = &self.reach.settings;
+        self.tried.forget();
         self.failed_attempts += 1;
         let wait = match fault.retry {
             Retry::Soon => retry::backoff(settings.retry_wait, self.failed_attempts),
             Retry::After(hint) if hint <= retry::LONGEST_WAIT => retry::after_hint(hint, settings.retry_wait),
             Retry::After(_) | Retry::No | Retry::OtherForm => return Err(fault.error),
         };
-        if begun || self.failed_attempts >= settings.attempts {
+        if self.failed_attempts >= settings.attempts {
             return Err(fault.error);
         }
         self.stage = Stage::Waiting(Instant::now() + wait);
         let (failed_attempts, reason) = (self.failed_attempts, fault.error.message);
         let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
         tracing::debug!(model = settings.model, wait_ms, reason, "asking the model server again");
-        Ok(Some(ModelEvent::Retrying { failed_attempts, wait_ms, reason }))
+        Ok(ModelEvent::Retrying { failed_attempts, wait_ms, reason })
     }
 }
 
 impl Reading {
     /// Waits for more of the answer; says whether the answer has begun.
-    async fn read_on(&mut self, silence: &mut Alarm, target: &Target) -> Result<bool, Fault> {
+    async fn read_on(
+        &mut self,
+        silence: &mut Alarm,
+        target: &Target,
+        settings: &OpenAiSettings,
+    ) -> Result<bool, Fault> {
         self.gather.over().await;
         let chunk = tokio::select! {
             biased;
             chunk = self.response.chunk() => Some(chunk),
             () = silence.rings() => None,
         };
-        self.take(chunk, target)?;
+        self.take(chunk, target, settings)?;
         while self.gather.has_gathered() && !self.answer.is_over() {
             // The connection hands over a piece at a time: it needs a turn to bring the next.
             yield_now().await;
             let Some(chunk) = self.response.chunk().now_or_never() else { break };
-            self.take(Some(chunk), target)?;
+            self.take(Some(chunk), target, settings)?;
         }
         // Never between the head of an answer and its first words.
         if self.answer.has_begun() {
@@ -188,6 +231,7 @@ impl Reading {
         &mut self,
         chunk: Option<Result<Option<Bytes>, reqwest::Error>>,
         target: &Target,
+        settings: &OpenAiSettings,
     ) -> Result<(), Fault> {
         match chunk {
             Some(Ok(Some(bytes))) => self.answer.feed(&bytes, target),
@@ -195,15 +239,15 @@ impl Reading {
             // The model was done: what is missing is only the formal end.
             Some(Err(_)) | None if self.answer.is_complete() => self.answer.finish(),
             Some(Err(_)) => Err(Fault::truncated()),
-            None if self.answer.has_begun() => Err(Fault::went_silent(target.settings.idle_timeout)),
-            None => Err(Fault::no_first_token(target.settings.first_token_timeout)),
+            None if self.answer.has_begun() => Err(Fault::went_silent(settings.idle_timeout)),
+            None => Err(Fault::no_first_token(settings.first_token_timeout)),
         }
     }
 }
 
 impl std::fmt::Debug for OpenAiCall {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OpenAiCall").field("target", &self.target).finish_non_exhaustive()
+        f.debug_struct("OpenAiCall").field("reach", &self.reach).finish_non_exhaustive()
     }
 }
 

@@ -169,7 +169,7 @@ pub(crate) fn from_status(
         401 | 403 => unauthorized(status, &said, target),
         404 if upstream.is_some() => Fault::new(
             ProblemCode::ModelNotFound,
-            format!("The model server has no model “{}”.{said}", target.settings.model),
+            format!("The model server has no model “{}”.{said}", target.model),
         ),
         404 | 405 => Fault::protocol(format!(
             "There is no OpenAI-compatible API at {shown}. Check the address; it often ends in /v1.{said}"
@@ -216,7 +216,7 @@ fn failed(status: StatusCode, said: &str) -> Fault {
 }
 
 fn unauthorized(status: StatusCode, said: &str, target: &Target) -> Fault {
-    let sentence = match (status, &target.settings.api_key) {
+    let sentence = match (status, target.key()) {
         (_, None) => "The model server wants a key. Enter one for this connection.",
         (StatusCode::FORBIDDEN, _) => "The model server does not allow this key to use the model.",
         _ => "The model server refused the key. Check the key of this connection.",

@@ -11,14 +11,19 @@ mod gather;
 mod json_scan;
 mod models;
 mod passing;
+mod pool;
 mod rescue;
 mod retry;
 mod schema;
 mod schema_reader;
+mod server;
 mod thinking;
 
 use std::{
-    sync::{Arc, atomic::AtomicBool},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -32,18 +37,19 @@ use reqwest::{
 pub use base_url::{BaseUrl, InvalidBaseUrl};
 pub(crate) use call::OpenAiCall;
 pub use models::list_models;
-pub use passing::{NoAnswer, Refused, Upstream};
+pub use passing::{NoAnswer, Passed, Refused, Told, Upstream};
+pub use pool::Pool;
+use pool::{Place, Tried};
+pub use server::{AttemptCounts, Breaker, Failure, KeyState, Server, ServerSettings};
 
 use crate::{ChatRequest, HttpClient, Secret};
 
 /// How to reach one model.
 #[derive(Debug, Clone)]
 pub struct OpenAiSettings {
-    /// The server.
-    pub base_url: BaseUrl,
-    /// The bearer key, where the server wants one.
-    pub api_key: Option<Secret>,
-    /// The model's name on that server.
+    /// The servers that have it, and their keys.
+    pub pool: Arc<Pool>,
+    /// The model's name on these servers.
     pub model: String,
     /// How long from the request to the first token.
     pub first_token_timeout: Duration,
@@ -56,11 +62,15 @@ pub struct OpenAiSettings {
 }
 
 impl OpenAiSettings {
-    /// The usual settings: 120 s to the first token, 60 s between chunks, 3 attempts.
+    /// The usual settings for one server: 120 s to the first token, 60 s between chunks, 3 attempts.
     pub fn new(base_url: BaseUrl, api_key: Option<Secret>, model: impl Into<String>) -> Self {
+        Self::of_pool(Arc::new(Pool::of_one(Server::alone(base_url, api_key))), model)
+    }
+
+    /// The same for any of these servers.
+    pub fn of_pool(pool: Arc<Pool>, model: impl Into<String>) -> Self {
         Self {
-            base_url,
-            api_key,
+            pool,
             model: model.into(),
             first_token_timeout: Duration::from_secs(120),
             idle_timeout: Duration::from_secs(60),
@@ -70,17 +80,22 @@ impl OpenAiSettings {
     }
 }
 
-/// A model behind an OpenAI-compatible server.
+/// A model behind OpenAI-compatible servers.
 #[derive(Debug)]
-pub(crate) struct OpenAiModel(Arc<Target>);
+pub(crate) struct OpenAiModel(Arc<Reach>);
 
 impl OpenAiModel {
     pub(crate) fn new(settings: OpenAiSettings, http: &HttpClient) -> Self {
-        Self(Arc::new(Target::new(settings, http, "chat/completions")))
+        Self(Arc::new(Reach::new(settings, http, "chat/completions")))
     }
 
     pub(crate) fn name(&self) -> &str {
         &self.0.settings.model
+    }
+
+    /// Whether none of its servers is asked at the moment.
+    pub(crate) fn is_resting(&self) -> bool {
+        self.0.settings.pool.is_resting()
     }
 
     pub(crate) fn call(&self, request: &ChatRequest<'_>) -> OpenAiCall {
@@ -104,28 +119,73 @@ pub fn trace_headers(trace: &CallTrace) -> HeaderMap {
         .collect()
 }
 
-/// Where requests go, and what is known about the place.
+/// One address of a model's servers, and what is known about it.
 #[derive(Debug)]
-pub(crate) struct Target {
+pub(crate) struct Reach {
     settings: OpenAiSettings,
     http: HttpClient,
-    url: Url,
-    /// The server takes a schema only as `json_object`.
+    /// The address below that of the server.
+    call: String,
+    /// The servers take a schema only as `json_object`.
     prefers_object_form: Arc<AtomicBool>,
+    /// Who has answered last, by [`Place::code`]: what it has read is at hand there.
+    before: AtomicU64,
+}
+
+impl Reach {
+    fn new(settings: OpenAiSettings, http: &HttpClient, call: &str) -> Self {
+        let (http, call) = (http.clone(), call.to_owned());
+        Self { settings, http, call, prefers_object_form: Arc::default(), before: AtomicU64::new(0) }
+    }
+
+    /// Whom a new request goes to.
+    fn first(&self) -> Result<Target, Fault> {
+        let before = Place::of_code(self.before.load(Ordering::Relaxed));
+        self.settings.pool.first(before).map(|place| self.target(place))
+    }
+
+    /// Whom it goes to after these have failed.
+    fn next(&self, tried: &Tried) -> Option<Target> {
+        self.settings.pool.next(tried).map(|place| self.target(place))
+    }
+
+    /// What can be said of all its servers, before one is chosen.
+    fn any(&self) -> Target {
+        self.target(Place { server: 0, key: 0 })
+    }
+
+    fn target(&self, place: Place) -> Target {
+        let server = Arc::clone(self.settings.pool.server(place));
+        let url = server.settings.base_url.join(&self.call);
+        Target { model: self.settings.model.clone(), http: self.http.clone(), server, place, url }
+    }
+
+    fn note_answer(&self, target: &Target) {
+        target.server.note_answer(target.place.key);
+        // One that is only asked in need is left as soon as another is well.
+        let code = if target.server.settings.weight > 0 { target.place.code() } else { 0 };
+        self.before.store(code, Ordering::Relaxed);
+    }
+}
+
+/// Where a request goes, and with which key.
+#[derive(Debug)]
+pub(crate) struct Target {
+    /// The model's name there.
+    model: String,
+    http: HttpClient,
+    server: Arc<Server>,
+    place: Place,
+    url: Url,
 }
 
 impl Target {
-    fn new(settings: OpenAiSettings, http: &HttpClient, call: &str) -> Self {
-        let url = settings.base_url.join(call);
-        Self { settings, http: http.clone(), url, prefers_object_form: Arc::default() }
-    }
-
     /// A request to this place, with the key. One that cannot stand in a header is left out, and the server
     /// will ask for it.
     fn request(&self, method: Method) -> Result<RequestBuilder, Fault> {
         let client = self.http.for_url(&self.url).map_err(|error| Fault::no_client(&error))?;
         let request = client.request(method, self.url.clone());
-        let key = self.settings.api_key.as_ref().map(Secret::reveal).filter(|key| !key.is_empty());
+        let key = self.key().map(Secret::reveal).filter(|key| !key.is_empty());
         Ok(match key.and_then(|key| HeaderValue::from_str(&format!("Bearer {key}")).ok()) {
             Some(mut value) => {
                 value.set_sensitive(true);
@@ -135,13 +195,31 @@ impl Target {
         })
     }
 
-    /// The server's address, fit to be shown.
-    fn shown(&self) -> String {
-        self.settings.base_url.shown()
+    fn key(&self) -> Option<&Secret> {
+        self.server.secret(self.place.key)
     }
 
-    /// `text` without the key.
+    /// The server's address, fit to be shown.
+    fn shown(&self) -> String {
+        self.server.settings.base_url.shown()
+    }
+
+    /// `text` without the server's keys.
     fn redact(&self, text: &str) -> String {
-        self.settings.api_key.as_ref().map_or_else(|| text.to_owned(), |key| key.redact(text))
+        let keys = self.server.settings.keys.iter();
+        keys.fold(text.to_owned(), |text, (key, _)| key.redact(&text))
+    }
+
+    /// Who is asked in this one's place, in a sentence.
+    fn instead_of(&self, before: &Self) -> String {
+        if Arc::ptr_eq(&self.server, &before.server) {
+            return format!("Another key of {} is used.", self.server.settings.name);
+        }
+        format!("{} is asked instead.", self.server.settings.name)
+    }
+
+    /// Takes note of a failure before the first token.
+    fn note_fault(&self, fault: &Fault) {
+        self.server.note_fault(self.place.key, fault);
     }
 }

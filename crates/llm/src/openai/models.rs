@@ -1,13 +1,13 @@
 //! The list of models a server has.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use domain::ProblemCode;
 use reqwest::Method;
 use tokio::time::timeout;
 use wire::openai::model_list;
 
-use super::{OpenAiSettings, Target, call, fault};
+use super::{OpenAiSettings, Reach, Target, call, fault};
 use crate::{BaseUrl, HttpClient, ModelError, Secret};
 
 /// No honest list is longer.
@@ -24,7 +24,7 @@ pub async fn list_models(
     time_limit: Duration,
 ) -> Result<Vec<String>, ModelError> {
     let settings = OpenAiSettings::new(base_url.clone(), api_key.cloned(), "");
-    let target = Arc::new(Target::new(settings, http, "models"));
+    let target = Reach::new(settings, http, "models").any();
     match timeout(time_limit, fetch(&target)).await {
         Ok(answer) => answer,
         Err(_) => Err(ModelError {

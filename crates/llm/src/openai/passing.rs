@@ -9,12 +9,30 @@ use reqwest::{
 };
 use tokio::time::timeout;
 
-use super::{OpenAiSettings, Target, call, fault, fault::Fault};
+use super::{OpenAiSettings, Reach, Target, call, fault, fault::Fault, pool::Tried};
 use crate::{HttpClient, ModelError};
 
-/// One call of one model server.
+/// One call of a model's servers.
 #[derive(Debug)]
-pub struct Upstream(Target);
+pub struct Upstream(Reach);
+
+/// The headers that say who asks, and those that a server is told that may not know.
+#[derive(Debug, Clone, Default)]
+pub struct Told {
+    /// For every server.
+    pub all: HeaderMap,
+    /// For trusted servers beside these.
+    pub trusted: HeaderMap,
+}
+
+/// A successful answer.
+#[derive(Debug)]
+pub struct Passed {
+    /// Its head, and the body that was not read yet.
+    pub response: Response,
+    /// The beginning of the body, where it was waited for.
+    pub first: Option<Bytes>,
+}
 
 /// The server answered, but not with success.
 #[derive(Debug, Clone)]
@@ -45,52 +63,92 @@ impl From<Fault> for NoAnswer {
 }
 
 impl Upstream {
-    /// The address `call`, such as `chat/completions`, of the server that `settings` name.
+    /// The address `call`, such as `chat/completions`, of the servers that `settings` name.
     #[must_use]
     pub fn new(settings: OpenAiSettings, http: &HttpClient, call: &str) -> Self {
-        Self(Target::new(settings, http, call))
+        Self(Reach::new(settings, http, call))
     }
 
-    /// The model's name on that server.
+    /// The model's name on these servers.
     #[must_use]
     pub fn model(&self) -> &str {
         &self.0.settings.model
     }
 
-    /// How long the server may be silent in the middle of an answer.
+    /// How long a server may be silent in the middle of an answer.
     #[must_use]
     pub fn idle_timeout(&self) -> Duration {
         self.0.settings.idle_timeout
     }
 
     /// Sends a body as it is, with these headers beside the key, and waits at most `head_timeout` for the head of a
-    /// successful answer. Nothing is sent twice: the caller decides what to do about a failure.
+    /// successful answer. Nobody is asked twice: where a server or a key fails, the next one is asked, until something
+    /// of an answer has come.
     ///
     /// # Errors
     /// [`NoAnswer`], with a sentence for the person in each case.
-    pub async fn post(
+    pub async fn post(&self, told: &Told, body: Bytes, head_timeout: Duration) -> Result<Passed, NoAnswer> {
+        let mut tried = Tried::default();
+        let mut target = self.0.first()?;
+        loop {
+            let (fault, answer) = match self.ask(&target, told, body.clone(), head_timeout).await {
+                Ok(passed) => {
+                    self.0.note_answer(&target);
+                    return Ok(passed);
+                }
+                Err(failed) => failed,
+            };
+            target.note_fault(&fault);
+            let next = if tried.add(target.place, &fault) { self.0.next(&tried) } else { None };
+            let Some(next) = next else { return Err(answer) };
+            target.server.note_turn();
+            let instead = next.instead_of(&target);
+            tracing::warn!(model = self.model(), error = %fault.error, instead, "a request is passed on elsewhere");
+            target = next;
+        }
+    }
+
+    async fn ask(
         &self,
-        headers: HeaderMap,
+        target: &Target,
+        told: &Told,
         body: Bytes,
         head_timeout: Duration,
-    ) -> Result<Response, NoAnswer> {
-        let request = self.0.request(Method::POST)?.headers(headers);
+    ) -> Result<Passed, (Fault, NoAnswer)> {
+        let failed = |fault: Fault| {
+            let answer = NoAnswer::Failed(fault.error.clone());
+            (fault, answer)
+        };
+        let mut request = target.request(Method::POST).map_err(failed)?.headers(told.all.clone());
+        if target.server.settings.trusted {
+            request = request.headers(told.trusted.clone());
+        }
         let request = request.header(header::CONTENT_TYPE, "application/json").body(body);
         let sent = timeout(head_timeout, request.send()).await;
         let mut response = sent
-            .map_err(|_| Fault::no_first_token(head_timeout))?
-            .map_err(|error| fault::from_transport(&error, &self.0))?;
+            .map_err(|_| failed(Fault::no_first_token(head_timeout)))?
+            .map_err(|error| failed(fault::from_transport(&error, target)))?;
         if response.status().is_success() {
-            return Ok(response);
+            // Only where it matters: a server may still fail between its head and its first word.
+            let first = if self.0.settings.pool.is_plural() {
+                let chunk = timeout(head_timeout, response.chunk()).await;
+                let chunk = chunk.map_err(|_| failed(Fault::no_first_token(head_timeout)))?;
+                chunk.map_err(|_| failed(Fault::truncated()))?
+            } else {
+                None
+            };
+            return Ok(Passed { response, first });
         }
         let body = call::read_error(&mut response).await;
         let (status, headers) = (response.status(), response.headers());
-        Err(NoAnswer::Refused(Refused {
+        let fault = fault::from_status(status, headers, &body, target);
+        let refused = Refused {
             status: status.as_u16(),
             retry_after: headers.get(header::RETRY_AFTER).cloned(),
-            error: fault::from_status(status, headers, &body, &self.0).error,
-            body: self.0.redact(&body),
-        }))
+            error: fault.error.clone(),
+            body: target.redact(&body),
+        };
+        Err((fault, NoAnswer::Refused(refused)))
     }
 
     /// What to tell a caller whose answer broke off.

@@ -48,7 +48,7 @@ async fn the_words_of_a_server_are_cut_and_hold_no_key() {
 #[tokio::test]
 async fn a_missing_key_is_said() {
     let server = server(Reply::error(401, "no")).await;
-    let keyless = OpenAiSettings { api_key: None, ..settings(&server.base_url()) };
+    let keyless = OpenAiSettings::new(BaseUrl::parse(&server.base_url()).unwrap(), None, "tiny");
     let model = ChatModel::openai(keyless, &HttpClient::new().unwrap());
     let (_, error) = failure(&model).await;
     assert_error(&error, ProblemCode::ModelUnauthorized, "wants a key");

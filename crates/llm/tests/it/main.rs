@@ -8,6 +8,7 @@ mod faults;
 mod retries;
 mod schema_mode;
 mod streams;
+mod turns;
 
 use std::time::Duration;
 

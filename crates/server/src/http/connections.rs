@@ -1,10 +1,13 @@
-//! Model servers: connect, test, discover, refresh, disconnect.
+//! Model servers: connect, test, discover, change, refresh, disconnect; and their keys.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use axum::{extract::State, http::StatusCode};
-use domain::ConnectionId;
-use llm::{BaseUrl, ModelError, Secret};
+use domain::{ConnectionId, ConnectionKeyId};
+use llm::{
+    BaseUrl, ModelError, Secret,
+    openai::{Breaker, Failure, Server as ModelServer},
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -12,35 +15,116 @@ use crate::{
     discover::{self, Found, usual_candidates},
     error::ApiError,
     extract::{Json, Path},
-    models::KnownConnection,
+    models::{Change, KnownConnection, NewConnection, Tried},
 };
 
-/// A connection as the API shows it: never its key.
+const LONGEST_ADDRESS_BYTES: usize = 2000;
+const LONGEST_KEY_BYTES: usize = 4000;
+const HIGHEST_WEIGHT: u32 = 1000;
+
+/// A connection as the API shows it: of its keys only how they end.
 #[derive(Debug, Serialize)]
 pub(super) struct ConnectionView {
     id: ConnectionId,
     name: String,
     base_url: String,
-    has_key: bool,
+    keys: Vec<KeyView>,
     from_environment: bool,
     trusted: bool,
+    weight: u32,
+    enabled: bool,
+    together: bool,
     models: Vec<String>,
     problem: Option<String>,
+    state: StateView,
+}
+
+/// How a server is.
+#[derive(Debug, Serialize)]
+struct StateView {
+    /// `closed` where it is asked, `open` where it is left alone, `half_open` where the next request tries it.
+    breaker: &'static str,
+    /// How long it is still left alone.
+    open_ms: Option<u64>,
+    failures_in_row: u32,
+    last_failure: Option<FailureView>,
+}
+
+#[derive(Debug, Serialize)]
+struct FailureView {
+    message: String,
+    ago_ms: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct KeyView {
+    id: Option<ConnectionKeyId>,
+    ending: Option<String>,
+    weight: u32,
+    /// Whether it can be read with this server's key file.
+    readable: bool,
+    /// Answers got with it.
+    uses: u64,
+    /// How long it is still passed over.
+    rests_ms: Option<u64>,
+    last_failure: Option<FailureView>,
 }
 
 impl From<KnownConnection> for ConnectionView {
     fn from(known: KnownConnection) -> Self {
+        let mut states = known.server.keys();
+        let keys = known.keys.iter().map(|key| {
+            let state = if key.is_open { states.next() } else { None };
+            KeyView {
+                id: key.id,
+                weight: key.weight,
+                readable: key.is_open,
+                ending: state.as_ref().and_then(|state| state.ending.clone()),
+                uses: state.as_ref().map_or(0, |state| state.uses),
+                rests_ms: state.as_ref().and_then(|state| state.rests).map(millis),
+                last_failure: state.and_then(|state| state.last_failure).map(FailureView::from),
+            }
+        });
+        let keys = keys.collect();
+        drop(states);
+        let settings = &known.server.settings;
         Self {
             id: known.id,
-            name: known.name,
-            base_url: known.base_url.to_string(),
-            has_key: known.api_key.is_some(),
+            name: settings.name.clone(),
+            base_url: settings.base_url.to_string(),
+            keys,
             from_environment: known.from_environment,
-            trusted: known.trusted,
+            trusted: settings.trusted,
+            weight: settings.weight,
+            enabled: known.enabled,
+            together: known.together,
             models: known.models,
             problem: known.problem,
+            state: StateView::of(&known.server),
         }
     }
+}
+
+impl StateView {
+    fn of(server: &ModelServer) -> Self {
+        let (breaker, open_ms) = match server.breaker() {
+            Breaker::Closed => ("closed", None),
+            Breaker::Open(left) => ("open", Some(millis(left))),
+            Breaker::HalfOpen => ("half_open", None),
+        };
+        let last_failure = server.last_failure().map(FailureView::from);
+        Self { breaker, open_ms, failures_in_row: server.failures_in_row(), last_failure }
+    }
+}
+
+impl From<Failure> for FailureView {
+    fn from(failure: Failure) -> Self {
+        Self { ago_ms: millis(failure.at.elapsed()), message: failure.message }
+    }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[derive(Debug, Serialize)]
@@ -63,12 +147,45 @@ pub(super) struct Server {
 
 impl Server {
     fn check(self) -> Result<(BaseUrl, Option<Secret>), ApiError> {
-        let base_url = BaseUrl::parse(&self.base_url).map_err(|error| {
-            ApiError::invalid(error.to_string()).with_status(StatusCode::UNPROCESSABLE_ENTITY)
-        })?;
+        let base_url = address(&self.base_url)?;
         let api_key = self.api_key.map(Secret::new).filter(|key| !key.reveal().is_empty());
+        api_key.as_ref().map_or(Ok(()), check_key)?;
         Ok((base_url, api_key))
     }
+}
+
+fn address(text: &str) -> Result<BaseUrl, ApiError> {
+    let unprocessable =
+        |message: String| ApiError::invalid(message).with_status(StatusCode::UNPROCESSABLE_ENTITY);
+    if text.len() > LONGEST_ADDRESS_BYTES {
+        return Err(unprocessable(format!("An address has at most {LONGEST_ADDRESS_BYTES} bytes.")));
+    }
+    BaseUrl::parse(text).map_err(|error| unprocessable(error.to_string()))
+}
+
+fn check_name(name: &str) -> Result<String, ApiError> {
+    let name = name.trim();
+    if name.is_empty() || name.chars().count() > 100 {
+        return Err(ApiError::invalid("A connection needs a name of 1 to 100 characters."));
+    }
+    Ok(name.to_owned())
+}
+
+/// It has to stand in a header.
+fn check_key(key: &Secret) -> Result<(), ApiError> {
+    let key = key.reveal();
+    if key.is_empty() || key.len() > LONGEST_KEY_BYTES || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+        let message = format!("A key is 1 to {LONGEST_KEY_BYTES} letters, digits and signs, without spaces.");
+        return Err(ApiError::invalid(message));
+    }
+    Ok(())
+}
+
+fn check_weight(weight: u32, least: u32) -> Result<u32, ApiError> {
+    if (least..=HIGHEST_WEIGHT).contains(&weight) {
+        return Ok(weight);
+    }
+    Err(ApiError::invalid(format!("A weight is {least} to {HIGHEST_WEIGHT}.")))
 }
 
 #[derive(Debug, Serialize)]
@@ -105,15 +222,11 @@ pub(super) async fn create(
     State(app): State<Arc<App>>,
     Json(body): Json<Connect>,
 ) -> Result<Json<ConnectionView>, ApiError> {
-    let name = body.name.trim().to_owned();
-    if name.is_empty() || name.chars().count() > 100 {
-        return Err(ApiError::invalid("A connection needs a name of 1 to 100 characters."));
-    }
+    let name = check_name(&body.name)?;
     let (base_url, api_key) = body.server.check()?;
     let models = app.models.ask(&base_url, api_key.as_ref()).await.map_err(does_not_work)?;
-    let now = app.clock.now_ms();
-    let known = app.models.connect(name, &base_url, api_key.as_ref(), models, body.trusted, now).await?;
-    Ok(Json(known.into()))
+    let new = NewConnection { name, base_url, api_key, models, trusted: body.trusted };
+    Ok(Json(app.models.connect(new, app.clock.now_ms()).await?.into()))
 }
 
 #[derive(Debug, Serialize)]
@@ -137,17 +250,93 @@ pub(super) async fn refresh(
 }
 
 #[derive(Deserialize)]
-pub(super) struct Change {
-    trusted: bool,
+pub(super) struct TryOut {
+    model: Option<String>,
 }
 
-/// `PATCH /api/v1/connections/{connection}`: says whether the server is told who asks.
+/// `POST /api/v1/connections/{connection}/test`: asks it with each of its keys, and a model to say something.
+pub(super) async fn try_out(
+    State(app): State<Arc<App>>,
+    Path(id): Path<ConnectionId>,
+    Json(body): Json<TryOut>,
+) -> Result<Json<Tried>, ApiError> {
+    let model = body.model.as_deref();
+    if model.is_some_and(|model| model.is_empty() || model.len() > 500) {
+        return Err(ApiError::invalid("A model's name has 1 to 500 bytes."));
+    }
+    Ok(Json(app.models.try_out(id, model).await?))
+}
+
+#[derive(Deserialize)]
+pub(super) struct ChangeBody {
+    name: Option<String>,
+    base_url: Option<String>,
+    trusted: Option<bool>,
+    weight: Option<u32>,
+    enabled: Option<bool>,
+    together: Option<bool>,
+}
+
+/// `PATCH /api/v1/connections/{connection}`: changes what is named; the rest stays.
 pub(super) async fn change(
     State(app): State<Arc<App>>,
     Path(id): Path<ConnectionId>,
-    Json(body): Json<Change>,
+    Json(body): Json<ChangeBody>,
 ) -> Result<Json<ConnectionView>, ApiError> {
-    Ok(Json(app.models.set_trusted(id, body.trusted).await?.into()))
+    let change = Change {
+        name: body.name.as_deref().map(check_name).transpose()?,
+        base_url: body.base_url.as_deref().map(address).transpose()?,
+        trusted: body.trusted,
+        weight: body.weight.map(|weight| check_weight(weight, 0)).transpose()?,
+        enabled: body.enabled,
+        together: body.together,
+    };
+    Ok(Json(app.models.change(id, change).await?.into()))
+}
+
+#[derive(Deserialize)]
+pub(super) struct NewKey {
+    api_key: String,
+    #[serde(default = "one")]
+    weight: u32,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// `POST /api/v1/connections/{connection}/keys`: adds a key, which nobody sees again.
+pub(super) async fn add_key(
+    State(app): State<Arc<App>>,
+    Path(id): Path<ConnectionId>,
+    Json(body): Json<NewKey>,
+) -> Result<Json<ConnectionView>, ApiError> {
+    let key = Secret::new(body.api_key);
+    check_key(&key)?;
+    let weight = check_weight(body.weight, 1)?;
+    Ok(Json(app.models.add_key(id, &key, weight, app.clock.now_ms()).await?.into()))
+}
+
+#[derive(Deserialize)]
+pub(super) struct Weigh {
+    weight: u32,
+}
+
+/// `PATCH /api/v1/connections/{connection}/keys/{key}`: how many of the requests it gets.
+pub(super) async fn weigh_key(
+    State(app): State<Arc<App>>,
+    Path((id, key)): Path<(ConnectionId, ConnectionKeyId)>,
+    Json(body): Json<Weigh>,
+) -> Result<Json<ConnectionView>, ApiError> {
+    Ok(Json(app.models.weigh_key(id, key, check_weight(body.weight, 1)?).await?.into()))
+}
+
+/// `DELETE /api/v1/connections/{connection}/keys/{key}`: forgets it.
+pub(super) async fn remove_key(
+    State(app): State<Arc<App>>,
+    Path((id, key)): Path<(ConnectionId, ConnectionKeyId)>,
+) -> Result<Json<ConnectionView>, ApiError> {
+    Ok(Json(app.models.remove_key(id, key).await?.into()))
 }
 
 /// `DELETE /api/v1/connections/{connection}`: forgets the server and its key.

@@ -24,7 +24,7 @@ use crate::{
     auth::Caller,
     error::ApiError,
     extract::{Json, RawJson},
-    models::ResolvedModel,
+    models::{NewConnection, ResolvedModel},
     streams::KEEP_ALIVE_AFTER,
     turns::{FreeRun, OutsideTurn},
 };
@@ -77,19 +77,20 @@ async fn connect(app: &App, config: Config) -> Result<String, ApiError> {
     let earlier: Vec<_> = {
         let catalogue = app.models.catalogue();
         let same = |known: &&crate::models::KnownConnection| {
-            !known.from_environment && known.base_url.to_string() == base_url.to_string()
+            !known.from_environment && known.server.settings.base_url == base_url
         };
         catalogue.connections.iter().filter(same).map(|known| known.id).collect()
     };
     let name = base_url.to_string();
-    let known = app.models.connect(name, &base_url, key.as_ref(), models, false, app.clock.now_ms()).await?;
+    let new = NewConnection { name, base_url, api_key: key, models, trusted: false };
+    let known = app.models.connect(new, app.clock.now_ms()).await?;
     for id in earlier {
         app.models.disconnect(id).await?;
     }
     if let Some(model) = config.model {
         app.models.set_default(&model).await?;
     }
-    Ok(format!("Connected to {}: {} models.", known.base_url, known.models.len()))
+    Ok(format!("Connected to {}: {} models.", known.server.settings.base_url, known.models.len()))
 }
 
 /// An answer with what went on behind it.

@@ -1,9 +1,15 @@
 //! The catalogue: every model that can be chosen, under an id of its own. Pure; built anew at each change.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
-use domain::ConnectionId;
-use llm::{BaseUrl, Secret, ToolMode};
+use domain::{ConnectionId, ConnectionKeyId};
+use llm::{
+    ToolMode,
+    openai::{Pool, Server},
+};
 use serde::{Deserialize, Serialize};
 
 /// The tour's id.
@@ -14,20 +20,31 @@ pub const TOUR: &str = "tour";
 pub struct KnownConnection {
     /// Its id.
     pub id: ConnectionId,
-    /// What people call it.
-    pub name: String,
-    /// Its address.
-    pub base_url: BaseUrl,
-    /// Its key, open.
-    pub api_key: Option<Secret>,
-    /// Whether it comes from the environment and so cannot be deleted here.
+    /// The server as it is now: its name, address, weight and open keys are in its settings.
+    pub server: Arc<Server>,
+    /// Its keys; those that can be opened are the server's, in the same order.
+    pub keys: Vec<KnownKey>,
+    /// Whether it comes from the environment and so cannot be changed here.
     pub from_environment: bool,
-    /// Whether it is told who asks.
-    pub trusted: bool,
+    /// Whether it is used.
+    pub enabled: bool,
+    /// Whether it serves models of the same name together with others.
+    pub together: bool,
     /// The models it offered when last asked.
     pub models: Vec<String>,
     /// Why it does not work, in words.
     pub problem: Option<String>,
+}
+
+/// A key of a model server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KnownKey {
+    /// Its id; nothing where it comes from the environment.
+    pub id: Option<ConnectionKeyId>,
+    /// How many of the requests it gets.
+    pub weight: u32,
+    /// Whether it could be opened.
+    pub is_open: bool,
 }
 
 /// What an administrator set for a model.
@@ -57,6 +74,8 @@ pub struct Model {
     pub name: String,
     /// Where it lives; nowhere for the tour.
     pub connection: Option<ConnectionId>,
+    /// All who serve it together, that one first.
+    pub connections: Vec<ConnectionId>,
     /// Whether it is the scripted tour.
     pub tour: bool,
     /// What an administrator set.
@@ -73,6 +92,8 @@ pub struct Catalogue {
     pub models: Vec<Model>,
     /// The model used where none is named: the chosen one if it is there, else the first, else the tour.
     pub default_model: String,
+    /// The servers of each model, by its id.
+    pools: HashMap<String, Arc<Pool>>,
 }
 
 impl Catalogue {
@@ -84,25 +105,48 @@ impl Catalogue {
         chosen_default: Option<&str>,
     ) -> Self {
         let mut taken = HashSet::from([TOUR.to_owned()]);
-        let mut models = Vec::new();
-        for connection in &connections {
+        let mut models: Vec<Model> = Vec::new();
+        // Where a model of this name is that several connections serve together.
+        let mut shared = HashMap::new();
+        for connection in connections.iter().filter(|connection| connection.enabled) {
             for name in &connection.models {
-                let id = free_id(&mut taken, &connection.name, name);
+                if let Some(model) = shared.get(name).and_then(|at: &usize| models.get_mut(*at))
+                    && connection.together
+                {
+                    // A server may name a model twice.
+                    if !model.connections.contains(&connection.id) {
+                        model.connections.push(connection.id);
+                    }
+                    continue;
+                }
+                if connection.together {
+                    shared.insert(name, models.len());
+                }
+                let id = free_id(&mut taken, &connection.server.settings.name, name);
                 let settings = settings.remove(&id).unwrap_or_default();
-                let (name, connection) = (name.clone(), Some(connection.id));
-                models.push(Model { id, name, connection, tour: false, settings });
+                let (name, connections) = (name.clone(), vec![connection.id]);
+                let connection = Some(connection.id);
+                models.push(Model { id, name, connection, connections, tour: false, settings });
             }
         }
         models.push(Model {
             id: TOUR.to_owned(),
             name: "Tour".to_owned(),
             connection: None,
+            connections: Vec::new(),
             tour: true,
             settings: settings.remove(TOUR).unwrap_or_default(),
         });
         let chosen = models.iter().find(|model| Some(model.id.as_str()) == chosen_default);
         let default_model = chosen.or(models.first()).map_or(TOUR.to_owned(), |model| model.id.clone());
-        Self { connections, models, default_model }
+        let pools = pools(&connections, &models);
+        Self { connections, models, default_model, pools }
+    }
+
+    /// The servers of the model with this id; none for the tour.
+    #[must_use]
+    pub fn pool(&self, id: &str) -> Option<&Arc<Pool>> {
+        self.pools.get(id)
     }
 
     /// The model with this id.
@@ -118,6 +162,18 @@ impl Catalogue {
     }
 }
 
+fn pools(connections: &[KnownConnection], models: &[Model]) -> HashMap<String, Arc<Pool>> {
+    let server_of = |id: &ConnectionId| {
+        let known = connections.iter().find(|connection| connection.id == *id);
+        known.map(|known| Arc::clone(&known.server))
+    };
+    let pool = |model: &Model| {
+        let pool = Pool::new(model.connections.iter().filter_map(server_of).collect())?;
+        Some((model.id.clone(), Arc::new(pool)))
+    };
+    models.iter().filter_map(pool).collect()
+}
+
 /// The model's own name; with its connection's in front, and then a number, where that is taken.
 fn free_id(taken: &mut HashSet<String>, connection: &str, name: &str) -> String {
     let prefixed = format!("{connection}/{name}");
@@ -131,16 +187,29 @@ fn free_id(taken: &mut HashSet<String>, connection: &str, name: &str) -> String 
 
 #[cfg(test)]
 mod tests {
+    use llm::{BaseUrl, openai::ServerSettings};
+
     use super::*;
 
+    fn together(name: &str, models: &[&str]) -> KnownConnection {
+        KnownConnection { together: true, ..connection(name, models) }
+    }
+
     fn connection(name: &str, models: &[&str]) -> KnownConnection {
-        KnownConnection {
-            id: ConnectionId::generate(),
+        let settings = ServerSettings {
             name: name.to_owned(),
             base_url: BaseUrl::parse("localhost").unwrap(),
-            api_key: None,
-            from_environment: false,
+            weight: 1,
             trusted: false,
+            keys: Vec::new(),
+        };
+        KnownConnection {
+            id: ConnectionId::generate(),
+            server: Arc::new(Server::new(settings, Arc::default())),
+            keys: Vec::new(),
+            from_environment: false,
+            enabled: true,
+            together: false,
             models: models.iter().map(|model| (*model).to_owned()).collect(),
             problem: None,
         }
@@ -157,6 +226,26 @@ mod tests {
         let catalogue = Catalogue::new(connections, HashMap::new(), None);
         assert_eq!(ids(&catalogue), ["m", "A/tour", "B/m", "n", "B/m-2", "tour"]);
         assert_eq!(catalogue.model("B/m").map(|model| model.name.as_str()), Some("m"));
+    }
+
+    #[test]
+    fn connections_serve_a_model_together_where_both_say_so() {
+        let off = KnownConnection { enabled: false, ..together("Off", &["m", "only-there"]) };
+        let connections = vec![
+            connection("A", &["m"]),
+            together("B", &["m", "n", "m"]),
+            off,
+            together("C", &["n", "m"]),
+            connection("D", &["m"]),
+        ];
+        let (b, c) = (connections[1].id, connections[3].id);
+        let catalogue = Catalogue::new(connections, HashMap::new(), None);
+        assert_eq!(ids(&catalogue), ["m", "B/m", "n", "D/m", "tour"]);
+        for id in ["B/m", "n"] {
+            let model = catalogue.model(id).unwrap();
+            assert_eq!((model.connection, &model.connections), (Some(b), &vec![b, c]), "{id}");
+        }
+        assert!(catalogue.pool("n").is_some() && catalogue.pool(TOUR).is_none());
     }
 
     #[test]

@@ -81,14 +81,19 @@ async fn a_connection_brings_its_models_until_it_is_deleted() {
     let base_url = format!("http://{models}/v1");
     let id = made["id"].as_str().unwrap();
     let expected = json!({
-        "id": id, "name": "Mine", "base_url": base_url, "has_key": true, "from_environment": false,
-        "trusted": false,
+        "id": id, "name": "Mine", "base_url": base_url, "from_environment": false, "trusted": false,
+        "keys": [{
+            "id": made["keys"][0]["id"], "ending": "7890", "weight": 1, "readable": true, "uses": 0,
+            "rests_ms": null, "last_failure": null,
+        }],
+        "weight": 1, "enabled": true, "together": false,
         "models": ["small", "large/with slash"], "problem": null,
+        "state": {"breaker": "closed", "open_ms": null, "failures_in_row": 0, "last_failure": null},
     });
     assert_eq!(made, expected);
     assert_eq!(server.get("/api/v1/connections", &cookie).await.json(), json!({ "connections": [expected] }));
     let stored = server.app.store.connections().await.unwrap();
-    let sealed = stored[0].sealed_key.clone().unwrap();
+    let sealed = stored[0].keys[0].sealed.clone();
     assert!(!String::from_utf8_lossy(&sealed).contains("test"));
 
     let list = server.get("/api/v1/models", &cookie).await.json();
@@ -134,7 +139,7 @@ async fn the_environments_connection_is_there_and_stays() {
     let cookie = server.set_up().await;
     server.app.models.ask_environment().await.unwrap();
     let known = server.get("/api/v1/connections", &cookie).await.json()["connections"][0].clone();
-    assert_eq!((&known["from_environment"], &known["has_key"]), (&json!(true), &json!(true)));
+    assert_eq!((&known["from_environment"], &known["keys"][0]["ending"]), (&json!(true), &json!("7890")));
     assert_eq!(known["models"], json!(["small", "large/with slash"]));
     let path = format!("/api/v1/connections/{}", known["id"].as_str().unwrap());
     assert_eq!(server.delete(&path, &cookie).await.expect(409), "conflict");

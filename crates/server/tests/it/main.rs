@@ -47,6 +47,7 @@ mod sse;
 mod tampered;
 mod traces;
 mod unread;
+mod upstreams;
 mod usage;
 mod users;
 mod web;

@@ -100,7 +100,7 @@ pub(crate) async fn hear(model: &ChatModel, messages: &[Message], tools: &[ToolS
             Ok(ModelEvent::ToolArgumentsDelta { index, delta }) => {
                 heard.calls[index].arguments.push_str(&delta)
             }
-            Ok(ModelEvent::Retrying { .. }) => panic!("asked once"),
+            Ok(ModelEvent::Retrying { .. } | ModelEvent::Turned { .. }) => panic!("asked once"),
             Ok(ModelEvent::Finished { reason, .. }) => heard.reason = Some(reason),
             Err(error) => heard.error = Some(error.message),
         }

@@ -1,25 +1,32 @@
 //! Configured model servers.
 
-use domain::ConnectionId;
-use store::{Connection, Store, StoreError};
+use domain::{ConnectionId, ConnectionKeyId};
+use store::{Connection, ConnectionKey, Store, StoreError};
 
-on_every_database!(reads_back_what_was_made, changes_models, changes_trust, deletes);
+on_every_database!(reads_back_what_was_made, changes_models, changes_settings, deletes, keeps_keys);
+
+fn key(created_at: i64) -> ConnectionKey {
+    ConnectionKey { id: ConnectionKeyId::generate(), sealed: vec![0, 255, 1, 0], weight: 3, created_at }
+}
 
 fn connection(name: &str, created_at: i64) -> Connection {
     Connection {
         id: ConnectionId::generate(),
         name: name.to_owned(),
         base_url: "http://127.0.0.1:11434/v1".to_owned(),
-        sealed_key: Some(vec![0, 255, 1, 0]),
+        keys: vec![key(1), key(2)],
         models: vec!["qwen3:8b".to_owned(), "модель".to_owned()],
         trusted: false,
+        weight: 1,
+        enabled: true,
+        together: false,
         created_at,
     }
 }
 
 async fn reads_back_what_was_made(store: Store) {
     let late = connection("late", 20);
-    let early = Connection { sealed_key: None, models: vec![], trusted: true, ..connection("early", 10) };
+    let early = Connection { keys: vec![], models: vec![], trusted: true, ..connection("early", 10) };
     store.create_connection(&late).await.unwrap();
     store.create_connection(&early).await.unwrap();
     assert_eq!(store.create_connection(&early).await, Err(StoreError::Conflict("id")));
@@ -36,13 +43,21 @@ async fn changes_models(store: Store) {
     assert_eq!(nowhere, Err(StoreError::NotFound));
 }
 
-async fn changes_trust(store: Store) {
-    let connection = connection("one", 10);
-    store.create_connection(&connection).await.unwrap();
-    store.set_connection_trusted(connection.id, true).await.unwrap();
-    assert_eq!(store.connections().await.unwrap(), [Connection { trusted: true, ..connection }]);
-    let nowhere = store.set_connection_trusted(ConnectionId::generate(), true).await;
-    assert_eq!(nowhere, Err(StoreError::NotFound));
+async fn changes_settings(store: Store) {
+    let before = connection("one", 10);
+    store.create_connection(&before).await.unwrap();
+    let after = Connection {
+        name: "two".to_owned(),
+        base_url: "http://127.0.0.1:1/v1".to_owned(),
+        trusted: true,
+        weight: 0,
+        enabled: false,
+        together: true,
+        ..before
+    };
+    store.set_connection(&after).await.unwrap();
+    assert_eq!(store.connections().await.unwrap(), [after]);
+    assert_eq!(store.set_connection(&connection("none", 1)).await, Err(StoreError::NotFound));
 }
 
 async fn deletes(store: Store) {
@@ -52,4 +67,27 @@ async fn deletes(store: Store) {
     store.delete_connection(one.id).await.unwrap();
     assert_eq!(store.delete_connection(one.id).await, Err(StoreError::NotFound));
     assert_eq!(store.connections().await.unwrap(), [two]);
+    let gone = store.delete_connection_key(one.id, one.keys[0].id).await;
+    assert_eq!(gone, Err(StoreError::NotFound), "its keys went with it");
+}
+
+async fn keeps_keys(store: Store) {
+    let (one, other) = (connection("one", 10), connection("other", 20));
+    store.create_connection(&one).await.unwrap();
+    store.create_connection(&other).await.unwrap();
+    let third = key(3);
+    store.create_connection_key(one.id, &third, 3).await.unwrap();
+    assert_eq!(store.create_connection_key(one.id, &key(4), 3).await, Err(StoreError::Conflict("keys")));
+    let nowhere = store.create_connection_key(ConnectionId::generate(), &key(4), 3).await;
+    assert_eq!(nowhere, Err(StoreError::NotFound));
+    store.set_connection_key_weight(one.id, third.id, 7).await.unwrap();
+    store.delete_connection_key(one.id, one.keys[0].id).await.unwrap();
+    let keys = vec![one.keys[1].clone(), ConnectionKey { weight: 7, ..third.clone() }];
+    assert_eq!(store.connections().await.unwrap(), [Connection { keys, ..one }, other.clone()]);
+    for foreign in [
+        store.set_connection_key_weight(other.id, third.id, 1).await,
+        store.delete_connection_key(other.id, third.id).await,
+    ] {
+        assert_eq!(foreign, Err(StoreError::NotFound));
+    }
 }

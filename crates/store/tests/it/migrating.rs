@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use domain::{RunId, UserId};
+use domain::{ConnectionId, RunId, UserId};
 use sqlx::{
     AssertSqlSafe, Connection, Executor, PgConnection, SqlSafeStr, SqliteConnection,
     migrate::{Migrate, Migration, MigrationType, Migrator},
@@ -38,6 +38,14 @@ async fn numbers_the_runs_of_an_earlier_version(url: String) {
          INSERT INTO files (workspace, path, content, size_bytes, version, changed_at) \
          VALUES ('{other}', '/a', 'old', 3, 4, 5);"
     );
+    let connected = ConnectionId::generate();
+    let bytes = if url.starts_with("postgres") { "'\\x0102'" } else { "X'0102'" };
+    let rows = format!(
+        "{rows} INSERT INTO connections (id, name, base_url, sealed_key, models, created_at) \
+         VALUES ('{connected}', 'c', 'http://127.0.0.1/v1', {bytes}, '[]', 7), \
+                ('{}', 'keyless', 'http://127.0.0.1/v1', NULL, '[]', 8);",
+        ConnectionId::generate()
+    );
     match url.starts_with("postgres") {
         true => leave(PgConnection::connect(&url).await.unwrap(), 1, rows).await,
         false => leave(SqliteConnection::connect(&format!("{url}?mode=rwc")).await.unwrap(), 0, rows).await,
@@ -50,6 +58,10 @@ async fn numbers_the_runs_of_an_earlier_version(url: String) {
     assert_eq!(store.events_after(one, 0, 100).await.unwrap(), logs[0]);
     assert_eq!(store.events_after(other, 0, 100).await.unwrap(), logs[1]);
     assert_eq!(store.run_input(other).await.unwrap(), Some(serde_json::json!({ "id": 1 })));
+    let connections = store.connections().await.unwrap();
+    let keys: Vec<_> = connections[0].keys.iter().map(|key| (&key.sealed[..], key.weight)).collect();
+    assert_eq!((keys, connections[1].keys.len()), (vec![(&[1, 2][..], 1)], 0));
+    store.delete_connection_key(connected, connections[0].keys[0].id).await.unwrap();
     // A file goes on with its numbers; from now on what it was is kept.
     let workspace = other.to_string();
     assert_eq!(store.files(&workspace).await.unwrap()[0].version, 4);

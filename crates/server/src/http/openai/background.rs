@@ -65,7 +65,8 @@ pub(super) async fn answer(
             ModelEvent::ReasoningDelta(_)
             | ModelEvent::ToolCallStarted { .. }
             | ModelEvent::ToolArgumentsDelta { .. }
-            | ModelEvent::Retrying { .. } => {}
+            | ModelEvent::Retrying { .. }
+            | ModelEvent::Turned { .. } => {}
         }
     }
     if used == Usage::default() {

@@ -78,7 +78,7 @@ fn views(app: &App, caller: &Caller) -> Vec<ModelView> {
     let free = catalogue.models.iter().filter(|model| !agents.contains(&model.id));
     let plain = free.filter_map(|model| {
         let connection = catalogue.connection(model.connection?)?;
-        Some(view(&model.id, &connection.name))
+        Some(view(&model.id, &connection.server.settings.name))
     });
     let all = agents.iter().map(|id| view(id, "glasshouse")).chain(plain);
     all.filter(|model| caller.check_model(&model.id).is_ok()).collect()

@@ -12,7 +12,7 @@ use domain::{ProblemCode, Usage};
 use futures_util::stream;
 use llm::{
     Alarm, ModelError, Upstream,
-    openai::{NoAnswer, Refused, trace_headers},
+    openai::{NoAnswer, Passed, Refused, Told, trace_headers},
 };
 use serde_json::Value;
 use tokio::time::Instant;
@@ -58,15 +58,18 @@ pub(super) async fn pass_on(
     };
     let wait = if passing.stream { app.config.first_token_timeout } else { WHOLE_ANSWER_TIMEOUT };
     let started = Instant::now();
-    let mut told = if trusted { who_asks(caller, headers) } else { HeaderMap::new() };
-    told.extend(trace_headers(&origin::passed_on()));
-    match upstream.post(told, body, wait).await {
-        Ok(response) => {
+    let told = Told {
+        all: trace_headers(&origin::passed_on()),
+        trusted: if trusted { who_asks(caller, headers) } else { HeaderMap::new() },
+    };
+    match upstream.post(&told, body, wait).await {
+        Ok(Passed { response, first }) => {
             let watch = UsageWatch::default();
             let silence = Alarm::new(Instant::now() + upstream.idle_timeout());
             let paid = Some(Paying { call: paid, watch, input_tokens });
             let (between_events, about) = (true, tracing::Span::current());
-            Ok(Answer { response, upstream, started, paid, silence, between_events, about }.pass_back())
+            Ok(Answer { response, first, upstream, started, paid, silence, between_events, about }
+                .pass_back())
         }
         Err(NoAnswer::Failed(error)) => Err(error.into()),
         Err(NoAnswer::Refused(refused)) => Ok(refusal(refused)),
@@ -76,6 +79,8 @@ pub(super) async fn pass_on(
 /// An answer on its way through.
 struct Answer {
     response: reqwest::Response,
+    /// The beginning of its body, where that was waited for.
+    first: Option<Bytes>,
     upstream: Upstream,
     started: Instant,
     /// Nothing once it is paid.
@@ -113,9 +118,10 @@ impl Answer {
     /// The next bytes, and the rest of the answer where there is one.
     async fn next(mut self, events: bool) -> Option<(io::Result<Bytes>, Option<Self>)> {
         self.silence.set(Instant::now() + self.upstream.idle_timeout());
+        let first = self.first.take();
         let chunk = tokio::select! {
             biased;
-            chunk = self.response.chunk() => Some(chunk),
+            chunk = async { if first.is_some() { Ok(first) } else { self.response.chunk().await } } => Some(chunk),
             () = self.silence.rings() => None,
         };
         let error = match chunk {

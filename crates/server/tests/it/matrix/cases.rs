@@ -117,8 +117,15 @@ pub(super) const CASES: &[Case] = &[
     case("GET", "/api/v1/connections/discover", Admin(200), 403),
     case("POST", "/api/v1/connections/{connection}/refresh", Admin(200), 403),
     case("PATCH", "/api/v1/connections/{connection}", Admin(200), 403).sends(r#"{"trusted":false}"#),
+    case("POST", "/api/v1/connections/{connection}/test", Admin(200), 403).sends("{}"),
     case("DELETE", "/api/v1/connections/{connection}", Admin(404), 403)
         .at("/api/v1/connections/con_00000000000000000000000000000000"),
+    case("POST", "/api/v1/connections/{connection}/keys", Admin(400), 403).sends(r#"{"api_key":""}"#),
+    case("PATCH", "/api/v1/connections/{connection}/keys/{key}", Admin(404), 403)
+        .at("/api/v1/connections/{connection}/keys/ckey_00000000000000000000000000000000")
+        .sends(r#"{"weight":2}"#),
+    case("DELETE", "/api/v1/connections/{connection}/keys/{key}", Admin(404), 403)
+        .at("/api/v1/connections/{connection}/keys/ckey_00000000000000000000000000000000"),
     // Agents, and what they can do beside their own tools
     case("GET", "/api/v1/agents", Admin(200), 403),
     case("POST", "/api/v1/agents", Admin(400), 403).sends("{}"),

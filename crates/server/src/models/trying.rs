@@ -1,0 +1,149 @@
+//! Tries a connection for an administrator: each key, and a tiny answer of a model. Nothing of it is kept.
+
+use std::time::Duration;
+
+use domain::{ConnectionId, ConnectionKeyId, Message, ProblemCode, Role};
+use futures_util::future::join_all;
+use llm::{
+    ChatModel, ChatRequest, ModelError, ModelEvent, OpenAiSettings, Secret, ToolMode, openai::list_models,
+};
+use serde::Serialize;
+use tokio::time::{Instant, timeout};
+
+use super::{Models, connecting::LIST_TIMEOUT};
+use crate::error::ApiError;
+
+/// A small model may have to be loaded first.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(45);
+const MOST_TOKENS: u64 = 64;
+const SHOWN_CHARS: usize = 200;
+
+/// What came of it.
+#[derive(Debug, Serialize)]
+pub struct Tried {
+    /// How many models it offers.
+    pub models: Option<usize>,
+    /// Why it does not say, in words.
+    pub problem: Option<String>,
+    /// How long that took.
+    pub took_ms: u64,
+    /// Each key alone.
+    pub keys: Vec<KeyTried>,
+    /// What the model answered, where one was named.
+    pub answer: Option<TriedModel>,
+}
+
+/// What came of a key.
+#[derive(Debug, Serialize)]
+pub struct KeyTried {
+    /// Which one; nothing where it comes from the environment.
+    pub id: Option<ConnectionKeyId>,
+    /// Why it does not work, in words.
+    pub problem: Option<String>,
+}
+
+/// What a model answered.
+#[derive(Debug, Serialize)]
+pub struct TriedModel {
+    /// The beginning of its words.
+    pub text: String,
+    /// Why there are none, in words.
+    pub problem: Option<String>,
+    /// How long that took.
+    pub took_ms: u64,
+}
+
+impl Models {
+    /// Asks a server for its models with each of its keys, and one model to say something.
+    ///
+    /// # Errors
+    /// 404 where there is no such connection.
+    pub async fn try_out(&self, id: ConnectionId, model: Option<&str>) -> Result<Tried, ApiError> {
+        let known = self.connection(id)?;
+        let settings = &known.server.settings;
+        let keys: Vec<Option<&Secret>> = match &settings.keys[..] {
+            [] => vec![None],
+            keys => keys.iter().map(|(key, _)| Some(key)).collect(),
+        };
+        let started = Instant::now();
+        let lists = keys.iter().map(|key| list_models(&settings.base_url, *key, &self.http, LIST_TIMEOUT));
+        let lists = join_all(lists).await;
+        let took_ms = millis(started);
+        let works = lists.iter().position(Result::is_ok);
+        let answer = match model {
+            Some(model) => {
+                let key = keys.get(works.unwrap_or(0)).copied().flatten();
+                let target = OpenAiSettings {
+                    attempts: 1,
+                    ..OpenAiSettings::new(settings.base_url.clone(), key.cloned(), model)
+                };
+                Some(self.hear(target).await)
+            }
+            None => None,
+        };
+        if works.is_some() {
+            known.server.note_check(None);
+        }
+        let models = works.and_then(|at| lists.get(at)?.as_ref().ok()).map(Vec::len);
+        let first_problem = lists.first().and_then(|list| list.as_ref().err()).map(ToString::to_string);
+        let problem = if models.is_some() { None } else { first_problem };
+        let mut results = lists.into_iter();
+        let keys = known.keys.iter().map(|key| KeyTried {
+            id: key.id,
+            problem: match key.is_open {
+                true => results.next().and_then(Result::err).map(|error| error.message),
+                false => {
+                    Some("This key cannot be read with this server's key file. Enter it again.".to_owned())
+                }
+            },
+        });
+        Ok(Tried { models, problem, took_ms, keys: keys.collect(), answer })
+    }
+
+    async fn hear(&self, target: OpenAiSettings) -> TriedModel {
+        let started = Instant::now();
+        let model = ChatModel::openai(target, &self.http);
+        let answer = timeout(ANSWER_TIMEOUT, say_ok(&model)).await;
+        let answer = answer.unwrap_or_else(|_| {
+            let message =
+                format!("The model did not finish its answer within {} s.", ANSWER_TIMEOUT.as_secs());
+            Err(ModelError { code: ProblemCode::ModelTimeout, message })
+        });
+        let (text, problem) = match answer {
+            Ok(text) => (text.trim().chars().take(SHOWN_CHARS).collect(), None),
+            Err(error) => (String::new(), Some(error.message)),
+        };
+        TriedModel { text, problem, took_ms: millis(started) }
+    }
+}
+
+async fn say_ok(model: &ChatModel) -> Result<String, ModelError> {
+    let mut call = model.call(&ChatRequest {
+        messages: &[Message::text(Role::User, "Say OK.")],
+        tools: &[],
+        tool_mode: ToolMode::Off,
+        temperature: None,
+        max_output_tokens: Some(MOST_TOKENS),
+        answer_format: None,
+        extra: None,
+        trace: None,
+    });
+    let (mut text, mut thoughts) = (String::new(), String::new());
+    while let Some(event) = call.next().await {
+        match event? {
+            ModelEvent::TextDelta(delta) => text.push_str(&delta),
+            ModelEvent::ReasoningDelta(delta) => thoughts.push_str(&delta),
+            ModelEvent::ToolCallStarted { .. }
+            | ModelEvent::ToolArgumentsDelta { .. }
+            | ModelEvent::Retrying { .. }
+            | ModelEvent::Turned { .. }
+            | ModelEvent::Finished { .. } => {}
+        }
+    }
+    // One that thinks may not come to its answer within so few tokens.
+    Ok(if text.trim().is_empty() { thoughts } else { text })
+}
+
+fn millis(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
