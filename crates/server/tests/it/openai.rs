@@ -394,3 +394,34 @@ async fn background_tasks_are_one_model_call() {
     let other = door.post(&ask("glasshouse/agent", prompt)).await;
     assert!(other.headers.contains_key("x-run-id"), "another program may write so too");
 }
+
+#[tokio::test]
+async fn a_chat_named_in_the_metadata_keeps_its_files() {
+    let write = Reply::calls(&[("write_file", json!({"path": "/note.md", "content": "kept"}))]);
+    let read = || Reply::calls(&[("read_file", json!({"path": "/note.md"}))]);
+    let done = || Reply::text("Done.");
+    let replies = vec![write, done(), read(), done(), read(), done(), read(), done()];
+    let door = Door::open(Behaviour::sequence(replies)).await;
+    let say = async |metadata: Value, header: Option<&str>| {
+        let mut body = ask("glasshouse/agent", "Go");
+        body["metadata"] = metadata;
+        let mut request = door.server.request(Method::POST, CHAT, &door.key).json(&body);
+        if let Some(chat) = header {
+            request = request.header("x-openwebui-chat-id", chat);
+        }
+        Answer::of(request).await.expect(200);
+        let requests = door.upstream.requests();
+        let messages = requests.last().unwrap()["messages"].as_array().unwrap();
+        messages.last().unwrap()["content"].to_string()
+    };
+    let chat = json!({"chat_id": "c 1", "session_id": "s", "tool_ids": ["x"], "features": {"later": true}});
+    say(chat.clone(), None).await;
+    assert!(say(chat.clone(), None).await.contains("kept"));
+    assert!(!say(json!({"chat_id": "another"}), None).await.contains("kept"));
+    assert!(say(json!({"chat_id": "another"}), Some("c 1")).await.contains("kept"), "the header wins");
+    for bad in [json!("x"), json!({"chat_id": 7}), json!({"chat_id": "x".repeat(5000)})] {
+        let mut body = ask("glasshouse/agent", "Go");
+        body["metadata"] = bad;
+        door.post(&body).await.expect(400);
+    }
+}

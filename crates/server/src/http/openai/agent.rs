@@ -111,7 +111,8 @@ async fn start(
 ) -> Result<RunId, ApiError> {
     let mut model = caller.resolve(app, Some(&agent.id))?;
     model.temperature = request.temperature.or(model.temperature);
-    let workspace = match headers.get(CHAT_ID).and_then(|id| id.to_str().ok()) {
+    let named = headers.get(CHAT_ID).and_then(|id| id.to_str().ok()).or(request.chat_id.as_deref());
+    let workspace = match named {
         Some(id) => Some(foreign_workspace(caller, id)?),
         None => earlier_workspace(app, caller, &request.messages).await?,
     };
