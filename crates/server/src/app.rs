@@ -247,7 +247,7 @@ impl App {
 }
 
 /// The folder holds a key and people's chats, so nobody else gets in.
-fn create_data_dir(dir: &Path) -> anyhow::Result<()> {
+pub(crate) fn create_data_dir(dir: &Path) -> anyhow::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -257,7 +257,7 @@ fn create_data_dir(dir: &Path) -> anyhow::Result<()> {
 
 /// Takes the data folder for this process alone, until the file is closed: two servers that go on with the same runs
 /// would do everything twice. One that is just stopping is waited for.
-async fn hold_data_dir(dir: &Path) -> anyhow::Result<File> {
+pub(crate) async fn hold_data_dir(dir: &Path) -> anyhow::Result<File> {
     let path = dir.join("glasshouse.lock");
     let file = File::options().create(true).truncate(false).write(true).open(&path);
     let file = file.with_context(|| format!("cannot open {}", path.display()))?;

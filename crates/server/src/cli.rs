@@ -14,6 +14,7 @@ use tokio::net::TcpListener;
 use crate::{
     api_key::{KeyName, create_key},
     app::App,
+    backup::{back_up, bring_back},
     clock::Clock,
     config::{Config, DEFAULTS, Flags, LogFormat},
     http::router,
@@ -42,6 +43,7 @@ Examples:
   OPENAI_API_BASE_URL=http://localhost:11434/v1 glasshouse
                                                        with the models of Ollama
   glasshouse key create --user ada@example.org         a key for a program; shown once
+  glasshouse backup today.gz                           a copy of everything, while the server runs
   curl -N http://127.0.0.1:8000/chat/stream -H \"Authorization: Bearer gh_…\" \\
        -d '{\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}],\"stream\":true}'
 
@@ -62,6 +64,25 @@ enum Command {
     /// Keys with which programs sign in
     #[command(subcommand)]
     Key(KeyCommand),
+    /// Copy the database and its key into one file; works while the server runs
+    Backup {
+        /// The file to make; .gz, as it is compressed
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// Leave the key out: keys of model servers and sign-ins to MCP servers then have to be entered again
+        #[arg(long)]
+        without_key: bool,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Bring a copy back, into a data folder and a database that are empty
+    Restore {
+        /// What `backup` made
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        #[command(flatten)]
+        place: Place,
+    },
     /// Show the configuration
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -121,11 +142,26 @@ impl Cli {
         match self.command.unwrap_or(Command::Serve(self.serve)) {
             Command::Serve(flags) => run_server(&flags.into_flags()).await,
             Command::Key(KeyCommand::Create { user, name, place }) => {
-                let flags = Flags { config: place.config, data_dir: place.data_dir, ..Flags::default() };
-                print_new_key(&flags, &user, &name).await
+                print_new_key(&place.into_flags(), &user, &name).await
+            }
+            Command::Backup { file, without_key, place } => {
+                let config = Config::load(&place.into_flags())?;
+                let rows = back_up(&config, &file, !without_key).await?;
+                print_line(&format!("{} has everything: {rows} rows.", file.display()))
+            }
+            Command::Restore { file, place } => {
+                let config = Config::load(&place.into_flags())?;
+                let restored = bring_back(&config, &file).await?;
+                print_line(&format!("Everything is back: {} rows. Start the server.", restored.rows))
             }
             Command::Config(ConfigCommand::PrintDefault) => print_line(DEFAULTS.trim_end()),
         }
+    }
+}
+
+impl Place {
+    fn into_flags(self) -> Flags {
+        Flags { config: self.config, data_dir: self.data_dir, ..Flags::default() }
     }
 }
 

@@ -4,6 +4,7 @@ pub mod agents;
 pub mod api_key;
 pub mod app;
 pub mod auth;
+pub mod backup;
 pub mod cli;
 pub mod clock;
 mod commands;

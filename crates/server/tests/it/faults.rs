@@ -10,7 +10,7 @@ mod doors;
 mod limits;
 mod locked;
 mod once;
-mod postgres;
+pub(crate) mod postgres;
 mod several_servers;
 mod slow;
 mod terminated;

@@ -3,6 +3,7 @@
 
 mod ag_ui;
 mod agents;
+mod backups;
 mod bad_input;
 mod chat_stream;
 mod chats;

@@ -16,6 +16,7 @@ mod allowed_calls;
 mod api_keys;
 mod chats;
 mod connections;
+mod copies;
 mod doors;
 mod events;
 mod file_versions;

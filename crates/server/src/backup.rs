@@ -1,0 +1,147 @@
+//! `glasshouse backup` and `glasshouse restore`: the database and the key that opens what is sealed in it, in one file.
+
+mod file;
+
+use std::{
+    fs,
+    io::{ErrorKind, Write},
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, bail, ensure};
+use store::{Restored, StoreError, dump, restore};
+
+use crate::{
+    app::{create_data_dir, hold_data_dir},
+    clock::Clock,
+    config::Config,
+    secret::random_token,
+};
+use file::{Copy, Entry, Writer};
+
+/// The key's name, in the data folder and in the copy.
+const KEY: &str = "secret.key";
+/// The key is 32 bytes.
+const KEY_BYTES: usize = 32;
+
+/// Copies everything into `target`, which must not be there, as it is at this moment. The server may go on. Tells how many
+/// rows it has.
+///
+/// # Errors
+/// With a sentence; then there is no `target`.
+pub async fn back_up(config: &Config, target: &Path, with_key: bool) -> anyhow::Result<u64> {
+    ensure!(!target.exists(), "{} is there already: choose another name", target.display());
+    check_is_there(config)?;
+    let unfinished = beside(target)?;
+    let written = write(config, &unfinished, with_key).await;
+    let kept = written.and_then(|rows| {
+        // Unlike renaming, this does not replace what somebody made meanwhile.
+        fs::hard_link(&unfinished, target).with_context(|| format!("cannot write {}", target.display()))?;
+        Ok(rows)
+    });
+    let removed = fs::remove_file(&unfinished);
+    let rows = kept?;
+    removed.with_context(|| format!("cannot remove {}", unfinished.display()))?;
+    Ok(rows)
+}
+
+async fn write(config: &Config, unfinished: &Path, with_key: bool) -> anyhow::Result<u64> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    // The key, hashes of passwords and everybody's chats are in it.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(unfinished).with_context(|| format!("cannot write {}", unfinished.display()))?;
+    let mut writer = Writer::new(&file, Clock::real().now_ms()).context("cannot write the copy")?;
+    dump(&config.database_url, |part| writer.part(&part)).await.context("the database cannot be copied")?;
+    if with_key {
+        match fs::read(config.data_dir.join(KEY)) {
+            Ok(key) => writer.file(KEY, &key).context("cannot write the copy")?,
+            // A server that has never started has sealed nothing.
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(error).context("cannot read the key file"),
+        }
+    }
+    let rows = writer.finish().context("cannot write the copy")?;
+    file.sync_all().context("cannot write the copy")?;
+    Ok(rows)
+}
+
+/// An empty database is made by whoever opens it; a copy of one helps nobody.
+fn check_is_there(config: &Config) -> anyhow::Result<()> {
+    if config.database_url.starts_with("sqlite://") && !config.data_dir.exists() {
+        bail!("there is no data folder {}: start the server once first", config.data_dir.display());
+    }
+    Ok(())
+}
+
+fn beside(target: &Path) -> anyhow::Result<PathBuf> {
+    let mut name = target.file_name().context("the copy needs a name")?.to_owned();
+    name.push(random_token(".unfinished-")?.reveal());
+    Ok(target.with_file_name(name))
+}
+
+/// Puts everything of the copy into a database that is empty. The server must not run.
+///
+/// # Errors
+/// With a sentence; then nothing of it is there.
+pub async fn bring_back(config: &Config, source: &Path) -> anyhow::Result<Restored> {
+    // All of it is looked at before anything is written.
+    let mut copy = Copy::open(source)?;
+    let mut key = None;
+    for entry in &mut copy {
+        if let Entry::File { name, content } = entry? {
+            ensure!(
+                name == KEY && content.len() == KEY_BYTES,
+                "the copy has a file that does not belong in it"
+            );
+            ensure!(key.replace(content).is_none(), "the copy has two keys");
+        }
+    }
+    create_data_dir(&config.data_dir)?;
+    let _held = hold_data_dir(&config.data_dir).await?;
+    let place = config.data_dir.join(KEY);
+    let is_new_key = match (&key, fs::read(&place)) {
+        (None, _) => false,
+        (Some(key), Ok(there)) => {
+            ensure!(
+                *key == there,
+                "{} is another key than the copy's: name an empty data folder, or move that file away",
+                place.display()
+            );
+            false
+        }
+        (Some(_), Err(error)) if error.kind() == ErrorKind::NotFound => true,
+        (Some(_), Err(error)) => return Err(error).context("cannot read the key file"),
+    };
+    let parts = Copy::open(source)?.filter_map(|entry| match entry {
+        Ok(Entry::Part(part)) => Some(Ok(part)),
+        Ok(Entry::File { .. }) => None,
+        Err(error) => Some(Err(format!("{error:#}"))),
+    });
+    // Before the rows: they are no use without it, but it is without them.
+    if let Some(key) = key.filter(|_| is_new_key) {
+        write_key(&place, &key).with_context(|| format!("cannot write {}", place.display()))?;
+    }
+    restore(&config.database_url, parts).await.map_err(|error| match error {
+        StoreError::Conflict("not empty") => anyhow::anyhow!(
+            "the database is not empty: name another data folder, or an empty database, and change the settings once \
+             all is well"
+        ),
+        StoreError::Conflict("newer") => {
+            anyhow::anyhow!("the copy, or the database, is of another version of Glasshouse: use the newer of the two")
+        }
+        StoreError::Conflict(_) => anyhow::anyhow!("the copy holds two rows that cannot both be there"),
+        error => anyhow::Error::from(error).context("the copy cannot be brought back"),
+    })
+}
+
+fn write_key(place: &Path, key: &[u8]) -> std::io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(place)?;
+    file.write_all(key)?;
+    file.sync_all()
+}

@@ -1,0 +1,209 @@
+//! Copies of everything, made by the program while it serves, and brought back elsewhere.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    path::Path,
+    process::{Child, Command, Stdio},
+};
+
+use axum::{Json, Router, http::HeaderMap, routing::get};
+use reqwest::Client;
+use serde_json::{Value, json};
+
+use crate::{
+    faults::postgres::Cluster,
+    harness::{Answer, EMAIL, PASSWORD, new_folder, plain_client, serve_other},
+};
+
+fn glasshouse(database: &str, dir: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_glasshouse"));
+    command.env_clear().env("GLASSHOUSE_DATABASE_URL", database);
+    command.args(arguments).arg("--data-dir").arg(dir);
+    command
+}
+
+/// What it says, good or bad.
+fn say(mut command: Command) -> (bool, String) {
+    let output = command.output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.success(), text(output.stdout) + &text(output.stderr))
+}
+
+/// A server that serves until it is dropped.
+struct Running {
+    child: Child,
+    url: String,
+    client: Client,
+    credential: String,
+}
+
+impl Running {
+    fn start(database: &str, dir: &Path) -> Self {
+        let mut command = glasshouse(database, dir, &["--listen", "127.0.0.1:0"]);
+        command.env("GLASSHOUSE_LOG_LEVEL", "error").env("GLASSHOUSE_PROGRAMS_ENABLED", "false");
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let url = line.strip_prefix("Glasshouse is ready: ").unwrap_or_else(|| panic!("{line}"));
+        // TLS is set up once.
+        drop(llm::HttpClient::new().unwrap());
+        Self { child, url: url.trim_end().to_owned(), client: plain_client(), credential: String::new() }
+    }
+
+    async fn call(&self, method: &str, path: &str, body: &Value) -> Answer {
+        let request = self.client.request(method.parse().unwrap(), format!("{}{path}", self.url));
+        let request = if body.is_null() { request } else { request.json(body) };
+        Answer::of(request.header("cookie", &self.credential)).await
+    }
+
+    async fn get(&self, path: &str) -> Value {
+        let answer = self.call("GET", path, &Value::Null).await;
+        answer.expect(200);
+        answer.json()
+    }
+
+    fn stop(mut self) {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What a person sees of what is theirs.
+async fn everything(server: &Running, chat: &str) -> Vec<Value> {
+    let mut seen = Vec::new();
+    for path in [
+        "/api/v1/me".to_owned(),
+        "/api/v1/chats".to_owned(),
+        format!("/api/v1/chats/{chat}"),
+        format!("/api/v1/chats/{chat}/files"),
+        "/api/v1/keys".to_owned(),
+        "/api/v1/connections".to_owned(),
+    ] {
+        seen.push(server.get(&path).await);
+    }
+    seen
+}
+
+/// The list of a model server that wants its key.
+async fn models(headers: HeaderMap) -> Json<Value> {
+    let knows = headers.get("authorization").is_some_and(|value| value == "Bearer sk-canary");
+    Json(json!({"object": "list", "data": if knows { json!([{"id": "far"}]) } else { json!([]) }}))
+}
+
+/// Fills a server on `from`, copies it while it works, and brings the copy back on `to`.
+async fn there_and_back(from: &str, to: &str) {
+    let (old, new) = (new_folder(), new_folder());
+    let copy = old.join("copy.gz");
+    let mut server = Running::start(from, &old);
+    let account = json!({"email": EMAIL, "name": "Ada", "password": PASSWORD});
+    let answer = server.call("POST", "/api/v1/setup", &account).await;
+    answer.expect(200);
+    server.credential = answer.cookie();
+    let (far, _running) = serve_other(Router::new().route("/v1/models", get(models))).await;
+    let connection = json!({"name": "Far", "base_url": format!("http://{far}/v1"), "api_key": "sk-canary"});
+    server.call("POST", "/api/v1/connections", &connection).await.expect(200);
+    let chat = server.call("POST", "/api/v1/chats", &json!({"title": "План"})).await.json();
+    let chat = chat["id"].as_str().unwrap();
+    let file = server.client.put(format!("{}/api/v1/chats/{chat}/files/content?path=/a.bin", server.url));
+    let file = file.header("cookie", &server.credential).body(vec![0, 255, 10, 13]);
+    Answer::of(file).await.expect(200);
+    // A run goes on meanwhile; what was there when the copy began is in it.
+    let said = json!({"content": "Show me around", "model": "tour"});
+    let run = server.call("POST", &format!("/api/v1/chats/{chat}/messages"), &said).await.json();
+    let path = copy.to_str().unwrap();
+    let (good, words) = say(glasshouse(from, &old, &["backup", path]));
+    assert!(good && words.contains("has everything"), "{words}");
+    let (good, words) = say(glasshouse(from, &old, &["backup", path]));
+    assert!(!good && words.contains("is there already"), "{words}");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(fs::metadata(&copy).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    assert!(!fs::read(&copy).unwrap().windows(9).any(|part| part == b"sk-canary"));
+    server.call("POST", &format!("/runs/{}/cancel", run["run"].as_str().unwrap()), &json!({})).await;
+    let before = everything(&server, chat).await;
+    let credential = server.credential.clone();
+    server.stop();
+    assert_eq!(
+        fs::read_dir(&old)
+            .unwrap()
+            .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().contains("unfinished"))
+            .count(),
+        0
+    );
+
+    let (good, words) = say(glasshouse(to, &new, &["restore", path]));
+    assert!(good && words.contains("Everything is back"), "{words}");
+    let (good, words) = say(glasshouse(to, &new, &["restore", path]));
+    assert!(!good && words.contains("is not empty"), "{words}");
+    let mut server = Running::start(to, &new);
+    // The session of before is good, too.
+    server.credential = credential;
+    let after = everything(&server, chat).await;
+    for part in [0, 4] {
+        assert_eq!(after[part], before[part]);
+    }
+    assert_eq!(after[1]["chats"][0]["title"], "План");
+    assert_eq!(after[2]["messages"][0]["parts"], before[2]["messages"][0]["parts"]);
+    assert_eq!(after[3]["files"][0]["path"], "/a.bin");
+    let content =
+        server.call("GET", &format!("/api/v1/chats/{chat}/files/content?path=/a.bin"), &Value::Null).await;
+    assert_eq!(content.headers["content-length"], "4");
+    // The sealed key opens: only with it the model server names its model.
+    for seen in [&before[5], &after[5]] {
+        assert_eq!(seen["connections"][0]["models"], json!(["far"]), "{seen}");
+    }
+    let login = json!({"email": EMAIL, "password": PASSWORD});
+    server.call("POST", "/api/v1/login", &login).await.expect(200);
+    // Nobody takes another key's place.
+    fs::write(old.join("secret.key"), [7; 31].iter().chain(&[8]).copied().collect::<Vec<u8>>()).unwrap();
+    let (good, words) = say(glasshouse("", &old, &["restore", path]));
+    assert!(!good && words.contains("another key"), "{words}");
+    server.stop();
+    for dir in [old, new] {
+        let _ = fs::remove_dir_all(dir);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_of_sqlite_comes_back() {
+    there_and_back("", "").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_in_sqlite_moves_to_postgresql() {
+    let Some(cluster) = Cluster::start().await else { return };
+    there_and_back("", &cluster.url()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_in_postgresql_moves_to_sqlite() {
+    let Some(cluster) = Cluster::start().await else { return };
+    there_and_back(&cluster.url(), "").await;
+}
+
+#[test]
+fn what_is_no_copy_is_refused_with_a_sentence() {
+    let dir = new_folder();
+    let odd = dir.join("odd");
+    fs::write(&odd, "odd").unwrap();
+    let new = dir.join("new");
+    for (file, sentence) in [(&odd, "is no copy of Glasshouse"), (&dir.join("none"), "cannot read")] {
+        let (good, words) = say(glasshouse("", &new, &["restore", file.to_str().unwrap()]));
+        assert!(!good && words.contains(sentence), "{words}");
+        assert!(!new.exists(), "nothing is made for it");
+    }
+    let (good, words) = say(glasshouse("", &new, &["backup", dir.join("copy").to_str().unwrap()]));
+    assert!(!good && words.contains("there is no data folder"), "{words}");
+    fs::remove_dir_all(dir).unwrap();
+}
