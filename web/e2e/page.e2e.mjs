@@ -69,8 +69,8 @@ describe("the first minute", () => {
 
   test("a server is told who asks only where somebody has said so", async () => {
     await page.goto("/settings/models");
-    const unfoldConnection = () => page.getByRole("button", { name: /^Settings of/ }).click();
-    await unfoldConnection();
+    const foldConnection = () => page.getByRole("button", { name: /^Settings of/ }).click();
+    await foldConnection();
     const told = page.getByRole("switch", { name: "Tell it who asks" });
     assert.equal(await told.isChecked(), false);
     await page.route("**/api/v1/connections/*", (route) => route.fulfill({ status: 500, body: "" }));
@@ -85,9 +85,10 @@ describe("the first minute", () => {
     await done;
     assert.equal(server.connections[0].trusted, true);
     await page.reload();
-    await unfoldConnection();
+    await foldConnection();
     await told.waitFor();
     assert.equal(await told.isChecked(), true);
+    await foldConnection();
   });
 
   test("a model to ask in another's place is chosen, kept and taken away", async () => {
