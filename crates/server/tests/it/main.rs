@@ -5,6 +5,7 @@ mod ag_ui;
 mod agents;
 mod backups;
 mod bad_input;
+mod canaries;
 mod chat_stream;
 mod chats;
 mod connection;
