@@ -59,3 +59,29 @@ test("the new one holds, and other browsers are signed out", async () => {
   await elsewhere.keyboard.press("Enter");
   await elsewhere.getByRole("textbox", { name: "Message" }).waitFor();
 });
+
+test("an account is deleted by its owner only", async () => {
+  const bob = { email: "bob@example.org", name: "Bob", password: "battery staple", role: "user" };
+  await page.request.post(`${glasshouse.url}/api/v1/users`, {
+    data: bob,
+    headers: { origin: glasshouse.url },
+  });
+  const his = await openPage(browser, { url: glasshouse.url });
+  await his.goto("/login?next=/settings/appearance");
+  await his.getByLabel("Email").fill(bob.email);
+  await his.getByLabel("Password").fill(bob.password);
+  await his.keyboard.press("Enter");
+  await his.getByRole("button", { name: "Delete account…" }).click();
+  const dialog = his.getByRole("dialog", { name: "Delete my account" });
+  await dialog.getByLabel("Password").fill("not it at all");
+  await dialog.getByRole("button", { name: "Delete my account" }).click();
+  await dialog.getByText("The password is wrong.").waitFor();
+  if (process.env.E2E_PICTURES) await his.screenshot({ path: `${process.env.E2E_PICTURES}/close.png` });
+  await dialog.getByLabel("Password").fill(bob.password);
+  await dialog.getByRole("button", { name: "Delete my account" }).click();
+  await his.waitForURL("**/login");
+  await his.getByLabel("Email").fill(bob.email);
+  await his.getByLabel("Password").fill(bob.password);
+  await his.keyboard.press("Enter");
+  await his.getByText("The email or the password is wrong.").waitFor();
+});

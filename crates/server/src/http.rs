@@ -87,6 +87,7 @@ pub fn table() -> Vec<Route> {
         post(Public, "/api/v1/setup", session::set_up),
         post(Public, "/api/v1/login", session::log_in),
         post(Public, "/api/v1/logout", session::log_out),
+        delete(Public, "/api/v1/me", users::close),
         put(Account, "/api/v1/me/password", session::change_password),
         post(Public, "/api/v1/password-reset", password_resets::reset),
         post(Public, "/api/v1/password-reset/check", password_resets::check),

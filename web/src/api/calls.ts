@@ -63,6 +63,7 @@ export const logOut = () => call<undefined>("POST", `${v1}/logout`);
 export const listUsers = () => call<{ users: Account[] }>("GET", `${v1}/users`);
 export const changePassword = (current: string, fresh: string) =>
   call<undefined>("PUT", `${v1}/me/password`, { current, new: fresh });
+export const closeAccount = (password: string) => call<undefined>("DELETE", `${v1}/me`, { password });
 export const makeReset = (user: string) =>
   call<{ path: string; expires_at: number }>("POST", `${v1}/users/${id(user)}/password-reset`);
 export const checkReset = (token: string) =>

@@ -22,4 +22,9 @@ export const account = {
     "{name} does not tell your email address, which is needed here. Ask an administrator.",
   "login.problem.suspended": "This account is suspended. Ask an administrator.",
   "login.problem.notSetUp": "Nobody has set this server up yet. Its administrator makes the first account.",
+  "close.open": "Delete account…",
+  "close.title": "Delete my account",
+  "close.text":
+    "Your account goes at once and for good, with all your chats, files, memory, schedules and keys. What you have used stays in the server’s figures without your name. Your password confirms it; where you have none, ask an administrator.",
+  "close.wrong": "The password is wrong.",
 };

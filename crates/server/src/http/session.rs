@@ -220,25 +220,39 @@ pub(super) async fn change_password(
         return Err(ApiError::invalid("Sign in with a browser to change the password."));
     };
     let new = checked_password(body.new)?;
-    if body.current.len() > MOST_PASSWORD_CHARS * 4 {
-        return Err(wrong_current());
-    }
-    // Whoever has somebody's browser is to guess no quicker than at the door.
-    let (address, email, now) = (place.address, caller.user.email.as_str(), app.clock.now_ms());
-    app.backoff.begin(address, email, now).map_err(ApiError::rate_limited)?;
-    let old = app.store.user_by_email(email).await?.password_hash;
-    let stored = Some(old.clone()).filter(|hash| !hash.is_empty());
-    if !app.passwords.verify(body.current, stored).await? {
-        return Err(wrong_current());
-    }
-    app.backoff.succeeded(address, email);
+    let old = check_own_password(&app, &caller, &place, body.current).await?;
     let hash = app.passwords.hash(new).await?;
-    let changed = app.store.change_password(caller.id(), &old, &hash, session, now).await;
+    let changed = app.store.change_password(caller.id(), &old, &hash, session, app.clock.now_ms()).await;
     changed.map_err(|error| match error {
         StoreError::NotFound => ApiError::conflict("The password was changed elsewhere just now."),
         error => error.into(),
     })?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// The hash of the caller's password, where this is it.
+///
+/// # Errors
+/// 400 where it is not, 429 where that was tried too often.
+pub(super) async fn check_own_password(
+    app: &App,
+    caller: &Caller,
+    place: &Place,
+    password: String,
+) -> Result<String, ApiError> {
+    if password.len() > MOST_PASSWORD_CHARS * 4 {
+        return Err(wrong_current());
+    }
+    // Whoever has somebody's browser is to guess no quicker than at the door.
+    let (address, email) = (place.address, caller.user.email.as_str());
+    app.backoff.begin(address, email, app.clock.now_ms()).map_err(ApiError::rate_limited)?;
+    let hash = app.store.user_by_email(email).await?.password_hash;
+    let stored = Some(hash.clone()).filter(|hash| !hash.is_empty());
+    if !app.passwords.verify(password, stored).await? {
+        return Err(wrong_current());
+    }
+    app.backoff.succeeded(address, email);
+    Ok(hash)
 }
 
 fn wrong_current() -> ApiError {

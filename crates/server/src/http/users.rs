@@ -1,18 +1,22 @@
-//! What administrators do with people's accounts.
+//! What administrators do with people's accounts, and people with the end of their own.
 
 use std::sync::Arc;
 
-use axum::{extract::State, http::StatusCode};
+use axum::{
+    extract::State,
+    http::{HeaderMap, StatusCode},
+};
 use domain::UserId;
 use serde::{Deserialize, Serialize};
 use store::{Account, AccountChange, NewUser, StoreError, UserRole};
 
-use super::session::UserView;
+use super::session::{UserView, check_own_password};
 use crate::{
     app::App,
-    auth::{Admin, checked_email, checked_name, checked_password, is_good_foreign},
+    auth::{Admin, Caller, Credential, checked_email, checked_name, checked_password, is_good_foreign},
     error::ApiError,
     extract::{Json, Path},
+    place::Place,
 };
 
 /// An account as administrators see it.
@@ -126,6 +130,46 @@ pub(super) async fn delete(
         app.store.user(user).await.map_err(in_words)?;
         return Err(not_suspended());
     }
+    remove(&app, user).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+#[derive(Deserialize)]
+pub(super) struct CloseAccount {
+    password: String,
+}
+
+/// `DELETE /api/v1/me`: the caller's own account with everything that is its own. The password has to be given again.
+///
+/// Not under the guard that ends the requests of those who are suspended: this one goes on.
+pub(super) async fn close(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+    place: Place,
+    Json(body): Json<CloseAccount>,
+) -> Result<StatusCode, ApiError> {
+    let caller = Caller::identify(&app, &headers).await?;
+    let caller = caller.ok_or_else(|| ApiError::unauthenticated(false))?;
+    let Credential::Session(_) = caller.credential else {
+        return Err(ApiError::invalid("Sign in with a browser to delete the account."));
+    };
+    check_own_password(&app, &caller, &place, body.password).await?;
+    // Also where the browser does not wait for it.
+    let closed = tokio::spawn(async move {
+        // From here on nothing of it begins. Should the server end here, an administrator finds it suspended.
+        let suspend = AccountChange { suspended: Some(true), ..AccountChange::default() };
+        app.store.change_account(caller.id(), &suspend, app.clock.now_ms()).await.map_err(in_words)?;
+        app.known_keys.forget_person(caller.id());
+        app.end_for_suspended().await?;
+        remove(&app, caller.id()).await?;
+        tracing::info!(user = %caller.id(), "somebody has deleted their own account");
+        Ok(StatusCode::NO_CONTENT)
+    });
+    closed.await.map_err(ApiError::internal)?
+}
+
+/// Deletes a suspended account with everything that is its own.
+async fn remove(app: &App, user: UserId) -> Result<(), ApiError> {
     // Their last events are on their way; deleting under them would leave some behind.
     for run in app.store.unfinished_runs_of(user).await? {
         app.stop(run.id).await?;
@@ -134,7 +178,7 @@ pub(super) async fn delete(
     if let Some(programs) = app.programs.here() {
         chats.iter().for_each(|chat| programs.forget(&chat.to_string()));
     }
-    Ok(StatusCode::NO_CONTENT)
+    Ok(())
 }
 
 fn not_suspended() -> ApiError {

@@ -14,6 +14,7 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("POST", "/api/v1/setup", Access::Public),
     ("POST", "/api/v1/login", Access::Public),
     ("POST", "/api/v1/logout", Access::Public),
+    ("DELETE", "/api/v1/me", Access::Public),
     ("PUT", "/api/v1/me/password", Access::Account),
     ("POST", "/api/v1/password-reset", Access::Public),
     ("POST", "/api/v1/password-reset/check", Access::Public),

@@ -215,6 +215,38 @@ async fn a_suspended_account_is_deleted_with_all_of_it() {
     open.server.bob(&open.ada, "user").await;
 }
 
+#[tokio::test]
+async fn a_person_deletes_their_own_account_with_all_of_it() {
+    let mut open = open().await;
+    let his = open.server.log_in().await.cookie();
+    let close = async |credential: &str, password: Value| {
+        let request = open.server.request(Method::DELETE, "/api/v1/me", credential);
+        Answer::of(request.json(&json!({"password": password, "user": "x"}))).await
+    };
+    for (credential, password) in [(&his, "wrong words"), (&his, ""), (&open.key, BOBS)] {
+        close(credential, json!(password)).await.expect(400);
+    }
+    close(&his, json!(null)).await.expect(400);
+    assert_eq!(
+        close(&open.ada, json!(crate::harness::PASSWORD)).await.expect(409),
+        "conflict",
+        "nobody is left"
+    );
+    open.server.get("/api/v1/chats", &his).await.expect(200);
+    close(&his, json!(BOBS)).await.expect(204);
+    for stream in open.streams.drain(..) {
+        stream.rest().await;
+    }
+    let run: domain::RunId = open.run.parse().unwrap();
+    assert_eq!(open.server.app.store.run(run).await, Err(store::StoreError::NotFound));
+    for credential in [&his, &open.key] {
+        open.server.get("/api/v1/chats", credential).await.expect(401);
+    }
+    open.server.log_in().await.expect(401);
+    open.server.get("/api/v1/chats", &open.ada).await.expect(200);
+    open.server.bob(&open.ada, "user").await;
+}
+
 /// What a browser has open ends with its session, however that ends; what other browsers and keys have open goes on.
 #[tokio::test]
 async fn open_streams_end_with_their_session() {

@@ -68,6 +68,7 @@ pub(super) const CASES: &[Case] = &[
     case("POST", "/api/v1/setup", Public, 409),
     case("POST", "/api/v1/login", Public, 401),
     case("POST", "/api/v1/logout", Public, 204),
+    case("DELETE", "/api/v1/me", Public, 400).sends(r#"{"password":"wrong"}"#),
     case("PUT", "/api/v1/me/password", Own(400), 400).sends(r#"{"current":"wrong","new":"also wrong"}"#),
     case("POST", "/api/v1/password-reset", Public, 404).sends(r#"{"token":"x","password":"long enough"}"#),
     case("POST", "/api/v1/password-reset/check", Public, 404).sends(r#"{"token":"x"}"#),
