@@ -109,7 +109,10 @@ async fn a_run_that_rests_can_be_stopped() {
 async fn what_nobody_answers_expires_at_rest_too() {
     let (server, cookie) = Server::start_signed_in().await;
     let (_, run) = start_tour(&server, &cookie).await;
-    let mut reader = events(&server, &cookie, &format!("/runs/{run}/events")).await;
+    // What a browser reads ends with its session, which does not last as long as the consent may take.
+    let key = server.post("/api/v1/keys", &cookie, &json!({"name": "Reader"})).await.json();
+    let key = key["secret"].as_str().unwrap();
+    let mut reader = events(&server, key, &format!("/runs/{run}/events")).await;
     reader.until(|event| event["body"]["type"] == "approval_asked").await;
     server.clock.advance_ms(8 * 24 * 3600 * 1000);
     put_to_rest(&server, &run).await;
