@@ -155,7 +155,8 @@ pub(super) async fn close(
     };
     check_own_password(&app, &caller, &place, body.password).await?;
     // Also where the browser does not wait for it.
-    let closed = tokio::spawn(async move {
+    let tasks = app.tasks.clone();
+    let closed = tasks.spawn(async move {
         // From here on nothing of it begins. Should the server end here, an administrator finds it suspended.
         let suspend = AccountChange { suspended: Some(true), ..AccountChange::default() };
         app.store.change_account(caller.id(), &suspend, app.clock.now_ms()).await.map_err(in_words)?;
