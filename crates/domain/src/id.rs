@@ -86,6 +86,10 @@ id!(
     InvitationId, "inv"
 );
 id!(
+    /// A line of the audit log.
+    AuditEntryId, "audit"
+);
+id!(
     /// A bearer key for programs.
     ApiKeyId, "key"
 );

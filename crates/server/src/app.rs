@@ -314,6 +314,9 @@ async fn keep_house(app: Arc<App>) {
         if let Err(error) = app.store.purge_invitations(now - INVITATIONS_SHOWN_MS).await {
             tracing::warn!(%error, "cannot delete old invitations");
         }
+        if let Err(error) = app.store.purge_audit(now - app.config.audit_ms).await {
+            tracing::warn!(%error, "cannot delete old lines of the audit log");
+        }
         if let Err(error) = app.store.purge_runs(now - app.config.retention_ms).await {
             tracing::warn!(%error, "cannot delete old runs without a chat");
         }

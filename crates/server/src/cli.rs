@@ -14,6 +14,7 @@ use tokio::net::TcpListener;
 use crate::{
     api_key::{KeyName, create_key},
     app::App,
+    audit,
     backup::{back_up, bring_back},
     clock::Clock,
     config::{Config, DEFAULTS, Flags, LogFormat},
@@ -192,8 +193,10 @@ async fn print_new_key(flags: &Flags, email: &str, name: &str) -> anyhow::Result
         Err(StoreError::NotFound) => anyhow::bail!("there is no account with the email {email}"),
         Err(error) => return Err(error.into()),
     };
-    let created = create_key(&store, user.id, name, Clock::real().now_ms()).await;
-    let (_, secret) = created.map_err(|error| anyhow::anyhow!("{}", error.problem()))?;
+    let now_ms = Clock::real().now_ms();
+    let created = create_key(&store, user.id, name, now_ms).await;
+    let (key, secret) = created.map_err(|error| anyhow::anyhow!("{}", error.problem()))?;
+    store.add_to_audit(&audit::key_by_command(&key, &user, now_ms)).await?;
     store.close().await;
     print_line(secret.reveal())
 }

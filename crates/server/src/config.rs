@@ -69,6 +69,8 @@ pub struct Config {
     pub session_ms: i64,
     /// How long runs that belong to no chat are kept.
     pub retention_ms: i64,
+    /// How long lines of the audit log are kept.
+    pub audit_ms: i64,
     /// The largest request body.
     pub body_limit_bytes: usize,
     /// The most connections at a time.
@@ -209,6 +211,7 @@ struct Raw {
     oidc: oidc::RawOidc,
     session_hours: u32,
     retention_days: u32,
+    audit_days: u32,
     body_limit_mb: u32,
     connection_limit: u32,
     drain_seconds: u32,
@@ -344,6 +347,7 @@ impl Raw {
             oidc: self.oidc.check()?,
             session_ms: i64::from(self.session_hours) * 3_600_000,
             retention_ms: i64::from(self.retention_days) * 24 * 3_600_000,
+            audit_ms: i64::from(self.audit_days) * 24 * 3_600_000,
             body_limit_bytes: self.body_limit_mb as usize * 1_000_000,
             connection_limit: self.connection_limit as usize,
             drain: Duration::from_secs(self.drain_seconds.into()),

@@ -4,6 +4,7 @@ mod activity;
 mod ag_ui;
 mod agents;
 mod allowed_calls;
+mod audit;
 mod chat_stream;
 mod chats;
 mod connections;
@@ -17,6 +18,7 @@ mod health;
 mod inbox;
 mod keys;
 mod limits;
+mod lists;
 pub(crate) mod mcp;
 mod mcp_servers;
 mod mcp_sign_ins;
@@ -57,6 +59,7 @@ use tracing::Instrument;
 
 use crate::{
     app::App,
+    audit as audit_log,
     auth::{Access, Caller, check_access, check_origin},
     error::{ApiError, catch_panic},
     origin,
@@ -70,7 +73,16 @@ pub struct Route {
     pub path: &'static str,
     /// Who may call it.
     pub access: Access,
+    /// What it is called in the audit log, where its use leaves a line there.
+    pub noted: Option<&'static str>,
     handler: MethodRouter<Arc<App>>,
+}
+
+impl Route {
+    /// The same route; its use leaves a line in the audit log, with this as what was done.
+    fn noted(self, action: &'static str) -> Self {
+        Self { noted: Some(action), ..self }
+    }
 }
 
 /// Everything we answer besides the web app's files. A new address is one line here; what is not
@@ -84,60 +96,65 @@ pub fn table() -> Vec<Route> {
         get(Admin, "/metrics", metrics::get),
         // Set-up and sign-in
         get(Public, "/api/v1/me", session::me),
-        post(Public, "/api/v1/setup", session::set_up),
-        post(Public, "/api/v1/login", session::log_in),
-        post(Public, "/api/v1/logout", session::log_out),
-        delete(Public, "/api/v1/me", users::close),
-        put(Account, "/api/v1/me/password", session::change_password),
-        post(Public, "/api/v1/password-reset", password_resets::reset),
+        post(Public, "/api/v1/setup", session::set_up).noted("user.set_up"),
+        post(Public, "/api/v1/login", session::log_in).noted("session.open"),
+        post(Public, "/api/v1/logout", session::log_out).noted("session.close"),
+        delete(Account, "/api/v1/me", users::close).noted("user.close"),
+        put(Account, "/api/v1/me/password", session::change_password).noted("password.change"),
+        post(Public, "/api/v1/password-reset", password_resets::reset).noted("password.reset"),
         post(Public, "/api/v1/password-reset/check", password_resets::check),
-        post(Public, "/api/v1/sign-up", sign_up::sign_up),
+        post(Public, "/api/v1/sign-up", sign_up::sign_up).noted("user.sign_up"),
         post(Public, "/api/v1/sign-up/check", sign_up::check),
         get(Public, "/oauth/login", oidc::begin),
-        get(Public, "/oauth/login/callback", oidc::callback),
+        get(Public, "/oauth/login/callback", oidc::callback).noted("session.open"),
         get(Account, "/api/v1/me/sessions", sessions::list),
-        delete(Account, "/api/v1/me/sessions", sessions::end_all),
-        delete(Account, "/api/v1/me/sessions/{session}", sessions::end),
+        delete(Account, "/api/v1/me/sessions", sessions::end_all).noted("session.end_all"),
+        delete(Account, "/api/v1/me/sessions/{session}", sessions::end).noted("session.end"),
         get(User, "/api/v1/keys", keys::list),
-        post(Account, "/api/v1/keys", keys::create),
-        post(Account, "/api/v1/keys/{key}/rotate", keys::rotate),
-        delete(Account, "/api/v1/keys/{key}", keys::delete),
+        post(Account, "/api/v1/keys", keys::create).noted("key.create"),
+        post(Account, "/api/v1/keys/{key}/rotate", keys::rotate).noted("key.rotate"),
+        delete(Account, "/api/v1/keys/{key}", keys::delete).noted("key.delete"),
         // Other people's accounts
         get(Admin, "/api/v1/users", users::list),
-        post(Admin, "/api/v1/users", users::create),
-        patch(Admin, "/api/v1/users/{user}", users::change),
-        delete(Admin, "/api/v1/users/{user}", users::delete),
-        post(Admin, "/api/v1/users/{user}/password-reset", password_resets::create),
+        post(Admin, "/api/v1/users", users::create).noted("user.create"),
+        patch(Admin, "/api/v1/users/{user}", users::change).noted("user.change"),
+        delete(Admin, "/api/v1/users/{user}", users::delete).noted("user.delete"),
+        post(Admin, "/api/v1/users/{user}/password-reset", password_resets::create).noted("password.link"),
         get(Admin, "/api/v1/settings/sign-up", sign_up::get),
-        put(Admin, "/api/v1/settings/sign-up", sign_up::put),
+        put(Admin, "/api/v1/settings/sign-up", sign_up::put).noted("settings.sign_up"),
         get(Admin, "/api/v1/invitations", sign_up::list),
-        post(Admin, "/api/v1/invitations", sign_up::create),
-        delete(Admin, "/api/v1/invitations/{invitation}", sign_up::delete),
+        post(Admin, "/api/v1/invitations", sign_up::create).noted("invitation.create"),
+        delete(Admin, "/api/v1/invitations/{invitation}", sign_up::delete).noted("invitation.delete"),
+        get(Admin, "/api/v1/audit", audit::get),
         // What is used, and how much may be
         get(User, "/api/v1/usage", usage::get),
         get(User, "/api/v1/limits/own", limits::own),
         get(Admin, "/api/v1/limits", limits::list),
-        put(Admin, "/api/v1/limits", limits::put),
+        put(Admin, "/api/v1/limits", limits::put).noted("limits.set"),
         // Models
         get(Chat, "/api/v1/models", models::list),
-        put(Admin, "/api/v1/models/{model}", models::put),
-        put(Admin, "/api/v1/settings/default-model", models::put_default),
+        put(Admin, "/api/v1/models/{model}", models::put).noted("model.change"),
+        put(Admin, "/api/v1/settings/default-model", models::put_default).noted("settings.default_model"),
         get(Admin, "/api/v1/connections", connections::list),
-        post(Admin, "/api/v1/connections", connections::create),
-        post(Admin, "/api/v1/connections/test", connections::test),
+        post(Admin, "/api/v1/connections", connections::create).noted("connection.create"),
+        post(Admin, "/api/v1/connections/test", connections::test).noted("connection.test"),
         get(Admin, "/api/v1/connections/discover", connections::discover),
-        post(Admin, "/api/v1/connections/{connection}/refresh", connections::refresh),
-        post(Admin, "/api/v1/connections/{connection}/test", connections::try_out),
-        patch(Admin, "/api/v1/connections/{connection}", connections::change),
-        delete(Admin, "/api/v1/connections/{connection}", connections::delete),
-        post(Admin, "/api/v1/connections/{connection}/keys", connections::add_key),
-        patch(Admin, "/api/v1/connections/{connection}/keys/{key}", connections::weigh_key),
-        delete(Admin, "/api/v1/connections/{connection}/keys/{key}", connections::remove_key),
+        post(Admin, "/api/v1/connections/{connection}/refresh", connections::refresh)
+            .noted("connection.refresh"),
+        post(Admin, "/api/v1/connections/{connection}/test", connections::try_out).noted("connection.test"),
+        patch(Admin, "/api/v1/connections/{connection}", connections::change).noted("connection.change"),
+        delete(Admin, "/api/v1/connections/{connection}", connections::delete).noted("connection.delete"),
+        post(Admin, "/api/v1/connections/{connection}/keys", connections::add_key)
+            .noted("connection.add_key"),
+        patch(Admin, "/api/v1/connections/{connection}/keys/{key}", connections::weigh_key)
+            .noted("connection.change_key"),
+        delete(Admin, "/api/v1/connections/{connection}/keys/{key}", connections::remove_key)
+            .noted("connection.remove_key"),
         // Agents, and what they can do beside their own tools
         get(Admin, "/api/v1/agents", agents::list),
-        post(Admin, "/api/v1/agents", agents::create),
-        put(Admin, "/api/v1/agents/{agent}", agents::replace),
-        delete(Admin, "/api/v1/agents/{agent}", agents::delete),
+        post(Admin, "/api/v1/agents", agents::create).noted("agent.create"),
+        put(Admin, "/api/v1/agents/{agent}", agents::replace).noted("agent.change"),
+        delete(Admin, "/api/v1/agents/{agent}", agents::delete).noted("agent.delete"),
         get(User, "/api/v1/programs", programs::get),
         get(Admin, "/api/v1/mcp-servers", mcp_servers::list),
         get(User, "/api/v1/workspaces", workspaces::list),
@@ -201,7 +218,7 @@ pub fn table() -> Vec<Route> {
         post(Chat, "/runs/{run}/questions/{question}", runs::questions::answer),
         post(Chat, "/chat/stream", chat_stream::post),
         // A chat with debug events
-        post(Admin, "/api/config", debug_chat::configure),
+        post(Admin, "/api/config", debug_chat::configure).noted("debug_chat.configure"),
         post(Chat, "/api/chat", debug_chat::chat),
         get(Chat, "/ws", debug_chat::socket),
         get(Public, "/", debug_chat::root),
@@ -242,7 +259,7 @@ pub fn router(app: Arc<App>) -> Router {
     // Few layers, as each costs every request several allocations.
     let routes = table().into_iter().fold(Router::new(), |router, route| {
         let is_openai = route.path.starts_with(openai::PREFIX);
-        let guard = Guard { app: app.clone(), access: route.access, is_openai };
+        let guard = Guard { app: app.clone(), access: route.access, noted: route.noted, is_openai };
         router.route(route.path, route.handler.route_layer(from_fn_with_state(guard, guarded)))
     });
     let routes = routes
@@ -263,6 +280,7 @@ pub fn router(app: Arc<App>) -> Router {
 struct Guard {
     app: Arc<App>,
     access: Access,
+    noted: Option<&'static str>,
     is_openai: bool,
 }
 
@@ -273,9 +291,12 @@ async fn guarded(State(guard): State<Guard>, mut request: Request, next: Next) -
         return if guard.is_openai { openai::reword(refused) } else { refused };
     }
     let caller = request.extensions().get::<Caller>().cloned();
-    let response = match &caller {
-        Some(caller) => guard.app.standing.while_good(caller, next.run(request)).await,
-        None => next.run(request).await,
+    let answer = |request| next.run(request);
+    let response = match (&caller, guard.noted) {
+        // One that is noted goes on to its end, whatever becomes of the caller meanwhile.
+        (_, Some(action)) => audit_log::noted(&guard.app, action, request, answer).await,
+        (Some(caller), None) => guard.app.standing.while_good(caller, answer(request)).await,
+        (None, None) => answer(request).await,
     };
     if !guard.is_openai {
         return response;
@@ -323,21 +344,21 @@ async fn wrong_method(request: Request) -> ApiError {
 }
 
 fn get<H: Handler<T, Arc<App>>, T: 'static>(access: Access, path: &'static str, handler: H) -> Route {
-    Route { method: Method::GET, path, access, handler: on(MethodFilter::GET, handler) }
+    Route { method: Method::GET, path, access, noted: None, handler: on(MethodFilter::GET, handler) }
 }
 
 fn post<H: Handler<T, Arc<App>>, T: 'static>(access: Access, path: &'static str, handler: H) -> Route {
-    Route { method: Method::POST, path, access, handler: on(MethodFilter::POST, handler) }
+    Route { method: Method::POST, path, access, noted: None, handler: on(MethodFilter::POST, handler) }
 }
 
 fn put<H: Handler<T, Arc<App>>, T: 'static>(access: Access, path: &'static str, handler: H) -> Route {
-    Route { method: Method::PUT, path, access, handler: on(MethodFilter::PUT, handler) }
+    Route { method: Method::PUT, path, access, noted: None, handler: on(MethodFilter::PUT, handler) }
 }
 
 fn patch<H: Handler<T, Arc<App>>, T: 'static>(access: Access, path: &'static str, handler: H) -> Route {
-    Route { method: Method::PATCH, path, access, handler: on(MethodFilter::PATCH, handler) }
+    Route { method: Method::PATCH, path, access, noted: None, handler: on(MethodFilter::PATCH, handler) }
 }
 
 fn delete<H: Handler<T, Arc<App>>, T: 'static>(access: Access, path: &'static str, handler: H) -> Route {
-    Route { method: Method::DELETE, path, access, handler: on(MethodFilter::DELETE, handler) }
+    Route { method: Method::DELETE, path, access, noted: None, handler: on(MethodFilter::DELETE, handler) }
 }

@@ -4,7 +4,7 @@ use std::{net::IpAddr, sync::Arc};
 
 use axum::{
     extract::FromRequestParts,
-    http::{header, request::Parts},
+    http::{Extensions, HeaderMap, header, request::Parts},
 };
 
 use crate::{app::App, error::ApiError, listen::Peer};
@@ -21,15 +21,25 @@ pub(crate) struct Place {
     pub(crate) user_agent: Option<String>,
 }
 
+impl Place {
+    /// Where a request with these comes from.
+    ///
+    /// # Errors
+    /// 500 where the connection it came by is not known.
+    pub(crate) fn of(app: &App, extensions: &Extensions, headers: &HeaderMap) -> Result<Self, ApiError> {
+        let peer = extensions.get::<Peer>();
+        let Peer(peer) = peer.ok_or_else(|| ApiError::internal("a request without an address"))?;
+        let address = app.config.trusted_proxies.client(peer.ip(), headers);
+        let user_agent = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok());
+        let user_agent = user_agent.map(|text| text.chars().take(MOST_USER_AGENT_CHARS).collect());
+        Ok(Self { address, user_agent })
+    }
+}
+
 impl FromRequestParts<Arc<App>> for Place {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
-        let peer = parts.extensions.get::<Peer>();
-        let Peer(peer) = peer.ok_or_else(|| ApiError::internal("a request without an address"))?;
-        let address = app.config.trusted_proxies.client(peer.ip(), &parts.headers);
-        let user_agent = parts.headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok());
-        let user_agent = user_agent.map(|text| text.chars().take(MOST_USER_AGENT_CHARS).collect());
-        Ok(Self { address, user_agent })
+        Self::of(app, &parts.extensions, &parts.headers)
     }
 }

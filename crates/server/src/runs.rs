@@ -159,7 +159,7 @@ impl Runs {
         };
         let state = if live.is_waiting() { ActivityState::Waiting } else { ActivityState::Running };
         self.0.announce(&live, state);
-        let log = FromLog::GoesOn(Box::new(new.request), before);
+        let log = Box::new(FromLog::GoesOn(Box::new(new.request), before));
         let lease = self.0.lease().clone();
         self.0.tasks.spawn(life::live_through(Arc::clone(&self.0), live, lease, log));
     }

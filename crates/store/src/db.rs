@@ -105,6 +105,7 @@ impl Db {
             ("seen sessions", include_str!("../migrations/sqlite/0021_seen_sessions.sql")),
             ("links to get in", include_str!("../migrations/sqlite/0022_links_to_get_in.sql")),
             ("connection keys", include_str!("../migrations/sqlite/0023_connection_keys.sql")),
+            ("audit", include_str!("../migrations/sqlite/0024_audit.sql")),
         ];
         let mut writer = write.acquire().await?;
         if !in_memory {
@@ -148,6 +149,7 @@ impl Db {
             ("seen sessions", include_str!("../migrations/postgres/0021_seen_sessions.sql")),
             ("links to get in", include_str!("../migrations/postgres/0022_links_to_get_in.sql")),
             ("connection keys", include_str!("../migrations/postgres/0023_connection_keys.sql")),
+            ("audit", include_str!("../migrations/postgres/0024_audit.sql")),
         ];
         migrator(migrations, steps).run_direct(None, &mut connection, false).await?;
         connection.close().await?;

@@ -13,6 +13,7 @@ import type {
   AgentList,
   AllowedCall,
   ApiKey,
+  AuditEntry,
   BrowserSession,
   Chat,
   ChatFile,
@@ -101,6 +102,10 @@ export const deleteKey = (key: string) => call<undefined>("DELETE", `${v1}/keys/
 export const usagePath = (query: Record<string, string>) =>
   `${v1}/usage?${new URLSearchParams(query).toString()}`;
 export const getUsage = (query: Record<string, string>) => call<Usage>("GET", usagePath(query));
+export const auditPath = (query: Record<string, string>) =>
+  `${v1}/audit?${new URLSearchParams(query).toString()}`;
+export const readAudit = (query: Record<string, string>) =>
+  call<{ entries: AuditEntry[]; more: boolean }>("GET", auditPath(query));
 export const listLimits = () => call<AllLimits>("GET", `${v1}/limits`);
 export const putLimits = (of: LimitsOf, limits: Limits) =>
   call<undefined>("PUT", `${v1}/limits`, { of, limits });

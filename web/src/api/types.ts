@@ -39,6 +39,21 @@ export interface Invitation {
   expires_at: number;
 }
 
+/** A line of the audit log. */
+export interface AuditEntry {
+  id: string;
+  at: number;
+  actor: string | null;
+  actor_email: string | null;
+  key: string | null;
+  address: string | null;
+  request_id: string | null;
+  action: string;
+  subject: string | null;
+  subject_name: string | null;
+  details: Record<string, unknown> | null;
+}
+
 /** A browser somebody is signed in with. */
 export interface BrowserSession {
   id: string;

@@ -1,10 +1,12 @@
 /** English, the language every other dictionary follows key by key. */
 import { account } from "./account.en.ts";
+import { audit } from "./audit.en.ts";
 import { doors } from "./doors.en.ts";
 import { settings } from "./settings.en.ts";
 
 export const en = {
   ...account,
+  ...audit,
   ...settings,
   ...doors,
   "app.name": "Glasshouse",

@@ -1,11 +1,13 @@
 /** Russian. */
 import { account } from "./account.ru.ts";
+import { audit } from "./audit.ru.ts";
 import { doors } from "./doors.ru.ts";
 import { settings } from "./settings.ru.ts";
 import type { Dictionary } from "./index.svelte.ts";
 
 export const ru: Dictionary = {
   ...account,
+  ...audit,
   ...settings,
   ...doors,
   "app.name": "Glasshouse",

@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::{
     agents::{AgentDefinition, KnownAgent},
     app::App,
+    audit::Noted,
     error::ApiError,
     extract::{Json, Path},
 };
@@ -72,8 +73,10 @@ pub(super) async fn list(State(app): State<Arc<App>>) -> Json<AgentList> {
 /// `POST /api/v1/agents`: a new one.
 pub(super) async fn create(
     State(app): State<Arc<App>>,
+    noted: Noted,
     Json(definition): Json<AgentDefinition>,
 ) -> Result<Json<AgentView>, ApiError> {
+    noted.about(&definition.name, "");
     let known = app.defined_agents.create(definition, &app.clock).await?;
     Ok(Json(view(&app, &known, &app.skills.read().await)))
 }

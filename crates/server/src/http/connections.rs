@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     app::App,
+    audit::Noted,
     discover::{self, Found, usual_candidates},
     error::ApiError,
     extract::{Json, Path},
@@ -196,9 +197,11 @@ pub(super) struct Offered {
 /// `POST /api/v1/connections/test`: asks a server for its models and keeps nothing.
 pub(super) async fn test(
     State(app): State<Arc<App>>,
+    noted: Noted,
     Json(server): Json<Server>,
 ) -> Result<Json<Offered>, ApiError> {
     let (base_url, api_key) = server.check()?;
+    noted.about(&base_url, "");
     let models = app.models.ask(&base_url, api_key.as_ref()).await.map_err(does_not_work)?;
     Ok(Json(Offered { models }))
 }
@@ -220,13 +223,18 @@ pub(super) struct Connect {
 /// `POST /api/v1/connections`: tests a server and keeps it.
 pub(super) async fn create(
     State(app): State<Arc<App>>,
+    noted: Noted,
     Json(body): Json<Connect>,
 ) -> Result<Json<ConnectionView>, ApiError> {
     let name = check_name(&body.name)?;
     let (base_url, api_key) = body.server.check()?;
     let models = app.models.ask(&base_url, api_key.as_ref()).await.map_err(does_not_work)?;
     let new = NewConnection { name, base_url, api_key, models, trusted: body.trusted };
-    Ok(Json(app.models.connect(new, app.clock.now_ms()).await?.into()))
+    let made = app.models.connect(new, app.clock.now_ms()).await?;
+    let settings = &made.server.settings;
+    noted.about(made.id, &settings.name);
+    noted.with("base_url", settings.base_url.to_string());
+    Ok(Json(made.into()))
 }
 
 #[derive(Debug, Serialize)]
@@ -280,6 +288,7 @@ pub(super) struct ChangeBody {
 /// `PATCH /api/v1/connections/{connection}`: changes what is named; the rest stays.
 pub(super) async fn change(
     State(app): State<Arc<App>>,
+    noted: Noted,
     Path(id): Path<ConnectionId>,
     Json(body): Json<ChangeBody>,
 ) -> Result<Json<ConnectionView>, ApiError> {
@@ -291,7 +300,15 @@ pub(super) async fn change(
         enabled: body.enabled,
         together: body.together,
     };
-    Ok(Json(app.models.change(id, change).await?.into()))
+    noted.with("name", &change.name);
+    noted.with("base_url", change.base_url.as_ref().map(ToString::to_string));
+    noted.with("trusted", change.trusted);
+    noted.with("weight", change.weight);
+    noted.with("enabled", change.enabled);
+    noted.with("together", change.together);
+    let changed = app.models.change(id, change).await?;
+    noted.called(&changed.server.settings.name);
+    Ok(Json(changed.into()))
 }
 
 #[derive(Deserialize)]

@@ -21,6 +21,7 @@ use wire::{debug_chat::DebugChatRequest, debug_events::DebugEvent};
 use super::{threads, web};
 use crate::{
     app::App,
+    audit::Noted,
     auth::Caller,
     error::ApiError,
     extract::{Json, RawJson},
@@ -50,8 +51,12 @@ pub(super) struct Configured {
 }
 
 /// `POST /api/config`: connects a model server, in place of an earlier connection to the same address.
-pub(super) async fn configure(State(app): State<Arc<App>>, Json(config): Json<Config>) -> Response {
-    match connect(&app, config).await {
+pub(super) async fn configure(
+    State(app): State<Arc<App>>,
+    noted: Noted,
+    Json(config): Json<Config>,
+) -> Response {
+    match connect(&app, &noted, config).await {
         Ok(message) => Json(Configured { success: true, message }).into_response(),
         Err(error) => {
             let message = error.problem().message.clone();
@@ -64,10 +69,11 @@ pub(super) async fn configure(State(app): State<Arc<App>>, Json(config): Json<Co
     }
 }
 
-async fn connect(app: &App, config: Config) -> Result<String, ApiError> {
+async fn connect(app: &App, noted: &Noted, config: Config) -> Result<String, ApiError> {
     let unprocessable =
         |message: String| ApiError::invalid(message).with_status(StatusCode::UNPROCESSABLE_ENTITY);
     let base_url = BaseUrl::parse(&config.api_endpoint).map_err(|error| unprocessable(error.to_string()))?;
+    noted.about(&base_url, "");
     let key = config.api_key.map(Secret::new).filter(|key| !key.reveal().is_empty());
     let models = app
         .models

@@ -11,6 +11,7 @@ use store::{ApiKey, ApiKeyRights, KeyScope, UserRole};
 use crate::{
     api_key::{KeyName, create_key_for, rotate_key},
     app::App,
+    audit::Noted,
     auth::Caller,
     error::ApiError,
     extract::{Json, Path},
@@ -99,6 +100,7 @@ pub(super) struct CreatedKey {
 pub(super) async fn create(
     State(app): State<Arc<App>>,
     caller: Caller,
+    noted: Noted,
     Json(body): Json<CreateKey>,
 ) -> Result<Json<CreatedKey>, ApiError> {
     let name = KeyName::parse(&body.name)?;
@@ -113,7 +115,10 @@ pub(super) async fn create(
     };
     let rights = checked_rights(rights, is_admin, now_ms)?;
     let signing = signing_key.map(|secret| (&*app.sealer, secret));
+    noted.with("scopes", &rights.scopes);
+    noted.with("front_end", rights.front_end.then_some(true));
     let (key, secret) = create_key_for(&app.store, caller.id(), name, rights, signing, now_ms).await?;
+    noted.about(key.id, &key.name);
     Ok(Json(CreatedKey { key: KeyView::of(key, now_ms), secret: secret.reveal().to_owned() }))
 }
 
@@ -177,6 +182,7 @@ pub(super) struct Rotate {
 pub(super) async fn rotate(
     State(app): State<Arc<App>>,
     caller: Caller,
+    noted: Noted,
     Path(key): Path<ApiKeyId>,
     Json(body): Json<Rotate>,
 ) -> Result<Json<CreatedKey>, ApiError> {
@@ -190,6 +196,8 @@ pub(super) async fn rotate(
     let old_until = (grace_s > 0).then_some(now_ms + grace_ms);
     let (view, secret) = rotate_key(&app.store, caller.id(), key, old_until).await?;
     app.known_keys.forget(key);
+    noted.called(&view.name);
+    noted.with("old_good_for_s", grace_s);
     Ok(Json(CreatedKey { key: KeyView::of(view, now_ms), secret: secret.reveal().to_owned() }))
 }
 

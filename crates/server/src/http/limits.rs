@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     app::App,
+    audit::Noted,
     auth::Caller,
     error::ApiError,
     extract::Json,
@@ -80,13 +81,32 @@ pub(super) struct Put {
 }
 
 /// `PUT /api/v1/limits`: sets those of one of them; none at all takes them away.
-pub(super) async fn put(State(app): State<Arc<App>>, Json(body): Json<Put>) -> Result<StatusCode, ApiError> {
+pub(super) async fn put(
+    State(app): State<Arc<App>>,
+    noted: Noted,
+    Json(body): Json<Put>,
+) -> Result<StatusCode, ApiError> {
     let limits = body.limits.checked()?;
+    noted.with("limits", limits);
     let of = match body.of {
-        Of::Default => LimitsOf::Default,
-        Of::User(user) => LimitsOf::User(find_user(&app, &user).await?),
-        Of::Key(key) => LimitsOf::Key(key),
-        Of::People(key) => LimitsOf::People(key),
+        Of::Default => {
+            noted.about("default", "");
+            LimitsOf::Default
+        }
+        Of::User(text) => {
+            let user = find_user(&app, &text).await?;
+            noted.about(user, text);
+            LimitsOf::User(user)
+        }
+        Of::Key(key) => {
+            noted.about(key, "");
+            LimitsOf::Key(key)
+        }
+        Of::People(key) => {
+            noted.about(key, "");
+            noted.with("each_person", true);
+            LimitsOf::People(key)
+        }
     };
     app.usage.put_limits(&of, limits).await?;
     Ok(StatusCode::NO_CONTENT)

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     agents::{AgentDefinition, PREFIX},
     app::App,
+    audit::Noted,
     error::ApiError,
     extract::{Json, Path, present},
     models::{Model, ModelSettings},
@@ -92,6 +93,7 @@ impl ChangeModel {
 /// `PUT /api/v1/models/{model}`: changes a model's settings.
 pub(super) async fn put(
     State(app): State<Arc<App>>,
+    noted: Noted,
     Path(id): Path<String>,
     Json(change): Json<ChangeModel>,
 ) -> Result<Json<Model>, ApiError> {
@@ -99,6 +101,7 @@ pub(super) async fn put(
     check_fallbacks(&app, &id, change.fallbacks.as_deref().unwrap_or_default())?;
     // An unknown model is refused below.
     let settings = change.apply(now.unwrap_or_default())?;
+    noted.with("settings", &settings);
     app.models.put_settings(&id, &settings).await.map(Json)
 }
 
@@ -129,8 +132,10 @@ pub(super) struct ChooseDefault {
 /// `PUT /api/v1/settings/default-model`: the model for chats that choose none.
 pub(super) async fn put_default(
     State(app): State<Arc<App>>,
+    noted: Noted,
     Json(body): Json<ChooseDefault>,
 ) -> Result<StatusCode, ApiError> {
+    noted.about(&body.model, "");
     let chosen = app.models.set_default(&body.model).await;
     chosen.map_err(|error| match error.problem().code {
         // The address is there; what the body names is not.

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use super::session::open_session;
 use crate::{
     app::App,
+    audit::Noted,
     auth::{cookie, own_origin},
     config::{Config, Oidc},
     error::ApiError,
@@ -52,6 +53,7 @@ pub(super) async fn callback(
     State(app): State<Arc<App>>,
     place: Place,
     headers: HeaderMap,
+    noted: Noted,
     back: Result<Query<Back>, ApiError>,
 ) -> Result<Response, ApiError> {
     let settings = settings(&app)?;
@@ -60,10 +62,13 @@ pub(super) async fn callback(
     let forget = cookie_of(&app.config, "", 0)?;
     match app.finish_oidc(settings, cookie(&headers, COOKIE), &back).await {
         Ok((user, next)) => {
+            noted.by(&user);
+            noted.with("provider", &settings.name);
             let session = open_session(&app, &user, &place).await?;
             go(&next, [forget, session])
         }
         Err(Ended::Problem(problem)) => {
+            noted.nothing();
             let address = place.address;
             tracing::warn!(%address, problem = problem.word(), "nobody was signed in by the OpenID provider");
             tell(problem, "", [forget])

@@ -9,6 +9,7 @@ use store::{NewPasswordReset, StoreError};
 
 use crate::{
     app::App,
+    audit::Noted,
     auth::checked_password,
     error::ApiError,
     extract::{Json, Path},
@@ -30,15 +31,18 @@ pub(super) struct Link {
 /// `POST /api/v1/users/{user}/password-reset`: makes a link with which the person chooses a new password.
 pub(super) async fn create(
     State(app): State<Arc<App>>,
+    noted: Noted,
     Path(user): Path<UserId>,
 ) -> Result<Json<Link>, ApiError> {
+    let no_account = |error| match error {
+        StoreError::NotFound => ApiError::not_found("There is no such account."),
+        error => error.into(),
+    };
+    noted.called(app.store.user(user).await.map_err(no_account)?.email);
     let token = random_token("").map_err(ApiError::internal)?;
     let expires_at = app.clock.now_ms() + GOOD_FOR_MS;
     let reset = NewPasswordReset { user, token_hash: hash_token(token.reveal()), expires_at };
-    app.store.put_password_reset(&reset).await.map_err(|error| match error {
-        StoreError::NotFound => ApiError::not_found("There is no such account."),
-        error => error.into(),
-    })?;
+    app.store.put_password_reset(&reset).await.map_err(no_account)?;
     Ok(Json(Link { path: format!("/reset#{}", token.reveal()), expires_at }))
 }
 
@@ -72,6 +76,7 @@ pub(super) struct Reset {
 pub(super) async fn reset(
     State(app): State<Arc<App>>,
     place: Place,
+    noted: Noted,
     Json(body): Json<Reset>,
 ) -> Result<StatusCode, ApiError> {
     let password = checked_password(body.password)?;
@@ -80,6 +85,9 @@ pub(super) async fn reset(
     let email = app.store.password_reset(&token_hash, now).await.map_err(in_words)?;
     let hash = app.passwords.hash(password).await?;
     app.store.reset_password(&token_hash, &hash, now).await.map_err(in_words)?;
+    if let Ok(known) = app.store.user_by_email(&email).await {
+        noted.by(&known.user);
+    }
     // Who came because of too many wrong guesses need not wait.
     app.backoff.succeeded(place.address, &email);
     Ok(StatusCode::NO_CONTENT)

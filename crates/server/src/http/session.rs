@@ -15,6 +15,7 @@ use store::{NewSession, NewUser, StoreError, User, UserRole};
 use super::sign_up;
 use crate::{
     app::App,
+    audit::Noted,
     auth::{
         Caller, Credential, MOST_EMAIL_BYTES, MOST_PASSWORD_CHARS, SESSION_COOKIE, checked_email,
         checked_name, checked_password, is_foreign,
@@ -84,6 +85,7 @@ pub(super) struct SetUp {
 pub(super) async fn set_up(
     State(app): State<Arc<App>>,
     place: Place,
+    noted: Noted,
     Json(body): Json<SetUp>,
 ) -> Result<impl IntoResponse, ApiError> {
     if !app.setup_needed().await? {
@@ -102,6 +104,7 @@ pub(super) async fn set_up(
         StoreError::Conflict(_) => already_set_up(),
         other => other.into(),
     })?;
+    noted.by(&user);
     sign_in(&app, &user, &place).await
 }
 
@@ -131,6 +134,7 @@ pub(super) struct LogIn {
 pub(super) async fn log_in(
     State(app): State<Arc<App>>,
     place: Place,
+    noted: Noted,
     Json(body): Json<LogIn>,
 ) -> Result<impl IntoResponse, ApiError> {
     let email = body.email.trim();
@@ -147,6 +151,11 @@ pub(super) async fn log_in(
     // The local account of `--auth none` has no password; nobody signs in as it.
     let stored = known.as_ref().map(|known| known.password_hash.clone()).filter(|hash| !hash.is_empty());
     let right = app.passwords.verify(body.password.clone(), stored).await?;
+    // Of an address that nobody has nothing is noted: it may be a password, typed into the wrong field.
+    if let Some(known) = known.as_ref().filter(|_| !right) {
+        noted.instead("session.failed");
+        noted.about(known.user.id, &known.user.email);
+    }
     let known = known.filter(|_| right).ok_or_else(wrong)?;
     app.backoff.succeeded(place.address, email);
     if is_foreign(&known.password_hash) {
@@ -158,6 +167,7 @@ pub(super) async fn log_in(
     if known.suspended {
         return Err(ApiError::forbidden("This account is suspended. Ask an administrator."));
     }
+    noted.by(&known.user);
     sign_in(&app, &known.user, &place).await
 }
 
@@ -191,14 +201,23 @@ pub(super) async fn open_session(app: &App, user: &User, place: &Place) -> Resul
 pub(super) async fn log_out(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
+    noted: Noted,
 ) -> Result<impl IntoResponse, ApiError> {
     let caller = Caller::identify(&app, &headers).await?;
-    if let Some((user, Credential::Session(id))) = caller.map(|caller| (caller.id(), caller.credential)) {
-        match app.store.end_session(user, id, app.clock.now_ms()).await {
-            // Ended elsewhere at the same moment.
-            Ok(()) | Err(StoreError::NotFound) => {}
-            Err(error) => return Err(error.into()),
+    let session = caller.and_then(|caller| match caller.credential {
+        Credential::Session(id) => Some((caller.user, id)),
+        Credential::Key(_) | Credential::Local => None,
+    });
+    match session {
+        Some((user, id)) => {
+            noted.by(&user);
+            match app.store.end_session(user.id, id, app.clock.now_ms()).await {
+                // Ended elsewhere at the same moment.
+                Ok(()) | Err(StoreError::NotFound) => {}
+                Err(error) => return Err(error.into()),
+            }
         }
+        None => noted.nothing(),
     }
     Ok((StatusCode::NO_CONTENT, AppendHeaders([(header::SET_COOKIE, session_cookie(&app, "", 0)?)])))
 }

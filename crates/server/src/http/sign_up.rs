@@ -9,6 +9,7 @@ use store::{Invitation, NewInvitation, NewUser, StoreError, UserRole};
 
 use crate::{
     app::App,
+    audit::Noted,
     auth::{checked_email, checked_name, checked_password},
     config::Auth,
     error::ApiError,
@@ -58,8 +59,10 @@ pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Json<Setting>, Ap
 /// `PUT /api/v1/settings/sign-up`: holds at once. Invitations that were made before rest while it is closed.
 pub(super) async fn put(
     State(app): State<Arc<App>>,
+    noted: Noted,
     Json(Setting { mode }): Json<Setting>,
 ) -> Result<StatusCode, ApiError> {
+    noted.with("mode", mode);
     app.store.put_setting(SETTING, &serde_json::to_value(mode).map_err(ApiError::internal)?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -111,6 +114,7 @@ pub(super) struct Created {
 /// `POST /api/v1/invitations`: makes a link with which people make accounts of users.
 pub(super) async fn create(
     State(app): State<Arc<App>>,
+    noted: Noted,
     Json(body): Json<CreateInvitation>,
 ) -> Result<Json<Created>, ApiError> {
     let email = body.email.as_deref().map(checked_email).transpose()?;
@@ -132,6 +136,8 @@ pub(super) async fn create(
     };
     app.store.create_invitation(&new).await?;
     let NewInvitation { id, email, most_uses, created_at, expires_at, .. } = new;
+    noted.about(id, email.clone().unwrap_or_default());
+    noted.with("uses", most_uses);
     let invitation = InvitationView { id, email, most_uses, uses: 0, created_at, expires_at };
     Ok(Json(Created { invitation, path: format!("/sign-up#{}", token.reveal()) }))
 }
@@ -190,6 +196,7 @@ pub(super) struct SignUp {
 pub(super) async fn sign_up(
     State(app): State<Arc<App>>,
     place: Place,
+    noted: Noted,
     Json(body): Json<SignUp>,
 ) -> Result<StatusCode, ApiError> {
     let (email, name) = (checked_email(&body.email)?, checked_name(&body.name)?);
@@ -211,9 +218,11 @@ pub(super) async fn sign_up(
         None => app.store.create_user(&new).await,
     };
     match made {
-        Ok(_) | Err(StoreError::Conflict("email")) => Ok(StatusCode::NO_CONTENT),
-        Err(error) => Err(in_words(error)),
+        Ok(user) => noted.by(&user),
+        Err(StoreError::Conflict("email")) => noted.nothing(),
+        Err(error) => return Err(in_words(error)),
     }
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// Whether somebody with this invitation, or without one, may make an account for this address.

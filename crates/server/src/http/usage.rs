@@ -10,6 +10,7 @@ use axum::{
 use serde::{Deserialize, Serialize};
 use store::{UsageBy, UsageOf, UsageRow, UsageSum, UserRole};
 
+use super::lists::{DAY_MS, csv_field, date, day};
 use crate::{
     app::App,
     auth::Caller,
@@ -21,7 +22,6 @@ use crate::{
 const MOST_DAYS: i64 = 3_660;
 /// Looked at where nothing else is said.
 const DAYS: i64 = 30;
-const DAY_MS: i64 = 86_400_000;
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Asked {
@@ -148,23 +148,11 @@ fn bad(field: &'static str, message: &str) -> ApiError {
     ApiError::invalid(message).with_field(Some(field))
 }
 
-fn day(field: &'static str, text: &str) -> Result<i64, ApiError> {
-    let date: Option<jiff::civil::Date> = text.parse().ok();
-    let at = date.and_then(|date| date.to_zoned(jiff::tz::TimeZone::UTC).ok());
-    let at = at.ok_or_else(|| bad(field, "A day is written like 2026-11-23."))?;
-    Ok(at.timestamp().as_millisecond().div_euclid(DAY_MS))
-}
-
-fn date(day: i64) -> String {
-    let at = jiff::Timestamp::from_millisecond(day.saturating_mul(DAY_MS)).unwrap_or_default();
-    at.to_zoned(jiff::tz::TimeZone::UTC).date().to_string()
-}
-
 fn csv(view: &View) -> Response {
     let mut out = String::from("name,label,requests,input_tokens,output_tokens,cost_usd\r\n");
     for RowView { name, label, sum } in &view.rows {
         let Sum { requests, input_tokens, output_tokens, cost_micro_usd } = sum;
-        let (name, label) = (field(name), field(label.as_deref().unwrap_or_default()));
+        let (name, label) = (csv_field(name), csv_field(label.as_deref().unwrap_or_default()));
         let (whole, rest) = (cost_micro_usd / 1_000_000, cost_micro_usd % 1_000_000);
         // Writing to a String does not fail.
         _ = write!(out, "{name},{label},{requests},{input_tokens},{output_tokens},{whole}.{rest:06}\r\n");
@@ -175,30 +163,4 @@ fn csv(view: &View) -> Response {
         (header::CONTENT_DISPOSITION, disposition),
     ];
     (headers, out).into_response()
-}
-
-/// A text that is only text: in quotes, and never the beginning of a formula.
-fn field(text: &str) -> String {
-    let guard = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { "'" } else { "" };
-    format!("\"{guard}{}\"", text.replace('"', "\"\""))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn days_are_read_and_written() {
-        assert_eq!(date(day("from", "2026-11-23").unwrap()), "2026-11-23");
-        assert_eq!(day("from", "1970-01-02").unwrap(), 1);
-        for bad in ["", "23.11.2026", "2026-13-01", "2026-11-23T00:00:00Z'", "9999999-01-01"] {
-            assert!(day("from", bad).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn no_field_is_a_formula() {
-        assert_eq!(field("a\"b,c"), "\"a\"\"b,c\"");
-        assert_eq!(field("=1+1"), "\"'=1+1\"");
-    }
 }

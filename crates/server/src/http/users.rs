@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::{
-    extract::State,
-    http::{HeaderMap, StatusCode},
-};
+use axum::{extract::State, http::StatusCode};
 use domain::UserId;
 use serde::{Deserialize, Serialize};
 use store::{Account, AccountChange, NewUser, StoreError, UserRole};
@@ -13,6 +10,7 @@ use store::{Account, AccountChange, NewUser, StoreError, UserRole};
 use super::session::{UserView, check_own_password};
 use crate::{
     app::App,
+    audit::Noted,
     auth::{Admin, Caller, Credential, checked_email, checked_name, checked_password, is_good_foreign},
     error::ApiError,
     extract::{Json, Path},
@@ -75,6 +73,7 @@ impl CreateUser {
 /// `POST /api/v1/users`: makes an account.
 pub(super) async fn create(
     State(app): State<Arc<App>>,
+    noted: Noted,
     Json(body): Json<CreateUser>,
 ) -> Result<Json<AccountView>, ApiError> {
     let new = NewUser {
@@ -86,6 +85,8 @@ pub(super) async fn create(
         created_at: app.clock.now_ms(),
     };
     let user = app.store.create_user(&new).await.map_err(in_words)?;
+    noted.about(user.id, &user.email);
+    noted.with("role", user.role);
     Ok(Json(Account { user, suspended_at: None }.into()))
 }
 
@@ -101,6 +102,7 @@ pub(super) struct ChangeUser {
 pub(super) async fn change(
     State(app): State<Arc<App>>,
     Admin(caller): Admin,
+    noted: Noted,
     Path(user): Path<UserId>,
     Json(body): Json<ChangeUser>,
 ) -> Result<Json<AccountView>, ApiError> {
@@ -114,6 +116,11 @@ pub(super) async fn change(
         suspended: body.suspended,
     };
     let account = app.store.change_account(user, &change, app.clock.now_ms()).await.map_err(in_words)?;
+    noted.called(&account.user.email);
+    noted.with("email", change.email);
+    noted.with("name", change.name);
+    noted.with("role", change.role);
+    noted.with("suspended", change.suspended);
     app.known_keys.forget_person(user);
     app.end_for_suspended().await?;
     // What was due meanwhile, where it may be done again.
@@ -124,10 +131,11 @@ pub(super) async fn change(
 /// `DELETE /api/v1/users/{user}`: a suspended account with everything that is its own.
 pub(super) async fn delete(
     State(app): State<Arc<App>>,
+    noted: Noted,
     Path(user): Path<UserId>,
 ) -> Result<StatusCode, ApiError> {
+    noted.called(app.store.user(user).await.map_err(in_words)?.email);
     if !app.store.suspended_users().await?.contains(&user) {
-        app.store.user(user).await.map_err(in_words)?;
         return Err(not_suspended());
     }
     remove(&app, user).await?;
@@ -140,33 +148,23 @@ pub(super) struct CloseAccount {
 }
 
 /// `DELETE /api/v1/me`: the caller's own account with everything that is its own. The password has to be given again.
-///
-/// Not under the guard that ends the requests of those who are suspended: this one goes on.
 pub(super) async fn close(
     State(app): State<Arc<App>>,
-    headers: HeaderMap,
+    caller: Caller,
     place: Place,
     Json(body): Json<CloseAccount>,
 ) -> Result<StatusCode, ApiError> {
-    let caller = Caller::identify(&app, &headers).await?;
-    let caller = caller.ok_or_else(|| ApiError::unauthenticated(false))?;
     let Credential::Session(_) = caller.credential else {
         return Err(ApiError::invalid("Sign in with a browser to delete the account."));
     };
     check_own_password(&app, &caller, &place, body.password).await?;
-    // Also where the browser does not wait for it.
-    let tasks = app.tasks.clone();
-    let closed = tasks.spawn(async move {
-        // From here on nothing of it begins. Should the server end here, an administrator finds it suspended.
-        let suspend = AccountChange { suspended: Some(true), ..AccountChange::default() };
-        app.store.change_account(caller.id(), &suspend, app.clock.now_ms()).await.map_err(in_words)?;
-        app.known_keys.forget_person(caller.id());
-        app.end_for_suspended().await?;
-        remove(&app, caller.id()).await?;
-        tracing::info!(user = %caller.id(), "somebody has deleted their own account");
-        Ok(StatusCode::NO_CONTENT)
-    });
-    closed.await.map_err(ApiError::internal)?
+    // From here on nothing of it begins. Should the server end here, an administrator finds it suspended.
+    let suspend = AccountChange { suspended: Some(true), ..AccountChange::default() };
+    app.store.change_account(caller.id(), &suspend, app.clock.now_ms()).await.map_err(in_words)?;
+    app.known_keys.forget_person(caller.id());
+    app.end_for_suspended().await?;
+    remove(&app, caller.id()).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// Deletes a suspended account with everything that is its own.

@@ -94,9 +94,10 @@ impl LiveRun {
         if self.bed.looked_at.swap(last, Ordering::Relaxed) != last {
             return;
         }
-        let put_down = self.bed.put_down.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(put_down) = &*put_down
+        let mut place = self.bed.put_down.lock().unwrap_or_else(PoisonError::into_inner);
+        if place.is_some()
             && self.asks.rest(self.waiting().len())
+            && let Some(put_down) = place.take()
         {
             put_down.cancel();
         }

@@ -90,7 +90,7 @@ fn every_route_is_in_the_matrix() {
         let of_it = |case: &&Case| (case.method, case.route) == (route.method.as_str(), route.path);
         for case in CASES.iter().filter(of_it) {
             let is_public = route.access == Access::Public;
-            let asks_itself = route.path == "/api/v1/me";
+            let asks_itself = case.route == "/api/v1/me" && case.method == "GET";
             assert_eq!(case.others == Others::Public || asks_itself, is_public, "{case:?}");
             assert_eq!(matches!(case.others, Others::Admin(_)), route.access == Access::Admin, "{case:?}");
         }
@@ -140,7 +140,10 @@ async fn check_stranger(wrong: &mut Wrong, world: &World, case: &Case, who: (&Pe
         wrong.unless(are_same, || format!("one can tell: {} {} {}", asked(), real.text, unknown.text));
     }
     let after = world.rows().await;
-    wrong.unless(!real.text.contains(CANARY), || format!("shows what it holds: {} {}", asked(), real.text));
+    // The audit log tells administrators what people's keys are called, and nothing else that they have written.
+    let called = format!("\"subject_name\":\"{CANARY}\"");
+    let text = if case.route == "/api/v1/audit" { real.text.replace(&called, "") } else { real.text.clone() };
+    wrong.unless(!text.contains(CANARY), || format!("shows what it holds: {} {}", asked(), real.text));
     let (before, after) = match case.others {
         Others::Admin(_) if role == "administrator" => return,
         Others::Own(_) => (world.of_the_owner(before), world.of_the_owner(after)),

@@ -5,7 +5,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::harness::{Answer, EMAIL, PASSWORD, new_folder, plain_client};
 
@@ -47,6 +47,9 @@ async fn serves_makes_keys_and_ends_well() {
     let (made, secret, _) = key(EMAIL);
     assert!(made);
     Answer::of(client.get(format!("{base}/api/v1/keys")).bearer_auth(secret.trim())).await.expect(200);
+    let noted = client.get(format!("{base}/api/v1/audit?action=key.")).bearer_auth(secret.trim());
+    let noted = &Answer::of(noted).await.json()["entries"][0];
+    assert_eq!((&noted["actor"], &noted["details"]["by"]), (&Value::Null, &json!("command line")));
     let (made, _, problem) = key("eve@example.org");
     assert!(!made && problem.contains("eve@example.org"), "{problem}");
 

@@ -14,7 +14,7 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("POST", "/api/v1/setup", Access::Public),
     ("POST", "/api/v1/login", Access::Public),
     ("POST", "/api/v1/logout", Access::Public),
-    ("DELETE", "/api/v1/me", Access::Public),
+    ("DELETE", "/api/v1/me", Access::Account),
     ("PUT", "/api/v1/me/password", Access::Account),
     ("POST", "/api/v1/password-reset", Access::Public),
     ("POST", "/api/v1/password-reset/check", Access::Public),
@@ -39,6 +39,7 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("GET", "/api/v1/invitations", Access::Admin),
     ("POST", "/api/v1/invitations", Access::Admin),
     ("DELETE", "/api/v1/invitations/{invitation}", Access::Admin),
+    ("GET", "/api/v1/audit", Access::Admin),
     ("GET", "/api/v1/usage", Access::User),
     ("GET", "/api/v1/limits/own", Access::User),
     ("GET", "/api/v1/limits", Access::Admin),
@@ -149,6 +150,25 @@ fn the_table_is_the_permission_table() {
     let routes = table();
     let table: Vec<_> = routes.iter().map(|r| (r.method.as_str(), r.path, r.access)).collect();
     assert_eq!(table, PERMISSIONS);
+}
+
+/// What leaves a line in the audit log though it is neither an administrator's nor about an account's own doors.
+const NOTED_BESIDE: &[(&str, &str)] = &[
+    ("POST", "/api/v1/setup"),
+    ("POST", "/api/v1/login"),
+    ("POST", "/api/v1/logout"),
+    ("POST", "/api/v1/password-reset"),
+    ("POST", "/api/v1/sign-up"),
+    ("GET", "/oauth/login/callback"),
+];
+
+#[test]
+fn what_changes_accounts_keys_and_settings_is_noted() {
+    for route in table() {
+        let at = (route.method.as_str(), route.path);
+        let changes = !route.method.is_safe() && matches!(route.access, Access::Admin | Access::Account);
+        assert_eq!(route.noted.is_some(), changes || NOTED_BESIDE.contains(&at), "{at:?}");
+    }
 }
 
 #[tokio::test]

@@ -14,6 +14,7 @@ mod accounts;
 mod agents;
 mod allowed_calls;
 mod api_keys;
+mod audit;
 mod chats;
 mod connections;
 mod copies;

@@ -9,6 +9,7 @@ import KeyRound from "@lucide/svelte/icons/key-round";
 import LockKeyhole from "@lucide/svelte/icons/lock-keyhole";
 import MonitorSmartphone from "@lucide/svelte/icons/monitor-smartphone";
 import Palette from "@lucide/svelte/icons/palette";
+import ScrollText from "@lucide/svelte/icons/scroll-text";
 import ShieldCheck from "@lucide/svelte/icons/shield-check";
 import Users from "@lucide/svelte/icons/users";
 import Wrench from "@lucide/svelte/icons/wrench";
@@ -45,6 +46,7 @@ const groups = [
       { name: "tools", icon: Wrench, isFor: anybody, load: () => import("./Tools.svelte") },
       { name: "people", icon: Users, isFor: isAdmin, load: () => import("./People.svelte") },
       { name: "limits", icon: Gauge, isFor: isAdmin, load: () => import("./Limits.svelte") },
+      { name: "audit", icon: ScrollText, isFor: isAdmin, load: () => import("./Audit.svelte") },
     ],
   },
 ] as const;

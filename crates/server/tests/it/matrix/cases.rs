@@ -68,7 +68,7 @@ pub(super) const CASES: &[Case] = &[
     case("POST", "/api/v1/setup", Public, 409),
     case("POST", "/api/v1/login", Public, 401),
     case("POST", "/api/v1/logout", Public, 204),
-    case("DELETE", "/api/v1/me", Public, 400).sends(r#"{"password":"wrong"}"#),
+    case("DELETE", "/api/v1/me", Own(400), 400).sends(r#"{"password":"wrong"}"#),
     case("PUT", "/api/v1/me/password", Own(400), 400).sends(r#"{"current":"wrong","new":"also wrong"}"#),
     case("POST", "/api/v1/password-reset", Public, 404).sends(r#"{"token":"x","password":"long enough"}"#),
     case("POST", "/api/v1/password-reset/check", Public, 404).sends(r#"{"token":"x"}"#),
@@ -101,6 +101,7 @@ pub(super) const CASES: &[Case] = &[
     case("POST", "/api/v1/invitations", Admin(400), 403).sends(r#"{"email":"nobody"}"#),
     case("DELETE", "/api/v1/invitations/{invitation}", Admin(404), 403)
         .at("/api/v1/invitations/inv_00000000000000000000000000000000"),
+    case("GET", "/api/v1/audit", Admin(200), 403),
     case("GET", "/api/v1/usage", Own(200), 200),
     case("GET", "/api/v1/limits/own", Own(200), 200),
     case("GET", "/api/v1/limits", Admin(200), 403),

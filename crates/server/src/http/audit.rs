@@ -1,0 +1,156 @@
+//! The audit log: read by administrators, as pages or as one file.
+
+use std::{fmt::Write as _, sync::Arc};
+
+use axum::{
+    body::{Body, Bytes},
+    extract::State,
+    http::header,
+    response::{IntoResponse, Response},
+};
+use domain::{ApiKeyId, AuditEntryId, UserId};
+use futures_util::stream;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use store::{AuditEntry, AuditFilter};
+
+use super::lists::{DAY_MS, csv_field, day};
+use crate::{
+    app::App,
+    auth::Admin,
+    error::ApiError,
+    extract::{Json, Query},
+    place::Place,
+};
+
+/// Most lines of one page, and of one question to the database.
+const PAGE: u32 = 200;
+const MOST_TEXT_CHARS: usize = 200;
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Asked {
+    /// The beginning of the action, such as `user.`.
+    action: Option<String>,
+    /// Words in an address, an action or what it was done to.
+    query: Option<String>,
+    /// Days, such as 2026-11-23, both included.
+    from: Option<String>,
+    to: Option<String>,
+    /// Only what is older than this line.
+    before: Option<AuditEntryId>,
+    limit: Option<u32>,
+    format: Option<String>,
+}
+
+/// A line as the API shows it.
+#[derive(Debug, Serialize)]
+struct View {
+    id: AuditEntryId,
+    at: i64,
+    actor: Option<UserId>,
+    actor_email: Option<String>,
+    key: Option<ApiKeyId>,
+    address: Option<String>,
+    request_id: Option<String>,
+    action: String,
+    subject: Option<String>,
+    subject_name: Option<String>,
+    details: Option<Map<String, Value>>,
+}
+
+impl From<AuditEntry> for View {
+    fn from(entry: AuditEntry) -> Self {
+        let AuditEntry { id, at, actor, actor_email, key, address, request, action, .. } = entry;
+        let AuditEntry { subject, subject_name, details, .. } = entry;
+        let request_id = request;
+        Self { id, at, actor, actor_email, key, address, request_id, action, subject, subject_name, details }
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct Page {
+    entries: Vec<View>,
+    more: bool,
+}
+
+/// `GET /api/v1/audit`: the latest lines that fit. A file of them is itself noted.
+pub(super) async fn get(
+    State(app): State<Arc<App>>,
+    Admin(caller): Admin,
+    place: Place,
+    Query(asked): Query<Asked>,
+) -> Result<Response, ApiError> {
+    let from = asked.from.as_deref().map(|text| day("from", text)).transpose()?.map(|day| day * DAY_MS);
+    let to = asked.to.as_deref().map(|text| day("to", text)).transpose()?.map(|day| (day + 1) * DAY_MS);
+    let given = |text: Option<String>| text.filter(|text| !text.is_empty());
+    let (action, text) = (given(asked.action), given(asked.query));
+    if [&action, &text].into_iter().flatten().any(|text| text.chars().count() > MOST_TEXT_CHARS) {
+        return Err(ApiError::invalid(format!("Search for at most {MOST_TEXT_CHARS} characters.")));
+    }
+    let filter = AuditFilter { action, text, from, to, before: asked.before };
+    match asked.format.as_deref() {
+        None | Some("json") => {
+            let limit = asked.limit.unwrap_or(50).clamp(1, PAGE);
+            // One more than asked for tells whether there are more.
+            let mut entries = app.store.audit(&filter, limit + 1).await?;
+            let more = entries.len() > limit as usize;
+            entries.truncate(limit as usize);
+            Ok(Json(Page { entries: entries.into_iter().map(View::from).collect(), more }).into_response())
+        }
+        Some("csv") => {
+            let mut details = Map::new();
+            for (name, value) in [("from", &asked.from), ("to", &asked.to)] {
+                details.extend(value.clone().map(|value| (name.to_owned(), value.into())));
+            }
+            let subject = ("audit".to_owned(), String::new());
+            app.note_look("audit.export", &caller, &place, subject, details).await?;
+            Ok(csv(app, filter))
+        }
+        Some(_) => Err(ApiError::invalid("`format` is json or csv.").with_field(Some("format"))),
+    }
+}
+
+/// All lines that fit, read as they are sent.
+fn csv(app: Arc<App>, filter: AuditFilter) -> Response {
+    let head = "at,actor,actor_email,key,address,request_id,action,subject,subject_name,details\r\n";
+    let begin = Some((app, filter, Some(head)));
+    let lines = stream::try_unfold(begin, |state| async move {
+        let Some((app, mut filter, head)) = state else { return Ok(None) };
+        let entries = app.store.audit(&filter, PAGE).await.inspect_err(|error| {
+            tracing::warn!(%error, "a file of the audit log ends early");
+        })?;
+        let mut out = head.unwrap_or_default().to_owned();
+        entries.iter().for_each(|entry| write_line(&mut out, entry));
+        let next = entries.last().filter(|_| entries.len() == PAGE as usize).map(|last| {
+            filter.before = Some(last.id);
+            (app, filter, None)
+        });
+        Ok::<_, store::StoreError>(Some((Bytes::from(out), next)))
+    });
+    let headers = [
+        (header::CONTENT_TYPE, "text/csv; charset=utf-8"),
+        (header::CONTENT_DISPOSITION, "attachment; filename=\"audit.csv\""),
+    ];
+    (headers, Body::from_stream(lines)).into_response()
+}
+
+fn write_line(out: &mut String, entry: &AuditEntry) {
+    let at = jiff::Timestamp::from_millisecond(entry.at).map(|at| at.to_string()).unwrap_or_default();
+    let details = entry.details.as_ref().map(|details| Value::from(details.clone()).to_string());
+    let (actor, key) = (entry.actor.map(|id| id.to_string()), entry.key.map(|id| id.to_string()));
+    let text = |text: &Option<String>| csv_field(text.as_deref().unwrap_or_default());
+    let fields = [
+        csv_field(&at),
+        text(&actor),
+        text(&entry.actor_email),
+        text(&key),
+        text(&entry.address),
+        text(&entry.request),
+        csv_field(&entry.action),
+        text(&entry.subject),
+        text(&entry.subject_name),
+        text(&details),
+    ];
+    // Writing to a String does not fail.
+    _ = write!(out, "{}\r\n", fields.join(","));
+}

@@ -1,0 +1,28 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { en } from "../../i18n/en.ts";
+import { areas, detailsOf, titleOf } from "./audit.ts";
+
+const routes = readFileSync("../crates/server/src/http.rs", "utf8");
+const actions = [...routes.matchAll(/\.noted\("([^"]+)"\)/g)].map(([, action]) => action ?? "");
+
+test("every action that a route notes has words and an area", () => {
+  expect(actions.length).toBeGreaterThan(30);
+  for (const action of [...actions, "session.failed", "audit.export"]) {
+    expect(en, action).toHaveProperty([`audit.${action}`]);
+    // The one of an older protocol stands for itself.
+    if (!action.startsWith("debug_chat.")) expect(areas, action).toContain(action.split(".")[0]);
+  }
+});
+
+test("an action of a newer server is shown as it is", () => {
+  expect(titleOf("user.create")).toBe("Made an account");
+  expect(titleOf("moon.landing")).toBe("moon.landing");
+  expect(titleOf("constructor")).toBe("constructor");
+});
+
+test("details are one line", () => {
+  expect(detailsOf({ role: "admin", limits: { day: 1 }, gone: null })).toBe(
+    'role: admin · limits: {"day":1} · gone: null',
+  );
+});
