@@ -18,6 +18,7 @@ use crate::{
     backup::{back_up, bring_back},
     clock::Clock,
     config::{Config, DEFAULTS, Flags, LogFormat},
+    health_check,
     http::router,
     listen::{ListenOptions, serve},
     start,
@@ -81,6 +82,14 @@ enum Command {
         /// What `backup` made
         #[arg(value_name = "FILE")]
         file: PathBuf,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Ask the server on this machine whether it can work; the exit code is 0 where it can
+    Health {
+        /// Where it listens, if it was started with this flag
+        #[arg(long, value_name = "ADDRESS:PORT")]
+        listen: Vec<String>,
         #[command(flatten)]
         place: Place,
     },
@@ -154,6 +163,11 @@ impl Cli {
                 let config = Config::load(&place.into_flags())?;
                 let restored = bring_back(&config, &file).await?;
                 print_line(&format!("Everything is back: {} rows. Start the server.", restored.rows))
+            }
+            Command::Health { listen, place } => {
+                let config = Config::load(&Flags { listen, ..place.into_flags() })?;
+                health_check::ask(&config.listen).await?;
+                print_line("ok")
             }
             Command::Config(ConfigCommand::PrintDefault) => print_line(DEFAULTS.trim_end()),
         }

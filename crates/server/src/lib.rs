@@ -20,6 +20,7 @@ pub mod extract;
 pub mod forks;
 mod going_on;
 pub mod handed_over;
+mod health_check;
 pub mod http;
 #[cfg(target_os = "linux")]
 pub mod init;

@@ -8,7 +8,7 @@ use crate::{
     command::{cargo, npm, run as run_command},
     counts::{Counts, TestsFailed},
     generate,
-    parts::node_packages,
+    parts::{cargo_deny, node_packages},
     test,
 };
 
@@ -17,7 +17,7 @@ type Part = fn() -> anyhow::Result<Counts>;
 
 /// In this order nothing is built twice: the web app before the server that embeds it, lints and docs before
 /// the tests since they share what is checked.
-const PARTS: [(&str, Part); 10] = [
+const PARTS: [(&str, Part); 11] = [
     ("format", || command(&["fmt", "--all", "--check"])),
     ("node packages", || node_packages::install().map(|()| Counts::default())),
     ("web check and lint", || web(&["check", "lint"])),
@@ -28,6 +28,7 @@ const PARTS: [(&str, Part); 10] = [
     ("rust tests", test::rust),
     ("browser journeys", test::journeys),
     ("clients", test::with_clients),
+    ("dependencies", dependencies),
 ];
 
 /// Runs all parts, stops at the first that fails, and prints how long each took; the last line counts the tests.
@@ -68,6 +69,12 @@ fn web(scripts: &[&str]) -> anyhow::Result<Counts> {
         run_command(&mut npm(&["run", script]))?;
     }
     Ok(Counts::default())
+}
+
+/// Licences, bans and sources of all that could be built on any platform. `advisories` needs a database from the internet.
+fn dependencies() -> anyhow::Result<Counts> {
+    cargo_deny()?;
+    command(&["deny", "check", "licenses", "bans", "sources"])
 }
 
 fn docs_and_generated_files() -> anyhow::Result<Counts> {

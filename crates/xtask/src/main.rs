@@ -1,10 +1,11 @@
-//! The project's tasks: `cargo xtask test`, `ci`, `gen`, `bench` and `torture`.
+//! The project's tasks: `cargo xtask test`, `ci`, `gen`, `dist`, `bench` and `torture`.
 #![expect(clippy::print_stdout, reason = "a task tells the person at the terminal what it does")]
 
 mod bench;
 mod check;
 mod command;
 mod counts;
+mod dist;
 mod generate;
 mod parts;
 mod test;
@@ -29,6 +30,8 @@ enum Task {
     Ci,
     /// Write the files that are made from the code
     Gen,
+    /// Make the packages of a release, and try them where that is wanted
+    Dist(dist::Choice),
     /// Measure the release build; arguments go to the bench program
     Bench {
         /// For the bench program; `--help` shows them
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
         Task::Test(choice) => test::run(choice),
         Task::Ci => check::run(),
         Task::Gen => generate::write(),
+        Task::Dist(choice) => dist::run(&choice),
         Task::Bench { arguments } => bench::run(&arguments),
         Task::Torture { arguments } => torture::run(&arguments),
     };

@@ -33,6 +33,20 @@ pub(crate) fn nextest() -> anyhow::Result<()> {
     run(&mut cargo(&["install", "--locked", "cargo-nextest"]))
 }
 
+/// The version of cargo-deny that our Rust builds.
+const CARGO_DENY: &str = "cargo-deny@0.20.2";
+
+/// Installs cargo-deny where it is missing.
+pub(crate) fn cargo_deny() -> anyhow::Result<()> {
+    if find_program(&["cargo-deny"]).is_some() {
+        return Ok(());
+    }
+    println!("Installing cargo-deny, which looks at what we build on.");
+    let mut install = cargo(&["install", "--locked", "--no-default-features", CARGO_DENY]);
+    // It reads a few files: quicker to build is better than quicker.
+    run(install.env("CARGO_PROFILE_RELEASE_LTO", "off").env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1"))
+}
+
 /// Says what to do where Node.js is missing or too old.
 pub(crate) fn check_node() -> anyhow::Result<()> {
     let (major, minor) = OLDEST_NODE;

@@ -53,12 +53,18 @@ async fn serves_makes_keys_and_ends_well() {
     let (made, _, problem) = key("eve@example.org");
     assert!(!made && problem.contains("eve@example.org"), "{problem}");
 
+    let address = base.strip_prefix("http://").unwrap().to_owned();
+    let health = || output(glasshouse().args(["health", "--listen", &address, "--data-dir"]).arg(&dir));
+    assert_eq!(health(), (true, "ok\n".into(), String::new()));
+
     let id = server.id().to_string();
     assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
     assert!(server.wait().unwrap().success());
     let mut rest = String::new();
     stdout.read_to_string(&mut rest).unwrap();
     assert_eq!(rest, "", "one line only");
+    let (healthy, _, problem) = health();
+    assert!(!healthy && problem.contains("cannot be reached"), "{problem}");
     std::fs::remove_dir_all(dir).unwrap();
 }
 

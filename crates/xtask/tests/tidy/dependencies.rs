@@ -3,38 +3,36 @@
 use std::{collections::BTreeSet, process::Command};
 
 use serde_json::Value;
+use toml::Table;
 
 use crate::{expect_none, repository::read};
 
-/// Licences that let everybody use, change and pass on the program, without claims on what is built with it.
-const LICENCES: [&str; 11] = [
-    "0BSD",
-    "Apache-2.0",
-    "Apache-2.0 WITH LLVM-exception",
-    "BSD-2-Clause",
-    "BSD-3-Clause",
-    "BSL-1.0",
-    "ISC",
-    "MIT",
-    "MIT-0",
-    "Unicode-3.0",
-    "Zlib",
-];
+/// What `deny.toml` allows and keeps out.
+struct Lists {
+    licences: BTreeSet<String>,
+    /// Names, each with what there is instead.
+    banned: Vec<(String, String)>,
+    registry: String,
+}
 
-/// Packages that must not come in, and what there is instead.
-const BANNED: [(&str, &str); 5] = [
-    ("openssl-sys", "rustls is the one TLS"),
-    ("native-tls", "rustls is the one TLS"),
-    ("aws-lc-sys", "ring is the one library of ciphers"),
-    ("async-std", "tokio is the one runtime"),
-    ("serde_yaml", "it is not kept up any more"),
-];
-
-const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
+fn lists() -> Lists {
+    let file: Table = toml::from_str(&read("deny.toml")).unwrap();
+    let text = |value: &toml::Value| value.as_str().unwrap().to_owned();
+    let banned =
+        file["bans"]["deny"].as_array().unwrap().iter().map(|it| (text(&it["crate"]), text(&it["reason"])));
+    let lists = Lists {
+        licences: file["licenses"]["allow"].as_array().unwrap().iter().map(text).collect(),
+        banned: banned.collect(),
+        registry: format!("registry+{}", text(&file["sources"]["allow-registry"][0])),
+    };
+    assert!(lists.licences.contains("MIT") && !lists.banned.is_empty(), "deny.toml allows all or nothing");
+    lists
+}
 
 #[test]
 fn every_package_is_of_the_registry_and_has_a_checksum() {
-    let faults = packages(&read("Cargo.lock")).flat_map(|package| check_source(&package)).collect();
+    let lists = lists();
+    let faults = packages(&read("Cargo.lock")).flat_map(|package| check_source(&package, &lists)).collect();
     expect_none(faults);
 }
 
@@ -59,17 +57,17 @@ struct Package<'a> {
     is_checked: bool,
 }
 
-fn check_source(package: &Package<'_>) -> Vec<String> {
+fn check_source(package: &Package<'_>, lists: &Lists) -> Vec<String> {
     let Package { name, source, is_checked } = *package;
     let mut faults = Vec::new();
-    if source.is_some_and(|source| source != REGISTRY || !is_checked) {
+    if source.is_some_and(|source| source != lists.registry || !is_checked) {
         faults.push(format!("{name} comes from {source:?}: use the registry, with its checksum"));
     }
     if source.is_none() && !is_ours(name) {
         faults.push(format!("{name} comes from a path outside of crates/"));
     }
-    faults
-        .extend(BANNED.iter().filter(|(banned, _)| *banned == name).map(|(_, why)| format!("{name}: {why}")));
+    let banned = lists.banned.iter().filter(|(banned, _)| *banned == name);
+    faults.extend(banned.map(|(_, why)| format!("{name}: {why}")));
     faults
 }
 
@@ -89,7 +87,7 @@ fn every_licence_is_one_we_can_live_with() {
     let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
     let packages = metadata["packages"].as_array().unwrap();
     assert!(packages.len() > 100, "only {} packages", packages.len());
-    let allowed: BTreeSet<&str> = LICENCES.into();
+    let Lists { licences: allowed, .. } = lists();
     let unfit = packages
         .iter()
         .filter(|package| !package["license"].as_str().is_some_and(|licence| is_allowed(licence, &allowed)));
@@ -97,7 +95,7 @@ fn every_licence_is_one_we_can_live_with() {
 }
 
 /// Whether an expression can be met with these licences. “A/B” is the old way to write “A OR B”.
-fn is_allowed(expression: &str, allowed: &BTreeSet<&str>) -> bool {
+fn is_allowed(expression: &str, allowed: &BTreeSet<String>) -> bool {
     let expression = expression.replace('/', " OR ").replace(['(', ')'], " ");
     // “AND” binds closer; the brackets that occur stand around an OR beside an AND, where all of its words must do.
     expression.split(" AND ").all(|part| {
@@ -107,7 +105,7 @@ fn is_allowed(expression: &str, allowed: &BTreeSet<&str>) -> bool {
 
 #[test]
 fn what_is_unfit_is_seen() {
-    let allowed: BTreeSet<&str> = LICENCES.into();
+    let lists = lists();
     for (expression, fits) in [
         ("MIT OR Apache-2.0", true),
         ("MIT/Apache-2.0", true),
@@ -118,11 +116,11 @@ fn what_is_unfit_is_seen() {
         ("AGPL-3.0-only", false),
         ("", false),
     ] {
-        assert_eq!(is_allowed(expression, &allowed), fits, "{expression}");
+        assert_eq!(is_allowed(expression, &lists.licences), fits, "{expression}");
     }
-    let faults = |lock: &str| packages(lock).flat_map(|package| check_source(&package)).count();
+    let faults = |lock: &str| packages(lock).flat_map(|package| check_source(&package, &lists)).count();
     let package = |rest: &str| format!("[[package]]\nname = \"a\"\nversion = \"1.0.0\"\n{rest}\n");
-    let registry = format!("source = \"{REGISTRY}\"");
+    let registry = format!("source = \"{}\"", lists.registry);
     assert_eq!(faults(&package(&format!("{registry}\nchecksum = \"00\""))), 0);
     assert_eq!(faults(&package(&registry)), 1);
     assert_eq!(faults(&package("source = \"git+https://example.org/a\"")), 1);

@@ -1,0 +1,109 @@
+//! `glasshouse health`: asks the server on this machine whether it can work. Images and units that watch it then need no
+//! other program.
+
+use std::{
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    time::Duration,
+};
+
+use anyhow::{Context, bail};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
+/// What watches asks every few seconds, and gives up after about as long.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+/// The answer's first line and more; whatever else comes is not read.
+const ANSWER_BYTES: u64 = 1024;
+
+/// Asks for `/readyz` at the first address that the server listens on.
+///
+/// # Errors
+/// With a sentence where nobody answers within four seconds, or the answer is not 200.
+pub(crate) async fn ask(listen: &[SocketAddr]) -> anyhow::Result<()> {
+    let address = from_here(*listen.first().context("there is no address to ask at")?);
+    let answer = tokio::time::timeout(PATIENCE, first_line(address)).await;
+    let answer = answer.map_err(|_| anyhow::anyhow!("{address} is silent"))?;
+    let line = answer.with_context(|| format!("the server at {address} cannot be reached"))?;
+    let status = line.strip_prefix("HTTP/1.1 ").and_then(|rest| rest.split(' ').next());
+    match status {
+        Some("200") => Ok(()),
+        Some(status) => bail!("the server at {address} is not ready: it answers {status}"),
+        None => bail!("what answers at {address} does not speak HTTP"),
+    }
+}
+
+/// What is “all addresses” to listen on is no address to connect to everywhere.
+fn from_here(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
+}
+
+async fn first_line(address: SocketAddr) -> std::io::Result<String> {
+    let mut stream = TcpStream::connect(address).await?;
+    let request = format!("GET /readyz HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await?;
+    let mut answer = Vec::new();
+    stream.take(ANSWER_BYTES).read_to_end(&mut answer).await?;
+    let text = String::from_utf8_lossy(&answer);
+    Ok(text.lines().next().unwrap_or_default().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    /// Asks somebody who answers with these words, and hangs up.
+    async fn asked(words: &'static [u8]) -> Result<(), String> {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let answers = async {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut request = [0; 512];
+            let length = stream.read(&mut request).await.unwrap();
+            assert!(request[..length].starts_with(b"GET /readyz HTTP/1.1\r\n"));
+            stream.write_all(words).await.unwrap();
+        };
+        let listen = [SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), address.port())];
+        let (answer, ()) = tokio::join!(ask(&listen), answers);
+        answer.map_err(|error| format!("{error:#}"))
+    }
+
+    #[tokio::test]
+    async fn only_a_server_that_is_ready_is_healthy() {
+        assert_eq!(asked(b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nok\n").await, Ok(()));
+        let stopping = asked(b"HTTP/1.1 503 Service Unavailable\r\n\r\n").await.unwrap_err();
+        assert!(stopping.contains("answers 503"), "{stopping}");
+        for other in [&b"SSH-2.0-x 200\r\n"[..], b"", b"\xff\xfe"] {
+            assert!(asked(other).await.unwrap_err().contains("does not speak HTTP"));
+        }
+    }
+
+    #[tokio::test]
+    async fn nobody_is_not_healthy() {
+        let gone = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+        let error = format!("{:#}", ask(&[gone]).await.unwrap_err());
+        assert!(error.contains("cannot be reached"), "{error}");
+        assert!(ask(&[]).await.is_err());
+    }
+
+    #[test]
+    fn all_addresses_are_asked_on_loopback() {
+        for (listen, asked) in [
+            ("0.0.0.0:80", "127.0.0.1:80"),
+            ("[::]:80", "[::1]:80"),
+            ("192.0.2.7:8000", "192.0.2.7:8000"),
+            ("[::1]:9", "[::1]:9"),
+        ] {
+            assert_eq!(from_here(listen.parse().unwrap()), asked.parse().unwrap());
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! `cargo xtask dist`: the packages of a release, made of the program and what belongs beside it. `--check` then tries them.
+
+mod check;
+mod container;
+mod deb;
+mod dockerfile;
+mod machine;
+mod root;
+#[cfg(test)]
+mod shipped;
+mod using;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context, bail};
+
+use crate::{
+    command::{cargo, debug_folder, find_program, root, run as run_command},
+    parts::TemporaryFolder,
+};
+
+/// What to pack, and whether to try it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Choice {
+    /// Pack this program; left out, one is built with the profile `dist`, which takes a while
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
+    /// Then install the packages and go through the Dockerfile in small Debian systems, use what is there, update it, and
+    /// bring back a copy. Needs root, debootstrap, curl and namespaces
+    #[arg(long)]
+    check: bool,
+}
+
+/// The version of all crates.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Pages beside those in `docs/`.
+const PAGES: [&str; 5] = ["README.md", "SECURITY.md", "LICENSE-APACHE", "LICENSE-MIT", "config.example.toml"];
+
+/// Makes the packages, and tries them where that is wanted.
+///
+/// # Errors
+/// Where one cannot be made, or does not do what it should.
+pub(crate) fn run(choice: &Choice) -> anyhow::Result<()> {
+    let built = match &choice.program {
+        Some(program) => program.clone(),
+        None => build()?,
+    };
+    let folder = debug_folder()?.join("../dist/packages");
+    if folder.exists() {
+        fs::remove_dir_all(&folder).context("cannot remove the packages made before")?;
+    }
+    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let folder = folder.canonicalize()?;
+    let work = TemporaryFolder::new("glasshouse-dist")?;
+    let program = without_symbols(&built, work.path())?;
+    let made = [
+        tarball(&program, work.path(), &folder)?,
+        deb::make(&deb::Package { program: &program, version: VERSION }, work.path(), &folder)?,
+    ];
+    sums(&made, &folder)?;
+    println!("In {}: {}, SHA256SUMS.", folder.display(), made.join(", "));
+    if choice.check {
+        check::run(&program)?;
+    }
+    Ok(())
+}
+
+fn build() -> anyhow::Result<PathBuf> {
+    run_command(&mut cargo(&["build", "--locked", "--profile", "dist", "--bin", "glasshouse"]))?;
+    Ok(debug_folder()?.join("../dist/glasshouse"))
+}
+
+/// A copy without what only debuggers read: a debug build has far more of that than of program.
+fn without_symbols(built: &Path, work: &Path) -> anyhow::Result<PathBuf> {
+    let program = work.join("glasshouse");
+    fs::copy(built, &program).with_context(|| format!("cannot copy {}", built.display()))?;
+    if find_program(&["strip"]).is_some() {
+        run_command(Command::new("strip").arg(&program))?;
+    }
+    run_command(Command::new("chmod").arg("0755").arg(&program))?;
+    Ok(program)
+}
+
+/// The program, its unit and its pages, for machines that have no package of ours; returns the archive's name.
+fn tarball(program: &Path, work: &Path, folder: &Path) -> anyhow::Result<String> {
+    let name = format!("glasshouse-{VERSION}-{}-{}", std::env::consts::ARCH, std::env::consts::OS);
+    let staged = work.join(&name);
+    install(program, &staged.join("glasshouse"), 0o755)?;
+    install(&root().join("packaging/glasshouse.service"), &staged.join("glasshouse.service"), 0o644)?;
+    for page in pages()? {
+        install(&root().join(&page), &staged.join(&page), 0o644)?;
+    }
+    let file = format!("{name}.tar.gz");
+    let mut tar = Command::new("tar");
+    tar.args(["--create", "--gzip", "--owner=0", "--group=0", "--numeric-owner", "--sort=name", "--file"]);
+    run_command(tar.arg(folder.join(&file)).arg("--directory").arg(work).arg(&name))?;
+    Ok(file)
+}
+
+/// The pages that go into every package, from the repository's folder.
+fn pages() -> anyhow::Result<Vec<String>> {
+    let mut pages = PAGES.map(str::to_owned).to_vec();
+    for entry in fs::read_dir(root().join("docs")).context("cannot read docs/")? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if name.ends_with(".md") {
+            pages.push(format!("docs/{name}"));
+        }
+    }
+    pages.sort();
+    Ok(pages)
+}
+
+/// Copies a file to where its folder need not be yet.
+fn install(from: &Path, to: &Path, mode: u32) -> anyhow::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = to.parent().context("a file has no folder")?;
+    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    fs::copy(from, to).with_context(|| format!("cannot copy {}", from.display()))?;
+    fs::set_permissions(to, fs::Permissions::from_mode(mode))?;
+    Ok(())
+}
+
+/// Writes `SHA256SUMS`, which `sha256sum --check` reads.
+fn sums(files: &[String], folder: &Path) -> anyhow::Result<()> {
+    fs::write(folder.join("SHA256SUMS"), output(Command::new("sha256sum").args(files).current_dir(folder))?)?;
+    Ok(())
+}
+
+/// What it prints, for programs that are asked something.
+fn output(command: &mut Command) -> anyhow::Result<String> {
+    let shown = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().with_context(|| format!("cannot run {shown}"))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        bail!(
+            "{shown} failed ({}): {said} {}",
+            output.status,
+            String::from_utf8_lossy(&output.stdout).trim()
+        );
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
