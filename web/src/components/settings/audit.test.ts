@@ -1,3 +1,4 @@
+/** What the audit log tells has words in each language. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { en } from "../../i18n/en.ts";
