@@ -77,7 +77,9 @@ fn the_dockerfile_copies_all_that_is_compiled_in() {
     let mut found = 0;
     for source in sources(&root().join("crates")) {
         let text = fs::read_to_string(&source).unwrap();
-        for (at, _) in text.match_indices("include_str!(\"") {
+        let places =
+            ["include_str!(\"", "include_bytes!(\""].into_iter().flat_map(|call| text.match_indices(call));
+        for (at, _) in places {
             let path = text[at..].split('"').nth(1).unwrap();
             let path = flat(&source.parent().unwrap().join(path));
             let path = path.strip_prefix(root()).unwrap();
