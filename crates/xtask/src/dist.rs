@@ -4,6 +4,7 @@ mod check;
 mod container;
 mod deb;
 mod dockerfile;
+mod licences;
 mod machine;
 mod root;
 #[cfg(test)]
@@ -41,6 +42,9 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Pages beside those in `docs/`.
 const PAGES: [&str; 5] = ["README.md", "SECURITY.md", "LICENSE-APACHE", "LICENSE-MIT", "config.example.toml"];
 
+/// What stands under which licence of others.
+const LICENCES: &str = "THIRD-PARTY";
+
 /// Makes the packages, and tries them where that is wanted.
 ///
 /// # Errors
@@ -58,14 +62,14 @@ pub(crate) fn run(choice: &Choice) -> anyhow::Result<()> {
     let folder = folder.canonicalize()?;
     let work = TemporaryFolder::new("glasshouse-dist")?;
     let program = without_symbols(&built, work.path())?;
-    let made = [
-        tarball(&program, work.path(), &folder)?,
-        deb::make(&deb::Package { program: &program, version: VERSION }, work.path(), &folder)?,
-    ];
+    let licences = work.path().join(LICENCES);
+    fs::write(&licences, licences::all()?)?;
+    let package = deb::Package { program: &program, licences: &licences, version: VERSION };
+    let made = [tarball(&package, work.path(), &folder)?, deb::make(&package, work.path(), &folder)?];
     sums(&made, &folder)?;
     println!("In {}: {}, SHA256SUMS.", folder.display(), made.join(", "));
     if choice.check {
-        check::run(&program)?;
+        check::run(&package)?;
     }
     Ok(())
 }
@@ -87,10 +91,11 @@ fn without_symbols(built: &Path, work: &Path) -> anyhow::Result<PathBuf> {
 }
 
 /// The program, its unit and its pages, for machines that have no package of ours; returns the archive's name.
-fn tarball(program: &Path, work: &Path, folder: &Path) -> anyhow::Result<String> {
+fn tarball(package: &deb::Package<'_>, work: &Path, folder: &Path) -> anyhow::Result<String> {
     let name = format!("glasshouse-{VERSION}-{}-{}", std::env::consts::ARCH, std::env::consts::OS);
     let staged = work.join(&name);
-    install(program, &staged.join("glasshouse"), 0o755)?;
+    install(package.program, &staged.join("glasshouse"), 0o755)?;
+    install(package.licences, &staged.join(LICENCES), 0o644)?;
     install(&root().join("packaging/glasshouse.service"), &staged.join("glasshouse.service"), 0o644)?;
     for page in pages()? {
         install(&root().join(&page), &staged.join(&page), 0o644)?;

@@ -9,9 +9,8 @@ use std::{
 use anyhow::{Context, ensure};
 
 use super::{
-    VERSION,
     container::{Image, Options, release},
-    deb::{self, PROGRAM, SETTINGS},
+    deb::{self, PROGRAM, Package, SETTINGS},
     dockerfile::{self, Stage},
     machine::{Machine, Start},
     root::{self, Root},
@@ -28,20 +27,20 @@ const KEPT_OFF: &str = "systemctl mask systemd-sysctl.service systemd-modules-lo
 
 const DATA: &str = "/var/lib/glasshouse";
 
-/// Tries all of them with `program`.
+/// Tries all of them.
 ///
 /// # Errors
 /// Says what does not hold.
-pub(super) fn run(program: &Path) -> anyhow::Result<()> {
+pub(super) fn run(shipped: &Package<'_>) -> anyhow::Result<()> {
     root::needs()?;
     let work = TemporaryFolder::new("glasshouse-dist-check")?;
     let dockerfile =
         fs::read_to_string(repository().join("Dockerfile")).context("cannot read the Dockerfile")?;
     let stages = dockerfile::parse(&dockerfile)?;
     let last = stages.last().context("the Dockerfile has no stage")?;
-    image(last, program, work.path()).context("the image")?;
+    image(last, shipped.program, work.path()).context("the image")?;
     println!("The image does what it should.");
-    package(&release(&last.base)?, program, work.path()).context("the package for Debian")?;
+    package(&release(&last.base)?, shipped, work.path()).context("the package for Debian")?;
     println!("The package for Debian does what it should.");
     Ok(())
 }
@@ -91,9 +90,10 @@ fn in_container<'a>(machine: &'a mut Machine, image: &Image) -> anyhow::Result<S
     Ok(Server { machine, port: image.port()?, program, flags: Vec::new() })
 }
 
-fn package(release: &str, program: &Path, work: &Path) -> anyhow::Result<()> {
+fn package(release: &str, shipped: &Package<'_>, work: &Path) -> anyhow::Result<()> {
     let root = Root::new(release, work, "machine")?;
-    let (old, new) = (pack(program, VERSION, work)?, pack(program, &format!("{VERSION}+newer"), work)?);
+    let newer = format!("{}+newer", shipped.version);
+    let (old, new) = (pack(shipped, work)?, pack(&Package { version: &newer, ..*shipped }, work)?);
     for file in [&old, &new] {
         run_command(Command::new("cp").arg(file).arg(root.path().join("root")))?;
     }
@@ -141,10 +141,8 @@ fn package(release: &str, program: &Path, work: &Path) -> anyhow::Result<()> {
     remove(&server, &data)
 }
 
-/// A package of this version, in a folder of its own.
-fn pack(program: &Path, version: &str, work: &Path) -> anyhow::Result<PathBuf> {
-    let name = deb::make(&deb::Package { program, version }, work, work)?;
-    Ok(work.join(name))
+fn pack(package: &Package<'_>, work: &Path) -> anyhow::Result<PathBuf> {
+    Ok(work.join(deb::make(package, work, work)?))
 }
 
 fn as_service(machine: &mut Machine) -> Server<'_> {

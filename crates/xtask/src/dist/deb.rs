@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context, bail};
 
-use super::{install, output, pages};
+use super::{LICENCES, install, output, pages};
 use crate::command::{root, run};
 
 /// Where the program will be.
@@ -23,9 +23,12 @@ const PAGES: &str = "/usr/share/doc/glasshouse";
 const SCRIPTS: [&str; 3] = ["postinst", "postrm", "prerm"];
 
 /// What goes into a package.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Package<'a> {
     /// The program.
     pub(super) program: &'a Path,
+    /// The licences of what is built into it.
+    pub(super) licences: &'a Path,
     /// Cargo's version.
     pub(super) version: &'a str,
 }
@@ -40,7 +43,7 @@ pub(super) fn make(package: &Package<'_>, work: &Path, folder: &Path) -> anyhow:
     if staged.exists() {
         fs::remove_dir_all(&staged)?;
     }
-    for (from, to, mode) in files(package.program)? {
+    for (from, to, mode) in files(package)? {
         install(&from, &staged.join(to.trim_start_matches('/')), mode)?;
     }
     let about = staged.join("DEBIAN");
@@ -60,9 +63,10 @@ pub(super) fn make(package: &Package<'_>, work: &Path, folder: &Path) -> anyhow:
 }
 
 /// Each file: where it is, where it goes, and its mode.
-fn files(program: &Path) -> anyhow::Result<Vec<(PathBuf, String, u32)>> {
+fn files(package: &Package<'_>) -> anyhow::Result<Vec<(PathBuf, String, u32)>> {
     let mut files = vec![
-        (program.to_owned(), PROGRAM.to_owned(), 0o755),
+        (package.program.to_owned(), PROGRAM.to_owned(), 0o755),
+        (package.licences.to_owned(), format!("{PAGES}/{LICENCES}"), 0o644),
         (root().join("packaging/glasshouse.service"), UNIT.to_owned(), 0o644),
         (root().join("packaging/debian/glasshouse.toml"), SETTINGS.to_owned(), 0o644),
         (root().join("packaging/debian/copyright"), format!("{PAGES}/copyright"), 0o644),
@@ -129,7 +133,7 @@ fn newest_glibc(program: &[u8]) -> Option<(u32, u32)> {
 }
 
 fn sums(staged: &Path) -> anyhow::Result<String> {
-    let find = "find etc usr -type f -print0 | sort -z | xargs -0 md5sum";
+    let find = "find usr -type f -print0 | sort -z | xargs -0 md5sum";
     output(Command::new("sh").args(["-c", find]).current_dir(staged))
 }
 
@@ -162,8 +166,9 @@ mod tests {
 
     #[test]
     fn what_it_holds_is_there() {
-        let program = root().join("Cargo.toml");
-        for (from, to, _) in files(&program).unwrap() {
+        let any = root().join("Cargo.toml");
+        let package = Package { program: &any, licences: &any, version: "1.0.0" };
+        for (from, to, _) in files(&package).unwrap() {
             assert!(from.is_file() && to.starts_with('/'), "{}", from.display());
         }
         for script in SCRIPTS {
