@@ -74,6 +74,16 @@ pub(crate) fn key_by_command(key: &ApiKey, owner: &User, at: i64) -> AuditEntry 
     }
 }
 
+/// A second factor of `owner` that whoever may run commands on the machine has turned off.
+pub(crate) fn second_factor_by_command(owner: &User, at: i64) -> AuditEntry {
+    AuditEntry {
+        subject: Some(owner.id.to_string()),
+        subject_name: Some(owner.email.clone()),
+        details: json!({"by": "command line"}).as_object().cloned(),
+        ..line(at, "second_factor.reset", None)
+    }
+}
+
 fn done_by(entry: &mut AuditEntry, caller: &Caller) {
     (entry.actor, entry.actor_email) = (Some(caller.id()), Some(caller.user.email.clone()));
     entry.key = match caller.credential {

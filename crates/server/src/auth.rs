@@ -2,6 +2,7 @@
 
 mod backoff;
 mod caller;
+mod codes;
 mod details;
 mod device;
 mod known_keys;
@@ -18,8 +19,9 @@ use std::{
 
 use domain::ApiKeyId;
 
-pub use backoff::Backoff;
+pub use backoff::{Backoff, CodeKind};
 pub use caller::{Access, Admin, Caller, Credential, LOCAL_EMAIL, check_access, cookie};
+pub(crate) use codes::{Code, TotpSecret, new_recovery_codes};
 pub(crate) use details::{
     MOST_EMAIL_BYTES, MOST_PASSWORD_CHARS, checked_email, checked_name, checked_password,
 };

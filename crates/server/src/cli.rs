@@ -8,7 +8,7 @@ use std::{
 use agent::Agents;
 use anyhow::Context;
 use clap::{Args, Parser, Subcommand};
-use store::{Store, StoreError};
+use store::{Store, StoreError, User};
 use tokio::net::TcpListener;
 
 use crate::{
@@ -66,6 +66,9 @@ enum Command {
     /// Keys with which programs sign in
     #[command(subcommand)]
     Key(KeyCommand),
+    /// The code that people are asked for beside the password
+    #[command(subcommand)]
+    SecondFactor(SecondFactorCommand),
     /// Copy the database and its key into one file; works while the server runs
     Backup {
         /// The file to make; .gz, as it is compressed
@@ -138,6 +141,18 @@ enum KeyCommand {
 }
 
 #[derive(Debug, Subcommand)]
+enum SecondFactorCommand {
+    /// Turn it off for somebody who has lost the phone and the recovery codes; works while the server runs
+    Off {
+        /// Email of the account
+        #[arg(long, value_name = "EMAIL")]
+        user: String,
+        #[command(flatten)]
+        place: Place,
+    },
+}
+
+#[derive(Debug, Subcommand)]
 enum ConfigCommand {
     /// Print the default configuration file, with comments
     PrintDefault,
@@ -153,6 +168,9 @@ impl Cli {
             Command::Serve(flags) => run_server(&flags.into_flags()).await,
             Command::Key(KeyCommand::Create { user, name, place }) => {
                 print_new_key(&place.into_flags(), &user, &name).await
+            }
+            Command::SecondFactor(SecondFactorCommand::Off { user, place }) => {
+                end_second_factor(&place.into_flags(), &user).await
             }
             Command::Backup { file, without_key, place } => {
                 let config = Config::load(&place.into_flags())?;
@@ -196,23 +214,40 @@ fn print_line(line: &str) -> anyhow::Result<()> {
 }
 
 async fn print_new_key(flags: &Flags, email: &str, name: &str) -> anyhow::Result<()> {
-    let config = Config::load(flags)?;
     let name = KeyName::parse(name).map_err(|error| anyhow::anyhow!("{}", error.problem()))?;
-    if config.database_url.starts_with("sqlite://") && !config.data_dir.exists() {
-        anyhow::bail!("there is no data folder {}: start the server once first", config.data_dir.display());
-    }
-    let store = Store::open(&config.database_url).await.context("cannot open the database")?;
-    let user = match store.user_by_email(email).await {
-        Ok(found) => found.user,
-        Err(StoreError::NotFound) => anyhow::bail!("there is no account with the email {email}"),
-        Err(error) => return Err(error.into()),
-    };
+    let (store, user) = open_account(flags, email).await?;
     let now_ms = Clock::real().now_ms();
     let created = create_key(&store, user.id, name, now_ms).await;
     let (key, secret) = created.map_err(|error| anyhow::anyhow!("{}", error.problem()))?;
     store.add_to_audit(&audit::key_by_command(&key, &user, now_ms)).await?;
     store.close().await;
     print_line(secret.reveal())
+}
+
+async fn end_second_factor(flags: &Flags, email: &str) -> anyhow::Result<()> {
+    let (store, user) = open_account(flags, email).await?;
+    let now_ms = Clock::real().now_ms();
+    match store.reset_second_factor(user.id, now_ms).await {
+        Ok(()) => store.add_to_audit(&audit::second_factor_by_command(&user, now_ms)).await?,
+        Err(StoreError::NotFound) => anyhow::bail!("{email} is asked for the password only"),
+        Err(error) => return Err(error.into()),
+    }
+    store.close().await;
+    print_line(&format!("{email} signs in with the password alone now; all sessions have ended."))
+}
+
+/// The account with this address, and the database that it is in.
+async fn open_account(flags: &Flags, email: &str) -> anyhow::Result<(Store, User)> {
+    let config = Config::load(flags)?;
+    if config.database_url.starts_with("sqlite://") && !config.data_dir.exists() {
+        anyhow::bail!("there is no data folder {}: start the server once first", config.data_dir.display());
+    }
+    let store = Store::open(&config.database_url).await.context("cannot open the database")?;
+    match store.user_by_email(email).await {
+        Ok(found) => Ok((store, found.user)),
+        Err(StoreError::NotFound) => anyhow::bail!("there is no account with the email {email}"),
+        Err(error) => Err(error.into()),
+    }
 }
 
 async fn run_server(flags: &Flags) -> anyhow::Result<()> {

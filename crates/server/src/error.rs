@@ -98,6 +98,12 @@ impl ApiError {
         Self::new(ProblemCode::Unauthenticated, message)
     }
 
+    /// 403 for an account that is suspended; told only to whoever has shown that it is theirs.
+    #[must_use]
+    pub fn suspended() -> Self {
+        Self::forbidden("This account is suspended. Ask an administrator.")
+    }
+
     /// 413.
     #[must_use]
     pub fn too_large(limit_bytes: usize) -> Self {

@@ -32,6 +32,8 @@ mod password_resets;
 mod programs;
 mod runs;
 mod schedules;
+mod second_factor;
+mod second_step;
 mod session;
 mod sessions;
 mod sign_up;
@@ -98,9 +100,16 @@ pub fn table() -> Vec<Route> {
         get(Public, "/api/v1/me", session::me),
         post(Public, "/api/v1/setup", session::set_up).noted("user.set_up"),
         post(Public, "/api/v1/login", session::log_in).noted("session.open"),
+        post(Public, "/api/v1/login/code", second_step::finish).noted("session.open"),
         post(Public, "/api/v1/logout", session::log_out).noted("session.close"),
         delete(Account, "/api/v1/me", users::close).noted("user.close"),
         put(Account, "/api/v1/me/password", session::change_password).noted("password.change"),
+        get(Account, "/api/v1/me/second-factor", second_factor::get),
+        post(Account, "/api/v1/me/second-factor", second_factor::begin).noted("second_factor.begin"),
+        post(Account, "/api/v1/me/second-factor/confirm", second_factor::confirm).noted("second_factor.on"),
+        post(Account, "/api/v1/me/second-factor/recovery-codes", second_factor::renew)
+            .noted("second_factor.renew"),
+        delete(Account, "/api/v1/me/second-factor", second_factor::turn_off).noted("second_factor.off"),
         post(Public, "/api/v1/password-reset", password_resets::reset).noted("password.reset"),
         post(Public, "/api/v1/password-reset/check", password_resets::check),
         post(Public, "/api/v1/sign-up", sign_up::sign_up).noted("user.sign_up"),
@@ -120,6 +129,8 @@ pub fn table() -> Vec<Route> {
         patch(Admin, "/api/v1/users/{user}", users::change).noted("user.change"),
         delete(Admin, "/api/v1/users/{user}", users::delete).noted("user.delete"),
         post(Admin, "/api/v1/users/{user}/password-reset", password_resets::create).noted("password.link"),
+        delete(Admin, "/api/v1/users/{user}/second-factor", users::reset_second_factor)
+            .noted("second_factor.reset"),
         get(Admin, "/api/v1/settings/sign-up", sign_up::get),
         put(Admin, "/api/v1/settings/sign-up", sign_up::put).noted("settings.sign_up"),
         get(Admin, "/api/v1/invitations", sign_up::list),

@@ -16,6 +16,8 @@ pub struct Account {
     pub user: User,
     /// When it was suspended; nothing where it may be used.
     pub suspended_at: Option<i64>,
+    /// Whether a code is asked for beside the password.
+    pub has_second_factor: bool,
 }
 
 /// What is to be changed of an account. What is nothing stays as it is.
@@ -37,7 +39,9 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn accounts(&self) -> Result<Vec<Account>, StoreError> {
-        let sql = "SELECT id, email, name, role, created_at, suspended_at FROM users ORDER BY name, id";
+        let sql = "SELECT id, email, name, role, created_at, suspended_at, \
+                   EXISTS (SELECT 1 FROM second_factors WHERE owner = users.id AND confirmed_at IS NOT NULL) AS has_second_factor \
+                   FROM users ORDER BY name, id";
         self.db().read(sql).fetch_all().await?.iter().map(read).collect()
     }
 
@@ -62,7 +66,7 @@ impl Store {
         now: i64,
     ) -> Result<Account, StoreError> {
         let mut tx = self.begin_alone().await?;
-        let Account { user, suspended_at } = account(&mut tx, id).await?;
+        let Account { user, suspended_at, .. } = account(&mut tx, id).await?;
         let email = change.email.clone().unwrap_or(user.email);
         let (name, role) = (change.name.clone().unwrap_or(user.name), change.role.unwrap_or(user.role));
         let suspended_at = match change.suspended {
@@ -71,7 +75,8 @@ impl Store {
             None => suspended_at,
         };
         let sql = "UPDATE users SET email = $2, email_key = $3, name = $4, role = $5, suspended_at = $6 \
-                   WHERE id = $1 RETURNING id, email, name, role, created_at, suspended_at";
+                   WHERE id = $1 RETURNING id, email, name, role, created_at, suspended_at, \
+                   EXISTS (SELECT 1 FROM second_factors WHERE owner = users.id AND confirmed_at IS NOT NULL) AS has_second_factor";
         let query = tx.query(sql).id(id).text(&email).text(&email.to_lowercase()).text(&name);
         let row = match query.text(role_name(role)).bind(suspended_at).fetch_one().await {
             Err(StoreError::Conflict(_)) => return Err(StoreError::Conflict("email")),
@@ -117,7 +122,9 @@ impl Store {
 }
 
 async fn account(tx: &mut Tx, id: UserId) -> Result<Account, StoreError> {
-    let sql = "SELECT id, email, name, role, created_at, suspended_at FROM users WHERE id = $1";
+    let sql = "SELECT id, email, name, role, created_at, suspended_at, \
+               EXISTS (SELECT 1 FROM second_factors WHERE owner = users.id AND confirmed_at IS NOT NULL) AS has_second_factor \
+               FROM users WHERE id = $1";
     read(&tx.query(sql).id(id).fetch_one().await?)
 }
 
@@ -132,7 +139,8 @@ async fn check_admin_left(tx: &mut Tx) -> Result<(), StoreError> {
     }
 }
 
-/// Reads the columns `id, email, name, role, created_at, suspended_at`.
+/// Reads the columns `id, email, name, role, created_at, suspended_at, has_second_factor`.
 pub(crate) fn read(row: &Row) -> Result<Account, StoreError> {
-    Ok(Account { user: read_user(row)?, suspended_at: row.get("suspended_at")? })
+    let (suspended_at, has_second_factor) = (row.get("suspended_at")?, row.get("has_second_factor")?);
+    Ok(Account { user: read_user(row)?, suspended_at, has_second_factor })
 }

@@ -106,6 +106,7 @@ impl Db {
             ("links to get in", include_str!("../migrations/sqlite/0022_links_to_get_in.sql")),
             ("connection keys", include_str!("../migrations/sqlite/0023_connection_keys.sql")),
             ("audit", include_str!("../migrations/sqlite/0024_audit.sql")),
+            ("second factors", include_str!("../migrations/sqlite/0025_second_factors.sql")),
         ];
         let mut writer = write.acquire().await?;
         if !in_memory {
@@ -150,6 +151,7 @@ impl Db {
             ("links to get in", include_str!("../migrations/postgres/0022_links_to_get_in.sql")),
             ("connection keys", include_str!("../migrations/postgres/0023_connection_keys.sql")),
             ("audit", include_str!("../migrations/postgres/0024_audit.sql")),
+            ("second factors", include_str!("../migrations/postgres/0025_second_factors.sql")),
         ];
         migrator(migrations, steps).run_direct(None, &mut connection, false).await?;
         connection.close().await?;

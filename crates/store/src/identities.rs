@@ -9,7 +9,8 @@ use crate::{
     users::{NewUser, insert_user},
 };
 
-const OF_IDENTITY: &str = "SELECT id, email, name, role, users.created_at, suspended_at \
+const OF_IDENTITY: &str = "SELECT id, email, name, role, users.created_at, suspended_at, \
+                           EXISTS (SELECT 1 FROM second_factors WHERE second_factors.owner = users.id AND confirmed_at IS NOT NULL) AS has_second_factor \
                            FROM identities JOIN users ON users.id = identities.owner \
                            WHERE issuer = $1 AND subject = $2";
 
@@ -55,7 +56,7 @@ impl Store {
         let user_made = insert_user(&mut tx, user).await?;
         add(&mut tx, issuer, subject, user.id, user.created_at).await?;
         tx.commit().await?;
-        Ok(Account { user: user_made, suspended_at: None })
+        Ok(Account { user: user_made, suspended_at: None, has_second_factor: false })
     }
 }
 

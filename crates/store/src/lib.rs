@@ -36,6 +36,7 @@ mod run_inputs;
 mod runs;
 mod schedules;
 mod search;
+mod second_factors;
 mod sessions;
 mod settings;
 mod transaction;
@@ -69,6 +70,7 @@ pub use messages::{ChatMessage, NewTurn};
 pub use password_resets::NewPasswordReset;
 pub use runs::{NewRun, Run};
 pub use schedules::{NewSchedule, Schedule, ScheduleContent, Settled, Turn, TurnKind};
+pub use second_factors::SecondFactor;
 pub use sessions::{NewSession, Session};
 pub use usage::{
     Booking, Outcome as BookingOutcome, Payer, RunUsage, UsageBy, UsageKey, UsageOf, UsageRow, UsageSum,

@@ -1,6 +1,7 @@
 /** Every call of the HTTP API by name; see docs/api.md. */
 import type { EventBody } from "./events.ts";
 import { call, send } from "./http.ts";
+import type { NewSecondFactor, SecondFactor } from "./second-factor.ts";
 import type {
   Account,
   AllLimits,
@@ -58,12 +59,24 @@ export const getMe = () => call<Me>("GET", `${v1}/me`);
 export const setUp = (body: { email: string; name: string; password: string; token?: string }) =>
   call<{ user: User }>("POST", `${v1}/setup`, body);
 export const logIn = (email: string, password: string) =>
-  call<{ user: User }>("POST", `${v1}/login`, { email, password });
+  call<{ user: User } | { code_needed: true }>("POST", `${v1}/login`, { email, password });
+export const sendCode = (code: string) => call<{ user: User }>("POST", `${v1}/login/code`, { code });
 export const logOut = () => call<undefined>("POST", `${v1}/logout`);
 
 export const listUsers = () => call<{ users: Account[] }>("GET", `${v1}/users`);
 export const changePassword = (current: string, fresh: string) =>
   call<undefined>("PUT", `${v1}/me/password`, { current, new: fresh });
+export const getSecondFactor = () => call<SecondFactor>("GET", `${v1}/me/second-factor`);
+export const beginSecondFactor = (current: string) =>
+  call<NewSecondFactor>("POST", `${v1}/me/second-factor`, { current });
+export const confirmSecondFactor = (code: string) =>
+  call<{ recovery_codes: string[] }>("POST", `${v1}/me/second-factor/confirm`, { code });
+export const renewRecoveryCodes = (current: string) =>
+  call<{ recovery_codes: string[] }>("POST", `${v1}/me/second-factor/recovery-codes`, { current });
+export const endSecondFactor = (current: string) =>
+  call<undefined>("DELETE", `${v1}/me/second-factor`, { current });
+export const resetSecondFactor = (user: string) =>
+  call<undefined>("DELETE", `${v1}/users/${id(user)}/second-factor`);
 export const closeAccount = (password: string) => call<undefined>("DELETE", `${v1}/me`, { password });
 export const makeReset = (user: string) =>
   call<{ path: string; expires_at: number }>("POST", `${v1}/users/${id(user)}/password-reset`);

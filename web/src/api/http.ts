@@ -51,7 +51,7 @@ export async function send(path: string, init: RequestInit = {}): Promise<Respon
     throw new ApiError(0, "offline", "");
   }
   if (response.ok) return response;
-  if (response.status === 401 && !path.endsWith("/login")) onSignedOut();
+  if (response.status === 401 && !/\/login(\/code)?$/.test(path)) onSignedOut();
   throw await problemOf(response);
 }
 

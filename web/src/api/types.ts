@@ -14,6 +14,8 @@ export interface User {
 export interface Account extends User {
   created_at: number;
   suspended_at: number | null;
+  /** Whether a code is asked for beside the password. */
+  second_factor: boolean;
 }
 
 export interface Me {

@@ -3,12 +3,14 @@ import { account } from "./account.en.ts";
 import { audit } from "./audit.en.ts";
 import { doors } from "./doors.en.ts";
 import { settings } from "./settings.en.ts";
+import { twoStep } from "./two-step.en.ts";
 
 export const en = {
   ...account,
   ...audit,
   ...settings,
   ...doors,
+  ...twoStep,
   "app.name": "Glasshouse",
   "app.skip": "Skip to the message field",
   "app.missing": "There is no such page.",

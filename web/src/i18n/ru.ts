@@ -3,6 +3,7 @@ import { account } from "./account.ru.ts";
 import { audit } from "./audit.ru.ts";
 import { doors } from "./doors.ru.ts";
 import { settings } from "./settings.ru.ts";
+import { twoStep } from "./two-step.ru.ts";
 import type { Dictionary } from "./index.svelte.ts";
 
 export const ru: Dictionary = {
@@ -10,6 +11,7 @@ export const ru: Dictionary = {
   ...audit,
   ...settings,
   ...doors,
+  ...twoStep,
   "app.name": "Glasshouse",
   "app.skip": "Перейти к полю сообщения",
   "app.missing": "Такой страницы нет.",

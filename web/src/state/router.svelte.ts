@@ -3,7 +3,7 @@
 export type Route =
   | { page: "chat"; chat: string | null; replay: string | null }
   | { page: "settings"; section: string }
-  | { page: "login"; next: string; problem: string | null }
+  | { page: "login"; next: string; problem: string | null; step: "password" | "code" }
   | { page: "setup"; token: string | null; problem: string | null }
   | { page: "reset"; token: string }
   | { page: "signUp"; token: string | null }
@@ -30,6 +30,7 @@ export function routeOf(address: URL): Route {
         page: "login",
         next: localPath(address.searchParams.get("next")),
         problem: address.searchParams.get("problem"),
+        step: address.searchParams.get("step") === "code" ? "code" : "password",
       };
     case "setup":
       return {

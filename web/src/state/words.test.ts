@@ -86,7 +86,9 @@ describe("routes", () => {
       page: "login",
       next: "/c/1",
       problem: "denied",
+      step: "password",
     });
+    expect(route("/login?step=code&next=/c/1")).toMatchObject({ next: "/c/1", step: "code" });
     expect(route("/a/b/c")).toEqual({ page: "missing" });
   });
 

@@ -1,4 +1,4 @@
-//! Slows down guessing: each failed sign-in beyond a few makes the next wait twice as long.
+//! Slows down guessing, of passwords and of codes: each failed try beyond a few makes the next wait twice as long.
 
 use std::{
     collections::HashMap,
@@ -6,10 +6,15 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
+use domain::UserId;
+
 /// Failures that cost nothing: people mistype.
 const FREE_PER_ACCOUNT: u32 = 5;
 /// The same for all accounts tried from one address; offices share an address.
 const FREE_PER_ADDRESS: u32 = 50;
+/// Wrong codes of an app for one account, wherever they come from: a million codes are guessed in a day by whoever has
+/// thousands of addresses.
+const FREE_CODES: u32 = 20;
 const LONGEST_WAIT_MS: i64 = 15 * 60_000;
 /// After this long without a failure all is forgotten.
 const FORGET_AFTER_MS: i64 = 60 * 60_000;
@@ -20,7 +25,17 @@ const MOST_ENTRIES: usize = 20_000;
 #[derive(Debug, Default)]
 pub struct Backoff(Mutex<HashMap<Key, Failures>>);
 
-type Key = (IpAddr, Option<[u8; 32]>);
+/// Where from, or wherever, and for what.
+type Key = (Option<IpAddr>, Option<[u8; 32]>);
+
+/// What was typed beside the password.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CodeKind {
+    /// The code of an app, which is short.
+    Short,
+    /// A recovery code, which nobody guesses.
+    Recovery,
+}
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Failures {
@@ -45,11 +60,33 @@ impl Backoff {
     /// # Errors
     /// How many seconds to wait first, at least 1.
     pub fn begin(&self, address: IpAddr, account: &str, now_ms: i64) -> Result<(), u64> {
+        self.count(&password_keys(address, account), now_ms)
+    }
+
+    /// The same for a code that is asked for beside the password. Short ones count together wherever they come from:
+    /// whoever knows somebody's password can keep them from using the app so, but not from using a recovery code.
+    ///
+    /// # Errors
+    /// As [`Backoff::begin`].
+    pub fn begin_code(
+        &self,
+        address: IpAddr,
+        account: UserId,
+        kind: CodeKind,
+        now_ms: i64,
+    ) -> Result<(), u64> {
+        let [own, shared, everywhere] = code_keys(address, account);
+        match kind {
+            CodeKind::Short => self.count(&[own, shared, everywhere], now_ms),
+            CodeKind::Recovery => self.count(&[shared], now_ms),
+        }
+    }
+
+    fn count(&self, keys: &[(Key, u32)], now_ms: i64) -> Result<(), u64> {
         let mut failures = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let keys = keys(address, account);
         for (key, free) in keys {
-            let known = failures.get(&key).copied().unwrap_or_default();
-            let wait_ms = known.open_at_ms(free).saturating_sub(now_ms);
+            let known = failures.get(key).copied().unwrap_or_default();
+            let wait_ms = known.open_at_ms(*free).saturating_sub(now_ms);
             if wait_ms > 0 && known.count > 0 {
                 return Err(u64::try_from(wait_ms).unwrap_or(0).div_ceil(1000));
             }
@@ -58,7 +95,7 @@ impl Backoff {
             make_room(&mut failures, now_ms);
         }
         for (key, _) in keys {
-            let entry = failures.entry(key).or_default();
+            let entry = failures.entry(*key).or_default();
             if now_ms - entry.last_ms > FORGET_AFTER_MS {
                 entry.count = 0;
             }
@@ -70,19 +107,47 @@ impl Backoff {
 
     /// The password was right.
     pub fn succeeded(&self, address: IpAddr, account: &str) {
+        let [(own, _), (shared, _)] = password_keys(address, account);
+        self.take_back(own, &[shared]);
+    }
+
+    /// The code was right.
+    pub fn code_succeeded(&self, address: IpAddr, account: UserId, kind: CodeKind) {
+        let [(own, _), (shared, _), (everywhere, _)] = code_keys(address, account);
+        match kind {
+            // What others have tried elsewhere goes on counting.
+            CodeKind::Short => self.take_back(own, &[shared, everywhere]),
+            CodeKind::Recovery => self.take_back(own, &[shared]),
+        }
+    }
+
+    /// Forgets what counts for one alone, and one try of what counts for others too.
+    fn take_back(&self, own: Key, shared: &[Key]) {
         let mut failures = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let [(own, _), (shared, _)] = keys(address, account);
         failures.remove(&own);
-        if let Some(shared) = failures.get_mut(&shared) {
-            shared.count = shared.count.saturating_sub(1);
+        for key in shared {
+            if let Some(shared) = failures.get_mut(key) {
+                shared.count = shared.count.saturating_sub(1);
+            }
         }
     }
 }
 
-fn keys(address: IpAddr, account: &str) -> [(Key, u32); 2] {
-    let address = network(address);
+fn password_keys(address: IpAddr, account: &str) -> [(Key, u32); 2] {
+    let address = Some(network(address));
     let account = crate::secret::hash_token(&account.to_lowercase());
     [((address, Some(account)), FREE_PER_ACCOUNT), ((address, None), FREE_PER_ADDRESS)]
+}
+
+fn code_keys(address: IpAddr, account: UserId) -> [(Key, u32); 3] {
+    let address = Some(network(address));
+    // No address of an account reads like this.
+    let account = Some(crate::secret::hash_token(&format!("code of {account}")));
+    [
+        ((address, account), FREE_PER_ACCOUNT),
+        ((address, None), FREE_PER_ADDRESS),
+        ((None, account), FREE_CODES),
+    ]
 }
 
 /// With IPv6 everybody has a network of 64 bits to choose addresses from.
@@ -96,7 +161,7 @@ fn network(address: IpAddr) -> IpAddr {
 /// Drops the older half, which an attacker with so many addresses can cause but not profit much from.
 fn make_room(failures: &mut HashMap<Key, Failures>, now_ms: i64) {
     failures.retain(|_, entry| now_ms - entry.last_ms <= FORGET_AFTER_MS);
-    if failures.len() + 2 > MOST_ENTRIES {
+    if failures.len() + 3 > MOST_ENTRIES {
         let mut times: Vec<i64> = failures.values().map(|entry| entry.last_ms).collect();
         times.sort_unstable();
         let middle = times[times.len() / 2];
@@ -133,6 +198,29 @@ mod tests {
         assert_eq!(backoff.begin(HOME, "another", 0), Err(1));
         assert_eq!(backoff.begin("10.0.0.1".parse().unwrap(), "another", 0), Ok(()));
         assert_eq!(backoff.begin(HOME, "another", FORGET_AFTER_MS + 1), Ok(()));
+    }
+
+    #[test]
+    fn short_codes_are_slowed_wherever_they_come_from() {
+        let (backoff, ada) = (Backoff::default(), UserId::generate());
+        let begin = |last, kind| {
+            let address = IpAddr::from([10, 0, 0, last]);
+            backoff.begin_code(address, ada, kind, 0)
+        };
+        for n in 0..FREE_PER_ACCOUNT {
+            assert_eq!(begin(1, CodeKind::Short), Ok(()), "{n}");
+        }
+        assert_eq!(begin(1, CodeKind::Short), Err(1));
+        for n in 5..20 {
+            assert_eq!(begin(n, CodeKind::Short), Ok(()), "{n}");
+        }
+        assert_eq!(begin(20, CodeKind::Short), Err(1), "nowhere is a good place any more");
+        assert_eq!(begin(20, CodeKind::Recovery), Ok(()), "but for whoever has another code");
+        assert_eq!(begin(1, CodeKind::Recovery), Ok(()));
+        backoff.code_succeeded(IpAddr::from([10, 0, 0, 20]), ada, CodeKind::Recovery);
+        assert_eq!(begin(21, CodeKind::Short), Err(1), "what was tried elsewhere still counts");
+        // Passwords are counted apart.
+        assert_eq!(backoff.begin(IpAddr::from([10, 0, 0, 1]), "ada@example.org", 0), Ok(()));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use axum::{
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 
-use super::session::open_session;
+use super::second_step::{self, Entered};
 use crate::{
     app::App,
     audit::Noted,
@@ -64,8 +64,13 @@ pub(super) async fn callback(
         Ok((user, next)) => {
             noted.by(&user);
             noted.with("provider", &settings.name);
-            let session = open_session(&app, &user, &place).await?;
-            go(&next, [forget, session])
+            match second_step::enter(&app, &user, &place, &noted).await? {
+                Entered::In(session) => go(&next, [forget, session]),
+                Entered::CodeNeeded(ticket) => {
+                    let next = utf8_percent_encode(&next, NON_ALPHANUMERIC);
+                    go(&format!("/login?step=code&next={next}"), [forget, ticket])
+                }
+            }
         }
         Err(Ended::Problem(problem)) => {
             noted.nothing();

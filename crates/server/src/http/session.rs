@@ -12,7 +12,10 @@ use llm::Secret;
 use serde::{Deserialize, Serialize};
 use store::{NewSession, NewUser, StoreError, User, UserRole};
 
-use super::sign_up;
+use super::{
+    second_step::{self, Entered},
+    sign_up,
+};
 use crate::{
     app::App,
     audit::Noted,
@@ -105,7 +108,11 @@ pub(super) async fn set_up(
         other => other.into(),
     })?;
     noted.by(&user);
-    sign_in(&app, &user, &place).await
+    let cookie = open_session(&app, &user, &place).await?;
+    Ok((
+        AppendHeaders([(header::SET_COOKIE, cookie)]),
+        Json(serde_json::json!({ "user": UserView::from(&user) })),
+    ))
 }
 
 fn already_set_up() -> ApiError {
@@ -130,7 +137,7 @@ pub(super) struct LogIn {
     password: String,
 }
 
-/// `POST /api/v1/login`: opens a session.
+/// `POST /api/v1/login`: opens a session, or asks for a code first.
 pub(super) async fn log_in(
     State(app): State<Arc<App>>,
     place: Place,
@@ -165,22 +172,17 @@ pub(super) async fn log_in(
     }
     // Told only to whoever knows the password.
     if known.suspended {
-        return Err(ApiError::forbidden("This account is suspended. Ask an administrator."));
+        return Err(ApiError::suspended());
     }
     noted.by(&known.user);
-    sign_in(&app, &known.user, &place).await
+    let (cookie, answer) = match second_step::enter(&app, &known.user, &place, &noted).await? {
+        Entered::In(session) => (session, serde_json::json!({ "user": UserView::from(&known.user) })),
+        Entered::CodeNeeded(ticket) => (ticket, serde_json::json!({ "code_needed": true })),
+    };
+    Ok((AppendHeaders([(header::SET_COOKIE, cookie)]), Json(answer)))
 }
 
-/// Opens a session for `user` and hands the browser its cookie.
-async fn sign_in(app: &App, user: &User, place: &Place) -> Result<impl IntoResponse + use<>, ApiError> {
-    let cookie = open_session(app, user, place).await?;
-    Ok((
-        AppendHeaders([(header::SET_COOKIE, cookie)]),
-        Json(serde_json::json!({ "user": UserView::from(user) })),
-    ))
-}
-
-/// Opens a session for `user`; the cookie is for the browser.
+/// Opens a session for `user`, whatever the sign-in asks for; the cookie is for the browser.
 pub(super) async fn open_session(app: &App, user: &User, place: &Place) -> Result<HeaderValue, ApiError> {
     let token = random_token("").map_err(ApiError::internal)?;
     let now = app.clock.now_ms();

@@ -24,12 +24,19 @@ pub(super) struct AccountView {
     user: UserView,
     created_at: i64,
     suspended_at: Option<i64>,
+    /// Whether a code is asked for beside the password.
+    second_factor: bool,
 }
 
 impl From<Account> for AccountView {
     fn from(account: Account) -> Self {
-        let Account { user, suspended_at } = account;
-        Self { user: (&user).into(), created_at: user.created_at, suspended_at }
+        let Account { user, suspended_at, has_second_factor } = account;
+        Self {
+            user: (&user).into(),
+            created_at: user.created_at,
+            suspended_at,
+            second_factor: has_second_factor,
+        }
     }
 }
 
@@ -87,7 +94,7 @@ pub(super) async fn create(
     let user = app.store.create_user(&new).await.map_err(in_words)?;
     noted.about(user.id, &user.email);
     noted.with("role", user.role);
-    Ok(Json(Account { user, suspended_at: None }.into()))
+    Ok(Json(Account { user, suspended_at: None, has_second_factor: false }.into()))
 }
 
 #[derive(Debug, Deserialize)]
@@ -126,6 +133,27 @@ pub(super) async fn change(
     // What was due meanwhile, where it may be done again.
     app.schedules.look_again();
     Ok(Json(account.into()))
+}
+
+/// `DELETE /api/v1/users/{user}/second-factor`: for somebody who has lost theirs. All sessions of the person end.
+pub(super) async fn reset_second_factor(
+    State(app): State<Arc<App>>,
+    Admin(caller): Admin,
+    noted: Noted,
+    Path(user): Path<UserId>,
+) -> Result<StatusCode, ApiError> {
+    if user == caller.id() {
+        let message = "This is your own account. Turn it off in your settings, with your password.";
+        return Err(ApiError::conflict(message));
+    }
+    app.store.reset_second_factor(user, app.clock.now_ms()).await.map_err(|error| match error {
+        StoreError::NotFound => {
+            ApiError::not_found("There is no such account, or it is asked for its password only.")
+        }
+        error => error.into(),
+    })?;
+    noted.called(app.store.user(user).await.map_err(in_words)?.email);
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// `DELETE /api/v1/users/{user}`: a suspended account with everything that is its own.

@@ -43,6 +43,7 @@ mod resting;
 mod routes;
 mod runs;
 mod schedules;
+mod second_factor;
 mod setup;
 mod sites;
 mod skills;

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use server::secret::hash_token;
 use tokio_util::sync::DropGuard;
 
-use crate::harness::{Answer, EMAIL, Server, serve_other};
+use crate::harness::{Answer, EMAIL, PASSWORD, Server, serve_other};
 
 const NOW_S: i64 = 1_800_000_000;
 
@@ -420,4 +420,25 @@ async fn a_provider_that_is_down_or_another_than_it_should_be_signs_nobody_in() 
     none.get("/oauth/login", "").await.expect(403);
     none.get("/oauth/login/callback", "").await.expect(403);
     assert!(none.get("/api/v1/me", "").await.json().get("oidc").is_none());
+}
+
+/// An account may have a second factor whichever way its person comes.
+#[tokio::test]
+async fn a_provider_does_not_go_around_the_second_step() {
+    let world = World::start(&[("GLASSHOUSE_OIDC_LINK_BY_EMAIL", "true")]).await;
+    let ada = world.server.set_up().await;
+    world.says(json!({"email": EMAIL, "email_verified": true}));
+    let (phone, _) = world.server.turn_on(&ada, PASSWORD).await;
+
+    let sent = world.begin().await;
+    let answer = world.come_back(&sent, "code=the-code").await;
+    assert_eq!(ended(&answer), ("/login?step=code&next=%2Fc%2F1".to_owned(), String::new()));
+    let mut lines = answer.headers.get_all("set-cookie").iter().map(|line| line.to_str().unwrap());
+    let ticket = lines.find_map(|line| line.strip_prefix("glasshouse_second_step=")).unwrap();
+    let ticket = format!("glasshouse_second_step={}", ticket.split(';').next().unwrap());
+    assert_eq!(world.me(&ticket).await, Value::Null);
+    let code = json!({ "code": phone.code(world.server.clock.now_ms()) });
+    let entered = world.server.post("/api/v1/login/code", &ticket, &code).await;
+    entered.expect(200);
+    assert_eq!(world.me(&entered.cookie()).await["email"], EMAIL);
 }

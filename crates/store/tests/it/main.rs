@@ -36,6 +36,7 @@ mod runs;
 mod samples;
 mod schedules;
 mod search;
+mod second_factors;
 mod sessions;
 mod settings;
 mod usage;

@@ -9,7 +9,13 @@ const actions = [...routes.matchAll(/\.noted\("([^"]+)"\)/g)].map(([, action]) =
 
 test("every action that a route notes has words and an area", () => {
   expect(actions.length).toBeGreaterThan(30);
-  for (const action of [...actions, "session.failed", "audit.export"]) {
+  for (const action of [
+    ...actions,
+    "session.failed",
+    "session.first_step",
+    "session.code_failed",
+    "audit.export",
+  ]) {
     expect(en, action).toHaveProperty([`audit.${action}`]);
     // The one of an older protocol stands for itself.
     if (!action.startsWith("debug_chat.")) expect(areas, action).toContain(action.split(".")[0]);

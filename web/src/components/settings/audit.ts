@@ -7,6 +7,7 @@ export const areas = [
   "session",
   "user",
   "password",
+  "second_factor",
   "key",
   "invitation",
   "limits",

@@ -11,6 +11,7 @@ import MonitorSmartphone from "@lucide/svelte/icons/monitor-smartphone";
 import Palette from "@lucide/svelte/icons/palette";
 import ScrollText from "@lucide/svelte/icons/scroll-text";
 import ShieldCheck from "@lucide/svelte/icons/shield-check";
+import Smartphone from "@lucide/svelte/icons/smartphone";
 import Users from "@lucide/svelte/icons/users";
 import Wrench from "@lucide/svelte/icons/wrench";
 import { session } from "../../state/session.svelte.ts";
@@ -25,6 +26,7 @@ const groups = [
     sections: [
       { name: "appearance", icon: Palette, isFor: anybody, load: () => import("./Appearance.svelte") },
       { name: "password", icon: LockKeyhole, isFor: hasPassword, load: () => import("./Password.svelte") },
+      { name: "two-step", icon: Smartphone, isFor: hasPassword, load: () => import("./TwoStep.svelte") },
       {
         name: "sessions",
         icon: MonitorSmartphone,

@@ -67,9 +67,15 @@ pub(super) const CASES: &[Case] = &[
     case("GET", "/api/v1/me", Own(200), 200),
     case("POST", "/api/v1/setup", Public, 409),
     case("POST", "/api/v1/login", Public, 401),
+    case("POST", "/api/v1/login/code", Public, 401).sends(r#"{"code":"123456"}"#),
     case("POST", "/api/v1/logout", Public, 204),
     case("DELETE", "/api/v1/me", Own(400), 400).sends(r#"{"password":"wrong"}"#),
     case("PUT", "/api/v1/me/password", Own(400), 400).sends(r#"{"current":"wrong","new":"also wrong"}"#),
+    case("GET", "/api/v1/me/second-factor", Own(200), 200),
+    case("POST", "/api/v1/me/second-factor", Own(400), 400).sends(r#"{"current":"wrong","user":"{owner}"}"#),
+    case("POST", "/api/v1/me/second-factor/confirm", Own(400), 400).sends(r#"{"code":"x","user":"{owner}"}"#),
+    case("POST", "/api/v1/me/second-factor/recovery-codes", Own(400), 400).sends("{}"),
+    case("DELETE", "/api/v1/me/second-factor", Own(400), 400).sends("{}"),
     case("POST", "/api/v1/password-reset", Public, 404).sends(r#"{"token":"x","password":"long enough"}"#),
     case("POST", "/api/v1/password-reset/check", Public, 404).sends(r#"{"token":"x"}"#),
     case("POST", "/api/v1/sign-up", Public, 403)
@@ -95,6 +101,8 @@ pub(super) const CASES: &[Case] = &[
         .at("/api/v1/users/user_00000000000000000000000000000000"),
     case("POST", "/api/v1/users/{user}/password-reset", Admin(404), 403)
         .at("/api/v1/users/user_00000000000000000000000000000000/password-reset"),
+    case("DELETE", "/api/v1/users/{user}/second-factor", Admin(404), 403)
+        .at("/api/v1/users/user_00000000000000000000000000000000/second-factor"),
     case("GET", "/api/v1/settings/sign-up", Admin(200), 403),
     case("PUT", "/api/v1/settings/sign-up", Admin(204), 403).sends(r#"{"mode":"closed"}"#),
     case("GET", "/api/v1/invitations", Admin(200), 403),

@@ -1,0 +1,191 @@
+//! One's own second factor: turned on with the code of an app, turned off with the password.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::State,
+    http::{HeaderMap, StatusCode},
+};
+use domain::SessionId;
+use fast_qr::{ECL, QRBuilder};
+use serde::{Deserialize, Serialize};
+use store::StoreError;
+
+use super::{second_step::purpose, session::check_own_password};
+use crate::{
+    app::App,
+    auth::{Caller, Code, CodeKind, Credential, TotpSecret, new_recovery_codes, own_origin},
+    error::ApiError,
+    extract::Json,
+    place::Place,
+};
+
+/// Whether a code is asked for beside the password.
+#[derive(Debug, Serialize)]
+pub(super) struct View {
+    is_on: bool,
+    since: Option<i64>,
+    /// How many recovery codes are left.
+    recovery_codes: u64,
+    /// Without a password the provider signs the person in, and asks for what it wants.
+    has_password: bool,
+}
+
+/// `GET /api/v1/me/second-factor`
+pub(super) async fn get(State(app): State<Arc<App>>, caller: Caller) -> Result<Json<View>, ApiError> {
+    let factor = app.store.second_factor(caller.id()).await?;
+    let account = app.store.user_by_email(&caller.user.email).await?;
+    Ok(Json(View {
+        is_on: factor.is_some(),
+        since: factor.as_ref().map(|factor| factor.confirmed_at),
+        recovery_codes: factor.map_or(0, |factor| factor.recovery_codes),
+        has_password: account.password_hash.starts_with('$'),
+    }))
+}
+
+#[derive(Deserialize)]
+pub(super) struct Password {
+    current: String,
+}
+
+/// What the person puts into the app. It is shown once.
+#[derive(Debug, Serialize)]
+pub(super) struct Begun {
+    /// In base32.
+    secret: String,
+    /// The same as an address that apps read.
+    address: String,
+    /// The address as a QR code; nothing where it is too long for one.
+    qr: Option<Qr>,
+}
+
+/// A QR code: `size` by `size` squares, those that are dark as a path of SVG.
+#[derive(Debug, Serialize)]
+struct Qr {
+    size: usize,
+    path: String,
+}
+
+/// `POST /api/v1/me/second-factor`: a new secret. No code is asked for until one has shown that the app has it.
+pub(super) async fn begin(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    place: Place,
+    headers: HeaderMap,
+    Json(body): Json<Password>,
+) -> Result<Json<Begun>, ApiError> {
+    session_of(&caller)?;
+    check_own_password(&app, &caller, &place, body.current).await?;
+    let secret = TotpSecret::random().map_err(ApiError::internal)?;
+    let sealed = app.sealer.seal(&purpose(caller.id()), secret.text()).map_err(ApiError::internal)?;
+    app.store.begin_second_factor(caller.id(), &sealed).await.map_err(|error| match error {
+        StoreError::Conflict(_) => ApiError::conflict("A code is asked for already. Turn that off first."),
+        error => error.into(),
+    })?;
+    // Only a name to tell one entry of the app from another.
+    let origin = own_origin(&app.config, &headers).unwrap_or_default();
+    let place =
+        origin.split_once("://").map_or("Glasshouse".to_owned(), |(_, host)| format!("Glasshouse {host}"));
+    let address = secret.address(&place, &caller.user.email);
+    Ok(Json(Begun { secret: secret.text().reveal().to_owned(), qr: qr(&address), address }))
+}
+
+fn qr(text: &str) -> Option<Qr> {
+    let code = QRBuilder::new(text).ecl(ECL::M).build().ok()?;
+    let mut path = String::new();
+    for (y, row) in (0..code.size).map(|y| (y, &code[y])) {
+        let mut x = 0;
+        for run in row.chunk_by(|a, b| a.value() == b.value()) {
+            if run.first().is_some_and(|module| module.value()) {
+                path.push_str(&format!("M{x} {y}h{}v1h-{}z", run.len(), run.len()));
+            }
+            x += run.len();
+        }
+    }
+    Some(Qr { size: code.size, path })
+}
+
+#[derive(Deserialize)]
+pub(super) struct Typed {
+    code: String,
+}
+
+/// Codes for whoever has lost the app. They are shown once.
+#[derive(Debug, Serialize)]
+pub(super) struct RecoveryCodes {
+    recovery_codes: Vec<String>,
+}
+
+/// `POST /api/v1/me/second-factor/confirm`: the app's first code turns it on. All other sessions end.
+pub(super) async fn confirm(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    place: Place,
+    Json(body): Json<Typed>,
+) -> Result<Json<RecoveryCodes>, ApiError> {
+    let session = session_of(&caller)?;
+    let wrong = || {
+        let message =
+            "The code is wrong. Wait for the next one, and look whether the phone's clock is right.";
+        ApiError::invalid(message).with_field(Some("code"))
+    };
+    let code = Code::read(&body.code).filter(|code| code.kind() == CodeKind::Short).ok_or_else(wrong)?;
+    let none_begun = || ApiError::conflict("There is nothing to confirm. Begin again.");
+    let sealed = app.store.begun_second_factor(caller.id()).await?.ok_or_else(none_begun)?;
+    let now = app.clock.now_ms();
+    let begun = app.backoff.begin_code(place.address, caller.id(), code.kind(), now);
+    begun.map_err(ApiError::rate_limited)?;
+    let secret = app.sealer.unseal(&purpose(caller.id()), &sealed).map_err(ApiError::internal)?;
+    let step = TotpSecret::kept(secret).step_of(code.text(), now).ok_or_else(wrong)?;
+    app.backoff.code_succeeded(place.address, caller.id(), code.kind());
+    let (recovery_codes, hashes) = new_recovery_codes(caller.id()).map_err(ApiError::internal)?;
+    let confirmed = app.store.confirm_second_factor(caller.id(), &sealed, step, &hashes, session, now).await;
+    confirmed.map_err(|error| match error {
+        StoreError::NotFound => none_begun(),
+        error => error.into(),
+    })?;
+    Ok(Json(RecoveryCodes { recovery_codes }))
+}
+
+/// `POST /api/v1/me/second-factor/recovery-codes`: others in the place of those there are.
+pub(super) async fn renew(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    place: Place,
+    Json(body): Json<Password>,
+) -> Result<Json<RecoveryCodes>, ApiError> {
+    session_of(&caller)?;
+    check_own_password(&app, &caller, &place, body.current).await?;
+    let (recovery_codes, hashes) = new_recovery_codes(caller.id()).map_err(ApiError::internal)?;
+    app.store.replace_recovery_codes(caller.id(), &hashes).await.map_err(in_words)?;
+    Ok(Json(RecoveryCodes { recovery_codes }))
+}
+
+/// `DELETE /api/v1/me/second-factor`: the password alone is enough again.
+pub(super) async fn turn_off(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    place: Place,
+    Json(body): Json<Password>,
+) -> Result<StatusCode, ApiError> {
+    session_of(&caller)?;
+    check_own_password(&app, &caller, &place, body.current).await?;
+    app.store.remove_second_factor(caller.id()).await.map_err(in_words)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+fn session_of(caller: &Caller) -> Result<SessionId, ApiError> {
+    match caller.credential {
+        Credential::Session(session) => Ok(session),
+        Credential::Key(_) | Credential::Local => {
+            Err(ApiError::invalid("Sign in with a browser to change what the sign-in asks for."))
+        }
+    }
+}
+
+fn in_words(error: StoreError) -> ApiError {
+    match error {
+        StoreError::NotFound => ApiError::conflict("No code is asked for."),
+        error => error.into(),
+    }
+}

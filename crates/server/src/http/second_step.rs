@@ -1,0 +1,166 @@
+//! The second step of a sign-in: the code of an app, for whoever has turned that on. However the first one was done, it
+//! opens no session by itself then.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::State,
+    http::{HeaderMap, HeaderValue, header},
+    response::{AppendHeaders, IntoResponse},
+};
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use domain::UserId;
+use llm::Secret;
+use serde::{Deserialize, Serialize};
+use store::{SecondFactor, StoreError, User};
+
+use super::session::{UserView, open_session};
+use crate::{
+    app::App,
+    audit::Noted,
+    auth::{Code, CodeKind, TotpSecret, cookie},
+    config::Config,
+    error::ApiError,
+    extract::Json,
+    place::Place,
+    secret::{hash_token, hex},
+};
+
+/// What the browser keeps between the two steps.
+const COOKIE: &str = "glasshouse_second_step";
+/// How long a person may look for the phone.
+const TIME_LIMIT_MS: i64 = 5 * 60_000;
+/// With what it is sealed.
+const PURPOSE: &str = "second step of a sign-in";
+
+/// How far the first step has brought somebody. The cookie is for the browser.
+pub(super) enum Entered {
+    /// In.
+    In(HeaderValue),
+    /// Before the second step.
+    CodeNeeded(HeaderValue),
+}
+
+/// What the browser keeps, sealed: nothing is stored here of those who never come back.
+#[derive(Serialize, Deserialize)]
+struct Ticket {
+    user: UserId,
+    /// A hash of the stored password: who changes it shuts out those who had shown the old one.
+    password: String,
+    expires_at: i64,
+}
+
+/// Lets somebody in who has shown who they are, unless a code is asked for.
+pub(super) async fn enter(app: &App, user: &User, place: &Place, noted: &Noted) -> Result<Entered, ApiError> {
+    let Some(factor) = app.store.second_factor(user.id).await? else {
+        return Ok(Entered::In(open_session(app, user, place).await?));
+    };
+    noted.instead("session.first_step");
+    let ticket = Ticket {
+        user: user.id,
+        password: fingerprint(&factor),
+        expires_at: app.clock.now_ms() + TIME_LIMIT_MS,
+    };
+    let ticket = Secret::new(serde_json::to_string(&ticket).map_err(ApiError::internal)?);
+    let sealed = app.sealer.seal(PURPOSE, &ticket).map_err(ApiError::internal)?;
+    let cookie = cookie_of(&app.config, &URL_SAFE_NO_PAD.encode(sealed), TIME_LIMIT_MS / 1000)?;
+    Ok(Entered::CodeNeeded(cookie))
+}
+
+fn fingerprint(factor: &SecondFactor) -> String {
+    hex(&hash_token(&factor.owner.password_hash))
+}
+
+#[derive(Deserialize)]
+pub(super) struct Typed {
+    code: String,
+}
+
+/// `POST /api/v1/login/code`: opens a session for whoever has done the first step in this browser.
+pub(super) async fn finish(
+    State(app): State<Arc<App>>,
+    place: Place,
+    noted: Noted,
+    headers: HeaderMap,
+    Json(Typed { code }): Json<Typed>,
+) -> Result<impl IntoResponse, ApiError> {
+    let ticket = ticket(&app, &headers).ok_or_else(over)?;
+    let code = Code::read(&code).ok_or_else(wrong_code)?;
+    let begun = app.backoff.begin_code(place.address, ticket.user, code.kind(), app.clock.now_ms());
+    begun.map_err(ApiError::rate_limited)?;
+    let factor = app.store.second_factor(ticket.user).await?;
+    let factor = factor.filter(|factor| fingerprint(factor) == ticket.password).ok_or_else(over)?;
+    if let Err(error) = use_up(&app, &factor, &code).await {
+        let User { id, email, .. } = &factor.owner.user;
+        noted.instead("session.code_failed");
+        noted.about(id, email);
+        return Err(error);
+    }
+    app.backoff.code_succeeded(place.address, ticket.user, code.kind());
+    if factor.owner.suspended {
+        return Err(ApiError::suspended());
+    }
+    noted.by(&factor.owner.user);
+    if code.kind() == CodeKind::Recovery {
+        noted.with("with", "recovery code");
+    }
+    let session = open_session(&app, &factor.owner.user, &place).await?;
+    let forget = cookie_of(&app.config, "", 0)?;
+    Ok((
+        AppendHeaders([(header::SET_COOKIE, session), (header::SET_COOKIE, forget)]),
+        Json(serde_json::json!({ "user": UserView::from(&factor.owner.user) })),
+    ))
+}
+
+fn ticket(app: &App, headers: &HeaderMap) -> Option<Ticket> {
+    let sealed = URL_SAFE_NO_PAD.decode(cookie(headers, COOKIE)?).ok()?;
+    let opened = app.sealer.unseal(PURPOSE, &sealed).ok()?;
+    let ticket: Ticket = serde_json::from_str(opened.reveal()).ok()?;
+    (ticket.expires_at > app.clock.now_ms()).then_some(ticket)
+}
+
+/// Takes a code that is right, which is good once.
+async fn use_up(app: &App, factor: &SecondFactor, code: &Code) -> Result<(), ApiError> {
+    let owner = factor.owner.user.id;
+    let used = match code.kind() {
+        CodeKind::Recovery => app.store.use_recovery_code(owner, &code.hash(owner)).await,
+        CodeKind::Short => {
+            let secret = app.sealer.unseal(&purpose(owner), &factor.sealed_secret);
+            let secret = TotpSecret::kept(secret.map_err(|_| unreadable())?);
+            let step = secret.step_of(code.text(), app.clock.now_ms()).ok_or_else(wrong_code)?;
+            app.store.use_code(owner, step).await
+        }
+    };
+    used.map_err(|error| match error {
+        StoreError::NotFound => wrong_code(),
+        error => error.into(),
+    })
+}
+
+/// With what the secret of an app's codes is sealed.
+pub(super) fn purpose(owner: UserId) -> String {
+    format!("second factor of {owner}")
+}
+
+fn wrong_code() -> ApiError {
+    ApiError::bad_credential("The code is wrong, or has been used already. Wait for the next one.")
+        .with_field(Some("code"))
+}
+
+fn unreadable() -> ApiError {
+    ApiError::conflict(
+        "The server has lost the key to your app's secret. Use a recovery code, or ask an administrator to turn the second \
+         step off.",
+    )
+}
+
+fn over() -> ApiError {
+    ApiError::bad_credential("This sign-in took too long or was begun elsewhere. Begin again.")
+}
+
+fn cookie_of(config: &Config, value: &str, max_age_s: i64) -> Result<HeaderValue, ApiError> {
+    let secure = if config.public_url.as_ref().is_some_and(|url| url.secure) { "; Secure" } else { "" };
+    format!("{COOKIE}={value}; Path=/api/v1/login; HttpOnly; SameSite=Lax; Max-Age={max_age_s}{secure}")
+        .parse()
+        .map_err(ApiError::internal)
+}

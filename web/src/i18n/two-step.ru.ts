@@ -1,0 +1,50 @@
+/** Russian words of the second step of the sign-in. */
+import type { Entry } from "./index.svelte.ts";
+import type { twoStep as en } from "./two-step.en.ts";
+
+export const twoStep: Record<keyof typeof en, Entry> = {
+  "settings.two-step": "Вход в два шага",
+  "twoStep.intro":
+    "После пароля при входе нужен код из приложения на телефоне: Aegis, Google Authenticator, 1Password и других. Тогда тот, кто узнал ваш пароль, всё равно не войдёт. Ключи API работают как раньше.",
+  "twoStep.begin": "Настроить",
+  "twoStep.beginText": "Возьмите телефон с приложением для кодов. Сначала введите пароль:",
+  "twoStep.next": "Продолжить",
+  "twoStep.scan": "Отсканируйте это приложением, затем введите код, который оно покажет.",
+  "twoStep.qr": "QR-код для приложения",
+  "twoStep.type": "Или введите в приложение:",
+  "twoStep.code": "Код из приложения",
+  "twoStep.codeHint": "Шесть цифр",
+  "twoStep.wrong": "Код неверен. Дождитесь следующего и проверьте часы телефона.",
+  "twoStep.turnOn": "Включить",
+  "twoStep.onSince": "Включён {date}.",
+  "twoStep.left": {
+    one: "Остался {count} резервный код.",
+    few: "Осталось {count} резервных кода.",
+    many: "Осталось {count} резервных кодов.",
+    other: "Осталось {count} резервного кода.",
+  },
+  "twoStep.renew": "Новые резервные коды",
+  "twoStep.renewText": "Вы получите десять новых. Прежние больше не подойдут.",
+  "twoStep.end": "Выключить вход в два шага",
+  "twoStep.endText": "Для входа хватит одного пароля. Коды приложения и резервные коды больше не подойдут.",
+  "twoStep.isOff": "Вход в два шага выключен.",
+  "twoStep.noPassword":
+    "Вы входите через провайдера, и пароля здесь у вас нет. Второй шаг настраивается там.",
+  "twoStep.recoveryText":
+    "Вход в два шага включён. Храните эти резервные коды там, где найдёте их без телефона: каждый один раз заменяет код из приложения. Они видны только сейчас.",
+  "twoStep.copyCodes": "Скопировать все",
+  "twoStep.kept": "Коды сохранены",
+  "twoStep.enter": "Ещё один шаг",
+  "twoStep.recoveryCode": "Резервный код",
+  "twoStep.recoveryCodeHint": "Шестнадцать букв и цифр; каждый код действует один раз",
+  "twoStep.submit": "Продолжить",
+  "twoStep.used": "Код неверен или уже использован.",
+  "twoStep.lost": "Ввести резервный код",
+  "twoStep.useApp": "Ввести код из приложения",
+  "twoStep.startOver": "Начать заново",
+  "twoStep.has": "вход в два шага",
+  "twoStep.endShort": "Выключить второй шаг",
+  "twoStep.endOf": "Выключить вход в два шага: {name}",
+  "twoStep.endOfConfirm":
+    "{name} сможет войти с одним паролем. Убедитесь, что вас просит действительно {name}. Все сеансы этой учётной записи завершатся.",
+};
