@@ -36,6 +36,7 @@ use crate::{
     oidc::SignIn,
     once::REMEMBERED_MS,
     programs::{self, ProgramsHere},
+    reading::Looks,
     runs::{self, Runs},
     schedules::{Schedules, keep_schedules},
     secret::{Sealer, random_token},
@@ -112,6 +113,8 @@ pub struct App {
     pub(crate) key_use: KeyUse,
     /// Whose the keys of the last second are.
     pub(crate) known_keys: KnownKeys,
+    /// What administrators have read of others' chats just now.
+    pub(crate) looks: Looks,
     /// Ends what people have open whose accounts are suspended.
     pub standing: Standing,
     pub(crate) local_user: OnceCell<Arc<User>>,
@@ -187,6 +190,7 @@ impl App {
             setup_token,
             key_use: KeyUse::default(),
             known_keys: KnownKeys::default(),
+            looks: Looks::default(),
             standing: Standing::default(),
             local_user: OnceCell::new(),
             _data_lock: data_lock,

@@ -65,6 +65,8 @@ pub struct Config {
     pub auth: Auth,
     /// Who else signs people in here; nothing where nobody.
     pub oidc: Option<Oidc>,
+    /// Whether administrators may read everybody's chats.
+    pub moderation: bool,
     /// How long a browser stays signed in.
     pub session_ms: i64,
     /// How long runs that belong to no chat are kept.
@@ -209,6 +211,7 @@ struct Raw {
     database_url: String,
     auth: Auth,
     oidc: oidc::RawOidc,
+    moderation: bool,
     session_hours: u32,
     retention_days: u32,
     audit_days: u32,
@@ -345,6 +348,7 @@ impl Raw {
             database_url,
             auth: self.auth,
             oidc: self.oidc.check()?,
+            moderation: self.moderation,
             session_ms: i64::from(self.session_hours) * 3_600_000,
             retention_ms: i64::from(self.retention_days) * 24 * 3_600_000,
             audit_ms: i64::from(self.audit_days) * 24 * 3_600_000,

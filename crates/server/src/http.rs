@@ -36,6 +36,7 @@ mod second_factor;
 mod second_step;
 mod session;
 mod sessions;
+mod sharing;
 mod sign_up;
 mod threads;
 mod ui_message_stream;
@@ -128,6 +129,7 @@ pub fn table() -> Vec<Route> {
         post(Admin, "/api/v1/users", users::create).noted("user.create"),
         patch(Admin, "/api/v1/users/{user}", users::change).noted("user.change"),
         delete(Admin, "/api/v1/users/{user}", users::delete).noted("user.delete"),
+        get(Admin, "/api/v1/users/{user}/chats", sharing::of_user),
         post(Admin, "/api/v1/users/{user}/password-reset", password_resets::create).noted("password.link"),
         delete(Admin, "/api/v1/users/{user}/second-factor", users::reset_second_factor)
             .noted("second_factor.reset"),
@@ -181,6 +183,11 @@ pub fn table() -> Vec<Route> {
         patch(User, "/api/v1/chats/{chat}", chats::patch),
         delete(User, "/api/v1/chats/{chat}", chats::delete),
         post(User, "/api/v1/chats/{chat}/read", chats::mark_read),
+        get(User, "/api/v1/chats/{chat}/sharing", sharing::get),
+        put(User, "/api/v1/chats/{chat}/sharing", sharing::put).noted("chat.open"),
+        post(User, "/api/v1/chats/{chat}/readers", sharing::add).noted("chat.share"),
+        delete(User, "/api/v1/chats/{chat}/readers/{reader}", sharing::remove).noted("chat.unshare"),
+        get(User, "/api/v1/shared-chats", sharing::list),
         post(User, "/api/v1/chats/{chat}/messages", messages::send),
         post(User, "/api/v1/chats/{chat}/messages/{message}/regenerate", messages::regenerate),
         get(User, "/api/v1/chats/{chat}/files", files::list),

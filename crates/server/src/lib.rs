@@ -37,6 +37,7 @@ mod once;
 mod origin;
 mod place;
 pub mod programs;
+mod reading;
 pub mod runs;
 pub mod schedules;
 pub mod secret;

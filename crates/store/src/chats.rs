@@ -150,7 +150,7 @@ impl Store {
     }
 }
 
-fn read_chat(row: &Row) -> Result<Chat, StoreError> {
+pub(crate) fn read_chat(row: &Row) -> Result<Chat, StoreError> {
     Ok(Chat {
         id: row.id("id")?,
         owner: row.id("owner")?,

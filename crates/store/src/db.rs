@@ -107,6 +107,7 @@ impl Db {
             ("connection keys", include_str!("../migrations/sqlite/0023_connection_keys.sql")),
             ("audit", include_str!("../migrations/sqlite/0024_audit.sql")),
             ("second factors", include_str!("../migrations/sqlite/0025_second_factors.sql")),
+            ("shared chats", include_str!("../migrations/sqlite/0026_shared_chats.sql")),
         ];
         let mut writer = write.acquire().await?;
         if !in_memory {
@@ -152,6 +153,7 @@ impl Db {
             ("connection keys", include_str!("../migrations/postgres/0023_connection_keys.sql")),
             ("audit", include_str!("../migrations/postgres/0024_audit.sql")),
             ("second factors", include_str!("../migrations/postgres/0025_second_factors.sql")),
+            ("shared chats", include_str!("../migrations/postgres/0026_shared_chats.sql")),
         ];
         migrator(migrations, steps).run_direct(None, &mut connection, false).await?;
         connection.close().await?;

@@ -39,6 +39,7 @@ mod search;
 mod second_factors;
 mod sessions;
 mod settings;
+mod sharing;
 mod transaction;
 mod usage;
 mod users;
@@ -72,6 +73,7 @@ pub use runs::{NewRun, Run};
 pub use schedules::{NewSchedule, Schedule, ScheduleContent, Settled, Turn, TurnKind};
 pub use second_factors::SecondFactor;
 pub use sessions::{NewSession, Session};
+pub use sharing::{SharedChat, Sharing};
 pub use usage::{
     Booking, Outcome as BookingOutcome, Payer, RunUsage, UsageBy, UsageKey, UsageOf, UsageRow, UsageSum,
 };

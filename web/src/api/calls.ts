@@ -19,7 +19,9 @@ import type {
   Chat,
   ChatFile,
   ChatMessage,
+  ChatReader,
   ChatRow,
+  Sharing,
   Connection,
   ConnectionChange,
   ConnectionTried,
@@ -184,6 +186,21 @@ export const getChat = (chat: string, signal?: AbortSignal) =>
   call<Chat>("GET", `${v1}/chats/${id(chat)}`, undefined, signal);
 export const changeChat = (chat: string, change: { title?: string; current?: string }) =>
   call<ChatRow>("PATCH", `${v1}/chats/${id(chat)}`, change);
+export const getSharing = (chat: string) => call<Sharing>("GET", `${v1}/chats/${id(chat)}/sharing`);
+/** Whether everybody who is signed in and has the address may read it. */
+export const openToAll = (chat: string, open: boolean) =>
+  call<undefined>("PUT", `${v1}/chats/${id(chat)}/sharing`, { open });
+export const addReader = (chat: string, email: string) =>
+  call<ChatReader>("POST", `${v1}/chats/${id(chat)}/readers`, { email });
+export const removeReader = (chat: string, reader: string) =>
+  call<undefined>("DELETE", `${v1}/chats/${id(chat)}/readers/${id(reader)}`);
+export const listShared = () => call<{ chats: ChatRow[] }>("GET", `${v1}/shared-chats`);
+/** An administrator's look at somebody's chats; it is noted. */
+export const listChatsOf = (user: string, before?: number) =>
+  call<{ chats: ChatRow[]; more: boolean }>(
+    "GET",
+    `${v1}/users/${id(user)}/chats${before === undefined ? "" : `?before=${before}`}`,
+  );
 export const readChat = (chat: string) => call<undefined>("POST", `${v1}/chats/${id(chat)}/read`);
 export const deleteChat = (chat: string) => call<undefined>("DELETE", `${v1}/chats/${id(chat)}`);
 export const sendMessage = (

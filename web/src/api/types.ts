@@ -22,6 +22,8 @@ export interface Me {
   user: User | null;
   setup_needed: boolean;
   /** Whether anybody may make an account without an invitation; told to whoever is not signed in. */
+  /** Whether administrators may read everybody's chats. */
+  moderation: boolean;
   sign_up_open: boolean;
   auth: "password" | "none";
   /** What the provider is called that signs people in, if there is one. */
@@ -423,6 +425,25 @@ export interface ChatRow {
   unread: boolean;
   /** The directory its files are in, by name; absent where they are virtual. */
   workspace?: string;
+  /** Whose it is, where it is not the reader's own. */
+  owner?: ChatOwner;
+}
+
+export interface ChatOwner {
+  name: string;
+  email: string;
+}
+
+/** Whom a chat is shared with: everybody here who has its address, and these. */
+export interface Sharing {
+  open: boolean;
+  readers: ChatReader[];
+}
+
+export interface ChatReader {
+  id: string;
+  name: string;
+  email: string;
 }
 
 /** A directory of the server that a new chat may work in. */

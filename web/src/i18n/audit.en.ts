@@ -70,4 +70,10 @@ export const audit = {
   "audit.settings.default_model": "Set the default model",
   "audit.debug_chat.configure": "Connected a model server through /api/config",
   "audit.audit.export": "Took the audit log away as a file",
+  "audit.area.chat": "Sharing and reading of chats",
+  "audit.chat.open": "Opened a chat to everybody here, or closed it",
+  "audit.chat.share": "Shared a chat with somebody",
+  "audit.chat.unshare": "Shares a chat with somebody no longer",
+  "audit.chat.look": "Read somebody’s chat as administrator",
+  "audit.user.look": "Listed somebody’s chats as administrator",
 };

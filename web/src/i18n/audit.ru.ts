@@ -70,4 +70,10 @@ export const audit = {
   "audit.settings.default_model": "Задана модель по умолчанию",
   "audit.debug_chat.configure": "Сервер моделей подключён через /api/config",
   "audit.audit.export": "Журнал аудита выгружен в файл",
+  "audit.area.chat": "Доступ к чатам",
+  "audit.chat.open": "Чат открыт для всех здесь или закрыт",
+  "audit.chat.share": "Чат показан другому человеку",
+  "audit.chat.unshare": "Чат больше не показан другому человеку",
+  "audit.chat.look": "Чат прочитан администратором",
+  "audit.user.look": "Список чатов просмотрен администратором",
 };

@@ -2,6 +2,7 @@
 import { account } from "./account.en.ts";
 import { audit } from "./audit.en.ts";
 import { doors } from "./doors.en.ts";
+import { sharing } from "./sharing.en.ts";
 import { settings } from "./settings.en.ts";
 import { twoStep } from "./two-step.en.ts";
 
@@ -9,6 +10,7 @@ export const en = {
   ...account,
   ...audit,
   ...settings,
+  ...sharing,
   ...doors,
   ...twoStep,
   "app.name": "Glasshouse",

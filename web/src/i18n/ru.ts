@@ -2,6 +2,7 @@
 import { account } from "./account.ru.ts";
 import { audit } from "./audit.ru.ts";
 import { doors } from "./doors.ru.ts";
+import { sharing } from "./sharing.ru.ts";
 import { settings } from "./settings.ru.ts";
 import { twoStep } from "./two-step.ru.ts";
 import type { Dictionary } from "./index.svelte.ts";
@@ -10,6 +11,7 @@ export const ru: Dictionary = {
   ...account,
   ...audit,
   ...settings,
+  ...sharing,
   ...doors,
   ...twoStep,
   "app.name": "Glasshouse",

@@ -8,7 +8,7 @@ import {
   sendMessage,
 } from "../api/calls.ts";
 import { ApiError } from "../api/http.ts";
-import type { Activity, Chat, ChatMessage, Part, RunSummary } from "../api/types.ts";
+import type { Activity, Chat, ChatMessage, ChatOwner, Part, RunSummary } from "../api/types.ts";
 import { chats } from "./chats.svelte.ts";
 import { models } from "./models.svelte.ts";
 import type { RunNode } from "./nodes.ts";
@@ -28,6 +28,8 @@ class OpenChat {
   current = $state.raw<string | null>(null);
   /** The directory its files are in, by name; nothing where they are virtual. */
   workspace = $state.raw<string | null>(null);
+  /** Whose it is, where somebody else's: then it can be read, and no more. */
+  owner = $state.raw<ChatOwner | null>(null);
   /** Between pressing Send and the server's answer. */
   sending = $state(false);
 
@@ -71,6 +73,7 @@ class OpenChat {
     this.messages = [];
     this.current = null;
     this.workspace = null;
+    this.owner = null;
     this.problem = null;
     this.state = id === null ? "empty" : "loading";
     if (id !== null) await this.reload();
@@ -137,6 +140,8 @@ class OpenChat {
     const before = this.current;
     this.current = newestLeaf(this.messages, message.id);
     this.#followShown();
+    // What a reader looks at changes nothing for the owner.
+    if (this.owner) return;
     try {
       await changeChat(id, { current: this.current });
     } catch (error) {
@@ -152,6 +157,7 @@ class OpenChat {
   #show(chat: Chat): void {
     this.#title = chat.title;
     this.workspace = chat.workspace ?? null;
+    this.owner = chat.owner ?? null;
     this.messages = chat.messages;
     this.current = chat.current ?? chat.messages.at(-1)?.id ?? null;
     this.state = "ready";

@@ -104,6 +104,13 @@ impl Caller {
         }
     }
 
+    /// Whether it may see what was begun on its account by `payer`: whoever a front end speaks for only what they have
+    /// begun, all others everything.
+    #[must_use]
+    pub fn may_see(&self, payer: &Payer) -> bool {
+        self.person.is_none() || *payer == self.payer()
+    }
+
     /// Names the caller, and whom a front end speaks for, where things of both are kept apart by name.
     #[must_use]
     pub fn place(&self) -> String {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{ChatId, MessageId, Part, Role, RunId, RunSummary};
+use domain::{ChatId, MessageId, Part, Role, RunId, RunSummary, UserId};
 use serde::{Deserialize, Serialize};
 use store::{Chat, ChatMessage, ChatPage};
 
@@ -12,6 +12,7 @@ use crate::{
     auth::Caller,
     error::ApiError,
     extract::{Json, Path, Query},
+    reading::{Looker, Readable},
     runs::ActivityState,
 };
 
@@ -32,6 +33,25 @@ pub(super) struct ChatRow {
     workspace: Option<String>,
     /// Whether a run has ended in it that the caller has not looked at.
     unread: bool,
+    /// Whose it is, where it is not the caller's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    owner: Option<OwnerView>,
+}
+
+/// Somebody whose chat another reads.
+#[derive(Debug, Serialize)]
+struct OwnerView {
+    name: String,
+    email: String,
+}
+
+impl ChatRow {
+    /// As others see it, with whose it is, by name and address. Where its files are and what its owner has seen is the
+    /// owner's affair.
+    pub(super) fn of_another(self, (name, email): (String, String)) -> Self {
+        let (workspace, unread, owner) = (None, false, Some(OwnerView { name, email }));
+        Self { workspace, unread, owner, ..self }
+    }
 }
 
 /// A chat with its messages.
@@ -69,7 +89,8 @@ impl From<ChatMessage> for MessageView {
     }
 }
 
-fn row(app: &App, chat: Chat) -> ChatRow {
+/// The row of one chat, with what runs in it.
+pub(super) fn row(app: &App, chat: Chat) -> ChatRow {
     let live = app.runs.live_in(chat.id);
     let state =
         match live.iter().map(|run| crate::runs::Activity::now(run).state).max_by_key(|state| *state as u8) {
@@ -78,7 +99,7 @@ fn row(app: &App, chat: Chat) -> ChatRow {
             None => "idle",
         };
     let Chat { id, title, created_at, updated_at, directory: workspace, unread, .. } = chat;
-    ChatRow { id, title, created_at, updated_at, state, workspace, unread }
+    ChatRow { id, title, created_at, updated_at, state, workspace, unread, owner: None }
 }
 
 async fn view(app: &App, chat: Chat) -> Result<ChatView, ApiError> {
@@ -108,12 +129,17 @@ pub(super) async fn list(
 ) -> Result<Json<ChatList>, ApiError> {
     let limit = query.limit.unwrap_or(50).clamp(1, PAGE_LIMIT);
     let text = query.query.filter(|text| !text.trim().is_empty());
+    list_of(&app, caller.id(), ChatPage { query: text, before: query.before, limit }).await
+}
+
+/// A page of somebody's chats.
+pub(super) async fn list_of(app: &App, owner: UserId, page: ChatPage) -> Result<Json<ChatList>, ApiError> {
+    let limit = page.limit;
     // One more than asked for tells whether there are more.
-    let page = ChatPage { query: text, before: query.before, limit: limit + 1 };
-    let mut chats = app.store.chats(caller.id(), &page).await?;
+    let mut chats = app.store.chats(owner, &ChatPage { limit: limit + 1, ..page }).await?;
     let more = chats.len() > limit as usize;
     chats.truncate(limit as usize);
-    Ok(Json(ChatList { chats: chats.into_iter().map(|chat| row(&app, chat)).collect(), more }))
+    Ok(Json(ChatList { chats: chats.into_iter().map(|chat| row(app, chat)).collect(), more }))
 }
 
 #[derive(Debug, Deserialize)]
@@ -151,14 +177,18 @@ pub(super) async fn create(
     Ok(Json(view(&app, chat).await?))
 }
 
-/// `GET /api/v1/chats/{chat}`: the chat with all its messages.
+/// `GET /api/v1/chats/{chat}`: the chat with all its messages; also one that is shared with the caller.
 pub(super) async fn get(
     State(app): State<Arc<App>>,
-    caller: Caller,
+    looker: Looker,
     Path(chat): Path<ChatId>,
 ) -> Result<Json<ChatView>, ApiError> {
-    let chat = app.store.chat(caller.id(), chat).await?;
-    Ok(Json(view(&app, chat).await?))
+    let Readable { chat, owner } = app.readable(&looker, chat).await?;
+    let mut view = view(&app, chat).await?;
+    if let Some(owner) = owner {
+        view.row = view.row.of_another(owner);
+    }
+    Ok(Json(view))
 }
 
 #[derive(Debug, Deserialize)]

@@ -17,13 +17,14 @@ use axum::{
 };
 use domain::ChatId;
 use serde::{Deserialize, Serialize};
-use store::FileRow;
+use store::{Chat, FileRow};
 
 use crate::{
     app::App,
     auth::Caller,
     error::ApiError,
     extract::{Json, Path, Query, read_body},
+    reading::{Looker, Readable},
 };
 
 #[derive(Debug, Serialize)]
@@ -46,10 +47,10 @@ pub(super) struct FileList {
 /// `GET /api/v1/chats/{chat}/files`: what is in the workspace.
 pub(super) async fn list(
     State(app): State<Arc<App>>,
-    caller: Caller,
+    looker: Looker,
     Path(chat): Path<ChatId>,
 ) -> Result<Json<FileList>, ApiError> {
-    let workspace = workspace(&app, &caller, chat).await?;
+    let (_, workspace) = readable(&app, &looker, chat).await?;
     let (files, more) = workspace.rows().await?;
     let deleted = workspace.deleted_rows(&files).await?;
     let view = |file: FileRow| {
@@ -118,6 +119,19 @@ pub(super) async fn delete(
 async fn workspace(app: &App, caller: &Caller, chat: ChatId) -> Result<Workspace, ApiError> {
     let chat = app.store.chat(caller.id(), chat).await?;
     Ok(app.files_of(&chat).await?)
+}
+
+/// A chat that the caller may read, and its files. Those in a directory of the machine are for its owner, who is allowed
+/// to work there.
+async fn readable(app: &App, looker: &Looker, chat: ChatId) -> Result<(Chat, Workspace), ApiError> {
+    let Readable { chat, owner } = app.readable(looker, chat).await?;
+    if owner.is_some() && chat.directory.is_some() {
+        return Err(ApiError::forbidden(
+            "The files of this chat are in a directory of the server, which only its owner may read.",
+        ));
+    }
+    let files = app.files_of(&chat).await?;
+    Ok((chat, files))
 }
 
 /// The version that the caller has seen: `If-Match: "3"`, or `If-None-Match: *` for a file that must not be there.

@@ -11,7 +11,7 @@ use axum::{
 };
 use domain::{ChatId, EventBody, MessageId, RunId, RunSummary};
 use serde::{Deserialize, Serialize};
-use store::{Payer, Run, StoreError};
+use store::{Run, StoreError};
 use wire::{chat_stream::ChatStreamOptions, markup::Writing};
 
 use crate::{
@@ -21,6 +21,7 @@ use crate::{
     consents::AnswerApproval,
     error::ApiError,
     extract::{Json, Path, Query},
+    reading::{Looker, Reading},
     streams::{Format, FormatOptions, Native, sse, web_socket},
 };
 
@@ -45,15 +46,10 @@ pub(super) struct RunView {
 /// The run, if it is the caller's.
 pub(super) async fn find_own(app: &App, caller: &Caller, run: RunId) -> Result<Option<Run>, ApiError> {
     match app.store.run(run).await {
-        Ok(run) if run.owner == caller.id() && is_of_person(caller, &run.payer) => Ok(Some(run)),
+        Ok(run) if run.owner == caller.id() && caller.may_see(&run.payer) => Ok(Some(run)),
         Ok(_) | Err(StoreError::NotFound) => Ok(None),
         Err(error) => Err(error.into()),
     }
-}
-
-/// Whether whoever a front end speaks for has started it; where it speaks for nobody, all runs are the account's.
-fn is_of_person(caller: &Caller, payer: &Payer) -> bool {
-    caller.person.is_none() || *payer == caller.payer()
 }
 
 /// The run, which has to be the caller's: where not, nobody learns whether there is one.
@@ -66,7 +62,7 @@ pub(super) async fn own_run(app: &App, caller: &Caller, run: RunId) -> Result<Ru
 /// The run has to be the caller's. Without the database where it goes here, as this is asked for each stop and answer.
 pub(super) async fn check_own(app: &App, caller: &Caller, run: RunId) -> Result<(), ApiError> {
     match app.runs.live(run) {
-        Some(live) if live.owner == caller.id() && is_of_person(caller, &live.payer) => Ok(()),
+        Some(live) if live.owner == caller.id() && caller.may_see(&live.payer) => Ok(()),
         _ => own_run(app, caller, run).await.map(drop),
     }
 }
@@ -74,10 +70,10 @@ pub(super) async fn check_own(app: &App, caller: &Caller, run: RunId) -> Result<
 /// `GET /runs/{run}`: how far it is.
 pub(super) async fn get(
     State(app): State<Arc<App>>,
-    caller: Caller,
+    looker: Looker,
     Path(run): Path<RunId>,
 ) -> Result<Json<RunView>, ApiError> {
-    let run = own_run(&app, &caller, run).await?;
+    let run = app.readable_run(&looker, run).await?;
     let live = app.runs.live(run.id);
     let state = match &live {
         Some(live) if live.is_waiting() => "waiting",
@@ -121,21 +117,27 @@ impl EventsQuery {
 /// `GET /runs/{run}/events`: the log from any place to its end, as server-sent events or over a WebSocket.
 pub(super) async fn events(
     State(app): State<Arc<App>>,
-    caller: Caller,
+    looker: Looker,
     Path(run): Path<RunId>,
     Query(query): Query<EventsQuery>,
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, ApiError> {
-    check_own(&app, &caller, run).await?;
+    // Their own is found without the database where it goes here.
+    let reading = match check_own(&app, &looker.caller, run).await {
+        Ok(()) => None,
+        Err(error) if error.is_ours() => return Err(error),
+        Err(_) => app.reading_of(&looker.caller, &app.readable_run(&looker, run).await?),
+    };
     let after = after(&query, &headers)?;
     let options = query.options();
     let gap = Duration::from_millis(query.batch_ms.unwrap_or(0).min(1000));
     let reader = app.runs.read(run, after).gathering(gap);
     if let Ok(upgrade) = upgrade {
-        let ends = app.standing.ends(&caller);
+        let ends = app.standing.ends(&looker.caller);
         return Ok(upgrade.on_upgrade(async move |socket| {
-            _ = ends.run_until_cancelled(web_socket(reader, options.native, socket)).await;
+            let watched = ends.run_until_cancelled(web_socket(reader, options.native, socket));
+            Reading::during(reading, watched).await;
         }));
     }
     let name = query.format.as_deref().unwrap_or("native");
@@ -146,7 +148,7 @@ pub(super) async fn events(
     if name != "native" {
         prime(&app, run, after, &mut format).await?;
     }
-    Ok(sse(reader, format))
+    Ok(Reading::stream(reading, sse(reader, format)))
 }
 
 /// Where to go on: what the client has seen, by the header of the protocol or in the address.
@@ -178,10 +180,10 @@ pub(super) async fn prime(app: &App, run: RunId, after: u64, format: &mut Format
 /// `GET /runs/{run}/calls/{call}`: one finished tool call, whole.
 pub(super) async fn call(
     State(app): State<Arc<App>>,
-    caller: Caller,
+    looker: Looker,
     Path((run, call)): Path<(RunId, String)>,
 ) -> Result<Json<EventBody>, ApiError> {
-    own_run(&app, &caller, run).await?;
+    app.readable_run(&looker, run).await?;
     let mut reader = app.runs.read_stored(run);
     while let Some(events) = reader.next().await? {
         for logged in &events {

@@ -59,6 +59,8 @@ pub(super) struct Me {
     /// What the provider is called that signs people in, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     oidc: Option<String>,
+    /// Whether administrators may read everybody's chats.
+    moderation: bool,
     version: &'static str,
 }
 
@@ -73,7 +75,8 @@ pub(super) async fn me(State(app): State<Arc<App>>, headers: HeaderMap) -> Resul
     let user = caller.as_ref().map(|caller| UserView::from(&*caller.user));
     let sign_up_open = caller.is_none() && sign_up::mode(&app).await? == sign_up::Mode::Open;
     let oidc = app.config.oidc.as_ref().map(|oidc| oidc.name.clone());
-    Ok(Json(Me { user, setup_needed, auth, sign_up_open, oidc, version: env!("CARGO_PKG_VERSION") }))
+    let (moderation, version) = (app.config.moderation, env!("CARGO_PKG_VERSION"));
+    Ok(Json(Me { user, setup_needed, auth, sign_up_open, oidc, moderation, version }))
 }
 
 #[derive(Deserialize)]

@@ -45,6 +45,7 @@ mod runs;
 mod schedules;
 mod second_factor;
 mod setup;
+mod sharing;
 mod sites;
 mod skills;
 mod sse;

@@ -52,7 +52,8 @@ impl World {
 
     /// The ids that say whose something is, or that it is there.
     fn telling(&self) -> impl Iterator<Item = &String> {
-        self.names.iter().filter(|(name, id)| **name != "connection" && id.len() > 20).map(|(_, id)| id)
+        let tells = |name: &str| !matches!(name, "connection" | "reader");
+        self.names.iter().filter(move |(name, id)| tells(name) && id.len() > 20).map(|(_, id)| id)
     }
 
     /// The rows that name something of the owner's.
@@ -173,6 +174,17 @@ async fn check_all(by: By) {
         wrong.unless(changed.is_empty(), || format!("anonymous changes {changed:?}: {case:?}"));
         check_stranger(&mut wrong, &world, case, (&world.other, "user"), by).await;
         check_stranger(&mut wrong, &world, case, (&world.admin, "administrator"), by).await;
+        check_stranger(&mut wrong, &world, case, (&world.former, "former reader"), by).await;
+        if case.readable {
+            let before = world.rows().await;
+            let answer = world.ask(case, &world.reader, world.reader.credential(by), Ids::Real).await;
+            let is_read = answer.status == 200 && before == world.rows().await;
+            wrong.unless(is_read, || {
+                format!("a reader by {by:?}: {} {case:?} {}", answer.status, answer.text)
+            });
+        } else {
+            check_stranger(&mut wrong, &world, case, (&world.reader, "reader"), by).await;
+        }
     }
     // What they were refused is there, and works for whom it belongs to.
     let is_asked = |case: &&Case| !matches!(case.others, Others::Public | Others::Stream);
@@ -241,6 +253,8 @@ async fn a_web_socket_is_for_the_runs_owner() {
         assert_eq!(status(world.owner.credential(by), None).await, 101);
         assert_eq!(status(world.other.credential(by), None).await, 404);
         assert_eq!(status(world.admin.credential(by), None).await, 404);
+        assert_eq!(status(world.former.credential(by), None).await, 404);
+        assert_eq!(status(world.reader.credential(by), None).await, 101);
     }
     assert_eq!(status("", None).await, 401);
     // A page of another site, whose requests the browser gives the cookie along.

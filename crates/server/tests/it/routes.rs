@@ -39,6 +39,7 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("POST", "/api/v1/users", Access::Admin),
     ("PATCH", "/api/v1/users/{user}", Access::Admin),
     ("DELETE", "/api/v1/users/{user}", Access::Admin),
+    ("GET", "/api/v1/users/{user}/chats", Access::Admin),
     ("POST", "/api/v1/users/{user}/password-reset", Access::Admin),
     ("DELETE", "/api/v1/users/{user}/second-factor", Access::Admin),
     ("GET", "/api/v1/settings/sign-up", Access::Admin),
@@ -83,6 +84,11 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("PATCH", "/api/v1/chats/{chat}", Access::User),
     ("DELETE", "/api/v1/chats/{chat}", Access::User),
     ("POST", "/api/v1/chats/{chat}/read", Access::User),
+    ("GET", "/api/v1/chats/{chat}/sharing", Access::User),
+    ("PUT", "/api/v1/chats/{chat}/sharing", Access::User),
+    ("POST", "/api/v1/chats/{chat}/readers", Access::User),
+    ("DELETE", "/api/v1/chats/{chat}/readers/{reader}", Access::User),
+    ("GET", "/api/v1/shared-chats", Access::User),
     ("POST", "/api/v1/chats/{chat}/messages", Access::User),
     ("POST", "/api/v1/chats/{chat}/messages/{message}/regenerate", Access::User),
     ("GET", "/api/v1/chats/{chat}/files", Access::User),
@@ -168,6 +174,9 @@ const NOTED_BESIDE: &[(&str, &str)] = &[
     ("POST", "/api/v1/password-reset"),
     ("POST", "/api/v1/sign-up"),
     ("GET", "/oauth/login/callback"),
+    ("PUT", "/api/v1/chats/{chat}/sharing"),
+    ("POST", "/api/v1/chats/{chat}/readers"),
+    ("DELETE", "/api/v1/chats/{chat}/readers/{reader}"),
 ];
 
 #[test]

@@ -39,6 +39,7 @@ mod search;
 mod second_factors;
 mod sessions;
 mod settings;
+mod sharing;
 mod usage;
 mod users;
 mod webhooks;

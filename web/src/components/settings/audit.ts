@@ -14,6 +14,7 @@ export const areas = [
   "model",
   "connection",
   "agent",
+  "chat",
   "settings",
   "audit",
 ] as const;

@@ -12,12 +12,12 @@ use axum::{
 use domain::ChatId;
 use serde::Deserialize;
 
-use super::workspace;
+use super::readable;
 use crate::{
     app::App,
-    auth::Caller,
     error::ApiError,
     extract::{Path, Query},
+    reading::Looker,
 };
 
 /// Nothing in it may run or load, whatever a browser takes it for.
@@ -35,11 +35,11 @@ pub(in crate::http) struct ContentQuery {
 /// picture comes as one, which its first bytes decide.
 pub(in crate::http) async fn get(
     State(app): State<Arc<App>>,
-    caller: Caller,
+    looker: Looker,
     Path(chat): Path<ChatId>,
     Query(query): Query<ContentQuery>,
 ) -> Result<Response, ApiError> {
-    let files = workspace(&app, &caller, chat).await?;
+    let (_, files) = readable(&app, &looker, chat).await?;
     let path = FilePath::parse_file(&query.path)?;
     let missing = || ApiError::not_found("There is no such file in this chat.");
     let (content, version) = match query.version {

@@ -15,12 +15,13 @@ use serde::{Deserialize, Serialize};
 use store::FileVersion;
 use tokio::task::spawn_blocking;
 
-use super::{ChangeView, FileQuery, workspace};
+use super::{ChangeView, FileQuery, readable, workspace};
 use crate::{
     app::App,
     auth::Caller,
     error::ApiError,
     extract::{Json, Path, Query},
+    reading::Looker,
 };
 
 #[derive(Debug, Serialize)]
@@ -39,11 +40,11 @@ pub(in crate::http) struct VersionList {
 /// `GET /api/v1/chats/{chat}/files/versions?path=`: the states that are kept, newest first.
 pub(in crate::http) async fn versions(
     State(app): State<Arc<App>>,
-    caller: Caller,
+    looker: Looker,
     Path(chat): Path<ChatId>,
     Query(query): Query<FileQuery>,
 ) -> Result<Json<VersionList>, ApiError> {
-    let files = workspace(&app, &caller, chat).await?;
+    let (_, files) = readable(&app, &looker, chat).await?;
     let versions = files.versions(&FilePath::parse_file(&query.path)?).await?;
     let view = |state: FileVersion| {
         let FileVersion { version, size_bytes, changed_at, deleted } = state;
@@ -83,11 +84,11 @@ enum Comparison {
 /// version 0, it is compared with nothing.
 pub(in crate::http) async fn diff(
     State(app): State<Arc<App>>,
-    caller: Caller,
+    looker: Looker,
     Path(chat): Path<ChatId>,
     Query(query): Query<DiffQuery>,
 ) -> Result<Json<DiffView>, ApiError> {
-    let files = workspace(&app, &caller, chat).await?;
+    let (_, files) = readable(&app, &looker, chat).await?;
     let path = FilePath::parse_file(&query.path)?;
     let to = match query.to {
         Some(to) => to,

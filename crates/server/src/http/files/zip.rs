@@ -26,8 +26,8 @@ use rawzip::{CompressionMethod, ZipArchiveWriter, time::UtcDateTime};
 use store::FileRow;
 use tokio::task::spawn_blocking;
 
-use super::content::named;
-use crate::{app::App, auth::Caller, error::ApiError, extract::Path};
+use super::{content::named, readable};
+use crate::{app::App, error::ApiError, extract::Path, reading::Looker};
 
 /// Names are cut to what a header and a file system take.
 const NAME_LIMIT_CHARS: usize = 60;
@@ -35,11 +35,10 @@ const NAME_LIMIT_CHARS: usize = 60;
 /// `GET /api/v1/chats/{chat}/files/zip`: all files.
 pub(in crate::http) async fn get(
     State(app): State<Arc<App>>,
-    caller: Caller,
+    looker: Looker,
     Path(chat): Path<ChatId>,
 ) -> Result<Response, ApiError> {
-    let chat = app.store.chat(caller.id(), chat).await?;
-    let files = app.files_of(&chat).await?;
+    let (chat, files) = readable(&app, &looker, chat).await?;
     let (rows, more) = files.rows().await?;
     if more {
         return Err(ApiError::new(

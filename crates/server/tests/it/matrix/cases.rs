@@ -29,10 +29,12 @@ pub(super) struct Case {
     pub(super) others: Others,
     /// What the owner gets, who is no administrator.
     pub(super) owner: u16,
+    /// Whether somebody whom the chat is shared with gets the same.
+    pub(super) readable: bool,
 }
 
 const fn case(method: &'static str, route: &'static str, others: Others, owner: u16) -> Case {
-    Case { method, route, at: route, headers: &[], body: "", others, owner }
+    Case { method, route, at: route, headers: &[], body: "", others, owner, readable: false }
 }
 
 impl Case {
@@ -42,6 +44,10 @@ impl Case {
 
     const fn sends(self, body: &'static str) -> Self {
         Self { body, ..self }
+    }
+
+    const fn for_readers(self) -> Self {
+        Self { readable: true, ..self }
     }
 
     const fn with(self, headers: &'static [(&'static str, &'static str)]) -> Self {
@@ -99,6 +105,7 @@ pub(super) const CASES: &[Case] = &[
         .sends("{}"),
     case("DELETE", "/api/v1/users/{user}", Admin(404), 403)
         .at("/api/v1/users/user_00000000000000000000000000000000"),
+    case("GET", "/api/v1/users/{user}/chats", Admin(403), 403).at("/api/v1/users/{owner}/chats"),
     case("POST", "/api/v1/users/{user}/password-reset", Admin(404), 403)
         .at("/api/v1/users/user_00000000000000000000000000000000/password-reset"),
     case("DELETE", "/api/v1/users/{user}/second-factor", Admin(404), 403)
@@ -156,13 +163,18 @@ pub(super) const CASES: &[Case] = &[
     case("GET", "/api/v1/chats", Own(200), 200).at("/api/v1/chats?query=kumquat&limit=200"),
     case("POST", "/api/v1/chats", Own(200), 200)
         .sends(r#"{"title":"t","id":"{chat}","owner":"{owner}","owner_id":"{owner}"}"#),
-    case("GET", "/api/v1/chats/{chat}", Missing, 200),
+    case("GET", "/api/v1/chats/{chat}", Missing, 200).for_readers(),
     case("PATCH", "/api/v1/chats/{chat}", Missing, 200).sends(r#"{"title":"kumquat again"}"#),
     case("PATCH", "/api/v1/chats/{chat}", Missing, 200).sends(r#"{"current":"{message}"}"#),
     case("PATCH", "/api/v1/chats/{chat}", Same(409), 409)
         .at("/api/v1/chats/{mine}")
         .sends(r#"{"current":"{message}"}"#),
     case("POST", "/api/v1/chats/{chat}/read", Missing, 204),
+    case("GET", "/api/v1/chats/{chat}/sharing", Missing, 200),
+    case("PUT", "/api/v1/chats/{chat}/sharing", Missing, 204).sends(r#"{"open":false}"#),
+    case("POST", "/api/v1/chats/{chat}/readers", Missing, 200).sends(r#"{"email":"other@example.org"}"#),
+    case("DELETE", "/api/v1/chats/{chat}/readers/{reader}", Missing, 204),
+    case("GET", "/api/v1/shared-chats", Own(200), 200).for_readers(),
     case("POST", "/api/v1/chats/{chat}/messages", Missing, 200)
         .sends(r#"{"content":"Hi","model":"scripted","parent":"{message}"}"#),
     case("POST", "/api/v1/chats/{chat}/messages", Same(409), 409)
@@ -173,19 +185,22 @@ pub(super) const CASES: &[Case] = &[
     case("POST", "/api/v1/chats/{chat}/messages/{message}/regenerate", Missing, 404)
         .at("/api/v1/chats/{mine}/messages/{message}/regenerate")
         .sends(r#"{"model":"scripted"}"#),
-    case("GET", "/api/v1/chats/{chat}/files", Missing, 200),
+    case("GET", "/api/v1/chats/{chat}/files", Missing, 200).for_readers(),
     case("GET", "/api/v1/chats/{chat}/files/content", Missing, 200)
-        .at("/api/v1/chats/{chat}/files/content?path=/kept.md"),
+        .at("/api/v1/chats/{chat}/files/content?path=/kept.md")
+        .for_readers(),
     case("GET", "/api/v1/chats/{chat}/files/content", Missing, 404)
         .at("/api/v1/chats/{mine}/files/content?path=/../{chat}/kept.md"),
     case("PUT", "/api/v1/chats/{chat}/files/content", Missing, 200)
         .at("/api/v1/chats/{chat}/files/content?path=/kept.md")
         .sends("kumquat twice"),
-    case("GET", "/api/v1/chats/{chat}/files/zip", Missing, 200),
+    case("GET", "/api/v1/chats/{chat}/files/zip", Missing, 200).for_readers(),
     case("GET", "/api/v1/chats/{chat}/files/versions", Missing, 200)
-        .at("/api/v1/chats/{chat}/files/versions?path=/kept.md"),
+        .at("/api/v1/chats/{chat}/files/versions?path=/kept.md")
+        .for_readers(),
     case("GET", "/api/v1/chats/{chat}/files/diff", Missing, 200)
-        .at("/api/v1/chats/{chat}/files/diff?path=/kept.md"),
+        .at("/api/v1/chats/{chat}/files/diff?path=/kept.md")
+        .for_readers(),
     case("POST", "/api/v1/chats/{chat}/files/restore", Missing, 200)
         .sends(r#"{"path":"/kept.md","version":1}"#),
     case("DELETE", "/api/v1/chats/{chat}/files/content", Missing, 204)
@@ -223,10 +238,12 @@ pub(super) const CASES: &[Case] = &[
     case("DELETE", "/api/v1/facts/{fact}", Missing, 204),
     case("DELETE", "/api/v1/facts", Own(204), 204),
     // Runs
-    case("GET", "/runs/{run}", Missing, 200),
-    case("GET", "/runs/{run}/events", Missing, 200),
-    case("GET", "/runs/{run}/events", Missing, 200).at("/runs/{run}/events?format=responses&after=1"),
-    case("GET", "/runs/{run}/calls/{call}", Missing, 200),
+    case("GET", "/runs/{run}", Missing, 200).for_readers(),
+    case("GET", "/runs/{run}/events", Missing, 200).for_readers(),
+    case("GET", "/runs/{run}/events", Missing, 200)
+        .at("/runs/{run}/events?format=responses&after=1")
+        .for_readers(),
+    case("GET", "/runs/{run}/calls/{call}", Missing, 200).for_readers(),
     case("POST", "/runs/{run}/approvals/{approval}", Missing, 204)
         .at("/runs/{waiting}/approvals/{approval}")
         .sends(r#"{"decision":"allow","remember":"always"}"#),

@@ -48,6 +48,10 @@ pub(super) struct World {
     pub(super) owner: Person,
     pub(super) other: Person,
     pub(super) admin: Person,
+    /// Somebody whom the owner's chat is shared with.
+    pub(super) reader: Person,
+    /// Somebody whom it was.
+    pub(super) former: Person,
     /// The ids of the owner's things, by what they are.
     pub(super) names: BTreeMap<&'static str, String>,
     database: String,
@@ -79,11 +83,12 @@ impl World {
         server.set_up().await;
         let admin = sign_in(&server, EMAIL).await;
         connect(&server, &admin.session, "Up", &upstream.base_url()).await;
-        for email in ["owner@example.org", "other@example.org"] {
+        for who in ["owner", "other", "reader", "former"] {
+            let email = &format!("{who}@example.org");
             let password_hash = server.app.passwords.hash(PASSWORD.to_owned()).await.unwrap();
             let new = NewUser {
                 id: domain::UserId::generate(),
-                email: email.to_owned(),
+                email: email.clone(),
                 name: "Plain".to_owned(),
                 role: UserRole::User,
                 password_hash,
@@ -93,8 +98,10 @@ impl World {
         }
         let owner = sign_in(&server, "owner@example.org").await;
         let other = sign_in(&server, "other@example.org").await;
-        let names = BTreeMap::new();
-        let mut world = Self { server, _upstream: upstream, owner, other, admin, names, database };
+        let reader = sign_in(&server, "reader@example.org").await;
+        let former = sign_in(&server, "former@example.org").await;
+        let (names, _upstream) = (BTreeMap::new(), upstream);
+        let mut world = Self { server, _upstream, owner, other, admin, reader, former, names, database };
         world.furnish().await;
         // What the runs have left is written a moment after they are seen to end.
         let mut before = Vec::new();
@@ -187,6 +194,13 @@ impl World {
         let sessions = sessions["sessions"].as_array().unwrap();
         let session = text(&sessions.iter().find(|it| it["current"] == false).unwrap()["id"]);
 
+        let readers = format!("/api/v1/chats/{chat}/readers");
+        let reader = made(server, who, &readers, &json!({"email": "reader@example.org"})).await;
+        let former = made(server, who, &readers, &json!({"email": "FORMER@example.org "})).await;
+        let path = format!("{readers}/{}", former["id"].as_str().unwrap());
+        server.get(&format!("/api/v1/chats/{chat}"), &self.former.session).await.expect(200);
+        server.delete(&path, who).await.expect(204);
+
         let connections = server.get("/api/v1/connections", &self.admin.session).await.json();
         self.names = BTreeMap::from([
             ("allowed", allowed),
@@ -203,6 +217,7 @@ impl World {
             ("message", message),
             ("owner", owner),
             ("question", question),
+            ("reader", text(&reader["id"])),
             ("response", text(&response["id"])),
             ("run", run),
             ("schedule", text(&schedule["id"])),

@@ -1,0 +1,161 @@
+//! Sharing: who may read a chat beside its owner, and what others have shared.
+
+use std::sync::Arc;
+
+use axum::{extract::State, http::StatusCode};
+use domain::{ChatId, UserId};
+use serde::{Deserialize, Serialize};
+use serde_json::Map;
+use store::{ChatPage, SharedChat, Sharing, StoreError, User};
+
+use super::chats::{ChatList, ChatRow, list_of, row};
+use crate::{
+    app::App,
+    audit::Noted,
+    auth::{Admin, Caller},
+    error::ApiError,
+    extract::{Json, Path, Query},
+    place::Place,
+};
+
+/// Most people that one chat is shared with by name.
+const MOST_READERS: i64 = 100;
+/// Most chats of others that are listed.
+const MOST_SHARED: u32 = 200;
+
+/// Somebody whom a chat is shared with.
+#[derive(Debug, Serialize)]
+pub(super) struct ReaderView {
+    id: UserId,
+    name: String,
+    email: String,
+}
+
+impl From<User> for ReaderView {
+    fn from(User { id, name, email, .. }: User) -> Self {
+        Self { id, name, email }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct SharingView {
+    open: bool,
+    readers: Vec<ReaderView>,
+}
+
+/// `GET /api/v1/chats/{chat}/sharing`: whom the caller's chat is shared with.
+pub(super) async fn get(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(chat): Path<ChatId>,
+) -> Result<Json<SharingView>, ApiError> {
+    let Sharing { open, readers } = app.store.sharing(caller.id(), chat).await?;
+    Ok(Json(SharingView { open, readers: readers.into_iter().map(ReaderView::from).collect() }))
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Open {
+    open: bool,
+}
+
+/// `PUT /api/v1/chats/{chat}/sharing`: whether everybody who is signed in and has the address may read it.
+pub(super) async fn put(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    noted: Noted,
+    Path(chat): Path<ChatId>,
+    Json(Open { open }): Json<Open>,
+) -> Result<StatusCode, ApiError> {
+    app.store.open_chat(caller.id(), chat, open).await?;
+    noted.with("open", open);
+    Ok(StatusCode::NO_CONTENT)
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct AddReader {
+    email: String,
+}
+
+/// `POST /api/v1/chats/{chat}/readers`: shares it with somebody by their address.
+pub(super) async fn add(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    noted: Noted,
+    Path(chat): Path<ChatId>,
+    Json(body): Json<AddReader>,
+) -> Result<Json<ReaderView>, ApiError> {
+    // Whose chat it is comes first: nobody tries addresses with chats of others.
+    app.store.sharing(caller.id(), chat).await?;
+    let nobody =
+        || ApiError::invalid("Nobody has an account with this email address here.").with_field(Some("email"));
+    let reader = app.store.user_by_email(body.email.trim()).await.map_err(|error| match error {
+        StoreError::NotFound => nobody(),
+        error => error.into(),
+    })?;
+    if reader.suspended {
+        return Err(nobody());
+    }
+    let reader = reader.user;
+    if reader.id == caller.id() {
+        return Err(ApiError::invalid("This is your own address.").with_field(Some("email")));
+    }
+    let added = app.store.add_reader(caller.id(), chat, reader.id, MOST_READERS, app.clock.now_ms()).await;
+    added.map_err(|error| match error {
+        StoreError::Conflict("readers") => {
+            ApiError::conflict(format!("A chat can be shared with {MOST_READERS} people by name."))
+        }
+        error => error.into(),
+    })?;
+    noted.with("reader", &reader.email);
+    Ok(Json(reader.into()))
+}
+
+/// `DELETE /api/v1/chats/{chat}/readers/{reader}`: what they have open of it ends within a second.
+pub(super) async fn remove(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path((chat, reader)): Path<(ChatId, UserId)>,
+) -> Result<StatusCode, ApiError> {
+    app.store.remove_reader(caller.id(), chat, reader).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct SharedList {
+    chats: Vec<ChatRow>,
+}
+
+/// `GET /api/v1/shared-chats`: those that others have shared with the caller by name, newest change first.
+pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Json<SharedList>, ApiError> {
+    let chats = app.store.chats_shared_with(caller.id(), MOST_SHARED).await?;
+    let view =
+        |shared: SharedChat| row(&app, shared.chat).of_another((shared.owner_name, shared.owner_email));
+    Ok(Json(SharedList { chats: chats.into_iter().map(view).collect() }))
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Before {
+    before: Option<i64>,
+}
+
+/// `GET /api/v1/users/{user}/chats`: somebody's chats, where administrators may read them. It is noted.
+pub(super) async fn of_user(
+    State(app): State<Arc<App>>,
+    Admin(caller): Admin,
+    place: Place,
+    Path(user): Path<UserId>,
+    Query(Before { before }): Query<Before>,
+) -> Result<Json<ChatList>, ApiError> {
+    if !app.moderates(&caller) {
+        return Err(ApiError::forbidden(
+            "Administrators do not read other people's chats here. `moderation` in the configuration changes that.",
+        ));
+    }
+    let user = app.store.user(user).await.map_err(|error| match error {
+        StoreError::NotFound => ApiError::not_found("There is no such account."),
+        error => error.into(),
+    })?;
+    let subject = (user.id.to_string(), user.email);
+    app.note_look("user.look", &caller, &place, subject, Map::new()).await?;
+    list_of(&app, user.id, ChatPage { query: None, before, limit: 50 }).await
+}

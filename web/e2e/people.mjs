@@ -1,0 +1,30 @@
+/** Getting into a real program: the first account, and the others. */
+
+export const ada = { name: "Ada Lovelace", email: "ada@example.org", password: "correct horse" };
+export const bob = { name: "Bob Byte", email: "bob@example.org", password: "battery staple" };
+
+/** Makes the first account with the page, and is signed in as the administrator. */
+export async function setUp(page, person = ada) {
+  await page.goto("/");
+  await page.waitForURL("**/setup*");
+  await page.getByLabel("Name").fill(person.name);
+  await page.getByLabel("Email").fill(person.email);
+  await page.getByLabel("Password").fill(person.password);
+  await page.getByRole("button", { name: "Create account" }).click();
+  await page.waitForURL("**/welcome");
+}
+
+/** Has the administrator's page make an account of a user. */
+export async function addPerson(page, person = bob) {
+  const made = await page.request.post("/api/v1/users", { data: { ...person, role: "user" } });
+  if (!made.ok()) throw new Error(await made.text());
+  return made.json();
+}
+
+/** Signs in with the form. */
+export async function logIn(page, { email, password }) {
+  await page.goto("/login");
+  await page.getByLabel("Email").fill(email);
+  await page.getByLabel("Password").fill(password);
+  await page.getByRole("button", { name: "Log in" }).click();
+}

@@ -1,0 +1,25 @@
+/** English for shared chats, and for what administrators may read. */
+export const sharing = {
+  "share.open": "Share this chat",
+  "share.intro":
+    "Others can read it with everything in it: steps, tools, files. They cannot change anything.",
+  "share.all": "Everybody here who has the address",
+  "share.allHint": "Whoever has an account on this server and opens the link.",
+  "share.copy": "Copy link",
+  "share.people": "People",
+  "share.email": "Email address",
+  "share.add": "Share",
+  "share.added": "Shared with {name}",
+  "share.remove": "Stop sharing",
+  "share.removeOf": "Stop sharing with {name}",
+  "share.files": "Its files are in a directory of the server, which readers do not see.",
+  "shared.title": "Shared with me",
+  "shared.of": "Shared by {name}",
+  "shared.by": "This chat belongs to {name} ({email}). You can read it.",
+  "shared.notAnswerable": "Only {name} can answer this.",
+  "moderation.note": "Administrators may read all chats on this server. Each time is noted.",
+  "moderation.chats": "Chats",
+  "moderation.chatsOf": "Chats of {name}",
+  "moderation.noted": "That you look is written to the audit log.",
+  "moderation.none": "No chats.",
+};

@@ -1,0 +1,25 @@
+/** Russian for shared chats, and for what administrators may read. */
+export const sharing = {
+  "share.open": "Поделиться чатом",
+  "share.intro":
+    "Другие смогут прочитать его целиком: шаги, инструменты, файлы. Изменить они ничего не смогут.",
+  "share.all": "Все здесь, у кого есть адрес",
+  "share.allHint": "Любой, у кого есть учётная запись на этом сервере и ссылка.",
+  "share.copy": "Копировать ссылку",
+  "share.people": "Люди",
+  "share.email": "Адрес почты",
+  "share.add": "Поделиться",
+  "share.added": "Доступ открыт: {name}",
+  "share.remove": "Закрыть доступ",
+  "share.removeOf": "Закрыть доступ: {name}",
+  "share.files": "Его файлы лежат в каталоге сервера, читатели их не видят.",
+  "shared.title": "Доступные мне",
+  "shared.of": "Чат от {name}",
+  "shared.by": "Этот чат принадлежит {name} ({email}). Вы можете его читать.",
+  "shared.notAnswerable": "Ответить на это может только {name}.",
+  "moderation.note": "Администраторы могут читать все чаты на этом сервере. Каждый раз это записывается.",
+  "moderation.chats": "Чаты",
+  "moderation.chatsOf": "Чаты: {name}",
+  "moderation.noted": "То, что вы смотрите, записывается в журнал аудита.",
+  "moderation.none": "Чатов нет.",
+};
