@@ -62,6 +62,7 @@ test("a chat is shared by name, and read while its run waits", async () => {
   await picture(bob, "shared-list");
   await bob.locator(`nav a[href="${chat}"]`).click();
   await bob.getByText("This chat belongs to Ada Lovelace (ada@example.org).").waitFor();
+  await bob.getByText("Waiting for Ada Lovelace").waitFor();
   await bob.getByText("Only Ada Lovelace can answer this.").waitFor();
   for (const name of ["Allow once", "Send", "Share this chat", "Edit"]) {
     assert.equal(await bob.getByRole("button", { name, exact: true }).count(), 0, name);

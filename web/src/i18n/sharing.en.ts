@@ -16,6 +16,7 @@ export const sharing = {
   "shared.title": "Shared with me",
   "shared.of": "Shared by {name}",
   "shared.by": "This chat belongs to {name} ({email}). You can read it.",
+  "shared.waiting": "Waiting for {name}",
   "shared.notAnswerable": "Only {name} can answer this.",
   "moderation.note": "Administrators may read all chats on this server. Each time is noted.",
   "moderation.chats": "Chats",

@@ -16,6 +16,7 @@ export const sharing = {
   "shared.title": "Доступные мне",
   "shared.of": "Чат от {name}",
   "shared.by": "Этот чат принадлежит {name} ({email}). Вы можете его читать.",
+  "shared.waiting": "Ждёт ответа: {name}",
   "shared.notAnswerable": "Ответить на это может только {name}.",
   "moderation.note": "Администраторы могут читать все чаты на этом сервере. Каждый раз это записывается.",
   "moderation.chats": "Чаты",

@@ -72,7 +72,9 @@ async fn watch(tour: &Tour, who: &str) -> impl Future<Output = ()> {
             stream.rest().await;
             socket.for_each(async |_| {}).await;
         };
-        tokio::time::timeout(Duration::from_secs(5), both).await.expect("it is still open");
+        tokio::time::timeout(Duration::from_secs(5), both)
+            .await
+            .unwrap_or_else(|_| panic!("it is still open"));
     }
 }
 
