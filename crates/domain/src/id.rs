@@ -37,6 +37,29 @@ macro_rules! id {
             pub fn generate() -> Self {
                 Self(Uuid::now_v7())
             }
+
+            /// The id that stands for this one among what `brought_by` has brought here: always the same, of the same time
+            /// and in the same order, and another one for everybody else. `brought_by` is a hash of who brings it and of
+            /// this id.
+            #[must_use]
+            pub fn brought(self, brought_by: [u8; 4]) -> Self {
+                let mut bytes = *self.0.as_bytes();
+                bytes[12..].copy_from_slice(&brought_by);
+                Self(Uuid::from_bytes(bytes))
+            }
+
+            /// The id of something that was made elsewhere at `at_ms` and has no id of ours: always the same for the same
+            /// `hash`. Those of one time are ordered by `place`.
+            #[must_use]
+            pub fn of_elsewhere(at_ms: i64, place: u16, hash: [u8; 8]) -> Self {
+                let at_ms = u64::try_from(at_ms).unwrap_or(0);
+                let random = u128::from(u64::from_be_bytes(hash));
+                // 48 bits of time, the version, 12 bits and the variant, 62 bits; the place is the first 16 of those 74.
+                let (high, low) = (u128::from(place >> 4), u128::from(place & 15));
+                let time = u128::from(at_ms & 0xffff_ffff_ffff) << 80;
+                let number = time | 7 << 76 | high << 64 | 2 << 62 | low << 58 | random >> 6;
+                Self(Uuid::from_u128(number))
+            }
         }
 
         impl fmt::Display for $name {
@@ -138,9 +161,41 @@ id!(
     WebhookId, "hook"
 );
 
+impl RunId {
+    /// Like [`Self::brought`], for logs: the end of the id, by which an agent's work is named in texts, stays.
+    #[must_use]
+    pub fn brought_with_its_end(self, brought_by: [u8; 4]) -> Self {
+        let mut bytes = *self.0.as_bytes();
+        bytes[8..12].copy_from_slice(&brought_by);
+        // The two bits that say which kind of UUID it is.
+        bytes[8] = (bytes[8] & 0x3f) | 0x80;
+        Self(Uuid::from_bytes(bytes))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_brought_keeps_its_order_and_gets_other_ids() {
+        let ids: Vec<MessageId> = (0..100).map(|_| MessageId::generate()).collect();
+        let brought: Vec<MessageId> = ids.iter().map(|id| id.brought([9; 4])).collect();
+        assert!(brought.is_sorted() && ids.iter().all(|id| !brought.contains(id)));
+        assert_eq!(ids[0].brought([9; 4]), brought[0]);
+        assert_ne!(ids[0].brought([8; 4]), brought[0]);
+        let run = RunId::generate();
+        let here = run.brought_with_its_end([255; 4]);
+        assert_ne!(here, run);
+        assert_eq!(here.to_string()[28..], run.to_string()[28..]);
+        assert_eq!(here.to_string().parse(), Ok(here));
+
+        let of = |at, place, hash| ChatId::of_elsewhere(at, place, [hash; 8]);
+        let all =
+            [of(-5, 0, 255), of(7, 0, 255), of(7, 1, 0), of(7, u16::MAX, 0), of(8, 0, 0), of(i64::MAX, 0, 0)];
+        assert!(all[..5].is_sorted(), "{all:?}");
+        assert!(all.iter().all(|id| id.to_string().parse() == Ok(*id)));
+    }
 
     #[test]
     fn prints_and_parses_back() {

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::{AgentPath, EventBody, RunEvent, event::seq_after_restart};
+use crate::{AgentPath, EventBody, RunEvent, RunId, event::seq_after_restart};
 
 /// What an open item has received so far.
 #[derive(Default)]
@@ -36,27 +36,51 @@ pub fn check(log: &[RunEvent]) -> Result<(), String> {
 /// # Errors
 /// A sentence that names the law and the event.
 pub fn check_prefix(log: &[RunEvent]) -> Result<(), String> {
-    let mut state = State::default();
-    for (index, event) in log.iter().enumerate() {
+    let mut checked = Checked::default();
+    log.iter().try_for_each(|event| checked.push(event))
+}
+
+/// A log that is checked as it is read, for those that are too long to be in memory.
+#[derive(Default)]
+pub struct Checked {
+    state: State,
+    run: Option<RunId>,
+    last_seq: u64,
+}
+
+impl Checked {
+    /// The next event.
+    ///
+    /// # Errors
+    /// A sentence that names the law and the event. Then nothing more is to be read.
+    pub fn push(&mut self, event: &RunEvent) -> Result<(), String> {
         let fail = |law: String| Err(format!("event {} ({}): {law}", event.seq, event.body.type_name()));
-        let last = if index == 0 { 0 } else { log[index - 1].seq };
-        if event.seq != last + 1 && event.seq != seq_after_restart(last) {
-            return fail(format!("seq should be {}", last + 1));
+        let is_first = self.run.is_none();
+        let next = self.last_seq.saturating_add(1);
+        if event.seq != next && event.seq != seq_after_restart(self.last_seq) {
+            return fail(format!("seq should be {next}"));
         }
-        if event.run != log[0].run {
+        if *self.run.get_or_insert(event.run) != event.run {
             return fail("names another run".into());
         }
-        if matches!(event.body, EventBody::RunStarted { .. }) != (index == 0) {
+        if matches!(event.body, EventBody::RunStarted { .. }) != is_first {
             return fail("run_started is first and only first".into());
         }
-        if state.finished {
+        if self.state.finished {
             return fail("comes after run_finished".into());
         }
-        if let Err(law) = state.push(event) {
+        if let Err(law) = self.state.push(event) {
             return fail(law);
         }
+        self.last_seq = event.seq;
+        Ok(())
     }
-    Ok(())
+
+    /// Whether the last event has come.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.state.finished
+    }
 }
 
 #[derive(Default)]

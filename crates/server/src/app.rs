@@ -33,6 +33,7 @@ use crate::{
     learning::keep_learning,
     mcp_servers::{McpServers, Surroundings},
     models::{Models, keep_health},
+    moving::Moving,
     oidc::SignIn,
     once::REMEMBERED_MS,
     programs::{self, ProgramsHere},
@@ -110,6 +111,8 @@ pub struct App {
     pub tasks: TaskTracker,
     /// The one-time token of the set-up link, where others may reach us and there was no account at start.
     pub setup_token: Option<Secret>,
+    /// Who takes data along or brings some.
+    pub(crate) moving: Moving,
     pub(crate) key_use: KeyUse,
     /// Whose the keys of the last second are.
     pub(crate) known_keys: KnownKeys,
@@ -188,6 +191,7 @@ impl App {
             closing: CancellationToken::new(),
             tasks,
             setup_token,
+            moving: Moving::default(),
             key_use: KeyUse::default(),
             known_keys: KnownKeys::default(),
             looks: Looks::default(),

@@ -75,6 +75,8 @@ pub struct Config {
     pub audit_ms: i64,
     /// The largest request body.
     pub body_limit_bytes: usize,
+    /// The largest file that a person may import.
+    pub import_limit_bytes: u64,
     /// The most connections at a time.
     pub connection_limit: usize,
     /// How long to wait for open requests when stopping.
@@ -216,6 +218,7 @@ struct Raw {
     retention_days: u32,
     audit_days: u32,
     body_limit_mb: u32,
+    import_limit_mb: u32,
     connection_limit: u32,
     drain_seconds: u32,
     lease_seconds: u32,
@@ -352,6 +355,7 @@ impl Raw {
             session_ms: i64::from(self.session_hours) * 3_600_000,
             retention_ms: i64::from(self.retention_days) * 24 * 3_600_000,
             audit_ms: i64::from(self.audit_days) * 24 * 3_600_000,
+            import_limit_bytes: u64::from(self.import_limit_mb) * 1_000_000,
             body_limit_bytes: self.body_limit_mb as usize * 1_000_000,
             connection_limit: self.connection_limit as usize,
             drain: Duration::from_secs(self.drain_seconds.into()),

@@ -127,13 +127,13 @@ pub async fn read_body(request: Request, limit_bytes: usize) -> Result<Bytes, Ap
     }
 }
 
-fn content_length(headers: &HeaderMap) -> Option<u64> {
+pub(crate) fn content_length(headers: &HeaderMap) -> Option<u64> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
 /// Reads on without keeping anything, within bounds: most clients read the answer only once they have sent
 /// everything, and closing before that would take the answer from them.
-async fn discard(mut body: Body) {
+pub(crate) async fn discard(mut body: Body) {
     const MOST_BYTES: usize = 512_000_000;
     let read_on = async {
         let mut read = 0;

@@ -11,10 +11,12 @@ mod connections;
 mod copilotkit;
 mod cors;
 mod debug_chat;
+mod exports;
 mod facts;
 mod files;
 mod forks;
 mod health;
+mod imports;
 mod inbox;
 mod keys;
 mod limits;
@@ -120,6 +122,8 @@ pub fn table() -> Vec<Route> {
         get(Account, "/api/v1/me/sessions", sessions::list),
         delete(Account, "/api/v1/me/sessions", sessions::end_all).noted("session.end_all"),
         delete(Account, "/api/v1/me/sessions/{session}", sessions::end).noted("session.end"),
+        get(Account, "/api/v1/me/export", exports::get).noted("user.export"),
+        post(Account, "/api/v1/me/import", imports::post).noted("user.import"),
         get(User, "/api/v1/keys", keys::list),
         post(Account, "/api/v1/keys", keys::create).noted("key.create"),
         post(Account, "/api/v1/keys/{key}/rotate", keys::rotate).noted("key.rotate"),

@@ -31,6 +31,7 @@ pub mod mcp_servers;
 mod memory;
 pub mod metrics;
 pub mod models;
+mod moving;
 mod oauth;
 mod oidc;
 mod once;

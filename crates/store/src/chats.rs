@@ -51,6 +51,17 @@ pub(crate) fn insert<'a>(query: Query<'a>, chat: &Chat) -> Query<'a> {
     query.bind(chat.created_at).bind(chat.updated_at).bind(chat.directory.as_deref())
 }
 
+/// The statement that reads chats, with the given end.
+macro_rules! select_chats {
+    ($end:literal) => {
+        concat!(
+            "SELECT id, owner, title, current_message, created_at, updated_at, directory, unread FROM chats ",
+            $end
+        )
+    };
+}
+pub(crate) use select_chats;
+
 impl Store {
     /// Keeps a new chat.
     ///
@@ -65,8 +76,7 @@ impl Store {
     /// # Errors
     /// `NotFound`, for other people's chats too.
     pub async fn chat(&self, owner: UserId, id: ChatId) -> Result<Chat, StoreError> {
-        let sql = "SELECT id, owner, title, current_message, created_at, updated_at, directory, unread FROM chats \
-                   WHERE id = $1 AND owner = $2";
+        let sql = select_chats!("WHERE id = $1 AND owner = $2");
         read_chat(&self.db().read(sql).id(id).id(owner).fetch_one().await?)
     }
 

@@ -162,6 +162,7 @@ macro_rules! select_runs {
         )
     };
 }
+pub(crate) use select_runs;
 
 impl Store {
     /// Keeps a run that begins; one that fills a message begins with [`Store::begin_turn`].
@@ -279,7 +280,7 @@ impl Store {
     }
 }
 
-fn read_run(row: &Row) -> Result<Run, StoreError> {
+pub(crate) fn read_run(row: &Row) -> Result<Run, StoreError> {
     Ok(Run {
         id: row.id("id")?,
         owner: row.id("owner")?,

@@ -10,6 +10,7 @@ use axum::{
 use domain::{ChatId, MemoryId};
 use serde::{Deserialize, Serialize};
 use store::{Memory, MemoryAuthor, MemoryChange, MemoryChanged, MemoryContent, StoreError};
+use wire::export;
 
 use super::files::expected_version;
 use crate::{
@@ -96,6 +97,12 @@ impl MemoryBody {
             pinned: self.pinned,
         })
     }
+}
+
+/// A memory that was brought from elsewhere, checked like a new one.
+pub(super) fn checked(memory: export::Memory) -> Result<MemoryContent, ApiError> {
+    let export::Memory { agent, name, description, text, pinned, .. } = memory;
+    MemoryBody { name, text, description, agent, pinned }.content()
 }
 
 /// `GET /api/v1/memories`: all of them, by name.

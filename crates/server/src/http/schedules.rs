@@ -6,6 +6,7 @@ use axum::{extract::State, http::StatusCode};
 use domain::{ChatId, Outcome, RunId, ScheduleId};
 use serde::{Deserialize, Serialize};
 use store::{NewSchedule, Schedule, ScheduleContent, StoreError, Turn};
+use wire::export;
 
 use super::chats::checked_title;
 use crate::{
@@ -17,7 +18,7 @@ use crate::{
 };
 
 /// Most schedules of one person.
-const MOST: u32 = 50;
+pub(super) const MOST: u32 = 50;
 /// Longest prompt, characters.
 const PROMPT_CHARS: usize = 8000;
 
@@ -158,6 +159,19 @@ fn checked(app: &App, caller: &Caller, id: ScheduleId, content: Content) -> Resu
     let next_at = times.next_after(now).filter(|_| enabled);
     let content = ScheduleContent { name, prompt, model, cron, once_at, time_zone, new_chat, enabled };
     Ok(NewSchedule { id, owner: caller.id(), content, next_at, changed_at: now })
+}
+
+/// A schedule that was brought from elsewhere, checked like a new one. It is off: nothing is to begin, and to cost, that
+/// nobody has looked at here.
+pub(super) fn brought(
+    app: &App,
+    caller: &Caller,
+    id: ScheduleId,
+    schedule: export::Schedule,
+) -> Result<NewSchedule, ApiError> {
+    let export::Schedule { name, prompt, model, cron, once_at, time_zone, new_chat, .. } = schedule;
+    let content = Content { name, prompt, model, cron, once_at, time_zone, new_chat, enabled: false };
+    checked(app, caller, id, content)
 }
 
 async fn view(app: &App, schedule: Schedule) -> Result<ScheduleView, ApiError> {

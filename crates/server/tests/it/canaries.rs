@@ -203,6 +203,7 @@ async fn no_secret_is_seen_whatever_goes_wrong() {
 
     for path in [
         "/api/v1/me",
+        "/api/v1/me/export",
         "/api/v1/users",
         "/api/v1/keys",
         "/api/v1/connections",

@@ -31,6 +31,8 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("GET", "/api/v1/me/sessions", Access::Account),
     ("DELETE", "/api/v1/me/sessions", Access::Account),
     ("DELETE", "/api/v1/me/sessions/{session}", Access::Account),
+    ("GET", "/api/v1/me/export", Access::Account),
+    ("POST", "/api/v1/me/import", Access::Account),
     ("GET", "/api/v1/keys", Access::User),
     ("POST", "/api/v1/keys", Access::Account),
     ("POST", "/api/v1/keys/{key}/rotate", Access::Account),
@@ -177,6 +179,7 @@ const NOTED_BESIDE: &[(&str, &str)] = &[
     ("PUT", "/api/v1/chats/{chat}/sharing"),
     ("POST", "/api/v1/chats/{chat}/readers"),
     ("DELETE", "/api/v1/chats/{chat}/readers/{reader}"),
+    ("GET", "/api/v1/me/export"),
 ];
 
 #[test]

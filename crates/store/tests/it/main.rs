@@ -24,6 +24,7 @@ mod file_versions;
 mod files;
 mod forks;
 mod identities;
+mod imports;
 mod learning;
 mod leases;
 mod mcp_sign_ins;

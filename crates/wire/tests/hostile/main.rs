@@ -52,6 +52,11 @@ fn lines_of_a_log() {
     hold("event_lines");
 }
 
+#[test]
+fn files_that_people_bring() {
+    ["export_line", "open_webui_chats"].into_iter().for_each(hold);
+}
+
 /// A target that is in no list above would be tested by nobody.
 #[test]
 fn every_target_is_tested_and_has_its_fuzz_binary() {

@@ -26,6 +26,20 @@ pub(crate) fn of(name: &str) -> Vec<String> {
             "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\ndata: {\"choices\":[],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":2}}\n\ndata: [DONE]\n\n",
             r#"{"object":"chat.completion","choices":[{"message":{"content":"a"}}],"usage":{"prompt_tokens":7,"completion_tokens":2}}"#,
         ],
+        "export_line" => &[
+            r#"{"glasshouse_export":{"format":1,"version":"0.1.0","made_at":5}}"#,
+            r#"{"chat":{"id":"chat_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d","title":"T","current":null,"created_at":1,"updated_at":2,"unread":true,"owner_id":"x"}}"#,
+            r#"{"message":{"id":"msg_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d","chat":"chat_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d","role":"user","content":[{"type":"text","text":"Hi"},{"type":"image","url":"data:image/png;base64,AA=="}],"created_at":1}}"#,
+            r#"{"log":{"run":"run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d","events":[{"run":"run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d","seq":2,"at":1,"agent":["a1"],"body":{"type":"text_delta","item":"t","delta":"H"}}]}}"#,
+            r#"{"file":{"workspace":"w","path":"/a","version":1,"changed_at":1,"base64":"AA=="}}"#,
+            r#"{"end":{"lines":7}}"#,
+        ],
+        "open_webui_chats" => &[
+            r#"[{"id":"c1","title":"T","created_at":1700000000,"updated_at":1700000001,"chat":{"models":["m"],"history":{"currentId":"b","messages":{"b":{"id":"b","parentId":"a","childrenIds":[],"role":"assistant","content":"<details type=\"reasoning\" done=\"true\" duration=\"3\">\n<summary>Thought</summary>\n> hm &lt;\n</details>\nYes.","model":"m","timestamp":1700000001,"info":{"usage":{"prompt_tokens":3}}},"a":{"id":"a","parentId":null,"childrenIds":["b"],"role":"user","content":"Hi","timestamp":1700000000,"files":[{"type":"image","url":"data:image/png;base64,AA=="}]}}}}}]"#,
+            r#"[{"title":"Old","messages":[{"role":"user","content":"Hi"},{"role":"assistant","content":"Yes","error":{"content":"no"}}],"timestamp":1700000000000},{"chat":{"history":{"messages":{"a":{"role":"user","content":"x","parentId":"b"},"b":{"role":"user","content":"y","parentId":"a"}}}}}]"#,
+            r#"{"title":"One","history":{"currentId":"a","messages":{"a":{"role":"assistant","output":[{"type":"reasoning","content":[{"text":"hm"}],"duration":1.5},{"type":"function_call","call_id":"c1","name":"ls","arguments":"{}"},{"type":"function_call_output","call_id":"c1","output":[{"type":"input_text","text":"a"}]},{"type":"message","content":[{"type":"output_text","text":"Yes"}]}],"sources":[{"source":{"name":"T","url":"https://example.org"},"document":["d"],"metadata":[{"source":"s"}]}],"usage":{"prompt_tokens":1,"completion_tokens":2}}}}}"#,
+            r#"[{"chat":{"history":{"messages":{"a":{"role":"assistant","content":"<details type=\"tool_calls\" name=\"ls\" arguments=\"&quot;{}&quot;\" result=\"&quot;a&quot;\">\n<summary>x</summary></details> ok <details>"}}}}}]"#,
+        ],
         "model_list" => &[
             r#"{"object":"list","data":[{"id":"a"},{"id":"b","object":"model"}]}"#,
             r#"{"models":[{"name":"a"},{"model":"b"},"c"]}"#,

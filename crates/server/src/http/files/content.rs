@@ -72,7 +72,7 @@ pub(in crate::http) async fn get(
 }
 
 /// The header that names the file, in plain ASCII and, for the rest, percent-encoded.
-pub(super) fn named(disposition: &'static str, path: &str) -> HeaderValue {
+pub(in crate::http) fn named(disposition: &'static str, path: &str) -> HeaderValue {
     let name = path.rsplit('/').next().unwrap_or_default();
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
     let plain: String =

@@ -61,6 +61,13 @@ const MCP: &[(&str, &str)] =
     &[("accept", "application/json, text/event-stream"), ("mcp-session-id", "{mcp}")];
 /// What nobody may choose, in any body: it has to be as if it were not there.
 const SAID: &str = r#"{"messages":[{"role":"user","content":"Hi"}],"model":"scripted","owner":"{owner}"}"#;
+const IMPORTED: &str = concat!(
+    r#"{"glasshouse_export":{"format":1,"version":"0","made_at":0,"owner":"{owner}"}}"#,
+    "\n",
+    r#"{"chat":{"id":"{chat}","owner":"{owner}","title":"brought","created_at":1,"updated_at":2}}"#,
+    "\n",
+    r#"{"end":{"lines":2}}"#
+);
 const AG_UI: &str = r#"{"threadId":"{chat}","runId":"r1","protocolVersion":"1.0","tools":[],"context":[],
     "state":{},"forwardedProps":{},"messages":[{"id":"u1","role":"user","content":"Hi"}]}"#;
 
@@ -92,6 +99,8 @@ pub(super) const CASES: &[Case] = &[
     case("GET", "/api/v1/me/sessions", Own(200), 200),
     case("DELETE", "/api/v1/me/sessions/{session}", Missing, 204),
     case("DELETE", "/api/v1/me/sessions", Own(204), 204),
+    case("GET", "/api/v1/me/export", Own(200), 200),
+    case("POST", "/api/v1/me/import", Own(200), 200).sends(IMPORTED),
     case("GET", "/api/v1/keys", Own(200), 200),
     case("POST", "/api/v1/keys", Own(200), 200)
         .sends(r#"{"name":"k","owner":"{owner}","owner_id":"{owner}","user":"{owner}","role":"admin"}"#),

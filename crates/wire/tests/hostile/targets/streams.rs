@@ -1,7 +1,9 @@
 //! What servers send us, and what we stored.
 
-use domain::RunEvent;
+use domain::{ChatId, MessageId, RunEvent, RunId, laws};
 use wire::{
+    export::Line,
+    open_webui_chats::{Chat, Element, Elements, as_run},
     openai::{Chunk, ChunkEncoder, UpstreamError, UsageWatch, model_list as models},
     sse::{Decoder, Event, write_data},
 };
@@ -104,5 +106,42 @@ pub fn event_lines(bytes: &[u8]) {
         assert_eq!(again.lines().count(), 1, "{again}");
         let read: RunEvent = serde_json::from_str(&again).expect("our own line");
         assert_eq!(read, event, "{again}");
+    }
+}
+
+/// A line of an export: what is read can be written, and is the same when it is read again.
+pub fn export_line(bytes: &[u8]) {
+    let Ok(line) = Line::read(bytes) else { return };
+    let again = serde_json::to_string(&line).expect("it can be written");
+    assert!(!again.contains('\n'));
+    assert_eq!(Line::read(again.as_bytes()), Ok(line));
+}
+
+/// Chats of Open WebUI: where the pieces end does not matter, each message stands behind the one it follows, nothing leads
+/// elsewhere, and every answer's log is lawful.
+pub fn open_webui_chats(bytes: &[u8]) {
+    let elements = |size: usize| {
+        let (mut elements, mut all) = (Elements::new(100_000), Vec::new());
+        bytes.chunks(size).for_each(|piece| elements.feed(piece, &mut all));
+        (all, elements.is_over())
+    };
+    let (all, is_over) = elements(bytes.len().max(1));
+    assert_eq!((&all, is_over), (&elements(3).0, elements(3).1));
+    let read = |element: &Element| Chat::read(element.as_deref()?).ok();
+    for chat in all.iter().filter_map(read) {
+        assert!(chat.current.is_none_or(|at| at < chat.messages.len()));
+        for (at, message) in chat.messages.iter().enumerate() {
+            assert!(
+                message.parent.is_none_or(|parent| parent < at && chat.messages[parent].at <= message.at)
+            );
+            assert!(message.pictures.iter().all(|url| url.starts_with("data:image/")));
+            let Some(answer) = &message.answer else { continue };
+            let ids = (ChatId::generate(), MessageId::generate());
+            let (log, _) = as_run(RunId::generate(), ids, "m", message.at, answer);
+            assert_eq!(laws::check(&log), Ok(()));
+            assert!(
+                answer.sources.iter().all(|source| source.url.is_empty() || source.url.starts_with("http"))
+            );
+        }
     }
 }

@@ -1,0 +1,258 @@
+//! All that is a person's own as one file of lines, made while it is sent: a chat's messages, a piece of a log and one file
+//! are in memory at a time.
+
+use std::{io, sync::Arc};
+
+use axum::{
+    body::Body,
+    extract::State,
+    http::{HeaderValue, header},
+    response::{IntoResponse, Response},
+};
+use base64::{Engine, engine::general_purpose::STANDARD};
+use bytes::Bytes;
+use domain::RunId;
+use futures_util::stream;
+use jiff::Timestamp;
+use store::{Chat, ChatMessage, Fact, Memory, Run, Schedule, UserRole};
+use tokio::sync::mpsc;
+use wire::export::{self, Line, log_line};
+
+use super::files::content::named;
+use crate::{app::App, auth::Caller, error::ApiError};
+
+/// Bytes that are sent at a time, and pieces that wait for a slow reader.
+const PIECE_BYTES: usize = 64_000;
+const PIECES: usize = 4;
+/// Chats or runs asked for at a time.
+const PAGE: u32 = 100;
+/// Bytes of a log in one line, about.
+const LOG_BYTES: usize = 1_000_000;
+
+/// `GET /api/v1/me/export`: everything of the caller's, without secrets.
+pub(super) async fn get(State(app): State<Arc<App>>, caller: Caller) -> Result<Response, ApiError> {
+    let held = app.moving.begin(caller.id())?;
+    let day = Timestamp::from_millisecond(app.clock.now_ms()).map_err(ApiError::internal)?;
+    let name = format!("glasshouse-{}.jsonl", day.strftime("%Y-%m-%d"));
+    let (pieces, receiver) = mpsc::channel(PIECES);
+    let ends = app.standing.ends(&caller);
+    let writing = Export { app: app.clone(), caller, pieces, piece: Vec::new(), lines: 0 };
+    app.tasks.spawn(async move {
+        let _held = held;
+        let stopping = writing.app.stopping.clone();
+        // Whoever may not read on, or has to wait for another server, notices that the end is missing.
+        tokio::select! {
+            () = ends.cancelled() => {}
+            () = stopping.cancelled() => {}
+            () = writing.run() => {}
+        }
+    });
+    let body = stream::unfold(receiver, async |mut receiver| Some((receiver.recv().await?, receiver)));
+    let mut response = Body::from_stream(body).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/x-ndjson"));
+    headers.insert(header::CONTENT_DISPOSITION, named("attachment", &name));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
+    Ok(response)
+}
+
+/// Why an export ends early.
+enum Stop {
+    /// Nobody reads it any more.
+    Left,
+    /// Something cannot be read.
+    Failed(ApiError),
+}
+
+impl<E: Into<ApiError>> From<E> for Stop {
+    fn from(error: E) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+/// An export as far as it is written.
+struct Export {
+    app: Arc<App>,
+    caller: Caller,
+    pieces: mpsc::Sender<io::Result<Bytes>>,
+    piece: Vec<u8>,
+    lines: u64,
+}
+
+impl Export {
+    async fn run(mut self) {
+        match self.write().await {
+            Ok(()) | Err(Stop::Left) => {}
+            Err(Stop::Failed(error)) => {
+                tracing::warn!(%error, "an export broke off");
+                _ = self.pieces.send(Err(io::Error::other("the export broke off"))).await;
+            }
+        }
+    }
+
+    async fn write(&mut self) -> Result<(), Stop> {
+        let (version, made_at) = (env!("CARGO_PKG_VERSION").to_owned(), self.app.clock.now_ms());
+        self.line(&Line::GlasshouseExport(export::Head { format: export::FORMAT, version, made_at })).await?;
+        let user = Arc::clone(&self.caller.user);
+        let role = if user.role == UserRole::Admin { "admin" } else { "user" };
+        let (email, name, role) = (user.email.clone(), user.name.clone(), role.to_owned());
+        self.line(&Line::Profile(export::Profile { email, name, role, created_at: user.created_at })).await?;
+        self.chats().await?;
+        self.runs_without_chat().await?;
+        let (app, owner) = (Arc::clone(&self.app), user.id);
+        for memory in app.store.memories(owner).await? {
+            self.line(&memory_line(memory)).await?;
+        }
+        for fact in app.store.facts(owner).await? {
+            self.line(&fact_line(fact)).await?;
+        }
+        for schedule in app.store.schedules(owner).await? {
+            self.line(&schedule_line(schedule)).await?;
+        }
+        for key in app.store.api_keys(owner).await? {
+            let (name, created_at, expires_at) = (key.name, key.created_at, key.rights.expires_at);
+            self.line(&Line::Key(export::Key { name, created_at, expires_at })).await?;
+        }
+        if user.role == UserRole::Admin {
+            for (name, definition) in app.store.agents().await? {
+                self.line(&Line::Agent(export::Agent { name, definition })).await?;
+            }
+        }
+        self.line(&Line::End(export::End { lines: self.lines })).await?;
+        self.send().await
+    }
+
+    async fn chats(&mut self) -> Result<(), Stop> {
+        let app = Arc::clone(&self.app);
+        let mut after = None;
+        loop {
+            let page = app.store.chats_made_after(self.caller.id(), after, PAGE).await?;
+            let Some(last) = page.last() else { return Ok(()) };
+            after = Some(last.id);
+            for chat in page {
+                self.chat(chat).await?;
+            }
+        }
+    }
+
+    async fn chat(&mut self, chat: Chat) -> Result<(), Stop> {
+        let app = Arc::clone(&self.app);
+        let (id, is_directory) = (chat.id, chat.directory.is_some());
+        let Chat { title, current, directory, created_at, updated_at, unread, .. } = chat;
+        let chat = export::Chat { id, title, current, created_at, updated_at, unread, directory };
+        self.line(&Line::Chat(chat)).await?;
+        for message in app.store.messages(id).await? {
+            self.line(&message_line(message)).await?;
+        }
+        for run in app.store.runs_in(id).await? {
+            self.run_with_log(run).await?;
+        }
+        // What is kept of a directory's files are only their earlier states; the files are the machine's.
+        if is_directory { Ok(()) } else { self.files(&id.to_string()).await }
+    }
+
+    async fn runs_without_chat(&mut self) -> Result<(), Stop> {
+        let app = Arc::clone(&self.app);
+        let mut after = None;
+        loop {
+            let page = app.store.runs_without_chat_after(self.caller.id(), after, PAGE).await?;
+            let Some(last) = page.last() else { return Ok(()) };
+            after = Some(last.id);
+            for run in page {
+                let workspace = run.id.to_string();
+                self.run_with_log(run).await?;
+                self.files(&workspace).await?;
+            }
+        }
+    }
+
+    async fn run_with_log(&mut self, run: Run) -> Result<(), Stop> {
+        let app = Arc::clone(&self.app);
+        let Run { id, chat, message, model, started_at, finished_at, summary, .. } = run;
+        let run = export::Run { id, chat, message, model, started_at, finished_at, summary };
+        self.line(&Line::Run(run)).await?;
+        let mut after = 0;
+        loop {
+            let segments = app.store.events_after(id, after, LOG_BYTES).await?;
+            let Some(last) = segments.last() else { return Ok(()) };
+            after = last.last_seq;
+            let stored: String = segments.iter().map(|segment| segment.lines.as_str()).collect();
+            self.log(id, &stored).await?;
+        }
+    }
+
+    /// The stored lines, as many lines here as are needed for none to be much longer than it has to be.
+    async fn log(&mut self, run: RunId, mut stored: &str) -> Result<(), Stop> {
+        while !stored.is_empty() {
+            let enough = stored.len().min(LOG_BYTES);
+            let end = stored.as_bytes()[enough - 1..].iter().position(|byte| *byte == b'\n');
+            let (now, later) = stored.split_at(end.map_or(stored.len(), |end| enough + end));
+            self.text(&log_line(run, now)).await?;
+            stored = later;
+        }
+        Ok(())
+    }
+
+    async fn files(&mut self, workspace: &str) -> Result<(), Stop> {
+        let app = Arc::clone(&self.app);
+        for row in app.store.files(workspace).await? {
+            // Deleted meanwhile, or written again.
+            let Some(file) = app.store.read_file(workspace, &row.path).await? else { continue };
+            let base64 = STANDARD.encode(file.content);
+            let (workspace, path, changed_at) = (workspace.to_owned(), row.path, row.changed_at);
+            let file = export::File { workspace, path, version: file.version, changed_at, base64 };
+            self.line(&Line::File(file)).await?;
+        }
+        Ok(())
+    }
+
+    async fn line(&mut self, line: &Line) -> Result<(), Stop> {
+        let text = serde_json::to_string(line).map_err(ApiError::internal)?;
+        self.text(&text).await
+    }
+
+    async fn text(&mut self, line: &str) -> Result<(), Stop> {
+        self.lines += 1;
+        self.piece.extend_from_slice(line.as_bytes());
+        self.piece.push(b'\n');
+        if self.piece.len() < PIECE_BYTES { Ok(()) } else { self.send().await }
+    }
+
+    async fn send(&mut self) -> Result<(), Stop> {
+        let piece = Bytes::from(std::mem::take(&mut self.piece));
+        self.pieces.send(Ok(piece)).await.map_err(|_| Stop::Left)
+    }
+}
+
+fn message_line(message: ChatMessage) -> Line {
+    let ChatMessage { id, chat, parent, role, content, created_at, model, run, summary, schedule } = message;
+    let message =
+        export::Message { id, chat, parent, role, content, created_at, model, run, summary, schedule };
+    Line::Message(message)
+}
+
+fn memory_line(memory: Memory) -> Line {
+    let Memory { id, content, changed_at, .. } = memory;
+    let store::MemoryContent { agent, name, description, text, pinned } = content;
+    Line::Memory(export::Memory { id, agent, name, description, text, pinned, changed_at })
+}
+
+fn fact_line(fact: Fact) -> Line {
+    let Fact { id, text, chat, message, learned_at, corrected } = fact;
+    Line::Fact(export::Fact { id, text, chat, message, learned_at, corrected })
+}
+
+fn schedule_line(schedule: Schedule) -> Line {
+    let content = schedule.content;
+    Line::Schedule(export::Schedule {
+        id: schedule.id,
+        name: content.name,
+        prompt: content.prompt,
+        model: content.model,
+        cron: content.cron,
+        once_at: content.once_at,
+        time_zone: content.time_zone,
+        new_chat: content.new_chat,
+        enabled: content.enabled,
+    })
+}

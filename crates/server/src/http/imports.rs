@@ -1,0 +1,122 @@
+//! Brings what a person has taken along from elsewhere into their account: chat by chat, each as a whole, and a report of
+//! what was made and what was left. What is here already is not made again.
+
+mod chat;
+mod ids;
+mod open_webui;
+mod own;
+mod report;
+mod spool;
+mod survey;
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use domain::ProblemCode;
+use tokio_util::sync::CancellationToken;
+
+use self::{own::Own, report::Report, spool::Spool};
+use crate::{app::App, audit::Noted, auth::Caller, error::ApiError, extract::Json};
+
+/// Beside the largest body, the longest line: a file of a chat has 10 MB, a third more as text.
+const LINE_BYTES: usize = 16_000_000;
+
+/// What a file is, by how it begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    /// Lines of our own.
+    Own,
+    /// An array of chats, or one chat.
+    OpenWebUi,
+}
+
+/// Refuses to go on, between two chats, where the server stops or the caller may do nothing here any more.
+fn check_may_go_on(app: &App, ends: &CancellationToken) -> Result<(), ApiError> {
+    if app.stopping.is_cancelled() {
+        let message = "The server is stopping. Import the file again in a moment: what is here stays.";
+        return Err(ApiError::new(ProblemCode::Unavailable, message));
+    }
+    match ends.is_cancelled() {
+        true => Err(ApiError::unauthenticated(false)),
+        false => Ok(()),
+    }
+}
+
+/// `POST /api/v1/me/import`: the body is the file. It may be sent again: what is here is not made twice.
+pub(super) async fn post(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    noted: Noted,
+    request: Request,
+) -> Result<Json<Report>, ApiError> {
+    let limit = app.config.import_limit_bytes;
+    if limit == 0 {
+        return Err(ApiError::forbidden("The administrator of this server has turned importing off."));
+    }
+    let _held = app.moving.begin(caller.id())?;
+    let ends = app.standing.ends(&caller);
+    let spool = Spool::receive(request, limit, &app.config.data_dir).await?;
+    let format = format(spool.beginning())?;
+    let _turn = app.moving.turn().await?;
+    let report = match format {
+        Format::Own => {
+            let lines = spool.lines(LINE_BYTES + app.config.body_limit_bytes);
+            Own::new(&app, &caller, (lines, ends)).run().await
+        }
+        Format::OpenWebUi => open_webui::run(&app, &caller, (spool.pieces(), ends)).await,
+    };
+    let report = report?;
+    noted.with("made", report.made_counts());
+    Ok(Json(report))
+}
+
+fn format(beginning: &[u8]) -> Result<Format, ApiError> {
+    let text = beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning).trim_ascii_start();
+    if text.starts_with(b"{\"glasshouse_export\"") {
+        return Ok(Format::Own);
+    }
+    // One chat by itself begins in many ways, a list of them in one.
+    let is_list =
+        text.strip_prefix(b"[").is_some_and(|rest| matches!(rest.trim_ascii_start(), [b'{' | b']', ..]));
+    let names = |key: &str| text.windows(key.len()).any(|part| part == key.as_bytes());
+    if is_list
+        || (text.starts_with(b"{") && ["\"chat\"", "\"history\"", "\"messages\""].into_iter().any(names))
+    {
+        return Ok(Format::OpenWebUi);
+    }
+    Err(ApiError::invalid(match beginning {
+        [] => "The file is empty.",
+        [b'P', b'K', ..] | [0x1f, 0x8b, ..] => {
+            "This is a compressed file. Unpack it, then choose what was in it."
+        }
+        _ => {
+            "This is no file that can be imported: neither an export of Glasshouse nor one of Open WebUI's chats."
+        }
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_known_by_how_it_begins() {
+        assert_eq!(format(b"{\"glasshouse_export\":{\"format\":1}}").unwrap(), Format::Own);
+        assert_eq!(format(b"\xef\xbb\xbf {\"glasshouse_export\":").unwrap(), Format::Own);
+        for list in [&b"[{\"id\":\"c\""[..], b" [\n { ", b"[]", b"{\"title\":\"T\",\"history\":{}}"] {
+            assert_eq!(format(list).unwrap(), Format::OpenWebUi);
+        }
+        for (bad, words) in [
+            (&b""[..], "empty"),
+            (b"[1,2]", "no file"),
+            (b"PK\x03\x04", "compressed"),
+            (b"\x1f\x8b\x08", "compressed"),
+            (b"\xef\xbb\xbf", "no file"),
+            (b"{\"a\":1}", "no file"),
+            (b"<html>", "no file"),
+        ] {
+            let refused = format(bad).unwrap_err();
+            assert!(refused.problem().message.contains(words), "{refused}");
+        }
+    }
+}

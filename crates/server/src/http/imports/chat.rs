@@ -1,0 +1,219 @@
+//! Writes a chat that was looked at: all of it in one transaction, under ids of its own and for whoever brings it.
+
+use domain::{EventBody, MessageId, RunEvent, RunId};
+use store::{Chat, ChatImport, ChatMessage, EndedRun, Segment, StoreError};
+use wire::export::{self, Line};
+
+use super::{
+    ids::Ids,
+    report::Report,
+    spool::Lines,
+    survey::{Survey, read_file},
+};
+use crate::{app::App, error::ApiError};
+
+/// So long a title, a model's or a schedule's name may be, characters.
+const NAME_CHARS: usize = 200;
+/// The highest number of a file's version that is kept.
+const MOST_VERSIONS: u64 = 1_000_000_000;
+
+/// Brings the chat in, whose lines stand between these places. Whether it did: not where its ids are taken.
+///
+/// # Errors
+/// Those of the database.
+pub(super) async fn bring(
+    app: &App,
+    ids: Ids,
+    survey: &Survey,
+    (lines, to): (&mut Lines, u64),
+    report: &mut Report,
+) -> Result<bool, ApiError> {
+    let work = Bringing { app, ids, survey, now: app.clock.now_ms() };
+    let messages = work.messages().await?;
+    let mut import = match app.store.import_chat(work.chat(), &messages).await {
+        Err(StoreError::Conflict(_)) => return Ok(false),
+        begun => begun?,
+    };
+    match work.rest(&mut import, lines, to).await {
+        Ok(()) => {
+            import.commit().await?;
+            report.made().chats += 1;
+            report.made().messages += messages.len() as u64;
+            report.made().runs += survey.runs.len() as u64;
+            report.made().files += survey.files.len() as u64;
+            Ok(true)
+        }
+        Err(Stop::Taken) => Ok(false),
+        Err(Stop::Failed(error)) => Err(error),
+    }
+}
+
+/// Why a chat is not brought in.
+enum Stop {
+    /// An id is taken.
+    Taken,
+    Failed(ApiError),
+}
+
+impl From<StoreError> for Stop {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Conflict(_) => Self::Taken,
+            error => Self::Failed(error.into()),
+        }
+    }
+}
+
+impl From<ApiError> for Stop {
+    fn from(error: ApiError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+struct Bringing<'a> {
+    app: &'a App,
+    ids: Ids,
+    survey: &'a Survey,
+    now: i64,
+}
+
+impl Bringing<'_> {
+    /// A time that has been.
+    fn past(&self, at: i64) -> i64 {
+        at.clamp(0, self.now.max(0))
+    }
+
+    fn chat(&self) -> Chat {
+        let export::Chat { id, title, current, created_at, updated_at, unread, directory: _ } =
+            &self.survey.chat;
+        Chat {
+            id: self.ids.chat(*id),
+            owner: self.ids.0,
+            title: short(&title.split_whitespace().collect::<Vec<_>>().join(" ")),
+            current: current.map(|current| self.ids.message(current)),
+            // Which directories there are here, and who may work in them, is not for a file to say.
+            directory: None,
+            created_at: self.past(*created_at),
+            updated_at: self.past(*updated_at),
+            unread: *unread,
+        }
+    }
+
+    async fn messages(&self) -> Result<Vec<ChatMessage>, ApiError> {
+        let mut messages = Vec::with_capacity(self.survey.messages.len());
+        for message in &self.survey.messages {
+            let run = match message.run {
+                Some(run) => self.run_here(run).await?,
+                None => None,
+            };
+            messages.push(ChatMessage {
+                id: self.ids.message(message.id),
+                chat: self.ids.chat(self.survey.chat.id),
+                parent: message.parent.map(|parent| self.ids.message(parent)),
+                role: message.role,
+                content: message.content.clone(),
+                created_at: self.past(message.created_at),
+                model: message.model.as_deref().map(short),
+                run,
+                summary: message.summary.clone(),
+                schedule: message.schedule.as_deref().map(short),
+            });
+        }
+        Ok(messages)
+    }
+
+    /// The run of a message: of this chat, or of another that was brought before. Its log is what a model sees of it, so
+    /// it has to be the person's own.
+    async fn run_here(&self, run: RunId) -> Result<Option<RunId>, ApiError> {
+        if self.survey.names(run) {
+            return Ok(self.survey.runs.contains_key(&run).then(|| self.ids.run(run)));
+        }
+        for id in [self.ids.run(run), run] {
+            match self.app.store.run(id).await {
+                Ok(found) if found.owner == self.ids.0 => return Ok(Some(id)),
+                Ok(_) | Err(StoreError::NotFound) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(None)
+    }
+
+    /// The runs, their logs and the files.
+    async fn rest(&self, import: &mut ChatImport, lines: &mut Lines, to: u64) -> Result<(), Stop> {
+        let mut seen = 0;
+        while lines.place() < to {
+            let Some(found) = lines.next().await? else { break };
+            let Some(Ok(line)) = found.line.as_deref().map(Line::read) else { continue };
+            match line {
+                Line::Run(run) if self.survey.runs.contains_key(&run.id) => self.run(import, run).await?,
+                Line::Log(log) => {
+                    if let Some(run) = self.survey.runs.get(&log.run) {
+                        for segment in self.segments(run, log.events)? {
+                            import.add_log(&segment).await?;
+                        }
+                    }
+                }
+                Line::File(file) => {
+                    seen += 1;
+                    if !self.survey.files.contains(&seen) {
+                        continue;
+                    }
+                    let Ok((path, content)) = read_file(&file) else { continue };
+                    let version = file.version.clamp(1, MOST_VERSIONS);
+                    import.add_file(path.as_str(), version, self.past(file.changed_at), &content).await?;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    async fn run(&self, import: &mut ChatImport, run: export::Run) -> Result<(), Stop> {
+        let Some((finished_at, summary)) = run.finished_at.zip(run.summary) else { return Ok(()) };
+        let run = EndedRun {
+            id: self.ids.run(run.id),
+            message: run.message.map(|message| self.ids.message(message)),
+            model: short(&run.model),
+            started_at: self.past(run.started_at),
+            finished_at: self.past(finished_at),
+            summary,
+        };
+        Ok(import.add_run(&run).await?)
+    }
+
+    /// The events under the ids that they have here. A number that does not follow begins a segment.
+    fn segments(&self, run: &export::Run, events: Vec<RunEvent>) -> Result<Vec<Segment>, Stop> {
+        let mut segments: Vec<Segment> = Vec::new();
+        for event in events {
+            let event = self.event(run, event);
+            let (seq, line) = (event.seq, serde_json::to_string(&event).map_err(ApiError::internal)? + "\n");
+            match segments.last_mut() {
+                Some(last) if last.last_seq + 1 == seq => {
+                    last.last_seq = seq;
+                    last.lines.push_str(&line);
+                }
+                _ => segments.push(Segment { run: event.run, first_seq: seq, last_seq: seq, lines: line }),
+            }
+        }
+        Ok(segments)
+    }
+
+    fn event(&self, run: &export::Run, mut event: RunEvent) -> RunEvent {
+        event.run = self.ids.run(run.id);
+        event.at = self.past(event.at);
+        match &mut event.body {
+            EventBody::RunStarted { chat, message, .. } => {
+                *chat = Some(self.ids.chat(self.survey.chat.id));
+                *message = run.message.map(|message: MessageId| self.ids.message(message));
+            }
+            EventBody::RunForked { from, .. } => *from = self.ids.run(*from),
+            _ => {}
+        }
+        event
+    }
+}
+
+/// A name as far as there is room for it.
+pub(super) fn short(name: &str) -> String {
+    name.chars().take(NAME_CHARS).collect()
+}

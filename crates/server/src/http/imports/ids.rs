@@ -1,0 +1,63 @@
+//! The ids that what was brought has here: made from those it had, and from whose it is now. So bringing it again finds it,
+//! and nobody's file names anything of others.
+
+use domain::{ChatId, FactId, MessageId, RunId, ScheduleId, UserId};
+use ring::digest::{Context, SHA256};
+
+/// Gives the ids of one person's import.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ids(pub(super) UserId);
+
+impl Ids {
+    pub(super) fn chat(self, there: ChatId) -> ChatId {
+        there.brought(self.four(&there.to_string()))
+    }
+
+    pub(super) fn message(self, there: MessageId) -> MessageId {
+        there.brought(self.four(&there.to_string()))
+    }
+
+    pub(super) fn run(self, there: RunId) -> RunId {
+        there.brought_with_its_end(self.four(&there.to_string()))
+    }
+
+    pub(super) fn fact(self, there: FactId) -> FactId {
+        there.brought(self.four(&there.to_string()))
+    }
+
+    pub(super) fn schedule(self, there: ScheduleId) -> ScheduleId {
+        there.brought(self.four(&there.to_string()))
+    }
+
+    fn four(self, there: &str) -> [u8; 4] {
+        let [a, b, c, d, ..] = self.hash(there);
+        [a, b, c, d]
+    }
+
+    /// The first bytes of a hash of whose it is and what it was called.
+    pub(super) fn hash(self, there: &str) -> [u8; 8] {
+        let mut hash = Context::new(&SHA256);
+        // An id has no line feed.
+        [self.0.to_string().as_bytes(), b"\n", there.as_bytes()]
+            .into_iter()
+            .for_each(|part| hash.update(part));
+        let mut first = [0; 8];
+        first.copy_from_slice(&hash.finish().as_ref()[..8]);
+        first
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_for_one_person_and_others_for_another() {
+        let (ann, bob) = (Ids(UserId::generate()), Ids(UserId::generate()));
+        let (chat, run) = (ChatId::generate(), RunId::generate());
+        assert_eq!(ann.chat(chat), ann.chat(chat));
+        assert_ne!(ann.chat(chat), bob.chat(chat));
+        assert_ne!(ann.run(run), bob.run(run));
+        assert_ne!(ann.run(run), run);
+    }
+}

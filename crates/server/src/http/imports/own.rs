@@ -1,0 +1,258 @@
+//! Reads what Glasshouse itself has exported.
+
+use agent::{
+    learning::{MOST_FACT_CHARS, MOST_FACTS},
+    memory::MOST_BLOCKS,
+};
+use domain::MemoryId;
+use store::{Fact, MemoryChange, StoreError};
+use tokio_util::sync::CancellationToken;
+use wire::export::{self, FORMAT, Line};
+
+use super::{
+    chat, check_may_go_on,
+    ids::Ids,
+    report::Report,
+    spool::{Found, Lines},
+    survey::Survey,
+};
+use crate::{
+    app::App,
+    auth::Caller,
+    error::ApiError,
+    http::{memories, schedules},
+};
+
+const NOT_WHOLE: &str =
+    "The file is not whole: its end is missing. What was in it is here; export it again for the rest.";
+/// Most memories, facts and schedules that are looked at; there is room here for far fewer.
+const MOST_SMALL: u64 = 10_000;
+const TOO_LONG: &str = "It is too long.";
+
+/// An import that is going on.
+pub(super) struct Own<'a> {
+    app: &'a App,
+    caller: &'a Caller,
+    ids: Ids,
+    lines: Lines,
+    /// Cancelled when the caller may do nothing here any more.
+    ends: CancellationToken,
+    report: Report,
+    /// Lines that were read, for those that are named by their number.
+    number: u64,
+    /// Memories, facts and schedules that were looked at.
+    small: u64,
+}
+
+impl<'a> Own<'a> {
+    pub(super) fn new(app: &'a App, caller: &'a Caller, (lines, ends): (Lines, CancellationToken)) -> Self {
+        let ids = Ids(caller.id());
+        Self { app, caller, ids, lines, ends, report: Report::new("glasshouse"), number: 0, small: 0 }
+    }
+
+    /// All of it.
+    ///
+    /// # Errors
+    /// 400 where it is of a later format. Those of the database; what was brought before stays.
+    pub(super) async fn run(mut self) -> Result<Report, ApiError> {
+        self.head().await?;
+        loop {
+            check_may_go_on(self.app, &self.ends)?;
+            let Some(found) = self.next().await? else {
+                self.report.leave("line", "", NOT_WHOLE);
+                break;
+            };
+            let line = match read(&found) {
+                Ok(line) => line,
+                Err(why) => {
+                    self.report.leave("line", &self.number.to_string(), why);
+                    continue;
+                }
+            };
+            match line {
+                Line::End(_) => break,
+                Line::Chat(chat) => self.chat(found.at, chat).await?,
+                Line::Memory(_) | Line::Fact(_) | Line::Schedule(_) if self.small == MOST_SMALL => {
+                    self.report.leave("line", "", "There are too many memories, facts and schedules.");
+                }
+                Line::Memory(memory) => self.memory(memory).await?,
+                Line::Fact(fact) => self.fact(fact).await?,
+                Line::Schedule(schedule) => self.schedule(schedule).await?,
+                Line::Run(_) => {
+                    self.report.leave("run", "", "Runs outside of chats are kept for some days only.");
+                }
+                Line::Key(_) => {
+                    self.report.leave("key", "", "Keys are not taken along. Make new ones in the settings.");
+                }
+                Line::Agent(agent) => {
+                    let why = "Agents are for an administrator to define, in the settings.";
+                    self.report.leave("agent", &agent.name, why);
+                }
+                Line::Message(_) => self.report.leave("message", "", "It belongs to no chat of the file."),
+                // Those of runs that stay.
+                Line::Profile(_) | Line::Log(_) | Line::File(_) | Line::GlasshouseExport(_) => {}
+            }
+        }
+        Ok(self.report)
+    }
+
+    async fn next(&mut self) -> Result<Option<Found>, ApiError> {
+        self.number += 1;
+        self.lines.next().await
+    }
+
+    async fn head(&mut self) -> Result<(), ApiError> {
+        let first = self.next().await?;
+        match first.as_ref().map(read) {
+            Some(Ok(Line::GlasshouseExport(head))) if head.format == FORMAT => Ok(()),
+            Some(Ok(Line::GlasshouseExport(head))) => Err(ApiError::invalid(format!(
+                "The file has format {}, and this server knows format {FORMAT}.",
+                head.format
+            ))),
+            _ => Err(ApiError::invalid("The file's first line does not say what it is.")),
+        }
+    }
+
+    /// A chat whose line was read, and which begins at this place.
+    async fn chat(&mut self, from: u64, chat: export::Chat) -> Result<(), ApiError> {
+        let (id, title) = (chat.id, chat.title.clone());
+        let has_directory = chat.directory.is_some();
+        // A chat that is left tells of nothing in it.
+        let mut inside = Report::new("");
+        let mut survey = Survey::new(chat);
+        while let Some(found) = self.next().await? {
+            match read(&found) {
+                Ok(line) if survey.has(&line) => {
+                    survey.push(line, found.line.map_or(0, |line| line.len()), &mut inside);
+                }
+                Err(why) => survey.refuse(format!("Line {} of the file: {why}", self.number)),
+                Ok(_) => {
+                    self.lines.put_back(found);
+                    self.number -= 1;
+                    break;
+                }
+            }
+        }
+        let to = self.lines.place();
+        for here in [id, self.ids.chat(id)] {
+            match self.app.store.chat(self.caller.id(), here).await {
+                Ok(_) => {
+                    self.report.here().chats += 1;
+                    return Ok(());
+                }
+                Err(StoreError::NotFound) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        if let Some(why) = survey.finish(&mut inside) {
+            self.report.leave("chat", &title, why);
+            return Ok(());
+        }
+        self.lines.seek(from).await?;
+        let brought = chat::bring(self.app, self.ids, &survey, (&mut self.lines, to), &mut self.report);
+        if brought.await? {
+            self.report.take(inside);
+            if has_directory {
+                let why = "The chat worked in a directory of the other machine, whose files stay there.";
+                self.report.leave("file", &title, why);
+            }
+        } else {
+            self.report.leave("chat", &title, "Something else here has its name.");
+            self.lines.seek(to).await?;
+        }
+        Ok(())
+    }
+
+    async fn memory(&mut self, memory: export::Memory) -> Result<(), ApiError> {
+        self.small += 1;
+        let name = memory.name.clone();
+        let content = match memories::checked(memory) {
+            Ok(content) => content,
+            Err(refused) => {
+                self.report.leave("memory", &name, refused.problem().message.clone());
+                return Ok(());
+            }
+        };
+        let owner = self.caller.id();
+        let change =
+            MemoryChange::Create { id: MemoryId::generate(), content: content.clone(), most: MOST_BLOCKS };
+        match self.app.store.change_memory(owner, &change, None, self.app.clock.now_ms()).await {
+            Ok(_) => self.report.made().memories += 1,
+            Err(StoreError::Conflict("name")) => {
+                let all = self.app.store.memories(owner).await?;
+                if all.iter().any(|memory| memory.content == content) {
+                    self.report.here().memories += 1;
+                } else {
+                    self.report.leave("memory", &name, "Another memory here has this name.");
+                }
+            }
+            Err(StoreError::Conflict("limit")) => {
+                let why = format!("There are {MOST_BLOCKS} memories, which is the limit.");
+                self.report.leave("memory", &name, why);
+            }
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    }
+
+    async fn fact(&mut self, fact: export::Fact) -> Result<(), ApiError> {
+        self.small += 1;
+        let text = fact.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        if text.is_empty() || text.chars().count() > MOST_FACT_CHARS {
+            let why = format!("A fact has 1 to {MOST_FACT_CHARS} characters.");
+            self.report.leave("fact", &text, why);
+            return Ok(());
+        }
+        let now = self.app.clock.now_ms().max(0);
+        let brought = Fact {
+            id: self.ids.fact(fact.id),
+            text,
+            chat: fact.chat.map(|chat| self.ids.chat(chat)),
+            message: fact.message.map(|message| self.ids.message(message)),
+            learned_at: fact.learned_at.clamp(0, now),
+            corrected: fact.corrected,
+        };
+        let owner = self.caller.id();
+        let known = self.app.store.facts(owner).await?;
+        if known.iter().any(|known| known.id == fact.id || known.id == brought.id) {
+            self.report.here().facts += 1;
+        } else if self.app.store.import_fact(owner, &brought, MOST_FACTS as u32).await? {
+            self.report.made().facts += 1;
+        } else {
+            let why = format!("There are {MOST_FACTS} facts, which is the limit.");
+            self.report.leave("fact", &brought.text, why);
+        }
+        Ok(())
+    }
+
+    async fn schedule(&mut self, schedule: export::Schedule) -> Result<(), ApiError> {
+        self.small += 1;
+        let (name, id) = (schedule.name.clone(), self.ids.schedule(schedule.id));
+        let owner = self.caller.id();
+        let all = self.app.store.schedules(owner).await?;
+        if all.iter().any(|it| it.id == schedule.id || it.id == id) {
+            self.report.here().schedules += 1;
+            return Ok(());
+        }
+        match schedules::brought(self.app, self.caller, id, schedule) {
+            Ok(new) => match self.app.store.create_schedule(&new, schedules::MOST).await {
+                Ok(()) => self.report.made().schedules += 1,
+                Err(StoreError::Conflict(_)) => {
+                    let why = format!("There are {} schedules, which is the limit.", schedules::MOST);
+                    self.report.leave("schedule", &name, why);
+                }
+                Err(error) => return Err(error.into()),
+            },
+            Err(refused) if refused.is_ours() => return Err(refused),
+            Err(refused) => self.report.leave("schedule", &name, refused.problem().message.clone()),
+        }
+        Ok(())
+    }
+}
+
+fn read(found: &Found) -> Result<Line, String> {
+    match &found.line {
+        Some(line) => Line::read(line),
+        None => Err(TOO_LONG.to_owned()),
+    }
+}

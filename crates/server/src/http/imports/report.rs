@@ -1,0 +1,104 @@
+//! What came of an import.
+
+use serde::Serialize;
+
+/// Most things that are named of those that were left.
+const MOST_LEFT: usize = 200;
+/// So much of a name is shown, characters.
+const NAME_CHARS: usize = 80;
+
+/// What was made, what was here, and what was left.
+#[derive(Debug, Serialize)]
+pub(in crate::http) struct Report {
+    format: &'static str,
+    made: Counts,
+    /// What was brought before, or is the very thing.
+    here: Counts,
+    left: Vec<Left>,
+    /// How many more were left.
+    left_more: u64,
+}
+
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Counts {
+    pub(super) chats: u64,
+    pub(super) messages: u64,
+    pub(super) runs: u64,
+    pub(super) files: u64,
+    pub(super) memories: u64,
+    pub(super) facts: u64,
+    pub(super) schedules: u64,
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Left {
+    /// `chat`, `message`, `run`, `file`, `memory`, `fact`, `schedule`, `key`, `agent` or `line`.
+    what: &'static str,
+    /// Which, where it has a name.
+    name: String,
+    /// A sentence.
+    why: String,
+    /// How many such.
+    count: u64,
+}
+
+impl Report {
+    pub(super) fn new(format: &'static str) -> Self {
+        Self { format, made: Counts::default(), here: Counts::default(), left: Vec::new(), left_more: 0 }
+    }
+
+    pub(super) fn made(&mut self) -> &mut Counts {
+        &mut self.made
+    }
+
+    /// What was made, for the audit log.
+    pub(super) fn made_counts(&self) -> &Counts {
+        &self.made
+    }
+
+    pub(super) fn here(&mut self) -> &mut Counts {
+        &mut self.here
+    }
+
+    /// Notes that something was left. Those of one kind without a name are counted.
+    pub(super) fn leave(&mut self, what: &'static str, name: &str, why: impl Into<String>) {
+        let name: String = name.chars().filter(|char| !char.is_control()).take(NAME_CHARS).collect();
+        self.add(Left { what, name, why: why.into(), count: 1 });
+    }
+
+    /// Notes what was left according to another report.
+    pub(super) fn take(&mut self, other: Self) {
+        other.left.into_iter().for_each(|left| self.add(left));
+        self.left_more += other.left_more;
+    }
+
+    fn add(&mut self, left: Left) {
+        let same = |it: &&mut Left| (it.what, &it.name, &it.why) == (left.what, &left.name, &left.why);
+        if let Some(before) = self.left.iter_mut().find(same) {
+            before.count += left.count;
+        } else if self.left.len() < MOST_LEFT {
+            self.left.push(left);
+        } else {
+            self.left_more += left.count;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_left_is_counted_and_bounded() {
+        let mut report = Report::new("glasshouse");
+        for _ in 0..3 {
+            report.leave("key", "", "Keys stay.");
+        }
+        assert_eq!((report.left.len(), report.left[0].count), (1, 3));
+        for number in 0..500 {
+            report.leave("chat", &format!("{number}\n{}", "x".repeat(1000)), "No.");
+        }
+        assert_eq!((report.left.len() as u64 + report.left_more, report.left.len()), (501, MOST_LEFT));
+        assert_eq!(report.left[1].name.chars().count(), NAME_CHARS);
+    }
+}

@@ -1,0 +1,283 @@
+//! The file as it was sent, in a file of ours without a name: whoever sends slowly keeps nothing but that waiting, and a
+//! chat can be looked at before it is written.
+
+use std::{
+    collections::VecDeque,
+    fs::File,
+    io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write},
+    path::Path,
+};
+
+use axum::{body::Body, extract::Request};
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use tokio::task::spawn_blocking;
+
+use crate::{
+    error::ApiError,
+    extract::{content_length, discard},
+};
+
+/// Bytes that are written at a time, and about so many that are read.
+const PIECE_BYTES: usize = 1_000_000;
+/// So much is looked at to know what it is.
+const BEGINNING_BYTES: u64 = 1_000;
+
+/// A file that was sent.
+#[derive(Debug)]
+pub(super) struct Spool {
+    file: File,
+    beginning: Vec<u8>,
+}
+
+impl Spool {
+    /// Takes the body of a request, at most so many bytes, into a file in the folder.
+    ///
+    /// # Errors
+    /// 413 where it is longer, 507 where there is no room for it.
+    pub(super) async fn receive(request: Request, limit_bytes: u64, folder: &Path) -> Result<Self, ApiError> {
+        let too_large = || ApiError::too_large(usize::try_from(limit_bytes).unwrap_or(usize::MAX));
+        if content_length(request.headers()).is_some_and(|length| length > limit_bytes) {
+            discard(request.into_body()).await;
+            return Err(too_large());
+        }
+        let folder = folder.to_owned();
+        let mut file = blocking(move || tempfile::tempfile_in(folder)).await?;
+        let (mut body, mut waiting, mut size_bytes): (Body, Vec<Bytes>, u64) =
+            (request.into_body(), Vec::new(), 0);
+        let mut waiting_bytes = 0;
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(|_| ApiError::invalid("The file broke off. Send it again."))?;
+            let Ok(data) = frame.into_data() else { continue };
+            size_bytes += data.len() as u64;
+            if size_bytes > limit_bytes {
+                discard(body).await;
+                return Err(too_large());
+            }
+            waiting_bytes += data.len();
+            waiting.push(data);
+            if waiting_bytes >= PIECE_BYTES {
+                file = append(file, std::mem::take(&mut waiting)).await?;
+                waiting_bytes = 0;
+            }
+        }
+        file = append(file, waiting).await?;
+        let (file, beginning) = blocking(move || {
+            let mut beginning = Vec::new();
+            file.seek(SeekFrom::Start(0))?;
+            (&file).take(BEGINNING_BYTES).read_to_end(&mut beginning)?;
+            file.seek(SeekFrom::Start(0))?;
+            Ok((file, beginning))
+        })
+        .await?;
+        Ok(Self { file, beginning })
+    }
+
+    /// How it begins.
+    pub(super) fn beginning(&self) -> &[u8] {
+        &self.beginning
+    }
+
+    /// Its lines; of those that are longer than the limit only that they are there.
+    pub(super) fn lines(self, limit_bytes: usize) -> Lines {
+        Lines { reader: Some(BufReader::new(self.file)), ready: VecDeque::new(), at: 0, limit_bytes }
+    }
+
+    /// Its bytes from the beginning, piece by piece.
+    pub(super) fn pieces(self) -> Pieces {
+        Pieces(Some(self.file))
+    }
+}
+
+/// The bytes of a file.
+#[derive(Debug)]
+pub(super) struct Pieces(Option<File>);
+
+impl Pieces {
+    /// The next ones.
+    ///
+    /// # Errors
+    /// Where the file cannot be read.
+    pub(super) async fn next(&mut self) -> Result<Option<Vec<u8>>, ApiError> {
+        let Some(file) = self.0.take() else { return Ok(None) };
+        let read = blocking(move || {
+            let mut piece = Vec::new();
+            (&file).take(PIECE_BYTES as u64).read_to_end(&mut piece)?;
+            Ok((file, piece))
+        });
+        let (file, piece) = read.await?;
+        self.0 = Some(file);
+        Ok((!piece.is_empty()).then_some(piece))
+    }
+}
+
+async fn append(mut file: File, pieces: Vec<Bytes>) -> Result<File, ApiError> {
+    blocking(move || {
+        pieces.iter().try_for_each(|piece| file.write_all(piece))?;
+        Ok(file)
+    })
+    .await
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> Result<T, ApiError> {
+    spawn_blocking(work).await.map_err(ApiError::internal)?.map_err(|error| match error.kind() {
+        io::ErrorKind::StorageFull => store::StoreError::Full(error.to_string()).into(),
+        _ => ApiError::internal(error),
+    })
+}
+
+/// A line, and where it stands.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) at: u64,
+    /// Nothing where it is too long.
+    pub(super) line: Option<Vec<u8>>,
+}
+
+/// Reads line by line, from any place.
+#[derive(Debug)]
+pub(super) struct Lines {
+    reader: Option<BufReader<File>>,
+    ready: VecDeque<Found>,
+    /// Where the line after those that are ready begins.
+    at: u64,
+    limit_bytes: usize,
+}
+
+impl Lines {
+    /// The next line that is not empty.
+    ///
+    /// # Errors
+    /// Where the file cannot be read.
+    pub(super) async fn next(&mut self) -> Result<Option<Found>, ApiError> {
+        if self.ready.is_empty() {
+            let Some(mut reader) = self.reader.take() else { return Ok(None) };
+            let (mut at, limit_bytes) = (self.at, self.limit_bytes);
+            let (reader, ready, at) = blocking(move || {
+                let (mut ready, begun) = (VecDeque::new(), at);
+                while at - begun < PIECE_BYTES as u64 {
+                    let Some((size_bytes, line)) = read_line(&mut reader, limit_bytes)? else { break };
+                    if line.as_ref().is_none_or(|line| !line.trim_ascii().is_empty()) {
+                        ready.push_back(Found { at, line });
+                    }
+                    at += size_bytes;
+                }
+                Ok((reader, ready, at))
+            })
+            .await?;
+            let is_over = at == self.at;
+            (self.reader, self.ready, self.at) = (Some(reader), ready, at);
+            if is_over {
+                return Ok(None);
+            }
+        }
+        match self.ready.pop_front() {
+            None => Box::pin(self.next()).await,
+            line => Ok(line),
+        }
+    }
+
+    /// Gives a line back that was read last.
+    pub(super) fn put_back(&mut self, line: Found) {
+        self.ready.push_front(line);
+    }
+
+    /// Where the next line begins.
+    pub(super) fn place(&self) -> u64 {
+        self.ready.front().map_or(self.at, |line| line.at)
+    }
+
+    /// Goes on from a place where a line begins.
+    ///
+    /// # Errors
+    /// Where the file cannot be read.
+    pub(super) async fn seek(&mut self, to: u64) -> Result<(), ApiError> {
+        self.ready.clear();
+        self.at = to;
+        let Some(mut reader) = self.reader.take() else { return Ok(()) };
+        let sought = blocking(move || {
+            reader.seek(SeekFrom::Start(to))?;
+            Ok(reader)
+        });
+        self.reader = Some(sought.await?);
+        Ok(())
+    }
+}
+
+/// A line without its end, with how many bytes it and its end have; no line where it is longer than the limit.
+fn read_line(reader: &mut BufReader<File>, limit_bytes: usize) -> io::Result<Option<(u64, Option<Vec<u8>>)>> {
+    let mut line = Vec::new();
+    let mut read = reader.by_ref().take(limit_bytes as u64 + 1).read_until(b'\n', &mut line)? as u64;
+    if read == 0 {
+        return Ok(None);
+    }
+    if line.pop_if(|last| *last == b'\n').is_some() || line.len() <= limit_bytes {
+        return Ok(Some((read, Some(line))));
+    }
+    drop(line);
+    loop {
+        let more = reader.fill_buf()?;
+        let end = line_end(more);
+        let passed = end.map_or(more.len(), |end| end + 1);
+        read += passed as u64;
+        reader.consume(passed);
+        if end.is_some() || passed == 0 {
+            return Ok(Some((read, None)));
+        }
+    }
+}
+
+fn line_end(bytes: &[u8]) -> Option<usize> {
+    bytes.iter().position(|byte| *byte == b'\n')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn spool(text: &str, limit_bytes: u64) -> Result<Spool, ApiError> {
+        let request = Request::new(Body::from(text.to_owned()));
+        Spool::receive(request, limit_bytes, &std::env::temp_dir()).await
+    }
+
+    async fn rest(lines: &mut Lines) -> Vec<(u64, Option<String>)> {
+        let mut all = Vec::new();
+        while let Some(Found { at, line }) = lines.next().await.unwrap() {
+            all.push((at, line.map(|line| String::from_utf8(line).unwrap())));
+        }
+        all
+    }
+
+    #[tokio::test]
+    async fn lines_are_read_from_any_place() {
+        let long = "x".repeat(3_000_000);
+        let text = format!("ab\n\n  \nc\n{long}\nd\n{long}\nlast");
+        let spool = spool(&text, 10_000_000).await.unwrap();
+        assert!(spool.beginning().starts_with(b"ab\n\n"));
+        let mut lines = spool.lines(10);
+        let some = |at, text: &str| (at, Some(text.to_owned()));
+        let after = 9 + 3_000_001;
+        let all = [some(0, "ab"), some(7, "c"), (9, None), some(after, "d"), (after + 2, None)];
+        let mut all = all.to_vec();
+        all.push(some(after + 2 + 3_000_001, "last"));
+        assert_eq!(rest(&mut lines).await, all);
+        assert!(lines.next().await.unwrap().is_none());
+        lines.seek(after).await.unwrap();
+        assert_eq!(lines.place(), after);
+        assert_eq!(rest(&mut lines).await, all[3..]);
+        lines.seek(7).await.unwrap();
+        let first = lines.next().await.unwrap().unwrap();
+        lines.put_back(first);
+        assert_eq!(lines.place(), 7);
+        assert_eq!(rest(&mut lines).await, all[1..]);
+    }
+
+    #[tokio::test]
+    async fn what_is_too_large_is_refused() {
+        let refused = spool("12345", 4).await.unwrap_err();
+        assert_eq!(refused.problem().code, domain::ProblemCode::TooLarge);
+        assert!(rest(&mut spool("", 4).await.unwrap().lines(10)).await.is_empty());
+    }
+}

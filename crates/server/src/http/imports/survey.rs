@@ -1,0 +1,271 @@
+//! Looks at all of a chat before anything of it is written: what cannot come in as it is, and what is too much.
+
+use std::collections::{HashMap, HashSet};
+
+use agent::workspace::{BYTES_LIMIT, FILES_LIMIT, Path as FilePath, WORKSPACE_LIMIT_BYTES};
+use base64::{Engine, engine::general_purpose::STANDARD};
+use domain::{EventBody, MessageId, Part, Role, RunEvent, RunId, Usage, laws::Checked};
+use wire::export::{self, Line};
+
+use super::report::Report;
+
+/// Most messages of a chat, and the bytes of their lines.
+const MESSAGES: usize = 50_000;
+const MESSAGES_BYTES: usize = 64_000_000;
+/// Most runs of a chat.
+const RUNS: usize = 50_000;
+/// The longest log, bytes of its lines, and all of a chat together.
+const LOG_BYTES: usize = 200_000_000;
+const LOGS_BYTES: usize = 1_000_000_000;
+/// Most sub-agents of a run, and how deep they may be nested.
+const AGENTS: usize = 10_000;
+const DEPTH: usize = 16;
+/// Most tokens, or millionths of a dollar, that one event tells of.
+const MOST_USED: u64 = 1_000_000_000_000;
+/// Most parts of a message.
+const PARTS: usize = 50;
+
+/// A chat as far as it was looked at.
+pub(super) struct Survey {
+    pub(super) chat: export::Chat,
+    pub(super) messages: Vec<export::Message>,
+    /// The runs that can come in.
+    pub(super) runs: HashMap<RunId, export::Run>,
+    /// The files that can: the first, the second …
+    pub(super) files: HashSet<usize>,
+    paths: HashSet<String>,
+    files_seen: usize,
+    ids: HashSet<MessageId>,
+    /// All runs, also those that cannot come in.
+    named: HashSet<RunId>,
+    log: Option<OpenLog>,
+    messages_bytes: usize,
+    logs_bytes: usize,
+    files_bytes: u64,
+    /// Why the chat cannot come in at all.
+    refused: Option<String>,
+}
+
+/// The log that comes just now.
+struct OpenLog {
+    run: export::Run,
+    checked: Checked,
+    bytes: usize,
+    agents: usize,
+    broken: Option<String>,
+}
+
+impl Survey {
+    pub(super) fn new(chat: export::Chat) -> Self {
+        Self {
+            chat,
+            messages: Vec::new(),
+            runs: HashMap::new(),
+            files: HashSet::new(),
+            paths: HashSet::new(),
+            files_seen: 0,
+            ids: HashSet::new(),
+            named: HashSet::new(),
+            log: None,
+            messages_bytes: 0,
+            logs_bytes: 0,
+            files_bytes: 0,
+            refused: None,
+        }
+    }
+
+    /// Whether the line belongs to this chat.
+    pub(super) fn has(&self, line: &Line) -> bool {
+        match line {
+            Line::Message(message) => message.chat == self.chat.id,
+            Line::Run(run) => run.chat == Some(self.chat.id),
+            Line::Log(log) => self.named.contains(&log.run),
+            Line::File(file) => file.workspace == self.chat.id.to_string(),
+            _ => false,
+        }
+    }
+
+    /// Whether the run is one of this chat's, be it that it cannot come in.
+    pub(super) fn names(&self, run: RunId) -> bool {
+        self.named.contains(&run)
+    }
+
+    /// The chat cannot come in. The first reason counts.
+    pub(super) fn refuse(&mut self, why: impl Into<String>) {
+        self.refused.get_or_insert(why.into());
+    }
+
+    /// Looks at a line of the chat.
+    pub(super) fn push(&mut self, line: Line, size_bytes: usize, report: &mut Report) {
+        if self.refused.is_some() {
+            return;
+        }
+        match line {
+            Line::Message(message) => self.message(message, size_bytes),
+            Line::Run(run) => self.run(run, report),
+            Line::Log(log) => self.log(&log, size_bytes),
+            Line::File(file) => {
+                if let Err(why) = self.file(&file) {
+                    report.leave("file", &file.path, why);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// All lines have come; why the chat cannot come in, if so.
+    pub(super) fn finish(&mut self, report: &mut Report) -> Option<String> {
+        self.end_log(report);
+        if self.chat.current.is_some_and(|current| !self.ids.contains(&current)) {
+            self.chat.current = self.messages.last().map(|message| message.id);
+        }
+        self.refused.take()
+    }
+
+    fn message(&mut self, message: export::Message, size_bytes: usize) {
+        self.messages_bytes += size_bytes;
+        if self.messages.len() == MESSAGES || self.messages_bytes > MESSAGES_BYTES {
+            return self.refuse("It has too many messages, or too long ones.");
+        }
+        if !matches!(message.role, Role::User | Role::Assistant) {
+            return self.refuse("A message is neither the person's nor an assistant's.");
+        }
+        if message.parent.is_some_and(|parent| !self.ids.contains(&parent)) {
+            return self.refuse("A message follows one that does not stand before it.");
+        }
+        if let Err(why) = check_parts(&message.content) {
+            return self.refuse(why);
+        }
+        let used = message.summary.as_ref().map(|summary| (summary.usage, summary.cost_micro_usd));
+        if let Err(why) = check_used(used.unwrap_or_default()) {
+            return self.refuse(why);
+        }
+        if !self.ids.insert(message.id) {
+            return self.refuse("It has a message twice.");
+        }
+        self.messages.push(message);
+    }
+
+    fn run(&mut self, run: export::Run, report: &mut Report) {
+        self.end_log(report);
+        if self.named.len() == RUNS {
+            return self.refuse("It has too many runs.");
+        }
+        if !self.named.insert(run.id) {
+            return self.refuse("It has a run twice.");
+        }
+        let is_stray = run.message.is_some_and(|message| !self.ids.contains(&message));
+        let used = run.summary.as_ref().map(|summary| (summary.usage, summary.cost_micro_usd));
+        let strange = check_used(used.unwrap_or_default()).err();
+        let broken = is_stray.then(|| "It fills a message that is not in its chat.".to_owned()).or(strange);
+        self.log = Some(OpenLog { run, checked: Checked::default(), bytes: 0, agents: 0, broken });
+    }
+
+    fn log(&mut self, log: &export::Log, size_bytes: usize) {
+        self.logs_bytes += size_bytes;
+        if self.logs_bytes > LOGS_BYTES {
+            return self.refuse("Its logs are too long.");
+        }
+        match &mut self.log {
+            Some(open) if open.run.id == log.run => open.push(log, size_bytes),
+            _ => self.refuse("A log does not stand behind its run."),
+        }
+    }
+
+    fn end_log(&mut self, report: &mut Report) {
+        let Some(OpenLog { run, checked, broken, .. }) = self.log.take() else { return };
+        let is_over = run.finished_at.is_some() && run.summary.is_some() && checked.is_over();
+        let why =
+            broken.or_else(|| (!is_over).then(|| "It had not ended when the export was made.".to_owned()));
+        match why {
+            None => _ = self.runs.insert(run.id, run),
+            Some(why) => report.leave("run", &self.chat.title, why),
+        }
+    }
+
+    fn file(&mut self, file: &export::File) -> Result<(), String> {
+        self.files_seen += 1;
+        let (path, content) = read_file(file)?;
+        let size_bytes = content.len() as u64;
+        if self.files.len() == FILES_LIMIT || self.files_bytes + size_bytes > WORKSPACE_LIMIT_BYTES {
+            return Err("There is no room for it: a chat has its limits.".to_owned());
+        }
+        if !self.paths.insert(path.to_string()) {
+            return Err("It comes twice.".to_owned());
+        }
+        self.files_bytes += size_bytes;
+        self.files.insert(self.files_seen);
+        Ok(())
+    }
+}
+
+impl OpenLog {
+    fn push(&mut self, log: &export::Log, size_bytes: usize) {
+        self.bytes += size_bytes;
+        if self.bytes > LOG_BYTES {
+            self.broken.get_or_insert("Its log is too long.".to_owned());
+        }
+        for event in &log.events {
+            if self.broken.is_none()
+                && let Err(why) = self.event(event)
+            {
+                self.broken = Some(why);
+            }
+        }
+    }
+
+    fn event(&mut self, event: &RunEvent) -> Result<(), String> {
+        if event.run != self.run.id {
+            return Err("Its log is another run's.".to_owned());
+        }
+        self.agents += usize::from(matches!(event.body, EventBody::AgentStarted { .. }));
+        if self.agents > AGENTS || event.agent.depth() > DEPTH {
+            return Err("It has too many sub-agents.".to_owned());
+        }
+        let used = match &event.body {
+            EventBody::ModelCalled { usage, cost_micro_usd, .. }
+            | EventBody::ContextCompacted { usage, cost_micro_usd, .. }
+            | EventBody::RunFinished { usage, cost_micro_usd, .. } => (*usage, *cost_micro_usd),
+            _ => (Usage::default(), None),
+        };
+        check_used(used)?;
+        self.checked.push(event).map_err(|law| format!("Its log is not as logs are: {law}."))
+    }
+}
+
+/// A file's place and content, where they are as they have to be.
+pub(super) fn read_file(file: &export::File) -> Result<(FilePath, Vec<u8>), String> {
+    let path = FilePath::parse_file(&file.path).map_err(|problem| problem.to_string())?;
+    // Before it is decoded: three bytes are four letters.
+    if file.base64.len() / 4 * 3 > BYTES_LIMIT + 3 {
+        return Err(format!("It has more than {BYTES_LIMIT} bytes."));
+    }
+    let content = STANDARD.decode(&file.base64).map_err(|_| "Its content is damaged.".to_owned())?;
+    if content.len() > BYTES_LIMIT {
+        return Err(format!("It has more than {BYTES_LIMIT} bytes."));
+    }
+    Ok((path, content))
+}
+
+/// Refuses figures that nothing can have used: they are added up later.
+fn check_used((usage, cost): (Usage, Option<u64>)) -> Result<(), String> {
+    if [usage.input_tokens, usage.output_tokens, cost.unwrap_or(0)]
+        .into_iter()
+        .any(|figure| figure > MOST_USED)
+    {
+        return Err("It has used more than can be.".to_owned());
+    }
+    Ok(())
+}
+
+/// Refuses what no message here may hold.
+fn check_parts(parts: &[Part]) -> Result<(), String> {
+    if parts.len() > PARTS {
+        return Err(format!("A message has more than {PARTS} parts."));
+    }
+    let is_foreign = |part: &Part| matches!(part, Part::Image { url } if !url.starts_with("data:image/"));
+    if parts.iter().any(is_foreign) {
+        return Err("A message has a picture that is somewhere else.".to_owned());
+    }
+    Ok(())
+}

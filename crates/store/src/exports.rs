@@ -1,0 +1,52 @@
+//! What a person takes along: their chats and runs in an order that stays while they go on working.
+
+use domain::{ChatId, RunId, UserId};
+
+use crate::{
+    Chat, Run, Store, StoreError,
+    chats::{read_chat, select_chats},
+    runs::{read_run, select_runs},
+};
+
+impl Store {
+    /// A person's chats that were made after `after`, oldest first.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn chats_made_after(
+        &self,
+        owner: UserId,
+        after: Option<ChatId>,
+        limit: u32,
+    ) -> Result<Vec<Chat>, StoreError> {
+        let sql = select_chats!("WHERE owner = $1 AND id > $2 ORDER BY id LIMIT $3");
+        let after = after.map_or(String::new(), |id| id.to_string());
+        let query = self.db().read(sql).id(owner).text(&after).bind(i64::from(limit));
+        query.fetch_all().await?.iter().map(read_chat).collect()
+    }
+
+    /// All runs of a chat, oldest first.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn runs_in(&self, chat: ChatId) -> Result<Vec<Run>, StoreError> {
+        let sql = select_runs!("WHERE chat = $1 ORDER BY started_at, id");
+        self.db().read(sql).id(chat).fetch_all().await?.iter().map(read_run).collect()
+    }
+
+    /// A person's runs that belong to no chat and were made after `after`, oldest first.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn runs_without_chat_after(
+        &self,
+        owner: UserId,
+        after: Option<RunId>,
+        limit: u32,
+    ) -> Result<Vec<Run>, StoreError> {
+        let sql = select_runs!("WHERE owner = $1 AND chat IS NULL AND id > $2 ORDER BY id LIMIT $3");
+        let after = after.map_or(String::new(), |id| id.to_string());
+        let query = self.db().read(sql).id(owner).text(&after).bind(i64::from(limit));
+        query.fetch_all().await?.iter().map(read_run).collect()
+    }
+}

@@ -1,0 +1,133 @@
+//! Cuts a JSON array into its elements while it comes, so that only one of them has to be in memory.
+
+/// An element as it stands there; nothing where it is longer than the limit.
+pub type Element = Option<Vec<u8>>;
+
+/// Takes the bytes of an array, or of one object, piece by piece. What is no JSON becomes elements that cannot be read.
+#[derive(Debug)]
+pub struct Elements {
+    limit_bytes: usize,
+    element: Vec<u8>,
+    place: Place,
+    /// How deep the place is in the element.
+    depth: u64,
+    in_text: bool,
+    is_escaped: bool,
+    is_too_long: bool,
+    /// Whether there is an array around the elements.
+    is_array: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Before,
+    Between,
+    Inside,
+    Behind,
+}
+
+impl Elements {
+    /// Elements of at most so many bytes.
+    #[must_use]
+    pub fn new(limit_bytes: usize) -> Self {
+        Self {
+            limit_bytes,
+            element: Vec::new(),
+            place: Place::Before,
+            depth: 0,
+            in_text: false,
+            is_escaped: false,
+            is_too_long: false,
+            is_array: false,
+        }
+    }
+
+    /// Adds the elements that end in the next piece.
+    pub fn feed(&mut self, piece: &[u8], elements: &mut Vec<Element>) {
+        for byte in piece {
+            self.byte(*byte, elements);
+        }
+    }
+
+    /// Whether the end of the array, or of the object, has come.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.place == Place::Behind
+    }
+
+    fn byte(&mut self, byte: u8, elements: &mut Vec<Element>) {
+        match self.place {
+            Place::Behind => {}
+            Place::Before => match byte {
+                b'[' => (self.place, self.is_array) = (Place::Between, true),
+                // The mark that some programs put before a text.
+                0xef | 0xbb | 0xbf | b' ' | b'\t' | b'\r' | b'\n' => {}
+                _ => self.begin(byte),
+            },
+            Place::Between => match byte {
+                b' ' | b'\t' | b'\r' | b'\n' | b',' => {}
+                b']' => self.place = Place::Behind,
+                _ => self.begin(byte),
+            },
+            Place::Inside => self.inside(byte, elements),
+        }
+    }
+
+    fn begin(&mut self, byte: u8) {
+        self.place = Place::Inside;
+        (self.depth, self.in_text, self.is_escaped, self.is_too_long) = (0, false, false, false);
+        self.element.clear();
+        self.keep(byte);
+        match byte {
+            b'{' | b'[' => self.depth = 1,
+            b'"' => self.in_text = true,
+            _ => {}
+        }
+    }
+
+    fn inside(&mut self, byte: u8, elements: &mut Vec<Element>) {
+        if self.in_text {
+            self.keep(byte);
+            match byte {
+                _ if self.is_escaped => self.is_escaped = false,
+                b'\\' => self.is_escaped = true,
+                b'"' => self.in_text = false,
+                _ => {}
+            }
+            return;
+        }
+        match byte {
+            b',' | b']' if self.depth == 0 => {
+                self.end(elements);
+                if byte == b']' {
+                    self.place = Place::Behind;
+                }
+                return;
+            }
+            b'"' => self.in_text = true,
+            b'{' | b'[' => self.depth += 1,
+            b'}' | b']' => self.depth = self.depth.saturating_sub(1),
+            _ => {}
+        }
+        self.keep(byte);
+        if self.depth == 0 && matches!(byte, b'}' | b']') {
+            self.end(elements);
+        }
+    }
+
+    fn keep(&mut self, byte: u8) {
+        if self.element.len() == self.limit_bytes {
+            self.is_too_long = true;
+            self.element = Vec::new();
+        }
+        if !self.is_too_long {
+            self.element.push(byte);
+        }
+    }
+
+    fn end(&mut self, elements: &mut Vec<Element>) {
+        let element = std::mem::take(&mut self.element);
+        elements.push((!self.is_too_long).then_some(element));
+        self.place = if self.is_array { Place::Between } else { Place::Behind };
+    }
+}

@@ -1,0 +1,110 @@
+//! The messages of a chat as a tree: who follows whom, whatever the file says of it.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+/// The messages as they were found.
+pub(super) struct Found<'a> {
+    messages: Vec<(&'a str, &'a Value)>,
+    /// The place of each one's parent.
+    parents: Vec<Option<usize>>,
+    current: Option<usize>,
+}
+
+impl<'a> Found<'a> {
+    /// Those of the tree, or of the list that older versions have alone; nothing where there is neither.
+    pub(super) fn of(chat: &'a Map<String, Value>) -> Option<Self> {
+        let history = chat.get("history");
+        let tree = history.and_then(|history| history.get("messages")).and_then(Value::as_object);
+        if let Some(tree) = tree.filter(|tree| !tree.is_empty()) {
+            let messages: Vec<_> = tree.iter().map(|(id, value)| (id.as_str(), value)).collect();
+            let places = places(&messages);
+            let parents = messages.iter().map(|(_, value)| parent(value, &places)).collect();
+            let current = history.and_then(|history| history.get("currentId")).and_then(Value::as_str);
+            let current = current.and_then(|id| places.get(id).copied());
+            return Some(Self { current, parents, messages });
+        }
+        let list = chat.get("messages").and_then(Value::as_array);
+        // A chat in which nothing was said is one, too.
+        let list = match list {
+            Some(list) => list.as_slice(),
+            None => tree.map(|_| [].as_slice())?,
+        };
+        let messages: Vec<_> = list
+            .iter()
+            .map(|value| (value.get("id").and_then(Value::as_str).unwrap_or_default(), value))
+            .collect();
+        let places = places(&messages);
+        let follows = |(at, (_, value)): (usize, &(&str, &Value))| match value.get("parentId") {
+            Some(Value::String(id)) => places.get(id.as_str()).copied().or_else(|| at.checked_sub(1)),
+            // One behind the other.
+            _ => at.checked_sub(1),
+        };
+        let parents = messages.iter().enumerate().map(follows).collect();
+        Some(Self { current: messages.len().checked_sub(1), parents, messages })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.messages.len()
+    }
+
+    pub(super) fn id(&self, at: usize) -> &'a str {
+        self.messages[at].0
+    }
+
+    pub(super) fn value(&self, at: usize) -> &'a Value {
+        self.messages[at].1
+    }
+
+    pub(super) fn current(&self) -> Option<usize> {
+        self.current
+    }
+
+    /// Each message with the one that it follows, after that one. Where they follow each other in a circle, the one that
+    /// is met first follows nothing.
+    pub(super) fn in_order(&self) -> Vec<(usize, Option<usize>)> {
+        #[derive(Clone, Copy, PartialEq)]
+        enum Met {
+            Never,
+            JustNow,
+            Before,
+        }
+        let mut met = vec![Met::Never; self.len()];
+        let mut order = Vec::with_capacity(self.len());
+        for first in 0..self.len() {
+            let (mut way, mut at) = (Vec::new(), first);
+            let mut above = loop {
+                match met[at] {
+                    Met::Before => break Some(at),
+                    Met::JustNow => break None,
+                    Met::Never => {}
+                }
+                met[at] = Met::JustNow;
+                way.push(at);
+                match self.parents[at] {
+                    Some(parent) => at = parent,
+                    None => break None,
+                }
+            };
+            for at in way.into_iter().rev() {
+                met[at] = Met::Before;
+                order.push((at, above));
+                above = Some(at);
+            }
+        }
+        order
+    }
+}
+
+fn places<'a>(messages: &[(&'a str, &Value)]) -> HashMap<&'a str, usize> {
+    let mut places = HashMap::with_capacity(messages.len());
+    for (at, (id, _)) in messages.iter().enumerate().filter(|(_, (id, _))| !id.is_empty()) {
+        places.entry(*id).or_insert(at);
+    }
+    places
+}
+
+fn parent(value: &Value, places: &HashMap<&str, usize>) -> Option<usize> {
+    value.get("parentId").and_then(Value::as_str).and_then(|id| places.get(id).copied())
+}
