@@ -1,6 +1,7 @@
 /** Every call of the HTTP API by name; see docs/api.md. */
 import type { EventBody } from "./events.ts";
 import { call, send } from "./http.ts";
+import type { ImportReport } from "./imports.ts";
 import type { NewSecondFactor, SecondFactor } from "./second-factor.ts";
 import type {
   Account,
@@ -80,6 +81,10 @@ export const endSecondFactor = (current: string) =>
 export const resetSecondFactor = (user: string) =>
   call<undefined>("DELETE", `${v1}/users/${id(user)}/second-factor`);
 export const closeAccount = (password: string) => call<undefined>("DELETE", `${v1}/me`, { password });
+export const exportAddress = `${v1}/me/export`;
+/** Brings in what the file has; it may take minutes. */
+export const importFile = async (file: Blob) =>
+  (await (await send(`${v1}/me/import`, { method: "POST", body: file })).json()) as ImportReport;
 export const makeReset = (user: string) =>
   call<{ path: string; expires_at: number }>("POST", `${v1}/users/${id(user)}/password-reset`);
 export const checkReset = (token: string) =>

@@ -33,6 +33,8 @@ export const audit = {
   "audit.user.change": "Changed an account",
   "audit.user.delete": "Deleted an account",
   "audit.user.close": "Deleted their own account",
+  "audit.user.export": "Took their data along",
+  "audit.user.import": "Brought in data",
   "audit.session.open": "Signed in",
   "audit.session.failed": "Wrong password",
   "audit.session.first_step": "Showed the password; a code was asked for",

@@ -33,6 +33,8 @@ export const audit = {
   "audit.user.change": "Изменена учётная запись",
   "audit.user.delete": "Удалена учётная запись",
   "audit.user.close": "Удалена своя учётная запись",
+  "audit.user.export": "Выгружены свои данные",
+  "audit.user.import": "Загружены данные",
   "audit.session.open": "Вход",
   "audit.session.failed": "Неверный пароль",
   "audit.session.first_step": "Введён верный пароль, запрошен код",

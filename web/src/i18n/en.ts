@@ -1,6 +1,7 @@
 /** English, the language every other dictionary follows key by key. */
 import { account } from "./account.en.ts";
 import { audit } from "./audit.en.ts";
+import { data } from "./data.en.ts";
 import { doors } from "./doors.en.ts";
 import { sharing } from "./sharing.en.ts";
 import { settings } from "./settings.en.ts";
@@ -12,6 +13,7 @@ export const en = {
   ...settings,
   ...sharing,
   ...doors,
+  ...data,
   ...twoStep,
   "app.name": "Glasshouse",
   "app.skip": "Skip to the message field",

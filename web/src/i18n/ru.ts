@@ -1,6 +1,7 @@
 /** Russian. */
 import { account } from "./account.ru.ts";
 import { audit } from "./audit.ru.ts";
+import { data } from "./data.ru.ts";
 import { doors } from "./doors.ru.ts";
 import { sharing } from "./sharing.ru.ts";
 import { settings } from "./settings.ru.ts";
@@ -13,6 +14,7 @@ export const ru: Dictionary = {
   ...settings,
   ...sharing,
   ...doors,
+  ...data,
   ...twoStep,
   "app.name": "Glasshouse",
   "app.skip": "Перейти к полю сообщения",

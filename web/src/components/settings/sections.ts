@@ -4,6 +4,7 @@ import Boxes from "@lucide/svelte/icons/boxes";
 import Brain from "@lucide/svelte/icons/brain";
 import CalendarClock from "@lucide/svelte/icons/calendar-clock";
 import ChartColumn from "@lucide/svelte/icons/chart-column";
+import FolderInput from "@lucide/svelte/icons/folder-input";
 import Gauge from "@lucide/svelte/icons/gauge";
 import KeyRound from "@lucide/svelte/icons/key-round";
 import LockKeyhole from "@lucide/svelte/icons/lock-keyhole";
@@ -38,6 +39,7 @@ const groups = [
       { name: "schedules", icon: CalendarClock, isFor: anybody, load: () => import("./Schedules.svelte") },
       { name: "keys", icon: KeyRound, isFor: anybody, load: () => import("./Keys.svelte") },
       { name: "usage", icon: ChartColumn, isFor: anybody, load: () => import("./Usage.svelte") },
+      { name: "data", icon: FolderInput, isFor: anybody, load: () => import("./Data.svelte") },
     ],
   },
   {

@@ -1,0 +1,167 @@
+/** One's own data, with the real program: taken along as a file, brought to another server, and chats of Open WebUI. */
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { check } from "./axe.mjs";
+import { launch, openPage } from "./browser.mjs";
+import { startGlasshouse } from "./programs.mjs";
+
+let browser, first, second, folder, file;
+
+before(async () => {
+  [browser, first, second, folder] = await Promise.all([
+    launch(),
+    startGlasshouse(),
+    startGlasshouse(),
+    mkdtemp(join(tmpdir(), "glasshouse-data-")),
+  ]);
+});
+after(async () => {
+  await browser?.close();
+  await Promise.all([first?.stop(), second?.stop(), folder && rm(folder, { recursive: true })]);
+});
+
+/** A page of whoever sets this server up. */
+async function setUp(glasshouse, options = {}) {
+  const page = await openPage(browser, { url: glasshouse.url, ...options });
+  await page.goto("/");
+  await page.waitForURL("**/setup");
+  await page.getByLabel("Name").fill("Ada Lovelace");
+  await page.getByLabel("Email").fill("ada@example.org");
+  await page.getByLabel("Password").fill("correct horse");
+  await page.getByRole("button", { name: "Create account" }).click();
+  await page.waitForURL("**/welcome");
+  return page;
+}
+
+async function picture(page, name) {
+  const folder = process.env.E2E_PICTURES;
+  if (folder) await page.screenshot({ path: `${folder}/data-${name}.png`, fullPage: true });
+}
+
+const openWebUi = [
+  {
+    id: "c1",
+    title: "Bread without kneading",
+    created_at: 1700000000,
+    updated_at: 1700000100,
+    chat: {
+      models: ["llama3"],
+      history: {
+        currentId: "a1",
+        messages: {
+          u1: {
+            id: "u1",
+            parentId: null,
+            childrenIds: ["a1"],
+            role: "user",
+            content: "How long?",
+            timestamp: 1700000001,
+          },
+          a1: {
+            id: "a1",
+            parentId: "u1",
+            childrenIds: [],
+            role: "assistant",
+            content:
+              '<details type="reasoning" done="true" duration="3">\n<summary>Thought for 3 seconds</summary>\n> Overnight is usual.\n</details>\nAbout **twelve** hours.',
+            model: "llama3",
+            timestamp: 1700000002,
+          },
+        },
+      },
+    },
+  },
+  { id: "c2", title: "Broken", chat: 7 },
+];
+
+test("all of it is a file that is downloaded", async () => {
+  const page = await setUp(first);
+  const headers = { origin: first.url };
+  const chat = await (
+    await page.request.post(`${first.url}/api/v1/chats`, { data: { title: "Plans for the garden" }, headers })
+  ).json();
+  await page.request.put(`${first.url}/api/v1/chats/${chat.id}/files/content?path=/plan.md`, {
+    data: "# Beds",
+    headers,
+  });
+  const memory = { name: "style", text: "Short." };
+  await page.request.post(`${first.url}/api/v1/memories`, { data: memory, headers });
+  await page.request.post(`${first.url}/api/v1/keys`, { data: { name: "laptop" }, headers });
+  await page.goto("/settings/data");
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("link", { name: "Download my data" }).click(),
+  ]);
+  assert.match(download.suggestedFilename(), /^glasshouse-\d{4}-\d\d-\d\d\.jsonl$/);
+  file = join(folder, "export.jsonl");
+  await download.saveAs(file);
+  const text = await readFile(file, "utf8");
+  assert.ok(text.includes("Plans for the garden") && text.trimEnd().endsWith("}}"), text);
+});
+
+test("another server takes it, once, and says what it left", async () => {
+  const page = await setUp(second, { preferences: { theme: "light", language: "en" } });
+  await page.goto("/settings/data");
+  // By keyboard: the button opens the browser's own choice of files.
+  const button = page.getByRole("button", { name: "Choose a file" });
+  const [chooser] = await Promise.all([page.waitForEvent("filechooser"), button.press("Enter")]);
+  await chooser.setFiles(file);
+  await page.getByText("Brought in", { exact: true }).waitFor();
+  await page.getByText("1 chat", { exact: true }).waitFor();
+  await page.getByText("Keys are not taken along").waitFor();
+  await check(page, "the report of an import");
+  await picture(page, "light");
+
+  const [again] = await Promise.all([page.waitForEvent("filechooser"), button.click()]);
+  await again.setFiles(file);
+  await page.getByText("Nothing new was brought in.").waitFor();
+  await page.goto("/");
+  await page.getByRole("link", { name: "Plans for the garden" }).first().waitFor();
+});
+
+test("chats of Open WebUI are dropped, on a phone too", async () => {
+  const page = await openPage(browser, {
+    url: second.url,
+    preferences: { theme: "dark", language: "ru" },
+    viewport: { width: 360, height: 740 },
+    hasTouch: true,
+  });
+  await page.goto("/login?next=/settings/data");
+  await page.getByLabel("Эл. почта").fill("ada@example.org");
+  await page.getByLabel("Пароль").fill("correct horse");
+  await page.keyboard.press("Enter");
+  const place = page.locator(".place");
+  await place.waitFor();
+  const data = await page.evaluateHandle((text) => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([text], "chat-export.json", { type: "application/json" }));
+    return transfer;
+  }, JSON.stringify(openWebUi));
+  await place.dispatchEvent("dragover", { dataTransfer: data });
+  await place.dispatchEvent("drop", { dataTransfer: data });
+  await page.getByText("Перенесено", { exact: true }).waitFor();
+  await page.getByText("Не перенесено", { exact: true }).waitFor();
+  await check(page, "the report on a phone");
+  await page.getByText("Не перенесено", { exact: true }).scrollIntoViewIfNeeded();
+  await picture(page, "phone-dark");
+  const listed = await (await page.request.get(`${second.url}/api/v1/chats?query=bread`)).json();
+  await page.goto(`/c/${listed.chats[0].id}`);
+  await page.getByText("twelve").waitFor();
+  await picture(page, "chat-phone");
+});
+
+test("what is no such file is refused in words", async () => {
+  const page = await openPage(browser, { url: second.url, preferences: { theme: "dark", language: "en" } });
+  await page.goto("/login?next=/settings/data");
+  await page.getByLabel("Email").fill("ada@example.org");
+  await page.getByLabel("Password").fill("correct horse");
+  await page.keyboard.press("Enter");
+  const wrong = join(folder, "wrong.zip");
+  await writeFile(wrong, "PK\u0003\u0004");
+  await page.getByLabel("Choose a file").last().setInputFiles(wrong);
+  await page.getByText("This is a compressed file.").first().waitFor();
+  await picture(page, "dark");
+});
