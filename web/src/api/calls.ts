@@ -1,7 +1,9 @@
 /** Every call of the HTTP API by name; see docs/api.md. */
 import type { EventBody } from "./events.ts";
+import type { AuditEntry } from "./audit.ts";
 import { call, send } from "./http.ts";
 import type { ImportReport } from "./imports.ts";
+import type { ChatReader, Sharing } from "./sharing.ts";
 import type { NewSecondFactor, SecondFactor } from "./second-factor.ts";
 import type {
   Account,
@@ -15,14 +17,11 @@ import type {
   AgentList,
   AllowedCall,
   ApiKey,
-  AuditEntry,
   BrowserSession,
   Chat,
   ChatFile,
   ChatMessage,
-  ChatReader,
   ChatRow,
-  Sharing,
   Connection,
   ConnectionChange,
   ConnectionTried,

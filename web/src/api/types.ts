@@ -43,21 +43,6 @@ export interface Invitation {
   expires_at: number;
 }
 
-/** A line of the audit log. */
-export interface AuditEntry {
-  id: string;
-  at: number;
-  actor: string | null;
-  actor_email: string | null;
-  key: string | null;
-  address: string | null;
-  request_id: string | null;
-  action: string;
-  subject: string | null;
-  subject_name: string | null;
-  details: Record<string, unknown> | null;
-}
-
 /** A browser somebody is signed in with. */
 export interface BrowserSession {
   id: string;
@@ -430,18 +415,6 @@ export interface ChatRow {
 }
 
 export interface ChatOwner {
-  name: string;
-  email: string;
-}
-
-/** Whom a chat is shared with: everybody here who has its address, and these. */
-export interface Sharing {
-  open: boolean;
-  readers: ChatReader[];
-}
-
-export interface ChatReader {
-  id: string;
   name: string;
   email: string;
 }
