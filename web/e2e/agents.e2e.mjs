@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { launch, openPage } from "./browser.mjs";
+import { setUp } from "./people.mjs";
 import { startGlasshouse, startModel, text, turn } from "./programs.mjs";
 
 const CASES = [{ turns: [turn(text("A rose is a rose."))] }];
@@ -34,13 +35,7 @@ const picker = () => page.getByRole("button", { name: /choose a model/ });
 const form = () => page.getByRole("form");
 
 test("the administrator defines an agent; what is wrong is said", async () => {
-  await page.goto("/");
-  await page.waitForURL("**/setup*");
-  await page.getByLabel("Name").fill("Ada Lovelace");
-  await page.getByLabel("Email").fill("ada@example.org");
-  await page.getByLabel("Password").fill("correct horse");
-  await page.getByRole("button", { name: "Create account" }).click();
-  await page.waitForURL("**/welcome");
+  await setUp(page);
   await page.request.post(`${glasshouse.url}/api/v1/connections`, {
     data: { name: "Scripted", base_url: model.url },
     headers: { origin: glasshouse.url },

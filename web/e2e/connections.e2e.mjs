@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
 import { launch, openPage } from "./browser.mjs";
+import { setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
 
 const GOOD = "sk-the-good-key-2222";
@@ -46,13 +47,7 @@ before(async () => {
   failing = await startServer(({ send }) => send(500, { error: { message: "Out of memory." } }));
   [browser, glasshouse] = await Promise.all([launch(), startGlasshouse()]);
   page = await openPage(browser, { url: glasshouse.url });
-  await page.goto("/");
-  await page.waitForURL("**/setup");
-  await page.getByLabel("Name").fill("Ada Lovelace");
-  await page.getByLabel("Email").fill("ada@example.org");
-  await page.getByLabel("Password").fill("correct horse");
-  await page.getByRole("button", { name: "Create account" }).click();
-  await page.waitForURL("**/welcome");
+  await setUp(page);
   await page.goto("/settings/models");
 });
 after(async () => {

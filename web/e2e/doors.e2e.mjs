@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { check } from "./axe.mjs";
 import { launch, openPage } from "./browser.mjs";
+import { setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
 
 let browser, glasshouse, ada, bob, carol;
@@ -20,11 +21,7 @@ before(async () => {
   ada = await openPage(browser, { url: glasshouse.url });
   bob = await openPage(browser, { url: glasshouse.url, viewport: phone });
   carol = await openPage(browser, { url: glasshouse.url, viewport: phone, preferences: dark });
-  await ada.goto("/");
-  await ada.waitForURL("**/setup*");
-  await fill(ada, { Name: "Ada Lovelace", Email: "ada@example.org", Password: "correct horse" });
-  await ada.getByRole("button", { name: "Create account" }).click();
-  await ada.waitForURL("**/welcome");
+  await setUp(ada);
 });
 after(async () => {
   await browser?.close();

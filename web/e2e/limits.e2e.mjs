@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { launch, openPage } from "./browser.mjs";
+import { connectModel, setUp } from "./people.mjs";
 import { startGlasshouse, startModel, text, turn } from "./programs.mjs";
 
 let browser, glasshouse, key, model, page;
@@ -13,18 +14,8 @@ before(async () => {
     startModel([{ turns: [turn(text("Hello."))] }]),
   ]);
   page = await openPage(browser, { url: glasshouse.url });
-  await page.goto("/");
-  await page.waitForURL("**/setup");
-  await page.getByLabel("Name").fill("Ada Lovelace");
-  await page.getByLabel("Email").fill("ada@example.org");
-  await page.getByLabel("Password").fill("correct horse");
-  await page.getByRole("button", { name: "Create account" }).click();
-  await page.waitForURL("**/welcome");
-  await page.getByLabel("Base URL").fill(model.url);
-  await page.getByRole("button", { name: "Test" }).click();
-  await page.getByText("scripted").first().waitFor();
-  await page.locator("form").getByRole("button", { name: "Connect" }).click();
-  await page.getByText("Connected").first().waitFor();
+  await setUp(page);
+  await connectModel(page, model);
 });
 after(async () => {
   await browser?.close();

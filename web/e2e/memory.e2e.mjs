@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { launch, openPage, unfold } from "./browser.mjs";
+import { connectModel, setUp } from "./people.mjs";
 import { calls, startGlasshouse, startModel, text, turn } from "./programs.mjs";
 
 const CASES = [
@@ -20,19 +21,8 @@ let browser, glasshouse, model, page;
 before(async () => {
   [browser, glasshouse, model] = await Promise.all([launch(), startGlasshouse(), startModel(CASES)]);
   page = await openPage(browser, { url: glasshouse.url });
-  await page.goto("/");
-  await page.waitForURL("**/setup");
-  await page.getByLabel("Name").fill("Ada Lovelace");
-  await page.getByLabel("Email").fill("ada@example.org");
-  await page.getByLabel("Password").fill("correct horse");
-  await page.getByRole("button", { name: "Create account" }).click();
-  await page.waitForURL("**/welcome");
-  await page.getByLabel("Base URL").fill(model.url);
-  await page.getByRole("button", { name: "Test" }).click();
-  await page.getByText("scripted").first().waitFor();
-  await page.locator("form").getByRole("button", { name: "Connect" }).click();
-  await page.getByText("Connected").first().waitFor();
-  await page.getByRole("button", { name: "Continue to the chats" }).click();
+  await setUp(page);
+  await connectModel(page, model);
 });
 after(async () => {
   await browser?.close();

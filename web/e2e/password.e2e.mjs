@@ -1,6 +1,7 @@
 /** One's own password, with the real program: changed where the current one is known, and not otherwise. */
 import { after, before, test } from "node:test";
 import { launch, openPage } from "./browser.mjs";
+import { setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
 
 let browser, glasshouse, page, elsewhere;
@@ -8,13 +9,7 @@ let browser, glasshouse, page, elsewhere;
 before(async () => {
   [browser, glasshouse] = await Promise.all([launch(), startGlasshouse()]);
   page = await openPage(browser, { url: glasshouse.url });
-  await page.goto("/");
-  await page.waitForURL("**/setup");
-  await page.getByLabel("Name").fill("Ada Lovelace");
-  await page.getByLabel("Email").fill("ada@example.org");
-  await page.getByLabel("Password").fill("correct horse");
-  await page.getByRole("button", { name: "Create account" }).click();
-  await page.waitForURL("**/welcome");
+  await setUp(page);
   elsewhere = await openPage(browser, { url: glasshouse.url });
   await signIn("correct horse");
   await elsewhere.getByRole("textbox", { name: "Message" }).waitFor();

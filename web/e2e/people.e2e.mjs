@@ -1,13 +1,12 @@
 /** Two people at once with the real program: one administers, the other is let in, put out while at work, and deleted. */
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { launch, openPage } from "./browser.mjs";
+import { check } from "./axe.mjs";
+import { bob as theOther, logIn, setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
 
-const axePath = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 let browser, glasshouse, ada, bob;
 
 before(async () => {
@@ -25,30 +24,8 @@ const picture = async (page, name) => {
   if (process.env.PICTURES) await page.screenshot({ path: join(process.env.PICTURES, `${name}.png`) });
 };
 
-async function logIn(page, email, password) {
-  await page.goto("/login");
-  await page.getByLabel("Email").fill(email);
-  await page.getByLabel("Password").fill(password);
-  await page.getByRole("button", { name: "Log in" }).click();
-}
-
-async function axe(page) {
-  await page.evaluate(await readFile(axePath, "utf8"));
-  const { violations } = await page.evaluate(() => window.axe.run("html"));
-  assert.deepEqual(
-    violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]),
-    [],
-  );
-}
-
 test("an administrator adds a person, with the keyboard alone", async () => {
-  await ada.goto("/");
-  await ada.waitForURL("**/setup*");
-  await ada.getByLabel("Name").fill("Ada Lovelace");
-  await ada.getByLabel("Email").fill("ada@example.org");
-  await ada.getByLabel("Password").fill("correct horse");
-  await ada.getByRole("button", { name: "Create account" }).click();
-  await ada.waitForURL("**/welcome");
+  await setUp(ada);
   await ada.goto("/settings/people");
   await row("Ada Lovelace").getByText("you", { exact: true }).waitFor();
   assert.equal(await row("Ada Lovelace").getByRole("button").count(), 0, "nobody suspends themselves");
@@ -58,16 +35,16 @@ test("an administrator adds a person, with the keyboard alone", async () => {
     await ada.keyboard.type(words);
     await ada.keyboard.press("Tab");
   }
-  await axe(ada);
+  await check(ada, "people");
   await picture(ada, "people-form");
   await ada.getByRole("button", { name: "Create account" }).press("Enter");
   await row("Bob Byte").waitFor();
-  await axe(ada);
+  await check(ada, "people");
   await picture(ada, "people");
 });
 
 test("the person sees own things only, and no administration", async () => {
-  await logIn(bob, "bob@example.org", "battery staple");
+  await logIn(bob, theOther);
   await bob.locator("#composer").waitFor();
   await bob.goto("/settings/people");
   // On a phone the menu is one field.
@@ -87,7 +64,7 @@ test("whoever is suspended is out, and back in when let in again", async () => {
   await row("Bob Byte").getByText("suspended since").waitFor();
   await picture(ada, "people-suspended");
   await bob.waitForURL("**/login*");
-  await logIn(bob, "bob@example.org", "battery staple");
+  await logIn(bob, theOther);
   await bob.getByText("This account is suspended").waitFor();
   await ada.getByRole("button", { name: "Let in again: Bob Byte" }).press("Enter");
   await row("Bob Byte").getByText("here since").waitFor();
@@ -101,7 +78,7 @@ test("a person becomes an administrator, and the last one stays", async () => {
   await ada.getByLabel("What Bob Byte may do").selectOption("admin");
   await bob.goto("/settings/people");
   await bob.getByRole("button", { name: "Suspend: Ada Lovelace" }).waitFor();
-  await axe(bob);
+  await check(bob, "people");
   await picture(bob, "people-phone");
   await ada.getByLabel("What Bob Byte may do").selectOption("user");
 });
@@ -112,6 +89,6 @@ test("a suspended account is deleted", async () => {
   await ada.getByRole("button", { name: "Delete: Bob Byte" }).click();
   await ada.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await row("Bob Byte").waitFor({ state: "detached" });
-  await logIn(bob, "bob@example.org", "battery staple");
+  await logIn(bob, theOther);
   await bob.getByText("The email or the password is wrong.").waitFor();
 });

@@ -28,3 +28,13 @@ export async function logIn(page, { email, password }) {
   await page.getByLabel("Password").fill(password);
   await page.getByRole("button", { name: "Log in" }).click();
 }
+
+/** From the page of welcome to an empty chat with this model server's models. */
+export async function connectModel(page, model) {
+  await page.getByLabel("Base URL").fill(model.url);
+  await page.getByRole("button", { name: "Test" }).click();
+  await page.getByText("scripted").first().waitFor();
+  await page.locator("form").getByRole("button", { name: "Connect" }).click();
+  await page.getByText("Connected").first().waitFor();
+  await page.getByRole("button", { name: "Continue to the chats" }).click();
+}

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
 import { launch, openPage } from "./browser.mjs";
+import { connectModel, setUp } from "./people.mjs";
 import { pause, startGlasshouse, startModel, text, turn } from "./programs.mjs";
 
 const CASES = [
@@ -26,19 +27,8 @@ before(async () => {
   });
   await new Promise((listening) => listener.listen(0, "127.0.0.1", listening));
   page = await openPage(browser, { url: glasshouse.url });
-  await page.goto("/");
-  await page.waitForURL("**/setup");
-  await page.getByLabel("Name").fill("Ada Lovelace");
-  await page.getByLabel("Email").fill("ada@example.org");
-  await page.getByLabel("Password").fill("correct horse");
-  await page.getByRole("button", { name: "Create account" }).click();
-  await page.waitForURL("**/welcome");
-  await page.getByLabel("Base URL").fill(model.url);
-  await page.getByRole("button", { name: "Test" }).click();
-  await page.getByText("scripted").first().waitFor();
-  await page.locator("form").getByRole("button", { name: "Connect" }).click();
-  await page.getByText("Connected").first().waitFor();
-  await page.getByRole("button", { name: "Continue to the chats" }).click();
+  await setUp(page);
+  await connectModel(page, model);
   await page.getByRole("textbox", { name: "Message" }).fill("Hi");
   await page.keyboard.press("Enter");
   await page.getByText("Hello.").waitFor();

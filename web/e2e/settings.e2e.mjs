@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { check } from "./axe.mjs";
 import { launch, openPage } from "./browser.mjs";
+import { setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
 
 let browser, cookies, glasshouse, sections;
@@ -10,13 +11,7 @@ let browser, cookies, glasshouse, sections;
 before(async () => {
   [browser, glasshouse] = await Promise.all([launch(), startGlasshouse()]);
   const page = await openPage(browser, { url: glasshouse.url });
-  await page.goto("/");
-  await page.waitForURL("**/setup");
-  await page.getByLabel("Name").fill("Ada Lovelace");
-  await page.getByLabel("Email").fill("ada@example.org");
-  await page.getByLabel("Password").fill("correct horse");
-  await page.getByRole("button", { name: "Create account" }).click();
-  await page.waitForURL("**/welcome");
+  await setUp(page);
   await page.goto("/settings");
   const links = page.locator('nav a[href^="/settings/"]');
   await links.first().waitFor();

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { launch, openPage } from "./browser.mjs";
+import { setUp } from "./people.mjs";
 import { startNotes } from "./notes.mjs";
 import { calls, startGlasshouse, startModel, text, turn } from "./programs.mjs";
 
@@ -39,13 +40,7 @@ const picture = async (name) => {
 };
 
 test("a person who is not let in is told so", async () => {
-  await page.goto("/");
-  await page.waitForURL("**/setup*");
-  await page.getByLabel("Name").fill("Ada Lovelace");
-  await page.getByLabel("Email").fill("ada@example.org");
-  await page.getByLabel("Password").fill("correct horse");
-  await page.getByRole("button", { name: "Create account" }).click();
-  await page.waitForURL("**/welcome");
+  await setUp(page);
   await page.request.post(`${glasshouse.url}/api/v1/connections`, {
     data: { name: "Scripted", base_url: model.url },
     headers: { origin: glasshouse.url },

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { launch, openPage } from "./browser.mjs";
+import { connectModel, setUp } from "./people.mjs";
 import { calls, startGlasshouse, startModel, text, turn } from "./programs.mjs";
 
 const CASES = [
@@ -35,16 +36,8 @@ before(async () => {
     startModel(CASES),
   ]);
   page = await openPage(browser, { url: glasshouse.url });
-  await page.goto("/");
-  await page.getByLabel("Name").fill("Ada Lovelace");
-  await page.getByLabel("Email").fill("ada@example.org");
-  await page.getByLabel("Password").fill("correct horse");
-  await page.getByRole("button", { name: "Create account" }).click();
-  await page.getByLabel("Base URL").fill(model.url);
-  await page.getByRole("button", { name: "Test" }).click();
-  await page.locator("form").getByRole("button", { name: "Connect" }).click();
-  await page.getByText("Connected").first().waitFor();
-  await page.getByRole("button", { name: "Continue to the chats" }).click();
+  await setUp(page);
+  await connectModel(page, model);
 });
 after(async () => {
   await browser?.close();

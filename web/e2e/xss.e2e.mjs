@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
 import { launch, openPage, unfold } from "./browser.mjs";
+import { ada, setUp } from "./people.mjs";
 import { hostile } from "./markdown/hostile.mjs";
 import { calls, startGlasshouse, startModel, text, turn } from "./programs.mjs";
 
@@ -119,13 +120,7 @@ const say = async (words) => {
 };
 
 test("names, titles and texts of people", async () => {
-  await page.goto("/");
-  await page.waitForURL("**/setup");
-  await page.getByLabel("Name").fill(LINES[0]);
-  await page.getByLabel("Email").fill("ada@example.org");
-  await page.getByLabel("Password").fill("correct horse");
-  await page.getByRole("button", { name: "Create account" }).click();
-  await page.waitForURL("**/welcome");
+  await setUp(page, { ...ada, name: LINES[0] });
   await call("POST", "/api/v1/connections", { name: LINES[1], base_url: model.url });
   await call("PUT", "/api/v1/settings/default-model", { model: "scripted" });
   await call("POST", "/api/v1/keys", { name: LINES[2] });

@@ -4,7 +4,7 @@ mod file;
 
 use std::{
     fs,
-    io::{ErrorKind, Write},
+    io::ErrorKind,
     path::{Path, PathBuf},
 };
 
@@ -15,7 +15,7 @@ use crate::{
     app::{create_data_dir, hold_data_dir},
     clock::Clock,
     config::Config,
-    secret::random_token,
+    secret::{random_token, write_private},
 };
 use file::{Copy, Entry, Writer};
 
@@ -121,7 +121,7 @@ pub async fn bring_back(config: &Config, source: &Path) -> anyhow::Result<Restor
     });
     // Before the rows: they are no use without it, but it is without them.
     if let Some(key) = key.filter(|_| is_new_key) {
-        write_key(&place, &key).with_context(|| format!("cannot write {}", place.display()))?;
+        write_private(&place, &key).with_context(|| format!("cannot write {}", place.display()))?;
     }
     restore(&config.database_url, parts).await.map_err(|error| match error {
         StoreError::Conflict("not empty") => anyhow::anyhow!(
@@ -134,14 +134,4 @@ pub async fn bring_back(config: &Config, source: &Path) -> anyhow::Result<Restor
         StoreError::Conflict(_) => anyhow::anyhow!("the copy holds two rows that cannot both be there"),
         error => anyhow::Error::from(error).context("the copy cannot be brought back"),
     })
-}
-
-fn write_key(place: &Path, key: &[u8]) -> std::io::Result<()> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(place)?;
-    file.write_all(key)?;
-    file.sync_all()
 }

@@ -8,6 +8,7 @@ mod audit;
 mod chat_stream;
 mod chats;
 mod connections;
+mod cookies;
 mod copilotkit;
 mod cors;
 mod debug_chat;

@@ -127,20 +127,23 @@ fn create_key_file(data_dir: &Path, path: &Path) -> io::Result<()> {
     let bytes = random_bytes::<32>().map_err(io::Error::other)?;
     let name = hex(&random_bytes::<8>().map_err(io::Error::other)?);
     let new = data_dir.join(format!("secret.key.{name}"));
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options.open(&new).and_then(|mut file| {
-        file.write_all(&bytes)?;
-        file.sync_all()
-    });
-    let linked = written.and_then(|()| fs::hard_link(&new, path));
+    let linked = write_private(&new, &bytes).and_then(|()| fs::hard_link(&new, path));
     let removed = fs::remove_file(&new);
     match linked {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
         _ => removed,
     }
+}
+
+/// Makes a file that nobody else on the machine may read, and has it on the disk.
+pub(crate) fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path)?;
+    file.write_all(content)?;
+    file.sync_all()
 }
 
 #[cfg(test)]

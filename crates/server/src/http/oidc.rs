@@ -10,7 +10,10 @@ use axum::{
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 
-use super::second_step::{self, Entered};
+use super::{
+    cookies::set_cookie,
+    second_step::{self, Entered},
+};
 use crate::{
     app::App,
     audit::Noted,
@@ -105,8 +108,5 @@ fn go<const N: usize>(place: &str, cookies: [HeaderValue; N]) -> Result<Response
 }
 
 fn cookie_of(config: &Config, value: &str, max_age_s: i64) -> Result<HeaderValue, ApiError> {
-    let secure = if config.public_url.as_ref().is_some_and(|url| url.secure) { "; Secure" } else { "" };
-    format!("{COOKIE}={value}; Path=/oauth/login; HttpOnly; SameSite=Lax; Max-Age={max_age_s}{secure}")
-        .parse()
-        .map_err(ApiError::internal)
+    set_cookie(config, (COOKIE, "/oauth/login"), value, max_age_s)
 }

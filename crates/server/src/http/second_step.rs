@@ -14,7 +14,10 @@ use llm::Secret;
 use serde::{Deserialize, Serialize};
 use store::{SecondFactor, StoreError, User};
 
-use super::session::{UserView, open_session};
+use super::{
+    cookies::set_cookie,
+    session::{UserView, open_session},
+};
 use crate::{
     app::App,
     audit::Noted,
@@ -159,8 +162,5 @@ fn over() -> ApiError {
 }
 
 fn cookie_of(config: &Config, value: &str, max_age_s: i64) -> Result<HeaderValue, ApiError> {
-    let secure = if config.public_url.as_ref().is_some_and(|url| url.secure) { "; Secure" } else { "" };
-    format!("{COOKIE}={value}; Path=/api/v1/login; HttpOnly; SameSite=Lax; Max-Age={max_age_s}{secure}")
-        .parse()
-        .map_err(ApiError::internal)
+    set_cookie(config, (COOKIE, "/api/v1/login"), value, max_age_s)
 }

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use store::{NewSession, NewUser, StoreError, User, UserRole};
 
 use super::{
+    cookies::set_cookie,
     second_step::{self, Entered},
     sign_up,
 };
@@ -284,8 +285,5 @@ fn wrong_current() -> ApiError {
 }
 
 pub(super) fn session_cookie(app: &App, value: &str, max_age_s: i64) -> Result<HeaderValue, ApiError> {
-    let secure = if app.config.public_url.as_ref().is_some_and(|url| url.secure) { "; Secure" } else { "" };
-    format!("{SESSION_COOKIE}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={max_age_s}{secure}")
-        .parse()
-        .map_err(ApiError::internal)
+    set_cookie(&app.config, (SESSION_COOKIE, "/"), value, max_age_s)
 }
