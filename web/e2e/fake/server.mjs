@@ -249,6 +249,7 @@ export class FakeServer {
     if (path[0] === "programs") return PROGRAMS;
     if (path[0] === "agents") return AGENTS;
     if (path[0] === "workspaces") return { workspaces: [] };
+    if (path[0] === "shared-chats") return { chats: [] };
     if (path[0] === "mcp-servers") return { servers: MCP_SERVERS };
     if (path[0] === "mcp-sign-ins") return { servers: [] };
     if (path[0] === "keys") return this.#keyCall(request.method, path, body);
