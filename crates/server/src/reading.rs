@@ -84,15 +84,17 @@ pub(crate) struct Looks(Mutex<HashMap<(UserId, ChatId), Instant>>);
 impl Looks {
     /// Whether this one is to be noted: it is the first for a while.
     fn is_news(&self, who: UserId, chat: ChatId, now: Instant) -> bool {
+        let looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        looks.get(&(who, chat)).is_none_or(|at| now.duration_since(*at) >= ONE_LOOK)
+    }
+
+    /// It is noted.
+    fn remember(&self, who: UserId, chat: ChatId, now: Instant) {
         let mut looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if looks.get(&(who, chat)).is_some_and(|at| now.duration_since(*at) < ONE_LOOK) {
-            return false;
-        }
         looks.retain(|_, at| now.duration_since(*at) < ONE_LOOK);
         if looks.len() < MOST_LOOKS {
             looks.insert((who, chat), now);
         }
-        true
     }
 }
 
@@ -109,9 +111,12 @@ impl App {
             Err(error) => return Err(error.into()),
         }
         let (SharedChat { chat, owner_name, owner_email }, is_shared) = self.of_others(caller, chat).await?;
-        if !is_shared && self.looks.is_news(caller.id(), chat.id, Instant::now()) {
+        let (who, now) = (caller.id(), Instant::now());
+        if !is_shared && self.looks.is_news(who, chat.id, now) {
             let subject = (chat.id.to_string(), owner_email.clone());
             self.note_look("chat.look", caller, place, subject, Map::new()).await?;
+            // Only now: where it could not be noted the next look is as new.
+            self.looks.remember(who, chat.id, now);
         }
         Ok(Readable { chat, owner: Some((owner_name, owner_email)) })
     }
@@ -201,6 +206,8 @@ mod tests {
         let (looks, now) = (Looks::default(), Instant::now());
         let (who, chat) = (UserId::generate(), ChatId::generate());
         assert!(looks.is_news(who, chat, now));
+        assert!(looks.is_news(who, chat, now), "the line could not be written");
+        looks.remember(who, chat, now);
         assert!(!looks.is_news(who, chat, now + Duration::from_secs(599)));
         assert!(looks.is_news(who, ChatId::generate(), now), "another chat");
         assert!(looks.is_news(UserId::generate(), chat, now), "another administrator");
