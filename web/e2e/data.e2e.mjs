@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { check } from "./axe.mjs";
 import { launch, openPage } from "./browser.mjs";
+import { setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
 
 let browser, first, second, folder, file;
@@ -24,15 +25,9 @@ after(async () => {
 });
 
 /** A page of whoever sets this server up. */
-async function setUp(glasshouse, options = {}) {
+async function pageOf(glasshouse, options = {}) {
   const page = await openPage(browser, { url: glasshouse.url, ...options });
-  await page.goto("/");
-  await page.waitForURL("**/setup");
-  await page.getByLabel("Name").fill("Ada Lovelace");
-  await page.getByLabel("Email").fill("ada@example.org");
-  await page.getByLabel("Password").fill("correct horse");
-  await page.getByRole("button", { name: "Create account" }).click();
-  await page.waitForURL("**/welcome");
+  await setUp(page);
   return page;
 }
 
@@ -78,7 +73,7 @@ const openWebUi = [
 ];
 
 test("all of it is a file that is downloaded", async () => {
-  const page = await setUp(first);
+  const page = await pageOf(first);
   const headers = { origin: first.url };
   const chat = await (
     await page.request.post(`${first.url}/api/v1/chats`, { data: { title: "Plans for the garden" }, headers })
@@ -103,7 +98,7 @@ test("all of it is a file that is downloaded", async () => {
 });
 
 test("another server takes it, once, and says what it left", async () => {
-  const page = await setUp(second, { preferences: { theme: "light", language: "en" } });
+  const page = await pageOf(second, { preferences: { theme: "light", language: "en" } });
   await page.goto("/settings/data");
   // By keyboard: the button opens the browser's own choice of files.
   const button = page.getByRole("button", { name: "Choose a file" });

@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { launch, openPage, unfold } from "./browser.mjs";
+import { connectModel, setUp } from "./people.mjs";
 import { calls, pause, reasoning, startGlasshouse, startModel, text, turn } from "./programs.mjs";
 
 const CASES = [
@@ -98,13 +99,7 @@ const chatId = () => new URL(page.url()).pathname.split("/").pop();
 const lastRun = async () => (await api(`/api/v1/chats/${chatId()}`)).messages.at(-1).run;
 
 test("sign up", async () => {
-  await page.goto("/");
-  await page.waitForURL("**/setup");
-  await page.getByLabel("Name").fill("Ada Lovelace");
-  await page.getByLabel("Email").fill("ada@example.org");
-  await page.getByLabel("Password").fill("correct horse");
-  await page.getByRole("button", { name: "Create account" }).click();
-  await page.waitForURL("**/welcome");
+  await setUp(page);
 });
 
 test("connect a model server, once its address is right", async () => {
@@ -114,12 +109,7 @@ test("connect a model server, once its address is right", async () => {
     .getByText(/Nothing answers at/)
     .first()
     .waitFor();
-  await page.getByLabel("Base URL").fill(model.url);
-  await page.getByRole("button", { name: "Test" }).click();
-  await page.getByText("scripted").first().waitFor();
-  await page.locator("form").getByRole("button", { name: "Connect" }).click();
-  await page.getByText("Connected").first().waitFor();
-  await page.getByRole("button", { name: "Continue to the chats" }).click();
+  await connectModel(page, model);
 });
 
 test("watch a run with two sub-agents, reload in the middle, lose nothing", async () => {
