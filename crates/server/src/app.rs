@@ -316,6 +316,9 @@ async fn keep_house(app: Arc<App>) {
         if let Err(error) = app.store.purge_sessions(now).await {
             tracing::warn!(%error, "cannot delete expired sessions");
         }
+        if let Err(error) = app.store.purge_ended_secrets(now).await {
+            tracing::warn!(%error, "cannot forget the secrets of old keys");
+        }
         if let Err(error) = app.store.purge_password_resets(now).await {
             tracing::warn!(%error, "cannot delete old links to new passwords");
         }

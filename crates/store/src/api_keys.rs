@@ -1,11 +1,14 @@
 //! Bearer keys for programs. Only the hash of a key's secret is stored.
 
+use std::collections::HashSet;
+
 use domain::{ApiKeyId, UserId};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Store, StoreError,
-    query::Row,
+    query::{Row, Tx},
+    sessions::REMEMBERED_MS,
     users::{User, read_user},
 };
 
@@ -181,11 +184,15 @@ impl Store {
         user: UserId,
         id: ApiKeyId,
         new: &NewSecret,
+        now: i64,
     ) -> Result<(), StoreError> {
+        let mut tx = self.db().begin().await?;
+        end_secrets(&mut tx, user, id, new.old_until.unwrap_or(now), now).await?;
         let sql = "UPDATE api_keys SET old_secret_hash = CASE WHEN $5 THEN secret_hash ELSE NULL END, \
                    old_until = $6, prefix = $3, secret_hash = $4 WHERE id = $1 AND owner = $2";
-        let query = self.db().write(sql).id(id).id(user).text(&new.prefix).bind(&new.secret_hash[..]);
-        query.bind(new.old_until.is_some()).bind(new.old_until).execute_on_one().await
+        let query = tx.query(sql).id(id).id(user).text(&new.prefix).bind(&new.secret_hash[..]);
+        query.bind(new.old_until.is_some()).bind(new.old_until).execute_on_one().await?;
+        tx.commit().await
     }
 
     /// Notes that a key was used; nothing happens where it is gone.
@@ -201,10 +208,60 @@ impl Store {
     ///
     /// # Errors
     /// `NotFound` where the user has no such key.
-    pub async fn delete_api_key(&self, user: UserId, id: ApiKeyId) -> Result<(), StoreError> {
+    pub async fn delete_api_key(&self, user: UserId, id: ApiKeyId, now: i64) -> Result<(), StoreError> {
+        let mut tx = self.db().begin().await?;
+        end_secrets(&mut tx, user, id, now, now).await?;
         let sql = "DELETE FROM api_keys WHERE id = $1 AND owner = $2";
-        self.db().write(sql).id(id).id(user).execute_on_one().await
+        tx.query(sql).id(id).id(user).execute_on_one().await?;
+        tx.commit().await
     }
+
+    /// The hashes of secrets that are over since a short time, because their keys were taken back or have others by now.
+    /// Keys that were to end at a time are not among them.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn ended_secrets(&self, now: i64) -> Result<HashSet<[u8; 32]>, StoreError> {
+        let sql = "SELECT secret_hash FROM ended_secrets WHERE ended_at <= $1";
+        let rows = self.db().read(sql).bind(now).fetch_all().await?;
+        let hash = |row: &Row| {
+            let hash: Vec<u8> = row.get("secret_hash")?;
+            hash.try_into().map_err(|_| StoreError::Corrupt("a secret's hash has not 32 bytes".to_owned()))
+        };
+        rows.iter().map(hash).collect()
+    }
+
+    /// Forgets the secrets that have been over for so long that every server knows; tells how many.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn purge_ended_secrets(&self, now: i64) -> Result<u64, StoreError> {
+        let sql = "DELETE FROM ended_secrets WHERE ended_at <= $1";
+        self.db().write(sql).bind(now - REMEMBERED_MS).execute().await
+    }
+}
+
+/// Notes that a key's secret is over at `ended_at`, and the one before it now.
+///
+/// # Errors
+/// `NotFound` where the user has no such key.
+async fn end_secrets(
+    tx: &mut Tx,
+    user: UserId,
+    id: ApiKeyId,
+    ended_at: i64,
+    now: i64,
+) -> Result<(), StoreError> {
+    // Changes nothing but holds the row: what is noted here is what is replaced or deleted after it.
+    let sql = "UPDATE api_keys SET name = name WHERE id = $1 AND owner = $2";
+    tx.query(sql).id(id).id(user).execute_on_one().await?;
+    let before = "INSERT INTO ended_secrets (secret_hash, ended_at) \
+                  SELECT old_secret_hash, $2 FROM api_keys WHERE id = $1 AND old_secret_hash IS NOT NULL \
+                  ON CONFLICT (secret_hash) DO UPDATE SET ended_at = excluded.ended_at";
+    tx.query(before).id(id).bind(now).execute().await?;
+    let last = "INSERT INTO ended_secrets (secret_hash, ended_at) \
+                SELECT secret_hash, $2 FROM api_keys WHERE id = $1";
+    tx.query(last).id(id).bind(ended_at).execute().await.map(drop)
 }
 
 fn read_rights(row: &Row) -> Result<ApiKeyRights, StoreError> {

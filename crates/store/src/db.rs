@@ -108,6 +108,7 @@ impl Db {
             ("audit", include_str!("../migrations/sqlite/0024_audit.sql")),
             ("second factors", include_str!("../migrations/sqlite/0025_second_factors.sql")),
             ("shared chats", include_str!("../migrations/sqlite/0026_shared_chats.sql")),
+            ("ended secrets", include_str!("../migrations/sqlite/0027_ended_secrets.sql")),
         ];
         let mut writer = write.acquire().await?;
         if !in_memory {
@@ -154,6 +155,7 @@ impl Db {
             ("audit", include_str!("../migrations/postgres/0024_audit.sql")),
             ("second factors", include_str!("../migrations/postgres/0025_second_factors.sql")),
             ("shared chats", include_str!("../migrations/postgres/0026_shared_chats.sql")),
+            ("ended secrets", include_str!("../migrations/postgres/0027_ended_secrets.sql")),
         ];
         migrator(migrations, steps).run_direct(None, &mut connection, false).await?;
         connection.close().await?;

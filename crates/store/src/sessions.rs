@@ -13,7 +13,7 @@ use crate::{
 /// A last use is written down again after this time.
 const NEWS_MS: i64 = 60_000;
 /// How long it can be seen that a session is over. Other servers look twice a second.
-const REMEMBERED_MS: i64 = 60_000;
+pub(crate) const REMEMBERED_MS: i64 = 60_000;
 
 /// A session to be made.
 #[derive(Debug, Clone, PartialEq)]

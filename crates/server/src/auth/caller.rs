@@ -185,6 +185,7 @@ async fn holder(app: &App, hash: [u8; 32]) -> Result<Option<Arc<HeldKey>>, ApiEr
     let signing_key = sealed.map(|sealed| app.sealer.unseal(&holder.key.to_string(), sealed));
     let key = Arc::new(HeldKey {
         id: holder.key,
+        secret_hash: hash,
         user: Arc::new(holder.user),
         // Without the secret nobody is believed.
         signing_key: signing_key.transpose().map_err(ApiError::internal)?,

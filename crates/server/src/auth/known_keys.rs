@@ -21,6 +21,8 @@ const MOST: usize = 10_000;
 pub struct HeldKey {
     /// Which.
     pub id: ApiKeyId,
+    /// The hash of the secret that they came with.
+    pub secret_hash: [u8; 32],
     /// Whose it is.
     pub user: Arc<User>,
     /// What it is good for.
@@ -96,6 +98,11 @@ impl KnownKeys {
         self.lock().retain(|_, known| !people.contains(&known.key.user.id));
     }
 
+    /// Keys with these secrets are no more.
+    pub(super) fn forget_secrets(&self, hashes: &HashSet<[u8; 32]>) {
+        self.lock().retain(|hash, _| !hashes.contains(hash));
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<[u8; 32], Known>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -112,7 +119,8 @@ mod tests {
         let user =
             User { id: user, email: "ada@example.org".into(), name: "Ada".into(), role, created_at: 0 };
         let rights = ApiKeyRights::default();
-        Arc::new(HeldKey { id, user: Arc::new(user), rights, signing_key: None, good_until: None })
+        let (user, secret_hash) = (Arc::new(user), [0; 32]);
+        Arc::new(HeldKey { id, secret_hash, user, rights, signing_key: None, good_until: None })
     }
 
     #[test]

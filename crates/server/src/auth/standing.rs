@@ -1,4 +1,5 @@
-//! Ends what people have open as soon as their accounts are suspended or their sessions are over, by whichever server.
+//! Ends what people have open as soon as their accounts are suspended or their sessions or keys are over, by whichever
+//! server.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -19,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Caller, Credential};
 use crate::{app::App, error::ApiError};
 
-/// How often it is looked for accounts that another server has suspended, and for sessions that are over.
+/// How often it is looked for accounts that another server has suspended, and for sessions and keys that are over.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// What ends with somebody's good standing.
@@ -32,19 +33,35 @@ struct Open {
     people: HashMap<UserId, CancellationToken>,
     /// For each session that has: what ends with it, or with its person's.
     sessions: HashMap<SessionId, CancellationToken>,
+    /// The same for each secret of a key, by its hash.
+    keys: HashMap<[u8; 32], OpenKey>,
+}
+
+#[derive(Debug)]
+struct OpenKey {
+    ends: CancellationToken,
+    good_until: Option<i64>,
 }
 
 impl Standing {
-    /// Cancelled when the caller's account is suspended, and where it is a browser, soon after its session is over.
+    /// Cancelled when the caller's account is suspended, and soon after the session or the key is over.
     #[must_use]
     pub fn ends(&self, caller: &Caller) -> CancellationToken {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let person = open.people.entry(caller.id()).or_default().clone();
-        match caller.credential {
-            Credential::Session(id) => {
-                open.sessions.entry(id).or_insert_with(|| person.child_token()).clone()
+        let child = || person.child_token();
+        match (caller.credential, &caller.key) {
+            (Credential::Session(id), _) => open.sessions.entry(id).or_insert_with(child).clone(),
+            (Credential::Key(_), Some(key)) => {
+                let new = || OpenKey { ends: child(), good_until: key.good_until };
+                let known = open.keys.entry(key.secret_hash).or_insert_with(new);
+                // Keys outlive a suspension.
+                if known.ends.is_cancelled() {
+                    *known = new();
+                }
+                known.ends.clone()
             }
-            Credential::Key(_) | Credential::Local => person,
+            (Credential::Key(_) | Credential::Local, _) => person,
         }
     }
 
@@ -71,6 +88,15 @@ impl Standing {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         sessions.iter().filter_map(|id| open.sessions.remove(id)).for_each(|ends| ends.cancel());
     }
+
+    /// Ends what was opened with these secrets, and with those that were good until now only.
+    fn end_keys(&self, secrets: &HashSet<[u8; 32]>, now_ms: i64) {
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_over = |hash: &[u8; 32], key: &mut OpenKey| {
+            secrets.contains(hash) || key.good_until.is_some_and(|until| now_ms >= until)
+        };
+        open.keys.extract_if(is_over).for_each(|(_, key)| key.ends.cancel());
+    }
 }
 
 impl App {
@@ -95,10 +121,19 @@ impl App {
         self.standing.end_sessions(&self.store.sessions_over(self.clock.now_ms()).await?);
         Ok(())
     }
+
+    /// The same for programs whose keys were taken back, have other secrets by now, or are too old.
+    async fn end_for_keys_over(&self) -> Result<(), StoreError> {
+        let now_ms = self.clock.now_ms();
+        let secrets = self.store.ended_secrets(now_ms).await?;
+        self.known_keys.forget_secrets(&secrets);
+        self.standing.end_keys(&secrets, now_ms);
+        Ok(())
+    }
 }
 
-/// Looks for suspended accounts and for sessions that are over until the server stops. Also where nobody shares the database: a run may have been about
-/// to begin when its owner was suspended.
+/// Looks for suspended accounts, and for sessions and keys that are over, until the server stops. Also where nobody shares
+/// the database: a run may have been about to begin when its owner was suspended.
 pub(crate) async fn keep_standing(app: Arc<App>) {
     loop {
         tokio::select! {
@@ -110,6 +145,9 @@ pub(crate) async fn keep_standing(app: Arc<App>) {
         }
         if let Err(error) = app.end_for_sessions_over().await {
             tracing::warn!(%error, "cannot look for sessions that are over");
+        }
+        if let Err(error) = app.end_for_keys_over().await {
+            tracing::warn!(%error, "cannot look for keys that are over");
         }
     }
 }

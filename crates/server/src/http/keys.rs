@@ -194,7 +194,7 @@ pub(super) async fn rotate(
     let now_ms = app.clock.now_ms();
     let grace_ms = i64::try_from(grace_s).unwrap_or(0) * 1000;
     let old_until = (grace_s > 0).then_some(now_ms + grace_ms);
-    let (view, secret) = rotate_key(&app.store, caller.id(), key, old_until).await?;
+    let (view, secret) = rotate_key(&app.store, caller.id(), key, old_until, now_ms).await?;
     app.known_keys.forget(key);
     noted.called(&view.name);
     noted.with("old_good_for_s", grace_s);
@@ -207,7 +207,7 @@ pub(super) async fn delete(
     caller: Caller,
     Path(key): Path<ApiKeyId>,
 ) -> Result<StatusCode, ApiError> {
-    app.store.delete_api_key(caller.id(), key).await?;
+    app.store.delete_api_key(caller.id(), key, app.clock.now_ms()).await?;
     app.known_keys.forget(key);
     Ok(StatusCode::NO_CONTENT)
 }

@@ -14,6 +14,7 @@ mod connections;
 mod continued;
 mod debug_chat;
 mod doors;
+mod ended_keys;
 mod fallbacks;
 mod faults;
 mod files;

@@ -10,7 +10,8 @@ on_every_database!(
     remembers_its_use,
     is_deleted_by_its_owner_only,
     keeps_its_rights,
-    gets_another_secret
+    gets_another_secret,
+    tells_which_secrets_are_over
 );
 
 async fn add_key(store: &Store, user: UserId, secret: u8, created_at: i64) -> ApiKey {
@@ -64,11 +65,11 @@ async fn remembers_its_use(store: Store) {
 async fn is_deleted_by_its_owner_only(store: Store) {
     let (ann, bob) = (add_user(&store).await, add_user(&store).await);
     let key = add_key(&store, ann, 1, 10).await;
-    assert_eq!(store.delete_api_key(bob, key.id).await, Err(StoreError::NotFound));
+    assert_eq!(store.delete_api_key(bob, key.id, 20).await, Err(StoreError::NotFound));
     assert!(store.key_holder(&[1; 32]).await.unwrap().is_some());
-    store.delete_api_key(ann, key.id).await.unwrap();
+    store.delete_api_key(ann, key.id, 20).await.unwrap();
     assert_eq!(store.key_holder(&[1; 32]).await, Ok(None));
-    assert_eq!(store.delete_api_key(ann, key.id).await, Err(StoreError::NotFound));
+    assert_eq!(store.delete_api_key(ann, key.id, 20).await, Err(StoreError::NotFound));
 }
 
 async fn keeps_its_rights(store: Store) {
@@ -101,18 +102,45 @@ async fn gets_another_secret(store: Store) {
     let key = add_key(&store, ann, 1, 10).await;
     let new =
         |secret, old_until| NewSecret { prefix: "gh_n".to_owned(), secret_hash: [secret; 32], old_until };
-    let refused = store.rotate_api_key(bob, key.id, &new(2, None)).await;
+    let refused = store.rotate_api_key(bob, key.id, &new(2, None), 20).await;
     assert_eq!(refused, Err(StoreError::NotFound));
-    store.rotate_api_key(ann, key.id, &new(2, Some(50))).await.unwrap();
+    store.rotate_api_key(ann, key.id, &new(2, Some(50)), 20).await.unwrap();
     let until = async |secret: u8| {
         let holder = store.key_holder(&[secret; 32]).await.unwrap();
         holder.map(|holder| holder.old_until)
     };
     assert_eq!((until(1).await, until(2).await), (Some(Some(50)), Some(None)));
     // Only one before is ever good.
-    store.rotate_api_key(ann, key.id, &new(3, Some(60))).await.unwrap();
+    store.rotate_api_key(ann, key.id, &new(3, Some(60)), 30).await.unwrap();
     assert_eq!((until(1).await, until(2).await, until(3).await), (None, Some(Some(60)), Some(None)));
-    store.rotate_api_key(ann, key.id, &new(4, None)).await.unwrap();
+    store.rotate_api_key(ann, key.id, &new(4, None), 40).await.unwrap();
     assert_eq!((until(3).await, until(4).await), (None, Some(None)));
     assert_eq!(store.api_key(ann, key.id).await.unwrap().prefix, "gh_n");
+}
+
+async fn tells_which_secrets_are_over(store: Store) {
+    let (ann, bob) = (add_user(&store).await, add_user(&store).await);
+    let (key, other) = (add_key(&store, ann, 1, 10).await, add_key(&store, ann, 8, 10).await);
+    let over = async |now: i64| {
+        let hashes = store.ended_secrets(now).await.unwrap();
+        let mut first: Vec<u8> = hashes.iter().map(|hash| hash[0]).collect();
+        first.sort_unstable();
+        first
+    };
+    let new =
+        |secret, old_until| NewSecret { prefix: "gh_n".to_owned(), secret_hash: [secret; 32], old_until };
+    let refused = store.rotate_api_key(bob, key.id, &new(2, None), 20).await;
+    assert_eq!((refused, over(99).await), (Err(StoreError::NotFound), vec![]));
+    store.rotate_api_key(ann, key.id, &new(2, Some(50)), 20).await.unwrap();
+    assert_eq!((over(49).await, over(50).await), (vec![], vec![1]));
+    // The one before the last is over at once, whatever time it was given.
+    store.rotate_api_key(ann, key.id, &new(3, Some(60)), 30).await.unwrap();
+    assert_eq!((over(30).await, over(60).await), (vec![1], vec![1, 2]));
+    store.rotate_api_key(ann, key.id, &new(4, None), 40).await.unwrap();
+    assert_eq!(over(40).await, [1, 2, 3]);
+    store.delete_api_key(ann, other.id, 45).await.unwrap();
+    store.delete_api_key(ann, key.id, 46).await.unwrap();
+    assert_eq!((over(45).await, over(46).await), (vec![1, 2, 3, 8], vec![1, 2, 3, 4, 8]));
+    assert_eq!(store.purge_ended_secrets(60_040).await, Ok(3));
+    assert_eq!(over(60_040).await, [4, 8]);
 }
