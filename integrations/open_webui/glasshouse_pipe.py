@@ -89,6 +89,10 @@ def request_of(body: dict, valves: Pipe.Valves, metadata: dict) -> dict:
         request["model"] = valves.MODEL
     if metadata.get("chat_id"):
         request["chat_id"] = str(metadata["chat_id"])
+    # Not its tool_ids and features: those are of Open WebUI's own tools.
+    brought = {name: metadata[name] for name in ("files", "variables") if metadata.get(name)}
+    if brought:
+        request["metadata"] = brought
     return request
 
 

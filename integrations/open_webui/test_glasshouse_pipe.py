@@ -51,6 +51,10 @@ CASES = [
             turn(text("Thank you.")),
         ],
     },
+    {
+        "contains": "Read it",
+        "turns": [turn(calls(("read_file", {"path": "/attachments/plan.md"}))), turn(text("Read."))],
+    },
     {"contains": "Count", "turns": [turn(text("word " * 3000, 30))]},
     {"contains": "Break", "turns": [{"steps": [text("Half a sentence"), {"type": "pause", "ms": 200}, {"type": "cut"}]}]},
     {"contains": "Fall silent", "turns": [{"steps": [text("And then "), {"type": "silence"}]}]},
@@ -286,6 +290,14 @@ class PipeTest(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(page.text, "And then ")
         self.assertIn("silent for 1 seconds", page.error)
         self.assertEqual(await self.outcome(runs[-1]), "cancelled")
+
+    async def test_attached_files_reach_the_agent(self) -> None:
+        attached = {"type": "file", "id": "7", "name": "plan.md", "file": {"data": {"content": "First, rest."}}}
+        metadata = {"files": [attached], "variables": {"{{USER_NAME}}": "Ann"}, "tool_ids": ["theirs"]}
+        page = await Page().show(self.pipe(), "Read it", metadata=metadata)
+        self.assertEqual((page.text, page.error), ("Read.", None))
+        [source] = page.sources()
+        self.assertIn("First, rest.", source["metadata"][0]["full_result"])
 
     async def test_background_tasks_start_nothing(self) -> None:
         runs = await self.runs_of(self.pipe())

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     AgentLimits, Models, Pattern, Skill, Star,
     tool::{Tool, ToolFailure, Toolbox},
@@ -39,13 +41,16 @@ pub struct AgentSpec {
 }
 
 /// Which tools an agent may have.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ToolChoice {
     /// Whatever there is.
     #[default]
     All,
     /// Those whose names fit one of these.
     Only(Vec<Pattern>),
+    /// All but those whose names fit one of these.
+    Except(Vec<Pattern>),
 }
 
 impl ToolChoice {
@@ -62,11 +67,19 @@ impl ToolChoice {
     /// Whether the tool of this name may be had.
     #[must_use]
     pub fn allows(&self, name: &str) -> bool {
+        let listed = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.fits(name, Star::Anything));
         match self {
             Self::All => true,
-            Self::Only(patterns) => patterns.iter().any(|pattern| pattern.fits(name, Star::Anything)),
+            Self::Only(patterns) => listed(patterns),
+            Self::Except(patterns) => !listed(patterns),
         }
     }
+}
+
+/// Whether agents that are narrowed so may use what is remembered of the person.
+#[must_use]
+pub fn may_remember(choices: &[ToolChoice]) -> bool {
+    NAMES.iter().any(|name| choices.iter().all(|choice| choice.allows(name)))
 }
 
 impl AgentSpec {
@@ -156,6 +169,15 @@ impl Agents {
     /// The main agent and the sub-agents.
     pub(crate) fn all_mut(&mut self) -> impl Iterator<Item = &mut AgentSpec> {
         std::iter::once(&mut self.main).chain(&mut self.sub_agents)
+    }
+
+    /// The same agents with those of their tools that every one of `choices` lets through.
+    #[must_use]
+    pub(crate) fn narrowed(mut self, choices: &[ToolChoice]) -> Self {
+        for agent in self.all_mut() {
+            agent.tools = choices.iter().fold(agent.tools.clone(), |tools, choice| tools.chosen(choice));
+        }
+        self
     }
 
     /// The same agents without the tools for what is remembered of the person.

@@ -32,7 +32,7 @@ mod turns;
 mod work_time;
 pub mod workspace;
 
-pub use agents::{AgentSpec, Agents, ToolChoice};
+pub use agents::{AgentSpec, Agents, ToolChoice, may_remember};
 pub use answer_form::AnswerForm;
 pub use asks::{ApprovalAnswer, AskError, Asks};
 pub use budget::{AgentLimits, Limits, NO_TIME_LIMIT, Prices};
@@ -50,4 +50,5 @@ pub use run::{CallWishes, INTERRUPTED, ModelSettings, RunRequest, StopSignals, r
 pub use skills::{Skill, Skills};
 pub use subagent::AgentStops;
 pub use tool::{Tool, ToolContext, ToolFailure, ToolKind, Toolbox};
+pub use tools::memory::NAMES as MEMORY_TOOLS;
 pub use workspace::Workspace;

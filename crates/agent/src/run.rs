@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     AgentStops, Agents, AnswerForm, Asks, CallableModel, Consents, EarlierAgents, Emitter, LateTools, Limits,
-    Memory, Past, Prices, Quota, Told, Workspace,
+    Memory, Past, Prices, Quota, Told, ToolChoice, Workspace,
     budget::Budget,
     models::Models,
     turns::{AgentContext, Stop, take_turns},
@@ -52,6 +52,8 @@ pub struct RunRequest {
     pub agents: Agents,
     /// Tools that others offer, for the agents that may use them.
     pub late_tools: Option<LateTools>,
+    /// What the agents may use at most: each of these lets it through. Nothing stands for whatever they have.
+    pub narrowed: Vec<ToolChoice>,
     /// Tools that the caller brings and runs itself: a call of one ends the run as handed over.
     pub client_tools: Vec<ToolSpec>,
     /// The model of all those that have none of their own.
@@ -124,7 +126,7 @@ struct End(Outcome, Option<Problem>);
 /// `RunStarted` to `RunFinished`. Whatever is open when it ends early is closed with what it had: dropping
 /// the work is all it takes to stop every model call, tool and sub-agent at once.
 pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSignals) {
-    let RunRequest { chat, message, mut agents, late_tools, client_tools, model, .. } = request;
+    let RunRequest { chat, message, mut agents, late_tools, narrowed, client_tools, model, .. } = request;
     let RunRequest {
         settings,
         fallbacks,
@@ -158,6 +160,9 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
     let (memory, told) = memory.map_or_else(Default::default, |(memory, told)| (Some(memory), told));
     if memory.is_none() {
         agents = agents.without_memory();
+    }
+    if !narrowed.is_empty() {
+        agents = agents.narrowed(&narrowed);
     }
     if !client_tools.is_empty() {
         agents.main.tools = agents.main.tools.with_client_tools(&client_tools);

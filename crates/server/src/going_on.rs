@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use agent::{CallWishes, INTERRUPTED, Past, Told};
+use agent::{CallWishes, INTERRUPTED, Past, Told, ToolChoice};
 use anyhow::Context;
 use domain::{EventBody, Message, Origin, RunId};
 use llm::ToolSpec;
@@ -79,6 +79,8 @@ struct Kept {
     max_output_tokens: Option<u64>,
     #[serde(default)]
     extra: Map<String, Value>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    narrowed: Vec<ToolChoice>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     told: Option<Told>,
 }
@@ -110,6 +112,7 @@ impl Work {
             directory: self.directory.clone(),
             max_output_tokens: self.wishes.max_output_tokens,
             extra: self.wishes.extra.clone(),
+            narrowed: self.narrowed.clone(),
             told: self.told.clone(),
         };
         serde_json::to_string(&kept).map(Some).map_err(ApiError::internal)
@@ -127,12 +130,20 @@ impl Work {
 
 impl Kept {
     fn work(self, history: Vec<Message>, model: ResolvedModel) -> (Work, String) {
-        let Self { temperature, agent, client_tools, worker, workspace, directory, told, .. } = self;
+        let Self { temperature, agent, client_tools, worker, workspace, directory, told, narrowed, .. } =
+            self;
         let wishes =
             CallWishes { max_output_tokens: self.max_output_tokens, answer_form: None, extra: self.extra };
         let model = ResolvedModel { temperature, agent, ..model };
-        let work =
-            Work { client_tools, worker, wishes, directory, told, ..Work::of(history, model, Vec::new()) };
+        let work = Work {
+            client_tools,
+            worker,
+            wishes,
+            narrowed,
+            directory,
+            told,
+            ..Work::of(history, model, Vec::new())
+        };
         (work, workspace)
     }
 }

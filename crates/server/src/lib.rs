@@ -6,6 +6,7 @@ pub mod app;
 mod audit;
 pub mod auth;
 pub mod backup;
+mod brought;
 pub mod cli;
 pub mod clock;
 mod commands;

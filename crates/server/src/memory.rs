@@ -17,7 +17,8 @@ impl App {
     pub(crate) async fn told(&self, owner: UserId, work: &Work) -> Result<Option<Told>, StoreError> {
         // The tour plays what is written, and what is remembered is of the account, not of a front end's people.
         let is_for_another = work.model.payer.person.is_some();
-        if work.worker == Worker::Model || work.model.model_id == TOUR || is_for_another {
+        let is_off = is_for_another || !agent::may_remember(&work.narrowed);
+        if work.worker == Worker::Model || work.model.model_id == TOUR || is_off {
             return Ok(None);
         }
         let allowed = self.store.memory_use(owner).await?;

@@ -1,15 +1,19 @@
 //! One exchange of a chat: stores the messages, gathers what the agent has to know, starts the run.
 
+mod said;
+
 use std::sync::Arc;
 
-use agent::{Agents, CallWishes, CallableModel, Past, RunRequest, Skills, Told, tour};
+use agent::{Agents, CallWishes, CallableModel, Past, RunRequest, Skills, Told, ToolChoice, tour};
 use domain::{ChatId, Message, MessageId, Origin, Part, Role, RunId, RunTrace, UserId};
 use llm::ToolSpec;
 use serde_json::Value;
 use store::{Chat, ChatMessage, IdempotencyKey, NewRun, NewTurn, StoreError};
+use wire::RequestMetadata;
 
 use crate::{
     app::App,
+    brought::{tool_choices, unpack},
     earlier_agents::earlier_agents,
     error::ApiError,
     mcp_servers::RunIs,
@@ -19,10 +23,8 @@ use crate::{
     usage::RunQuota,
 };
 
-/// Longest title made from a first message, characters.
-const TITLE_LIMIT_CHARS: usize = 60;
-/// Most parts of one message.
-const PARTS_LIMIT: usize = 50;
+pub use said::check_content;
+use said::title_of;
 
 /// What a person says, and after which message.
 pub struct NewMessage {
@@ -55,6 +57,8 @@ pub(crate) struct Work {
     pub(crate) client_tools: Vec<ToolSpec>,
     pub(crate) worker: Worker,
     pub(crate) wishes: CallWishes,
+    /// Which tools the caller lets it use.
+    pub(crate) narrowed: Vec<ToolChoice>,
     pub(crate) outlives_server: bool,
     /// The directory its files are in, by name; nothing where they are virtual.
     pub(crate) directory: Option<String>,
@@ -76,6 +80,7 @@ impl Work {
             client_tools,
             worker,
             wishes,
+            narrowed: Vec::new(),
             outlives_server: true,
             directory: None,
             told: None,
@@ -111,6 +116,8 @@ pub struct FreeRun {
     pub worker: Worker,
     /// What the caller wishes for the model calls.
     pub wishes: CallWishes,
+    /// What the request brings along, and which tools it lets the agent use.
+    pub metadata: RequestMetadata,
     /// What came with it in the words of its protocol, to be kept as long as the run.
     pub input: Option<Value>,
     /// Whether it goes on when the server is started again: not where its caller waits on an open connection and
@@ -132,6 +139,7 @@ impl FreeRun {
             client_tools: Vec::new(),
             worker: Worker::Agent,
             wishes: CallWishes::default(),
+            metadata: RequestMetadata::default(),
             input: None,
             outlives_server: true,
             idempotency: None,
@@ -151,6 +159,8 @@ pub struct OutsideTurn {
     pub model: ResolvedModel,
     /// Tools that the caller runs itself.
     pub client_tools: Vec<ToolSpec>,
+    /// What the request brings along, and which tools it lets the agent use.
+    pub metadata: RequestMetadata,
     /// The name of the request that brings it.
     pub idempotency: Option<IdempotencyKey>,
 }
@@ -209,11 +219,12 @@ impl App {
         let FreeRun {
             owner,
             workspace,
-            history,
+            mut history,
             model,
             client_tools,
             worker,
             wishes,
+            metadata,
             input,
             outlives_server,
             idempotency,
@@ -221,8 +232,11 @@ impl App {
         let workspace = workspace.unwrap_or_else(|| run.to_string());
         // What a form needs to go on is not kept.
         let outlives_server = outlives_server && wishes.answer_form.is_none();
-        let mut work =
-            Work { worker, wishes, outlives_server, idempotency, ..Work::of(history, model, client_tools) };
+        let files = self.workspace(owner, workspace.clone(), None).await?;
+        unpack(&metadata, &files, &mut history).await?;
+        let narrowed = tool_choices(&metadata);
+        let work = Work::of(history, model, client_tools);
+        let mut work = Work { worker, wishes, narrowed, outlives_server, idempotency, ..work };
         work.told = self.told(owner, &work).await?;
         let row = NewRun {
             id: run,
@@ -255,8 +269,13 @@ impl App {
     /// # Errors
     /// 4xx where what the person says is empty, or the parent is not in the chat.
     pub async fn say_from_outside(&self, chat: Chat, turn: OutsideTurn) -> Result<Exchange, ApiError> {
-        let OutsideTurn { parent, said, history, model, client_tools, idempotency } = turn;
-        let work = Work { idempotency, ..Work::of(history, model, client_tools) };
+        let OutsideTurn { parent, said, mut history, model, client_tools, metadata, idempotency } = turn;
+        if metadata != RequestMetadata::default() {
+            let files = self.workspace(chat.owner, chat.id.to_string(), chat.directory.as_deref()).await?;
+            unpack(&metadata, &files, &mut history).await?;
+        }
+        let narrowed = tool_choices(&metadata);
+        let work = Work { narrowed, idempotency, ..Work::of(history, model, client_tools) };
         match (parent, said) {
             (Some(parent), None) => self.begin(chat, parent, None, work).await,
             (parent, said) => {
@@ -278,12 +297,13 @@ impl App {
         chat: Chat,
         history: Vec<Message>,
         model: ResolvedModel,
+        metadata: RequestMetadata,
         idempotency: Option<IdempotencyKey>,
     ) -> Result<Exchange, ApiError> {
         let last = history.iter().rev().find(|message| message.role == Role::User);
         let said = Some(last.map(|message| message.content.clone()).unwrap_or_default());
         let (parent, client_tools) = (chat.current, Vec::new());
-        let turn = OutsideTurn { parent, said, history, model, client_tools, idempotency };
+        let turn = OutsideTurn { parent, said, history, model, client_tools, metadata, idempotency };
         self.say_from_outside(chat, turn).await
     }
 
@@ -367,7 +387,17 @@ impl App {
         &self,
         owner: UserId,
         Work {
-            history, model, client_tools, worker, wishes, outlives_server, directory, told, origin, ..
+            history,
+            model,
+            client_tools,
+            worker,
+            wishes,
+            narrowed,
+            outlives_server,
+            directory,
+            told,
+            origin,
+            ..
         }: Work,
         workspace: String,
         run: RunId,
@@ -393,6 +423,7 @@ impl App {
             message,
             agents,
             late_tools,
+            narrowed,
             client_tools,
             model,
             settings,
@@ -420,63 +451,5 @@ fn with_skills(agents: Agents, skills: &Skills) -> Agents {
             tracing::error!(%failure, "agents get no skills");
             agents
         }
-    }
-}
-
-/// Refuses a message that says nothing, or holds pictures from places we would have to fetch.
-pub fn check_content(content: &[Part]) -> Result<(), ApiError> {
-    if content.len() > PARTS_LIMIT {
-        return Err(ApiError::invalid(format!("A message has at most {PARTS_LIMIT} parts.")));
-    }
-    let says_something = content.iter().any(|part| match part {
-        Part::Text { text } => !text.trim().is_empty(),
-        Part::Image { .. } => true,
-    });
-    if !says_something {
-        return Err(ApiError::invalid("The message is empty. Write something first."));
-    }
-    let is_foreign = |part: &Part| matches!(part, Part::Image { url } if !url.starts_with("data:image/"));
-    if content.iter().any(is_foreign) {
-        return Err(ApiError::invalid("A picture has to be sent along as a data:image/… address."));
-    }
-    Ok(())
-}
-
-/// The first words of a message.
-fn title_of(content: &[Part]) -> String {
-    let text = domain::message::plain_text(content);
-    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if words.is_empty() {
-        return "🖼".to_owned();
-    }
-    if words.chars().count() <= TITLE_LIMIT_CHARS {
-        return words;
-    }
-    let cut: String = words.chars().take(TITLE_LIMIT_CHARS).collect();
-    let cut = cut.rsplit_once(' ').map_or(cut.as_str(), |(whole, _)| whole);
-    format!("{cut}…")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn text(text: &str) -> Vec<Part> {
-        vec![Part::Text { text: text.into() }]
-    }
-
-    #[test]
-    fn titles_are_first_words() {
-        assert_eq!(title_of(&text("  Hello\n there ")), "Hello there");
-        let long = "word ".repeat(40);
-        assert!(title_of(&text(&long)).ends_with("word…") && title_of(&text(&long)).chars().count() <= 61);
-    }
-
-    #[test]
-    fn empty_messages_and_foreign_pictures_are_refused() {
-        assert!(check_content(&text(" \n")).is_err());
-        assert!(check_content(&[]).is_err());
-        assert!(check_content(&[Part::Image { url: "https://example.org/a.png".into() }]).is_err());
-        assert!(check_content(&[Part::Image { url: "data:image/png;base64,AAAA".into() }]).is_ok());
     }
 }

@@ -16,10 +16,12 @@ pub mod open_webui_chats;
 pub mod openai;
 pub mod otlp;
 mod redact;
+mod request_metadata;
 pub mod responses;
 pub mod sse;
 pub mod tool_calls;
 pub mod ui_message_stream;
 
 pub use conversation::InvalidRequest;
+pub use request_metadata::{AttachedFile, Features, RequestMetadata};
 pub use sse::Frame;

@@ -15,8 +15,7 @@ use crate::{
 /// The tools that only look.
 pub(crate) const LOOKING: [&str; 3] = ["memory_list", "memory_read", "memory_search"];
 /// All of them.
-pub(crate) const NAMES: [&str; 5] =
-    ["memory_list", "memory_read", "memory_search", "memory_write", "memory_append"];
+pub const NAMES: [&str; 5] = ["memory_list", "memory_read", "memory_search", "memory_write", "memory_append"];
 
 pub(super) fn tools() -> Result<[Tool; 5], ToolFailure> {
     Ok([list::tool()?, read::tool()?, search::tool()?, write::tool()?, append::tool()?])

@@ -28,6 +28,7 @@ pub(crate) struct Play {
     pub(crate) stop: StopSignals,
     pub(crate) question: String,
     pub(crate) client_tools: Vec<llm::ToolSpec>,
+    pub(crate) narrowed: Vec<agent::ToolChoice>,
     /// Tools that others offer; those that need consent; what is missing.
     pub(crate) offered: (Vec<Arc<agent::Tool>>, Vec<String>, Vec<String>),
     pub(crate) wishes: agent::CallWishes,
@@ -82,6 +83,7 @@ impl Play {
             stop: StopSignals::default(),
             question: "Please.".into(),
             client_tools: Vec::new(),
+            narrowed: Vec::new(),
             offered: Default::default(),
             wishes: agent::CallWishes::default(),
             before: Vec::new(),
@@ -115,6 +117,7 @@ impl Play {
             message: None,
             agents: self.agents.clone(),
             late_tools: self.late_tools(),
+            narrowed: self.narrowed.clone(),
             client_tools: self.client_tools.clone(),
             model: self.model.clone(),
             settings: self.settings,

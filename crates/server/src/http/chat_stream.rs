@@ -67,19 +67,21 @@ async fn start(
     idempotency: Option<IdempotencyKey>,
 ) -> Result<RunId, ApiError> {
     let model = caller.resolve(app, request.model.as_deref())?;
-    let (history, owner) = (request.messages, caller.id());
-    let workspace = match request.chat_id {
+    let (history, mut metadata, owner) = (request.messages, request.metadata, caller.id());
+    let workspace = match request.chat_id.or_else(|| metadata.chat_id.take()) {
         None => None,
         Some(id) => match id.parse::<ChatId>() {
             // The chats are the account's own, not those of a front end's people.
             Ok(id) if caller.person.is_none() => {
                 let chat = app.store.chat(owner, id).await.map_err(no_such_chat)?;
-                return Ok(app.say_with_history(chat, history, model, idempotency).await?.run);
+                let said = app.say_with_history(chat, history, model, metadata, idempotency).await?;
+                return Ok(said.run);
             }
             _ => Some(foreign_workspace(caller, &id)?),
         },
     };
-    app.run_freely(FreeRun { workspace, idempotency, ..FreeRun::new(owner, history, model) }).await
+    let run = FreeRun { workspace, metadata, idempotency, ..FreeRun::new(owner, history, model) };
+    app.run_freely(run).await
 }
 
 /// Where the files of a chat that lives in another program are kept: apart for each user.

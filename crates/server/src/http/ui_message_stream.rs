@@ -10,7 +10,7 @@ use axum::{
 };
 use domain::{EventBody, Part, Role, RunId, event::Decision};
 use wire::{
-    Frame,
+    Frame, RequestMetadata,
     ui_message_stream::{ApprovalResponse, UiMessageEncoder, UiMessageRequest},
 };
 
@@ -84,7 +84,8 @@ async fn start(app: &App, caller: &Caller, request: UiMessageRequest) -> Result<
         history.iter().rev().find(|message| message.role == Role::User).map(|said| said.content.clone());
     app.stop_in(chat.id).await?;
     let client_tools = Vec::new();
-    let turn = OutsideTurn { parent, said, history, model, client_tools, idempotency: None };
+    let metadata = RequestMetadata::default();
+    let turn = OutsideTurn { parent, said, history, model, client_tools, metadata, idempotency: None };
     Ok(app.say_from_outside(chat, turn).await?.run)
 }
 

@@ -31,6 +31,7 @@ mod matrix;
 mod mcp;
 mod mcp_sign_ins;
 mod memories;
+mod metadata;
 mod oidc;
 mod open_webui_chats;
 mod openai;

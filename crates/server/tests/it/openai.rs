@@ -414,7 +414,7 @@ async fn a_chat_named_in_the_metadata_keeps_its_files() {
         let messages = requests.last().unwrap()["messages"].as_array().unwrap();
         messages.last().unwrap()["content"].to_string()
     };
-    let chat = json!({"chat_id": "c 1", "session_id": "s", "tool_ids": ["x"], "features": {"later": true}});
+    let chat = json!({"chat_id": "c 1", "session_id": "s", "tool_ids": [], "features": {"later": true}});
     say(chat.clone(), None).await;
     assert!(say(chat.clone(), None).await.contains("kept"));
     assert!(!say(json!({"chat_id": "another"}), None).await.contains("kept"));

@@ -3,7 +3,10 @@
 use domain::Message;
 use serde_json::{Map, Value};
 
-use crate::conversation::{Checked, check_says_something, messages, object, optional_text, present, wrong};
+use crate::{
+    RequestMetadata,
+    conversation::{Checked, check_says_something, messages, object, optional_text, present, wrong},
+};
 
 /// A checked request.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,8 +21,8 @@ pub struct ChatStreamRequest {
     pub mode: Mode,
     /// The chat to continue.
     pub chat_id: Option<String>,
-    /// Whatever the caller wants to keep with the run.
-    pub metadata: Map<String, Value>,
+    /// What came with it, and what is switched off.
+    pub metadata: RequestMetadata,
     /// The optional frames asked for.
     pub tool_args_delta: bool,
 }
@@ -53,11 +56,7 @@ impl ChatStreamRequest {
             model: optional_text(&fields, "model")?,
             mode: mode(&fields)?,
             chat_id: optional_text(&fields, "chat_id")?,
-            metadata: match present(&fields, "metadata") {
-                None => Map::new(),
-                Some(Value::Object(metadata)) => metadata.clone(),
-                Some(_) => return wrong("`metadata`", "an object"),
-            },
+            metadata: RequestMetadata::of(&fields)?,
             tool_args_delta: events(&fields)?.contains(&"tool_args_delta"),
         };
         check_says_something(&request.messages)?;
@@ -123,7 +122,7 @@ mod tests {
                 model: None,
                 mode: Mode::Chat,
                 chat_id: None,
-                metadata: Map::new(),
+                metadata: RequestMetadata::default(),
                 tool_args_delta: false,
             }
         );
@@ -143,7 +142,7 @@ mod tests {
                     {"type": "input_audio", "input_audio": {"data": ""}}]},
             ],
             "stream": false, "model": "m", "mode": "deep", "chat_id": "chat_1",
-            "metadata": {"a": 1}, "events": ["tool_args_delta", "later"], "temperature": 3,
+            "metadata": {"a": 1, "tool_ids": ["ls"]}, "events": ["tool_args_delta", "later"], "temperature": 3,
         }))
         .unwrap();
         assert_eq!(request.messages[0].role, Role::System);
@@ -158,7 +157,7 @@ mod tests {
             ]
         );
         assert_eq!((request.stream, request.mode, request.tool_args_delta), (false, Mode::Deep, true));
-        assert_eq!(request.metadata["a"], 1);
+        assert_eq!(request.metadata.tool_ids, ["ls"]);
     }
 
     #[test]

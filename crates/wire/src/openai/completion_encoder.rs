@@ -17,6 +17,8 @@ pub struct CompletionOptions {
     pub include_usage: bool,
     /// Show the work too: statuses, tool rows and sources.
     pub extras: bool,
+    /// Among them sources.
+    pub sources: bool,
     /// Give each frame its event's number, for readers that come back.
     pub numbered: bool,
 }
@@ -25,7 +27,13 @@ impl CompletionOptions {
     /// Everything there is, for whoever watches a run that began elsewhere.
     #[must_use]
     pub fn watching() -> Self {
-        Self { model: "glasshouse/agent".to_owned(), include_usage: true, extras: true, numbered: true }
+        Self {
+            model: "glasshouse/agent".to_owned(),
+            include_usage: true,
+            extras: true,
+            sources: true,
+            numbered: true,
+        }
     }
 }
 
@@ -85,7 +93,7 @@ impl CompletionEncoder {
     /// An encoder for a reader at the beginning of the log.
     #[must_use]
     pub fn new(options: CompletionOptions) -> Self {
-        let extras = options.extras.then(Extras::default);
+        let extras = options.extras.then(|| Extras::new(options.sources));
         Self {
             options,
             chunks: None,

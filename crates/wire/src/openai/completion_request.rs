@@ -4,6 +4,7 @@ use domain::{Message, Part, Role};
 use serde_json::{Map, Value, json};
 
 use crate::{
+    RequestMetadata,
     chat_stream::Mode,
     conversation::{
         Checked, InvalidRequest, check_says_something, messages, object, optional_text, present, text, wrong,
@@ -36,8 +37,8 @@ pub struct CompletionRequest {
     pub temperature: Option<f32>,
     /// The JSON that the answer has to be, as the caller wrote it; `None` where words will do.
     pub answer_format: Option<Value>,
-    /// The chat of another program that it belongs to: `metadata.chat_id`.
-    pub chat_id: Option<String>,
+    /// What came with it, and what is switched off.
+    pub metadata: RequestMetadata,
 }
 
 /// A tool of the caller's own.
@@ -79,7 +80,7 @@ impl CompletionRequest {
             tools,
             temperature: temperature(&fields)?,
             answer_format: answer_format(&fields)?,
-            chat_id: chat_id(&fields)?,
+            metadata: RequestMetadata::of(&fields)?,
         })
     }
 }
@@ -97,20 +98,6 @@ fn stream_options(fields: &Map<String, Value>) -> Checked<Map<String, Value>> {
         None => Ok(Map::new()),
         Some(Value::Object(options)) => Ok(options.clone()),
         Some(_) => wrong("`stream_options`", "an object"),
-    }
-}
-
-/// Of `metadata` only the chat means something to an agent.
-fn chat_id(fields: &Map<String, Value>) -> Checked<Option<String>> {
-    match present(fields, "metadata") {
-        None => Ok(None),
-        Some(Value::Object(metadata)) => match present(metadata, "chat_id") {
-            None => Ok(None),
-            Some(Value::String(id)) if id.is_empty() => Ok(None),
-            Some(Value::String(id)) => Ok(Some(id.clone())),
-            Some(_) => wrong("`metadata.chat_id`", "a text"),
-        },
-        Some(_) => wrong("`metadata`", "an object"),
     }
 }
 
@@ -269,21 +256,17 @@ mod tests {
                 tools: Vec::new(),
                 temperature: None,
                 answer_format: None,
-                chat_id: None,
+                metadata: RequestMetadata::default(),
             }
         );
     }
 
     #[test]
-    fn metadata_may_name_a_chat() {
-        let chat = |metadata: Value| decode(&with("metadata", metadata)).map(|request| request.chat_id);
-        assert_eq!(chat(json!({"chat_id": "c 1", "features": {"later": true}})), Ok(Some("c 1".into())));
-        for nothing in [json!({}), json!(null), json!({"chat_id": null}), json!({"chat_id": ""})] {
-            assert_eq!(chat(nothing), Ok(None));
-        }
-        for bad in [json!("x"), json!([]), json!({"chat_id": 1}), json!({"chat_id": {}})] {
-            assert!(chat(bad.clone()).is_err(), "{bad}");
-        }
+    fn metadata_is_read() {
+        let request = decode(&with("metadata", json!({"chat_id": "c 1", "tool_ids": ["ls"]}))).unwrap();
+        assert_eq!(request.metadata.chat_id.as_deref(), Some("c 1"));
+        assert_eq!(request.metadata.tool_ids, ["ls"]);
+        assert!(decode(&with("metadata", json!("x"))).is_err());
     }
 
     #[test]

@@ -28,6 +28,8 @@ const SUB_AGENT_TOOL: &str = "task";
 #[derive(Debug, Default)]
 pub(super) struct Extras {
     status: StatusLine,
+    /// Whether sources are shown.
+    sources: bool,
     /// Names of running sub-agents.
     agents: HashMap<AgentPath, String>,
     /// Calls that have a row but no result yet.
@@ -54,6 +56,10 @@ struct StatusLine {
 }
 
 impl Extras {
+    pub(super) fn new(sources: bool) -> Self {
+        Self { sources, ..Self::default() }
+    }
+
     pub(super) fn holds_back(&self) -> bool {
         self.status.held_back.is_some()
     }
@@ -113,7 +119,7 @@ impl Extras {
                 self.say(event, "…", out);
             }
             EventBody::AgentFinished { .. } => drop(self.agents.remove(&event.agent)),
-            EventBody::SourcesFound { sources } => {
+            EventBody::SourcesFound { sources } if self.sources => {
                 sources.iter().for_each(|source| out.push(source_chunk(out.chunks, source)));
             }
             EventBody::RunFinished { .. } => {
@@ -122,6 +128,7 @@ impl Extras {
             }
             EventBody::RunStarted { .. }
             | EventBody::StepStarted { .. }
+            | EventBody::SourcesFound { .. }
             | EventBody::TextStarted { .. }
             | EventBody::TextDelta { .. }
             | EventBody::TextFinished { .. }

@@ -16,7 +16,13 @@ use crate::{
 
 fn encoder(extras: bool) -> CompletionEncoder {
     let model = "glasshouse/agent".to_owned();
-    CompletionEncoder::new(CompletionOptions { model, include_usage: true, extras, numbered: true })
+    CompletionEncoder::new(CompletionOptions {
+        model,
+        include_usage: true,
+        extras,
+        sources: true,
+        numbered: true,
+    })
 }
 
 /// What a reader of OpenAI's format has in the end.

@@ -6,7 +6,10 @@ use domain::{MessageId, Part, Role, RunId};
 use llm::ToolSpec;
 use serde_json::{Map, Value, json};
 use store::{Chat, ChatMessage};
-use wire::ag_ui::{RunInput, Transcript, outer_call_id, run_of_call};
+use wire::{
+    RequestMetadata,
+    ag_ui::{RunInput, Transcript, outer_call_id, run_of_call},
+};
 
 use super::DEFAULT_AGENT;
 use crate::{
@@ -70,7 +73,8 @@ pub(in crate::http) async fn start(
     let history = context.chain(input.history.iter().cloned()).collect();
     let history = app.with_own_calls(chat.owner, history, CALL_NAMES).await?;
     let client_tools = input.tools.iter().map(tool_spec).collect();
-    let turn = OutsideTurn { parent, said, history, model, client_tools, idempotency: None };
+    let metadata = RequestMetadata::default();
+    let turn = OutsideTurn { parent, said, history, model, client_tools, metadata, idempotency: None };
     let run = app.say_from_outside(chat, turn).await?.run;
     let kept = json!({"runId": input.run_id, "state": input.state, "messages": unknown(input, &known, run)});
     if let Err(error) = app.store.keep_run_input(run, &kept).await {

@@ -63,6 +63,7 @@ pub(super) async fn answer(
         model: request.model.clone(),
         include_usage: request.include_usage,
         extras: request.include_status || from_open_webui(headers),
+        sources: request.metadata.features.citations != Some(false),
         numbered: false,
     };
     let stream = request.stream;
@@ -111,7 +112,7 @@ async fn start(
 ) -> Result<RunId, ApiError> {
     let mut model = caller.resolve(app, Some(&agent.id))?;
     model.temperature = request.temperature.or(model.temperature);
-    let named = headers.get(CHAT_ID).and_then(|id| id.to_str().ok()).or(request.chat_id.as_deref());
+    let named = headers.get(CHAT_ID).and_then(|id| id.to_str().ok()).or(request.metadata.chat_id.as_deref());
     let workspace = match named {
         Some(id) => Some(foreign_workspace(caller, id)?),
         None => earlier_workspace(app, caller, &request.messages).await?,
@@ -127,6 +128,7 @@ async fn start(
         workspace,
         client_tools,
         wishes,
+        metadata: request.metadata,
         outlives_server: idempotency.is_some(),
         idempotency,
         ..FreeRun::new(caller.id(), history, model)

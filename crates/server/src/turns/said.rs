@@ -1,0 +1,68 @@
+//! What a person says: whether it can be said, and the title a chat gets from it.
+
+use domain::Part;
+
+use crate::error::ApiError;
+
+/// Longest title made from a first message, characters.
+const TITLE_LIMIT_CHARS: usize = 60;
+/// Most parts of one message.
+const PARTS_LIMIT: usize = 50;
+
+/// Refuses a message that says nothing, or holds pictures from places we would have to fetch.
+pub fn check_content(content: &[Part]) -> Result<(), ApiError> {
+    if content.len() > PARTS_LIMIT {
+        return Err(ApiError::invalid(format!("A message has at most {PARTS_LIMIT} parts.")));
+    }
+    let says_something = content.iter().any(|part| match part {
+        Part::Text { text } => !text.trim().is_empty(),
+        Part::Image { .. } => true,
+    });
+    if !says_something {
+        return Err(ApiError::invalid("The message is empty. Write something first."));
+    }
+    let is_foreign = |part: &Part| matches!(part, Part::Image { url } if !url.starts_with("data:image/"));
+    if content.iter().any(is_foreign) {
+        return Err(ApiError::invalid("A picture has to be sent along as a data:image/… address."));
+    }
+    Ok(())
+}
+
+/// The first words of a message.
+pub(super) fn title_of(content: &[Part]) -> String {
+    let text = domain::message::plain_text(content);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if words.is_empty() {
+        return "🖼".to_owned();
+    }
+    if words.chars().count() <= TITLE_LIMIT_CHARS {
+        return words;
+    }
+    let cut: String = words.chars().take(TITLE_LIMIT_CHARS).collect();
+    let cut = cut.rsplit_once(' ').map_or(cut.as_str(), |(whole, _)| whole);
+    format!("{cut}…")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(text: &str) -> Vec<Part> {
+        vec![Part::Text { text: text.into() }]
+    }
+
+    #[test]
+    fn titles_are_first_words() {
+        assert_eq!(title_of(&text("  Hello\n there ")), "Hello there");
+        let long = "word ".repeat(40);
+        assert!(title_of(&text(&long)).ends_with("word…") && title_of(&text(&long)).chars().count() <= 61);
+    }
+
+    #[test]
+    fn empty_messages_and_foreign_pictures_are_refused() {
+        assert!(check_content(&text(" \n")).is_err());
+        assert!(check_content(&[]).is_err());
+        assert!(check_content(&[Part::Image { url: "https://example.org/a.png".into() }]).is_err());
+        assert!(check_content(&[Part::Image { url: "data:image/png;base64,AAAA".into() }]).is_ok());
+    }
+}
