@@ -76,3 +76,37 @@ test("on a small screen the sections are in one menu", async () => {
   assert.equal(await menu.inputValue(), "people");
   await page.context().close();
 });
+
+test("one's own name is changed", async () => {
+  const page = await openPage(browser, { url: glasshouse.url });
+  await page.context().addCookies(cookies);
+  await page.goto("/settings/profile");
+  const save = page.getByRole("button", { name: "Save" });
+  await page.getByLabel("Name").waitFor();
+  assert.ok(await save.isDisabled());
+  await page.getByLabel("Name").fill("Countess Ada");
+  await save.click();
+  await page.getByText("The name was changed.").waitFor();
+  await page.reload();
+  await page.getByLabel("Name").waitFor();
+  assert.equal(await page.getByLabel("Name").inputValue(), "Countess Ada");
+  await page.context().close();
+});
+
+test("settings of the server are found by what they do", async () => {
+  const page = await openPage(browser, { url: glasshouse.url });
+  await page.context().addCookies(cookies);
+  await page.goto("/settings/configuration");
+  const steps = page.getByText("limits.steps = 50");
+  await steps.waitFor();
+  await page.getByLabel("Search").fill("browser stays signed in");
+  await page.getByText("session_hours = 24").waitFor();
+  assert.equal(await steps.count(), 0);
+  await page.getByLabel("Search").fill("");
+  // What starts the program for this test names its address and its folder.
+  await page.getByLabel("Only what was set here").check();
+  await page.getByText("From a flag").first().waitFor();
+  assert.equal(await steps.count(), 0);
+  assert.ok(await page.getByText("listen = ").isVisible());
+  await page.context().close();
+});

@@ -7,6 +7,7 @@ mod limits;
 mod mcp_servers;
 mod mcp_sign_in;
 mod oidc;
+mod overview;
 mod places;
 mod tracing;
 mod workspaces;
@@ -21,12 +22,14 @@ use toml::Table;
 
 use crate::{agents::AgentDefinition, auth::Proxies};
 
+use overview::Layers;
 use places::{default_data_dir, sqlite_url};
 
 pub use layers::DEFAULTS;
 pub use mcp_servers::{Approval, McpServer, McpWay};
 pub use mcp_sign_in::{OAuth, SignIn};
 pub use oidc::Oidc;
+pub use overview::{Layer, Setting};
 pub use tracing::Tracing;
 pub use workspaces::WorkspaceSettings;
 
@@ -109,6 +112,10 @@ pub struct Config {
     pub workspaces: Vec<WorkspaceSettings>,
     /// What is let through to places that others name, beyond the open internet.
     pub outbound: Allowed,
+    /// All settings as they are written, and where each comes from.
+    pub settings: Vec<Setting>,
+    /// The file that was read; nothing where there was none.
+    pub file: Option<PathBuf>,
     /// What is odd but not wrong, in sentences for the log.
     pub warnings: Vec<String>,
 }
@@ -285,10 +292,12 @@ impl Config {
     /// # Errors
     /// As [`Config::load`].
     pub fn from_parts(flags: &Flags, environment: &Environment) -> anyhow::Result<Self> {
-        let mut table = layers::defaults()?;
-        let mut overrides = Table::new();
-        let warnings = layers::read_environment(&table, environment, &mut overrides)?;
-        layers::read_flags(flags, &mut overrides);
+        let defaults = layers::defaults()?;
+        let (mut in_environment, mut in_flags) = (Table::new(), Table::new());
+        let warnings = layers::read_environment(&defaults, environment, &mut in_environment)?;
+        layers::read_flags(flags, &mut in_flags);
+        let mut overrides = in_environment.clone();
+        layers::merge(&mut overrides, in_flags.clone());
 
         let from = |table: &Table| table.get("data_dir").and_then(|v| v.as_str()).unwrap_or("").to_owned();
         let file = flags.config.clone().or_else(|| environment.get("GLASSHOUSE_CONFIG").map(PathBuf::from));
@@ -296,11 +305,22 @@ impl Config {
             dir if dir.is_empty() => default_data_dir(environment),
             dir => Some(PathBuf::from(dir)),
         };
-        if let Some((path, text)) = layers::find_file(file, before_file.as_deref())? {
-            layers::merge_file(&mut table, &path, &text)?;
-        }
+        let found = layers::find_file(file, before_file.as_deref())?;
+        let (file, in_file) = match found {
+            Some((path, text)) => {
+                let table = layers::parse_file(&defaults, &path, &text)?;
+                (Some(path), table)
+            }
+            None => (None, Table::new()),
+        };
+        let mut table = defaults.clone();
+        layers::merge(&mut table, in_file.clone());
         layers::merge(&mut table, overrides);
-        table.try_into::<Raw>().map_err(layers::in_words)?.check(environment, warnings)
+        let read =
+            Layers { defaults: &defaults, file: &in_file, environment: &in_environment, flags: &in_flags };
+        let settings = read.overview(&table);
+        let config = table.try_into::<Raw>().map_err(layers::in_words)?.check(environment, warnings)?;
+        Ok(Config { settings, file, ..config })
     }
 
     /// Whether only this machine can connect, going by the addresses we listen on.
@@ -374,6 +394,8 @@ impl Raw {
             workspaces: workspaces::check(self.workspaces)?,
             outbound: Allowed::parse(&self.outbound.allow)
                 .map_err(|problem| anyhow::anyhow!("outbound.allow {problem}"))?,
+            settings: Vec::new(),
+            file: None,
             warnings,
         };
         anyhow::ensure!(

@@ -39,6 +39,7 @@ mod second_factor;
 mod second_step;
 mod session;
 mod sessions;
+mod settings;
 mod sharing;
 mod sign_up;
 mod threads;
@@ -106,6 +107,7 @@ pub fn table() -> Vec<Route> {
         post(Public, "/api/v1/login", session::log_in).noted("session.open"),
         post(Public, "/api/v1/login/code", second_step::finish).noted("session.open"),
         post(Public, "/api/v1/logout", session::log_out).noted("session.close"),
+        patch(Account, "/api/v1/me", users::rename).noted("user.change"),
         delete(Account, "/api/v1/me", users::close).noted("user.close"),
         put(Account, "/api/v1/me/password", session::change_password).noted("password.change"),
         get(Account, "/api/v1/me/second-factor", second_factor::get),
@@ -144,6 +146,7 @@ pub fn table() -> Vec<Route> {
         post(Admin, "/api/v1/invitations", sign_up::create).noted("invitation.create"),
         delete(Admin, "/api/v1/invitations/{invitation}", sign_up::delete).noted("invitation.delete"),
         get(Admin, "/api/v1/audit", audit::get),
+        get(Admin, "/api/v1/settings", settings::get),
         // What is used, and how much may be
         get(User, "/api/v1/usage", usage::get),
         get(User, "/api/v1/limits/own", limits::own),

@@ -1,6 +1,7 @@
 /** Every call of the HTTP API by name; see docs/api.md. */
 import type { EventBody } from "./events.ts";
 import type { AuditEntry } from "./audit.ts";
+import type { Configuration } from "./configuration.ts";
 import { call, send } from "./http.ts";
 import type { ImportReport } from "./imports.ts";
 import type { ChatReader, Sharing } from "./sharing.ts";
@@ -66,6 +67,7 @@ export const sendCode = (code: string) => call<{ user: User }>("POST", `${v1}/lo
 export const logOut = () => call<undefined>("POST", `${v1}/logout`);
 
 export const listUsers = () => call<{ users: Account[] }>("GET", `${v1}/users`);
+export const changeName = (name: string) => call<User>("PATCH", `${v1}/me`, { name });
 export const changePassword = (current: string, fresh: string) =>
   call<undefined>("PUT", `${v1}/me/password`, { current, new: fresh });
 export const getSecondFactor = () => call<SecondFactor>("GET", `${v1}/me/second-factor`);
@@ -121,6 +123,7 @@ export const deleteKey = (key: string) => call<undefined>("DELETE", `${v1}/keys/
 export const usagePath = (query: Record<string, string>) =>
   `${v1}/usage?${new URLSearchParams(query).toString()}`;
 export const getUsage = (query: Record<string, string>) => call<Usage>("GET", usagePath(query));
+export const getConfiguration = () => call<Configuration>("GET", `${v1}/settings`);
 export const auditPath = (query: Record<string, string>) =>
   `${v1}/audit?${new URLSearchParams(query).toString()}`;
 export const readAudit = (query: Record<string, string>) =>

@@ -1,6 +1,7 @@
 /** English, the language every other dictionary follows key by key. */
 import { account } from "./account.en.ts";
 import { audit } from "./audit.en.ts";
+import { configuration } from "./configuration.en.ts";
 import { data } from "./data.en.ts";
 import { doors } from "./doors.en.ts";
 import { sharing } from "./sharing.en.ts";
@@ -10,6 +11,7 @@ import { twoStep } from "./two-step.en.ts";
 export const en = {
   ...account,
   ...audit,
+  ...configuration,
   ...settings,
   ...sharing,
   ...doors,

@@ -1,6 +1,7 @@
 /** Russian. */
 import { account } from "./account.ru.ts";
 import { audit } from "./audit.ru.ts";
+import { configuration } from "./configuration.ru.ts";
 import { data } from "./data.ru.ts";
 import { doors } from "./doors.ru.ts";
 import { sharing } from "./sharing.ru.ts";
@@ -11,6 +12,7 @@ import type { Dictionary } from "./index.svelte.ts";
 export const ru: Dictionary = {
   ...account,
   ...audit,
+  ...configuration,
   ...settings,
   ...sharing,
   ...doors,

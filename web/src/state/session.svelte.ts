@@ -28,6 +28,10 @@ class Session {
     router.go(goTo, { replace: true });
   }
 
+  renamed(user: User): void {
+    if (this.me) this.me = { ...this.me, user };
+  }
+
   async leave(): Promise<void> {
     await logOut();
     // A fresh page: nothing of this person stays in memory.

@@ -41,11 +41,11 @@ pub(super) fn find_file(
     }
 }
 
-/// Lays the file over `table`; a setting that does not exist is refused by name.
-pub(super) fn merge_file(table: &mut Table, path: &Path, text: &str) -> anyhow::Result<()> {
+/// What the file says; a setting that does not exist is refused by name.
+pub(super) fn parse_file(known: &Table, path: &Path, text: &str) -> anyhow::Result<Table> {
     let file: Table = toml::from_str(text)
         .map_err(|error| anyhow::anyhow!("{} is not valid TOML: {error}", path.display()))?;
-    let unknown = unknown_settings(table, &file, "");
+    let unknown = unknown_settings(known, &file, "");
     if !unknown.is_empty() {
         bail!(
             "{}: there is no setting {}. `glasshouse config print-default` shows all settings.",
@@ -53,8 +53,7 @@ pub(super) fn merge_file(table: &mut Table, path: &Path, text: &str) -> anyhow::
             unknown.join(", ")
         );
     }
-    merge(table, file);
-    Ok(())
+    Ok(file)
 }
 
 fn unknown_settings(known: &Table, file: &Table, prefix: &str) -> Vec<String> {

@@ -170,6 +170,28 @@ pub(super) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
+#[derive(Debug, Deserialize)]
+pub(super) struct ChangeMe {
+    name: String,
+}
+
+/// `PATCH /api/v1/me`: what the caller is called. The address is an administrator's to change: it says who somebody is, here
+/// and at a provider.
+pub(super) async fn rename(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    noted: Noted,
+    Json(body): Json<ChangeMe>,
+) -> Result<Json<UserView>, ApiError> {
+    let change = AccountChange { name: Some(checked_name(&body.name)?), ..AccountChange::default() };
+    let account =
+        app.store.change_account(caller.id(), &change, app.clock.now_ms()).await.map_err(in_words)?;
+    noted.about(caller.id(), &account.user.email);
+    noted.with("name", change.name);
+    app.known_keys.forget_person(caller.id());
+    Ok(Json(UserView::from(&account.user)))
+}
+
 #[derive(Deserialize)]
 pub(super) struct CloseAccount {
     password: String,

@@ -230,3 +230,22 @@ async fn a_new_password_ends_the_other_sessions() {
     log_in(PASSWORD).await.expect(401);
     log_in(fresh).await.expect(200);
 }
+
+#[tokio::test]
+async fn administrators_see_what_is_set_and_where() {
+    let server = Server::start_with(&[("GLASSHOUSE_LIMITS_STEPS", "12")]).await;
+    let cookie = server.set_up().await;
+    let shown = server.get("/api/v1/settings", &cookie).await;
+    shown.expect(200);
+    let shown = shown.json();
+    let named =
+        |name: &str| shown["settings"].as_array().unwrap().iter().find(|one| one["name"] == name).unwrap();
+    let steps = json!({
+        "name": "limits.steps", "variable": "GLASSHOUSE_LIMITS_STEPS", "default": 50, "value": 12, "from": "environment",
+    });
+    assert_eq!(*named("limits.steps"), steps);
+    assert_eq!(named("limits.usd")["from"], "default");
+    assert!(shown["file"].as_str().unwrap().ends_with("glasshouse.toml") && shown["file_read"] == false);
+    let bob = server.key_of_plain_user("bob@example.org").await;
+    server.get("/api/v1/settings", &bob).await.expect(403);
+}

@@ -334,3 +334,23 @@ async fn people_see_their_sessions_and_end_all_of_them() {
         server.get("/api/v1/chats", who).await.expect(status);
     }
 }
+
+#[tokio::test]
+async fn people_change_their_own_name_and_nothing_else() {
+    let (server, ada) = Server::start_signed_in().await;
+    let (_, bob) = server.bob(&ada, "user").await;
+    let rename = async |who: &str, body: Value| {
+        Answer::of(server.request(Method::PATCH, "/api/v1/me", who).json(&body)).await
+    };
+    let wish = json!({"name": " Robert ", "email": "ada@example.org", "role": "admin", "id": "user_1"});
+    rename(&bob, wish).await.expect(200);
+    let me = server.get("/api/v1/me", &bob).await.json()["user"].clone();
+    assert_eq!((&me["name"], &me["email"], &me["role"]), (&json!("Robert"), &json!(BOB), &json!("user")));
+    for bad in [json!({}), json!({"name": ""}), json!({"name": "a\u{0}b"}), json!({"name": "x".repeat(500)})]
+    {
+        rename(&bob, bad).await.expect(400);
+    }
+    let audit = server.get("/api/v1/audit?action=user.change", &ada).await.json();
+    assert_eq!(audit["entries"][0]["actor_email"], BOB);
+    assert_eq!(audit["entries"][0]["details"]["name"], "Robert");
+}

@@ -4,6 +4,7 @@ import Boxes from "@lucide/svelte/icons/boxes";
 import Brain from "@lucide/svelte/icons/brain";
 import CalendarClock from "@lucide/svelte/icons/calendar-clock";
 import ChartColumn from "@lucide/svelte/icons/chart-column";
+import CircleUser from "@lucide/svelte/icons/circle-user";
 import FolderInput from "@lucide/svelte/icons/folder-input";
 import Gauge from "@lucide/svelte/icons/gauge";
 import KeyRound from "@lucide/svelte/icons/key-round";
@@ -12,6 +13,7 @@ import MonitorSmartphone from "@lucide/svelte/icons/monitor-smartphone";
 import Palette from "@lucide/svelte/icons/palette";
 import ScrollText from "@lucide/svelte/icons/scroll-text";
 import ShieldCheck from "@lucide/svelte/icons/shield-check";
+import SlidersHorizontal from "@lucide/svelte/icons/sliders-horizontal";
 import Smartphone from "@lucide/svelte/icons/smartphone";
 import Users from "@lucide/svelte/icons/users";
 import Wrench from "@lucide/svelte/icons/wrench";
@@ -26,6 +28,7 @@ const groups = [
     group: "yours",
     sections: [
       { name: "appearance", icon: Palette, isFor: anybody, load: () => import("./Appearance.svelte") },
+      { name: "profile", icon: CircleUser, isFor: hasPassword, load: () => import("./Profile.svelte") },
       { name: "password", icon: LockKeyhole, isFor: hasPassword, load: () => import("./Password.svelte") },
       { name: "two-step", icon: Smartphone, isFor: hasPassword, load: () => import("./TwoStep.svelte") },
       {
@@ -50,6 +53,12 @@ const groups = [
       { name: "tools", icon: Wrench, isFor: anybody, load: () => import("./Tools.svelte") },
       { name: "people", icon: Users, isFor: isAdmin, load: () => import("./People.svelte") },
       { name: "limits", icon: Gauge, isFor: isAdmin, load: () => import("./Limits.svelte") },
+      {
+        name: "configuration",
+        icon: SlidersHorizontal,
+        isFor: isAdmin,
+        load: () => import("./Configuration.svelte"),
+      },
       { name: "audit", icon: ScrollText, isFor: isAdmin, load: () => import("./Audit.svelte") },
     ],
   },

@@ -82,6 +82,7 @@ pub(super) const CASES: &[Case] = &[
     case("POST", "/api/v1/login", Public, 401),
     case("POST", "/api/v1/login/code", Public, 401).sends(r#"{"code":"123456"}"#),
     case("POST", "/api/v1/logout", Public, 204),
+    case("PATCH", "/api/v1/me", Own(200), 200).sends(r#"{"name":"Somebody","role":"admin","email":"x@example.org"}"#),
     case("DELETE", "/api/v1/me", Own(400), 400).sends(r#"{"password":"wrong"}"#),
     case("PUT", "/api/v1/me/password", Own(400), 400).sends(r#"{"current":"wrong","new":"also wrong"}"#),
     case("GET", "/api/v1/me/second-factor", Own(200), 200),
@@ -126,6 +127,7 @@ pub(super) const CASES: &[Case] = &[
     case("DELETE", "/api/v1/invitations/{invitation}", Admin(404), 403)
         .at("/api/v1/invitations/inv_00000000000000000000000000000000"),
     case("GET", "/api/v1/audit", Admin(200), 403),
+    case("GET", "/api/v1/settings", Admin(200), 403),
     case("GET", "/api/v1/usage", Own(200), 200),
     case("GET", "/api/v1/limits/own", Own(200), 200),
     case("GET", "/api/v1/limits", Admin(200), 403),

@@ -1,0 +1,28 @@
+//! `GET /api/v1/settings`: all settings of the configuration as they are in force. They are changed in the file, the
+//! environment or by flags, and hold from the next start.
+
+use std::{path::PathBuf, sync::Arc};
+
+use axum::extract::State;
+use serde::Serialize;
+
+use crate::{app::App, config::Setting, extract::Json};
+
+#[derive(Debug, Serialize)]
+pub(super) struct Settings {
+    settings: Vec<Setting>,
+    /// The file that was read, or that would be.
+    file: PathBuf,
+    /// Whether there is one.
+    file_read: bool,
+}
+
+/// What is set, and where.
+pub(super) async fn get(State(app): State<Arc<App>>) -> Json<Settings> {
+    let config = &app.config;
+    Json(Settings {
+        settings: config.settings.clone(),
+        file: config.file.clone().unwrap_or_else(|| config.data_dir.join("glasshouse.toml")),
+        file_read: config.file.is_some(),
+    })
+}

@@ -1,0 +1,189 @@
+/** What each setting of the configuration does, in each language; loaded with its page only. */
+import type { ServerSetting, SettingValue } from "../../api/configuration.ts";
+import type { Language } from "../../state/preferences.svelte.ts";
+
+/** The heading of the settings that stand in no section. */
+export const server = "server";
+
+const texts: Record<string, readonly [en: string, ru: string]> = {
+  listen: ["Addresses to listen on.", "Адреса, на которых сервер ждёт соединений."],
+  public_url: [
+    "The address people type, where a proxy stands in front.",
+    "Адрес, который вводят люди, если перед сервером стоит прокси.",
+  ],
+  cors_allow_origins: [
+    "Other sites whose pages may call the API with a key.",
+    "Другие сайты, страницам которых можно обращаться к API с ключом.",
+  ],
+  trusted_proxies: [
+    "Proxies whose word for who sends a request is taken.",
+    "Прокси, которым сервер верит, от кого пришёл запрос.",
+  ],
+  data_dir: [
+    "Folder of the database and the key file. Empty: the user's data folder.",
+    "Папка базы данных и файла с ключом. Пусто: папка данных пользователя.",
+  ],
+  database_url: [
+    "PostgreSQL's address. Empty: SQLite in the data folder.",
+    "Адрес PostgreSQL. Пусто: SQLite в папке данных.",
+  ],
+  auth: [
+    "How people prove who they are. “none” lets everybody on this machine in as the administrator.",
+    "Как люди подтверждают, кто они. «none» пускает всех на этой машине как администратора.",
+  ],
+  session_hours: [
+    "How many hours a browser stays signed in.",
+    "Сколько часов браузер остаётся в системе после входа.",
+  ],
+  retention_days: [
+    "How many days runs without a chat are kept.",
+    "Сколько дней хранятся запуски, не относящиеся к чату.",
+  ],
+  moderation: [
+    "Whether administrators may read everybody's chats. People are told.",
+    "Могут ли администраторы читать чаты всех. Людям об этом сообщается.",
+  ],
+  audit_days: [
+    "How many days lines of the audit log are kept.",
+    "Сколько дней хранятся записи журнала аудита.",
+  ],
+  body_limit_mb: ["The largest request, in MB.", "Наибольший запрос, МБ."],
+  import_limit_mb: [
+    "The largest file that a person may import, in MB. 0: importing is off.",
+    "Наибольший файл, который можно импортировать, МБ. 0: импорт отключён.",
+  ],
+  connection_limit: [
+    "The most connections at a time; more wait.",
+    "Сколько соединений бывает одновременно; остальные ждут.",
+  ],
+  drain_seconds: [
+    "How many seconds open requests may take when the server stops.",
+    "Сколько секунд даётся открытым запросам при остановке сервера.",
+  ],
+  lease_seconds: [
+    "Several servers on one PostgreSQL: how many seconds after one has fallen silent another takes its runs.",
+    "Несколько серверов на одном PostgreSQL: через сколько секунд молчания одного другой забирает его запуски.",
+  ],
+  approvals: [
+    "Rules for tool calls that wait for consent, beyond what each tool asks for itself.",
+    "Правила о том, какие вызовы инструментов ждут согласия, сверх того, что просят сами инструменты.",
+  ],
+  "limits.steps": ["Model calls of one agent in a run.", "Вызовов модели у одного агента за запуск."],
+  "limits.all_steps": [
+    "Model calls of all agents of a run together.",
+    "Вызовов модели у всех агентов запуска вместе.",
+  ],
+  "limits.tokens": [
+    "Input and output tokens of a run. 0: no limit.",
+    "Входных и выходных токенов за запуск. 0: без ограничения.",
+  ],
+  "limits.seconds": [
+    "Seconds of work of a run; waiting for people does not count.",
+    "Секунд работы запуска; ожидание людей не считается.",
+  ],
+  "limits.waiting_hours": [
+    "How many hours a person has for each question.",
+    "Сколько часов есть у человека на каждый вопрос.",
+  ],
+  "limits.usd": [
+    "US dollars that a run may cost, for models with prices.",
+    "Сколько долларов США может стоить запуск, для моделей с ценами.",
+  ],
+  "limits.depth": ["How deep sub-agents may nest.", "Глубина вложенности субагентов."],
+  "limits.parallel": [
+    "Tool calls and sub-agents of one agent at a time.",
+    "Сколько вызовов и субагентов одного агента работает одновременно.",
+  ],
+  "limits.context_share": [
+    "The share of a model's context window that a conversation may fill before its older part is summed up.",
+    "Доля окна контекста модели, после которой старая часть беседы сжимается в сводку.",
+  ],
+  "programs.enabled": ["Whether agents may run programs.", "Могут ли агенты запускать программы."],
+  "programs.python": [
+    "The Python to use. Empty: that of the server.",
+    "Какой Python использовать. Пусто: тот, что есть у сервера.",
+  ],
+  "programs.seconds": ["Seconds that a program may take.", "Сколько секунд может работать программа."],
+  "programs.memory_mb": ["Memory of a program, in MB.", "Память программы, МБ."],
+  "programs.processes": [
+    "Processes of a program at a time.",
+    "Сколько процессов программы бывает одновременно.",
+  ],
+  "skills.folder": [
+    "Where skills are. Empty: “skills” in the data folder.",
+    "Где лежат навыки. Пусто: «skills» в папке данных.",
+  ],
+  "model_timeouts.first_token_seconds": [
+    "How many seconds the first token of a model may take.",
+    "Сколько секунд ждать первый токен модели.",
+  ],
+  "model_timeouts.idle_seconds": [
+    "How many seconds a model may be silent in the middle of an answer.",
+    "Сколько секунд модель может молчать посреди ответа.",
+  ],
+  "oidc.issuer": [
+    "The provider that signs people in. Empty: none.",
+    "Провайдер, через которого входят люди. Пусто: никакой.",
+  ],
+  "oidc.client_id": ["Who this server is there.", "Кем этот сервер там записан."],
+  "oidc.client_secret": ["How it proves that.", "Чем он это подтверждает."],
+  "oidc.name": ["What the button says after “Continue with”.", "Название провайдера на кнопке входа."],
+  "oidc.scopes": ["What the provider is asked for.", "Какие сведения запрашиваются у провайдера."],
+  "oidc.groups_claim": [
+    "Where a person's groups stand in what the provider tells.",
+    "Где в ответе провайдера записаны группы человека.",
+  ],
+  "oidc.admin_groups": [
+    "Who is in one of these is an administrator. Empty: administrators are chosen here.",
+    "Участники этих групп — администраторы. Пусто: администраторов выбирают здесь.",
+  ],
+  "oidc.allowed_groups": [
+    "Only who is in one of these is let in. Empty: everybody.",
+    "Войти могут только участники этих групп. Пусто: все.",
+  ],
+  "oidc.create_accounts": [
+    "Whether people get an account when they first come.",
+    "Создаётся ли учётная запись при первом входе.",
+  ],
+  "oidc.link_by_email": [
+    "Whether a verified address finds the account that has the same.",
+    "Находит ли подтверждённый адрес учётную запись с таким же адресом.",
+  ],
+  "outbound.allow": [
+    "Hosts and networks that requests to places named by others may reach, beyond the open internet.",
+    "Узлы и сети, куда можно обращаться по адресам, названным другими, сверх открытого интернета.",
+  ],
+  "log.level": ["How much is written to the server's log.", "Насколько подробен журнал сервера."],
+  "log.format": ["Lines for people, or JSON.", "Строки для людей или JSON."],
+  "tracing.endpoint": [
+    "Where traces of runs are sent. Empty: nowhere.",
+    "Куда отправляются трассировки запусков. Пусто: никуда.",
+  ],
+  "tracing.content": [
+    "Whether tasks, arguments and results stand in them.",
+    "Есть ли в них задания, аргументы и результаты.",
+  ],
+};
+
+/** What a setting does; nothing for one of a newer server. */
+export function aboutSetting(name: string, language: Language): string {
+  const known = Object.hasOwn(texts, name) ? texts[name] : undefined;
+  return known?.[language === "ru" ? 1 : 0] ?? "";
+}
+
+/** As the file would have it. */
+export function written(value: SettingValue): string {
+  if (!Array.isArray(value)) return typeof value === "string" ? `"${value}"` : String(value);
+  return value.length === 0 ? "[]" : `[${value.map((one) => JSON.stringify(one)).join(", ")}]`;
+}
+
+/** The settings in their sections; those without one come first. */
+export function bySection(settings: readonly ServerSetting[]): [string, ServerSetting[]][] {
+  const sections = new Map<string, ServerSetting[]>([[server, []]]);
+  for (const setting of settings) {
+    const [section, inner] = setting.name.split(".");
+    const name = inner === undefined ? server : (section ?? server);
+    sections.set(name, [...(sections.get(name) ?? []), setting]);
+  }
+  return [...sections].filter(([, list]) => list.length > 0);
+}
