@@ -1,0 +1,115 @@
+//! A file as text: what is searched, quoted and shown, with its pages and headings.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+/// What was read of a file. All places are bytes of `text`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Document {
+    /// What the file calls itself, where it does.
+    pub title: Option<String>,
+    /// Plain text, or Markdown where the file has headings, lists or tables.
+    pub text: String,
+    /// Where each page begins, ascending; empty where the format knows no pages.
+    pub pages: Vec<Page>,
+    /// The headings in the order of the text.
+    pub headings: Vec<Heading>,
+}
+
+/// The beginning of a page or a slide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Page {
+    /// As people count, from 1.
+    pub number: u32,
+    /// Where it begins in the text.
+    pub start: usize,
+}
+
+/// A heading in the text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Heading {
+    /// 1 is the highest, 6 the lowest.
+    pub level: u8,
+    /// Its whole line in the text, with what marks it.
+    pub span: Range<usize>,
+    /// Its words.
+    pub title: String,
+}
+
+/// A heading's words are cut here: what is longer is no heading people would read.
+const TITLE_LIMIT_CHARS: usize = 200;
+
+impl Document {
+    /// A document of Markdown, whose headings are found.
+    #[must_use]
+    pub fn of_markdown(text: String) -> Self {
+        let headings = headings(&text);
+        let title = headings.iter().find(|it| it.level == 1).map(|it| it.title.clone());
+        Self { title, text, pages: Vec::new(), headings }
+    }
+
+    /// The page that a place is on.
+    #[must_use]
+    pub fn page_at(&self, place: usize) -> Option<u32> {
+        let after = self.pages.partition_point(|page| page.start <= place);
+        self.pages[..after].last().map(|page| page.number)
+    }
+}
+
+/// The headings of Markdown in the form `# Title`; what stands in fenced code is none.
+fn headings(text: &str) -> Vec<Heading> {
+    let mut found = Vec::new();
+    let mut fence: Option<&str> = None;
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let span = start..start + line.trim_end().len();
+        start += line.len();
+        let shown = line.trim();
+        let mark = ["```", "~~~"].into_iter().find(|mark| shown.starts_with(mark));
+        match (fence, mark) {
+            (None, Some(_)) => fence = mark,
+            (Some(open), Some(close)) if open == close => fence = None,
+            (None, None) => {
+                let heading = heading(shown).map(|(level, title)| Heading { level, span, title });
+                found.extend(heading);
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn heading(line: &str) -> Option<(u8, String)> {
+    let words = line.trim_start_matches('#');
+    let level = u8::try_from(line.len() - words.len()).ok().filter(|level| (1..=6).contains(level))?;
+    let title = words.strip_prefix([' ', '\t'])?.trim().trim_end_matches('#').trim_end();
+    let title: String = title.chars().take(TITLE_LIMIT_CHARS).collect();
+    (!title.is_empty()).then_some((level, title))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headings_are_found_but_not_in_code() {
+        let text = "# One\ntext\n```sh\n# not\n```\n## Two ##\n#no\n####### no\n### Three\n## Four\nend";
+        let document = Document::of_markdown(text.into());
+        let titles: Vec<(u8, &str)> =
+            document.headings.iter().map(|it| (it.level, it.title.as_str())).collect();
+        assert_eq!(titles, [(1, "One"), (2, "Two"), (3, "Three"), (2, "Four")]);
+        assert_eq!(document.title.as_deref(), Some("One"));
+        for heading in &document.headings {
+            assert!(text[heading.span.clone()].contains(&heading.title));
+        }
+    }
+
+    #[test]
+    fn a_place_is_on_the_page_that_began_last() {
+        let pages = vec![Page { number: 1, start: 0 }, Page { number: 2, start: 10 }];
+        let document = Document { pages, ..Document::default() };
+        assert_eq!([0, 9, 10, 99].map(|place| document.page_at(place)), [1, 1, 2, 2].map(Some));
+        assert_eq!(Document::default().page_at(0), None);
+    }
+}

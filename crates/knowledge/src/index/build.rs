@@ -1,0 +1,156 @@
+//! Makes a segment of documents.
+
+use std::{
+    collections::HashMap,
+    hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher},
+};
+
+use super::{
+    ChunkToIndex, Segment, ToIndex,
+    postings::PostingsWriter,
+    segment::{KEY_TERMS, KeyTerm},
+};
+use crate::words::Terms;
+
+/// A word of a title or a heading counts as so many of the text.
+const HEADING_WEIGHT: u32 = 3;
+
+/// A term as a number. Two terms with the same are taken for one, which is as good as never.
+pub(crate) fn number_of(term: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    term.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// For keys that are numbers of terms already.
+#[derive(Default)]
+pub(super) struct AsItIs(u64);
+
+impl Hasher for AsItIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.0 = self.0 << 8 | u64::from(*byte));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = number;
+    }
+}
+
+type ByTerm<T> = HashMap<u64, T, BuildHasherDefault<AsItIs>>;
+
+/// Gathers documents.
+pub(super) struct Builder<'a> {
+    terms: &'a Terms,
+    segment: Segment,
+    postings: ByTerm<PostingsWriter>,
+    /// Each chunk's terms with how often they stand in it, one chunk after another; ends are in `term_ends`.
+    chunk_terms: Vec<(u64, u32)>,
+    term_ends: Vec<usize>,
+    /// Of the chunk at hand: how often each term stands in it, and whether it is a common word.
+    counts: ByTerm<(u32, bool)>,
+}
+
+impl<'a> Builder<'a> {
+    pub(super) fn new(terms: &'a Terms) -> Self {
+        let segment =
+            Segment { starts: vec![0], offsets: vec![0], key_starts: vec![0], ..Segment::default() };
+        Self {
+            terms,
+            segment,
+            postings: HashMap::default(),
+            chunk_terms: Vec::new(),
+            term_ends: Vec::new(),
+            counts: HashMap::default(),
+        }
+    }
+
+    pub(super) fn add(&mut self, document: &ToIndex<'_>) {
+        for chunk in document.chunks {
+            self.add_chunk(document.title, chunk);
+        }
+        self.segment.documents.push(document.document);
+        self.segment.starts.push(u32::try_from(self.segment.lengths.len()).unwrap_or(u32::MAX));
+    }
+
+    fn add_chunk(&mut self, title: &str, chunk: &ChunkToIndex<'_>) {
+        let mut length = 0_u32;
+        let counts = &mut self.counts;
+        let mut count = |text: &str, weight: u32| {
+            self.terms.of(text, |term| {
+                let count = counts.entry(number_of(term.text)).or_insert((0, term.is_common));
+                count.0 += weight;
+                // Common words would make long of what is only wordy.
+                length += if term.is_common { 0 } else { weight };
+            });
+        };
+        count(chunk.text, 1);
+        count(title, HEADING_WEIGHT);
+        // The first heading of a document is most often its title.
+        for heading in chunk.headings.iter().filter(|heading| *heading != title) {
+            count(heading, HEADING_WEIGHT);
+        }
+        let number = u32::try_from(self.segment.lengths.len()).unwrap_or(u32::MAX);
+        for (term, (times, is_common)) in counts.drain() {
+            self.postings.entry(term).or_default().add(number, times);
+            if !is_common {
+                self.chunk_terms.push((term, times));
+            }
+        }
+        self.term_ends.push(self.chunk_terms.len());
+        self.segment.lengths.push(u16::try_from(length).unwrap_or(u16::MAX));
+        self.segment.vectors.push(chunk.vector);
+    }
+
+    pub(super) fn finish(mut self) -> Segment {
+        let segment = &mut self.segment;
+        segment.terms = self.postings.keys().copied().collect();
+        segment.terms.sort_unstable();
+        let mut places: ByTerm<(usize, u32)> = HashMap::default();
+        for (place, term) in segment.terms.iter().enumerate() {
+            if let Some(list) = self.postings.remove(term) {
+                list.write_to(&mut segment.postings);
+                places.insert(*term, (place, list.count));
+            }
+            segment.offsets.push(u32::try_from(segment.postings.len()).unwrap_or(u32::MAX));
+        }
+        let mut begin = 0;
+        for end in self.term_ends {
+            let terms = &self.chunk_terms[begin..end];
+            let placed = terms.iter().filter_map(|(term, times)| Some((places.get(term)?, *times)));
+            let keys =
+                keys(placed.map(|((place, count), times)| (*place, *count, times)), segment.lengths.len());
+            segment.keys.extend(keys);
+            segment.key_starts.push(u32::try_from(segment.keys.len()).unwrap_or(u32::MAX));
+            begin = end;
+        }
+        segment.shrink();
+        self.segment
+    }
+}
+
+/// The terms of a chunk that tell best what it is about: those it has often and others seldom. Each comes with its place,
+/// in how many of all chunks it is, and how often in this one.
+pub(super) fn keys(terms: impl Iterator<Item = (usize, u32, u32)>, chunks: usize) -> Vec<KeyTerm> {
+    #[expect(clippy::cast_precision_loss, reason = "only for an order")]
+    let weight = |(_, count, times): &(usize, u32, u32)| {
+        *times as f32 * (1.0 + (chunks as f32 + 0.5) / (*count as f32 + 0.5)).ln()
+    };
+    let mut terms: Vec<_> = terms.collect();
+    terms.sort_unstable_by(|a, b| weight(b).total_cmp(&weight(a)).then(a.0.cmp(&b.0)));
+    terms.truncate(KEY_TERMS);
+    terms.into_iter().filter_map(|(place, _, times)| KeyTerm::new(place, times)).collect()
+}
+
+impl Segment {
+    pub(super) fn shrink(&mut self) {
+        self.postings.shrink_to_fit();
+        self.terms.shrink_to_fit();
+        self.offsets.shrink_to_fit();
+        self.keys.shrink_to_fit();
+        self.vectors.shrink();
+    }
+}

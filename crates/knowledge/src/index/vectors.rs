@@ -1,0 +1,150 @@
+//! Vectors of one byte for each dimension, and their likeness to that of a query: all are compared, so none is missed.
+
+/// The vectors of a segment's chunks.
+#[derive(Debug, Default)]
+pub(crate) struct Vectors {
+    /// Of every vector of the segment; 0 where there are none.
+    dimensions: usize,
+    codes: Vec<i8>,
+    /// What makes a code a number again; 0 for a chunk without a vector.
+    scales: Vec<f32>,
+}
+
+/// The vector of a query, ready to be compared.
+#[derive(Debug)]
+pub(crate) struct PreparedVector {
+    codes: Vec<i16>,
+    scale: f32,
+}
+
+/// Twelve bits: products with codes of chunks can be added up for thousands of dimensions without overflow.
+const QUERY_RANGE: f32 = 2047.0;
+const CODE_RANGE: f32 = 127.0;
+
+impl PreparedVector {
+    /// Of any length; `None` where it has no direction.
+    pub(crate) fn new(vector: &[f32]) -> Option<Self> {
+        let (unit, largest) = unit(vector)?;
+        #[expect(clippy::cast_possible_truncation, reason = "the range fits")]
+        let codes = unit.iter().map(|value| (value / largest * QUERY_RANGE).round() as i16).collect();
+        Some(Self { codes, scale: largest / QUERY_RANGE })
+    }
+}
+
+impl Vectors {
+    /// Appends a chunk's vector. Those of another length than the first are left out.
+    pub(crate) fn push(&mut self, vector: Option<&[f32]>) {
+        let unit = vector.and_then(unit);
+        if let Some((unit, _)) = &unit
+            && self.dimensions == 0
+        {
+            self.dimensions = unit.len();
+            self.codes = vec![0; unit.len() * self.scales.len()];
+        }
+        match unit.filter(|(unit, _)| unit.len() == self.dimensions) {
+            Some((unit, largest)) => {
+                #[expect(clippy::cast_possible_truncation, reason = "the range fits")]
+                self.codes.extend(unit.iter().map(|value| (value / largest * CODE_RANGE).round() as i8));
+                self.scales.push(largest / CODE_RANGE);
+            }
+            None => {
+                self.codes.extend(std::iter::repeat_n(0, self.dimensions));
+                self.scales.push(0.0);
+            }
+        }
+    }
+
+    /// Appends a vector of other vectors as it is.
+    pub(crate) fn push_from(&mut self, other: &Self, chunk: usize) {
+        let has_vector = other.dimensions > 0 && other.scales[chunk] > 0.0;
+        if has_vector && self.dimensions == 0 {
+            self.dimensions = other.dimensions;
+            self.codes = vec![0; self.dimensions * self.scales.len()];
+        }
+        if has_vector && other.dimensions == self.dimensions {
+            self.codes.extend_from_slice(other.codes_of(chunk));
+            self.scales.push(other.scales[chunk]);
+        } else {
+            self.push(None);
+        }
+    }
+
+    fn codes_of(&self, chunk: usize) -> &[i8] {
+        &self.codes[chunk * self.dimensions..(chunk + 1) * self.dimensions]
+    }
+
+    /// The cosine of a chunk's vector with the query's; `None` where there is nothing to compare.
+    pub(crate) fn cosine(&self, chunk: usize, query: &PreparedVector) -> Option<f32> {
+        if query.codes.len() != self.dimensions || self.dimensions == 0 || self.scales[chunk] == 0.0 {
+            return None;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "seven digits are enough")]
+        let product = dot(self.codes_of(chunk), &query.codes) as f32;
+        Some(product * self.scales[chunk] * query.scale)
+    }
+
+    /// Makes room no larger than needed.
+    pub(crate) fn shrink(&mut self) {
+        self.codes.shrink_to_fit();
+        self.scales.shrink_to_fit();
+    }
+
+    pub(crate) fn size_bytes(&self) -> usize {
+        self.codes.capacity() + self.scales.capacity() * 4
+    }
+}
+
+/// Plain enough for the compiler to do eight at a time.
+fn dot(codes: &[i8], query: &[i16]) -> i32 {
+    codes.iter().zip(query).map(|(code, query)| i32::from(i16::from(*code)) * i32::from(*query)).sum()
+}
+
+/// The vector with length 1, and its largest value.
+fn unit(vector: &[f32]) -> Option<(Vec<f32>, f32)> {
+    let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
+    let unit: Vec<f32> = vector.iter().map(|value| value / length).collect();
+    let largest = unit.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
+    (length.is_normal() && largest.is_normal()).then_some((unit, largest))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn exact(a: &[f32], b: &[f32]) -> f32 {
+        let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+        dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
+    }
+
+    proptest! {
+        #[test]
+        fn cosines_are_near_the_exact_ones(
+            a in prop::collection::vec(-1.0_f32..1.0, 64),
+            b in prop::collection::vec(-1.0_f32..1.0, 64),
+        ) {
+            let mut vectors = Vectors::default();
+            vectors.push(Some(&a));
+            let cosine = vectors.cosine(0, &PreparedVector::new(&b).unwrap()).unwrap();
+            prop_assert!((cosine - exact(&a, &b)).abs() < 0.01, "{cosine}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_vector_is_left_out() {
+        let mut vectors = Vectors::default();
+        vectors.push(None);
+        vectors.push(Some(&[1.0, 0.0]));
+        vectors.push(Some(&[1.0, 0.0, 0.0]));
+        vectors.push(Some(&[f32::NAN, 0.0]));
+        vectors.push(Some(&[0.0, 0.0]));
+        let query = PreparedVector::new(&[3.0, 0.0]).unwrap();
+        let found: Vec<bool> = (0..5).map(|chunk| vectors.cosine(chunk, &query).is_some()).collect();
+        assert_eq!(found, [false, true, false, false, false]);
+        assert!(PreparedVector::new(&[0.0]).is_none() && PreparedVector::new(&[f32::INFINITY]).is_none());
+        let mut merged = Vectors::default();
+        (0..5).for_each(|chunk| merged.push_from(&vectors, chunk));
+        assert!(merged.cosine(0, &query).is_none() && merged.cosine(1, &query).unwrap() > 0.999);
+    }
+}

@@ -1,0 +1,151 @@
+//! Reads files of many formats as text. Whatever a file holds, the answer is a document or a sentence; use
+//! [`crate::ReadingProcess`] for files of others, as some parsers cannot be held to time and memory.
+
+mod html;
+mod mail;
+mod office;
+mod pdf;
+mod plain;
+
+use crate::{
+    document::Document,
+    unreadable::{Limits, Unreadable},
+};
+
+/// How a file is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Portable documents.
+    Pdf,
+    /// Word documents.
+    Docx,
+    /// PowerPoint presentations.
+    Pptx,
+    /// Excel workbooks.
+    Xlsx,
+    /// Web pages.
+    Html,
+    /// E-mails as files.
+    Mail,
+    /// Markdown.
+    Markdown,
+    /// Text, code, tables of values: anything that is text itself.
+    Plain,
+}
+
+/// What old and locked Office files begin with.
+const COMPOUND_FILE: &[u8] = &[0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
+/// So much of a file is looked at to tell what it is.
+const SNIFFED_BYTES: usize = 1024;
+
+impl Format {
+    /// Tells the format by what the file holds, and by its name where that leaves it open.
+    ///
+    /// # Errors
+    /// Where it is locked, or of no format that we read.
+    pub fn of(name: &str, bytes: &[u8]) -> Result<Self, Unreadable> {
+        let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default();
+        let beginning = &bytes[..bytes.len().min(SNIFFED_BYTES)];
+        if beginning.windows(5).any(|window| window == b"%PDF-") {
+            return Ok(Self::Pdf);
+        }
+        if bytes.starts_with(b"PK\x03\x04") {
+            return office::format(bytes);
+        }
+        if bytes.starts_with(COMPOUND_FILE) {
+            let locked = ["docx", "docm", "pptx", "pptm", "xlsx", "xlsm"].contains(&ending.as_str());
+            return Err(if locked { Unreadable::Encrypted } else { Unreadable::UnknownFormat });
+        }
+        match ending.as_str() {
+            "pdf" => Err(Unreadable::damaged("PDF")),
+            "docx" | "docm" | "pptx" | "pptm" | "xlsx" | "xlsm" => {
+                Err(Unreadable::damaged("an Office document"))
+            }
+            "html" | "htm" | "xhtml" => Ok(Self::Html),
+            "eml" => Ok(Self::Mail),
+            "md" | "markdown" => Ok(Self::Markdown),
+            _ if plain::is_binary(beginning) => Err(Unreadable::UnknownFormat),
+            _ if html::is_page(beginning) => Ok(Self::Html),
+            _ => Ok(Self::Plain),
+        }
+    }
+}
+
+/// Reads a file. `name` is what its sender calls it.
+///
+/// # Errors
+/// Why there is no text of it.
+pub fn read(name: &str, bytes: &[u8], limits: &Limits) -> Result<Document, Unreadable> {
+    if bytes.len() as u64 > limits.file_bytes {
+        return Err(Unreadable::TooLarge { limit_bytes: limits.file_bytes });
+    }
+    let document = match Format::of(name, bytes)? {
+        Format::Pdf => pdf::read(bytes, limits)?,
+        Format::Docx => office::docx(bytes, limits)?,
+        Format::Pptx => office::pptx(bytes, limits)?,
+        Format::Xlsx => office::xlsx(bytes, limits)?,
+        Format::Html => html::read(&plain::decode_page(bytes))?,
+        Format::Mail => mail::read(bytes)?,
+        Format::Markdown => Document::of_markdown(plain::decode(bytes)?),
+        Format::Plain => Document { text: plain::decode(bytes)?, ..Document::default() },
+    };
+    check(document, limits)
+}
+
+/// What holds for documents of every format.
+fn check(document: Document, limits: &Limits) -> Result<Document, Unreadable> {
+    if document.text.len() as u64 > limits.text_bytes {
+        return Err(Unreadable::TooMuchText { limit_bytes: limits.text_bytes });
+    }
+    if !document.text.contains(char::is_alphanumeric) {
+        return Err(Unreadable::NoText);
+    }
+    Ok(document)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn format(name: &str, bytes: &[u8]) -> String {
+        match Format::of(name, bytes) {
+            Ok(format) => format!("{format:?}"),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn formats_are_told_by_what_files_hold() {
+        for (name, bytes, expected) in [
+            ("a", &b"%PDF-1.7 ..."[..], "Pdf"),
+            ("a.txt", b"\xef\xbb\xbf%PDF-1.4", "Pdf"),
+            ("a.pdf", b"hello", "The file is damaged or incomplete: it cannot be read as PDF."),
+            ("a.docx", COMPOUND_FILE, "The file is protected by a password. Save it without one."),
+            ("a.doc", COMPOUND_FILE, "Files of this kind cannot be read as text."),
+            (
+                "a.docx",
+                b"PK\x03\x04",
+                "The file is damaged or incomplete: it cannot be read as an Office document.",
+            ),
+            ("a.HTM", b"x", "Html"),
+            ("a", b" <!doctype HTML><p>", "Html"),
+            ("a.rs", b"fn main() {}", "Plain"),
+            ("README.MD", b"# x", "Markdown"),
+            ("a.eml", b"From: x", "Mail"),
+            ("a.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "Files of this kind cannot be read as text."),
+            ("a", b"", "Plain"),
+        ] {
+            assert_eq!(format(name, bytes), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn limits_and_emptiness_are_told() {
+        let limits = Limits { file_bytes: 10, text_bytes: 4, ..Limits::default() };
+        let error = |bytes: &[u8]| read("a.txt", bytes, &limits).unwrap_err();
+        assert_eq!(error(b"01234567890"), Unreadable::TooLarge { limit_bytes: 10 });
+        assert_eq!(error(b"01234"), Unreadable::TooMuchText { limit_bytes: 4 });
+        assert_eq!(error(b" .\n"), Unreadable::NoText);
+        assert_eq!(read("a.txt", b"0123", &limits).unwrap().text, "0123");
+    }
+}

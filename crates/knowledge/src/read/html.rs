@@ -1,0 +1,90 @@
+//! Web pages as Markdown: the article alone where there is one, and the whole page otherwise.
+
+use dom_smoothie::{Config, Readability, TextMode};
+
+use crate::{document::Document, unreadable::Unreadable};
+
+/// Pages with more elements are made by machines, against machines.
+const ELEMENTS_LIMIT: usize = 300_000;
+/// An article with less of the page's text than this is a teaser that was taken for one.
+const LEAST_SHARE: usize = 10;
+
+/// Whether a file without a telling name is a page.
+pub(super) fn is_page(beginning: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(beginning).to_ascii_lowercase();
+    let text = text.trim_start_matches(['\u{feff}', ' ', '\n', '\r', '\t']);
+    text.starts_with("<!doctype html") || text.starts_with("<html")
+}
+
+/// Reads a page.
+///
+/// # Errors
+/// Where it has too many elements.
+pub(super) fn read(page: &str) -> Result<Document, Unreadable> {
+    let config = Config {
+        text_mode: TextMode::Markdown,
+        max_elements_to_parse: ELEMENTS_LIMIT,
+        disable_json_ld: true,
+        ..Config::default()
+    };
+    let mut readability =
+        Readability::new(page, None, Some(config)).map_err(|_| Unreadable::damaged("a web page"))?;
+    readability.doc.select("script, style, noscript, template, svg").remove();
+    let body = readability.doc.select("body");
+    let whole = body.nodes().first().map(|body| body.md(None).to_string()).unwrap_or_default();
+    let own_title = readability.get_article_title().trim().to_owned();
+    let (title, text) = match readability.parse() {
+        Ok(article) if article.text_content.len() * LEAST_SHARE >= whole.len() => {
+            (article.title, article.text_content.to_string())
+        }
+        Ok(_) | Err(dom_smoothie::ReadabilityError::GrabFailed) => (own_title, whole),
+        Err(_) => return Err(Unreadable::damaged("a web page")),
+    };
+    Ok(titled(title.trim(), &super::plain::tidy(&text)))
+}
+
+/// The page below its title, where it does not begin with that itself.
+fn titled(title: &str, text: &str) -> Document {
+    let begins_with_it = text.lines().take(3).any(|line| line.trim_start_matches('#').trim() == title);
+    let text = text.trim();
+    let text =
+        if title.is_empty() || begins_with_it { text.to_owned() } else { format!("# {title}\n\n{text}") };
+    let document = Document::of_markdown(text);
+    let title = if title.is_empty() { document.title } else { Some(title.to_owned()) };
+    Document { title, ..document }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str = "<!doctype html><html><head><title>Tides - The Sea Pages</title><style>p{}</style></head>\
+        <body><nav><a href=/a>Home</a> <a href=/b>About us</a></nav><article><h1>Tides</h1>\
+        <p>The moon pulls at the water of the seas, and so the level of the water rises and falls twice a day, \
+        which is what people at the coast call the tides and plan their work by.</p><h2>Spring tides</h2>\
+        <p>When the sun and the moon stand in one line, their forces add up, and the highest tides come, about \
+        every two weeks, at new moon and at full moon &amp; nearly everywhere on earth.</p>\
+        <ul><li>high water</li><li>low water</li></ul></article><script>alert('no')</script>\
+        <footer>Copyright, imprint, cookies</footer></body></html>";
+
+    #[test]
+    fn an_article_is_read_without_what_is_around_it() {
+        let document = read(PAGE).unwrap();
+        let text = &document.text;
+        assert!(text.contains("rises and falls twice a day") && text.contains("moon & nearly"), "{text}");
+        assert!(text.contains("## Spring tides") && text.contains("high water"), "{text}");
+        assert!(!text.contains("cookies") && !text.contains("alert") && !text.contains("About us"), "{text}");
+        assert!(document.title.unwrap().contains("Tides"));
+        assert!(document.headings.iter().any(|it| it.level == 2 && it.title == "Spring tides"));
+    }
+
+    #[test]
+    fn a_page_without_an_article_is_read_whole() {
+        let list: String =
+            (0..40).map(|i| format!("<tr><td>Part {i}</td><td>{} EUR</td></tr>", i * 3)).collect();
+        let document = read(&format!("<title>Prices</title><body><table>{list}</table>")).unwrap();
+        assert!(document.text.starts_with("# Prices"), "{}", document.text);
+        assert!(document.text.contains("Part 39") && document.text.contains("117 EUR"));
+        assert_eq!(read("").unwrap().text, "");
+    }
+}

@@ -1,0 +1,74 @@
+//! ZIP archives read within a limit on all that is unpacked.
+
+use std::{collections::HashMap, io::Read};
+
+use flate2::read::DeflateDecoder;
+use rawzip::{CompressionMethod, ZipArchive, ZipArchiveEntryWayfinder, ZipSliceArchive};
+
+use super::damaged;
+use crate::unreadable::Unreadable;
+
+/// Documents have some hundred parts.
+const PARTS_LIMIT: usize = 20_000;
+
+/// An archive in memory.
+pub(super) struct Archive<'a> {
+    archive: ZipSliceArchive<&'a [u8]>,
+    parts: HashMap<String, (ZipArchiveEntryWayfinder, CompressionMethod)>,
+    limit_bytes: u64,
+    left_bytes: u64,
+}
+
+impl<'a> Archive<'a> {
+    /// Opens one, of which at most so much may be unpacked.
+    ///
+    /// # Errors
+    /// Where it is damaged, or its parts are locked.
+    pub(super) fn open(bytes: &'a [u8], limit_bytes: u64) -> Result<Self, Unreadable> {
+        let archive = ZipArchive::from_slice(bytes).map_err(|_| damaged())?;
+        let mut parts = HashMap::new();
+        let mut entries = archive.entries();
+        while let Some(entry) = entries.next_entry().map_err(|_| damaged())? {
+            if parts.len() >= PARTS_LIMIT {
+                return Err(damaged());
+            }
+            if entry.flags().is_encrypted() {
+                return Err(Unreadable::Encrypted);
+            }
+            if let Ok(path) = entry.file_path().try_normalize() {
+                parts.insert(path.as_ref().to_owned(), (entry.wayfinder(), entry.compression_method()));
+            }
+        }
+        Ok(Self { archive, parts, limit_bytes, left_bytes: limit_bytes })
+    }
+
+    /// Whether there is a part of this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.parts.contains_key(name)
+    }
+
+    /// A part's XML, where there is such a part.
+    ///
+    /// # Errors
+    /// Where it is damaged, or goes beyond the limit.
+    pub(super) fn text(&mut self, name: &str) -> Result<Option<String>, Unreadable> {
+        let Some((wayfinder, method)) = self.parts.get(name) else { return Ok(None) };
+        let entry = self.archive.get_entry(*wayfinder).map_err(|_| damaged())?;
+        let mut bytes = Vec::new();
+        // What the archive says of sizes is not believed: what comes out is counted.
+        let limit = self.left_bytes + 1;
+        match *method {
+            CompressionMethod::STORE => entry.data().take(limit).read_to_end(&mut bytes),
+            CompressionMethod::DEFLATE => {
+                DeflateDecoder::new(entry.data()).take(limit).read_to_end(&mut bytes)
+            }
+            _ => return Err(damaged()),
+        }
+        .map_err(|_| damaged())?;
+        self.left_bytes = self
+            .left_bytes
+            .checked_sub(bytes.len() as u64)
+            .ok_or(Unreadable::UnpacksTooLarge { limit_bytes: self.limit_bytes })?;
+        String::from_utf8(bytes).map(Some).map_err(|_| damaged())
+    }
+}

@@ -1,0 +1,113 @@
+//! The elements and texts of an XML part, one after another.
+
+use std::collections::VecDeque;
+
+use quick_xml::{
+    Reader,
+    escape::unescape,
+    events::{BytesStart, Event},
+};
+
+use super::damaged;
+use crate::unreadable::Unreadable;
+
+/// What stands next in a part.
+pub(super) enum Item {
+    /// An element begins.
+    Open(Tag),
+    /// The innermost open element ends.
+    Close(String),
+    /// Text in between.
+    Text(String),
+}
+
+/// An element's name without its prefix, and its attributes.
+pub(super) struct Tag {
+    pub(super) name: String,
+    attributes: Vec<(String, String)>,
+}
+
+impl Tag {
+    /// An attribute by its name without prefix.
+    pub(super) fn attribute(&self, name: &str) -> Option<String> {
+        let local = |full: &str| full.rsplit(':').next() == Some(name);
+        self.attributes.iter().find(|(full, _)| local(full)).map(|(_, value)| value.clone())
+    }
+
+    /// An attribute by its whole name.
+    pub(super) fn qualified_attribute(&self, name: &str) -> Option<String> {
+        self.attributes.iter().find(|(full, _)| full == name).map(|(_, value)| value.clone())
+    }
+}
+
+/// Goes through a part.
+pub(super) struct Items<'a> {
+    reader: Reader<&'a [u8]>,
+    /// The end of an element that has no content.
+    waiting: VecDeque<Item>,
+    has_ended: bool,
+}
+
+impl<'a> Items<'a> {
+    pub(super) fn new(xml: &'a str) -> Self {
+        Self { reader: Reader::from_str(xml), waiting: VecDeque::new(), has_ended: false }
+    }
+
+    fn read(&mut self) -> Result<Option<Item>, Unreadable> {
+        loop {
+            let event = self.reader.read_event().map_err(|_| damaged())?;
+            return Ok(Some(match event {
+                Event::Start(tag) => Item::Open(opened(&tag)?),
+                Event::Empty(tag) => {
+                    let tag = opened(&tag)?;
+                    self.waiting.push_back(Item::Close(tag.name.clone()));
+                    Item::Open(tag)
+                }
+                Event::End(tag) => Item::Close(local(tag.local_name().as_ref())),
+                Event::Text(text) => Item::Text(text.xml10_content().into_owned()),
+                Event::CData(text) => Item::Text(text.xml10_content().into_owned()),
+                Event::GeneralRef(reference) => Item::Text(resolved(&reference)),
+                Event::Eof => return Ok(None),
+                Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => continue,
+            }));
+        }
+    }
+}
+
+impl Iterator for Items<'_> {
+    type Item = Result<Item, Unreadable>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some(item) = self.waiting.pop_front() {
+            return Some(Ok(item));
+        }
+        if self.has_ended {
+            return None;
+        }
+        let item = self.read().transpose();
+        self.has_ended = !matches!(item, Some(Ok(_)));
+        item
+    }
+}
+
+fn opened(tag: &BytesStart<'_>) -> Result<Tag, Unreadable> {
+    let mut attributes = Vec::new();
+    for attribute in tag.attributes() {
+        let attribute = attribute.map_err(|_| damaged())?;
+        let value = unescape(&attribute.value).map_err(|_| damaged())?.into_owned();
+        attributes.push((attribute.key.as_ref().to_owned(), value));
+    }
+    Ok(Tag { name: local(tag.local_name().as_ref()), attributes })
+}
+
+fn local(name: &str) -> String {
+    name.to_owned()
+}
+
+/// A character by its number, or one of the five names. What a document defines itself is not looked at.
+fn resolved(reference: &quick_xml::events::BytesRef<'_>) -> String {
+    if let Ok(Some(char)) = reference.resolve_char_ref() {
+        return char.to_string();
+    }
+    quick_xml::escape::resolve_xml_entity(reference).unwrap_or_default().to_owned()
+}

@@ -1,0 +1,163 @@
+//! The chunks that may be found, with their scores.
+
+use super::{Hit, Scores};
+use crate::index::{Index, Kept, PreparedVector};
+
+/// All chunks of the indexes.
+pub(super) struct Candidates<'a> {
+    pub(super) parts: Vec<Part<'a>>,
+}
+
+/// The chunks of a segment.
+pub(super) struct Part<'a> {
+    index: usize,
+    pub(super) kept: &'a Kept,
+    /// Whether each chunk may be found. Empty where all may.
+    closed: Vec<bool>,
+    /// Scores of the question's words, and of those with the related ones; empty where no chunk has any.
+    pub(super) words: Vec<f32>,
+    pub(super) related: Vec<f32>,
+    meanings: Vec<f32>,
+}
+
+/// Cosines reach from -1 to 1.
+const NO_MEANING: f32 = -2.0;
+/// How much the meaning counts beside the words.
+const MEANING_SHARE: f32 = 0.4;
+/// At least so many of each order are looked at.
+const LOOKED_AT: usize = 200;
+
+/// A chunk by its part and its number there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub(super) part: usize,
+    pub(super) chunk: usize,
+}
+
+/// Which of the scores orders the chunks.
+pub(super) type Order<'a> = for<'p> fn(&'p Part<'a>) -> &'p [f32];
+
+impl<'a> Candidates<'a> {
+    pub(super) fn new(indexes: &[&'a Index], admits: Option<&dyn Fn(u128) -> bool>) -> Self {
+        let parts = indexes
+            .iter()
+            .enumerate()
+            .flat_map(|(index, it)| it.kept().iter().map(move |kept| (index, kept)));
+        let part = |(index, kept): (usize, &'a Kept)| Part {
+            index,
+            kept,
+            closed: closed(kept, admits),
+            words: Vec::new(),
+            related: Vec::new(),
+            meanings: Vec::new(),
+        };
+        Self { parts: parts.map(part).collect() }
+    }
+
+    /// Compares the vectors of all chunks with that of the question.
+    pub(super) fn compare(&mut self, vector: &PreparedVector) {
+        for part in &mut self.parts {
+            let vectors = &part.kept.segment.vectors;
+            let meaning = |chunk| match part.is_open(chunk) {
+                true => vectors.cosine(chunk, vector).unwrap_or(NO_MEANING),
+                false => NO_MEANING,
+            };
+            part.meanings = (0..part.kept.segment.chunk_count()).map(meaning).collect();
+        }
+    }
+
+    /// The best by words and meaning together, from 1 down to 0. Both are brought to that range over what is best by one
+    /// of them, so that they can be added: how far a chunk is ahead counts, which its mere place in an order would not tell.
+    pub(super) fn ranked(&self, words: Order<'a>, limit: usize) -> Vec<(Place, f32)> {
+        let count = limit.max(LOOKED_AT);
+        let by_words = self.top(count, 0.0, words);
+        let by_meaning = self.top(count, NO_MEANING, |part| &part.meanings);
+        let most = by_words.first().map_or(0.0, |place| self.score(words, *place, 0.0));
+        let mut places = by_words;
+        places.extend(by_meaning.iter());
+        places.sort_unstable();
+        places.dedup();
+        let meanings = |place: &Place| self.score(|part| &part.meanings, *place, NO_MEANING);
+        let known = places.iter().map(meanings).filter(|meaning| *meaning > NO_MEANING);
+        let (low, high) = known.fold((1.0_f32, -1.0_f32), |(low, high), it| (low.min(it), high.max(it)));
+        let meaning =
+            |place: &Place| ((meanings(place) - low) / (high - low).max(f32::EPSILON)).clamp(0.0, 1.0);
+        let share = match (most > 0.0, by_meaning.is_empty()) {
+            (_, true) => 0.0,
+            (true, false) => MEANING_SHARE,
+            (false, false) => 1.0,
+        };
+        let fused = |place: &Place| {
+            let related = if most > 0.0 { self.score(words, *place, 0.0) / most } else { 0.0 };
+            related * (1.0 - share) + if share > 0.0 { meaning(place) * share } else { 0.0 }
+        };
+        let mut ranked: Vec<(Place, f32)> = places.iter().map(|place| (*place, fused(place))).collect();
+        ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        ranked.truncate(limit);
+        ranked
+    }
+
+    fn score(&self, order: Order<'a>, place: Place, otherwise: f32) -> f32 {
+        order(&self.parts[place.part]).get(place.chunk).copied().unwrap_or(otherwise)
+    }
+
+    pub(super) fn hit(&self, Place { part, chunk }: Place, fused: f32) -> Hit {
+        let part = &self.parts[part];
+        let (document, number) = part.kept.segment.document_of(chunk);
+        let score = |scores: &[f32]| scores.get(chunk).copied().unwrap_or(0.0);
+        let meaning = part.meanings.get(chunk).copied().filter(|meaning| *meaning > NO_MEANING);
+        let scores = Scores { words: score(&part.words), related: score(&part.related), meaning, fused };
+        Hit { index: part.index, document, chunk: number, scores }
+    }
+
+    /// The places with the highest scores above a limit, best first.
+    fn top(&self, count: usize, above: f32, scores: Order<'a>) -> Vec<Place> {
+        let mut best: Vec<(f32, Place)> = Vec::new();
+        let better = |a: &(f32, Place), b: &(f32, Place)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+        let mut floor = above;
+        for (number, part) in self.parts.iter().enumerate() {
+            for (chunk, score) in scores(part).iter().enumerate() {
+                if *score > floor {
+                    best.push((*score, Place { part: number, chunk }));
+                }
+                // Sorting now and then is cheaper than keeping order all the time.
+                if best.len() >= count * 4 + 64 {
+                    best.sort_unstable_by(better);
+                    best.truncate(count);
+                    floor = best.last().map_or(above, |(score, _)| *score);
+                }
+            }
+        }
+        best.sort_unstable_by(better);
+        best.truncate(count);
+        best.into_iter().map(|(_, place)| place).collect()
+    }
+}
+
+impl Part<'_> {
+    pub(super) fn is_open(&self, chunk: usize) -> bool {
+        !self.closed.get(chunk).copied().unwrap_or(false)
+    }
+
+    /// Takes their scores from chunks that may not be found.
+    pub(super) fn close(&self, scores: &mut [f32]) {
+        for (score, closed) in scores.iter_mut().zip(&self.closed) {
+            if *closed {
+                *score = 0.0;
+            }
+        }
+    }
+}
+
+fn closed(kept: &Kept, admits: Option<&dyn Fn(u128) -> bool>) -> Vec<bool> {
+    if admits.is_none() && !kept.gone.contains(&true) {
+        return Vec::new();
+    }
+    let mut closed = vec![false; kept.segment.chunk_count()];
+    for (position, document) in kept.segment.documents.iter().enumerate() {
+        if kept.gone[position] || !admits.is_none_or(|admits| admits(*document)) {
+            closed[kept.segment.chunks_of(position)].fill(true);
+        }
+    }
+    closed
+}

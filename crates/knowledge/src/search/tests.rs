@@ -1,0 +1,111 @@
+//! Small collections and what is found in them.
+
+use super::*;
+use crate::{ChunkToIndex, ToIndex};
+
+const TEXTS: [&str; 6] = [
+    "The moon pulls at the sea and makes the tides.",
+    "Boats sail with the wind in their sails.",
+    "В гавани стоят лодки и ждут ветра.",
+    "Set max_retries in server.toml to 5.",
+    "Lunar gravity explains tides and the height of water in harbours.",
+    "A recipe for bread: flour, water, salt and time.",
+];
+
+fn vector(text: &str) -> [f32; 3] {
+    let has = |words: &[&str]| if words.iter().any(|word| text.contains(word)) { 1.0 } else { 0.05 };
+    [has(&["moon", "Lunar"]), has(&["Boats", "лодки", "ship"]), has(&["bread"])]
+}
+
+fn index(texts: &[(u128, &str)]) -> Index {
+    let vectors: Vec<[f32; 3]> = texts.iter().map(|(_, text)| vector(text)).collect();
+    let chunks: Vec<[ChunkToIndex<'_>; 1]> = texts
+        .iter()
+        .zip(&vectors)
+        .map(|((_, text), vector)| [ChunkToIndex { text, headings: &[], vector: Some(vector) }])
+        .collect();
+    let documents: Vec<ToIndex<'_>> = texts
+        .iter()
+        .zip(&chunks)
+        .map(|((document, _), chunks)| ToIndex { document: *document, title: "", chunks })
+        .collect();
+    let mut index = Index::default();
+    index.put(&Terms::default(), &documents);
+    index
+}
+
+fn all() -> Index {
+    index(&TEXTS.iter().enumerate().map(|(number, text)| (number as u128, *text)).collect::<Vec<_>>())
+}
+
+fn ask(text: &str) -> Query<'_> {
+    Query { text, vector: None, limit: 10, admits: None }
+}
+
+fn first(question: &str) -> Option<u128> {
+    search(&Terms::default(), &[&all()], &ask(question)).first().map(|hit| hit.document)
+}
+
+#[test]
+fn words_are_found_in_their_forms_and_names_whole() {
+    assert_eq!(first("the tide of the moon"), Some(0));
+    assert_eq!(first("лодка в гавани"), Some(2));
+    assert_eq!(first("maxRetries"), Some(3));
+    assert_eq!(first("server.toml"), Some(3));
+    assert_eq!(first("zebra"), None);
+    assert_eq!(first(""), None);
+    // Only common words: better what has them than nothing.
+    assert_eq!(first("in their"), Some(1));
+}
+
+#[test]
+fn what_stands_beside_the_words_finds_more() {
+    let hits = search(&Terms::default(), &[&all()], &ask("moon"));
+    let other = hits.iter().find(|hit| hit.document == 4).unwrap();
+    assert_eq!(hits[0].document, 0);
+    assert!(other.scores.words == 0.0 && other.scores.related > 0.0, "{other:?}");
+}
+
+#[test]
+fn meaning_finds_what_has_none_of_the_words() {
+    let vector = vector("ship");
+    let query = Query { vector: Some(&vector), ..ask("ship") };
+    let hits = search(&Terms::default(), &[&all()], &query);
+    let both: Vec<u128> = hits[..2].iter().map(|hit| hit.document).collect();
+    assert_eq!(both, [1, 2]);
+    assert!(hits[0].scores.meaning.unwrap() > 0.9 && hits[0].scores.words == 0.0);
+    assert!(hits.windows(2).all(|pair| pair[0].scores.fused >= pair[1].scores.fused));
+}
+
+#[test]
+fn only_what_is_admitted_is_found() {
+    let vector = vector("moon");
+    let admits = |document| document == 4;
+    let query = Query { vector: Some(&vector), admits: Some(&admits), ..ask("tides of the moon") };
+    let hits = search(&Terms::default(), &[&all()], &query);
+    assert_eq!(hits.iter().map(|hit| hit.document).collect::<Vec<_>>(), [4]);
+    let nobody = |_| false;
+    let query = Query { admits: Some(&nobody), ..query };
+    assert!(search(&Terms::default(), &[&all()], &query).is_empty());
+}
+
+#[test]
+fn an_index_that_is_not_asked_changes_nothing() {
+    let mine = index(&[(1, TEXTS[0]), (2, TEXTS[1])]);
+    let others = index(&[(3, TEXTS[4]), (4, TEXTS[2])]);
+    let alone = search(&Terms::default(), &[&mine], &ask("moon tides"));
+    let together = search(&Terms::default(), &[&mine, &others], &ask("moon tides"));
+    assert_eq!(alone.iter().map(|hit| hit.document).collect::<Vec<_>>(), [1]);
+    assert_eq!(together.iter().map(|hit| (hit.index, hit.document)).collect::<Vec<_>>(), [(0, 1), (1, 3)]);
+    assert!(together[0].scores.words != alone[0].scores.words);
+}
+
+#[test]
+fn scores_are_those_of_bm25() {
+    let index = index(&[(1, "moon moon tide"), (2, "tide"), (3, "boat sail wind storm")]);
+    let hits = search(&Terms::default(), &[&index], &ask("moon"));
+    // Three chunks with 8 terms; the word is in one of them, twice among 3.
+    let (idf, length) = (f32::ln(1.0 + 2.5 / 1.5), 3.0 / (8.0 / 3.0));
+    let expected = idf * 2.0 * 3.0 / (2.0 + 2.0 * (0.25 + 0.75 * length));
+    assert!((hits[0].scores.words - expected).abs() < 1e-5, "{hits:?}, {expected}");
+}
