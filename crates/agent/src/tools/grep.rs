@@ -1,8 +1,14 @@
 //! `grep`: lines that fit a regular expression.
+//!
+//! An expression takes time in the length of a line times its own size, so both are bounded, and it is tried beside the
+//! threads that answer others.
+
+use std::time::{Duration, Instant};
 
 use regex::{Regex, RegexBuilder};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use tokio::task::spawn_blocking;
 
 use crate::{
     Tool, ToolFailure,
@@ -16,8 +22,12 @@ const LINES_LIMIT: usize = 500;
 const SHOWN_BYTES: usize = 30_000;
 /// Longest line shown, characters.
 const LINE_LIMIT_CHARS: usize = 500;
-/// Bounds the memory a hostile expression can take when compiled, bytes.
-const REGEX_LIMIT_BYTES: usize = 1_000_000;
+/// Bounds the memory a hostile expression can take when compiled, and the time for each byte that is tried.
+const REGEX_LIMIT_BYTES: usize = 250_000;
+/// As much of a line as is searched, bytes.
+const LINE_SEARCHED_BYTES: usize = 100_000;
+/// How long one search may take.
+const TIME_LIMIT: Duration = Duration::from_secs(10);
 
 #[derive(Deserialize, JsonSchema)]
 struct Arguments {
@@ -48,7 +58,8 @@ async fn grep(arguments: Arguments, context: ToolContext) -> Result<String, Tool
         .size_limit(REGEX_LIMIT_BYTES)
         .build()
         .map_err(|error| ToolFailure(format!("The expression is not valid: {error}")))?;
-    let (mut shown, mut shown_bytes, mut found) = (Vec::new(), 0, 0_usize);
+    let deadline = Instant::now() + TIME_LIMIT;
+    let mut found = Found::default();
     let listing = context.workspace().list().await?;
     for (path, _) in listing.files {
         if !root.contains(&path) {
@@ -56,34 +67,91 @@ async fn grep(arguments: Arguments, context: ToolContext) -> Result<String, Tool
         }
         // A file deleted meanwhile has no lines.
         let Ok(content) = context.workspace().peek_text(&Path::parse(&path)?).await else { continue };
-        for (index, line) in content.lines().enumerate().filter(|(_, line)| pattern.is_match(line)) {
-            found += 1;
-            if shown.len() < LINES_LIMIT && shown_bytes < SHOWN_BYTES {
-                let line = format!("{path}:{}: {}", index + 1, around(line, &pattern));
-                shown_bytes += line.len() + 1;
-                shown.push(line);
-            }
+        let pattern = pattern.clone();
+        let searched = spawn_blocking(move || {
+            let is_whole = found.search(&path, &content, &pattern, deadline);
+            (found, is_whole)
+        });
+        let is_whole;
+        (found, is_whole) =
+            searched.await.map_err(|_| ToolFailure("The search broke off. Try it again.".into()))?;
+        if !is_whole {
+            return Err(ToolFailure(
+                "The search took too long. Use a simpler expression, or search fewer files with `path`."
+                    .into(),
+            ));
         }
     }
-    let mut answer = match found {
-        0 => "No line fits.".to_owned(),
-        found if found > shown.len() => {
-            let rest = found - shown.len();
-            format!("{}\n… and {rest} more lines", shown.join("\n"))
-        }
-        _ => shown.join("\n"),
-    };
+    let mut answer = found.shown();
     if listing.more {
         answer.push_str(MORE_FILES);
     }
     Ok(answer)
 }
 
+/// The lines that fit, as far as they are shown.
+#[derive(Default)]
+struct Found {
+    shown: Vec<String>,
+    shown_bytes: usize,
+    count: usize,
+}
+
+impl Found {
+    /// Looks through a file; false where the time is over before its end.
+    fn search(&mut self, path: &str, content: &str, pattern: &Regex, deadline: Instant) -> bool {
+        for (index, line) in content.lines().enumerate() {
+            if Instant::now() > deadline {
+                return false;
+            }
+            let line = &line[..line.floor_char_boundary(LINE_SEARCHED_BYTES)];
+            let Some(place) = pattern.find(line) else { continue };
+            self.count += 1;
+            if self.shown.len() < LINES_LIMIT && self.shown_bytes < SHOWN_BYTES {
+                let line = format!("{path}:{}: {}", index + 1, around(line, place.start()));
+                self.shown_bytes += line.len() + 1;
+                self.shown.push(line);
+            }
+        }
+        true
+    }
+
+    fn shown(&self) -> String {
+        let shown = self.shown.join("\n");
+        match self.count - self.shown.len() {
+            _ if self.count == 0 => "No line fits.".to_owned(),
+            0 => shown,
+            rest => format!("{shown}\n… and {rest} more lines"),
+        }
+    }
+}
+
 /// A long line from a little before the first place that fits.
-fn around(line: &str, pattern: &Regex) -> String {
-    let place = pattern.find(line).map_or(0, |found| found.start());
+fn around(line: &str, place: usize) -> String {
     let begin =
         if line.len() <= LINE_LIMIT_CHARS { 0 } else { line.floor_char_boundary(place.saturating_sub(100)) };
     let shown: String = line[begin..].chars().take(LINE_LIMIT_CHARS).collect();
     if begin > 0 { format!("…{shown}") } else { shown }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_ends_with_its_time() {
+        let (pattern, mut found) = (Regex::new("a").unwrap(), Found::default());
+        assert!(!found.search("/a", "a\na", &pattern, Instant::now()));
+        assert!(found.search("/a", "a\na", &pattern, Instant::now() + TIME_LIMIT));
+        assert_eq!(found.shown(), "/a:1: a\n/a:2: a");
+    }
+
+    #[test]
+    fn a_line_is_searched_as_far_as_it_may_cost() {
+        let (pattern, mut found) = (Regex::new("x").unwrap(), Found::default());
+        let line = |before: usize| format!("{}x", "é".repeat(before / 2));
+        let lines = format!("{}\n{}", line(LINE_SEARCHED_BYTES - 2), line(LINE_SEARCHED_BYTES));
+        assert!(found.search("/a", &lines, &pattern, Instant::now() + TIME_LIMIT));
+        assert_eq!(found.count, 1);
+    }
 }

@@ -1,6 +1,10 @@
 //! The file tools, called as a model calls them.
 
-use std::sync::Arc;
+use std::{
+    pin::pin,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use agent::{Tool, Toolbox, history::messages_of, tool::ToolKind};
 use domain::{EventBody, Role};
@@ -63,6 +67,37 @@ async fn files_are_written_read_edited_and_found() {
     ]) {
         assert!(answer.starts_with(words), "{answer:?} should begin with {words:?}");
     }
+}
+
+/// What a poisoned page might have a model search for: each byte of a line costs as much as the expression is long.
+#[tokio::test]
+async fn a_costly_expression_keeps_nobody_waiting() {
+    let mut state = 1_u32;
+    let line: String = std::iter::repeat_with(|| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        if state >> 31 == 0 { 'a' } else { 'b' }
+    })
+    .take(20_000)
+    .collect();
+    let calls = [
+        ("write_file", json!({"path": "/line.txt", "content": line})),
+        ("grep", json!({"pattern": "(a|b)*a(a|b){100}c"})),
+        ("grep", json!({"pattern": "(a|b)*a(a|b){20000}c"})),
+    ];
+    let (begun, mut last) = (Instant::now(), Instant::now());
+    let mut longest = Duration::ZERO;
+    let mut told = pin!(told(&calls));
+    let told = loop {
+        tokio::select! {
+            told = &mut told => break told,
+            () = tokio::time::sleep(Duration::from_millis(5)) => {}
+        }
+        longest = longest.max(last.elapsed());
+        last = Instant::now();
+    };
+    assert_eq!(told[1], "No line fits.");
+    assert!(told[2].starts_with("Error: The expression is not valid"), "{}", told[2]);
+    assert!(longest < begun.elapsed() / 2, "others waited {longest:?} of {:?}", begun.elapsed());
 }
 
 #[tokio::test]
