@@ -15,6 +15,7 @@ use domain::{AuditEntryId, UserId};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use store::{ApiKey, AuditEntry, User};
+use tokio::sync::oneshot;
 use tracing::Instrument;
 
 use crate::{
@@ -147,6 +148,9 @@ fn short(value: Value) -> Value {
 
 /// Does what a request asks for, and notes that it was done. It goes on to the end where the client does not wait: nobody
 /// does something here and is gone before it is noted.
+///
+/// What is refused is answered before it is noted: only some refusals leave a line, such as a wrong password of somebody
+/// who is known here, and the time that an answer takes must not tell which.
 pub(crate) async fn noted<F>(
     app: &Arc<App>,
     action: &'static str,
@@ -171,6 +175,7 @@ where
     let noted = Noted(Arc::new(Mutex::new(Note { entry, when: When::Done })));
     request.extensions_mut().insert(noted.clone());
     let (origin, its_app) = (origin::current(), app.clone());
+    let (tell, told) = oneshot::channel();
     let work = async move {
         let response = answer(request).await;
         let (entry, when) = {
@@ -178,13 +183,17 @@ where
             (note.entry.clone(), note.when)
         };
         let is_done = response.status().is_success() || response.status() == StatusCode::SEE_OTHER;
-        if when == When::Always || when == When::Done && is_done {
+        if is_done && when != When::Never {
             its_app.note_or_log(&entry).await;
         }
-        response
+        // Whoever asked may be gone.
+        _ = tell.send(response);
+        if !is_done && when == When::Always {
+            its_app.note_or_log(&entry).await;
+        }
     };
-    let work = app.tasks.spawn(origin::on_behalf_of(origin, work).in_current_span());
-    work.await.unwrap_or_else(|error| ApiError::internal(error).into_response())
+    app.tasks.spawn(origin::on_behalf_of(origin, work).in_current_span());
+    told.await.unwrap_or_else(|_| ApiError::internal("a noted request broke off").into_response())
 }
 
 impl App {

@@ -65,6 +65,15 @@ async fn a_link_gives_a_new_password_once() {
         assert_eq!(reset(wrong, BOBS).await.expect(404), "not_found");
         check(wrong).await.expect(404);
     }
+    // Such as another program took for a link that was never made.
+    for none in
+        [json!({}), json!({"token": null}), json!({"token": []}), json!({"token": {}}), json!({"token": 0})]
+    {
+        let mut body = none;
+        server.post("/api/v1/password-reset/check", "", &body).await.expect(400);
+        body["password"] = json!(BOBS);
+        server.post("/api/v1/password-reset", "", &body).await.expect(400);
+    }
     server.get("/api/v1/chats", &old).await.expect(200);
     reset(&token, BOBS).await.expect(204);
     server.get("/api/v1/chats", &old).await.expect(401);

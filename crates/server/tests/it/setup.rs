@@ -1,6 +1,7 @@
 //! Set-up, sign-in, sign-out, and sessions that end.
 
 use serde_json::json;
+use sqlx::{Connection, Executor, SqliteConnection};
 
 use crate::harness::{Answer, EMAIL, PASSWORD, Server};
 
@@ -161,6 +162,32 @@ async fn a_flood_from_elsewhere_does_not_lock_the_owner_out() {
         let answer = Answer::of(request.header("x-forwarded-for", format!("10.0.0.{n}"))).await;
         answer.expect(if n < 5 { 401 } else { 429 });
     }
+}
+
+/// That a line is written of somebody who is known here takes time, most where the disk is slow: a guesser does not wait
+/// for it.
+#[tokio::test]
+async fn a_wrong_password_is_answered_before_it_is_noted() {
+    let folder = crate::harness::new_folder();
+    let database = format!("sqlite://{}", folder.join("slow.db").display());
+    let server = Server::start_with(&[("GLASSHOUSE_DATABASE_URL", &database)]).await;
+    let cookie = server.set_up().await;
+    let mut other = SqliteConnection::connect(&database).await.unwrap();
+    other.execute("BEGIN IMMEDIATE").await.unwrap();
+    for email in [EMAIL, "nobody@example.org"] {
+        let body = json!({ "email": email, "password": "wrong horse" });
+        let request = server.request(reqwest::Method::POST, "/api/v1/login", "").json(&body);
+        // Less than a locked database is waited for.
+        let answer = Answer::of(request.timeout(std::time::Duration::from_secs(4))).await;
+        assert_eq!(answer.expect(401), "unauthenticated");
+    }
+    other.execute("ROLLBACK").await.unwrap();
+    crate::faults::until("it is noted", async || {
+        server.get("/api/v1/audit?action=session.failed", &cookie).await.text.contains(EMAIL)
+    })
+    .await;
+    server.app.close().await;
+    std::fs::remove_dir_all(folder).unwrap();
 }
 
 #[tokio::test]
