@@ -31,6 +31,7 @@ mod metrics;
 mod models;
 mod oidc;
 mod openai;
+pub mod openapi;
 mod password_resets;
 mod programs;
 mod runs;
@@ -100,6 +101,7 @@ pub fn table() -> Vec<Route> {
     vec![
         get(Public, "/healthz", health::live),
         get(Public, "/readyz", health::ready),
+        get(Public, "/openapi.json", openapi::get),
         get(Admin, "/metrics", metrics::get),
         // Set-up and sign-in
         get(Public, "/api/v1/me", session::me),

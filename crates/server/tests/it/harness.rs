@@ -16,6 +16,8 @@ use server::{
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
+use crate::described;
+
 pub(crate) const EMAIL: &str = "ada@example.org";
 pub(crate) const PASSWORD: &str = "correct horse";
 
@@ -39,9 +41,17 @@ pub(crate) struct Answer {
 
 impl Answer {
     pub(crate) async fn of(request: RequestBuilder) -> Self {
-        let response = request.send().await.unwrap();
+        let (client, request) = request.build_split();
+        let request = request.unwrap();
+        let (method, url) = (request.method().clone(), request.url().clone());
+        let response = client.execute(request).await.unwrap();
         let (status, headers) = (response.status(), response.headers().clone());
-        Self { status, headers, text: response.text().await.unwrap() }
+        let was_led_on = *response.url() != url;
+        let text = response.text().await.unwrap();
+        if !was_led_on {
+            described::check(&method, &url, status.as_u16(), &headers, &text);
+        }
+        Self { status, headers, text }
     }
 
     #[track_caller]

@@ -13,6 +13,7 @@ mod connection;
 mod connections;
 mod continued;
 mod debug_chat;
+mod described;
 mod doors;
 mod ended_keys;
 mod fallbacks;

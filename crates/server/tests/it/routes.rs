@@ -9,6 +9,7 @@ use crate::harness::{Answer, Server};
 const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("GET", "/healthz", Access::Public),
     ("GET", "/readyz", Access::Public),
+    ("GET", "/openapi.json", Access::Public),
     ("GET", "/metrics", Access::Admin),
     ("GET", "/api/v1/me", Access::Public),
     ("POST", "/api/v1/setup", Access::Public),

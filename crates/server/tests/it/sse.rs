@@ -3,6 +3,8 @@
 use reqwest::Response;
 use serde_json::Value;
 
+use crate::described;
+
 /// An open stream of events.
 pub(crate) struct Events {
     response: Response,
@@ -42,7 +44,9 @@ impl Events {
                 let field =
                     |name: &str| event.lines().find_map(|line| line.strip_prefix(name).map(str::to_owned));
                 let id = field("id: ").map(|id| id.parse().unwrap());
-                return Some(Event { id, name: field("event: "), data: field("data: ").unwrap() });
+                let data = field("data: ").unwrap();
+                described::check_event(self.response.url(), &data);
+                return Some(Event { id, name: field("event: "), data });
             }
             let chunk = self.response.chunk().await.unwrap()?;
             self.buffer.extend_from_slice(&chunk);

@@ -75,6 +75,7 @@ const AG_UI: &str = r#"{"threadId":"{chat}","runId":"r1","protocolVersion":"1.0"
 pub(super) const CASES: &[Case] = &[
     case("GET", "/healthz", Public, 200),
     case("GET", "/readyz", Public, 200),
+    case("GET", "/openapi.json", Public, 200),
     case("GET", "/metrics", Admin(200), 403),
     // Set-up and sign-in
     case("GET", "/api/v1/me", Own(200), 200),
