@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use axum::{
     body::Body,
     extract::{FromRequest, FromRequestParts, Request},
-    http::{HeaderMap, header, request::Parts},
+    http::{HeaderMap, StatusCode, header, request::Parts},
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
@@ -108,13 +108,12 @@ fn check_text(json: &[u8]) -> Result<(), String> {
 /// Where it is longer, or broke off.
 pub async fn read_body(request: Request, limit_bytes: usize) -> Result<Bytes, ApiError> {
     let expects_continue = request.headers().contains_key(header::EXPECT);
-    let too_long = content_length(request.headers()).is_some_and(|length| length > limit_bytes as u64);
-    if too_long {
+    if let Err(refused) = check_head(request.headers(), limit_bytes as u64) {
         // A client that asked before sending will not send; the others are heard out.
         if !expects_continue {
             discard(request.into_body()).await;
         }
-        return Err(ApiError::too_large(limit_bytes));
+        return Err(refused);
     }
     let mut body = request.into_body();
     match Limited::new(&mut body, limit_bytes).collect().await {
@@ -127,7 +126,24 @@ pub async fn read_body(request: Request, limit_bytes: usize) -> Result<Bytes, Ap
     }
 }
 
-pub(crate) fn content_length(headers: &HeaderMap) -> Option<u64> {
+/// Refuses a body by what its headers say: one that is longer than may be, and one that is packed. Nothing here unpacks
+/// one, as what is small on the wire could be huge then.
+///
+/// # Errors
+/// 413 and 415.
+pub(crate) fn check_head(headers: &HeaderMap, limit_bytes: u64) -> Result<(), ApiError> {
+    let coding = headers.get(header::CONTENT_ENCODING);
+    if coding.is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
+        let message = "The request's body is packed, as its Content-Encoding says. Send it as it is.";
+        return Err(ApiError::invalid(message).with_status(StatusCode::UNSUPPORTED_MEDIA_TYPE));
+    }
+    if content_length(headers).is_some_and(|length| length > limit_bytes) {
+        return Err(ApiError::too_large(usize::try_from(limit_bytes).unwrap_or(usize::MAX)));
+    }
+    Ok(())
+}
+
+fn content_length(headers: &HeaderMap) -> Option<u64> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 

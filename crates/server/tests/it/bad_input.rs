@@ -2,13 +2,17 @@
 
 use futures_util::stream;
 use reqwest::{Body, Method};
+use scripted::{Behaviour, Reply, ScriptedServer};
 use serde_json::json;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
 };
 
-use crate::harness::{Answer, Server};
+use crate::{
+    harness::{Answer, Server},
+    openai::connect,
+};
 
 async fn send(server: &Server, cookie: &str, body: impl Into<Body>) -> Answer {
     Answer::of(server.request(Method::POST, "/api/v1/keys", cookie).body(body)).await
@@ -76,9 +80,10 @@ async fn large_bodies_are_refused_and_the_sender_hears_it() {
 /// What the server answers to these bytes.
 async fn raw(server: &Server, bytes: &[u8]) -> String {
     let mut stream = TcpStream::connect(server.address).await.unwrap();
-    stream.write_all(bytes).await.unwrap();
+    // Where it is refused before it has all come, the rest of it is lost, and perhaps the end of the connection.
+    _ = stream.write_all(bytes).await;
     let mut answer = Vec::new();
-    stream.read_to_end(&mut answer).await.unwrap();
+    _ = stream.read_to_end(&mut answer).await;
     String::from_utf8_lossy(&answer).into_owned()
 }
 
@@ -99,5 +104,51 @@ async fn what_is_not_http_is_refused() {
     let long = format!("GET / HTTP/1.1\r\nhost: localhost\r\nx: {}\r\n\r\n", "y".repeat(200_000));
     assert!(raw(&server, long.as_bytes()).await.starts_with("HTTP/1.1 431"));
     assert!(raw(&server, b"GET / HTTP/1.0\r\n\r\n").await.starts_with("HTTP/1.0 403"));
+    assert_eq!(server.get("/healthz", "").await.text, "ok\n");
+}
+
+/// A model server has written where it should not when it was asked for fewer tokens than none (CVE-2026-21869).
+#[tokio::test]
+async fn numbers_beyond_all_bounds_reach_no_model_server() {
+    let upstream = ScriptedServer::start(Behaviour::always(Reply::text("Well."))).await.unwrap();
+    let (server, cookie) = Server::start_signed_in().await;
+    connect(&server, &cookie, "Up", &upstream.base_url()).await;
+    let ask = async |more: &str| {
+        let body = format!(r#"{{"model":"scripted","messages":[{{"role":"user","content":"Hi"}}]{more}}}"#);
+        Answer::of(server.request(Method::POST, "/v1/chat/completions", &cookie).body(body)).await
+    };
+    for more in [
+        r#","n_keep":-2"#,
+        r#","n_discard":-1"#,
+        r#","max_tokens":-2147483649"#,
+        r#","max_tokens":9223372036854775808"#,
+        r#","max_completion_tokens":1e999"#,
+        r#","n":-1"#,
+        r#","top_k":4294967296"#,
+        r#","n_probs":-0.5"#,
+        r#","n_predict":1,"n_predict":-5"#,
+    ] {
+        let answer = ask(more).await;
+        assert_eq!(answer.status, 400, "{more}: {}", answer.text);
+    }
+    assert_eq!(upstream.requests().len(), 0);
+    ask(r#","max_tokens":5"#).await.expect(200);
+    assert_eq!(upstream.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn headers_of_a_megabyte_and_by_the_thousand() {
+    let server = Server::start().await;
+    for name in ["authorization", "cookie", "x-request-id"] {
+        let head = format!(
+            "GET /api/v1/me HTTP/1.1\r\nhost: localhost\r\n{name}: {}\r\n\r\n",
+            "y".repeat(1_000_000)
+        );
+        let answer = raw(&server, head.as_bytes()).await;
+        assert!(answer.starts_with("HTTP/1.1 431"), "{name}: {answer}");
+    }
+    let many: String = (0..5_000).map(|n| format!("x-{n}: y\r\n")).collect();
+    let head = format!("GET /api/v1/me HTTP/1.1\r\nhost: localhost\r\n{many}\r\n");
+    assert!(raw(&server, head.as_bytes()).await.starts_with("HTTP/1.1 431"));
     assert_eq!(server.get("/healthz", "").await.text, "ok\n");
 }

@@ -6,6 +6,7 @@ mod agents;
 mod audit;
 mod backups;
 mod bad_input;
+mod bombs;
 mod canaries;
 mod chat_stream;
 mod chats;

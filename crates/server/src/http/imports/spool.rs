@@ -15,7 +15,7 @@ use tokio::task::spawn_blocking;
 
 use crate::{
     error::ApiError,
-    extract::{content_length, discard},
+    extract::{check_head, discard},
 };
 
 /// Bytes that are written at a time, and about so many that are read.
@@ -37,9 +37,9 @@ impl Spool {
     /// 413 where it is longer, 507 where there is no room for it.
     pub(super) async fn receive(request: Request, limit_bytes: u64, folder: &Path) -> Result<Self, ApiError> {
         let too_large = || ApiError::too_large(usize::try_from(limit_bytes).unwrap_or(usize::MAX));
-        if content_length(request.headers()).is_some_and(|length| length > limit_bytes) {
+        if let Err(refused) = check_head(request.headers(), limit_bytes) {
             discard(request.into_body()).await;
-            return Err(too_large());
+            return Err(refused);
         }
         let folder = folder.to_owned();
         let mut file = blocking(move || tempfile::tempfile_in(folder)).await?;
