@@ -13,7 +13,7 @@ use std::sync::Arc;
 use axum::{
     body::Body,
     extract::{Request, State},
-    http::{HeaderMap, Method},
+    http::{HeaderMap, Method, header},
     response::Response,
 };
 use domain::{Origin, ProblemCode};
@@ -114,7 +114,21 @@ pub(super) async fn any(
     if let Some(id) = id.filter(|_| is_end && response.status().is_success()) {
         app.mcp_door.sessions.forget(&id);
     }
-    Ok(response.map(|body| held(Body::new(body), session)))
+    let response = response.map(Body::new);
+    if response.status().is_client_error() && !response.headers().contains_key(header::CONTENT_TYPE) {
+        return Err(refusal(response).await);
+    }
+    Ok(response.map(|body| held(body, session)))
+}
+
+/// A refusal of the protocol's library, which is a bare sentence, in our form.
+async fn refusal(response: Response) -> ApiError {
+    const MOST_BYTES: usize = 1_000;
+    let status = response.status();
+    let said = axum::body::to_bytes(response.into_body(), MOST_BYTES).await.unwrap_or_default();
+    let said = String::from_utf8_lossy(&said);
+    let message = if said.is_empty() { "This is no request of the protocol." } else { said.as_ref() };
+    ApiError::invalid(message).with_status(status)
 }
 
 fn session_id(headers: &HeaderMap) -> Option<String> {
