@@ -149,8 +149,8 @@ impl Decoder {
         None
     }
 
-    /// What is left at the end of the stream. Strictly an event without its blank line does not count, but
-    /// many servers forget it after their last one.
+    /// What is left at the end of the stream, where it is within the limit. Strictly an event without its blank line
+    /// does not count, but many servers forget it after their last one.
     pub fn finish(&mut self) -> Option<Event<'_>> {
         if self.overflowed {
             return None;
@@ -162,7 +162,8 @@ impl Decoder {
         if from < to {
             self.take_line(from, to);
         }
-        self.has_data.then(|| self.deliver())
+        self.overflowed = self.data.len() > self.limit_bytes;
+        (self.has_data && !self.overflowed).then(|| self.deliver())
     }
 
     /// The range of the next whole line without its end.

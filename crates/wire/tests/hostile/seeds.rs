@@ -8,6 +8,7 @@ pub(crate) fn of(name: &str) -> Vec<String> {
         "sse" => &[
             "id: 1\ndata: {\"a\":1}\n\nevent: x\r\ndata: b\r\ndata: c\r\n\r\n: keep-alive\n\ndata: [DONE]\n\n",
             "\u{FEFF}data: é✓\r\rdata\n\nid: n\0\ndata: last",
+            "data: abcd\ndata: efgh\ndata: ijkl",
         ],
         "openai_chunk" => &[
             r#"{"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"role":"assistant","content":"H\u00e9"},"finish_reason":null}]}"#,
