@@ -50,12 +50,16 @@ class Glasshouse(Program):
 
     cookie = ""
 
-    def post(self, path, body):
-        """Posts JSON as the administrator; returns the answer and its headers."""
-        headers = {"content-type": "application/json", "cookie": self.cookie}
-        request = urllib.request.Request(self.url + path, json.dumps(body).encode(), headers)
+    def post(self, path, body, cookie=None):
+        """Posts JSON, as the administrator or with another session; returns the answer and its headers."""
+        return self.send("POST", path, body, cookie)
+
+    def send(self, method, path, body, cookie=None):
+        """Sends JSON in the same way; an answer without a body is nothing."""
+        headers = {"content-type": "application/json", "cookie": cookie or self.cookie}
+        request = urllib.request.Request(self.url + path, json.dumps(body).encode(), headers, method=method)
         with urllib.request.urlopen(request) as answer:
-            return json.load(answer), answer.headers
+            return json.loads(answer.read() or "null"), answer.headers
 
     def get(self, path):
         """Reads JSON as the administrator."""

@@ -11,7 +11,8 @@ use anyhow::Context;
 use crate::command::{npm, parts_folder, root, run};
 
 /// Folders with `requirements.txt` and tests for Python's own `unittest`.
-const PYTHON: [&str; 2] = ["integrations/clients/python", "integrations/open_webui"];
+const PYTHON: [&str; 3] =
+    ["integrations/clients/python", "integrations/clients/openapi", "integrations/open_webui"];
 /// Folders with `package-lock.json` and tests for Node's own runner.
 const NODE: [&str; 5] = [
     "integrations/clients/ag-ui",
