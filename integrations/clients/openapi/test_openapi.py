@@ -27,6 +27,7 @@ LEFT_OUT = {
     "GET /api/v1/activity": "a stream without an end",
     "GET /mcp": "a stream without an end",
     "GET /ws": "a WebSocket, which the document cannot describe",
+    "PUT /api/v1/settings/default-model": "with the tour for a default, answers wait for a person",
     "POST /api/v1/logout": "ends the session that asks",
     "DELETE /api/v1/me/sessions": "ends the session that asks",
     "DELETE /api/v1/me/sessions/{session}": "ends the session that asks, where its id comes along",

@@ -53,10 +53,11 @@ pub(super) fn operation(route: &Route, tag: &str, text: &Table) -> anyhow::Resul
 /// The forms of refusals.
 pub(super) fn refusals() -> Value {
     let text = json!({ "type": "string" });
-    let maybe = json!({ "type": ["string", "null"] });
+    // A model server's own words are passed on where they have a message; the rest may be anything.
+    let any = json!({});
     let code = json!({ "$ref": "#/components/schemas/ProblemCode" });
     let ours = json!({ "code": code, "message": text, "field": text, "request_id": text });
-    let openai = json!({ "message": text, "type": text, "param": maybe, "code": maybe, "request_id": text });
+    let openai = json!({ "message": text, "type": any, "param": any, "code": any, "request_id": text });
     let refusal = |properties: Value, required: &[&str]| {
         let error = json!({ "type": "object", "properties": properties, "required": required });
         let schema = json!({ "type": "object", "properties": { "error": error }, "required": ["error"] });
@@ -64,7 +65,7 @@ pub(super) fn refusals() -> Value {
     };
     json!({
         "Problem": refusal(ours, &["code", "message"]),
-        "OpenAiProblem": refusal(openai, &["message", "type", "param", "code"]),
+        "OpenAiProblem": refusal(openai, &["message"]),
     })
 }
 
