@@ -109,6 +109,10 @@ id!(
     InvitationId, "inv"
 );
 id!(
+    /// A group of people.
+    GroupId, "group"
+);
+id!(
     /// A line of the audit log.
     AuditEntryId, "audit"
 );

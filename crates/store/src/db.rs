@@ -109,6 +109,7 @@ impl Db {
             ("second factors", include_str!("../migrations/sqlite/0025_second_factors.sql")),
             ("shared chats", include_str!("../migrations/sqlite/0026_shared_chats.sql")),
             ("ended secrets", include_str!("../migrations/sqlite/0027_ended_secrets.sql")),
+            ("groups", include_str!("../migrations/sqlite/0028_groups.sql")),
         ];
         let mut writer = write.acquire().await?;
         if !in_memory {
@@ -156,6 +157,7 @@ impl Db {
             ("second factors", include_str!("../migrations/postgres/0025_second_factors.sql")),
             ("shared chats", include_str!("../migrations/postgres/0026_shared_chats.sql")),
             ("ended secrets", include_str!("../migrations/postgres/0027_ended_secrets.sql")),
+            ("groups", include_str!("../migrations/postgres/0028_groups.sql")),
         ];
         migrator(migrations, steps).run_direct(None, &mut connection, false).await?;
         connection.close().await?;

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::{ApiKeyId, RunId, UserId};
+use domain::{ApiKeyId, GroupId, RunId, UserId};
 
 use crate::{Store, StoreError, db::Db, query::Tx};
 
@@ -96,6 +96,8 @@ pub enum UsageOf {
     All,
     /// An account's.
     User(UserId),
+    /// That of all who are in a group now.
+    Group(GroupId),
     /// A key's.
     Key(ApiKeyId),
     /// That of a person of the key's front end.
@@ -176,6 +178,7 @@ impl Store {
         let whose = match of {
             UsageOf::All => "",
             UsageOf::User(_) => "AND owner = $3",
+            UsageOf::Group(_) => "AND owner IN (SELECT member FROM group_members WHERE group_id = $3)",
             UsageOf::Key(_) => "AND api_key = $3",
             UsageOf::Person(..) => "AND api_key = $3 AND person = $4",
         };
@@ -190,6 +193,7 @@ impl Store {
         let query = match of {
             UsageOf::All => query,
             UsageOf::User(user) => query.id(user),
+            UsageOf::Group(group) => query.id(group),
             UsageOf::Key(key) => query.id(key),
             UsageOf::Person(key, person) => query.id(key).text(person),
         };

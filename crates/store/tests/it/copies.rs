@@ -7,6 +7,7 @@ use store::{Datum, NewUser, Part, Restored, Store, StoreError, UserRole, dump, r
 
 use crate::{
     database::{Folder, with_postgres},
+    groups::{only_for, sample},
     samples::{add_chat, add_run, add_user, new_turn, segment},
 };
 
@@ -34,6 +35,12 @@ async fn fill(store: &Store) -> RunId {
         created_at: i64::MAX,
     };
     store.create_user_with_identity(&user, "https://id.example", "7").await.unwrap();
+    let group = sample("Редакция", Some("editors"));
+    store.create_group(&group, 10).await.unwrap();
+    store.add_group_members(group.id, &[ann, user.id]).await.unwrap();
+    store.sync_provider_groups(ann, &["editors".to_owned()]).await.unwrap();
+    let row = only_for("model", "large", &[group.id]);
+    store.put_permission(&row, 10).await.unwrap();
     run
 }
 
@@ -86,6 +93,9 @@ async fn a_copy_has_everything(url: String) {
         let store = Store::open(&target).await.unwrap();
         assert_eq!(store.run(run).await.unwrap().last_seq, 3);
         store.append(segment(run, 4, 5)).await.unwrap();
+        let groups = store.all_groups().await.unwrap();
+        assert_eq!((groups.members.len(), &*groups.permissions[0].name, groups.number), (2, "large", 4));
+        store.delete_group(groups.groups[0].id).await.unwrap();
         let owner = store.run(run).await.unwrap().owner;
         let next = add_run(&store, owner).await;
         store.append(segment(next, 1, 1)).await.unwrap();

@@ -23,6 +23,7 @@ mod events;
 mod file_versions;
 mod files;
 mod forks;
+mod groups;
 mod identities;
 mod imports;
 mod learning;
