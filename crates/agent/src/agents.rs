@@ -158,6 +158,19 @@ impl Agents {
         Self { main: introduce(&self.main), sub_agents }
     }
 
+    /// The same agents with those of their tools that may be used.
+    #[must_use]
+    pub fn permitted(mut self, may_use: impl Fn(&str) -> bool) -> Self {
+        for agent in self.all_mut() {
+            let names = agent.tools.names();
+            let not: Vec<&str> = names.into_iter().filter(|name| !may_use(name)).collect();
+            if !not.is_empty() {
+                agent.tools = agent.tools.without(&not);
+            }
+        }
+        self
+    }
+
     /// The sub-agents that an agent may hand work to.
     pub(crate) fn sub_agents_of<'a>(&'a self, agent: &'a AgentSpec) -> impl Iterator<Item = &'a AgentSpec> {
         let may = |sub_agent: &&AgentSpec| {

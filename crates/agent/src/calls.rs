@@ -93,7 +93,7 @@ async fn run_call(
     }
     let arguments = arguments_value(&call.written.arguments);
     let started = past.and_then(|past| past.started.clone());
-    let finished = match (check(tools, call, &arguments), started) {
+    let finished = match (check(agent, tools, call, &arguments), started) {
         (Ok(tool), Some(arguments)) => run_again(agent, tool, &call.id, arguments).await,
         // It was running, and its tool is not there any more.
         (Err(_), Some(arguments)) => in_doubt(agent, &call.id, arguments).await,
@@ -149,13 +149,15 @@ const LEAST_RESULT_BYTES: usize = 200;
 pub(crate) const MODEL_RESULT_BYTES: usize = 64_000;
 
 fn check<'a>(
+    agent: &AgentContext,
     tools: &'a Toolbox,
     call: &RequestedCall,
     arguments: &Value,
 ) -> Result<&'a Arc<Tool>, ToolFailure> {
     let name = &call.written.name;
-    let tool = tools.get(name).ok_or_else(|| {
-        let names = tools.names();
+    let tool = tools.get(name).filter(|_| may_use(agent, name)).ok_or_else(|| {
+        let mut names = tools.names();
+        names.retain(|name| may_use(agent, name));
         ToolFailure(if names.is_empty() {
             format!("There is no tool {name}: no tools are left. Answer with what you know.")
         } else {
@@ -167,6 +169,11 @@ fn check<'a>(
     }
     tool.check(arguments).map_err(|faults| ToolFailure(format!("The arguments do not fit: {faults}")))?;
     Ok(tool)
+}
+
+/// Whether the tool may be used now: that can change while a run goes on.
+fn may_use(agent: &AgentContext, tool: &str) -> bool {
+    agent.run.quota.as_ref().is_none_or(|quota| quota.allows_tool(tool))
 }
 
 async fn consent_and_run(
@@ -181,6 +188,11 @@ async fn consent_and_run(
         Ok(Consent::Given(remembered)) => (arguments, remembered),
         Err(refusal) => return Finished::refused(arguments, refusal),
     };
+    if !may_use(agent, tool.name()) {
+        // People may take long to answer.
+        let gone = format!("There is no tool {} any more.", tool.name());
+        return Finished::refused(arguments, ToolFailure(gone));
+    }
     let at_work = at_work(agent, tool);
     let started = EventBody::ToolStarted {
         call: call.to_owned(),

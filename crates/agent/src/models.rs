@@ -17,6 +17,8 @@ const SPARED: Duration = Duration::from_secs(60);
 /// A model, and how to call it.
 #[derive(Debug, Clone)]
 pub struct CallableModel {
+    /// Its id here.
+    pub id: String,
     /// The model.
     pub model: ChatModel,
     /// How to call it.
@@ -39,6 +41,10 @@ pub(crate) struct OneModel {
 impl OneModel {
     fn new(callable: CallableModel) -> Self {
         Self { callable, failed: Mutex::default() }
+    }
+
+    pub(crate) fn id(&self) -> &str {
+        &self.callable.id
     }
 
     pub(crate) fn model(&self) -> &ChatModel {

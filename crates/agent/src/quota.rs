@@ -1,4 +1,5 @@
-//! What others than the run allow it: limits of an account that many runs share, asked before each model call.
+//! What others than the run allow it, asked before each call: limits of an account that many runs share, and what its
+//! owner may use, which can change while it goes on.
 
 use std::fmt;
 
@@ -8,7 +9,11 @@ use crate::{Prices, models::OneModel, turns::AgentContext};
 
 /// What is known of a model call before it is made.
 #[derive(Debug, Clone, Copy)]
-pub struct CallEstimate {
+pub struct CallEstimate<'a> {
+    /// The model's id here.
+    pub model: &'a str,
+    /// The agent that calls it, by its own name.
+    pub agent: &'a str,
     /// What the model reads, by rule of thumb.
     pub input_tokens: u64,
     /// The most it may write, where the caller has said so.
@@ -20,19 +25,26 @@ pub struct CallEstimate {
 /// Told at the end of a call what it has used and cost; nothing where it failed or was stopped.
 pub type EndCall = Box<dyn FnOnce(Option<(Usage, Option<u64>)>) + Send>;
 
-/// Limits that a run shares with others.
+/// What a run may, as others than the run say.
 pub trait Quota: fmt::Debug + Send + Sync {
     /// Begins a call.
     ///
     /// # Errors
-    /// `LimitReached`, in words, where it may not be made.
-    fn begin(&self, call: CallEstimate) -> Result<EndCall, Problem>;
+    /// `LimitReached`, in words, where it may not be made; `Forbidden` where the model or the agent may not be used any
+    /// more.
+    fn begin(&self, call: CallEstimate<'_>) -> Result<EndCall, Problem>;
 
     /// Whether so many such calls may be made now.
     ///
     /// # Errors
     /// `LimitReached`, in words, where not.
-    fn check(&self, call: CallEstimate, calls: u64) -> Result<(), Problem>;
+    fn check(&self, call: CallEstimate<'_>, calls: u64) -> Result<(), Problem>;
+
+    /// Whether the tool of this name may be used now.
+    fn allows_tool(&self, name: &str) -> bool;
+
+    /// Whether work may be handed to the agent of this name now.
+    fn allows_agent(&self, name: &str) -> bool;
 }
 
 /// A call that was allowed. Dropped without [`Held::end`], it has failed.
@@ -54,9 +66,10 @@ impl Drop for Held {
     }
 }
 
-fn estimate(agent: &AgentContext, model: &OneModel, input_tokens: u64) -> CallEstimate {
+fn estimate<'a>(agent: &'a AgentContext, model: &'a OneModel, input_tokens: u64) -> CallEstimate<'a> {
     let max_output_tokens = agent.run.wishes.max_output_tokens;
-    CallEstimate { input_tokens, max_output_tokens, prices: model.settings().prices }
+    let (id, prices) = (model.id(), model.settings().prices);
+    CallEstimate { model: id, agent: &agent.spec.known_as, input_tokens, max_output_tokens, prices }
 }
 
 /// Begins a call of the model that reads so much.

@@ -58,6 +58,8 @@ pub struct RunRequest {
     pub client_tools: Vec<ToolSpec>,
     /// The model of all those that have none of their own.
     pub model: ChatModel,
+    /// Its id here.
+    pub model_id: String,
     /// How to call it.
     pub settings: ModelSettings,
     /// The models to ask where its server fails, in this order.
@@ -128,6 +130,7 @@ struct End(Outcome, Option<Problem>);
 pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSignals) {
     let RunRequest { chat, message, mut agents, late_tools, narrowed, client_tools, model, .. } = request;
     let RunRequest {
+        model_id,
         settings,
         fallbacks,
         wishes,
@@ -168,7 +171,7 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         agents.main.tools = agents.main.tools.with_client_tools(&client_tools);
     }
     let budget = Arc::new(Budget::new(limits, past.used()));
-    let models = Arc::new(Models::new(CallableModel { model, settings }, fallbacks));
+    let models = Arc::new(Models::new(CallableModel { id: model_id, model, settings }, fallbacks));
     let work_time = WorkTime::new(past.time());
     let context = Arc::new(RunContext {
         agents,

@@ -244,9 +244,11 @@ pub(crate) async fn no_sub_agent(context: &ToolContext, why: ToolFailure) -> Res
 impl AgentContext {
     /// The agent to hand work of this type to.
     pub(crate) fn sub_agent(&self, subagent_type: &str) -> Result<AgentSpec, ToolFailure> {
-        let mut agents = self.run.agents.sub_agents_of(&self.spec);
+        let quota = self.run.quota.as_ref();
+        let may_work = |spec: &&AgentSpec| quota.is_none_or(|quota| quota.allows_agent(&spec.known_as));
+        let mut agents = self.run.agents.sub_agents_of(&self.spec).filter(may_work);
         agents.find(|spec| spec.name == subagent_type).cloned().ok_or_else(|| {
-            let agents = self.run.agents.sub_agents_of(&self.spec);
+            let agents = self.run.agents.sub_agents_of(&self.spec).filter(may_work);
             let names: Vec<&str> = agents.map(|spec| spec.name.as_str()).collect();
             ToolFailure(format!("There is no sub-agent {subagent_type}. There are: {}.", names.join(", ")))
         })

@@ -15,6 +15,7 @@ use crate::{
     app::App,
     clock::Clock,
     error::ApiError,
+    groups::{Permit, Thing},
     models::{Models, ResolvedModel},
 };
 
@@ -24,6 +25,11 @@ pub const PREFIX: &str = "glasshouse/";
 pub(crate) const BUILT_IN: &str = "agent";
 /// Most agents made in the page.
 const MOST: usize = 100;
+
+/// Whether an agent of this name is not one that somebody has defined.
+pub(crate) fn is_built_in(name: &str) -> bool {
+    definition::TAKEN.contains(&name)
+}
 
 /// All that are defined, the file's first.
 pub struct DefinedAgents {
@@ -43,6 +49,17 @@ pub struct KnownAgent {
     pub from_file: bool,
     /// The file has one of the same name, which is used in its stead.
     pub is_hidden: bool,
+}
+
+impl KnownAgent {
+    /// Whether it can be used: it and the model that it brings.
+    fn is_for(&self, permit: &Permit) -> bool {
+        let AgentDefinition { name, model, enabled, .. } = &*self.definition;
+        *enabled
+            && !self.is_hidden
+            && permit.allows(Thing::Agent(name))
+            && model.as_deref().is_none_or(|model| permit.allows(Thing::Model(model)))
+    }
 }
 
 impl DefinedAgents {
@@ -72,19 +89,20 @@ impl DefinedAgents {
         Arc::clone(&self.known.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Those that can be used.
-    pub fn usable(&self) -> Vec<Arc<AgentDefinition>> {
+    /// Those that can be used with this permit.
+    #[must_use]
+    pub fn usable(&self, permit: &Permit) -> Vec<Arc<AgentDefinition>> {
         let list = self.list();
-        let usable = list.iter().filter(|agent| agent.definition.enabled && !agent.is_hidden);
+        let usable = list.iter().filter(|agent| agent.is_for(permit));
         usable.map(|agent| Arc::clone(&agent.definition)).collect()
     }
 
-    /// The one of this name, where it can be used.
+    /// The one of this name, where it can be used with this permit.
     #[must_use]
-    pub fn find(&self, name: &str) -> Option<Arc<AgentDefinition>> {
+    pub fn find(&self, name: &str, permit: &Permit) -> Option<Arc<AgentDefinition>> {
         let list = self.list();
-        let mut usable = list.iter().filter(|agent| agent.definition.enabled && !agent.is_hidden);
-        usable.find(|agent| agent.definition.name == name).map(|agent| Arc::clone(&agent.definition))
+        let found = list.iter().find(|agent| agent.definition.name == name && agent.is_for(permit))?;
+        Some(Arc::clone(&found.definition))
     }
 
     /// Keeps a new one.
@@ -138,8 +156,13 @@ impl DefinedAgents {
 
     /// The agents of a run: the built-in ones, and beside them those that may be called. `main` takes the place of the
     /// main one.
-    pub(crate) fn join(&self, built_in: &Agents, main: Option<&AgentDefinition>, models: &Models) -> Agents {
-        let mut defined = self.usable();
+    pub(crate) fn join(
+        &self,
+        built_in: &Agents,
+        main: Option<&AgentDefinition>,
+        (models, permit): (&Models, &Permit),
+    ) -> Agents {
+        let mut defined = self.usable(permit);
         defined.retain(|definition| definition.may_be_called);
         if main.is_none() && defined.is_empty() {
             return built_in.clone();
@@ -147,7 +170,8 @@ impl DefinedAgents {
         let tools = &built_in.main.tools;
         let mut agents = built_in.clone();
         for definition in defined {
-            let model = definition.model.as_deref().map(|model| models.resolve(Some(model))).transpose();
+            let model =
+                definition.model.as_deref().map(|model| models.resolve(Some(model), permit)).transpose();
             match model {
                 Ok(model) => {
                     let models =
@@ -217,13 +241,15 @@ impl App {
     ///
     /// # Errors
     /// 404 where there is nothing of this id.
-    pub fn resolve(&self, id: Option<&str>) -> Result<ResolvedModel, ApiError> {
-        let Some(name) = id.and_then(|id| id.strip_prefix(PREFIX)) else { return self.models.resolve(id) };
-        match self.defined_agents.find(name) {
-            Some(agent) => self.resolve_agent(agent, None),
-            None if name == BUILT_IN => self.models.resolve(None),
+    pub fn resolve(&self, id: Option<&str>, permit: &Permit) -> Result<ResolvedModel, ApiError> {
+        let Some(name) = id.and_then(|id| id.strip_prefix(PREFIX)) else {
+            return self.models.resolve(id, permit);
+        };
+        match self.defined_agents.find(name, permit) {
+            Some(agent) => self.resolve_agent(agent, None, permit),
+            None if name == BUILT_IN => self.models.resolve(None, permit),
             None if self.models.catalogue().model(&format!("{PREFIX}{name}")).is_some() => {
-                self.models.resolve(id)
+                self.models.resolve(id, permit)
             }
             None => {
                 let name: String = name.chars().take(100).collect();
@@ -243,10 +269,11 @@ impl App {
         &self,
         agent: Arc<AgentDefinition>,
         model: Option<&str>,
+        permit: &Permit,
     ) -> Result<ResolvedModel, ApiError> {
         let resolved = match &agent.model {
-            None => self.models.resolve(model)?,
-            Some(own) => self.models.resolve(Some(own)).map_err(|_| {
+            None => self.models.resolve(model, permit)?,
+            Some(own) => self.models.resolve(Some(own), permit).map_err(|_| {
                 let message = format!(
                     "The agent “{}” uses the model “{own}”, which is not there (any more). An administrator can \
                      give it another one in the settings.",

@@ -29,6 +29,7 @@ use crate::{
     config::{Auth, Config},
     elsewhere::Elsewhere,
     error::ApiError,
+    groups::Groups,
     http::mcp::Door,
     learning::keep_learning,
     mcp_servers::{McpServers, Surroundings},
@@ -71,6 +72,8 @@ pub struct App {
     pub runs: Runs,
     /// What is used, and how much may be.
     pub usage: Arc<Usage>,
+    /// Groups of people, and what is only for some of them.
+    pub groups: Arc<Groups>,
     /// What secrets are sealed with.
     pub(crate) sealer: Arc<Sealer>,
     /// Runs of ours that cannot go on yet. Locked while one of them is brought back or ended.
@@ -150,7 +153,9 @@ impl App {
         let needs_token = config.auth == Auth::Password && config.reachable_by_others();
         let setup_token =
             if needs_token && !store.has_users().await? { Some(random_token("")?) } else { None };
-        let usage = Usage::open(store.clone(), clock.clone()).await.context("cannot read the limits")?;
+        let groups = Arc::new(Groups::open(store.clone()).await.context("cannot read the groups")?);
+        let usage = Usage::open(store.clone(), clock.clone(), Arc::clone(&groups));
+        let usage = usage.await.context("cannot read the limits")?;
         let usage = Arc::new(usage);
         let runs = Runs::new(store.clone(), clock.clone(), Arc::clone(&usage));
         let (stopping, tasks) = (CancellationToken::new(), TaskTracker::new());
@@ -171,6 +176,7 @@ impl App {
             models,
             runs,
             usage,
+            groups,
             sealer: Arc::clone(&sealer),
             set_aside: Mutex::default(),
             telling: Telling::default(),

@@ -19,6 +19,7 @@ use crate::{
     agents::AgentDefinition,
     app::{App, ask_environment},
     error::ApiError,
+    groups::RunPermits,
     mcp_servers::RunIs,
     models::ResolvedModel,
     runs::{FromLog, LogSoFar, NewLiveRun},
@@ -90,6 +91,8 @@ struct Found {
     kept: Option<Kept>,
     /// Its model, where there is one of that name now.
     model: Option<ResolvedModel>,
+    /// Why its owner may not use what it needs any more.
+    forbidden: Option<String>,
 }
 
 impl Work {
@@ -319,7 +322,7 @@ impl App {
     /// Goes on with a run whose log is open, or ends the log. Whether that is done; not where its model is not known and may come.
     pub(crate) async fn take_over(&self, run: &Run, model_may_come: bool) -> anyhow::Result<bool> {
         let found = self.find_kept(run).await?;
-        if found.kept.is_some() && found.model.is_none() && model_may_come {
+        if found.kept.is_some() && found.model.is_none() && found.forbidden.is_none() && model_may_come {
             return Ok(false);
         }
         let log = self.runs.left_open(run).await?;
@@ -365,8 +368,15 @@ impl App {
     async fn find_kept(&self, run: &Run) -> anyhow::Result<Found> {
         let kept = self.store.run_request(run.id).await?;
         let kept = kept.and_then(|kept| serde_json::from_str::<Kept>(&kept).ok());
-        let model = kept.as_ref().and_then(|kept| self.models.resolve(Some(&kept.model)).ok());
-        Ok(Found { kept, model })
+        let permit = self.groups.permit_of(run.owner, &run.payer);
+        let model = kept.as_ref().and_then(|kept| self.models.resolve(Some(&kept.model), &permit).ok());
+        let forbidden = kept.as_ref().and_then(|kept| {
+            let agent = kept.agent.as_ref().map_or("main", |agent| &agent.name);
+            let (directory, payer) = (kept.directory.clone(), run.payer.clone());
+            let permits = RunPermits::new(Arc::clone(&self.groups), run.owner, payer, directory);
+            permits.check(agent, &kept.model).err()
+        });
+        Ok(Found { kept, model, forbidden: forbidden.map(|problem| problem.message) })
     }
 
     async fn ready(
@@ -390,12 +400,12 @@ impl App {
         work.model.payer.clone_from(&run.payer);
         self.usage.know(run.owner, &run.payer).await?;
         work.origin = run.origin.clone().unwrap_or_default();
-        let about = (run.chat, run.message);
+        let (about, permit) = ((run.chat, run.message), self.groups.permit_of(run.owner, &run.payer));
         let mut request = self.request(run.owner, work, workspace, run.id, about).await?;
         request.past = past;
         if request.late_tools.is_some() {
             // It needs the tools that it had.
-            request.late_tools = self.mcp_servers.late_tools(run.owner, run_is);
+            request.late_tools = self.mcp_servers.late_tools(run.owner, run_is, permit);
         }
         Ok(FromLog::GoesOn(Box::new(request), so_far))
     }
@@ -412,11 +422,14 @@ impl App {
 
 /// What a run goes on with, or why it cannot, in a sentence for its owner.
 fn able_to_go_on(
-    Found { kept, model }: Found,
+    Found { kept, model, forbidden }: Found,
     so_far: &LogSoFar,
     past: &Past,
 ) -> Result<(Kept, ResolvedModel), String> {
     let kept = kept.filter(|_| !so_far.has_ended).ok_or(INTERRUPTED)?;
+    if let Some(why) = forbidden {
+        return Err(why);
+    }
     let model = model.ok_or_else(|| {
         format!("The server was restarted during this run, and the model {} is no longer there.", kept.model)
     })?;

@@ -16,6 +16,7 @@ mod exports;
 mod facts;
 mod files;
 mod forks;
+mod groups;
 mod health;
 mod imports;
 mod inbox;
@@ -33,6 +34,7 @@ mod oidc;
 mod openai;
 pub mod openapi;
 mod password_resets;
+mod permissions;
 mod programs;
 mod runs;
 mod schedules;
@@ -149,6 +151,17 @@ pub fn table() -> Vec<Route> {
         delete(Admin, "/api/v1/invitations/{invitation}", sign_up::delete).noted("invitation.delete"),
         get(Admin, "/api/v1/audit", audit::get),
         get(Admin, "/api/v1/settings", settings::get),
+        // Groups of people, and what is for whom
+        get(Admin, "/api/v1/groups", groups::list),
+        post(Admin, "/api/v1/groups", groups::create).noted("group.create"),
+        patch(Admin, "/api/v1/groups/{group}", groups::change).noted("group.change"),
+        delete(Admin, "/api/v1/groups/{group}", groups::delete).noted("group.delete"),
+        get(Admin, "/api/v1/groups/{group}/members", groups::members),
+        post(Admin, "/api/v1/groups/{group}/members", groups::add_members).noted("group.add_members"),
+        delete(Admin, "/api/v1/groups/{group}/members/{user}", groups::remove_member)
+            .noted("group.remove_member"),
+        get(Admin, "/api/v1/permissions", permissions::list),
+        put(Admin, "/api/v1/permissions", permissions::put).noted("permission.set"),
         // What is used, and how much may be
         get(User, "/api/v1/usage", usage::get),
         get(User, "/api/v1/limits/own", limits::own),

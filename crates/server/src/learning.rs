@@ -62,7 +62,7 @@ impl App {
         let messages = self.store.messages(from.chat).await?;
         let said: Vec<(MessageId, String)> =
             messages.iter().filter_map(|message| said_in(message, from)).collect();
-        let (Some(model), false) = (self.model_of(&messages), said.is_empty()) else {
+        let (Some(model), false) = (self.model_of(from, &messages), said.is_empty()) else {
             return self.store.learn(from, &Learned::default(), 0, self.clock.now_ms()).await.map(drop);
         };
         let facts = self.store.facts(from.owner).await?;
@@ -96,10 +96,10 @@ impl App {
     }
 
     /// The model of the chat's last answer, where it is still there.
-    fn model_of(&self, messages: &[ChatMessage]) -> Option<ResolvedModel> {
+    fn model_of(&self, from: &ChatToLearnFrom, messages: &[ChatMessage]) -> Option<ResolvedModel> {
         let last = messages.iter().rev().find_map(|message| message.model.as_deref());
         let last = last.filter(|model| *model != TOUR)?;
-        self.resolve(Some(last)).ok()
+        self.resolve(Some(last), &self.groups.permit_of(from.owner, &Payer::default())).ok()
     }
 
     fn note_asked(&self, from: &ChatToLearnFrom, model: &ResolvedModel, asked: Asked) -> Option<Lessons> {

@@ -20,6 +20,7 @@ pub mod error;
 pub mod extract;
 pub mod forks;
 mod going_on;
+pub mod groups;
 pub mod handed_over;
 mod health_check;
 pub mod http;

@@ -25,6 +25,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     clock::Clock,
     config::{McpServer, McpWay, SignIn},
+    groups::{Permit, Thing},
     secret::Sealer,
 };
 use account::Vault;
@@ -153,17 +154,20 @@ impl McpServers {
 
     /// The tools for a run of this person, to be looked for when it begins; nothing where there are no servers.
     #[must_use]
-    pub fn late_tools(&self, owner: UserId, run: RunIs) -> Option<LateTools> {
+    pub fn late_tools(&self, owner: UserId, run: RunIs, permit: Permit) -> Option<LateTools> {
         if self.0.shared.is_empty() && self.0.personal.is_empty() {
             return None;
         }
         let servers = self.clone();
-        Some(LateTools::new(async move { servers.find(owner, run).await }))
+        Some(LateTools::new(async move { servers.find(owner, run, permit).await }))
     }
 
-    async fn find(&self, owner: UserId, run: RunIs) -> FoundTools {
-        let shared = join_all(self.0.shared.iter().map(|known| known.found(&run)));
-        let personal = join_all(self.0.personal.iter().map(|server| server.found(owner, &run)));
+    async fn find(&self, owner: UserId, run: RunIs, permit: Permit) -> FoundTools {
+        let shared =
+            self.0.shared.iter().filter(|known| permit.allows_server(&known.server.definition().name));
+        let shared = join_all(shared.map(|known| known.found(&run)));
+        let personal = self.0.personal.iter().filter(|server| permit.allows_server(&server.server.name));
+        let personal = join_all(personal.map(|server| server.found(owner, &run)));
         let (shared, personal) = join(shared, personal).await;
         let mut all = FoundTools::default();
         for found in shared.into_iter().chain(personal) {
@@ -171,7 +175,14 @@ impl McpServers {
             all.needs_approval.extend(found.needs_approval);
             all.missing.extend(found.missing);
         }
+        all.tools.retain(|tool| permit.allows(Thing::Tool(tool.name())));
         all
+    }
+
+    /// The names of all, those that people sign in to included.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let shared = self.0.shared.iter().map(|known| known.server.definition().name.as_str());
+        shared.chain(self.0.personal.iter().map(|personal| personal.server.name.as_str()))
     }
 
     /// How it stands with each that needs no sign-in.

@@ -29,6 +29,7 @@ use crate::{
     agents::AgentDefinition,
     config::{Config, EnvironmentConnection},
     error::ApiError,
+    groups::{Permit, Thing},
     secret::Sealer,
 };
 
@@ -108,7 +109,7 @@ impl ResolvedModel {
             context_tokens: self.context_tokens,
             prices: self.prices,
         };
-        CallableModel { model: self.model.clone(), settings }
+        CallableModel { id: self.model_id.clone(), model: self.model.clone(), settings }
     }
 
     /// Those that are asked where its server fails, in their order.
@@ -157,15 +158,16 @@ impl Models {
         self.catalogue.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The model with this id, or the default one, ready to be called.
+    /// The model with this id, or the default one, ready to be called by whoever has this permit.
     ///
     /// # Errors
-    /// 404 where there is no such model.
-    pub fn resolve(&self, id: Option<&str>) -> Result<ResolvedModel, ApiError> {
+    /// 404 where there is no such model, or it is for others.
+    pub fn resolve(&self, id: Option<&str>, permit: &Permit) -> Result<ResolvedModel, ApiError> {
         let catalogue = self.catalogue();
-        let id = id.unwrap_or(&catalogue.default_model);
-        let known = catalogue.model(id).ok_or_else(|| model_not_found(id))?;
-        let fallbacks = known.settings.fallbacks.iter().filter_map(|id| {
+        let id = id.unwrap_or(catalogue.default_for(permit));
+        let known = permitted(&catalogue, id, permit)?;
+        let fallbacks = known.settings.fallbacks.iter().filter(|id| permit.allows(Thing::Model(id)));
+        let fallbacks = fallbacks.filter_map(|id| {
             // One that is no longer there cannot be asked.
             self.ready(&catalogue, catalogue.model(id)?).ok()
         });
@@ -197,10 +199,10 @@ impl Models {
     /// `embeddings`. Nothing for the tour, which has no server.
     ///
     /// # Errors
-    /// 404 where there is no such model.
-    pub fn upstream(&self, id: &str, call: &str) -> Result<Option<ModelServer>, ApiError> {
+    /// 404 where there is no such model, or it is for others.
+    pub fn upstream(&self, id: &str, call: &str, permit: &Permit) -> Result<Option<ModelServer>, ApiError> {
         let catalogue = self.catalogue();
-        let known = catalogue.model(id).ok_or_else(|| model_not_found(id))?;
+        let known = permitted(&catalogue, id, permit)?;
         if known.connection.is_none() {
             return Ok(None);
         }
@@ -356,6 +358,12 @@ impl Models {
     pub fn attempts(&self) -> &AttemptCounts {
         &self.counts
     }
+}
+
+/// The model with this id. One that is for others is answered like one that is not there.
+fn permitted<'a>(catalogue: &'a Catalogue, id: &str, permit: &Permit) -> Result<&'a Model, ApiError> {
+    let known = catalogue.model(id).filter(|_| permit.allows(Thing::Model(id)));
+    known.ok_or_else(|| model_not_found(id))
 }
 
 /// A price that is not set counts as nothing where the other one is.

@@ -247,10 +247,13 @@ impl App {
         if account.suspended_at.is_some() {
             return Err(Problem::Suspended.into());
         }
-        match role.filter(|role| *role != account.user.role) {
-            Some(role) => self.change_role(account.user, role).await,
-            None => Ok(account.user),
-        }
+        let user = match role.filter(|role| *role != account.user.role) {
+            Some(role) => self.change_role(account.user, role).await?,
+            None => account.user,
+        };
+        self.store.sync_provider_groups(user.id, &person.groups).await?;
+        self.groups.look().await?;
+        Ok(user)
     }
 
     /// For somebody who comes for the first time: the account that has the address, or a new one.

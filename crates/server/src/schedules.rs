@@ -6,10 +6,10 @@ mod times;
 use std::{sync::Arc, time::Duration};
 
 use domain::{ChatId, Outcome, Part, ProblemCode, RunId, ScheduleId};
-use store::{Chat, IdempotencyKey, Schedule, Settled, Turn, TurnKind};
+use store::{Chat, IdempotencyKey, Payer, Schedule, Settled, Turn, TurnKind};
 use tokio::sync::Notify;
 
-use crate::{app::App, error::ApiError, turns::NewMessage};
+use crate::{app::App, error::ApiError, groups::Right, turns::NewMessage};
 
 pub(crate) use times::Times;
 
@@ -213,7 +213,9 @@ impl App {
         idempotency: Option<IdempotencyKey>,
     ) -> Result<(ChatId, RunId), ApiError> {
         let content = &schedule.content;
-        let model = self.resolve(content.model.as_deref());
+        let permit = self.groups.permit_of(schedule.owner, &Payer::default());
+        permit.check(Right::Schedules)?;
+        let model = self.resolve(content.model.as_deref(), &permit);
         // Right after the start, when another one would be taken for the default, or none found.
         if self.models.environment_is_awaited() && (content.model.is_none() || model.is_err()) {
             let message = "The model server has not said yet which models it has. Try again in a moment.";

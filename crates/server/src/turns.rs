@@ -16,6 +16,7 @@ use crate::{
     brought::{tool_choices, unpack},
     earlier_agents::earlier_agents,
     error::ApiError,
+    groups::{RunPermits, Thing},
     mcp_servers::RunIs,
     models::{ResolvedModel, TOUR},
     origin,
@@ -403,20 +404,25 @@ impl App {
         run: RunId,
         (chat, message): (Option<ChatId>, Option<MessageId>),
     ) -> Result<RunRequest, StoreError> {
+        let (payer, place) = (model.payer.clone(), directory.clone());
+        let permits = RunPermits::new(Arc::clone(&self.groups), owner, payer, place);
+        let permit = permits.now();
         let (agents, late_tools) = match worker {
             // The tour is the same whoever gives it.
             Worker::Agent if model.model_id == TOUR => (tour::agents(&self.agents), None),
             Worker::Agent => {
                 let built_in = self.programs.agents().unwrap_or(&self.agents);
-                let agents = self.defined_agents.join(built_in, model.agent.as_deref(), &self.models);
+                let of = (&self.models, &permit);
+                let agents = self.defined_agents.join(built_in, model.agent.as_deref(), of);
                 let agents = with_skills(agents, &self.skills.read().await);
-                (agents, self.mcp_servers.late_tools(owner, RunIs::New))
+                (agents, self.mcp_servers.late_tools(owner, RunIs::New, permit.clone()))
             }
             Worker::Model => (Agents::none(), None),
         };
+        let agents = agents.permitted(|tool| permit.allows(Thing::Tool(tool)));
         let fallbacks = model.callable_fallbacks();
-        let quota = RunQuota::new(Arc::clone(&self.usage), owner, model.payer.clone());
-        let CallableModel { model, settings } = model.callable();
+        let quota = RunQuota::new(Arc::clone(&self.usage), owner, model.payer.clone(), permits);
+        let CallableModel { id: model_id, model, settings } = model.callable();
         let consents = self.consents(owner, chat).await?;
         Ok(RunRequest {
             chat,
@@ -426,6 +432,7 @@ impl App {
             narrowed,
             client_tools,
             model,
+            model_id,
             settings,
             fallbacks,
             wishes,

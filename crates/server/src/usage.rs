@@ -22,7 +22,12 @@ pub(crate) use ledger::used_by;
 pub use limits::{LimitRules, Limits, LimitsOf, Most, Subject};
 pub use quota::RunQuota;
 
-use crate::{app::App, clock::Clock, error::ApiError};
+use crate::{
+    app::App,
+    clock::Clock,
+    error::ApiError,
+    groups::{Groups, Known},
+};
 
 /// How often what was used is written down.
 const WRITE: Duration = Duration::from_secs(1);
@@ -35,6 +40,7 @@ const MANY_ACCOUNTS: usize = 20_000;
 pub struct Usage {
     store: Store,
     clock: Clock,
+    groups: Arc<Groups>,
     books: Mutex<Books>,
     rules: RwLock<Arc<LimitRules>>,
     /// Held while it is written down, so that nothing is written twice.
@@ -44,6 +50,8 @@ pub struct Usage {
 #[derive(Default)]
 struct Books {
     ledger: Ledger,
+    /// Which state of the groups their accounts are of.
+    groups_number: i64,
     accounts: HashMap<Subject, Account>,
 }
 
@@ -76,9 +84,10 @@ impl Usage {
     ///
     /// # Errors
     /// Where the database does not answer.
-    pub async fn open(store: Store, clock: Clock) -> Result<Self, StoreError> {
+    pub async fn open(store: Store, clock: Clock, groups: Arc<Groups>) -> Result<Self, StoreError> {
         let rules = RwLock::new(Arc::new(LimitRules::read(&store).await?));
-        Ok(Self { store, clock, books: Mutex::default(), rules, writing: tokio::sync::Mutex::default() })
+        let (books, writing) = (Mutex::default(), tokio::sync::Mutex::default());
+        Ok(Self { store, clock, groups, books, rules, writing })
     }
 
     /// The limits as they are.
@@ -96,10 +105,25 @@ impl Usage {
         self.read_rules().await
     }
 
+    /// The limits that hold for a call on this account.
+    fn apply_to(&self, owner: UserId, payer: &Payer) -> Vec<(Subject, Limits)> {
+        let groups = self.groups.known();
+        self.lock().see(&groups);
+        self.rules().apply_to(owner, groups.of_person(owner), payer)
+    }
+
     async fn read_rules(&self) -> Result<(), StoreError> {
         let rules = LimitRules::read(&self.store).await?;
         *self.rules.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(rules);
         Ok(())
+    }
+
+    /// Reads the limits again.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub async fn look_at_limits(&self) -> Result<(), StoreError> {
+        self.read_rules().await
     }
 
     /// Makes the accounts known that limits are checked against, from what is written down. Asks the database only the
@@ -108,8 +132,7 @@ impl Usage {
     /// # Errors
     /// Where the database does not answer.
     pub async fn know(&self, owner: UserId, payer: &Payer) -> Result<(), StoreError> {
-        let rules = self.rules();
-        for (subject, _) in rules.apply_to(owner, payer) {
+        for (subject, _) in self.apply_to(owner, payer) {
             if !self.lock().accounts.get(&subject).is_some_and(Account::is_known) {
                 self.write_down().await?;
                 let found = self.written(&subject).await?;
@@ -143,8 +166,8 @@ impl Usage {
     /// # Errors
     /// Where a limit is reached, or would be.
     pub fn begin(&self, owner: UserId, payer: &Payer, wish: Wish) -> Result<Held, Refused> {
-        let (rules, now) = (self.rules(), self.clock.now_ms());
-        let limits = rules.apply_to(owner, payer);
+        let now = self.clock.now_ms();
+        let limits = self.apply_to(owner, payer);
         let mut books = self.lock();
         let mut held = Held(Vec::with_capacity(limits.len()));
         for (subject, limits) in &limits {
@@ -166,9 +189,9 @@ impl Usage {
     /// # Errors
     /// Where a limit is reached, or would be.
     pub fn check(&self, owner: UserId, payer: &Payer, wish: Wish, calls: u64) -> Result<(), Refused> {
-        let (rules, now) = (self.rules(), self.clock.now_ms());
+        let (limits, now) = (self.apply_to(owner, payer), self.clock.now_ms());
         let mut books = self.lock();
-        for (subject, limits) in rules.apply_to(owner, payer) {
+        for (subject, limits) in limits {
             let account = books.accounts.entry(subject.clone()).or_insert_with(|| Account::new(now));
             let estimate = account.estimate(now, wish).times(calls);
             account.check(&limits, estimate).map_err(|over| over.refuse(&subject, now))?;
@@ -193,7 +216,7 @@ impl Usage {
         let key =
             UsageKey { day: now.div_euclid(DAY_MS), owner, model: model.to_owned(), payer: payer.clone() };
         let mut books = self.lock();
-        books.count(now, &key, sum);
+        books.count(now, &self.groups.known(), &key, sum);
         books.ledger.note(key, sum);
     }
 
@@ -219,7 +242,7 @@ impl Usage {
         };
         let now = self.clock.now_ms();
         let mut books = self.lock();
-        books.count(now, &key, sum);
+        books.count(now, &self.groups.known(), &key, sum);
         books.ledger.note_run(event.run, event.seq, key, sum);
     }
 
@@ -247,10 +270,10 @@ impl Usage {
     /// What is left of the nearest limits; nothing where there are none.
     #[must_use]
     pub fn remaining(&self, owner: UserId, payer: &Payer) -> Remaining {
-        let (rules, now) = (self.rules(), self.clock.now_ms());
+        let (limits, now) = (self.apply_to(owner, payer), self.clock.now_ms());
         let mut remaining = Remaining::default();
         let mut books = self.lock();
-        for (subject, limits) in rules.apply_to(owner, payer) {
+        for (subject, limits) in limits {
             if let Some(account) = books.accounts.get_mut(&subject) {
                 account.roll(now);
                 remaining.requests = Allowed::nearer(remaining.requests, account.requests_left(&limits, now));
@@ -263,7 +286,7 @@ impl Usage {
     /// What each limit of these allows and how much of it is used, for people.
     #[must_use]
     pub fn standing(&self, owner: UserId, payer: &Payer) -> Vec<(Subject, Vec<account::Standing>)> {
-        let (rules, now) = (self.rules(), self.clock.now_ms());
+        let (limits, now) = (self.apply_to(owner, payer), self.clock.now_ms());
         let mut books = self.lock();
         let standing = |(subject, limits): (Subject, Limits)| {
             let account = books.accounts.entry(subject.clone()).or_insert_with(|| Account::new(now));
@@ -271,7 +294,7 @@ impl Usage {
             let standing = account.standing(&limits);
             (subject, standing)
         };
-        rules.apply_to(owner, payer).into_iter().map(standing).collect()
+        limits.into_iter().map(standing).collect()
     }
 
     /// Writes down what is new. Where that fails it stays in memory, for the next time.
@@ -289,7 +312,7 @@ impl Usage {
             }
         };
         let mut books = self.lock();
-        books.is_written(&booking, &outcomes);
+        books.is_written(&self.groups.known(), &booking, &outcomes);
         books.ledger.settle(booking, outcomes);
         Ok(())
     }
@@ -333,9 +356,19 @@ impl Usage {
 }
 
 impl Books {
+    /// Where groups have changed, what theirs have used is asked anew: who joins one brings along what they have used.
+    fn see(&mut self, groups: &Known) {
+        if self.groups_number != groups.number {
+            self.groups_number = groups.number;
+            let of_groups =
+                self.accounts.iter_mut().filter(|(subject, _)| matches!(subject, Subject::Group(_)));
+            of_groups.for_each(|(_, account)| account.doubt());
+        }
+    }
+
     /// Counts it against those whose limits it counts against.
-    fn count(&mut self, now: i64, key: &UsageKey, sum: UsageSum) {
-        for subject in Subject::all_of(key.owner, &key.payer) {
+    fn count(&mut self, now: i64, groups: &Known, key: &UsageKey, sum: UsageSum) {
+        for subject in Subject::all_of(key.owner, groups.of_person(key.owner), &key.payer) {
             if let Some(account) = self.accounts.get_mut(&subject) {
                 account.count(now, Amount::of(sum));
             }
@@ -343,11 +376,11 @@ impl Books {
     }
 
     /// What is in the database need not be added to what is read from there.
-    fn is_written(&mut self, booking: &Booking, outcomes: &[BookingOutcome]) {
+    fn is_written(&mut self, groups: &Known, booking: &Booking, outcomes: &[BookingOutcome]) {
         let noted =
             booking.runs.iter().zip(outcomes).filter(|(_, outcome)| **outcome != BookingOutcome::Busy);
         for (key, sum) in booking.loose.iter().chain(noted.flat_map(|(run, _)| &run.sums)) {
-            for subject in Subject::all_of(key.owner, &key.payer) {
+            for subject in Subject::all_of(key.owner, groups.of_person(key.owner), &key.payer) {
                 if let Some(account) = self.accounts.get_mut(&subject) {
                     account.is_written(Amount::of(*sum));
                 }

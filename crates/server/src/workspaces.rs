@@ -5,11 +5,12 @@ use std::{path::Path, sync::Arc};
 use agent::{Workspace, workspace::Directory};
 use anyhow::Context;
 use domain::UserId;
-use store::{Chat, StoreError, User};
+use store::{Chat, StoreError, User, UserRole};
 
 use crate::{
     app::App,
     config::{Config, WorkspaceSettings},
+    groups::{Permit, Thing},
 };
 
 /// All that are allowed.
@@ -39,16 +40,25 @@ impl Workspaces {
     }
 
     /// Those that this person may use.
-    pub(crate) fn of<'a>(&'a self, user: &'a User) -> impl Iterator<Item = &'a Directory> {
-        self.0.iter().filter(|allowed| allowed.allows(user)).map(|allowed| &*allowed.directory)
+    pub(crate) fn of<'a>(
+        &'a self,
+        user: &'a User,
+        permit: &'a Permit,
+    ) -> impl Iterator<Item = &'a Directory> {
+        self.0.iter().filter(|allowed| allowed.allows(user, permit)).map(|allowed| &*allowed.directory)
+    }
+
+    /// The names of all.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|allowed| allowed.directory.name())
     }
 
     /// The one of this name, where this person may use it.
     ///
     /// # Errors
     /// With a sentence; the same for one that is not there and one that is others'.
-    pub(crate) fn find(&self, name: &str, user: &User) -> Result<Arc<Directory>, String> {
-        let found = self.0.iter().find(|it| it.directory.name() == name && it.allows(user));
+    pub(crate) fn find(&self, name: &str, user: &User, permit: &Permit) -> Result<Arc<Directory>, String> {
+        let found = self.0.iter().find(|it| it.directory.name() == name && it.allows(user, permit));
         found.map(|allowed| Arc::clone(&allowed.directory)).ok_or_else(|| {
             format!(
                 "There is no workspace “{name}” that you may use. An administrator names the directories that chats \
@@ -59,8 +69,10 @@ impl Workspaces {
 }
 
 impl Allowed {
-    fn allows(&self, user: &User) -> bool {
-        self.users.is_empty() || self.users.contains(&user.email.to_lowercase())
+    /// The file's own list comes first: nothing in the page gives away what the file keeps to some.
+    fn allows(&self, user: &User, permit: &Permit) -> bool {
+        let is_named = self.users.is_empty() || self.users.contains(&user.email.to_lowercase());
+        is_named && permit.allows(Thing::Workspace(self.directory.name()))
     }
 }
 
@@ -111,7 +123,8 @@ impl App {
         let files = Workspace::new(self.store.clone(), name, Arc::new(move || clock.now_ms()));
         let Some(directory) = directory else { return Ok(files) };
         let owner = self.store.user(owner).await?;
-        Ok(match self.workspaces.find(directory, &owner) {
+        let permit = self.groups.permit(owner.id, owner.role == UserRole::Admin);
+        Ok(match self.workspaces.find(directory, &owner, &permit) {
             Ok(directory) => files.in_directory(directory),
             Err(why) => files.nowhere(&why),
         })

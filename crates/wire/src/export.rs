@@ -74,6 +74,9 @@ pub struct Profile {
     pub role: String,
     /// When the account was made.
     pub created_at: i64,
+    /// The groups they are in, by name. Elsewhere they are in none because of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<String>,
 }
 
 /// A conversation.

@@ -53,7 +53,8 @@ async fn the_money_of_a_sub_agent_is_counted_at_its_own_price() {
     let model = ChatModel::scripted(ScriptedModel::new("dear", Arc::new(script)));
     let settings = ModelSettings { prices, ..ModelSettings::default() };
     let play = with_writer(|writer| {
-        writer.models = Some(Arc::new(Models::new(CallableModel { model, settings }, Vec::new())));
+        writer.models =
+            Some(Arc::new(Models::new(CallableModel { id: "dear".into(), model, settings }, Vec::new())));
         writer.limits = AgentLimits { cost_micro_usd: Some(1), ..AgentLimits::default() };
     })
     .await;

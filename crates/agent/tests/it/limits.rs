@@ -170,18 +170,26 @@ struct Calls {
 }
 
 impl agent::Quota for Calls {
-    fn begin(&self, call: agent::CallEstimate) -> Result<agent::EndCall, domain::Problem> {
+    fn begin(&self, call: agent::CallEstimate<'_>) -> Result<agent::EndCall, domain::Problem> {
         self.check(call, 1)?;
         *self.left.lock().unwrap() -= 1;
         let used = Arc::clone(&self.used);
         Ok(Box::new(move |usage| used.lock().unwrap().push(usage.map(|(usage, _)| usage.total_tokens()))))
     }
 
-    fn check(&self, _: agent::CallEstimate, calls: u64) -> Result<(), domain::Problem> {
+    fn check(&self, _: agent::CallEstimate<'_>, calls: u64) -> Result<(), domain::Problem> {
         if *self.left.lock().unwrap() >= calls {
             return Ok(());
         }
         Err(domain::Problem::new(ProblemCode::LimitReached, "This account has reached its limit."))
+    }
+
+    fn allows_tool(&self, _: &str) -> bool {
+        true
+    }
+
+    fn allows_agent(&self, _: &str) -> bool {
+        true
     }
 }
 

@@ -10,6 +10,7 @@ mod defined_agents;
 mod late_tools;
 mod limits;
 mod memory;
+mod permits;
 mod play;
 mod restarts;
 mod subagents;

@@ -120,6 +120,7 @@ impl Play {
             narrowed: self.narrowed.clone(),
             client_tools: self.client_tools.clone(),
             model: self.model.clone(),
+            model_id: "test".into(),
             settings: self.settings,
             fallbacks: self.fallbacks.clone(),
             wishes: self.wishes.clone(),

@@ -14,7 +14,7 @@ const LISTED_LIMIT_BYTES: usize = 200;
 /// A year.
 const MINUTES_LIMIT: f64 = 525_600.0;
 /// Names that mean something else in an address, a model's id or `task`.
-const TAKEN: [&str; 9] =
+pub(super) const TAKEN: [&str; 9] =
     ["agent", "deep", "default", "explore", "general", "main", "model", "research", "tour"];
 
 /// One agent.

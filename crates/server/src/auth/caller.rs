@@ -11,7 +11,15 @@ use store::{KeyScope, NewUser, Payer, StoreError, User, UserRole};
 use tokio::time::Instant;
 
 use super::{HeldKey, KEY_PREFIX, Person, SESSION_COOKIE, people};
-use crate::{agents, app::App, config::Auth, error::ApiError, models::ResolvedModel, secret::hash_token};
+use crate::{
+    agents,
+    app::App,
+    config::Auth,
+    error::ApiError,
+    groups::{Permit, Right},
+    models::ResolvedModel,
+    secret::hash_token,
+};
 
 /// The account made for `--auth none` where there is none yet. It has no password.
 pub const LOCAL_EMAIL: &str = "admin@localhost";
@@ -95,6 +103,13 @@ impl Caller {
         }))
     }
 
+    /// What the caller may use now. A key never has more than its owner, and whoever a front end speaks for never what only
+    /// administrators have.
+    #[must_use]
+    pub fn permit(&self, app: &App) -> Permit {
+        app.groups.permit(self.id(), self.user.role == UserRole::Admin && self.person.is_none())
+    }
+
     /// On whose account it is, beside the caller's.
     #[must_use]
     pub fn payer(&self) -> Payer {
@@ -144,9 +159,9 @@ impl Caller {
             Some(id) => self.check_model(id)?,
             // The default model has a name too, and an agent that stands for it.
             None if self.check_model(&format!("{}{}", agents::PREFIX, agents::BUILT_IN)).is_ok() => {}
-            None => self.check_model(&app.models.catalogue().default_model)?,
+            None => self.check_model(app.models.catalogue().default_for(&self.permit(app)))?,
         }
-        Ok(self.paying(app.resolve(id)?))
+        Ok(self.paying(app.resolve(id, &self.permit(app))?))
     }
 
     /// The same model, on the caller's account.
@@ -163,6 +178,10 @@ async fn by_key(app: &App, key: &str, headers: &HeaderMap) -> Result<Option<Call
     let Some(key) = holder(app, hash_token(key)).await? else { return Ok(None) };
     let now_ms = app.clock.now_ms();
     if key.good_until.is_some_and(|until| now_ms >= until) {
+        return Ok(None);
+    }
+    let is_admin = key.user.role == UserRole::Admin;
+    if app.groups.permit(key.user.id, is_admin).check(Right::ApiKeys).is_err() {
         return Ok(None);
     }
     let id = key.id;

@@ -132,8 +132,8 @@ impl App {
     }
 }
 
-/// Looks for suspended accounts, and for sessions and keys that are over, until the server stops. Also where nobody shares
-/// the database: a run may have been about to begin when its owner was suspended.
+/// Looks for suspended accounts, for sessions and keys that are over and for changed groups, until the server stops. Also
+/// where nobody shares the database: a run may have been about to begin when its owner was suspended.
 pub(crate) async fn keep_standing(app: Arc<App>) {
     loop {
         tokio::select! {
@@ -142,6 +142,9 @@ pub(crate) async fn keep_standing(app: Arc<App>) {
         }
         if let Err(error) = app.end_for_suspended().await {
             tracing::warn!(%error, "cannot look for suspended accounts");
+        }
+        if let Err(error) = app.groups.look().await {
+            tracing::warn!(%error, "cannot look for groups that were changed");
         }
         if let Err(error) = app.end_for_sessions_over().await {
             tracing::warn!(%error, "cannot look for sessions that are over");

@@ -161,7 +161,7 @@ pub(super) async fn create(
     let title = if body.title.trim().is_empty() { String::new() } else { checked_title(&body.title)? };
     let directory = body.workspace.filter(|name| !name.is_empty());
     if let Some(name) = &directory {
-        app.workspaces.find(name, &caller.user).map_err(ApiError::invalid)?;
+        app.workspaces.find(name, &caller.user, &caller.permit(&app)).map_err(ApiError::invalid)?;
     }
     let chat = Chat {
         id: ChatId::generate(),

@@ -15,6 +15,8 @@ use crate::{
     auth::Caller,
     error::ApiError,
     extract::{Json, Path, Query, RawJson},
+    groups::Thing,
+    models::Model,
     streams::whole,
 };
 
@@ -24,10 +26,13 @@ pub(super) async fn info(State(app): State<Arc<App>>, caller: Caller) -> Json<Va
     let mut agents = Map::new();
     let default = "Plans, works with files, and hands work to sub-agents. Uses the default model.";
     agents.insert(DEFAULT_AGENT.to_owned(), agent(DEFAULT_AGENT, default.to_owned()));
-    for defined in app.defined_agents.usable() {
+    let permit = caller.permit(&app);
+    let is_for =
+        |model: &&Model| caller.check_model(&model.id).is_ok() && permit.allows(Thing::Model(&model.id));
+    for defined in app.defined_agents.usable(&permit) {
         agents.insert(defined.name.clone(), agent(&defined.name, defined.description.clone()));
     }
-    for model in app.models.catalogue().models.iter().filter(|model| caller.check_model(&model.id).is_ok()) {
+    for model in app.models.catalogue().models.iter().filter(is_for) {
         // CopilotKit puts the name into an address as it is.
         if !model.id.contains(['/', '?', '#', '%']) && !agents.contains_key(&model.id) {
             agents.insert(model.id.clone(), agent(&model.id, format!("The same with {}.", model.name)));

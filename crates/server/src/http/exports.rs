@@ -96,7 +96,8 @@ impl Export {
         let user = Arc::clone(&self.caller.user);
         let role = if user.role == UserRole::Admin { "admin" } else { "user" };
         let (email, name, role) = (user.email.clone(), user.name.clone(), role.to_owned());
-        self.line(&Line::Profile(export::Profile { email, name, role, created_at: user.created_at })).await?;
+        let (created_at, groups) = (user.created_at, self.app.groups.known().names_of(user.id));
+        self.line(&Line::Profile(export::Profile { email, name, role, created_at, groups })).await?;
         self.chats().await?;
         self.runs_without_chat().await?;
         let (app, owner) = (Arc::clone(&self.app), user.id);

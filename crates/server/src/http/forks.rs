@@ -42,7 +42,8 @@ pub(super) async fn create(
     let mut model = caller.resolve(&app, Some(body.model.as_deref().unwrap_or(&run.model)))?;
     if model.agent.is_none() {
         // Another model is wished for, not another agent, whose name the answer and what follows it keep.
-        let before = app.resolve(Some(&run.model)).ok().filter(|before| before.agent.is_some());
+        let before =
+            app.resolve(Some(&run.model), &caller.permit(&app)).ok().filter(|before| before.agent.is_some());
         if let Some(before) = before {
             (model.id, model.agent) = (before.id, before.agent);
         }

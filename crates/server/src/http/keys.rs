@@ -15,6 +15,7 @@ use crate::{
     auth::Caller,
     error::ApiError,
     extract::{Json, Path},
+    groups::Right,
 };
 
 /// Most models that a key names.
@@ -103,6 +104,7 @@ pub(super) async fn create(
     noted: Noted,
     Json(body): Json<CreateKey>,
 ) -> Result<Json<CreatedKey>, ApiError> {
+    caller.permit(&app).check(Right::ApiKeys)?;
     let name = KeyName::parse(&body.name)?;
     let now_ms = app.clock.now_ms();
     let is_admin = caller.user.role == UserRole::Admin;
@@ -186,6 +188,7 @@ pub(super) async fn rotate(
     Path(key): Path<ApiKeyId>,
     Json(body): Json<Rotate>,
 ) -> Result<Json<CreatedKey>, ApiError> {
+    caller.permit(&app).check(Right::ApiKeys)?;
     let grace_s = body.grace_s.unwrap_or(GRACE_S);
     if grace_s > MOST_GRACE_S {
         let message = "`grace_s` is 0 to 2,592,000 seconds, which is 30 days.";

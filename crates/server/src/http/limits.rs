@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{ApiKeyId, UserId};
+use domain::{ApiKeyId, GroupId, UserId};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -19,6 +19,8 @@ use crate::{
 pub(super) struct AllLimits {
     default: Limits,
     users: Vec<OfUser>,
+    groups: Vec<OfGroup>,
+    group_totals: Vec<OfGroup>,
     keys: Vec<OfKey>,
     people: Vec<OfKey>,
 }
@@ -28,6 +30,12 @@ struct OfUser {
     user: UserId,
     /// Nothing where the account is gone.
     email: Option<String>,
+    limits: Limits,
+}
+
+#[derive(Debug, Serialize)]
+struct OfGroup {
+    group: GroupId,
     limits: Limits,
 }
 
@@ -52,9 +60,17 @@ pub(super) async fn list(State(app): State<Arc<App>>) -> Json<AllLimits> {
         keys.sort_by_key(|of| of.key.to_string());
         keys
     };
+    let of_groups = |limits: &std::collections::HashMap<GroupId, Limits>| {
+        let mut groups: Vec<OfGroup> =
+            limits.iter().map(|(group, limits)| OfGroup { group: *group, limits: *limits }).collect();
+        groups.sort_by_key(|of| of.group.to_string());
+        groups
+    };
     Json(AllLimits {
         default: rules.default,
         users,
+        groups: of_groups(&rules.groups),
+        group_totals: of_groups(&rules.group_totals),
         keys: of_keys(&rules.keys),
         people: of_keys(&rules.people),
     })
@@ -68,6 +84,10 @@ pub(super) enum Of {
     Default,
     /// An account, by its e-mail address or id.
     User(String),
+    /// Each account in a group.
+    Group(GroupId),
+    /// All in a group together.
+    GroupTotal(GroupId),
     Key(ApiKeyId),
     /// Each person of a front end, by its key.
     People(ApiKeyId),
@@ -98,6 +118,15 @@ pub(super) async fn put(
             noted.about(user, text);
             LimitsOf::User(user)
         }
+        Of::Group(group) => {
+            noted.about(group, group_name(&app, group)?);
+            noted.with("each_person", true);
+            LimitsOf::Group(group)
+        }
+        Of::GroupTotal(group) => {
+            noted.about(group, group_name(&app, group)?);
+            LimitsOf::GroupTotal(group)
+        }
         Of::Key(key) => {
             noted.about(key, "");
             LimitsOf::Key(key)
@@ -124,6 +153,12 @@ async fn find_user(app: &App, text: &str) -> Result<UserId, ApiError> {
     }
 }
 
+fn group_name(app: &App, group: GroupId) -> Result<String, ApiError> {
+    let known = app.groups.known();
+    let found = known.groups.iter().find(|known| known.id == group);
+    found.map(|group| group.name.clone()).ok_or_else(|| ApiError::not_found("There is no such group."))
+}
+
 #[derive(Debug, Serialize)]
 pub(super) struct OwnLimits {
     limits: Vec<OwnLimit>,
@@ -131,8 +166,11 @@ pub(super) struct OwnLimits {
 
 #[derive(Debug, Serialize)]
 struct OwnLimit {
-    /// `user`, `key` or `person`.
+    /// `user`, `group`, `key` or `person`.
     of: &'static str,
+    /// Which group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    group: Option<String>,
     span: Span,
     most: Most,
     used: UsedView,
@@ -152,13 +190,19 @@ pub(super) async fn own(State(app): State<Arc<App>>, caller: Caller) -> Result<J
     app.usage.know(owner, &payer).await?;
     let mut limits = Vec::new();
     for (subject, standings) in app.usage.standing(owner, &payer) {
+        let group = match &subject {
+            Subject::Group(group) => group_name(&app, *group).ok(),
+            Subject::User(_) | Subject::Key(_) | Subject::Person(..) => None,
+        };
         let of = match subject {
             Subject::User(_) => "user",
+            Subject::Group(_) => "group",
             Subject::Key(_) => "key",
             Subject::Person(..) => "person",
         };
         limits.extend(standings.into_iter().map(|standing| OwnLimit {
             of,
+            group: group.clone(),
             span: standing.span,
             most: standing.most,
             used: UsedView {

@@ -40,7 +40,13 @@ struct SignInView {
 
 /// `GET /api/v1/mcp-sign-ins`: the servers to which the caller can sign in.
 pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Json<SignInList>, ApiError> {
-    let servers = app.mcp_servers.of(caller.id()).await?.into_iter().map(SignInView::from).collect();
+    let servers = app
+        .mcp_servers
+        .of(caller.id(), &caller.permit(&app))
+        .await?
+        .into_iter()
+        .map(SignInView::from)
+        .collect();
     Ok(Json(SignInList { servers }))
 }
 
@@ -76,7 +82,8 @@ pub(super) async fn begin(
     headers: HeaderMap,
 ) -> Result<Json<Begun>, ApiError> {
     let redirect = format!("{}{CALLBACK}", own_origin(&app.config, &headers)?);
-    let url = app.mcp_servers.begin_sign_in(&server, &signer(&caller), &redirect).await?;
+    let url =
+        app.mcp_servers.begin_sign_in((&server, &caller.permit(&app)), &signer(&caller), &redirect).await?;
     Ok(Json(Begun { url: url.into() }))
 }
 
@@ -92,7 +99,8 @@ pub(super) async fn put(
     Path(server): Path<String>,
     Json(body): Json<Token>,
 ) -> Result<StatusCode, ApiError> {
-    app.mcp_servers.put_token(&server, caller.id(), &Secret::new(body.token)).await?;
+    let permit = caller.permit(&app);
+    app.mcp_servers.put_token((&server, &permit), caller.id(), &Secret::new(body.token)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -11,8 +11,10 @@ use crate::{
     agents::{AgentDefinition, PREFIX},
     app::App,
     audit::Noted,
+    auth::Caller,
     error::ApiError,
     extract::{Json, Path, present},
+    groups::Thing,
     models::{Model, ModelSettings},
 };
 
@@ -34,17 +36,18 @@ struct AgentView {
     model: Option<String>,
 }
 
-/// `GET /api/v1/models`: all of them; the tour is always there. Beside them the agents that can be chosen like one.
-pub(super) async fn list(State(app): State<Arc<App>>) -> Json<ModelList> {
-    let catalogue = app.models.catalogue();
+/// `GET /api/v1/models`: those that the caller may use; the tour is always there. Beside them the agents that can be chosen like one.
+pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Json<ModelList> {
+    let (catalogue, permit) = (app.models.catalogue(), caller.permit(&app));
     let agent = |agent: &Arc<AgentDefinition>| AgentView {
         id: format!("{PREFIX}{}", agent.name),
         name: agent.name.clone(),
         description: agent.description.clone(),
         model: agent.model.clone(),
     };
-    let agents = app.defined_agents.usable().iter().map(agent).collect();
-    let (models, default_model) = (catalogue.models.clone(), catalogue.default_model.clone());
+    let agents = app.defined_agents.usable(&permit).iter().map(agent).collect();
+    let models = catalogue.models.iter().filter(|model| permit.allows(Thing::Model(&model.id)));
+    let (models, default_model) = (models.cloned().collect(), catalogue.default_for(&permit).to_owned());
     Json(ModelList { models, default_model, agents })
 }
 

@@ -41,7 +41,7 @@ pub(super) async fn chat(
 ) -> Result<Response, ApiError> {
     let passing = Passing::peek(&body).map_err(invalid)?;
     caller.check_model(&passing.model)?;
-    match models::AgentModel::find(&app, &passing.model) {
+    match models::AgentModel::find(&app, &caller, &passing.model) {
         Some(agent) => agent::answer(&app, &caller, &headers, agent, &body).await,
         None => passing::pass_on(&app, &caller, &headers, "chat/completions", &body, &passing).await,
     }
@@ -56,7 +56,7 @@ pub(super) async fn embeddings(
 ) -> Result<Response, ApiError> {
     let passing = Passing::peek(&body).map_err(invalid)?;
     caller.check_model(&passing.model)?;
-    if models::AgentModel::find(&app, &passing.model).is_some() {
+    if models::AgentModel::find(&app, &caller, &passing.model).is_some() {
         let message = format!("`model` must be an embedding model: {} is an agent.", passing.model);
         return Err(ApiError::invalid(message).with_field(Some("model")));
     }

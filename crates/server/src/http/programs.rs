@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use serde::Serialize;
 
-use crate::{app::App, extract::Json};
+use crate::{app::App, auth::Caller, extract::Json, groups::Right};
 
 #[derive(Debug, Serialize)]
 pub(super) struct ProgramsView {
@@ -19,9 +19,11 @@ pub(super) struct ProgramsView {
     latex: Vec<String>,
 }
 
-pub(super) async fn get(State(app): State<Arc<App>>) -> Json<ProgramsView> {
-    let problem = app.programs.why_not().map(str::to_owned);
-    let found = app.programs.here().map(agent::Programs::found).cloned();
+pub(super) async fn get(State(app): State<Arc<App>>, caller: Caller) -> Json<ProgramsView> {
+    let refused = caller.permit(&app).check(Right::Programs).err();
+    let refused = refused.map(|refused| refused.problem().message.clone());
+    let found = app.programs.here().filter(|_| refused.is_none()).map(agent::Programs::found).cloned();
+    let problem = refused.or_else(|| app.programs.why_not().map(str::to_owned));
     let available = problem.is_some().then_some(false).or(found.is_some().then_some(true));
     let sandbox::Programs { python_version, python_modules, shell, latex } = found.unwrap_or_default();
     let python_version = Some(python_version).filter(|version| !version.is_empty());

@@ -14,6 +14,7 @@ use crate::{
     auth::Caller,
     error::ApiError,
     extract::{Json, Path},
+    groups::Right,
     schedules::Times,
 };
 
@@ -92,6 +93,7 @@ pub(super) async fn create(
     caller: Caller,
     Json(content): Json<Content>,
 ) -> Result<Json<ScheduleView>, ApiError> {
+    caller.permit(&app).check(Right::Schedules)?;
     let new = checked(&app, &caller, ScheduleId::generate(), content)?;
     app.store.create_schedule(&new, MOST).await.map_err(|error| match error {
         StoreError::Conflict(_) => {
@@ -149,7 +151,7 @@ fn checked(app: &App, caller: &Caller, id: ScheduleId, content: Content) -> Resu
         return Err(ApiError::invalid(format!("What to do has 1 to {PROMPT_CHARS} characters.")));
     }
     if let Some(model) = &model {
-        app.resolve(Some(model))?;
+        app.resolve(Some(model), &caller.permit(app))?;
     }
     let times = Times::parse(cron.as_deref(), once_at, &time_zone).map_err(ApiError::invalid)?;
     let now = app.clock.now_ms();

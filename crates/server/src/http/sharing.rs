@@ -15,6 +15,7 @@ use crate::{
     auth::{Admin, Caller},
     error::ApiError,
     extract::{Json, Path, Query},
+    groups::Right,
     place::Place,
 };
 
@@ -66,6 +67,11 @@ pub(super) async fn put(
     Path(chat): Path<ChatId>,
     Json(Open { open }): Json<Open>,
 ) -> Result<StatusCode, ApiError> {
+    if open {
+        // Whose chat it is comes first.
+        app.store.sharing(caller.id(), chat).await?;
+        caller.permit(&app).check(Right::Sharing)?;
+    }
     app.store.open_chat(caller.id(), chat, open).await?;
     noted.with("open", open);
     Ok(StatusCode::NO_CONTENT)
@@ -86,6 +92,7 @@ pub(super) async fn add(
 ) -> Result<Json<ReaderView>, ApiError> {
     // Whose chat it is comes first: nobody tries addresses with chats of others.
     app.store.sharing(caller.id(), chat).await?;
+    caller.permit(&app).check(Right::Sharing)?;
     let nobody =
         || ApiError::invalid("Nobody has an account with this email address here.").with_field(Some("email"));
     let reader = app.store.user_by_email(body.email.trim()).await.map_err(|error| match error {

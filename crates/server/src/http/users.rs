@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::UserId;
+use domain::{GroupId, UserId};
 use serde::{Deserialize, Serialize};
 use store::{Account, AccountChange, NewUser, StoreError, UserRole};
 
@@ -14,6 +14,7 @@ use crate::{
     auth::{Admin, Caller, Credential, checked_email, checked_name, checked_password, is_good_foreign},
     error::ApiError,
     extract::{Json, Path},
+    groups::Known,
     place::Place,
 };
 
@@ -26,16 +27,19 @@ pub(super) struct AccountView {
     suspended_at: Option<i64>,
     /// Whether a code is asked for beside the password.
     second_factor: bool,
+    /// The groups the person is in.
+    groups: Vec<GroupId>,
 }
 
-impl From<Account> for AccountView {
-    fn from(account: Account) -> Self {
+impl AccountView {
+    fn of(account: Account, groups: &Known) -> Self {
         let Account { user, suspended_at, has_second_factor } = account;
         Self {
             user: (&user).into(),
             created_at: user.created_at,
             suspended_at,
             second_factor: has_second_factor,
+            groups: groups.of_person(user.id).to_vec(),
         }
     }
 }
@@ -47,7 +51,8 @@ pub(super) struct AccountList {
 
 /// `GET /api/v1/users`: everybody.
 pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<AccountList>, ApiError> {
-    let users = app.store.accounts().await?.into_iter().map(AccountView::from).collect();
+    let (users, groups) = (app.store.accounts().await?, app.groups.known());
+    let users = users.into_iter().map(|account| AccountView::of(account, &groups)).collect();
     Ok(Json(AccountList { users }))
 }
 
@@ -94,7 +99,9 @@ pub(super) async fn create(
     let user = app.store.create_user(&new).await.map_err(in_words)?;
     noted.about(user.id, &user.email);
     noted.with("role", user.role);
-    Ok(Json(Account { user, suspended_at: None, has_second_factor: false }.into()))
+    app.groups.look().await?;
+    let account = Account { user, suspended_at: None, has_second_factor: false };
+    Ok(Json(AccountView::of(account, &app.groups.known())))
 }
 
 #[derive(Debug, Deserialize)]
@@ -130,9 +137,10 @@ pub(super) async fn change(
     noted.with("suspended", change.suspended);
     app.known_keys.forget_person(user);
     app.end_for_suspended().await?;
+    app.groups.look().await?;
     // What was due meanwhile, where it may be done again.
     app.schedules.look_again();
-    Ok(Json(account.into()))
+    Ok(Json(AccountView::of(account, &app.groups.known())))
 }
 
 /// `DELETE /api/v1/users/{user}/second-factor`: for somebody who has lost theirs. All sessions of the person end.

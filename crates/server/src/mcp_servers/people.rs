@@ -12,7 +12,7 @@ use super::{
     personal::Personal,
     sign_in::{Back, Ended, Signer},
 };
-use crate::{config::SignIn, error::ApiError};
+use crate::{config::SignIn, error::ApiError, groups::Permit};
 
 /// Longest token that a person may enter, bytes.
 const TOKEN_LIMIT_BYTES: usize = 4_000;
@@ -38,13 +38,13 @@ pub enum Standing {
 }
 
 impl McpServers {
-    /// The servers to which this person can sign in.
+    /// The servers to which this person, who has this permit, can sign in.
     ///
     /// # Errors
     /// Where the database does not answer.
-    pub async fn of(&self, user: UserId) -> Result<Vec<Yours>, ApiError> {
+    pub async fn of(&self, user: UserId, permit: &Permit) -> Result<Vec<Yours>, ApiError> {
         let mut all = Vec::new();
-        for personal in &self.0.personal {
+        for personal in self.0.personal.iter().filter(|server| permit.allows_server(&server.server.name)) {
             let standing = match personal.account(user).read().await? {
                 None => Standing::SignedOut,
                 Some(Credential::Lapsed { .. }) => Standing::Lapsed,
@@ -63,8 +63,13 @@ impl McpServers {
     ///
     /// # Errors
     /// With a sentence that says why they cannot.
-    pub async fn begin_sign_in(&self, name: &str, by: &Signer, redirect: &str) -> Result<Url, ApiError> {
-        let personal = self.personal(name)?;
+    pub async fn begin_sign_in(
+        &self,
+        (name, permit): (&str, &Permit),
+        by: &Signer,
+        redirect: &str,
+    ) -> Result<Url, ApiError> {
+        let personal = self.personal(name, permit)?;
         match &personal.sign_in {
             SignIn::OAuth(oauth) => personal.begin(oauth, by, redirect).await,
             SignIn::Shared | SignIn::UserToken { .. } => {
@@ -81,7 +86,8 @@ impl McpServers {
         let now = self.0.clock.now_ms();
         let taken = self.0.store.take_mcp_sign_in(&back.state_hash(), by.user, now).await?;
         let Some((name, sealed)) = taken else { return Ok(Ended::Unknown) };
-        match self.personal(&name) {
+        // What was begun is finished; whether its tools may be used is asked in each run.
+        match self.personal(&name, &Permit::all()) {
             Ok(personal) => personal.finish(&sealed, by, back).await,
             Err(_) => Ok(Ended::Unknown),
         }
@@ -91,8 +97,13 @@ impl McpServers {
     ///
     /// # Errors
     /// Where the server takes none, or it cannot be sent.
-    pub async fn put_token(&self, name: &str, user: UserId, token: &Secret) -> Result<(), ApiError> {
-        let personal = self.personal(name)?;
+    pub async fn put_token(
+        &self,
+        (name, permit): (&str, &Permit),
+        user: UserId,
+        token: &Secret,
+    ) -> Result<(), ApiError> {
+        let personal = self.personal(name, permit)?;
         if !matches!(personal.sign_in, SignIn::UserToken { .. }) {
             return Err(ApiError::invalid("This server takes no token: sign in there."));
         }
@@ -113,14 +124,15 @@ impl McpServers {
     /// # Errors
     /// Where there is no such server, or the database does not answer.
     pub async fn sign_out(&self, name: &str, user: UserId) -> Result<(), ApiError> {
-        let personal = self.personal(name)?;
+        let personal = self.personal(name, &Permit::all())?;
         personal.account(user).forget().await?;
         personal.close(user);
         Ok(())
     }
 
-    fn personal(&self, name: &str) -> Result<&Personal, ApiError> {
+    fn personal(&self, name: &str, permit: &Permit) -> Result<&Personal, ApiError> {
         let found = self.0.personal.iter().find(|personal| personal.server.name == name);
+        let found = found.filter(|_| permit.allows_server(name));
         found.ok_or_else(|| ApiError::not_found("There is no MCP server of this name to sign in to."))
     }
 }

@@ -12,6 +12,8 @@ use llm::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::groups::{Permit, Thing};
+
 /// The tour's id.
 pub const TOUR: &str = "tour";
 
@@ -147,6 +149,15 @@ impl Catalogue {
     #[must_use]
     pub fn pool(&self, id: &str) -> Option<&Arc<Pool>> {
         self.pools.get(id)
+    }
+
+    /// The model that is used where whoever has this permit names none: the default one, or else the first that they may
+    /// use; in the end the tour, which is everybody's.
+    #[must_use]
+    pub fn default_for(&self, permit: &Permit) -> &str {
+        let ids = [&self.default_model].into_iter().chain(self.models.iter().map(|model| &model.id));
+        let mut allowed = ids.filter(|id| permit.allows(Thing::Model(id)));
+        allowed.next().map_or(TOUR, String::as_str)
     }
 
     /// The model with this id.

@@ -184,6 +184,12 @@ impl Account {
         self.is_known
     }
 
+    /// What was used before is to be asked again: it is that of other people now.
+    pub(super) fn doubt(&mut self) {
+        self.is_known = false;
+        self.unwritten = Amount::default();
+    }
+
     pub(super) fn is_in_use(&self, now: i64) -> bool {
         let is_settled = self.open == Amount::default() && self.unwritten == Amount::default();
         !is_settled || now - self.used_at < IN_USE_MS
@@ -389,6 +395,7 @@ impl Over {
         let Self { what, span, limit, end } = self;
         let whose = match subject {
             Subject::User(_) => "This account",
+            Subject::Group(_) => "A group of this account",
             Subject::Key(_) => "This key",
             Subject::Person(..) => "This person",
         };

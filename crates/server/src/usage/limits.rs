@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use domain::{ApiKeyId, UserId};
+use domain::{ApiKeyId, GroupId, UserId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::{Payer, Store, StoreError, UsageOf};
@@ -45,6 +45,10 @@ pub enum LimitsOf {
     Default,
     /// An account.
     User(UserId),
+    /// Each account in a group that has none of its own.
+    Group(GroupId),
+    /// All in a group together.
+    GroupTotal(GroupId),
     /// A key.
     Key(ApiKeyId),
     /// Each person of a front end, by its key.
@@ -56,6 +60,8 @@ pub enum LimitsOf {
 pub enum Subject {
     /// An account's.
     User(UserId),
+    /// That of all who are in a group now.
+    Group(GroupId),
     /// A key's.
     Key(ApiKeyId),
     /// That of a person of the key's front end.
@@ -69,6 +75,10 @@ pub struct LimitRules {
     pub default: Limits,
     /// Of accounts.
     pub users: HashMap<UserId, Limits>,
+    /// Of each account in a group that has none of its own.
+    pub groups: HashMap<GroupId, Limits>,
+    /// Of all in a group together.
+    pub group_totals: HashMap<GroupId, Limits>,
     /// Of keys.
     pub keys: HashMap<ApiKeyId, Limits>,
     /// Of each person of the keys' front ends.
@@ -99,6 +109,23 @@ impl Limits {
         Ok(self)
     }
 
+    /// Of several that limit the same, the most generous counts; what only one of them limits is limited.
+    fn most_generous(self, other: Self) -> Self {
+        let wider = |a: Most, b: Most| Most {
+            requests: a.requests.max(b.requests),
+            tokens: a.tokens.max(b.tokens),
+            usd: match (a.usd, b.usd) {
+                (Some(a), Some(b)) => Some(a.max(b)),
+                (a, b) => a.or(b),
+            },
+        };
+        Self {
+            minute: wider(self.minute, other.minute),
+            day: wider(self.day, other.day),
+            month: wider(self.month, other.month),
+        }
+    }
+
     pub(super) fn to_value(self) -> Value {
         // Its figures are finite.
         serde_json::to_value(self).unwrap_or_default()
@@ -111,6 +138,8 @@ impl LimitsOf {
         match self {
             Self::Default => format!("{PREFIX}default"),
             Self::User(user) => format!("{PREFIX}user:{user}"),
+            Self::Group(group) => format!("{PREFIX}group:{group}"),
+            Self::GroupTotal(group) => format!("{PREFIX}group_total:{group}"),
             Self::Key(key) => format!("{PREFIX}key:{key}"),
             Self::People(key) => format!("{PREFIX}people:{key}"),
         }
@@ -119,15 +148,17 @@ impl LimitsOf {
 
 impl Subject {
     /// All whose limits a call counts against.
-    pub(super) fn all_of(owner: UserId, payer: &Payer) -> impl Iterator<Item = Self> {
+    pub(super) fn all_of(owner: UserId, groups: &[GroupId], payer: &Payer) -> impl Iterator<Item = Self> {
         let key = payer.key.map(Self::Key);
         let person = payer.key.zip(payer.person.clone()).map(|(key, person)| Self::Person(key, person));
-        [Some(Self::User(owner)), key, person].into_iter().flatten()
+        let own = [Some(Self::User(owner)), key, person].into_iter().flatten();
+        own.chain(groups.iter().copied().map(Self::Group))
     }
 
     pub(super) fn usage_of(&self) -> UsageOf {
         match self {
             Self::User(user) => UsageOf::User(*user),
+            Self::Group(group) => UsageOf::Group(*group),
             Self::Key(key) => UsageOf::Key(*key),
             Self::Person(key, person) => UsageOf::Person(*key, person.clone()),
         }
@@ -147,28 +178,37 @@ impl LimitRules {
             match of.split_once(':') {
                 None if of == "default" => rules.default = limits,
                 Some(("user", id)) => _ = id.parse().map(|id| rules.users.insert(id, limits)),
+                Some(("group", id)) => _ = id.parse().map(|id| rules.groups.insert(id, limits)),
+                Some(("group_total", id)) => _ = id.parse().map(|id| rules.group_totals.insert(id, limits)),
                 Some(("key", id)) => _ = id.parse().map(|id| rules.keys.insert(id, limits)),
                 Some(("people", id)) => _ = id.parse().map(|id| rules.people.insert(id, limits)),
                 _ => {}
             }
         }
         rules.users.retain(|_, limits| !limits.is_none());
+        rules.groups.retain(|_, limits| !limits.is_none());
+        rules.group_totals.retain(|_, limits| !limits.is_none());
         rules.keys.retain(|_, limits| !limits.is_none());
         rules.people.retain(|_, limits| !limits.is_none());
         Ok(rules)
     }
 
     /// The limits that hold for a call, each with whose usage is held against it; all of them have to be kept. The one
-    /// place that decides this: an account's own limits stand before the default ones, and what a key or a person may
-    /// use comes on top.
+    /// place that decides this: an account's own limits stand before those of the groups it is in, and these before the
+    /// default ones; what a group may use together, a key or a person comes on top.
     #[must_use]
-    pub fn apply_to(&self, owner: UserId, payer: &Payer) -> Vec<(Subject, Limits)> {
+    pub fn apply_to(&self, owner: UserId, groups: &[GroupId], payer: &Payer) -> Vec<(Subject, Limits)> {
+        let of_groups = || {
+            let limits = groups.iter().filter_map(|group| self.groups.get(group)).copied();
+            limits.reduce(Limits::most_generous).unwrap_or(self.default)
+        };
         let limits_of = |subject: &Subject| match subject {
-            Subject::User(user) => *self.users.get(user).unwrap_or(&self.default),
+            Subject::User(user) => self.users.get(user).copied().unwrap_or_else(of_groups),
+            Subject::Group(group) => self.group_totals.get(group).copied().unwrap_or_default(),
             Subject::Key(key) => self.keys.get(key).copied().unwrap_or_default(),
             Subject::Person(key, _) => self.people.get(key).copied().unwrap_or_default(),
         };
-        let all = Subject::all_of(owner, payer).map(|subject| {
+        let all = Subject::all_of(owner, groups, payer).map(|subject| {
             let limits = limits_of(&subject);
             (subject, limits)
         });

@@ -1,4 +1,4 @@
-//! The limits as the agents of a run meet them, before each model call.
+//! The limits, and what may be used, as the agents of a run meet them before each call.
 
 use std::{fmt, sync::Arc};
 
@@ -7,19 +7,21 @@ use domain::{Problem, ProblemCode, UserId};
 use store::Payer;
 
 use super::{Amount, Refused, Usage, Wish};
+use crate::groups::RunPermits;
 
 /// On whose account a run calls models.
 pub struct RunQuota {
     usage: Arc<Usage>,
     owner: UserId,
     payer: Payer,
+    permits: RunPermits,
 }
 
 impl RunQuota {
     /// Of a run of this account.
     #[must_use]
-    pub fn new(usage: Arc<Usage>, owner: UserId, payer: Payer) -> Self {
-        Self { usage, owner, payer }
+    pub fn new(usage: Arc<Usage>, owner: UserId, payer: Payer, permits: RunPermits) -> Self {
+        Self { usage, owner, payer, permits }
     }
 }
 
@@ -30,7 +32,8 @@ impl fmt::Debug for RunQuota {
 }
 
 impl Quota for RunQuota {
-    fn begin(&self, call: CallEstimate) -> Result<agent::EndCall, Problem> {
+    fn begin(&self, call: CallEstimate<'_>) -> Result<agent::EndCall, Problem> {
+        self.permits.check(call.agent, call.model)?;
         let wish = wish(call);
         let held = self.usage.begin(self.owner, &self.payer, wish).map_err(problem)?;
         let usage = Arc::clone(&self.usage);
@@ -40,13 +43,21 @@ impl Quota for RunQuota {
         }))
     }
 
-    fn check(&self, call: CallEstimate, calls: u64) -> Result<(), Problem> {
+    fn check(&self, call: CallEstimate<'_>, calls: u64) -> Result<(), Problem> {
         self.usage.check(self.owner, &self.payer, wish(call), calls).map_err(problem)
+    }
+
+    fn allows_tool(&self, name: &str) -> bool {
+        self.permits.allows_tool(name)
+    }
+
+    fn allows_agent(&self, name: &str) -> bool {
+        self.permits.allows_agent(name)
     }
 }
 
-fn wish(call: CallEstimate) -> Wish {
-    let CallEstimate { input_tokens, max_output_tokens, prices } = call;
+fn wish(call: CallEstimate<'_>) -> Wish {
+    let CallEstimate { input_tokens, max_output_tokens, prices, .. } = call;
     Wish { input_tokens, max_output_tokens, prices }
 }
 

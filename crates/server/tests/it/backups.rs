@@ -87,6 +87,8 @@ async fn everything(server: &Running, chat: &str) -> Vec<Value> {
         format!("/api/v1/chats/{chat}/files"),
         "/api/v1/keys".to_owned(),
         "/api/v1/connections".to_owned(),
+        "/api/v1/groups".to_owned(),
+        "/api/v1/permissions".to_owned(),
     ] {
         seen.push(server.get(&path).await);
     }
@@ -116,6 +118,11 @@ async fn there_and_back(from: &str, to: &str) {
     let file = server.client.put(format!("{}/api/v1/chats/{chat}/files/content?path=/a.bin", server.url));
     let file = file.header("cookie", &server.credential).body(vec![0, 255, 10, 13]);
     Answer::of(file).await.expect(200);
+    let group = server.call("POST", "/api/v1/groups", &json!({"name": "Отдел"})).await.json();
+    let members = format!("/api/v1/groups/{}/members", group["id"].as_str().unwrap());
+    server.call("POST", &members, &json!({"users": [EMAIL]})).await.expect(204);
+    let rule = json!({"kind": "model", "name": "far", "everybody": false, "groups": [group["id"]]});
+    server.call("PUT", "/api/v1/permissions", &rule).await.expect(204);
     // A run goes on meanwhile; what was there when the copy began is in it.
     let said = json!({"content": "Show me around", "model": "tour"});
     let run = server.call("POST", &format!("/api/v1/chats/{chat}/messages"), &said).await.json();

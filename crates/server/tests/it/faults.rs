@@ -7,6 +7,7 @@ mod container;
 mod cut;
 mod disk;
 mod doors;
+mod groups;
 mod limits;
 mod locked;
 mod once;

@@ -23,6 +23,7 @@ mod files;
 mod forks;
 mod formats;
 mod forms;
+mod groups;
 mod handed_over;
 mod harness;
 mod inbox;

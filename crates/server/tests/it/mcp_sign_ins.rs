@@ -174,6 +174,32 @@ async fn each_person_has_their_own_tools_and_notes() {
 }
 
 #[tokio::test]
+async fn a_server_for_a_group_is_not_there_for_others() {
+    let setting = Setting::open("sign_in = \"oauth\"").await;
+    setting.sign_in(&setting.bob, "bob").await;
+    let server = &setting.server;
+    let made = server.post("/api/v1/groups", &setting.ada, &json!({"name": "Notes"})).await.json();
+    let only_for = async |name: &str, groups: Value| {
+        let body = json!({"kind": "tool", "name": name, "everybody": false, "groups": groups});
+        server.put("/api/v1/permissions", &setting.ada, &body).await.expect(204);
+    };
+    only_for("notes__*", json!([])).await;
+    let log = setting.run(&setting.bob).await;
+    assert_eq!((setting.told(), notices(&log)), (vec![], String::new()));
+    assert!(said(&log).contains("There is no tool notes__read"), "{}", said(&log));
+    assert_eq!(server.get(SIGN_INS, &setting.bob).await.json()["servers"], json!([]));
+    server.post(&format!("{SIGN_INS}/notes"), &setting.bob, &json!({})).await.expect(404);
+    server.put(&format!("{SIGN_INS}/notes"), &setting.bob, &json!({"token": "t"})).await.expect(404);
+    // One of its tools is for the group.
+    only_for("notes__read", json!([made["id"]])).await;
+    let members = format!("/api/v1/groups/{}/members", made["id"].as_str().unwrap());
+    server.post(&members, &setting.ada, &json!({"users": ["bob@example.org"]})).await.expect(204);
+    let log = setting.run(&setting.bob).await;
+    assert!(said(&log).contains("Notes of bob"), "{}", said(&log));
+    assert_eq!(setting.told(), ["notes__read"]);
+}
+
+#[tokio::test]
 async fn a_token_that_runs_out_or_is_refused_is_renewed() {
     let setting = Setting::open("sign_in = \"oauth\"").await;
     setting.sign_in(&setting.ada, "ada").await;

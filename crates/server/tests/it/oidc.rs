@@ -306,6 +306,58 @@ async fn groups_say_who_may_come_and_who_is_an_administrator() {
 }
 
 #[tokio::test]
+async fn groups_of_the_provider_put_people_into_groups_of_ours() {
+    let world = World::start(&[]).await;
+    let server = &world.server;
+    let admin = server.set_up().await;
+    let make = async |name: &str, there: Option<&str>| {
+        let made =
+            server.post("/api/v1/groups", &admin, &json!({"name": name, "provider_name": there})).await;
+        made.expect(200);
+        made.json()["id"].as_str().unwrap().to_owned()
+    };
+    let (eng, ops, own) =
+        (make("Engineers", Some("/eng")).await, make("Ops", Some("ops")).await, make("Own", None).await);
+    let groups = async || {
+        let users = server.get("/api/v1/users", &admin).await.json();
+        let users = users["users"].as_array().unwrap().clone();
+        let bob = users.iter().find(|user| user["email"] == "bob@example.org").unwrap().clone();
+        let mut groups: Vec<String> = serde_json::from_value(bob["groups"].clone()).unwrap();
+        groups.sort();
+        groups
+    };
+    let says = |groups: Value| {
+        world.says(json!({"email": "bob@example.org", "email_verified": true, "groups": groups}));
+    };
+    says(json!(["/eng", "others"]));
+    world.sign_in().await;
+    assert_eq!(groups().await, std::slice::from_ref(&eng));
+    let body = json!({"users": ["bob@example.org"]});
+    for group in [&ops, &own] {
+        server.post(&format!("/api/v1/groups/{group}/members"), &admin, &body).await.expect(204);
+    }
+    // What an administrator has said stays; the rest is as the provider says, each time.
+    says(json!("ops"));
+    world.sign_in().await;
+    let mut expected = vec![ops.clone(), own.clone()];
+    expected.sort();
+    assert_eq!(groups().await, expected);
+    for odd in [json!(null), json!({"eng": true}), json!([["/eng"]]), json!(7)] {
+        says(json!(["/eng"]));
+        world.sign_in().await;
+        assert!(groups().await.contains(&eng));
+        says(odd);
+        world.sign_in().await;
+        assert_eq!(groups().await, expected, "what is not said, they are not in");
+    }
+    let members = server.get(&format!("/api/v1/groups/{ops}/members"), &admin).await.json();
+    assert_eq!(
+        (&members["members"][0]["by_hand"], &members["members"][0]["by_provider"]),
+        (&json!(true), &json!(false))
+    );
+}
+
+#[tokio::test]
 async fn only_a_token_for_us_of_now_and_of_this_sign_in_is_believed() {
     let world = World::start(&[]).await;
     world.server.set_up().await;

@@ -238,13 +238,16 @@ async fn hostile_files_bring_nothing_of_others_and_nothing_half() {
         fields.extend([("owner_id".to_owned(), me.clone()), ("owner".to_owned(), me.clone())]);
         fields.extend([("user_id".to_owned(), me.clone()), ("directory".to_owned(), json!("project"))]);
     }
-    forged.push(json!({"profile": {"email": "x@y", "name": "Root", "role": "admin", "created_at": 0}}));
+    forged.push(json!({"profile": {"email": "x@y", "name": "Root", "role": "admin", "groups": ["Heads"], "created_at": 0}}));
+    let group = server.post("/api/v1/groups", &ada, &json!({"name": "Heads"})).await;
+    group.expect(200);
     let report = server.import(&bob, &whole(forged)).await.json();
     assert_eq!((&report["made"]["chats"], &report["made"]["runs"]), (&json!(1), &json!(1)), "{report}");
     let row = server.list(&bob, "/api/v1/chats", "chats").await[0].clone();
     assert_eq!((&row["title"], &row["workspace"]), (&json!("Sums"), &Value::Null));
     assert_eq!(server.list(&ada, "/api/v1/chats", "chats").await.len(), 1);
     server.get("/api/v1/users", &bob).await.expect(403);
+    assert_eq!(server.get("/api/v1/groups", &ada).await.json()["groups"][0]["members"], 0);
 
     // An answer that names another person's run gets none.
     let it = Lines::new();

@@ -22,6 +22,7 @@ use crate::{
     harness::{Answer, Server, new_folder},
     openai::connect,
     programs::{results, run, wait_for_programs},
+    runs::events,
 };
 
 /// A server that allows a directory, one to read only, and one that is somebody else's.
@@ -165,6 +166,53 @@ async fn agents_work_in_it_and_each_change_can_be_undone() {
     let back = json!({"path": "/notes/new.md", "version": 1, "expected_version": 0});
     shared.restore(&chat, back).await.expect(200);
     assert_eq!(shared.on_disk("notes/new.md"), "new\n");
+}
+
+#[tokio::test]
+async fn one_for_a_group_is_not_there_for_others() {
+    let shared = start(&[|| ("ls", json!({}))], false).await;
+    let (server, ada) = (&shared.server, &shared.cookie);
+    let bob = server.key_of_plain_user("bob@example.org").await;
+    let made = server.post("/api/v1/chats", &bob, &json!({"workspace": "site"})).await;
+    made.expect(200);
+    let chat = made.json()["id"].as_str().unwrap().to_owned();
+    let files = format!("/api/v1/chats/{chat}/files");
+    server.get(&files, &bob).await.expect(200);
+    let group = server.post("/api/v1/groups", ada, &json!({"name": "Web"})).await.json();
+    for name in ["site", "others"] {
+        let body = json!({"kind": "workspace", "name": name, "everybody": false, "groups": [group["id"]]});
+        server.put("/api/v1/permissions", ada, &body).await.expect(204);
+    }
+    let names = async |who: &str| {
+        let list = server.get("/api/v1/workspaces", who).await.json();
+        list["workspaces"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| it["name"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(names(&bob).await, ["books"]);
+    assert!(!server.get(&files, &bob).await.status.is_success(), "nor in a chat that has it");
+    let refused = server.post("/api/v1/chats", &bob, &json!({"workspace": "site"})).await;
+    let unknown = server.post("/api/v1/chats", &bob, &json!({"workspace": "none"})).await;
+    assert_eq!(
+        refused.json()["error"]["message"].as_str().unwrap().replace("site", "none"),
+        unknown.json()["error"]["message"]
+    );
+    // A run in it calls no model.
+    let said = json!({"content": "List it.", "model": "scripted"});
+    let begun = server.post(&format!("/api/v1/chats/{chat}/messages"), &bob, &said).await;
+    let path = format!("/runs/{}/events", begun.json()["run"].as_str().unwrap());
+    let log = events(server, &bob, &path).await.rest().await;
+    let problem = log.last().unwrap().json()["body"]["problem"].clone();
+    assert_eq!(problem["code"], "forbidden");
+    assert_eq!(shared._upstream.as_ref().unwrap().requests().len(), 0);
+    let members = format!("/api/v1/groups/{}/members", group["id"].as_str().unwrap());
+    server.post(&members, ada, &json!({"users": ["bob@example.org", "ada@example.org"]})).await.expect(204);
+    assert_eq!(names(&bob).await, ["site", "books", "others"]);
+    server.get(&files, &bob).await.expect(200);
+    assert_eq!(names(ada).await, ["site", "books"], "the file's own list holds for everybody");
 }
 
 #[tokio::test]

@@ -29,11 +29,12 @@ pub(in crate::http) fn model(
     agent: &str,
     asked: Option<&str>,
 ) -> Result<ResolvedModel, ApiError> {
-    match app.defined_agents.find(agent) {
+    let permit = caller.permit(app);
+    match app.defined_agents.find(agent, &permit) {
         Some(agent) => {
             caller.check_model(&format!("{PREFIX}{}", agent.name))?;
             asked.map_or(Ok(()), |asked| caller.check_model(asked))?;
-            Ok(caller.paying(app.resolve_agent(agent, asked)?))
+            Ok(caller.paying(app.resolve_agent(agent, asked, &permit)?))
         }
         None => caller.resolve(app, if agent == DEFAULT_AGENT { asked } else { Some(agent) }),
     }

@@ -13,6 +13,7 @@ use crate::{
     auth::Caller,
     error::ApiError,
     extract::{Json, Path},
+    groups::{Permit, Thing},
     models::TOUR,
 };
 
@@ -35,18 +36,19 @@ const BUILT_IN: [(&str, Mode); 4] = [
 
 impl AgentModel {
     /// The agent of this name.
-    pub(super) fn find(app: &App, id: &str) -> Option<Self> {
+    pub(super) fn find(app: &App, caller: &Caller, id: &str) -> Option<Self> {
         let built_in = BUILT_IN.into_iter().find(|(built_in, _)| *built_in == id);
-        let defined = || app.defined_agents.find(id.strip_prefix(PREFIX)?).map(|_| Mode::Chat);
+        let defined =
+            || app.defined_agents.find(id.strip_prefix(PREFIX)?, &caller.permit(app)).map(|_| Mode::Chat);
         let mode = built_in.map(|(_, mode)| mode).or_else(defined)?;
         Some(Self { id: id.to_owned(), mode })
     }
 
     /// The ids of all that can be used in this version.
-    fn offered(app: &App) -> Vec<String> {
+    fn offered(app: &App, permit: &Permit) -> Vec<String> {
         let built_in = BUILT_IN.into_iter().filter(|(_, mode)| *mode == Mode::Chat);
         let built_in = built_in.map(|(id, _)| id.to_owned());
-        let defined = app.defined_agents.usable();
+        let defined = app.defined_agents.usable(permit);
         built_in.chain(defined.iter().map(|agent| format!("{PREFIX}{}", agent.name))).collect()
     }
 }
@@ -72,10 +74,11 @@ fn view(id: &str, owned_by: &str) -> ModelView {
 }
 
 fn views(app: &App, caller: &Caller) -> Vec<ModelView> {
-    let catalogue = app.models.catalogue();
-    let agents = AgentModel::offered(app);
+    let (catalogue, permit) = (app.models.catalogue(), caller.permit(app));
+    let agents = AgentModel::offered(app, &permit);
     // A server's own model of such a name is out of reach.
     let free = catalogue.models.iter().filter(|model| !agents.contains(&model.id));
+    let free = free.filter(|model| permit.allows(Thing::Model(&model.id)));
     let plain = free.filter_map(|model| {
         let connection = catalogue.connection(model.connection?)?;
         Some(view(&model.id, &connection.server.settings.name))

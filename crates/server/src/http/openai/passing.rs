@@ -44,7 +44,7 @@ pub(super) async fn pass_on(
     body: &Bytes,
     passing: &Passing<'_>,
 ) -> Result<Response, ApiError> {
-    let upstream = app.models.upstream(&passing.model, call);
+    let upstream = app.models.upstream(&passing.model, call, &caller.permit(app));
     let upstream = upstream.map_err(|error| error.with_field(Some("model")))?;
     let ModelServer { upstream, trusted, prices } =
         upstream.ok_or_else(|| ApiError::internal("a model without a server is no agent"))?;

@@ -129,6 +129,22 @@ pub(super) const CASES: &[Case] = &[
         .at("/api/v1/invitations/inv_00000000000000000000000000000000"),
     case("GET", "/api/v1/audit", Admin(200), 403),
     case("GET", "/api/v1/settings", Admin(200), 403),
+    case("GET", "/api/v1/groups", Admin(200), 403),
+    case("POST", "/api/v1/groups", Admin(400), 403).sends("{}"),
+    case("PATCH", "/api/v1/groups/{group}", Admin(404), 403)
+        .at("/api/v1/groups/group_00000000000000000000000000000000")
+        .sends("{}"),
+    case("DELETE", "/api/v1/groups/{group}", Admin(404), 403)
+        .at("/api/v1/groups/group_00000000000000000000000000000000"),
+    case("GET", "/api/v1/groups/{group}/members", Admin(404), 403)
+        .at("/api/v1/groups/group_00000000000000000000000000000000/members"),
+    case("POST", "/api/v1/groups/{group}/members", Admin(404), 403)
+        .at("/api/v1/groups/group_00000000000000000000000000000000/members")
+        .sends(r#"{"users":["{owner}"]}"#),
+    case("DELETE", "/api/v1/groups/{group}/members/{user}", Admin(404), 403)
+        .at("/api/v1/groups/group_00000000000000000000000000000000/members/{owner}"),
+    case("GET", "/api/v1/permissions", Admin(200), 403),
+    case("PUT", "/api/v1/permissions", Admin(400), 403).sends(r#"{"kind":"right","name":"none"}"#),
     case("GET", "/api/v1/usage", Own(200), 200),
     case("GET", "/api/v1/limits/own", Own(200), 200),
     case("GET", "/api/v1/limits", Admin(200), 403),

@@ -89,13 +89,14 @@ fn worker(
     request: &ResponseRequest,
 ) -> Result<(ResolvedModel, Worker), ApiError> {
     caller.check_model(&request.model)?;
-    let (model, worker) = match AgentModel::find(app, &request.model) {
+    let permit = caller.permit(app);
+    let (model, worker) = match AgentModel::find(app, caller, &request.model) {
         Some(agent) if agent.mode != Mode::Chat => return Err(agent::no_research()),
         Some(agent) => {
             request.check_for_agent().map_err(invalid)?;
-            (app.resolve(Some(&agent.id)), Worker::Agent)
+            (app.resolve(Some(&agent.id), &permit), Worker::Agent)
         }
-        None => (app.models.resolve(Some(&request.model)), Worker::Model),
+        None => (app.models.resolve(Some(&request.model), &permit), Worker::Model),
     };
     let model = model.map_err(|error| error.with_field(Some("model")))?;
     Ok((caller.paying(model), worker))

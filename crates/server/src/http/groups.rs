@@ -1,0 +1,258 @@
+//! Groups of people, who is in them, and what is only for some of them.
+
+use std::sync::Arc;
+
+use axum::{extract::State, http::StatusCode};
+use domain::{GroupId, UserId};
+use serde::{Deserialize, Serialize};
+use store::{Group, GroupMember, StoreError};
+
+use crate::{
+    app::App,
+    audit::Noted,
+    auth::{MOST_EMAIL_BYTES, checked_name},
+    error::ApiError,
+    extract::{Json, Path, present},
+};
+
+/// Most groups.
+const MOST: i64 = 1_000;
+const MOST_DESCRIPTION_CHARS: usize = 500;
+const MOST_PROVIDER_NAME_BYTES: usize = 300;
+/// Most people who are put into a group at once.
+const MOST_AT_ONCE: usize = 10_000;
+
+#[derive(Debug, Serialize)]
+pub(super) struct GroupView {
+    id: GroupId,
+    name: String,
+    description: String,
+    /// What it is called at the provider that signs people in.
+    provider_name: Option<String>,
+    created_at: i64,
+    /// How many people are in it.
+    members: u64,
+}
+
+impl GroupView {
+    fn of(group: Group, members: u64) -> Self {
+        let Group { id, name, description, provider_name, created_at } = group;
+        Self { id, name, description, provider_name, created_at, members }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct GroupList {
+    groups: Vec<GroupView>,
+}
+
+/// `GET /api/v1/groups`: all of them, by name.
+pub(super) async fn list(State(app): State<Arc<App>>) -> Json<GroupList> {
+    let known = app.groups.known();
+    let sizes = known.sizes();
+    let view = |group: &Group| GroupView::of(group.clone(), sizes.get(&group.id).copied().unwrap_or(0));
+    Json(GroupList { groups: known.groups.iter().map(view).collect() })
+}
+
+/// What is to be set; what is left out stays. `null` takes the name at the provider away.
+#[derive(Debug, Deserialize)]
+pub(super) struct ChangeGroup {
+    name: Option<String>,
+    description: Option<String>,
+    #[serde(default, deserialize_with = "present")]
+    provider_name: Option<Option<String>>,
+}
+
+impl ChangeGroup {
+    fn apply(self, group: Group) -> Result<Group, ApiError> {
+        let name = self.name.as_deref().map(checked_name).transpose()?;
+        let description = self.description.map(|text| text.trim().to_owned());
+        if let Some(text) = &description
+            && (text.chars().count() > MOST_DESCRIPTION_CHARS || text.contains('\0'))
+        {
+            let message = format!("A description has at most {MOST_DESCRIPTION_CHARS} characters.");
+            return Err(ApiError::invalid(message).with_field(Some("description")));
+        }
+        let provider_name = match self.provider_name {
+            None => group.provider_name,
+            Some(name) => name.filter(|name| !name.trim().is_empty()),
+        };
+        let is_bad = |name: &String| name.len() > MOST_PROVIDER_NAME_BYTES || name.contains(char::is_control);
+        if provider_name.as_ref().is_some_and(is_bad) {
+            let message =
+                format!("A name at the provider has at most {MOST_PROVIDER_NAME_BYTES} bytes, on one line.");
+            return Err(ApiError::invalid(message).with_field(Some("provider_name")));
+        }
+        let (name, description) = (name.unwrap_or(group.name), description.unwrap_or(group.description));
+        Ok(Group { name, description, provider_name, ..group })
+    }
+}
+
+/// `POST /api/v1/groups`: makes one, with nobody in it.
+pub(super) async fn create(
+    State(app): State<Arc<App>>,
+    noted: Noted,
+    Json(body): Json<ChangeGroup>,
+) -> Result<Json<GroupView>, ApiError> {
+    let new = Group {
+        id: GroupId::generate(),
+        name: String::new(),
+        description: String::new(),
+        provider_name: None,
+        created_at: app.clock.now_ms(),
+    };
+    if body.name.is_none() {
+        return Err(ApiError::invalid("`name` is missing.").with_field(Some("name")));
+    }
+    let group = body.apply(new)?;
+    app.store.create_group(&group, MOST).await.map_err(in_words)?;
+    app.groups.look().await?;
+    noted.about(group.id, &group.name);
+    noted.with("provider_name", &group.provider_name);
+    Ok(Json(GroupView::of(group, 0)))
+}
+
+/// `PATCH /api/v1/groups/{group}`: another name, description or name at the provider.
+pub(super) async fn change(
+    State(app): State<Arc<App>>,
+    noted: Noted,
+    Path(id): Path<GroupId>,
+    Json(body): Json<ChangeGroup>,
+) -> Result<Json<GroupView>, ApiError> {
+    let group = body.apply(find(&app, id)?)?;
+    app.store.change_group(&group).await.map_err(in_words)?;
+    app.groups.look().await?;
+    noted.called(&group.name);
+    noted.with("provider_name", &group.provider_name);
+    let members = app.groups.known().sizes().get(&id).copied().unwrap_or(0);
+    Ok(Json(GroupView::of(group, members)))
+}
+
+/// `DELETE /api/v1/groups/{group}`: what was only for it is for administrators then.
+pub(super) async fn delete(
+    State(app): State<Arc<App>>,
+    noted: Noted,
+    Path(id): Path<GroupId>,
+) -> Result<StatusCode, ApiError> {
+    noted.called(app.store.delete_group(id).await.map_err(in_words)?);
+    app.groups.look().await?;
+    app.usage.look_at_limits().await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+#[derive(Debug, Serialize)]
+struct MemberView {
+    id: UserId,
+    name: String,
+    email: String,
+    /// Whether an administrator has put them in.
+    by_hand: bool,
+    /// Whether the provider that signs people in has.
+    by_provider: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct MemberList {
+    members: Vec<MemberView>,
+}
+
+/// `GET /api/v1/groups/{group}/members`: everybody in it, by name.
+pub(super) async fn members(
+    State(app): State<Arc<App>>,
+    Path(id): Path<GroupId>,
+) -> Result<Json<MemberList>, ApiError> {
+    let view = |member: GroupMember| {
+        let GroupMember { user, name, email, by_hand, by_provider } = member;
+        MemberView { id: user, name, email, by_hand, by_provider }
+    };
+    let members = app.store.group_members(id).await.map_err(in_words)?;
+    Ok(Json(MemberList { members: members.into_iter().map(view).collect() }))
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct AddMembers {
+    /// E-mail addresses or ids of accounts.
+    users: Vec<String>,
+}
+
+/// `POST /api/v1/groups/{group}/members`: puts people in, all of them or none.
+pub(super) async fn add_members(
+    State(app): State<Arc<App>>,
+    noted: Noted,
+    Path(id): Path<GroupId>,
+    Json(body): Json<AddMembers>,
+) -> Result<StatusCode, ApiError> {
+    noted.called(find(&app, id)?.name);
+    if body.users.is_empty() || body.users.len() > MOST_AT_ONCE {
+        let message = format!("`users` has 1 to {MOST_AT_ONCE} e-mail addresses or ids of accounts.");
+        return Err(ApiError::invalid(message).with_field(Some("users")));
+    }
+    let mut people = Vec::with_capacity(body.users.len());
+    for user in &body.users {
+        people.push(find_user(&app, user.trim()).await?);
+    }
+    // A statement may name nobody twice.
+    people.sort_by_key(ToString::to_string);
+    people.dedup();
+    app.store.add_group_members(id, &people).await.map_err(in_words)?;
+    app.groups.look().await?;
+    noted.with("people", people.len());
+    noted.with("users", &body.users);
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `DELETE /api/v1/groups/{group}/members/{user}`: takes somebody out, whoever has put them in.
+pub(super) async fn remove_member(
+    State(app): State<Arc<App>>,
+    noted: Noted,
+    Path((id, user)): Path<(GroupId, UserId)>,
+) -> Result<StatusCode, ApiError> {
+    let group = find(&app, id)?;
+    app.store.remove_group_member(id, user).await.map_err(|error| match error {
+        StoreError::NotFound => ApiError::not_found("This person is not in the group."),
+        error => error.into(),
+    })?;
+    app.groups.look().await?;
+    noted.about(id, group.name);
+    noted.with("user", user);
+    noted.with("email", app.store.user(user).await.ok().map(|user| user.email));
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn find_user(app: &App, text: &str) -> Result<UserId, ApiError> {
+    if let Ok(id) = text.parse::<UserId>() {
+        return Ok(id);
+    }
+    let nobody = || {
+        let text: String = text.chars().take(100).collect();
+        ApiError::invalid(format!("Nobody has an account with the address “{text}” here."))
+            .with_field(Some("users"))
+    };
+    if text.len() > MOST_EMAIL_BYTES {
+        return Err(nobody());
+    }
+    match app.store.user_by_email(text).await {
+        Ok(found) => Ok(found.user.id),
+        Err(StoreError::NotFound) => Err(nobody()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn find(app: &App, id: GroupId) -> Result<Group, ApiError> {
+    let known = app.groups.known();
+    known.groups.iter().find(|group| group.id == id).cloned().ok_or_else(|| in_words(StoreError::NotFound))
+}
+
+fn in_words(error: StoreError) -> ApiError {
+    match error {
+        StoreError::NotFound => ApiError::not_found("There is no such group. It may have been deleted."),
+        StoreError::Conflict("name") => ApiError::conflict("Another group has this name."),
+        StoreError::Conflict("limit") => {
+            ApiError::conflict(format!("There are {MOST} groups, which is the most. Delete one first."))
+        }
+        StoreError::Conflict("member") => {
+            ApiError::invalid("One of these people has no account here (any more).").with_field(Some("users"))
+        }
+        error => error.into(),
+    }
+}

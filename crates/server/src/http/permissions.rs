@@ -1,0 +1,130 @@
+//! What is for whom: things that are for everybody, and such as are for some groups only.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use axum::{extract::State, http::StatusCode};
+use domain::GroupId;
+use serde::{Deserialize, Serialize};
+use store::{PermissionRow, StoreError};
+
+use crate::{
+    app::App,
+    audit::Noted,
+    error::ApiError,
+    extract::Json,
+    groups::{Kind, REST, Right, tools_of},
+};
+
+/// Most rules, and groups named in them, of all things together.
+const MOST: i64 = 20_000;
+const MOST_NAME_BYTES: usize = 300;
+const MOST_GROUPS: usize = 1_000;
+
+/// For whom a thing is.
+#[derive(Debug, Serialize)]
+struct PermissionView {
+    kind: Kind,
+    name: String,
+    /// Nothing where a wider rule says so.
+    everybody: Option<bool>,
+    /// The groups that may use it.
+    groups: Vec<GroupId>,
+}
+
+/// What there is now that can be for some groups only.
+#[derive(Debug, Serialize)]
+struct Things {
+    model: Vec<String>,
+    agent: Vec<String>,
+    tool: Vec<String>,
+    workspace: Vec<String>,
+    right: Vec<&'static str>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct PermissionList {
+    permissions: Vec<PermissionView>,
+    things: Things,
+}
+
+/// `GET /api/v1/permissions`: all rules, and what there is.
+pub(super) async fn list(State(app): State<Arc<App>>) -> Json<PermissionList> {
+    let known = app.groups.known();
+    let view = |(kind, name, everybody, groups): (Kind, &str, Option<bool>, &[GroupId])| PermissionView {
+        kind,
+        name: name.to_owned(),
+        everybody,
+        groups: groups.to_vec(),
+    };
+    Json(PermissionList {
+        permissions: known.permissions().into_iter().map(view).collect(),
+        things: things(&app),
+    })
+}
+
+fn things(app: &App) -> Things {
+    let catalogue = app.models.catalogue();
+    // The tour is everybody's.
+    let models = catalogue.models.iter().filter(|model| !model.tour).map(|model| model.id.clone());
+    let agents: BTreeSet<String> =
+        app.defined_agents.list().iter().map(|agent| agent.definition.name.clone()).collect();
+    let tools: BTreeSet<String> =
+        app.tool_names().into_iter().chain(app.mcp_servers.names().map(tools_of)).collect();
+    Things {
+        model: models.collect(),
+        agent: agents.into_iter().collect(),
+        tool: tools.into_iter().collect(),
+        workspace: app.workspaces.names().map(str::to_owned).collect(),
+        right: Right::ALL.map(Right::name).to_vec(),
+    }
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct PutPermission {
+    kind: Kind,
+    name: String,
+    everybody: Option<bool>,
+    #[serde(default)]
+    groups: Vec<GroupId>,
+}
+
+/// `PUT /api/v1/permissions`: says for whom a thing is. One that is not there now may come later.
+pub(super) async fn put(
+    State(app): State<Arc<App>>,
+    noted: Noted,
+    Json(body): Json<PutPermission>,
+) -> Result<StatusCode, ApiError> {
+    let PutPermission { kind, name, everybody, groups } = body;
+    if name.is_empty() || name.len() > MOST_NAME_BYTES || name.contains(char::is_control) {
+        let message = format!("`name` has 1 to {MOST_NAME_BYTES} bytes, on one line.");
+        return Err(ApiError::invalid(message).with_field(Some("name")));
+    }
+    let is_right = |name: &str| name == REST || Right::ALL.iter().any(|right| right.name() == name);
+    if kind == Kind::Right && !is_right(&name) {
+        let rights = Right::ALL.map(Right::name).join(", ");
+        return Err(ApiError::invalid(format!("There is no such right. There are: {rights}."))
+            .with_field(Some("name")));
+    }
+    if groups.len() > MOST_GROUPS {
+        return Err(
+            ApiError::invalid(format!("`groups` has at most {MOST_GROUPS}.")).with_field(Some("groups"))
+        );
+    }
+    let row = PermissionRow { kind: kind.name().to_owned(), name, everybody, groups };
+    app.store.put_permission(&row, MOST).await.map_err(|error| match error {
+        StoreError::Conflict("group") => {
+            ApiError::invalid("One of these groups is not there (any more).").with_field(Some("groups"))
+        }
+        StoreError::Conflict("limit") => {
+            ApiError::conflict(format!("There are {MOST} rules, which is the most."))
+        }
+        error => error.into(),
+    })?;
+    app.groups.look().await?;
+    let known = app.groups.known();
+    let called = known.groups.iter().filter(|group| row.groups.contains(&group.id)).map(|group| &group.name);
+    noted.about(format!("{}:{}", row.kind, row.name), &row.name);
+    noted.with("everybody", row.everybody);
+    noted.with("groups", called.collect::<Vec<_>>());
+    Ok(StatusCode::NO_CONTENT)
+}
