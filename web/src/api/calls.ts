@@ -3,16 +3,14 @@ import type { EventBody } from "./events.ts";
 import type { AuditEntry } from "./audit.ts";
 import type { Configuration } from "./configuration.ts";
 import { call, send } from "./http.ts";
+import type { Group, GroupChange, GroupMember, Permission, Permissions } from "./groups.ts";
 import type { ImportReport } from "./imports.ts";
+import type { AllLimits, Limits, LimitsOf, OwnLimit } from "./limits.ts";
 import type { ChatReader, Sharing } from "./sharing.ts";
 import type { NewSecondFactor, SecondFactor } from "./second-factor.ts";
 import type {
   Account,
-  AllLimits,
-  Limits,
-  LimitsOf,
   NewKey,
-  OwnLimit,
   Usage,
   AgentDefinition,
   AgentList,
@@ -128,6 +126,20 @@ export const auditPath = (query: Record<string, string>) =>
   `${v1}/audit?${new URLSearchParams(query).toString()}`;
 export const readAudit = (query: Record<string, string>) =>
   call<{ entries: AuditEntry[]; more: boolean }>("GET", auditPath(query));
+export const listGroups = () => call<{ groups: Group[] }>("GET", `${v1}/groups`);
+export const createGroup = (group: GroupChange) => call<Group>("POST", `${v1}/groups`, group);
+export const changeGroup = (group: string, change: GroupChange) =>
+  call<Group>("PATCH", `${v1}/groups/${id(group)}`, change);
+export const deleteGroup = (group: string) => call<undefined>("DELETE", `${v1}/groups/${id(group)}`);
+export const listGroupMembers = (group: string) =>
+  call<{ members: GroupMember[] }>("GET", `${v1}/groups/${id(group)}/members`);
+export const addGroupMembers = (group: string, users: string[]) =>
+  call<undefined>("POST", `${v1}/groups/${id(group)}/members`, { users });
+export const removeGroupMember = (group: string, user: string) =>
+  call<undefined>("DELETE", `${v1}/groups/${id(group)}/members/${id(user)}`);
+export const getPermissions = () => call<Permissions>("GET", `${v1}/permissions`);
+export const putPermission = (permission: Permission) =>
+  call<undefined>("PUT", `${v1}/permissions`, permission);
 export const listLimits = () => call<AllLimits>("GET", `${v1}/limits`);
 export const putLimits = (of: LimitsOf, limits: Limits) =>
   call<undefined>("PUT", `${v1}/limits`, { of, limits });

@@ -16,6 +16,8 @@ export interface Account extends User {
   suspended_at: number | null;
   /** Whether a code is asked for beside the password. */
   second_factor: boolean;
+  /** The ids of the groups the person is in. */
+  groups: string[];
 }
 
 export interface Me {
@@ -102,33 +104,6 @@ export interface Usage {
   to: string;
   total: UsageSum;
   rows: UsageRow[];
-}
-
-/** Nothing where there is no limit. */
-export interface Most {
-  requests: number | null;
-  tokens: number | null;
-  usd: number | null;
-}
-
-export type Span = "minute" | "day" | "month";
-export type Limits = Record<Span, Most>;
-
-export interface AllLimits {
-  default: Limits;
-  users: { user: string; email: string | null; limits: Limits }[];
-  keys: { key: string; limits: Limits }[];
-  people: { key: string; limits: Limits }[];
-}
-
-export type LimitsOf = "default" | { user: string } | { key: string } | { people: string };
-
-export interface OwnLimit {
-  of: "user" | "key" | "person";
-  span: Span;
-  most: Most;
-  used: { requests: number; tokens: number; micro_usd: number };
-  resets_at: number;
 }
 
 /** An approval or a question that waits for the person. */

@@ -4,6 +4,7 @@ import { audit } from "./audit.en.ts";
 import { configuration } from "./configuration.en.ts";
 import { data } from "./data.en.ts";
 import { doors } from "./doors.en.ts";
+import { groups } from "./groups.en.ts";
 import { sharing } from "./sharing.en.ts";
 import { settings } from "./settings.en.ts";
 import { twoStep } from "./two-step.en.ts";
@@ -14,6 +15,7 @@ export const en = {
   ...configuration,
   ...settings,
   ...sharing,
+  ...groups,
   ...doors,
   ...data,
   ...twoStep,

@@ -4,6 +4,7 @@ import { audit } from "./audit.ru.ts";
 import { configuration } from "./configuration.ru.ts";
 import { data } from "./data.ru.ts";
 import { doors } from "./doors.ru.ts";
+import { groups } from "./groups.ru.ts";
 import { sharing } from "./sharing.ru.ts";
 import { settings } from "./settings.ru.ts";
 import { twoStep } from "./two-step.ru.ts";
@@ -15,6 +16,7 @@ export const ru: Dictionary = {
   ...configuration,
   ...settings,
   ...sharing,
+  ...groups,
   ...doors,
   ...data,
   ...twoStep,

@@ -10,6 +10,8 @@ export const areas = [
   "second_factor",
   "key",
   "invitation",
+  "group",
+  "permission",
   "limits",
   "model",
   "connection",

@@ -1,5 +1,5 @@
 /** Limits as they are typed: nine fields, empty where there is no limit. */
-import type { Limits, Most, Span } from "../../api/types.ts";
+import type { Limits, Most, Span } from "../../api/limits.ts";
 
 export const spans: Span[] = ["minute", "day", "month"];
 export const kinds = ["requests", "tokens", "usd"] as const;

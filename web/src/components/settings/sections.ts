@@ -16,6 +16,7 @@ import ShieldCheck from "@lucide/svelte/icons/shield-check";
 import SlidersHorizontal from "@lucide/svelte/icons/sliders-horizontal";
 import Smartphone from "@lucide/svelte/icons/smartphone";
 import Users from "@lucide/svelte/icons/users";
+import UsersRound from "@lucide/svelte/icons/users-round";
 import Wrench from "@lucide/svelte/icons/wrench";
 import { session } from "../../state/session.svelte.ts";
 
@@ -52,6 +53,7 @@ const groups = [
       { name: "agents", icon: Bot, isFor: isAdmin, load: () => import("./Agents.svelte") },
       { name: "tools", icon: Wrench, isFor: anybody, load: () => import("./Tools.svelte") },
       { name: "people", icon: Users, isFor: isAdmin, load: () => import("./People.svelte") },
+      { name: "groups", icon: UsersRound, isFor: isAdmin, load: () => import("./Groups.svelte") },
       { name: "limits", icon: Gauge, isFor: isAdmin, load: () => import("./Limits.svelte") },
       {
         name: "configuration",
