@@ -1,12 +1,13 @@
 //! Load drivers: measures the release build against a scripted model server and prints tables.
 //!
-//! `bench [start] [turns] [tools] [streams] [idle] [waiting] [resume] [gateway] [team] [encoders]`; without a name, all of them.
+//! `bench [start] [turns] [tools] [streams] [idle] [waiting] [resume] [gateway] [team] [encoders] [knowledge]`; without a name, all of them.
 
 mod client;
 mod counting;
 mod encoders;
 mod gateway;
 mod idle;
+mod knowledge;
 mod peer;
 mod process;
 mod program;
@@ -40,6 +41,12 @@ struct Options {
     /// A Python that has Agno, to measure its agent server beside ours.
     #[arg(long)]
     agno: Option<PathBuf>,
+    /// A folder with the Cranfield collection, to measure what knowledge finds.
+    #[arg(long, env = "GLASSHOUSE_CRANFIELD")]
+    cranfield: Option<PathBuf>,
+    /// A folder with the banking documents of tau2, to measure what knowledge finds.
+    #[arg(long)]
+    banking: Option<PathBuf>,
     /// Shorter runs, for trying the benchmark itself.
     #[arg(long)]
     quick: bool,
@@ -67,6 +74,8 @@ enum Bench {
     Team,
     /// What an event costs in each format.
     Encoders,
+    /// What knowledge finds in public collections, and what making and searching its index costs.
+    Knowledge,
 }
 
 #[tokio::main]
@@ -99,6 +108,10 @@ async fn main() -> anyhow::Result<()> {
     }
     if wanted(Bench::Encoders) {
         encoders::measure(options.quick)?;
+    }
+    if wanted(Bench::Knowledge) {
+        let folders = knowledge::Collections { cranfield: options.cranfield, banking: options.banking };
+        knowledge::measure(&folders, options.quick)?;
     }
     if wanted(Bench::Gateway) {
         let peers = gateway::Peers { litellm: options.litellm, portkey: options.portkey };

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::{
     command::{self, cargo, debug_folder, root},
-    parts::{agents, gateways},
+    parts::{agents, gateways, retrieval},
 };
 
 /// Builds the program and the bench, and runs the bench with `arguments`.
@@ -32,6 +32,12 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
     if arguments.iter().any(|argument| argument == "tools") {
         match agents::agno() {
             Ok(path) => drop(bench.arg("--agno").arg(path)),
+            Err(error) => println!("Measuring without it: {error:#}"),
+        }
+    }
+    if arguments.iter().any(|argument| argument == "knowledge") {
+        match retrieval::banking() {
+            Ok(path) => drop(bench.arg("--banking").arg(path)),
             Err(error) => println!("Measuring without it: {error:#}"),
         }
     }

@@ -9,6 +9,7 @@ pub(crate) mod node_packages;
 pub(crate) mod open_webui;
 pub(crate) mod postgres;
 pub(crate) mod real_model;
+pub(crate) mod retrieval;
 
 use std::{
     fs,
