@@ -54,6 +54,33 @@ async function visitDebug(page) {
   await check(page, "debug as OpenAI", "aside");
 }
 
+async function visitKnowledge(page, { knowledge, user }) {
+  const handbook = knowledge.add(user.id, { name: "Handbook", description: "How we work.", open: true });
+  const text = "# Holidays\n\nThirty days.\n\n## Carried over\n\nFive days may be carried over.";
+  knowledge.put(handbook, "holidays.md", Buffer.from(text));
+  knowledge.put(handbook, "broken.pdf", Buffer.from("%PDF"));
+  knowledge.readAll();
+  const waiting = knowledge.put(handbook, "waiting.md", Buffer.from("# Later"));
+  waiting.state = "waiting";
+  knowledge.rests = true;
+  knowledge.add("user_2", { name: "Recipes", open: true }, "Bob Byte");
+  await page.goto("/knowledge");
+  await page.locator(".rows a").nth(1).waitFor();
+  await check(page, "collections");
+  await page.locator("header .button").click();
+  await page.locator("dialog textarea").waitFor();
+  await check(page, "the form of a collection");
+  await page.keyboard.press("Escape");
+  await page.goto(`/knowledge/${handbook.id}?q=carried%20days`);
+  await page.locator("article summary").first().click();
+  await page.locator("dl").first().waitFor();
+  await page.locator(".problem").first().waitFor();
+  await check(page, "a collection and what was found");
+  await page.locator("article > a").first().click();
+  await page.locator("article mark").first().waitFor();
+  await check(page, "a document");
+}
+
 async function visit(page, server) {
   await page.goto("/");
   await page.locator(".empty button").first().waitFor();
@@ -82,6 +109,7 @@ async function visit(page, server) {
     await check(page, section);
     if (section === "agents") await visitAgentForm(page);
   }
+  await visitKnowledge(page, server);
   await page.goto("/welcome");
   await page.locator(".card .button").first().waitFor();
   await check(page, "welcome");

@@ -4,6 +4,8 @@ import { readFile } from "node:fs/promises";
 import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { FakeFiles } from "./files.mjs";
+import { FakeKnowledge } from "./knowledge.mjs";
+import { AGENTS, MCP_SERVERS, PROGRAMS } from "./lists.mjs";
 import { Refusal } from "./refusal.mjs";
 import { encoderOf } from "./formats.mjs";
 import { FakeRun } from "./run.mjs";
@@ -34,49 +36,6 @@ const modelOf = (id, tour = false) => ({
   output_usd_per_million: null,
 });
 
-const PROGRAMS = {
-  available: true,
-  problem: null,
-  python_version: "3.11.7",
-  python_modules: ["numpy", "matplotlib"],
-  shell: true,
-  latex: [],
-};
-const writer = {
-  name: "writer",
-  description: "Writes and edits letters.",
-  instructions: "You write letters.",
-  model: "qwen3-30b",
-  tools: ["write_file", "files__*"],
-  limits: { steps: 20 },
-  may_be_called: true,
-  enabled: true,
-};
-const AGENTS = {
-  agents: [
-    { ...writer, from_file: false, warnings: ["There is no tool “files__*” now."] },
-    { ...writer, name: "editor", enabled: false, from_file: true, warnings: [] },
-  ],
-  tools: ["ls", "read_file", "write_file"],
-  skills_folder: "/srv/skills",
-  skills: [{ name: "letters", description: "How our letters look.", files: 2 }],
-  broken_skills: [{ name: "broken", problem: "There is no SKILL.md." }],
-};
-const MCP_SERVERS = [
-  {
-    name: "files",
-    kind: "stdio",
-    state: "connected",
-    problem: "Left out: “fly” (the server does not offer it).",
-    tools: [
-      { name: "files__read", description: "Reads a file.", needs_approval: false },
-      { name: "files__write", description: "Writes a file.", needs_approval: true },
-    ],
-  },
-  { name: "new", kind: "http", state: "connecting", tools: [] },
-  { name: "tickets", kind: "http", state: "down", problem: "The server ended at once.", tools: [] },
-];
-
 export class FakeServer {
   user = null;
   signedIn = false;
@@ -86,6 +45,7 @@ export class FakeServer {
   keys = [];
   chats = new Map();
   runs = new Map();
+  knowledge = new FakeKnowledge();
   #ids = 0;
   #sockets = new Set();
   #activity = new Set();
@@ -170,7 +130,9 @@ export class FakeServer {
       const pieces = [];
       for await (const piece of request) pieces.push(piece);
       const bytes = Buffer.concat(pieces);
-      const isFile = request.method === "PUT" && url.pathname.endsWith("/files/content");
+      const isFile = /^(PUT .*\/files\/content|POST .*\/documents)$/.test(
+        `${request.method} ${url.pathname}`,
+      );
       const body = isFile ? bytes : bytes.length > 0 ? JSON.parse(bytes.toString()) : {};
       if (!this.signedIn && !/\/(me|setup|login)$/.test(url.pathname)) {
         throw new Refusal(401, "unauthenticated", "Log in first.");
@@ -254,6 +216,9 @@ export class FakeServer {
     if (path[0] === "mcp-sign-ins") return { servers: [] };
     if (path[0] === "keys") return this.#keyCall(request.method, path, body);
     if (path[0] === "chats") return this.#chatCall(request.method, path, body, url, response);
+    if (path[0] === "knowledge") {
+      return this.knowledge.answer(request.method, path, url, body, this.user.id, response);
+    }
     if (path[0] === "runs") return this.#runCall(request.method, path, body, url, response);
     throw new Refusal(404, "not_found", "There is no such address.");
   }

@@ -50,9 +50,42 @@ export async function send(path: string, init: RequestInit = {}): Promise<Respon
     if (init.signal?.aborted) throw cause;
     throw new ApiError(0, "offline", "");
   }
+  return checked(path, response);
+}
+
+async function checked(path: string, response: Response): Promise<Response> {
   if (response.ok) return response;
   if (response.status === 401 && !/\/login(\/code)?$/.test(path)) onSignedOut();
   throw await problemOf(response);
+}
+
+/** Posts a file and tells how many bytes of it went, which `fetch` cannot. Fails as `send` does. */
+export async function sendFile<T>(
+  path: string,
+  file: Blob,
+  { signal, onprogress }: { signal: AbortSignal; onprogress: (sent: number) => void },
+): Promise<T> {
+  const request = new XMLHttpRequest();
+  const response = await new Promise<Response>((resolve, reject) => {
+    request.open("POST", path);
+    request.upload.onprogress = (event) => onprogress(event.loaded);
+    request.onload = () => resolve(responseOf(request));
+    request.onerror = () => reject(new ApiError(0, "offline", ""));
+    request.onabort = () => reject(signal.reason as Error);
+    signal.addEventListener("abort", () => request.abort());
+    request.send(file);
+    if (signal.aborted) request.abort();
+  });
+  return (await (await checked(path, response)).json()) as T;
+}
+
+function responseOf(request: XMLHttpRequest): Response {
+  const requestId = request.getResponseHeader("x-request-id");
+  return new Response(request.responseText, {
+    status: request.status,
+    statusText: request.statusText,
+    headers: requestId === null ? {} : { "x-request-id": requestId },
+  });
 }
 
 /** Sends `body` as JSON (if there is one) and reads the JSON answer; `undefined` where it has no content. */

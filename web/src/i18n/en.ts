@@ -5,6 +5,7 @@ import { configuration } from "./configuration.en.ts";
 import { data } from "./data.en.ts";
 import { doors } from "./doors.en.ts";
 import { groups } from "./groups.en.ts";
+import { knowledge } from "./knowledge.en.ts";
 import { sharing } from "./sharing.en.ts";
 import { settings } from "./settings.en.ts";
 import { twoStep } from "./two-step.en.ts";
@@ -18,6 +19,7 @@ export const en = {
   ...groups,
   ...doors,
   ...data,
+  ...knowledge,
   ...twoStep,
   "app.name": "Glasshouse",
   "app.skip": "Skip to the message field",

@@ -5,6 +5,7 @@ import { configuration } from "./configuration.ru.ts";
 import { data } from "./data.ru.ts";
 import { doors } from "./doors.ru.ts";
 import { groups } from "./groups.ru.ts";
+import { knowledge } from "./knowledge.ru.ts";
 import { sharing } from "./sharing.ru.ts";
 import { settings } from "./settings.ru.ts";
 import { twoStep } from "./two-step.ru.ts";
@@ -19,6 +20,7 @@ export const ru: Dictionary = {
   ...groups,
   ...doors,
   ...data,
+  ...knowledge,
   ...twoStep,
   "app.name": "Glasshouse",
   "app.skip": "Перейти к полю сообщения",

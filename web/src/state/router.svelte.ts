@@ -8,12 +8,25 @@ export type Route =
   | { page: "reset"; token: string }
   | { page: "signUp"; token: string | null }
   | { page: "inbox" }
+  | KnowledgeRoute
   | { page: "welcome" }
   | { page: "missing" };
 
+export interface KnowledgeRoute {
+  page: "knowledge";
+  collection: string | null;
+  document: string | null;
+  /** What is looked for, and in which collection where all are shown. */
+  query: string;
+  within: string | null;
+  /** The passage of the document that is shown, in Unicode characters. */
+  from: number | null;
+  to: number | null;
+}
+
 export function routeOf(address: URL): Route {
-  const [first = "", second = "", ...rest] = address.pathname.split("/").filter(Boolean);
-  if (rest.length > 0) return { page: "missing" };
+  const [first = "", second = "", third = "", ...rest] = address.pathname.split("/").filter(Boolean);
+  if (rest.length > 0 || (third && first !== "knowledge")) return { page: "missing" };
   switch (first) {
     case "":
       return { page: "chat", chat: null, replay: null };
@@ -25,6 +38,16 @@ export function routeOf(address: URL): Route {
       return { page: "settings", section: second || "appearance" };
     case "inbox":
       return second ? { page: "missing" } : { page: "inbox" };
+    case "knowledge":
+      return {
+        page: "knowledge",
+        collection: second || null,
+        document: third || null,
+        query: address.searchParams.get("q") ?? "",
+        within: address.searchParams.get("in"),
+        from: placeOf(address.searchParams.get("from")),
+        to: placeOf(address.searchParams.get("to")),
+      };
     case "login":
       return {
         page: "login",
@@ -53,6 +76,8 @@ export function routeOf(address: URL): Route {
 function localPath(path: string | null): string {
   return path && /^\/(?![/\\])/.test(path) ? path : "/";
 }
+
+const placeOf = (text: string | null) => (text !== null && /^\d{1,9}$/.test(text) ? Number(text) : null);
 
 class Router {
   route = $state.raw<Route>(routeOf(new URL(location.href)));
@@ -84,5 +109,6 @@ export function followLink(event: MouseEvent): void {
   if (event.defaultPrevented || event.button !== 0) return;
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
-  router.go((event.currentTarget as HTMLAnchorElement).pathname);
+  const { pathname, search } = event.currentTarget as HTMLAnchorElement;
+  router.go(pathname + search);
 }

@@ -1,0 +1,116 @@
+/** Collections of documents, and what is found in them; see docs/api.md. */
+import { call, sendFile } from "./http.ts";
+
+const base = "/api/v1/knowledge";
+const id = encodeURIComponent;
+const documentsOf = (collection: string) => `${base}/${id(collection)}/documents`;
+const documentAt = (collection: string, document: string) => `${documentsOf(collection)}/${id(document)}`;
+
+export interface CollectionContent {
+  name: string;
+  description: string;
+  /** Whether everybody here may search and read it. */
+  open: boolean;
+}
+
+export interface Collection extends CollectionContent {
+  id: string;
+  owner: string;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface ListedCollection extends Collection {
+  owner_name: string;
+  documents: number;
+  /** How many of them are still to be read. */
+  unread: number;
+}
+
+/** Why a file could not be read. `message` is a sentence in English; words in other languages go by the code. */
+export interface DocumentProblem {
+  code: string;
+  message: string;
+  limit_bytes?: number;
+  limit?: number;
+  limit_seconds?: number;
+  format?: string;
+  cause?: string;
+}
+
+export interface Document {
+  id: string;
+  name: string;
+  size_bytes: number;
+  state: "waiting" | "ready" | "failed";
+  problem: DocumentProblem | null;
+  /** In how many pieces it is searched. */
+  chunks: number;
+  characters: number;
+  created_at: number;
+  updated_at: number;
+}
+
+/** Where things stand in a text, in bytes of its UTF-8. */
+export interface Structure {
+  title: string | null;
+  pages: { number: number; start: number }[];
+  headings: { level: number; span: { start: number; end: number }; title: string }[];
+}
+
+export interface DocumentText extends Document {
+  text: string;
+  /** Null where nothing was read of it yet. */
+  structure: Structure | null;
+}
+
+export interface Scores {
+  words: number;
+  related: number;
+  meaning: number | null;
+  fused: number;
+}
+
+export interface Found {
+  collection: string;
+  collection_name: string;
+  document: string;
+  name: string;
+  /** Where it stands in the document's text, in Unicode characters. */
+  start: number;
+  end: number;
+  page: number | null;
+  headings: string[];
+  text: string;
+  scores: Scores;
+}
+
+export const listCollections = () => call<{ collections: ListedCollection[] }>("GET", base);
+export const createCollection = (content: CollectionContent) => call<Collection>("POST", base, content);
+export const changeCollection = (collection: string, change: Partial<CollectionContent>) =>
+  call<Collection>("PATCH", `${base}/${id(collection)}`, change);
+export const deleteCollection = (collection: string) =>
+  call<undefined>("DELETE", `${base}/${id(collection)}`);
+
+export const listDocuments = (collection: string) =>
+  call<{ documents: Document[] }>("GET", documentsOf(collection));
+/** Sends a file, which takes the place of the one of its name. `onprogress` is told how many bytes went. */
+export const sendDocument = (
+  collection: string,
+  name: string,
+  file: Blob,
+  options: { signal: AbortSignal; onprogress: (sent: number) => void },
+) => sendFile<Document>(`${documentsOf(collection)}?name=${id(name)}`, file, options);
+export const getDocument = (collection: string, document: string, signal?: AbortSignal) =>
+  call<DocumentText>("GET", documentAt(collection, document), undefined, signal);
+export const documentFile = (collection: string, document: string) =>
+  `${documentAt(collection, document)}/file`;
+export const retryDocument = (collection: string, document: string) =>
+  call<undefined>("POST", `${documentAt(collection, document)}/retry`);
+export const deleteDocument = (collection: string, document: string) =>
+  call<undefined>("DELETE", documentAt(collection, document));
+
+export const searchKnowledge = (
+  query: { query: string; collections?: string[]; limit: number },
+  signal?: AbortSignal,
+) => call<{ results: Found[] }>("POST", `${base}/search`, query, signal);

@@ -1,0 +1,111 @@
+/** The text of a document as what is drawn: pages, headings, and blocks of text that are small enough to be laid out alone. */
+import type { Structure } from "../../api/knowledge.ts";
+import { indexesOf } from "./places.ts";
+
+export interface Span {
+  start: number;
+  end: number;
+}
+
+export type Block =
+  | { kind: "page"; number: number }
+  | { kind: "heading"; id: string; depth: number; text: string; isFound: boolean }
+  | { kind: "text"; span: Span; isOwnParagraph: boolean };
+
+/** Characters of a block, where lines allow it. */
+const blockLength = 4000;
+
+/** A passage in Unicode characters as a span of the string, null where there is none. */
+export function foundIn(text: string, from: number | null, to: number | null): Span | null {
+  if (from === null || to === null || to <= from) return null;
+  const [start = 0, end = 0] = indexesOf(text, [from, to], "characters");
+  return start < end ? { start, end } : null;
+}
+
+/** The deepest headings go one below the one above them, so that none is left out. */
+function depths(levels: number[]): number[] {
+  let above = 1;
+  return levels.map((level) => (above = Math.min(level + 1, above + 1, 6)));
+}
+
+export function blocksOf(text: string, structure: Structure | null, found: Span | null): Block[] {
+  const headings = structure?.headings ?? [];
+  const pages = structure?.pages ?? [];
+  const starts = indexesOf(text, headings.map((heading) => heading.span.start), "bytes"); // prettier-ignore
+  const ends = indexesOf(text, headings.map((heading) => heading.span.end), "bytes"); // prettier-ignore
+  const turns = indexesOf(text, pages.map((page) => page.start), "bytes"); // prettier-ignore
+  const depth = depths(headings.map((heading) => heading.level));
+  const blocks: Block[] = [];
+  let at = 0;
+  let page = 0;
+  const textUntil = (end: number) => {
+    for (; page < pages.length && (turns[page] ?? 0) <= end; page += 1) {
+      blocks.push(...paragraphs(text, { start: at, end: turns[page] ?? at }));
+      blocks.push({ kind: "page", number: pages[page]?.number ?? 0 });
+      at = Math.max(at, turns[page] ?? at);
+    }
+    blocks.push(...paragraphs(text, { start: at, end }));
+    at = Math.max(at, end);
+  };
+  headings.forEach((_, index) => {
+    const span = { start: starts[index] ?? 0, end: ends[index] ?? 0 };
+    if (span.start < at) return;
+    textUntil(span.start);
+    blocks.push({
+      kind: "heading",
+      id: headingId(index),
+      depth: depth[index] ?? 2,
+      text: withoutMarks(text.slice(span.start, span.end)),
+      isFound: found !== null && span.start < found.end && found.start < span.end,
+    });
+    at = span.end;
+  });
+  textUntil(text.length);
+  return blocks;
+}
+
+export const headingId = (index: number) => `heading-${index + 1}`;
+
+/** A heading of Markdown without what makes it one. */
+const withoutMarks = (line: string) => line.replace(/^\s*#{1,6}\s+/, "").replace(/\s+#*\s*$/, "");
+
+/** A part of the text in blocks, without the empty lines around them. */
+function paragraphs(text: string, { start, end }: Span): Block[] {
+  const blocks: Block[] = [];
+  let isOwnParagraph = true;
+  while (start < end) {
+    const { until, isBlank } = cutOf(text, start, end);
+    const span = trimmed(text, { start, end: until });
+    if (span.start < span.end) blocks.push({ kind: "text", span, isOwnParagraph });
+    isOwnParagraph = isBlank;
+    start = until;
+  }
+  return blocks;
+}
+
+/** Where a block ends: at an empty line if there is one soon, else at a line, else where it is long enough. */
+function cutOf(text: string, start: number, end: number): { until: number; isBlank: boolean } {
+  if (end - start <= blockLength) return { until: end, isBlank: true };
+  const part = text.slice(start, Math.min(end, start + 2 * blockLength));
+  const blank = part.indexOf("\n\n", blockLength);
+  if (blank >= 0) return { until: start + blank + 2, isBlank: true };
+  const line = part.indexOf("\n", blockLength);
+  if (line >= 0) return { until: start + line + 1, isBlank: false };
+  const until = start + part.length;
+  // Not between the halves of a character.
+  const isSplit = /[\ud800-\udbff]/.test(text[until - 1] ?? "") && until < end;
+  return { until: isSplit ? until - 1 : until, isBlank: false };
+}
+
+function trimmed(text: string, { start, end }: Span): Span {
+  while (start < end && (text[start] === "\n" || text[start] === "\r")) start += 1;
+  while (start < end && /\s/.test(text[end - 1] ?? "")) end -= 1;
+  return { start, end };
+}
+
+/** The part of a block that was found, with what is before and after it. */
+export function partsOf(text: string, { start, end }: Span, found: Span | null): [string, string, string] {
+  const from = Math.min(Math.max(found?.start ?? end, start), end);
+  const to = Math.min(Math.max(found?.end ?? end, from), end);
+  return [text.slice(start, from), text.slice(from, to), text.slice(to, end)];
+}

@@ -1,0 +1,52 @@
+/** The documents of a collection, asked for again while some of them are still to be read. */
+import { listDocuments, type Document } from "../../api/knowledge.ts";
+import { sentenceOf } from "../toasts.svelte.ts";
+
+const firstPauseMs = 1000;
+const longestPauseMs = 8000;
+
+export class Documents {
+  /** Null until it is known. */
+  list = $state.raw<Document[] | null>(null);
+  problem = $state("");
+  readonly waiting = $derived(this.list?.filter(({ state }) => state === "waiting").length ?? 0);
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #pauseMs = firstPauseMs;
+  #isClosed = false;
+
+  constructor(readonly collection: string) {}
+
+  async load(): Promise<void> {
+    const before = this.waiting;
+    try {
+      this.list = (await listDocuments(this.collection)).documents;
+      this.problem = "";
+    } catch (error) {
+      this.problem = sentenceOf(error);
+    }
+    // Where nothing changes it is asked more and more seldom.
+    this.#pauseMs = this.waiting === before ? Math.min(this.#pauseMs * 1.5, longestPauseMs) : firstPauseMs;
+    if (this.waiting > 0) this.#after(this.#pauseMs);
+  }
+
+  /** Something has changed: others that do within a moment are one question to the server. */
+  soon(): void {
+    this.#pauseMs = firstPauseMs;
+    this.#timer ??= setTimeout(() => this.#again(), 300);
+  }
+
+  #after(pauseMs: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = this.#isClosed ? undefined : setTimeout(() => this.#again(), pauseMs);
+  }
+
+  #again(): void {
+    this.#timer = undefined;
+    if (!this.#isClosed) void this.load();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+  }
+}

@@ -1,0 +1,29 @@
+/** Why a file could not be read, in the person's language. */
+import type { DocumentProblem } from "../../api/knowledge.ts";
+import { t, type Key } from "../../i18n/index.svelte.ts";
+
+const words: Record<string, Key> = {
+  too_large: "unreadable.too_large",
+  unpacks_too_large: "unreadable.unpacks_too_large",
+  too_much_text: "unreadable.too_much_text",
+  too_many_pages: "unreadable.too_many_pages",
+  encrypted: "unreadable.encrypted",
+  damaged: "unreadable.damaged",
+  no_text: "unreadable.no_text",
+  unknown_format: "unreadable.unknown_format",
+  too_slow: "unreadable.too_slow",
+  too_much_memory: "unreadable.too_much_memory",
+  fault: "unreadable.fault",
+};
+
+export function wordsOf(problem: DocumentProblem | null): string {
+  const key = problem && Object.hasOwn(words, problem.code) ? words[problem.code] : undefined;
+  if (!problem || !key) return problem?.message ?? t("knowledge.failed");
+  return t(key, {
+    mb: Math.floor((problem.limit_bytes ?? 0) / 1_000_000),
+    limit: problem.limit ?? 0,
+    seconds: problem.limit_seconds ?? 0,
+    format: problem.format ?? "",
+    cause: problem.cause ?? "",
+  });
+}

@@ -1,0 +1,101 @@
+/** Files on their way into a collection: some at a time, each with how far it is and what went wrong. */
+import { sendDocument } from "../../api/knowledge.ts";
+import { sentenceOf } from "../toasts.svelte.ts";
+import type { Named } from "./folders.ts";
+
+/** Small files wait for answers more than for bytes. */
+const atOnce = 3;
+
+export interface Upload extends Named {
+  id: number;
+  sent: number;
+  /** Empty unless it failed. */
+  problem: string;
+}
+
+class Uploads {
+  sending = $state<Upload[]>([]);
+  failed = $state.raw<Upload[]>([]);
+  /** How many there are and how many of them came, since nothing was on its way. */
+  all = $state(0);
+  done = $state(0);
+  #workers = $state(0);
+  #queue: Named[] = [];
+  #stop = new AbortController();
+  #next = 1;
+
+  constructor(readonly collection: string) {}
+
+  get isBusy(): boolean {
+    return this.#workers > 0;
+  }
+
+  /** Sends these after those that wait already. `onsent` is called after each one that came. */
+  add(files: Named[], onsent: () => void): void {
+    if (!this.isBusy) {
+      this.all = 0;
+      this.done = 0;
+    }
+    this.all += files.length;
+    this.#queue.push(...files);
+    while (this.#workers < atOnce && this.#queue.length > 0) void this.#work(onsent);
+  }
+
+  async #work(onsent: () => void): Promise<void> {
+    this.#workers += 1;
+    for (let file = this.#queue.shift(); file; file = this.#queue.shift()) {
+      if (await this.#send(file)) onsent();
+    }
+    this.#workers -= 1;
+  }
+
+  async #send(named: Named): Promise<boolean> {
+    const id = this.#next++;
+    this.sending.push({ ...named, id, sent: 0, problem: "" });
+    const { signal } = this.#stop;
+    try {
+      await sendDocument(this.collection, named.name, named.file, {
+        signal,
+        onprogress: (sent) => {
+          const upload = this.sending.find((other) => other.id === id);
+          if (upload) upload.sent = sent;
+        },
+      });
+      this.done += 1;
+      return true;
+    } catch (error) {
+      if (!signal.aborted) {
+        this.failed = [...this.failed, { ...named, id, sent: 0, problem: sentenceOf(error) }];
+      }
+      return false;
+    } finally {
+      this.sending = this.sending.filter((upload) => upload.id !== id);
+    }
+  }
+
+  retryFailed(onsent: () => void): void {
+    const again = this.failed;
+    this.failed = [];
+    this.add(again, onsent);
+  }
+
+  /** Ends what is on its way. What has come stays. */
+  cancel(): void {
+    this.#queue = [];
+    this.#stop.abort();
+    this.#stop = new AbortController();
+  }
+}
+
+/** They go on while another page is looked at. */
+const known: Uploads[] = [];
+
+export function uploadsTo(collection: string): Uploads {
+  const before = known.find((uploads) => uploads.collection === collection);
+  if (before) return before;
+  const uploads = new Uploads(collection);
+  known.push(uploads);
+  return uploads;
+}
+
+export const isUploading = () => known.some((uploads) => uploads.isBusy);
