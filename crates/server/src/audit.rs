@@ -85,11 +85,21 @@ pub(crate) fn second_factor_by_command(owner: &User, at: i64) -> AuditEntry {
     }
 }
 
+/// An account that the proxy in front has brought here, or whose role its groups have changed.
+pub(crate) fn by_proxy(user: &User, action: &str, role: &str, at: i64) -> AuditEntry {
+    AuditEntry {
+        subject: Some(user.id.to_string()),
+        subject_name: Some(user.email.clone()),
+        details: json!({"by": "proxy", "role": role}).as_object().cloned(),
+        ..line(at, action, None)
+    }
+}
+
 fn done_by(entry: &mut AuditEntry, caller: &Caller) {
     (entry.actor, entry.actor_email) = (Some(caller.id()), Some(caller.user.email.clone()));
     entry.key = match caller.credential {
         Credential::Key(key) => Some(key),
-        Credential::Session(_) | Credential::Local => None,
+        Credential::Session(_) | Credential::Proxy | Credential::Local => None,
     };
 }
 

@@ -11,6 +11,7 @@ mod password;
 mod people;
 mod proxies;
 mod standing;
+mod trusted_header;
 
 use std::{
     collections::HashMap,
@@ -33,6 +34,7 @@ pub use people::{PERSON_EMAIL, PERSON_ID, PERSON_NAME, PERSON_ROLE, Person};
 pub use proxies::Proxies;
 pub use standing::Standing;
 pub(crate) use standing::keep_standing;
+pub(crate) use trusted_header::{keep_from_proxy, problem as problem_of_proxy};
 
 /// The session cookie's name.
 pub const SESSION_COOKIE: &str = "glasshouse_session";

@@ -1,6 +1,7 @@
 //! Configuration: from the compiled-in defaults, the user's file, the environment and flags to checked
 //! settings in one step. Nothing else reads the environment.
 
+mod admission;
 mod agents;
 mod layers;
 mod limits;
@@ -9,7 +10,9 @@ mod mcp_sign_in;
 mod oidc;
 mod overview;
 mod places;
+mod public_url;
 mod tracing;
+mod trusted_header;
 mod workspaces;
 
 use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
@@ -25,12 +28,15 @@ use crate::{agents::AgentDefinition, auth::Proxies};
 use overview::Layers;
 use places::{default_data_dir, sqlite_url};
 
+pub use admission::Admission;
 pub use layers::DEFAULTS;
 pub use mcp_servers::{Approval, McpServer, McpWay};
 pub use mcp_sign_in::{OAuth, SignIn};
 pub use oidc::Oidc;
 pub use overview::{Layer, Setting};
+pub use public_url::PublicUrl;
 pub use tracing::Tracing;
+pub use trusted_header::TrustedHeader;
 pub use workspaces::WorkspaceSettings;
 
 /// The environment, as it was when the program started.
@@ -68,6 +74,8 @@ pub struct Config {
     pub auth: Auth,
     /// Who else signs people in here; nothing where nobody.
     pub oidc: Option<Oidc>,
+    /// The proxy that says who sends a request; nothing where none does.
+    pub trusted_header: Option<TrustedHeader>,
     /// Whether administrators may read everybody's chats.
     pub moderation: bool,
     /// How long a browser stays signed in.
@@ -168,46 +176,6 @@ pub struct EnvironmentConnection {
     pub api_key: Option<Secret>,
 }
 
-/// The address people type.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PublicUrl {
-    /// Whether it is `https`.
-    pub secure: bool,
-    /// Host and, where not the usual one, port; lower case.
-    pub authority: String,
-}
-
-impl PublicUrl {
-    fn parse(text: &str) -> anyhow::Result<Self> {
-        let url: axum::http::Uri =
-            text.trim_end_matches('/').parse().map_err(|_| invalid_public_url(text))?;
-        let secure = match url.scheme_str() {
-            Some("https") => true,
-            Some("http") => false,
-            _ => return Err(invalid_public_url(text)),
-        };
-        let authority = url.authority().map(|a| a.as_str().to_ascii_lowercase());
-        match authority {
-            Some(authority) if !authority.contains('@') && matches!(url.path(), "" | "/") => {
-                Ok(Self { secure, authority })
-            }
-            _ => Err(invalid_public_url(text)),
-        }
-    }
-
-    /// Without a slash at the end.
-    #[must_use]
-    pub fn origin(&self) -> String {
-        format!("http{}://{}", if self.secure { "s" } else { "" }, self.authority)
-    }
-}
-
-fn invalid_public_url(text: &str) -> anyhow::Error {
-    anyhow::anyhow!(
-        "public_url is “{text}”, but must be scheme, host and perhaps port: https://ai.example.org"
-    )
-}
-
 /// The settings as they are written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -220,6 +188,7 @@ struct Raw {
     database_url: String,
     auth: Auth,
     oidc: oidc::RawOidc,
+    trusted_header: trusted_header::RawTrustedHeader,
     moderation: bool,
     session_hours: u32,
     retention_days: u32,
@@ -366,11 +335,13 @@ impl Raw {
             listen,
             public_url,
             cors_allow_origins: parse_origins(&self.cors_allow_origins)?,
-            trusted_proxies: Proxies::parse(&self.trusted_proxies)?,
+            trusted_proxies: Proxies::parse(&self.trusted_proxies)
+                .map_err(|problem| anyhow::anyhow!("trusted_proxies {problem}"))?,
             data_dir,
             database_url,
             auth: self.auth,
             oidc: self.oidc.check()?,
+            trusted_header: self.trusted_header.check()?,
             moderation: self.moderation,
             session_ms: i64::from(self.session_hours) * 3_600_000,
             retention_ms: i64::from(self.retention_days) * 24 * 3_600_000,
@@ -411,6 +382,15 @@ impl Raw {
         anyhow::ensure!(
             config.auth == Auth::Password || config.oidc.is_none(),
             "oidc does not go with auth “none”, where nobody signs in. Leave --auth out."
+        );
+        anyhow::ensure!(
+            config.auth == Auth::Password || config.trusted_header.is_none(),
+            "trusted_header does not go with auth “none”, where everybody is let in. Leave --auth out."
+        );
+        anyhow::ensure!(
+            config.public_url.is_some() || config.trusted_header.is_none(),
+            "trusted_header needs public_url, the address that people type: the proxy is believed only for requests \
+             that were meant for it"
         );
         Ok(config)
     }

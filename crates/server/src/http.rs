@@ -70,7 +70,7 @@ use tracing::Instrument;
 use crate::{
     app::App,
     audit as audit_log,
-    auth::{Access, Caller, check_access, check_origin},
+    auth::{Access, Caller, check_access, check_origin, keep_from_proxy},
     error::{ApiError, catch_panic},
     origin,
 };
@@ -350,12 +350,14 @@ async fn guarded(State(guard): State<Guard>, mut request: Request, next: Next) -
 }
 
 /// Around everything.
-async fn surrounded(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+async fn surrounded(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
     let origin = origin::of_headers(request.headers());
     let id = origin::header_value(&origin);
     let about = tracing::error_span!("request", id = origin.request.as_deref());
     let answer = async {
-        match check_origin(&app.config, &request) {
+        let checked =
+            keep_from_proxy(&app.config, &mut request).and_then(|()| check_origin(&app.config, &request));
+        match checked {
             Ok(()) => next.run(request).await,
             Err(refused) => refused.into_response(),
         }

@@ -3,6 +3,7 @@
 pub mod agents;
 pub mod api_key;
 pub mod app;
+mod arrivals;
 mod audit;
 pub mod auth;
 pub mod backup;

@@ -4,17 +4,17 @@ mod jwt;
 mod provider;
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use domain::UserId;
 use llm::Secret;
 use outbound::Outbound;
 use reqwest::Url;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use store::{AccountChange, NewUser, StoreError, User, UserRole};
+use store::User;
 use tokio::sync::Semaphore;
 
 use crate::{
     app::App,
+    arrivals::{Arrival, Ended, Problem},
     auth::{checked_email, checked_name},
     config::Oidc,
     error::ApiError,
@@ -34,8 +34,6 @@ const SUBJECT_LIMIT_BYTES: usize = 255;
 const AT_A_TIME: usize = 16;
 /// With what a started sign-in is sealed.
 const PURPOSE: &str = "sign-in with OpenID Connect";
-/// The password of accounts that have none: no password is ever made into this.
-const NO_PASSWORD: &str = "!";
 
 /// The provider, as far as it is known.
 pub(crate) struct SignIn {
@@ -70,76 +68,6 @@ pub(crate) struct Back {
     code: Option<String>,
     error: Option<String>,
     iss: Option<String>,
-}
-
-/// Why nobody was signed in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Problem {
-    /// It was begun in another browser, or too long ago.
-    Unknown,
-    /// The person, or the provider, said no.
-    Denied,
-    /// What the provider says is not good.
-    Refused,
-    /// The provider cannot be asked.
-    Unreachable,
-    /// The person is in none of the groups that are let in.
-    NotAllowed,
-    /// There is no account, and none is to be made.
-    NoAccount,
-    /// Somebody else here has the person's address.
-    AddressTaken,
-    /// The provider does not say what the person's address is.
-    NoAddress,
-    /// The account is suspended.
-    Suspended,
-    /// Nobody has set this server up, and the person is no administrator.
-    NotSetUp,
-}
-
-impl Problem {
-    /// As the page knows it.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Unknown => "unknown",
-            Self::Denied => "denied",
-            Self::Refused => "refused",
-            Self::Unreachable => "unreachable",
-            Self::NotAllowed => "not_allowed",
-            Self::NoAccount => "no_account",
-            Self::AddressTaken => "address_taken",
-            Self::NoAddress => "no_address",
-            Self::Suspended => "suspended",
-            Self::NotSetUp => "not_set_up",
-        }
-    }
-}
-
-/// What stands in the way: something to tell the person, or a fault of ours.
-pub(crate) enum Ended {
-    Problem(Problem),
-    Fault(ApiError),
-}
-
-impl<E: Into<ApiError>> From<E> for Ended {
-    fn from(error: E) -> Self {
-        Self::Fault(error.into())
-    }
-}
-
-impl From<Problem> for Ended {
-    fn from(problem: Problem) -> Self {
-        Self::Problem(problem)
-    }
-}
-
-/// Whom the provider signed in.
-struct Person {
-    subject: String,
-    email: Option<String>,
-    is_verified: bool,
-    name: Option<String>,
-    groups: Vec<String>,
 }
 
 impl SignIn {
@@ -212,8 +140,10 @@ impl App {
         let Pending { verifier, nonce, redirect, next, .. } = &pending;
         let code = Code { code: code.ok_or(Problem::Refused)?, verifier, nonce, redirect };
         let claims = provider.person(&about, &code, now).await?;
-        let person = Person::read(&claims, settings).ok_or(Problem::Refused)?;
-        let user = self.account_of(settings, person).await?;
+        let person = person(&claims, settings).ok_or(Problem::Refused)?;
+        let user = self.account_of(&settings.admission, &person).await?.account.user;
+        self.store.sync_provider_groups(user.id, &person.groups).await?;
+        self.groups.look().await?;
         Ok((user, next.clone()))
     }
 
@@ -222,110 +152,27 @@ impl App {
         let opened = self.sealer.unseal(PURPOSE, &sealed).ok()?;
         serde_json::from_str(opened.reveal()).ok()
     }
-
-    /// The account of a person, which is made where that is wanted.
-    async fn account_of(&self, settings: &Oidc, person: Person) -> Result<User, Ended> {
-        let is_in = |groups: &[String]| groups.iter().any(|group| person.groups.contains(group));
-        let is_admin = is_in(&settings.admin_groups);
-        if !settings.allowed_groups.is_empty() && !is_admin && !is_in(&settings.allowed_groups) {
-            return Err(Problem::NotAllowed.into());
-        }
-        let role = match (settings.admin_groups.is_empty(), is_admin) {
-            (true, _) => None,
-            (false, true) => Some(UserRole::Admin),
-            (false, false) => Some(UserRole::User),
-        };
-        // The first account is an administrator's, and nobody gets that by coming first.
-        if role != Some(UserRole::Admin) && self.setup_needed().await? {
-            return Err(Problem::NotSetUp.into());
-        }
-        let known = self.store.identity(&settings.issuer, &person.subject).await?;
-        let account = match known {
-            Some(known) => known,
-            None => self.new_identity(settings, &person, role).await?,
-        };
-        if account.suspended_at.is_some() {
-            return Err(Problem::Suspended.into());
-        }
-        let user = match role.filter(|role| *role != account.user.role) {
-            Some(role) => self.change_role(account.user, role).await?,
-            None => account.user,
-        };
-        self.store.sync_provider_groups(user.id, &person.groups).await?;
-        self.groups.look().await?;
-        Ok(user)
-    }
-
-    /// For somebody who comes for the first time: the account that has the address, or a new one.
-    async fn new_identity(
-        &self,
-        settings: &Oidc,
-        person: &Person,
-        role: Option<UserRole>,
-    ) -> Result<store::Account, Ended> {
-        let now = self.clock.now_ms();
-        let email = person.email.as_deref().ok_or(Problem::NoAddress)?;
-        let (issuer, subject) = (&settings.issuer, &person.subject);
-        let holder = match self.store.user_by_email(email).await {
-            Ok(holder) => Some(holder.user),
-            Err(StoreError::NotFound) => None,
-            Err(error) => return Err(error.into()),
-        };
-        match holder {
-            Some(holder) if settings.link_by_email && person.is_verified => {
-                Ok(self.store.add_identity(issuer, subject, holder.id, now).await?)
-            }
-            Some(_) => Err(Problem::AddressTaken.into()),
-            None if !settings.create_accounts => Err(Problem::NoAccount.into()),
-            None => {
-                let user = NewUser {
-                    id: UserId::generate(),
-                    email: email.to_owned(),
-                    name: person.name.clone().unwrap_or_else(|| email.to_owned()),
-                    role: role.unwrap_or(UserRole::User),
-                    password_hash: NO_PASSWORD.to_owned(),
-                    created_at: now,
-                };
-                match self.store.create_user_with_identity(&user, issuer, subject).await {
-                    Err(StoreError::Conflict(_)) => Err(Problem::AddressTaken.into()),
-                    made => Ok(made?),
-                }
-            }
-        }
-    }
-
-    async fn change_role(&self, user: User, role: UserRole) -> Result<User, Ended> {
-        let change = AccountChange { role: Some(role), ..AccountChange::default() };
-        match self.store.change_account(user.id, &change, self.clock.now_ms()).await {
-            Ok(account) => Ok(account.user),
-            Err(StoreError::Conflict("last administrator")) => {
-                tracing::warn!(user = %user.id, "no group makes this person an administrator, but nobody else is one");
-                Ok(user)
-            }
-            Err(error) => Err(error.into()),
-        }
-    }
 }
 
-impl Person {
-    fn read(claims: &Map<String, Value>, settings: &Oidc) -> Option<Self> {
-        let text = |key: &str| claims.get(key).and_then(Value::as_str);
-        let subject = text("sub").filter(|sub| (1..=SUBJECT_LIMIT_BYTES).contains(&sub.len()))?;
-        let email = text("email").and_then(|email| checked_email(email).ok());
-        let named = ["name", "preferred_username", "nickname"].into_iter().filter_map(text);
-        let name = named.filter_map(|name| checked_name(name).ok()).next();
-        // Some write it as a text.
-        let is_verified = claims
-            .get("email_verified")
-            .is_some_and(|value| *value == Value::Bool(true) || value.as_str() == Some("true"));
-        Some(Self {
-            subject: subject.to_owned(),
-            email,
-            is_verified,
-            name,
-            groups: groups(claims, &settings.groups_claim),
-        })
-    }
+/// Whom the provider has signed in.
+fn person(claims: &Map<String, Value>, settings: &Oidc) -> Option<Arrival> {
+    let text = |key: &str| claims.get(key).and_then(Value::as_str);
+    let subject = text("sub").filter(|sub| (1..=SUBJECT_LIMIT_BYTES).contains(&sub.len()))?;
+    let email = text("email").and_then(|email| checked_email(email).ok());
+    let named = ["name", "preferred_username", "nickname"].into_iter().filter_map(text);
+    let name = named.filter_map(|name| checked_name(name).ok()).next();
+    // Some write it as a text.
+    let is_verified = claims
+        .get("email_verified")
+        .is_some_and(|value| *value == Value::Bool(true) || value.as_str() == Some("true"));
+    Some(Arrival {
+        issuer: settings.issuer.clone(),
+        subject: subject.to_owned(),
+        email,
+        is_verified,
+        name,
+        groups: groups(claims, &settings.groups_claim),
+    })
 }
 
 /// The groups at this place; one may stand there alone.

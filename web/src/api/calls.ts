@@ -6,6 +6,7 @@ import { call, send } from "./http.ts";
 import type { Group, GroupChange, GroupMember, Permission, Permissions } from "./groups.ts";
 import type { ImportReport } from "./imports.ts";
 import type { AllLimits, Limits, LimitsOf, OwnLimit } from "./limits.ts";
+import type { Me } from "./me.ts";
 import type { ChatReader, Sharing } from "./sharing.ts";
 import type { NewSecondFactor, SecondFactor } from "./second-factor.ts";
 import type {
@@ -33,7 +34,6 @@ import type {
   Invitation,
   McpServer,
   McpSignIn,
-  Me,
   Memory,
   MemoryContent,
   MemoryUse,

@@ -20,19 +20,6 @@ export interface Account extends User {
   groups: string[];
 }
 
-export interface Me {
-  user: User | null;
-  setup_needed: boolean;
-  /** Whether anybody may make an account without an invitation; told to whoever is not signed in. */
-  /** Whether administrators may read everybody's chats. */
-  moderation: boolean;
-  sign_up_open: boolean;
-  auth: "password" | "none";
-  /** What the provider is called that signs people in, if there is one. */
-  oidc?: string;
-  version: string;
-}
-
 export type SignUpMode = "closed" | "invitation" | "open";
 
 /** A link with which people make accounts. */

@@ -21,6 +21,12 @@ export const account = {
   "login.problem.noAddress":
     "{name} does not tell your email address, which is needed here. Ask an administrator.",
   "login.problem.suspended": "This account is suspended. Ask an administrator.",
+  "login.problem.codeNeeded":
+    "The proxy knows you, but this account asks for a code too. Log in with the password.",
+  "proxy.name": "The proxy in front",
+  "proxy.signsOut": "The proxy in front of this server signs you in. Sign out there.",
+  "proxy.sessions":
+    "The proxy in front of this server signs you in, so this browser needs no session. Sign out there.",
   "login.problem.notSetUp": "Nobody has set this server up yet. Its administrator makes the first account.",
   "close.open": "Delete account…",
   "close.title": "Delete my account",

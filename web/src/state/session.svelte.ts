@@ -1,8 +1,11 @@
 /** Who is signed in. */
 import { getMe, logOut } from "../api/calls.ts";
 import { whenSignedOut } from "../api/http.ts";
-import type { Me, User } from "../api/types.ts";
+import type { Me } from "../api/me.ts";
+import type { User } from "../api/types.ts";
+import { t } from "../i18n/index.svelte.ts";
 import { router, type Route } from "./router.svelte.ts";
+import { toasts } from "./toasts.svelte.ts";
 
 /** Pages of those who are not signed in. */
 const isBeforeLogin = (page: Route["page"]) => page === "login" || page === "reset" || page === "signUp";
@@ -33,7 +36,13 @@ class Session {
   }
 
   async leave(): Promise<void> {
+    const proxy = this.me?.proxy;
     await logOut();
+    if (proxy?.signs_in) {
+      if (proxy.sign_out_url !== null) location.assign(proxy.sign_out_url);
+      else toasts.add(t("proxy.signsOut"));
+      return;
+    }
     // A fresh page: nothing of this person stays in memory.
     location.assign("/login");
   }

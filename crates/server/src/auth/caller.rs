@@ -10,7 +10,10 @@ use domain::{ApiKeyId, ProblemCode, SessionId, UserId};
 use store::{KeyScope, NewUser, Payer, StoreError, User, UserRole};
 use tokio::time::Instant;
 
-use super::{HeldKey, KEY_PREFIX, Person, SESSION_COOKIE, people};
+use super::{
+    HeldKey, KEY_PREFIX, Person, SESSION_COOKIE, people,
+    trusted_header::{self, Named},
+};
 use crate::{
     agents,
     app::App,
@@ -72,6 +75,8 @@ pub enum Credential {
     Session(SessionId),
     /// A program's key.
     Key(ApiKeyId),
+    /// The word of a proxy in front.
+    Proxy,
     /// Nothing, as the server runs with `--auth none`.
     Local,
 }
@@ -83,7 +88,8 @@ impl Caller {
         self.user.id
     }
 
-    /// Finds out who sent a request with these headers; nobody, where it has no credential that is valid now.
+    /// Finds out who sent a request with these headers; nobody, where it has no credential that is valid now. A key is
+    /// meant where there is one; then whom the proxy names, whoever's session the browser has.
     ///
     /// # Errors
     /// Where the database does not answer.
@@ -94,6 +100,11 @@ impl Caller {
         }
         if let Some(key) = bearer(headers) {
             return by_key(app, key, headers).await;
+        }
+        match trusted_header::named(app, headers).await? {
+            Named::In(caller) => return Ok(Some(*caller)),
+            Named::Refused(_) => return Ok(None),
+            Named::Nobody => {}
         }
         let Some(token) = cookie(headers, SESSION_COOKIE) else { return Ok(None) };
         let session = app.store.session_user(&hash_token(token), app.clock.now_ms()).await?;

@@ -61,6 +61,24 @@ pub fn own_origin(config: &Config, headers: &HeaderMap) -> Result<String, ApiErr
     }
 }
 
+/// Whether a page of another site made a browser send this. It says so in what it lets pages read.
+pub(super) fn is_foreign(config: &Config, request: &Request) -> bool {
+    request.headers().contains_key(header::ORIGIN)
+        && check_same_origin(config, request.headers(), host(request)).is_err()
+}
+
+/// Whether the request names the address that people type.
+pub(super) fn is_public_host(config: &Config, request: &Request) -> bool {
+    config.public_url.as_ref().is_some_and(|public| {
+        let usual = if public.secure { ":443" } else { ":80" };
+        let plain = |authority: &str| {
+            let authority = authority.to_ascii_lowercase();
+            authority.strip_suffix(usual).map(str::to_owned).unwrap_or(authority)
+        };
+        plain(host(request)) == plain(&public.authority)
+    })
+}
+
 fn changes_something(method: &Method) -> bool {
     !matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
 }

@@ -32,7 +32,7 @@ impl Proxies {
                 // Everybody is no proxy: anybody could then say who they are.
                 (Some(address), Some(bits)) if (1..=longest).contains(&bits) => Ok(Network { address, bits }),
                 _ => Err(anyhow::anyhow!(
-                    "trusted_proxies has “{text}”, but takes addresses and networks, such as 127.0.0.1 or 172.16.0.0/12"
+                    "has “{text}”, but takes addresses and networks, such as 127.0.0.1 or 172.16.0.0/12"
                 )),
             }
         };
@@ -61,7 +61,21 @@ impl Proxies {
         nearest
     }
 
-    fn has(&self, address: IpAddr) -> bool {
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether no network is wider than these prefixes say, of IPv4 and of IPv6.
+    #[must_use]
+    pub fn are_narrow(&self, (four, six): (u8, u8)) -> bool {
+        self.0.iter().all(|network| network.bits >= if network.address.is_ipv4() { four } else { six })
+    }
+
+    /// Whether this is one of them.
+    #[must_use]
+    pub fn has(&self, address: IpAddr) -> bool {
         self.0.iter().any(|network| network.has(address))
     }
 }

@@ -61,7 +61,7 @@ impl Standing {
                 }
                 known.ends.clone()
             }
-            (Credential::Key(_) | Credential::Local, _) => person,
+            (Credential::Key(_) | Credential::Proxy | Credential::Local, _) => person,
         }
     }
 

@@ -4,6 +4,8 @@ use llm::Secret;
 use reqwest::Url;
 use serde::Deserialize;
 
+use super::admission::Admission;
+
 /// A provider that signs people in here.
 #[derive(Debug, Clone)]
 pub struct Oidc {
@@ -21,14 +23,8 @@ pub struct Oidc {
     pub scopes: String,
     /// Where the groups of a person stand in what it tells, one name inside the other.
     pub groups_claim: Vec<String>,
-    /// Who is in one of them is an administrator, and nobody else; nothing where that is decided here.
-    pub admin_groups: Vec<String>,
-    /// Only who is in one of them is let in; nothing where everybody is.
-    pub allowed_groups: Vec<String>,
-    /// Whether people get an account when they first come.
-    pub create_accounts: bool,
-    /// Whether who proves an address there gets the account here that has it.
-    pub link_by_email: bool,
+    /// Whom we let in.
+    pub admission: Admission,
 }
 
 /// As it is written.
@@ -79,10 +75,12 @@ impl RawOidc {
             client_secret: (!self.client_secret.is_empty()).then(|| Secret::new(self.client_secret)),
             scopes: scopes.join(" "),
             groups_claim: self.groups_claim.split('.').map(str::to_owned).collect(),
-            admin_groups: self.admin_groups,
-            allowed_groups: self.allowed_groups,
-            create_accounts: self.create_accounts,
-            link_by_email: self.link_by_email,
+            admission: Admission {
+                admin_groups: self.admin_groups,
+                allowed_groups: self.allowed_groups,
+                create_accounts: self.create_accounts,
+                link_by_email: self.link_by_email,
+            },
         }))
     }
 }

@@ -150,6 +150,7 @@ fn signer(caller: &Caller) -> Signer {
     let session = match caller.credential {
         Credential::Session(id) => id.to_string(),
         Credential::Key(id) => id.to_string(),
+        Credential::Proxy => "proxy".to_owned(),
         Credential::Local => "local".to_owned(),
     };
     Signer { user: caller.id(), session }

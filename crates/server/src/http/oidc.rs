@@ -16,12 +16,13 @@ use super::{
 };
 use crate::{
     app::App,
+    arrivals::{Ended, Problem},
     audit::Noted,
     auth::{cookie, own_origin},
     config::{Config, Oidc},
     error::ApiError,
     extract::Query,
-    oidc::{Back, Ended, Problem},
+    oidc::Back,
     place::Place,
 };
 

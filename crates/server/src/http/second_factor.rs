@@ -177,6 +177,9 @@ pub(super) async fn turn_off(
 fn session_of(caller: &Caller) -> Result<SessionId, ApiError> {
     match caller.credential {
         Credential::Session(session) => Ok(session),
+        Credential::Proxy => {
+            Err(ApiError::invalid("The proxy in front signs you in, and asks for what it wants."))
+        }
         Credential::Key(_) | Credential::Local => {
             Err(ApiError::invalid("Sign in with a browser to change what the sign-in asks for."))
         }

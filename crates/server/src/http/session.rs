@@ -19,10 +19,11 @@ use super::{
 };
 use crate::{
     app::App,
+    arrivals::Problem,
     audit::Noted,
     auth::{
         Caller, Credential, MOST_EMAIL_BYTES, MOST_PASSWORD_CHARS, SESSION_COOKIE, checked_email,
-        checked_name, checked_password, is_foreign,
+        checked_name, checked_password, is_foreign, problem_of_proxy,
     },
     config::Auth,
     error::ApiError,
@@ -60,9 +61,38 @@ pub(super) struct Me {
     /// What the provider is called that signs people in, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     oidc: Option<String>,
+    /// What a proxy in front has to do with it, if one signs people in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proxy: Option<ProxyView>,
     /// Whether administrators may read everybody's chats.
     moderation: bool,
     version: &'static str,
+}
+
+/// A proxy in front that signs people in.
+#[derive(Debug, Serialize)]
+struct ProxyView {
+    /// Whether it has signed in whoever is calling.
+    signs_in: bool,
+    /// Why it has not, though it names somebody.
+    problem: Option<&'static str>,
+    /// Where people sign out.
+    sign_out_url: Option<String>,
+}
+
+impl ProxyView {
+    async fn of(app: &App, caller: Option<&Caller>, headers: &HeaderMap) -> Result<Option<Self>, ApiError> {
+        let Some(settings) = &app.config.trusted_header else { return Ok(None) };
+        let problem = match caller {
+            Some(_) => None,
+            None => problem_of_proxy(app, headers).await?,
+        };
+        Ok(Some(Self {
+            signs_in: caller.is_some_and(|caller| caller.credential == Credential::Proxy),
+            problem: problem.map(Problem::word),
+            sign_out_url: settings.sign_out_url.clone(),
+        }))
+    }
 }
 
 /// `GET /api/v1/me`: who is calling, and whether anybody could.
@@ -75,9 +105,10 @@ pub(super) async fn me(State(app): State<Arc<App>>, headers: HeaderMap) -> Resul
     };
     let user = caller.as_ref().map(|caller| UserView::from(&*caller.user));
     let sign_up_open = caller.is_none() && sign_up::mode(&app).await? == sign_up::Mode::Open;
+    let proxy = ProxyView::of(&app, caller.as_ref(), &headers).await?;
     let oidc = app.config.oidc.as_ref().map(|oidc| oidc.name.clone());
     let (moderation, version) = (app.config.moderation, env!("CARGO_PKG_VERSION"));
-    Ok(Json(Me { user, setup_needed, auth, sign_up_open, oidc, moderation, version }))
+    Ok(Json(Me { user, setup_needed, auth, sign_up_open, oidc, proxy, moderation, version }))
 }
 
 #[derive(Deserialize)]
@@ -212,7 +243,8 @@ pub(super) async fn log_out(
     let caller = Caller::identify(&app, &headers).await?;
     let session = caller.and_then(|caller| match caller.credential {
         Credential::Session(id) => Some((caller.user, id)),
-        Credential::Key(_) | Credential::Local => None,
+        // Whoever the proxy names may have a session beside it, which nothing asks for while it does.
+        Credential::Key(_) | Credential::Proxy | Credential::Local => None,
     });
     match session {
         Some((user, id)) => {

@@ -42,7 +42,7 @@ pub(super) struct SessionList {
 fn own(caller: &Caller) -> Option<SessionId> {
     match caller.credential {
         Credential::Session(id) => Some(id),
-        Credential::Key(_) | Credential::Local => None,
+        Credential::Key(_) | Credential::Proxy | Credential::Local => None,
     }
 }
 

@@ -58,6 +58,7 @@ mod skills;
 mod sse;
 mod tampered;
 mod traces;
+mod trusted_header;
 mod unread;
 mod upstreams;
 mod usage;

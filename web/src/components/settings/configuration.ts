@@ -149,6 +149,41 @@ const texts: Record<string, readonly [en: string, ru: string]> = {
     "Whether a verified address finds the account that has the same.",
     "Находит ли подтверждённый адрес учётную запись с таким же адресом.",
   ],
+  "trusted_header.user": [
+    "The header with a proxy’s name for the person. Empty: no proxy signs people in.",
+    "Заголовок с именем человека у прокси. Пусто: прокси никого не впускает.",
+  ],
+  "trusted_header.email": [
+    "The header with the e-mail address. Empty: the name is the address.",
+    "Заголовок с адресом почты. Пусто: имя и есть адрес.",
+  ],
+  "trusted_header.name": [
+    "The header with what the person is called.",
+    "Заголовок с тем, как зовут человека.",
+  ],
+  "trusted_header.groups": ["The header with the person’s groups.", "Заголовок с группами человека."],
+  "trusted_header.groups_separator": ["What stands between two groups.", "Что стоит между двумя группами."],
+  "trusted_header.proxies": [
+    "The addresses that the proxy connects from. Nobody else is believed.",
+    "Адреса, с которых подключается прокси. Больше никому не верят.",
+  ],
+  "trusted_header.sign_out_url": ["Where people sign out at the proxy.", "Где люди выходят из прокси."],
+  "trusted_header.admin_groups": [
+    "Who is in one of these is an administrator, by the proxy’s word. Empty: administrators are chosen here.",
+    "Участники этих групп — администраторы, по слову прокси. Пусто: администраторов выбирают здесь.",
+  ],
+  "trusted_header.allowed_groups": [
+    "Only who is in one of these is let in by the proxy’s word. Empty: everybody.",
+    "По слову прокси войти могут только участники этих групп. Пусто: все.",
+  ],
+  "trusted_header.create_accounts": [
+    "Whether people whom the proxy names get an account when they first come.",
+    "Создаётся ли учётная запись при первом входе через прокси.",
+  ],
+  "trusted_header.link_by_email": [
+    "Whether the address that the proxy says finds the account that has the same.",
+    "Находит ли адрес от прокси учётную запись с таким же адресом.",
+  ],
   "outbound.allow": [
     "Hosts and networks that requests to places named by others may reach, beyond the open internet.",
     "Узлы и сети, куда можно обращаться по адресам, названным другими, сверх открытого интернета.",

@@ -1,0 +1,27 @@
+/** What the API says of whoever is calling, and of the ways in. */
+import type { User } from "./types.ts";
+
+export interface Me {
+  user: User | null;
+  setup_needed: boolean;
+  /** Whether anybody may make an account without an invitation; told to whoever is not signed in. */
+  sign_up_open: boolean;
+  /** Whether administrators may read everybody's chats. */
+  moderation: boolean;
+  auth: "password" | "none";
+  /** What the provider is called that signs people in, if there is one. */
+  oidc?: string;
+  /** The proxy in front, where one signs people in. */
+  proxy?: Proxy;
+  version: string;
+}
+
+/** A proxy in front that signs people in. */
+export interface Proxy {
+  /** Whether it has signed in whoever is calling. */
+  signs_in: boolean;
+  /** Why it has not, though it names somebody. */
+  problem: string | null;
+  /** Where people sign out. */
+  sign_out_url: string | null;
+}
