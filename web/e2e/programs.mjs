@@ -25,14 +25,14 @@ function needed(name) {
   return path;
 }
 
-/** Glasshouse on a free port, set up through `environment`. */
-export async function startGlasshouse(environment = {}) {
+/** Glasshouse on a free port unless one is named, set up through `environment`. */
+export async function startGlasshouse(environment = {}, port = 0) {
   const folder = await mkdtemp(join(tmpdir(), "glasshouse-e2e-"));
   const run = (port) => {
     const args = ["--listen", `127.0.0.1:${port}`, "--data-dir", folder];
     return start(needed("GLASSHOUSE_BIN"), args, { GLASSHOUSE_LOG_LEVEL: "error", ...environment });
   };
-  let program = await run(0);
+  let program = await run(port);
   return {
     get url() {
       return program.url;

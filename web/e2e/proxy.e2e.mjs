@@ -11,14 +11,16 @@ const people = {
   bob: { "x-user": "bob", "x-email": "bob@example.org", "x-name": "Bob Brown", "x-groups": "staff" },
   eve: { "x-user": "eve", "x-email": "eve@example.org", "x-groups": "" },
 };
-let browser, glasshouse, proxy, url;
+let browser, glasshouse, proxy, url, port;
 
 before(async () => {
   browser = await launch();
   proxy = createServer(pass);
   await new Promise((resolve) => proxy.listen(0, "127.0.0.1", resolve));
   url = `http://localhost:${proxy.address().port}`;
-  glasshouse = await startGlasshouse({
+  port = await freePort();
+  // It prints the address that people type, which is the proxy's.
+  const environment = {
     GLASSHOUSE_PUBLIC_URL: url,
     GLASSHOUSE_TRUSTED_HEADER_USER: "X-User",
     GLASSHOUSE_TRUSTED_HEADER_EMAIL: "X-Email",
@@ -28,7 +30,8 @@ before(async () => {
     GLASSHOUSE_TRUSTED_HEADER_ADMIN_GROUPS: "heads",
     GLASSHOUSE_TRUSTED_HEADER_ALLOWED_GROUPS: "staff",
     GLASSHOUSE_TRUSTED_HEADER_SIGN_OUT_URL: "/proxy/out",
-  });
+  };
+  glasshouse = await startGlasshouse(environment, port);
 });
 after(async () => {
   await browser?.close();
@@ -37,6 +40,14 @@ after(async () => {
   proxy?.close();
 });
 
+async function freePort() {
+  const probe = createServer();
+  await new Promise((resolve) => probe.listen(0, "127.0.0.1", resolve));
+  const { port: found } = probe.address();
+  await new Promise((resolve) => probe.close(resolve));
+  return found;
+}
+
 /** Knows people by a cookie of its own, and takes away what others say of them. */
 function pass(incoming, outgoing) {
   if (incoming.url === "/proxy/out") {
@@ -44,7 +55,6 @@ function pass(incoming, outgoing) {
     outgoing.end("<title>Out</title>Signed out at the proxy");
     return;
   }
-  const { port } = new URL(glasshouse.url);
   const own = Object.entries(incoming.headers).filter(([name]) => !(name in people.ada));
   const who = /who=(\w+)/.exec(incoming.headers.cookie ?? "")?.[1];
   const headers = { ...Object.fromEntries(own), ...people[who] };

@@ -105,6 +105,10 @@ id!(
     SessionId, "session"
 );
 id!(
+    /// A passkey that somebody signs in with.
+    PasskeyId, "passkey"
+);
+id!(
     /// A link with which people make accounts.
     InvitationId, "inv"
 );

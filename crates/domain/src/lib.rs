@@ -18,7 +18,7 @@ pub use event::{EventBody, Outcome, RunEvent};
 pub use form::{Form, FormFault};
 pub use id::{
     AllowedCallId, ApiKeyId, AuditEntryId, ChatId, ConnectionId, ConnectionKeyId, FactId, GroupId,
-    InvitationId, MemoryId, MessageId, RequestId, RunId, ScheduleId, SessionId, UserId, WebhookId,
+    InvitationId, MemoryId, MessageId, PasskeyId, RequestId, RunId, ScheduleId, SessionId, UserId, WebhookId,
 };
 pub use message::{Message, Part, Role, ToolCall};
 pub use open_items::OpenItems;

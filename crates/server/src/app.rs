@@ -325,6 +325,9 @@ async fn keep_house(app: Arc<App>) {
         if let Err(error) = app.store.purge_ended_secrets(now).await {
             tracing::warn!(%error, "cannot forget the secrets of old keys");
         }
+        if let Err(error) = app.store.purge_used_challenges(now).await {
+            tracing::warn!(%error, "cannot forget old challenges of passkeys");
+        }
         if let Err(error) = app.store.purge_password_resets(now).await {
             tracing::warn!(%error, "cannot delete old links to new passwords");
         }

@@ -33,6 +33,8 @@ mod models;
 mod oidc;
 mod openai;
 pub mod openapi;
+mod passkey_login;
+mod passkeys;
 mod password_resets;
 mod permissions;
 mod programs;
@@ -110,6 +112,8 @@ pub fn table() -> Vec<Route> {
         post(Public, "/api/v1/setup", session::set_up).noted("user.set_up"),
         post(Public, "/api/v1/login", session::log_in).noted("session.open"),
         post(Public, "/api/v1/login/code", second_step::finish).noted("session.open"),
+        post(Public, "/api/v1/login/passkey/challenge", passkey_login::begin),
+        post(Public, "/api/v1/login/passkey", passkey_login::finish).noted("session.open"),
         post(Public, "/api/v1/logout", session::log_out).noted("session.close"),
         patch(Account, "/api/v1/me", users::rename).noted("user.change"),
         delete(Account, "/api/v1/me", users::close).noted("user.close"),
@@ -120,6 +124,10 @@ pub fn table() -> Vec<Route> {
         post(Account, "/api/v1/me/second-factor/recovery-codes", second_factor::renew)
             .noted("second_factor.renew"),
         delete(Account, "/api/v1/me/second-factor", second_factor::turn_off).noted("second_factor.off"),
+        get(Account, "/api/v1/me/passkeys", passkeys::list),
+        post(Account, "/api/v1/me/passkeys/challenge", passkeys::begin).noted("passkey.begin"),
+        post(Account, "/api/v1/me/passkeys", passkeys::create).noted("passkey.create"),
+        delete(Account, "/api/v1/me/passkeys/{passkey}", passkeys::delete).noted("passkey.delete"),
         post(Public, "/api/v1/password-reset", password_resets::reset).noted("password.reset"),
         post(Public, "/api/v1/password-reset/check", password_resets::check),
         post(Public, "/api/v1/sign-up", sign_up::sign_up).noted("user.sign_up"),
@@ -144,6 +152,7 @@ pub fn table() -> Vec<Route> {
         post(Admin, "/api/v1/users/{user}/password-reset", password_resets::create).noted("password.link"),
         delete(Admin, "/api/v1/users/{user}/second-factor", users::reset_second_factor)
             .noted("second_factor.reset"),
+        delete(Admin, "/api/v1/users/{user}/passkeys", passkeys::delete_all).noted("passkey.reset"),
         get(Admin, "/api/v1/settings/sign-up", sign_up::get),
         put(Admin, "/api/v1/settings/sign-up", sign_up::put).noted("settings.sign_up"),
         get(Admin, "/api/v1/invitations", sign_up::list),

@@ -51,5 +51,6 @@ pub mod streams;
 pub mod traces;
 pub mod turns;
 pub mod usage;
+mod webauthn;
 pub mod webhooks;
 pub mod workspaces;

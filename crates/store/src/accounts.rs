@@ -18,6 +18,8 @@ pub struct Account {
     pub suspended_at: Option<i64>,
     /// Whether a code is asked for beside the password.
     pub has_second_factor: bool,
+    /// Whether the person has passkeys.
+    pub has_passkeys: bool,
 }
 
 /// What is to be changed of an account. What is nothing stays as it is.
@@ -40,7 +42,8 @@ impl Store {
     /// Only those of the database.
     pub async fn accounts(&self) -> Result<Vec<Account>, StoreError> {
         let sql = "SELECT id, email, name, role, created_at, suspended_at, \
-                   EXISTS (SELECT 1 FROM second_factors WHERE owner = users.id AND confirmed_at IS NOT NULL) AS has_second_factor \
+                   EXISTS (SELECT 1 FROM second_factors WHERE owner = users.id AND confirmed_at IS NOT NULL) AS has_second_factor, \
+                   EXISTS (SELECT 1 FROM passkeys WHERE passkeys.owner = users.id) AS has_passkeys \
                    FROM users ORDER BY name, id";
         self.db().read(sql).fetch_all().await?.iter().map(read).collect()
     }
@@ -76,7 +79,8 @@ impl Store {
         };
         let sql = "UPDATE users SET email = $2, email_key = $3, name = $4, role = $5, suspended_at = $6 \
                    WHERE id = $1 RETURNING id, email, name, role, created_at, suspended_at, \
-                   EXISTS (SELECT 1 FROM second_factors WHERE owner = users.id AND confirmed_at IS NOT NULL) AS has_second_factor";
+                   EXISTS (SELECT 1 FROM second_factors WHERE owner = users.id AND confirmed_at IS NOT NULL) AS has_second_factor, \
+                   EXISTS (SELECT 1 FROM passkeys WHERE passkeys.owner = users.id) AS has_passkeys";
         let query = tx.query(sql).id(id).text(&email).text(&email.to_lowercase()).text(&name);
         let row = match query.text(role_name(role)).bind(suspended_at).fetch_one().await {
             Err(StoreError::Conflict(_)) => return Err(StoreError::Conflict("email")),
@@ -123,7 +127,8 @@ impl Store {
 
 async fn account(tx: &mut Tx, id: UserId) -> Result<Account, StoreError> {
     let sql = "SELECT id, email, name, role, created_at, suspended_at, \
-               EXISTS (SELECT 1 FROM second_factors WHERE owner = users.id AND confirmed_at IS NOT NULL) AS has_second_factor \
+               EXISTS (SELECT 1 FROM second_factors WHERE owner = users.id AND confirmed_at IS NOT NULL) AS has_second_factor, \
+                   EXISTS (SELECT 1 FROM passkeys WHERE passkeys.owner = users.id) AS has_passkeys \
                FROM users WHERE id = $1";
     read(&tx.query(sql).id(id).fetch_one().await?)
 }
@@ -139,8 +144,12 @@ async fn check_admin_left(tx: &mut Tx) -> Result<(), StoreError> {
     }
 }
 
-/// Reads the columns `id, email, name, role, created_at, suspended_at, has_second_factor`.
+/// Reads the columns `id, email, name, role, created_at, suspended_at, has_second_factor, has_passkeys`.
 pub(crate) fn read(row: &Row) -> Result<Account, StoreError> {
-    let (suspended_at, has_second_factor) = (row.get("suspended_at")?, row.get("has_second_factor")?);
-    Ok(Account { user: read_user(row)?, suspended_at, has_second_factor })
+    Ok(Account {
+        user: read_user(row)?,
+        suspended_at: row.get("suspended_at")?,
+        has_second_factor: row.get("has_second_factor")?,
+        has_passkeys: row.get("has_passkeys")?,
+    })
 }

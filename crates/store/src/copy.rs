@@ -50,7 +50,7 @@ pub enum Datum {
 /// The last step of the schema that was taken.
 const STEPS: &str = "SELECT max(version) FROM _sqlx_migrations WHERE success";
 /// Of servers that run now; means nothing later.
-const PASSING: [&str; 3] = ["servers", "run_commands", "ended_secrets"];
+const PASSING: [&str; 4] = ["servers", "run_commands", "ended_secrets", "used_challenges"];
 
 /// The database that a URL names.
 enum Place {

@@ -110,6 +110,7 @@ impl Db {
             ("shared chats", include_str!("../migrations/sqlite/0026_shared_chats.sql")),
             ("ended secrets", include_str!("../migrations/sqlite/0027_ended_secrets.sql")),
             ("groups", include_str!("../migrations/sqlite/0028_groups.sql")),
+            ("passkeys", include_str!("../migrations/sqlite/0029_passkeys.sql")),
         ];
         let mut writer = write.acquire().await?;
         if !in_memory {
@@ -158,6 +159,7 @@ impl Db {
             ("shared chats", include_str!("../migrations/postgres/0026_shared_chats.sql")),
             ("ended secrets", include_str!("../migrations/postgres/0027_ended_secrets.sql")),
             ("groups", include_str!("../migrations/postgres/0028_groups.sql")),
+            ("passkeys", include_str!("../migrations/postgres/0029_passkeys.sql")),
         ];
         migrator(migrations, steps).run_direct(None, &mut connection, false).await?;
         connection.close().await?;

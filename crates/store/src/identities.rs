@@ -10,7 +10,8 @@ use crate::{
 };
 
 const OF_IDENTITY: &str = "SELECT id, email, name, role, users.created_at, suspended_at, \
-                           EXISTS (SELECT 1 FROM second_factors WHERE second_factors.owner = users.id AND confirmed_at IS NOT NULL) AS has_second_factor \
+                           EXISTS (SELECT 1 FROM second_factors WHERE second_factors.owner = users.id AND confirmed_at IS NOT NULL) AS has_second_factor, \
+                   EXISTS (SELECT 1 FROM passkeys WHERE passkeys.owner = users.id) AS has_passkeys \
                            FROM identities JOIN users ON users.id = identities.owner \
                            WHERE issuer = $1 AND subject = $2";
 
@@ -56,7 +57,7 @@ impl Store {
         let user_made = insert_user(&mut tx, user).await?;
         add(&mut tx, issuer, subject, user.id, user.created_at).await?;
         tx.commit().await?;
-        Ok(Account { user: user_made, suspended_at: None, has_second_factor: false })
+        Ok(Account { user: user_made, suspended_at: None, has_second_factor: false, has_passkeys: false })
     }
 }
 

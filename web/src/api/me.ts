@@ -11,6 +11,8 @@ export interface Me {
   auth: "password" | "none";
   /** What the provider is called that signs people in, if there is one. */
   oidc?: string;
+  /** Whether somebody can sign in with a passkey here; told to whoever is not signed in. */
+  passkeys: boolean;
   /** The proxy in front, where one signs people in. */
   proxy?: Proxy;
   version: string;

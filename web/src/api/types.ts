@@ -18,6 +18,7 @@ export interface Account extends User {
   second_factor: boolean;
   /** The ids of the groups the person is in. */
   groups: string[];
+  passkeys: boolean;
 }
 
 export type SignUpMode = "closed" | "invitation" | "open";

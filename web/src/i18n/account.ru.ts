@@ -21,8 +21,7 @@ export const account: Record<keyof typeof en, Entry> = {
   "login.problem.addressTaken": "Учётная запись с вашим адресом уже есть. Войдите в неё с паролем.",
   "login.problem.noAddress": "{name} не сообщает ваш адрес почты, а он здесь нужен. Спросите администратора.",
   "login.problem.suspended": "Эта учётная запись приостановлена. Спросите администратора.",
-  "login.problem.codeNeeded":
-    "Прокси вас знает, но для этой записи нужен ещё и код. Войдите с паролем.",
+  "login.problem.codeNeeded": "Прокси вас знает, но для этой записи нужен ещё и код. Войдите с паролем.",
   "proxy.name": "Прокси перед сервером",
   "proxy.signsOut": "Вход выполняет прокси перед этим сервером. Выйти нужно там.",
   "proxy.sessions":

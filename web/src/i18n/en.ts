@@ -6,6 +6,7 @@ import { data } from "./data.en.ts";
 import { doors } from "./doors.en.ts";
 import { groups } from "./groups.en.ts";
 import { knowledge } from "./knowledge.en.ts";
+import { passkeys } from "./passkeys.en.ts";
 import { sharing } from "./sharing.en.ts";
 import { settings } from "./settings.en.ts";
 import { twoStep } from "./two-step.en.ts";
@@ -21,6 +22,7 @@ export const en = {
   ...data,
   ...knowledge,
   ...twoStep,
+  ...passkeys,
   "app.name": "Glasshouse",
   "app.skip": "Skip to the message field",
   "app.missing": "There is no such page.",

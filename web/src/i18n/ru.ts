@@ -6,6 +6,7 @@ import { data } from "./data.ru.ts";
 import { doors } from "./doors.ru.ts";
 import { groups } from "./groups.ru.ts";
 import { knowledge } from "./knowledge.ru.ts";
+import { passkeys } from "./passkeys.ru.ts";
 import { sharing } from "./sharing.ru.ts";
 import { settings } from "./settings.ru.ts";
 import { twoStep } from "./two-step.ru.ts";
@@ -22,6 +23,7 @@ export const ru: Dictionary = {
   ...data,
   ...knowledge,
   ...twoStep,
+  ...passkeys,
   "app.name": "Glasshouse",
   "app.skip": "Перейти к полю сообщения",
   "app.missing": "Такой страницы нет.",

@@ -14,6 +14,7 @@ use store::{NewSession, NewUser, StoreError, User, UserRole};
 
 use super::{
     cookies::set_cookie,
+    passkeys::known_party,
     second_step::{self, Entered},
     sign_up,
 };
@@ -61,6 +62,8 @@ pub(super) struct Me {
     /// What the provider is called that signs people in, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     oidc: Option<String>,
+    /// Whether somebody can sign in with a passkey here.
+    passkeys: bool,
     /// What a proxy in front has to do with it, if one signs people in.
     #[serde(skip_serializing_if = "Option::is_none")]
     proxy: Option<ProxyView>,
@@ -106,9 +109,11 @@ pub(super) async fn me(State(app): State<Arc<App>>, headers: HeaderMap) -> Resul
     let user = caller.as_ref().map(|caller| UserView::from(&*caller.user));
     let sign_up_open = caller.is_none() && sign_up::mode(&app).await? == sign_up::Mode::Open;
     let proxy = ProxyView::of(&app, caller.as_ref(), &headers).await?;
+    let passkeys =
+        caller.is_none() && known_party(&app, &headers).is_some() && app.store.has_passkeys().await?;
     let oidc = app.config.oidc.as_ref().map(|oidc| oidc.name.clone());
     let (moderation, version) = (app.config.moderation, env!("CARGO_PKG_VERSION"));
-    Ok(Json(Me { user, setup_needed, auth, sign_up_open, oidc, proxy, moderation, version }))
+    Ok(Json(Me { user, setup_needed, auth, sign_up_open, oidc, passkeys, proxy, moderation, version }))
 }
 
 #[derive(Deserialize)]

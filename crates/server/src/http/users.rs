@@ -27,18 +27,21 @@ pub(super) struct AccountView {
     suspended_at: Option<i64>,
     /// Whether a code is asked for beside the password.
     second_factor: bool,
+    /// Whether the person has passkeys.
+    passkeys: bool,
     /// The groups the person is in.
     groups: Vec<GroupId>,
 }
 
 impl AccountView {
     fn of(account: Account, groups: &Known) -> Self {
-        let Account { user, suspended_at, has_second_factor } = account;
+        let Account { user, suspended_at, has_second_factor, has_passkeys } = account;
         Self {
             user: (&user).into(),
             created_at: user.created_at,
             suspended_at,
             second_factor: has_second_factor,
+            passkeys: has_passkeys,
             groups: groups.of_person(user.id).to_vec(),
         }
     }
@@ -100,7 +103,7 @@ pub(super) async fn create(
     noted.about(user.id, &user.email);
     noted.with("role", user.role);
     app.groups.look().await?;
-    let account = Account { user, suspended_at: None, has_second_factor: false };
+    let account = Account { user, suspended_at: None, has_second_factor: false, has_passkeys: false };
     Ok(Json(AccountView::of(account, &app.groups.known())))
 }
 

@@ -40,6 +40,7 @@ mod open_webui_chats;
 mod openai;
 mod own_data;
 mod passing;
+mod passkeys;
 mod program;
 mod programs;
 mod readers;

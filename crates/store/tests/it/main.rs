@@ -33,6 +33,7 @@ mod memories;
 mod messages;
 mod migrating;
 mod opening;
+mod passkeys;
 mod run_inputs;
 mod runs;
 mod samples;

@@ -8,6 +8,7 @@ export const areas = [
   "user",
   "password",
   "second_factor",
+  "passkey",
   "key",
   "invitation",
   "group",

@@ -5,6 +5,7 @@ import Brain from "@lucide/svelte/icons/brain";
 import CalendarClock from "@lucide/svelte/icons/calendar-clock";
 import ChartColumn from "@lucide/svelte/icons/chart-column";
 import CircleUser from "@lucide/svelte/icons/circle-user";
+import Fingerprint from "@lucide/svelte/icons/fingerprint-pattern";
 import FolderInput from "@lucide/svelte/icons/folder-input";
 import Gauge from "@lucide/svelte/icons/gauge";
 import KeyRound from "@lucide/svelte/icons/key-round";
@@ -32,6 +33,7 @@ const groups = [
       { name: "profile", icon: CircleUser, isFor: hasPassword, load: () => import("./Profile.svelte") },
       { name: "password", icon: LockKeyhole, isFor: hasPassword, load: () => import("./Password.svelte") },
       { name: "two-step", icon: Smartphone, isFor: hasPassword, load: () => import("./TwoStep.svelte") },
+      { name: "passkeys", icon: Fingerprint, isFor: hasPassword, load: () => import("./Passkeys.svelte") },
       {
         name: "sessions",
         icon: MonitorSmartphone,

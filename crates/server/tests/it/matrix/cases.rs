@@ -91,6 +91,13 @@ pub(super) const CASES: &[Case] = &[
     case("POST", "/api/v1/me/second-factor/confirm", Own(400), 400).sends(r#"{"code":"x","user":"{owner}"}"#),
     case("POST", "/api/v1/me/second-factor/recovery-codes", Own(400), 400).sends("{}"),
     case("DELETE", "/api/v1/me/second-factor", Own(400), 400).sends("{}"),
+    // At an address passkeys cannot be made, so what is asked for is refused; that of others is not found.
+    case("POST", "/api/v1/login/passkey/challenge", Public, 409),
+    case("POST", "/api/v1/login/passkey", Public, 400).sends("{}"),
+    case("GET", "/api/v1/me/passkeys", Own(200), 200),
+    case("POST", "/api/v1/me/passkeys/challenge", Own(409), 409).sends(r#"{"current":"wrong","user":"{owner}"}"#),
+    case("POST", "/api/v1/me/passkeys", Own(400), 400).sends(r#"{"name":"x","owner":"{owner}"}"#),
+    case("DELETE", "/api/v1/me/passkeys/{passkey}", Missing, 204),
     case("POST", "/api/v1/password-reset", Public, 404).sends(r#"{"token":"x","password":"long enough"}"#),
     case("POST", "/api/v1/password-reset/check", Public, 404).sends(r#"{"token":"x"}"#),
     case("POST", "/api/v1/sign-up", Public, 403)
@@ -121,6 +128,8 @@ pub(super) const CASES: &[Case] = &[
         .at("/api/v1/users/user_00000000000000000000000000000000/password-reset"),
     case("DELETE", "/api/v1/users/{user}/second-factor", Admin(404), 403)
         .at("/api/v1/users/user_00000000000000000000000000000000/second-factor"),
+    case("DELETE", "/api/v1/users/{user}/passkeys", Admin(404), 403)
+        .at("/api/v1/users/user_00000000000000000000000000000000/passkeys"),
     case("GET", "/api/v1/settings/sign-up", Admin(200), 403),
     case("PUT", "/api/v1/settings/sign-up", Admin(204), 403).sends(r#"{"mode":"closed"}"#),
     case("GET", "/api/v1/invitations", Admin(200), 403),

@@ -177,6 +177,11 @@ impl World {
             "INSERT INTO facts (id, owner, content, learned_at, corrected) VALUES ($1, $2, $3, 0, FALSE)";
         sqlx::query(insert).bind(&fact).bind(&owner).bind(CANARY).execute(&mut rows).await.unwrap();
 
+        let passkey = domain::PasskeyId::generate().to_string();
+        let insert = "INSERT INTO passkeys (id, owner, credential_id, public_key, uses, name, host, created_at) \
+                      VALUES ($1, $2, x'01', x'02', 0, $3, 'localhost', 0)";
+        sqlx::query(insert).bind(&passkey).bind(&owner).bind(CANARY).execute(&mut rows).await.unwrap();
+
         let begun = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
             "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "tests", "version": "1"},
         }});
@@ -216,6 +221,7 @@ impl World {
             ("memory", text(&memory.json()["id"])),
             ("message", message),
             ("owner", owner),
+            ("passkey", passkey),
             ("question", question),
             ("reader", text(&reader["id"])),
             ("response", text(&response["id"])),

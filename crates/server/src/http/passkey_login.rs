@@ -1,0 +1,130 @@
+//! Signing in with a passkey. The authenticator has asked for a PIN or a finger, so no code is asked for after it.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::State,
+    http::{HeaderMap, header},
+    response::{AppendHeaders, IntoResponse},
+};
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use serde::Deserialize;
+use serde_json::json;
+use store::StoreError;
+
+use super::{
+    passkeys::{Ticket, forget, party},
+    session::{UserView, open_session},
+};
+use crate::{
+    app::App,
+    audit::Noted,
+    error::ApiError,
+    extract::Json,
+    place::Place,
+    webauthn::{Bytes, Flaw, MOST_ID_BYTES, Used},
+};
+
+/// With what the challenge is sealed.
+const PURPOSE: &str = "challenge for a sign-in with a passkey";
+
+/// `POST /api/v1/login/passkey/challenge`: what the browser is to ask an authenticator for, as it takes it
+/// (`PublicKeyCredentialRequestOptionsJSON`). Which passkeys there are it does not tell.
+pub(super) async fn begin(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+) -> Result<impl IntoResponse, ApiError> {
+    let party = party(&app, &headers)?;
+    let (ticket, cookie) = Ticket::new(&app, PURPOSE, ())?;
+    let options = json!({
+        "challenge": ticket.text(), "rpId": party.id, "userVerification": "required", "allowCredentials": [],
+    });
+    Ok((AppendHeaders([(header::SET_COOKIE, cookie)]), Json(options)))
+}
+
+#[derive(Deserialize)]
+pub(super) struct LogIn {
+    credential: UsedCredential,
+}
+
+/// As browsers write it (`AuthenticationResponseJSON`).
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct UsedCredential {
+    raw_id: Bytes,
+    response: Used,
+}
+
+/// `POST /api/v1/login/passkey`: opens a session for whoever has the passkey.
+pub(super) async fn finish(
+    State(app): State<Arc<App>>,
+    place: Place,
+    noted: Noted,
+    headers: HeaderMap,
+    Json(LogIn { credential }): Json<LogIn>,
+) -> Result<impl IntoResponse, ApiError> {
+    let party = party(&app, &headers)?;
+    let over = || ApiError::bad_credential("This sign-in took too long or was begun elsewhere. Begin again.");
+    let ticket: Ticket<()> = Ticket::of(&app, PURPOSE, &headers).ok_or_else(over)?;
+    let UsedCredential { raw_id: Bytes(id), response } = credential;
+    if id.len() > MOST_ID_BYTES {
+        return Err(wrong());
+    }
+    let account = format!("passkey {}", URL_SAFE_NO_PAD.encode(&id));
+    app.backoff.begin(place.address, &account, app.clock.now_ms()).map_err(ApiError::rate_limited)?;
+    let holder = app.store.passkey_holder(&id).await?;
+    let holder = holder.filter(|holder| holder.passkey.host == party.id).ok_or_else(wrong)?;
+    let owner = &holder.owner.user;
+    let handle = response.user_handle.as_ref();
+    let is_owners = handle.is_none_or(|Bytes(handle)| handle == owner.id.to_string().as_bytes());
+    let used = party.used(&response, ticket.challenge(), &holder.public_key);
+    let used = if is_owners { used } else { Err(Flaw("it is somebody else's")) };
+    let count = used.map_err(|Flaw(flaw)| {
+        tracing::info!(flaw, passkey = %holder.passkey.id, "nobody was signed in with a passkey");
+        noted.instead("session.passkey_failed");
+        noted.about(owner.id, &owner.email);
+        wrong()
+    })?;
+    let now = app.clock.now_ms();
+    app.store.use_passkey(holder.passkey.id, count, ticket.used(), now).await.map_err(
+        |error| match error {
+            StoreError::Conflict("challenge") => over(),
+            StoreError::Conflict("copied") => {
+                noted.instead("session.passkey_copied");
+                noted.about(owner.id, &owner.email);
+                noted.with("passkey", &holder.passkey.name);
+                copied()
+            }
+            StoreError::NotFound => wrong(),
+            error => error.into(),
+        },
+    )?;
+    app.backoff.succeeded(place.address, &account);
+    // Told only to whoever has the passkey.
+    if holder.owner.suspended {
+        return Err(ApiError::suspended());
+    }
+    noted.by(owner);
+    noted.with("with", "passkey");
+    noted.with("passkey", &holder.passkey.name);
+    let session = open_session(&app, owner, &place).await?;
+    Ok((
+        AppendHeaders([(header::SET_COOKIE, session), (header::SET_COOKIE, forget(&app)?)]),
+        Json(json!({ "user": UserView::from(owner) })),
+    ))
+}
+
+fn wrong() -> ApiError {
+    ApiError::bad_credential(
+        "This passkey is not known here, or was not used rightly. Sign in with the password.",
+    )
+    .with_field(Some("passkey"))
+}
+
+fn copied() -> ApiError {
+    ApiError::bad_credential(
+        "There seem to be two of this passkey, so it is good for nothing any more. Sign in otherwise, and remove it in the \
+         settings.",
+    )
+    .with_field(Some("passkey"))
+}

@@ -1,0 +1,323 @@
+//! One's own passkeys: made with the password at hand, listed, and taken away.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::State,
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::{AppendHeaders, IntoResponse},
+};
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use domain::{PasskeyId, SessionId, UserId};
+use llm::Secret;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+use store::{NewPasskey, Passkey, StoreError, UsedChallenge};
+
+use super::{cookies::set_cookie, session::check_own_password};
+use crate::{
+    app::App,
+    audit::Noted,
+    auth::{Caller, Credential, checked_name, cookie, own_origin},
+    error::ApiError,
+    extract::{Json, Path},
+    place::Place,
+    secret::{hash_token, random_bytes},
+    webauthn::{ALGORITHMS, Flaw, Made, Party},
+};
+
+/// What the browser keeps between the challenge and its answer.
+const COOKIE: &str = "glasshouse_passkey";
+/// How long a person may look for the authenticator.
+const TIME_LIMIT_MS: i64 = 5 * 60_000;
+/// Passkeys of one person; each device wants one.
+const MOST_PASSKEYS: u64 = 20;
+/// Who has no password has to have signed in no longer ago than this to make a passkey.
+const FRESH_MS: i64 = 10 * 60_000;
+/// With what the challenge for a new passkey is sealed.
+const PURPOSE: &str = "challenge for a new passkey";
+
+/// A challenge in the browser, sealed: nothing is stored here of those who never come back. Once used it is.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Ticket<W> {
+    challenge: [u8; 32],
+    expires_at: i64,
+    /// Whose it is.
+    pub(super) whose: W,
+}
+
+impl<W: Serialize + DeserializeOwned> Ticket<W> {
+    /// A new challenge for a browser; the cookie is for it.
+    pub(super) fn new(app: &App, purpose: &str, whose: W) -> Result<(Self, HeaderValue), ApiError> {
+        let challenge = random_bytes().map_err(ApiError::internal)?;
+        let ticket = Self { challenge, expires_at: app.clock.now_ms() + TIME_LIMIT_MS, whose };
+        let text = Secret::new(serde_json::to_string(&ticket).map_err(ApiError::internal)?);
+        let sealed = app.sealer.seal(purpose, &text).map_err(ApiError::internal)?;
+        let cookie = cookie_of(app, &URL_SAFE_NO_PAD.encode(sealed), TIME_LIMIT_MS / 1000)?;
+        Ok((ticket, cookie))
+    }
+
+    /// The challenge that this browser has, if it is not too old.
+    pub(super) fn of(app: &App, purpose: &str, headers: &HeaderMap) -> Option<Self> {
+        let sealed = URL_SAFE_NO_PAD.decode(cookie(headers, COOKIE)?).ok()?;
+        let opened = app.sealer.unseal(purpose, &sealed).ok()?;
+        let ticket: Self = serde_json::from_str(opened.reveal()).ok()?;
+        (ticket.expires_at > app.clock.now_ms()).then_some(ticket)
+    }
+
+    pub(super) fn challenge(&self) -> &[u8] {
+        &self.challenge
+    }
+
+    /// As browsers take it.
+    pub(super) fn text(&self) -> String {
+        URL_SAFE_NO_PAD.encode(self.challenge)
+    }
+
+    pub(super) fn used(&self) -> UsedChallenge {
+        UsedChallenge { hash: hash_token(&self.text()), expires_at: self.expires_at }
+    }
+}
+
+/// Takes the challenge away from the browser.
+pub(super) fn forget(app: &App) -> Result<HeaderValue, ApiError> {
+    cookie_of(app, "", 0)
+}
+
+fn cookie_of(app: &App, value: &str, max_age_s: i64) -> Result<HeaderValue, ApiError> {
+    set_cookie(&app.config, (COOKIE, "/api/v1"), value, max_age_s)
+}
+
+/// Who we are to the browser that has sent these headers.
+pub(super) fn party(app: &App, headers: &HeaderMap) -> Result<Party, ApiError> {
+    known_party(app, headers).ok_or_else(|| {
+        ApiError::conflict(
+            "Passkeys belong to a name and want TLS: open this server at localhost, or have an administrator set \
+             public_url to its https address.",
+        )
+    })
+}
+
+/// The same; nothing where passkeys cannot be used at the address that was asked.
+pub(super) fn known_party(app: &App, headers: &HeaderMap) -> Option<Party> {
+    Party::of(&own_origin(&app.config, headers).ok()?)
+}
+
+#[derive(Debug, Serialize)]
+struct View {
+    id: PasskeyId,
+    name: String,
+    /// The host that it is good at.
+    host: String,
+    created_at: i64,
+    last_used_at: Option<i64>,
+    /// Whether there seem to be two of it, so that it is good for nothing.
+    copied: bool,
+}
+
+impl From<Passkey> for View {
+    fn from(passkey: Passkey) -> Self {
+        let Passkey { id, name, host, created_at, last_used_at, copied_at, .. } = passkey;
+        Self { id, name, host, created_at, last_used_at, copied: copied_at.is_some() }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct PasskeyList {
+    passkeys: Vec<View>,
+    /// Whether one can be made at the address that was asked.
+    available: bool,
+    /// Whether the password is asked for then.
+    has_password: bool,
+}
+
+/// `GET /api/v1/me/passkeys`
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    headers: HeaderMap,
+) -> Result<Json<PasskeyList>, ApiError> {
+    let passkeys = app.store.passkeys(caller.id()).await?;
+    Ok(Json(PasskeyList {
+        passkeys: passkeys.into_iter().map(View::from).collect(),
+        available: known_party(&app, &headers).is_some(),
+        has_password: has_password(&app, &caller).await?,
+    }))
+}
+
+async fn has_password(app: &App, caller: &Caller) -> Result<bool, ApiError> {
+    let account = app.store.user_by_email(&caller.user.email).await?;
+    Ok(account.password_hash.starts_with('$'))
+}
+
+/// Whose a challenge for a new passkey is.
+#[derive(PartialEq, Eq, Serialize, Deserialize)]
+struct Owner {
+    user: UserId,
+    session: SessionId,
+}
+
+impl Owner {
+    fn of(caller: &Caller) -> Result<Self, ApiError> {
+        match caller.credential {
+            Credential::Session(session) => Ok(Self { user: caller.id(), session }),
+            Credential::Proxy => {
+                Err(ApiError::invalid("The proxy in front signs you in, and asks for what it wants."))
+            }
+            Credential::Key(_) | Credential::Local => {
+                Err(ApiError::invalid("Sign in with a browser to make a passkey."))
+            }
+        }
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct Password {
+    current: Option<String>,
+}
+
+/// `POST /api/v1/me/passkeys/challenge`: what the browser is to make a passkey with, as it takes it
+/// (`PublicKeyCredentialCreationOptionsJSON`).
+pub(super) async fn begin(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    place: Place,
+    headers: HeaderMap,
+    Json(body): Json<Password>,
+) -> Result<impl IntoResponse, ApiError> {
+    let party = party(&app, &headers)?;
+    let owner = Owner::of(&caller)?;
+    if has_password(&app, &caller).await? {
+        check_own_password(&app, &caller, &place, body.current.unwrap_or_default()).await?;
+    } else {
+        check_fresh(&app, &owner).await?;
+    }
+    let (ticket, cookie) = Ticket::new(&app, PURPOSE, owner)?;
+    let known = app.store.passkeys(caller.id()).await?;
+    let known = known.iter().filter(|passkey| passkey.host == party.id);
+    let excluded = known.map(|passkey| json!({"type": "public-key", "id": encoded(&passkey.credential_id)}));
+    let options = json!({
+        "challenge": ticket.text(),
+        "rp": {"id": party.id, "name": "Glasshouse"},
+        "user": {
+            "id": encoded(caller.id().to_string().as_bytes()),
+            "name": caller.user.email,
+            "displayName": caller.user.name,
+        },
+        "pubKeyCredParams": ALGORITHMS.map(|number| json!({"type": "public-key", "alg": number})),
+        "timeout": TIME_LIMIT_MS,
+        "excludeCredentials": excluded.collect::<Vec<Value>>(),
+        "authenticatorSelection": {
+            "residentKey": "required", "requireResidentKey": true, "userVerification": "required",
+        },
+        "attestation": "none",
+    });
+    Ok((AppendHeaders([(header::SET_COOKIE, cookie)]), Json(options)))
+}
+
+fn encoded(bytes: &[u8]) -> String {
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
+/// Whoever has somebody's browser is not to leave a passkey of theirs there.
+async fn check_fresh(app: &App, owner: &Owner) -> Result<(), ApiError> {
+    let now = app.clock.now_ms();
+    let sessions = app.store.sessions(owner.user, now).await?;
+    let is_fresh = |created_at: i64| now - created_at <= FRESH_MS;
+    if sessions.iter().any(|session| session.id == owner.session && is_fresh(session.created_at)) {
+        return Ok(());
+    }
+    Err(ApiError::conflict("You have no password here to show that it is you. Log out and in again first."))
+}
+
+#[derive(Deserialize)]
+pub(super) struct Create {
+    name: String,
+    credential: MadeCredential,
+}
+
+/// As browsers write it (`RegistrationResponseJSON`).
+#[derive(Deserialize)]
+struct MadeCredential {
+    response: Made,
+}
+
+/// `POST /api/v1/me/passkeys`: keeps the passkey that the browser has made.
+pub(super) async fn create(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    noted: Noted,
+    headers: HeaderMap,
+    Json(body): Json<Create>,
+) -> Result<impl IntoResponse, ApiError> {
+    let owner = Owner::of(&caller)?;
+    let party = party(&app, &headers)?;
+    let name = checked_name(&body.name)?;
+    let over = || ApiError::conflict("This took too long or was begun elsewhere. Begin again.");
+    let ticket: Ticket<Owner> = Ticket::of(&app, PURPOSE, &headers).ok_or_else(over)?;
+    if ticket.whose != owner {
+        return Err(over());
+    }
+    let made = party.made(&body.credential.response, ticket.challenge()).map_err(|Flaw(flaw)| {
+        tracing::info!(flaw, "a new passkey is not good");
+        ApiError::invalid("What the browser has made is no passkey that can be used here.")
+    })?;
+    let new = NewPasskey {
+        id: PasskeyId::generate(),
+        owner: caller.id(),
+        credential_id: made.id,
+        public_key: made.public_key,
+        count: made.count,
+        name,
+        host: party.id,
+        created_at: app.clock.now_ms(),
+    };
+    app.store.add_passkey(&new, ticket.used(), MOST_PASSKEYS).await.map_err(|error| match error {
+        StoreError::Conflict("challenge") => over(),
+        StoreError::Conflict("too many") => {
+            ApiError::conflict("Twenty passkeys are the most. Remove one that you do not use.")
+        }
+        StoreError::Conflict(_) => ApiError::conflict("This passkey is known already."),
+        error => error.into(),
+    })?;
+    noted.about(new.id, &new.name);
+    let passkey = View {
+        id: new.id,
+        name: new.name,
+        host: new.host,
+        created_at: new.created_at,
+        last_used_at: None,
+        copied: false,
+    };
+    Ok((AppendHeaders([(header::SET_COOKIE, forget(&app)?)]), Json(passkey)))
+}
+
+/// `DELETE /api/v1/me/passkeys/{passkey}`
+pub(super) async fn delete(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    noted: Noted,
+    Path(passkey): Path<PasskeyId>,
+) -> Result<StatusCode, ApiError> {
+    let name = app.store.remove_passkey(caller.id(), passkey).await.map_err(|error| match error {
+        StoreError::NotFound => ApiError::not_found("There is no such passkey."),
+        error => error.into(),
+    })?;
+    noted.called(name);
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `DELETE /api/v1/users/{user}/passkeys`: all of somebody else's, whose sessions end.
+pub(super) async fn delete_all(
+    State(app): State<Arc<App>>,
+    noted: Noted,
+    Path(user): Path<UserId>,
+) -> Result<StatusCode, ApiError> {
+    let removed = app.store.remove_passkeys(user, app.clock.now_ms()).await;
+    let removed = removed.map_err(|error| match error {
+        StoreError::NotFound => ApiError::not_found("There is no such account, or it has no passkeys."),
+        error => error.into(),
+    })?;
+    noted.with("passkeys", removed);
+    Ok(StatusCode::NO_CONTENT)
+}

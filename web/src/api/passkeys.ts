@@ -1,0 +1,121 @@
+/** Passkeys: what the API says of them, and what the browser does with an authenticator. */
+import { call } from "./http.ts";
+import type { User } from "./types.ts";
+
+export interface Passkey {
+  id: string;
+  name: string;
+  /** The host that it is good at. */
+  host: string;
+  created_at: number;
+  last_used_at: number | null;
+  /** There seem to be two of it, so it is good for nothing. */
+  copied: boolean;
+}
+
+export interface Passkeys {
+  passkeys: Passkey[];
+  /** Whether one can be made at the address that was asked. */
+  available: boolean;
+  has_password: boolean;
+}
+
+interface Named {
+  type: "public-key";
+  id: string;
+}
+
+/** `PublicKeyCredentialCreationOptionsJSON`, as far as we send it. */
+interface ToMake {
+  challenge: string;
+  rp: PublicKeyCredentialRpEntity;
+  user: { id: string; name: string; displayName: string };
+  pubKeyCredParams: PublicKeyCredentialParameters[];
+  timeout: number;
+  excludeCredentials: Named[];
+  authenticatorSelection: AuthenticatorSelectionCriteria;
+  attestation: "none";
+}
+
+/** `PublicKeyCredentialRequestOptionsJSON`, as far as we send it. */
+interface ToUse {
+  challenge: string;
+  rpId: string;
+  userVerification: "required";
+}
+
+const own = "/api/v1/me/passkeys";
+const door = "/api/v1/login/passkey";
+
+/** Whether this browser knows passkeys. */
+export const knowsPasskeys = () => "PublicKeyCredential" in window;
+
+export const listPasskeys = () => call<Passkeys>("GET", own);
+export const removePasskey = (id: string) => call<undefined>("DELETE", `${own}/${encodeURIComponent(id)}`);
+export const removePasskeysOf = (user: string) =>
+  call<undefined>("DELETE", `/api/v1/users/${encodeURIComponent(user)}/passkeys`);
+
+/** Has the person's device make a passkey, and keeps it. */
+export async function makePasskey(name: string, current: string | null): Promise<Passkey> {
+  const options = await call<ToMake>("POST", `${own}/challenge`, { current });
+  const made = await navigator.credentials.create({
+    publicKey: {
+      ...options,
+      challenge: bytes(options.challenge),
+      user: { ...options.user, id: bytes(options.user.id) },
+      excludeCredentials: options.excludeCredentials.map(({ type, id }) => ({ type, id: bytes(id) })),
+    },
+  });
+  if (!(made instanceof PublicKeyCredential)) throw new DOMException("", "NotAllowedError");
+  const response = made.response as AuthenticatorAttestationResponse;
+  return call<Passkey>("POST", own, {
+    name,
+    credential: {
+      ...head(made),
+      response: {
+        clientDataJSON: text(response.clientDataJSON),
+        attestationObject: text(response.attestationObject),
+      },
+    },
+  });
+}
+
+/** Signs in with a passkey that the person chooses. */
+export async function usePasskey(): Promise<User> {
+  const options = await call<ToUse>("POST", `${door}/challenge`, {});
+  const used = await navigator.credentials.get({
+    publicKey: {
+      challenge: bytes(options.challenge),
+      rpId: options.rpId,
+      userVerification: options.userVerification,
+    },
+  });
+  if (!(used instanceof PublicKeyCredential)) throw new DOMException("", "NotAllowedError");
+  const response = used.response as AuthenticatorAssertionResponse;
+  const { user } = await call<{ user: User }>("POST", door, {
+    credential: {
+      ...head(used),
+      response: {
+        clientDataJSON: text(response.clientDataJSON),
+        authenticatorData: text(response.authenticatorData),
+        signature: text(response.signature),
+        userHandle: response.userHandle && text(response.userHandle),
+      },
+    },
+  });
+  return user;
+}
+
+const head = ({ id, rawId, type }: PublicKeyCredential) => ({ id, rawId: text(rawId), type });
+
+/** From base64url. */
+function bytes(encoded: string): Uint8Array<ArrayBuffer> {
+  const plain = atob(encoded.replaceAll("-", "+").replaceAll("_", "/"));
+  return Uint8Array.from(plain, (sign) => sign.charCodeAt(0));
+}
+
+/** In base64url. */
+function text(buffer: ArrayBuffer): string {
+  const plain = Array.from(new Uint8Array(buffer), (byte) => String.fromCharCode(byte)).join("");
+  return btoa(plain).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
