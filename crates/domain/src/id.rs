@@ -38,6 +38,12 @@ macro_rules! id {
                 Self(Uuid::now_v7())
             }
 
+            /// As a number: the same order, and shorter to keep.
+            #[must_use]
+            pub const fn as_u128(self) -> u128 {
+                self.0.as_u128()
+            }
+
             /// The id that stands for this one among what `brought_by` has brought here: always the same, of the same time
             /// and in the same order, and another one for everybody else. `brought_by` is a hash of who brings it and of
             /// this id.
@@ -167,6 +173,15 @@ id!(
 id!(
     /// An address that is told of runs.
     WebhookId, "hook"
+);
+
+id!(
+    /// Documents that are searched together.
+    CollectionId, "coll"
+);
+id!(
+    /// A document that is searched.
+    DocumentId, "doc"
 );
 
 impl RunId {

@@ -17,8 +17,9 @@ pub use agent_path::AgentPath;
 pub use event::{EventBody, Outcome, RunEvent};
 pub use form::{Form, FormFault};
 pub use id::{
-    AllowedCallId, ApiKeyId, AuditEntryId, ChatId, ConnectionId, ConnectionKeyId, FactId, GroupId,
-    InvitationId, MemoryId, MessageId, PasskeyId, RequestId, RunId, ScheduleId, SessionId, UserId, WebhookId,
+    AllowedCallId, ApiKeyId, AuditEntryId, ChatId, CollectionId, ConnectionId, ConnectionKeyId, DocumentId,
+    FactId, GroupId, InvitationId, MemoryId, MessageId, PasskeyId, RequestId, RunId, ScheduleId, SessionId,
+    UserId, WebhookId,
 };
 pub use message::{Message, Part, Role, ToolCall};
 pub use open_items::OpenItems;

@@ -31,6 +31,7 @@ use crate::{
     error::ApiError,
     groups::Groups,
     http::mcp::Door,
+    knowledge::{Knowledge, keep_reading},
     learning::keep_learning,
     mcp_servers::{McpServers, Surroundings},
     models::{Models, keep_health},
@@ -98,6 +99,8 @@ pub struct App {
     pub schedules: Schedules,
     /// Who is told that a background run has ended.
     pub webhooks: Webhooks,
+    /// Collections of documents, and what is found there.
+    pub(crate) knowledge: Arc<Knowledge>,
     /// Servers whose tools agents get.
     pub mcp_servers: McpServers,
     /// The sessions of MCP clients.
@@ -189,6 +192,7 @@ impl App {
             workspaces,
             schedules: Schedules::default(),
             webhooks,
+            knowledge: Arc::new(Knowledge::new(std::env::current_exe().context("cannot find this program")?)),
             mcp_servers,
             mcp_door,
             passwords: Passwords::default(),
@@ -229,6 +233,7 @@ impl App {
         app.tasks.spawn(keep_standing(app.clone()));
         app.tasks.spawn(keep_usage(app.clone()));
         app.tasks.spawn(keep_webhooks(app.clone()));
+        app.tasks.spawn(keep_reading(app.clone()));
         app.tasks.spawn(ask_environment(app.clone()));
         app.tasks.spawn(keep_health(app.clone()));
         Ok(app)

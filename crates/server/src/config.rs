@@ -3,6 +3,7 @@
 
 mod admission;
 mod agents;
+mod knowledge;
 mod layers;
 mod limits;
 mod mcp_servers;
@@ -29,6 +30,7 @@ use overview::Layers;
 use places::{default_data_dir, sqlite_url};
 
 pub use admission::Admission;
+pub use knowledge::KnowledgeSettings;
 pub use layers::DEFAULTS;
 pub use mcp_servers::{Approval, McpServer, McpWay};
 pub use mcp_sign_in::{OAuth, SignIn};
@@ -98,6 +100,8 @@ pub struct Config {
     pub approvals: Arc<[Rule]>,
     /// Programs that agents run; nothing where they must not.
     pub programs: Option<ProgramSettings>,
+    /// How much people may put into their collections of documents.
+    pub knowledge: KnowledgeSettings,
     /// What one run may use.
     pub limits: Limits,
     /// How long to wait for a model's first token.
@@ -201,6 +205,7 @@ struct Raw {
     approvals: Vec<Rule>,
     programs: RawPrograms,
     skills: RawSkills,
+    knowledge: knowledge::RawKnowledge,
     limits: limits::RawLimits,
     model_timeouts: RawTimeouts,
     log: Log,
@@ -353,6 +358,7 @@ impl Raw {
             lease: Duration::from_secs(self.lease_seconds.into()),
             approvals: self.approvals.into(),
             programs: self.programs.check()?,
+            knowledge: self.knowledge.check()?,
             limits: self.limits.check()?,
             first_token_timeout: timeout("first_token_seconds", self.model_timeouts.first_token_seconds)?,
             idle_timeout: timeout("idle_seconds", self.model_timeouts.idle_seconds)?,

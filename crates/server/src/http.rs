@@ -21,6 +21,7 @@ mod health;
 mod imports;
 mod inbox;
 mod keys;
+mod knowledge;
 mod limits;
 mod lists;
 pub(crate) mod mcp;
@@ -258,6 +259,18 @@ pub fn table() -> Vec<Route> {
         delete(User, "/api/v1/facts", facts::delete_all),
         put(User, "/api/v1/facts/{fact}", facts::put),
         delete(User, "/api/v1/facts/{fact}", facts::delete),
+        // Documents
+        get(User, "/api/v1/knowledge", knowledge::list),
+        post(User, "/api/v1/knowledge", knowledge::create),
+        post(User, "/api/v1/knowledge/search", knowledge::search),
+        patch(User, "/api/v1/knowledge/{collection}", knowledge::change),
+        get(User, "/api/v1/knowledge/{collection}/documents", knowledge::documents::list),
+        post(User, "/api/v1/knowledge/{collection}/documents", knowledge::documents::put),
+        get(User, "/api/v1/knowledge/{collection}/documents/{document}", knowledge::documents::get),
+        get(User, "/api/v1/knowledge/{collection}/documents/{document}/file", knowledge::documents::file),
+        post(User, "/api/v1/knowledge/{collection}/documents/{document}/retry", knowledge::documents::retry),
+        delete(User, "/api/v1/knowledge/{collection}/documents/{document}", knowledge::documents::delete),
+        delete(User, "/api/v1/knowledge/{collection}", knowledge::delete),
         // Runs
         get(Chat, "/runs/{run}", runs::get),
         get(Chat, "/runs/{run}/events", runs::events),

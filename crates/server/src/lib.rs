@@ -27,6 +27,7 @@ mod health_check;
 pub mod http;
 #[cfg(target_os = "linux")]
 pub mod init;
+mod knowledge;
 mod learning;
 mod leases;
 pub mod listen;

@@ -19,6 +19,10 @@ fn main() -> ExitCode {
     if let Some(code) = sandbox::become_helper() {
         return code;
     }
+    // It also reads documents of others in a process of its own.
+    if let Some(code) = knowledge::become_reader() {
+        return code;
+    }
     #[cfg(target_os = "linux")]
     if let Some(code) = server::init::become_init() {
         return code;

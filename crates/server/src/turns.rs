@@ -415,6 +415,10 @@ impl App {
                 let of = (&self.models, &permit);
                 let agents = self.defined_agents.join(built_in, model.agent.as_deref(), of);
                 let agents = with_skills(agents, &self.skills.read().await);
+                let agents = match self.knowledge_tool(owner, &model.payer).await? {
+                    Some(tool) => agents.with_tools(&[tool]),
+                    None => agents,
+                };
                 (agents, self.mcp_servers.late_tools(owner, RunIs::New, permit.clone()))
             }
             Worker::Model => (Agents::none(), None),

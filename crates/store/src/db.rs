@@ -111,6 +111,7 @@ impl Db {
             ("ended secrets", include_str!("../migrations/sqlite/0027_ended_secrets.sql")),
             ("groups", include_str!("../migrations/sqlite/0028_groups.sql")),
             ("passkeys", include_str!("../migrations/sqlite/0029_passkeys.sql")),
+            ("knowledge", include_str!("../migrations/sqlite/0030_knowledge.sql")),
         ];
         let mut writer = write.acquire().await?;
         if !in_memory {
@@ -160,6 +161,7 @@ impl Db {
             ("ended secrets", include_str!("../migrations/postgres/0027_ended_secrets.sql")),
             ("groups", include_str!("../migrations/postgres/0028_groups.sql")),
             ("passkeys", include_str!("../migrations/postgres/0029_passkeys.sql")),
+            ("knowledge", include_str!("../migrations/postgres/0030_knowledge.sql")),
         ];
         migrator(migrations, steps).run_direct(None, &mut connection, false).await?;
         connection.close().await?;

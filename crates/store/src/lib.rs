@@ -27,6 +27,7 @@ mod idempotency;
 mod identities;
 mod imports;
 mod invitations;
+mod knowledge;
 mod lanes;
 mod learning;
 mod leases;
@@ -69,6 +70,9 @@ pub use groups::{AllGroups, Group, GroupMember, PermissionRow};
 pub use idempotency::{IdempotencyKey, StartedBefore};
 pub use imports::{ChatImport, EndedRun};
 pub use invitations::{Invitation, NewInvitation};
+pub use knowledge::{
+    Collection, CollectionChange, Document, DocumentState, ListedCollection, Most, Unread, WasRead,
+};
 pub use learning::{ChatToLearnFrom, Learned, NewFact};
 pub use leases::GoingRun;
 pub use mcp_sign_ins::McpSignIn;

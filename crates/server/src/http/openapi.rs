@@ -22,13 +22,14 @@ use toml::Table;
 use crate::{auth::SESSION_COOKIE, error::ApiError};
 
 /// What each part of the API takes and answers; the names group the operations in the document.
-const PARTS: [(&str, &str); 8] = [
+const PARTS: [(&str, &str); 9] = [
     ("start", include_str!("openapi/start.toml")),
     ("people", include_str!("openapi/people.toml")),
     ("groups", include_str!("openapi/groups.toml")),
     ("models", include_str!("openapi/models.toml")),
     ("chats", include_str!("openapi/chats.toml")),
     ("own", include_str!("openapi/own.toml")),
+    ("knowledge", include_str!("openapi/knowledge.toml")),
     ("runs", include_str!("openapi/runs.toml")),
     ("doors", include_str!("openapi/doors.toml")),
 ];

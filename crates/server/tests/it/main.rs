@@ -28,6 +28,7 @@ mod handed_over;
 mod harness;
 mod inbox;
 mod keys;
+mod knowledge;
 mod learning;
 mod long_runs;
 mod matrix;

@@ -8,6 +8,7 @@ use domain::{AgentPath, EventBody, MessageId, Outcome, Role, RunEvent, RunId, la
 use scripted::{Behaviour, Reply, ScriptedServer};
 use serde_json::{Value, json};
 use server::app::App;
+use sqlx::{Connection, SqliteConnection};
 use store::{ChatMessage, NewRun, NewTurn, Segment};
 
 use crate::{
@@ -56,6 +57,12 @@ impl Kept {
         let folder = new_folder();
         let database = format!("sqlite://{}", folder.join("test.db").display());
         Self { folder, database }
+    }
+
+    /// Changes the database while no server uses it.
+    pub(crate) async fn execute(&self, sql: &'static str) {
+        let mut rows = SqliteConnection::connect(&self.database).await.unwrap();
+        sqlx::query(sql).execute(&mut rows).await.unwrap();
     }
 
     pub(crate) async fn start(&self) -> Server {

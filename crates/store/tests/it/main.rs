@@ -26,6 +26,7 @@ mod forks;
 mod groups;
 mod identities;
 mod imports;
+mod knowledge;
 mod learning;
 mod leases;
 mod mcp_sign_ins;

@@ -109,6 +109,14 @@ const texts: Record<string, readonly [en: string, ru: string]> = {
     "Processes of a program at a time.",
     "Сколько процессов программы бывает одновременно.",
   ],
+  "knowledge.file_mb": [
+    "The largest file in a collection of documents, in MB.",
+    "Наибольший файл в коллекции документов, МБ.",
+  ],
+  "knowledge.person_mb": [
+    "All documents of a person together, in MB.",
+    "Все документы одного человека вместе, МБ.",
+  ],
   "skills.folder": [
     "Where skills are. Empty: “skills” in the data folder.",
     "Где лежат навыки. Пусто: «skills» в папке данных.",

@@ -274,6 +274,24 @@ pub(super) const CASES: &[Case] = &[
     case("PUT", "/api/v1/facts/{fact}", Missing, 200).sends(r#"{"text":"kumquat"}"#),
     case("DELETE", "/api/v1/facts/{fact}", Missing, 204),
     case("DELETE", "/api/v1/facts", Own(204), 204),
+    // Documents
+    case("GET", "/api/v1/knowledge", Own(200), 200),
+    case("POST", "/api/v1/knowledge", Own(201), 201)
+        .sends(r#"{"name":"n","owner":"{owner}","id":"{collection}","version":7}"#),
+    case("POST", "/api/v1/knowledge/search", Own(200), 200).sends(r#"{"query":"kumquat"}"#),
+    case("POST", "/api/v1/knowledge/search", Missing, 200)
+        .sends(r#"{"query":"kumquat","collections":["{collection}"]}"#),
+    case("PATCH", "/api/v1/knowledge/{collection}", Missing, 200)
+        .sends(r#"{"description":"kumquat","owner":"{owner}"}"#),
+    case("GET", "/api/v1/knowledge/{collection}/documents", Missing, 200),
+    case("POST", "/api/v1/knowledge/{collection}/documents", Missing, 202)
+        .at("/api/v1/knowledge/{collection}/documents?name=b.txt")
+        .sends("kumquat"),
+    case("GET", "/api/v1/knowledge/{collection}/documents/{document}", Missing, 200),
+    case("GET", "/api/v1/knowledge/{collection}/documents/{document}/file", Missing, 200),
+    case("POST", "/api/v1/knowledge/{collection}/documents/{document}/retry", Missing, 404),
+    case("DELETE", "/api/v1/knowledge/{collection}/documents/{document}", Missing, 204),
+    case("DELETE", "/api/v1/knowledge/{collection}", Missing, 204),
     // Runs
     case("GET", "/runs/{run}", Missing, 200).for_readers(),
     case("GET", "/runs/{run}/events", Missing, 200).for_readers(),

@@ -206,6 +206,12 @@ impl World {
         server.get(&format!("/api/v1/chats/{chat}"), &self.former.session).await.expect(200);
         server.delete(&path, who).await.expect(204);
 
+        let collection = server.post("/api/v1/knowledge", who, &json!({"name": CANARY})).await.json();
+        let collection = text(&collection["id"]);
+        let path = format!("/api/v1/knowledge/{collection}/documents?name=a.txt");
+        let document = Answer::of(server.request(Method::POST, &path, who).body(CANARY)).await;
+        document.expect(202);
+
         let connections = server.get("/api/v1/connections", &self.admin.session).await.json();
         self.names = BTreeMap::from([
             ("allowed", allowed),
@@ -213,7 +219,9 @@ impl World {
             ("asking", asking),
             ("call", call),
             ("chat", chat),
+            ("collection", collection),
             ("connection", text(&connections["connections"][0]["id"])),
+            ("document", text(&document.json()["id"])),
             ("fact", fact),
             ("item", text(&response["output"][0]["id"])),
             ("key", text(&key["key"]["id"])),

@@ -1,0 +1,249 @@
+//! Collections of documents: whose they are, what is in them, and what is found there.
+
+pub(super) mod documents;
+
+use std::sync::Arc;
+
+use axum::{extract::State, http::StatusCode};
+use domain::{CollectionId, DocumentId, UserId};
+use serde::{Deserialize, Serialize};
+use store::{Collection, CollectionChange, ListedCollection, StoreError};
+
+use crate::{
+    app::App,
+    auth::Caller,
+    error::ApiError,
+    extract::{Json, Path},
+    knowledge::{Found, MOST_FOUND, Wish, no_collection},
+};
+
+/// Most collections of a person.
+const MOST_COLLECTIONS: u32 = 200;
+/// Longest name, characters.
+const NAME_CHARS: usize = 100;
+/// Longest description, characters.
+const DESCRIPTION_CHARS: usize = 1000;
+/// Longest question, bytes.
+const QUERY_BYTES: usize = 4000;
+/// How many pieces are found where nobody says.
+const USUAL_FOUND: usize = 10;
+
+#[derive(Debug, Serialize)]
+pub(super) struct CollectionView {
+    id: CollectionId,
+    owner: UserId,
+    name: String,
+    description: String,
+    /// Whether everybody here may search and read it.
+    open: bool,
+    created_at: i64,
+    updated_at: i64,
+}
+
+impl From<Collection> for CollectionView {
+    fn from(collection: Collection) -> Self {
+        let Collection { id, owner, name, description, open, created_at, updated_at, .. } = collection;
+        Self { id, owner, name, description, open, created_at, updated_at }
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct ListedView {
+    #[serde(flatten)]
+    collection: CollectionView,
+    owner_name: String,
+    documents: u64,
+    /// How many of them are still to be read.
+    unread: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Collections {
+    collections: Vec<ListedView>,
+}
+
+/// `GET /api/v1/knowledge`: the collections that the caller may search, their own first.
+pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Json<Collections>, ApiError> {
+    let view = |listed: ListedCollection| {
+        let ListedCollection { collection, owner_name, documents, unread } = listed;
+        ListedView { collection: collection.into(), owner_name, documents, unread }
+    };
+    let collections = app.store.collections(owner(&caller)?).await?.into_iter().map(view).collect();
+    Ok(Json(Collections { collections }))
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct NewCollection {
+    name: String,
+    #[serde(default)]
+    description: String,
+    #[serde(default)]
+    open: bool,
+}
+
+/// `POST /api/v1/knowledge`: makes a collection.
+pub(super) async fn create(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Json(body): Json<NewCollection>,
+) -> Result<(StatusCode, Json<CollectionView>), ApiError> {
+    let now = app.clock.now_ms();
+    let new = Collection {
+        id: CollectionId::generate(),
+        owner: owner(&caller)?,
+        name: checked_name(&body.name)?,
+        description: checked_description(&body.description)?,
+        open: body.open,
+        version: 0,
+        created_at: now,
+        updated_at: now,
+    };
+    app.store.create_collection(&new, MOST_COLLECTIONS).await.map_err(|error| match error {
+        StoreError::Conflict(_) => ApiError::conflict(format!(
+            "You have {MOST_COLLECTIONS} collections, which is the most there may be."
+        )),
+        error => error.into(),
+    })?;
+    Ok((StatusCode::CREATED, Json(new.into())))
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct ChangeCollection {
+    name: Option<String>,
+    description: Option<String>,
+    open: Option<bool>,
+}
+
+/// `PATCH /api/v1/knowledge/{collection}`: what is not named stays.
+pub(super) async fn change(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(collection): Path<CollectionId>,
+    Json(body): Json<ChangeCollection>,
+) -> Result<Json<CollectionView>, ApiError> {
+    let change = CollectionChange {
+        name: body.name.as_deref().map(checked_name).transpose()?,
+        description: body.description.as_deref().map(checked_description).transpose()?,
+        open: body.open,
+    };
+    let changed = app.store.change_collection(owner(&caller)?, collection, &change, app.clock.now_ms()).await;
+    Ok(Json(changed.map_err(missing)?.into()))
+}
+
+/// `DELETE /api/v1/knowledge/{collection}`: with every document in it.
+pub(super) async fn delete(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(collection): Path<CollectionId>,
+) -> Result<StatusCode, ApiError> {
+    app.store.delete_collection(owner(&caller)?, collection).await.map_err(missing)?;
+    app.knowledge.forget(collection);
+    Ok(StatusCode::NO_CONTENT)
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Search {
+    query: String,
+    collections: Option<Vec<CollectionId>>,
+    limit: Option<usize>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Results {
+    results: Vec<ResultView>,
+}
+
+#[derive(Debug, Serialize)]
+struct ResultView {
+    collection: CollectionId,
+    collection_name: String,
+    document: DocumentId,
+    name: String,
+    /// Where it stands in the document's text, in characters.
+    start: usize,
+    end: usize,
+    page: Option<u32>,
+    headings: Vec<String>,
+    text: String,
+    scores: ScoresView,
+}
+
+/// Why it stands where it stands.
+#[derive(Debug, Serialize)]
+struct ScoresView {
+    /// BM25 of the question's own words.
+    words: f32,
+    /// The same with the words that stand in the best pieces beside those.
+    related: f32,
+    /// The likeness of meanings, where both have a vector.
+    meaning: Option<f32>,
+    /// What orders the pieces, 0 to 1.
+    fused: f32,
+}
+
+/// `POST /api/v1/knowledge/search`: the best pieces of what the caller may search.
+pub(super) async fn search(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Json(body): Json<Search>,
+) -> Result<Json<Results>, ApiError> {
+    if body.query.trim().is_empty() || body.query.len() > QUERY_BYTES {
+        let message = format!("`query` must be 1 to {QUERY_BYTES} bytes.");
+        return Err(ApiError::invalid(message).with_field(Some("query")));
+    }
+    let limit = body.limit.unwrap_or(USUAL_FOUND);
+    if !(1..=MOST_FOUND).contains(&limit) {
+        return Err(
+            ApiError::invalid(format!("`limit` must be 1 to {MOST_FOUND}.")).with_field(Some("limit"))
+        );
+    }
+    let wish = Wish { query: body.query, collections: body.collections, limit };
+    let found = app.search_knowledge(owner(&caller)?, wish).await?;
+    Ok(Json(Results { results: found.into_iter().map(ResultView::from).collect() }))
+}
+
+impl From<Found> for ResultView {
+    fn from(found: Found) -> Self {
+        let Found { collection, collection_name, document, name, start, end, page, headings, text, scores } =
+            found;
+        let knowledge::Scores { words, related, meaning, fused } = scores;
+        let scores = ScoresView { words, related, meaning, fused };
+        Self { collection, collection_name, document, name, start, end, page, headings, text, scores }
+    }
+}
+
+/// Collections are an account's own, not those of a front end's people.
+fn owner(caller: &Caller) -> Result<UserId, ApiError> {
+    match caller.person {
+        None => Ok(caller.id()),
+        Some(_) => {
+            Err(ApiError::forbidden("Documents belong to accounts, not to the people of a front end."))
+        }
+    }
+}
+
+fn missing(error: StoreError) -> ApiError {
+    match error {
+        StoreError::NotFound => no_collection(),
+        error => error.into(),
+    }
+}
+
+fn checked_name(name: &str) -> Result<String, ApiError> {
+    let name = name.trim();
+    let length = name.chars().count();
+    if length == 0 || length > NAME_CHARS || name.chars().any(char::is_control) {
+        let message = format!("`name` must be 1 to {NAME_CHARS} characters on one line.");
+        return Err(ApiError::invalid(message).with_field(Some("name")));
+    }
+    Ok(name.to_owned())
+}
+
+fn checked_description(description: &str) -> Result<String, ApiError> {
+    let description = description.trim();
+    if description.chars().count() > DESCRIPTION_CHARS || description.contains('\0') {
+        let message = format!("`description` may have {DESCRIPTION_CHARS} characters, and no NUL.");
+        return Err(ApiError::invalid(message).with_field(Some("description")));
+    }
+    Ok(description.to_owned())
+}

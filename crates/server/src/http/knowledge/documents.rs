@@ -1,0 +1,222 @@
+//! The documents of a collection: files that come, what was read of them, and how that stands.
+
+use std::sync::Arc;
+
+use axum::{
+    body::Body,
+    extract::{Request, State},
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use domain::{CollectionId, DocumentId};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use store::{Document, DocumentState, Most, StoreError};
+
+use super::{super::files::content::named, missing, owner};
+use crate::{
+    app::App,
+    auth::Caller,
+    error::ApiError,
+    extract::{Json, Path, Query, read_body},
+    knowledge::no_collection,
+};
+
+/// Most documents of a collection.
+const MOST_DOCUMENTS: u64 = 10_000;
+/// Longest name, bytes.
+const NAME_BYTES: usize = 255;
+
+#[derive(Debug, Serialize)]
+pub(in crate::http) struct DocumentView {
+    id: DocumentId,
+    name: String,
+    size_bytes: u64,
+    state: DocumentState,
+    /// Why it could not be read: `code`, `message` and what belongs to them.
+    problem: Option<Value>,
+    /// In how many pieces it is searched.
+    chunks: u64,
+    characters: u64,
+    created_at: i64,
+    updated_at: i64,
+}
+
+impl From<Document> for DocumentView {
+    fn from(document: Document) -> Self {
+        let Document { id, name, size_bytes, state, chunks, characters, created_at, updated_at, .. } =
+            document;
+        let problem = document.problem.and_then(|problem| serde_json::from_str(&problem).ok());
+        Self { id, name, size_bytes, state, problem, chunks, characters, created_at, updated_at }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(in crate::http) struct Documents {
+    documents: Vec<DocumentView>,
+}
+
+/// `GET /api/v1/knowledge/{collection}/documents`: by name.
+pub(in crate::http) async fn list(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(collection): Path<CollectionId>,
+) -> Result<Json<Documents>, ApiError> {
+    app.store.readable_collection(owner(&caller)?, collection).await.map_err(missing)?;
+    let documents = app.store.documents(collection).await?.into_iter().map(DocumentView::from).collect();
+    Ok(Json(Documents { documents }))
+}
+
+#[derive(Debug, Deserialize)]
+pub(in crate::http) struct Named {
+    name: String,
+}
+
+/// `POST /api/v1/knowledge/{collection}/documents?name=`: the body is a file, which is read in the background. It takes the
+/// place of one of its name.
+pub(in crate::http) async fn put(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(collection): Path<CollectionId>,
+    Query(query): Query<Named>,
+    request: Request,
+) -> Result<(StatusCode, Json<DocumentView>), ApiError> {
+    let (owner, name) = (owner(&caller)?, checked_name(&query.name)?);
+    // Before a long body is read.
+    let found = app.store.readable_collection(owner, collection).await.map_err(missing)?;
+    if found.owner != owner {
+        return Err(no_collection());
+    }
+    let limits = &app.config.knowledge;
+    let file = read_body(request, usize::try_from(limits.file_bytes).unwrap_or(usize::MAX)).await?;
+    if file.is_empty() {
+        return Err(ApiError::invalid("The file is empty."));
+    }
+    let now = app.clock.now_ms();
+    let new = Document {
+        id: DocumentId::generate(),
+        collection,
+        name,
+        size_bytes: file.len() as u64,
+        state: DocumentState::Waiting,
+        problem: None,
+        version: 0,
+        chunks: 0,
+        characters: 0,
+        created_at: now,
+        updated_at: now,
+    };
+    let most = Most { documents: MOST_DOCUMENTS, bytes: limits.person_bytes };
+    let kept = app.store.put_document(owner, &new, &file, most).await.map_err(|error| match error {
+        StoreError::Conflict("documents") => {
+            ApiError::conflict(format!("A collection has at most {MOST_DOCUMENTS} documents."))
+        }
+        StoreError::Conflict(_) => ApiError::conflict(format!(
+            "Your documents may have {} MB together. Delete some first.",
+            limits.person_bytes / 1_000_000
+        )),
+        error => missing(error),
+    })?;
+    app.knowledge.look_again();
+    Ok((StatusCode::ACCEPTED, Json(kept.into())))
+}
+
+#[derive(Debug, Serialize)]
+pub(in crate::http) struct TextView {
+    #[serde(flatten)]
+    document: DocumentView,
+    text: String,
+    /// `title`, `pages` and `headings`, whose places are bytes of the text in UTF-8.
+    structure: Value,
+}
+
+/// `GET /api/v1/knowledge/{collection}/documents/{document}`: what was read of it.
+pub(in crate::http) async fn get(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path((collection, document)): Path<(CollectionId, DocumentId)>,
+) -> Result<Json<TextView>, ApiError> {
+    let document = readable(&app, &caller, collection, document).await?;
+    let (text, structure) = match app.store.document_text(document.id).await {
+        Ok((text, structure)) => {
+            let mut structure: Value = serde_json::from_str(&structure).map_err(ApiError::internal)?;
+            // The text is beside it.
+            structure.as_object_mut().and_then(|fields| fields.remove("text"));
+            (text, structure)
+        }
+        Err(StoreError::NotFound) => (String::new(), Value::Null),
+        Err(error) => return Err(error.into()),
+    };
+    Ok(Json(TextView { document: document.into(), text, structure }))
+}
+
+/// `GET /api/v1/knowledge/{collection}/documents/{document}/file`: as it came, to be saved.
+pub(in crate::http) async fn file(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path((collection, document)): Path<(CollectionId, DocumentId)>,
+) -> Result<Response, ApiError> {
+    let document = readable(&app, &caller, collection, document).await?;
+    let content = app.store.document_file(document.id).await.map_err(no_document)?;
+    let mut response = Body::from(content).into_response();
+    let headers = response.headers_mut();
+    let octets = HeaderValue::from_static("application/octet-stream");
+    headers.insert(header::CONTENT_TYPE, octets);
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+    headers.insert(header::CONTENT_DISPOSITION, named("attachment", &document.name));
+    Ok(response)
+}
+
+/// `POST /api/v1/knowledge/{collection}/documents/{document}/retry`: reads it once more.
+pub(in crate::http) async fn retry(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path((collection, document)): Path<(CollectionId, DocumentId)>,
+) -> Result<StatusCode, ApiError> {
+    let again = app.store.read_again(owner(&caller)?, collection, document, app.clock.now_ms()).await;
+    again.map_err(no_document)?;
+    app.knowledge.look_again();
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `DELETE /api/v1/knowledge/{collection}/documents/{document}`: with its file and all that was made of it.
+pub(in crate::http) async fn delete(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path((collection, document)): Path<(CollectionId, DocumentId)>,
+) -> Result<StatusCode, ApiError> {
+    let gone = app.store.delete_document(owner(&caller)?, collection, document, app.clock.now_ms()).await;
+    gone.map_err(no_document)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn readable(
+    app: &App,
+    caller: &Caller,
+    collection: CollectionId,
+    document: DocumentId,
+) -> Result<Document, ApiError> {
+    app.store.readable_collection(owner(caller)?, collection).await.map_err(missing)?;
+    app.store.document(collection, document).await.map_err(no_document)
+}
+
+fn no_document(error: StoreError) -> ApiError {
+    match error {
+        StoreError::NotFound => ApiError::not_found("There is no such document in this collection."),
+        error => error.into(),
+    }
+}
+
+/// A name without folders, as a person may see and save it.
+fn checked_name(name: &str) -> Result<String, ApiError> {
+    let name = name.rsplit(['/', '\\']).next().unwrap_or_default().trim();
+    if name.is_empty()
+        || name.len() > NAME_BYTES
+        || name.chars().any(char::is_control)
+        || matches!(name, "." | "..")
+    {
+        let message = format!("`name` must be the name of a file, 1 to {NAME_BYTES} bytes.");
+        return Err(ApiError::invalid(message).with_field(Some("name")));
+    }
+    Ok(name.to_owned())
+}

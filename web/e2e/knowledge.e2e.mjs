@@ -1,0 +1,137 @@
+/** Collections of documents with the real program: sent, read, searched, opened where it stands, shared, deleted. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { check } from "./axe.mjs";
+import { launch, openPage } from "./browser.mjs";
+import { addPerson, bob, logIn, setUp } from "./people.mjs";
+import { startGlasshouse } from "./programs.mjs";
+
+let browser, glasshouse, page;
+
+before(async () => {
+  [browser, glasshouse] = await Promise.all([launch(), startGlasshouse()]);
+  page = await openPage(browser, { url: glasshouse.url });
+  await setUp(page);
+});
+after(async () => {
+  await browser?.close();
+  await glasshouse?.stop();
+});
+
+const file = (name, text) => ({ name, mimeType: "application/octet-stream", buffer: Buffer.from(text) });
+const linkOf = (on, name) => on.getByRole("link", { name, exact: true });
+const rowOf = (on, name) => on.locator(".rows > li", { has: linkOf(on, name) });
+async function picture(name) {
+  const folder = process.env.E2E_PICTURES;
+  if (folder) await page.screenshot({ path: `${folder}/knowledge-${name}.png` });
+}
+
+const filler = "The canteen is open — and 😀 warm — every day of the week. ".repeat(60);
+const handbook = `# Handbook\n\n${filler}\n\n## Leave\n\n${filler}\n\n### Carrying over\n\nUp to five days of leave may be carried over to March.\n\n## Canteen\n\n${filler}\n`;
+const russian = "Договор аренды\n\nАрендатор вправе расторгнуть договор, предупредив за тридцать дней.\n";
+
+test("documents are sent, read or refused in words", async () => {
+  await page.goto("/knowledge");
+  await page.getByRole("button", { name: "New collection" }).click();
+  await page.getByLabel("Name").fill("Company");
+  await page.getByLabel("Description").fill("How we work.");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("There are no documents in it yet.").waitFor();
+  await page
+    .locator("input[type=file]")
+    .first()
+    .setInputFiles([
+      file("handbook.md", handbook),
+      file("договор.txt", russian),
+      file("broken.pdf", "%PDF-1.7\nnothing of it is here"),
+      file("empty.txt", ""),
+    ]);
+  await page.getByText("3 files came").waitFor();
+  await page.getByText("The file is empty.").waitFor();
+  await page.getByRole("button", { name: "Hide" }).click();
+  await rowOf(page, "handbook.md")
+    .getByText(/\d passages?/)
+    .waitFor();
+  await rowOf(page, "договор.txt").getByText("1 passage").waitFor();
+  await rowOf(page, "broken.pdf").getByText("it cannot be read as PDF").waitFor();
+  await check(page, "documents that were read");
+  await picture("documents");
+});
+
+test("a passage is found in its language and opened where it stands", async () => {
+  await page.getByRole("searchbox").first().fill("расторжение договоров");
+  await page.keyboard.press("Enter");
+  const result = page.getByRole("article").first();
+  await result.getByRole("link", { name: "договор.txt" }).waitFor();
+  assert.ok((await result.locator("mark").count()) > 0);
+
+  await page.getByRole("searchbox").first().fill("how many days of leave are carried over");
+  await page.keyboard.press("Enter");
+  await result.getByRole("link", { name: "handbook.md" }).waitFor();
+  await result.getByText("Carrying over").first().waitFor();
+  await result.getByText("Why here").click();
+  await result.getByText("What orders the list.").waitFor();
+  await picture("results");
+  const address = new URL(await result.getByRole("link").getAttribute("href"), glasshouse.url);
+  await result.getByRole("link").click();
+  const marks = page.locator("article mark");
+  await marks.first().waitFor();
+  // Exactly the passage, though bytes, characters and what JavaScript counts differ before it.
+  const [from, to] = ["from", "to"].map((name) => Number(address.searchParams.get(name)));
+  const passage = [...handbook].slice(from, to).join("");
+  const bare = (text) => text.replace(/[#\s]/g, "");
+  assert.equal(bare((await marks.allInnerTexts()).join("")), bare(passage));
+  assert.ok(passage.includes("Up to five days"));
+  await page.waitForFunction(() => {
+    const { top } = document.querySelector("article mark").getBoundingClientRect();
+    return top >= 0 && top < innerHeight;
+  });
+  assert.deepEqual(
+    await page.getByRole("navigation", { name: "Contents" }).getByRole("link").allInnerTexts(),
+    ["Handbook", "Leave", "Carrying over", "Canteen"],
+  );
+  await check(page, "a document at a passage");
+  await picture("document");
+});
+
+test("opened to everybody, a second person reads it and changes nothing", async () => {
+  await addPerson(page);
+  const other = await openPage(browser, { url: glasshouse.url });
+  await logIn(other, bob);
+  await other.locator("#composer").waitFor();
+  await other.goto("/knowledge");
+  await other.getByText("There are no collections yet.").waitFor();
+
+  await page.goto("/knowledge");
+  await page.getByRole("button", { name: "Actions for “Company”" }).click();
+  await page.getByRole("menuitem", { name: "Edit" }).click();
+  await page.getByRole("switch").click();
+  await page.getByRole("button", { name: "Save" }).click();
+  await rowOf(page, "Company").getByText("Open to everybody here").waitFor();
+
+  await other.reload();
+  await rowOf(other, "Company").getByText("by Ada Lovelace").waitFor();
+  await other.getByRole("searchbox").fill("тридцать дней");
+  await other.keyboard.press("Enter");
+  await other.getByRole("article").first().getByRole("link", { name: "договор.txt" }).click();
+  await other.locator("article mark").first().waitFor();
+  await linkOf(other, "To the collection").click();
+  await rowOf(other, "handbook.md").waitFor();
+  assert.equal(await other.getByRole("button", { name: /Delete|Upload|Actions/ }).count(), 0);
+  await other.context().close();
+});
+
+test("what is deleted is found no more", async () => {
+  await linkOf(page, "Company").click();
+  await page.getByRole("button", { name: "Delete “договор.txt”" }).click();
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await rowOf(page, "договор.txt").waitFor({ state: "detached" });
+  await page.getByRole("searchbox").first().fill("договор");
+  await page.keyboard.press("Enter");
+  await page.locator(".about", { hasText: "Nothing was found for “договор”." }).waitFor();
+  await page.getByRole("button", { name: "Actions for “Company”" }).click();
+  await page.getByRole("menuitem", { name: "Delete" }).click();
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await page.waitForURL("**/knowledge");
+  await page.getByText("There are no collections yet.").waitFor();
+});
