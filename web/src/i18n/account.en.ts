@@ -34,6 +34,7 @@ export const account = {
     "Your account goes at once and for good, with all your chats, files, memory, schedules and keys. What you have used stays in the server’s figures without your name. Your password confirms it; where you have none, ask an administrator.",
   "close.wrong": "The password is wrong.",
   "settings.profile": "Profile",
+  "profile.role": "Role",
   "profile.save": "Save",
   "profile.saved": "The name was changed.",
   "profile.others": "An administrator can change the address and what you may do.",
