@@ -50,5 +50,5 @@ pub use run::{CallWishes, INTERRUPTED, ModelSettings, RunRequest, StopSignals, r
 pub use skills::{Skill, Skills};
 pub use subagent::AgentStops;
 pub use tool::{Tool, ToolContext, ToolFailure, ToolKind, Toolbox};
-pub use tools::memory::NAMES as MEMORY_TOOLS;
+pub use tools::{PROGRAM_TOOLS, memory::NAMES as MEMORY_TOOLS};
 pub use workspace::Workspace;

@@ -21,6 +21,9 @@ use std::sync::Arc;
 
 use crate::{Tool, ToolFailure};
 
+/// Those that run programs.
+pub const PROGRAM_TOOLS: [&str; 3] = ["latex", "python", "shell"];
+
 /// All tools, in the order models see them.
 ///
 /// # Errors

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use agent::{
-    MEMORY_TOOLS, Pattern, ToolChoice, Workspace,
+    MEMORY_TOOLS, PROGRAM_TOOLS, Pattern, ToolChoice, Workspace,
     workspace::{FileProblem, Path},
 };
 use domain::{Message, Part, Role};
@@ -21,8 +21,6 @@ const MCP: &str = "mcp:";
 
 /// The tools that search the web, ours and those of servers that call theirs so.
 const WEB: [&str; 2] = ["web_*", "*__web_*"];
-/// The tools that run programs.
-const PROGRAMS: [&str; 3] = ["python", "shell", "latex"];
 
 /// Which tools may be used: each choice has to let one through.
 pub(crate) fn tool_choices(metadata: &RequestMetadata) -> Vec<ToolChoice> {
@@ -38,7 +36,7 @@ pub(crate) fn tool_choices(metadata: &RequestMetadata) -> Vec<ToolChoice> {
     let features = &metadata.features;
     let switched: [(Option<bool>, &[&str]); 3] = [
         (features.web_search, &WEB),
-        (features.code_interpreter, &PROGRAMS),
+        (features.code_interpreter, &PROGRAM_TOOLS),
         (features.memory, &MEMORY_TOOLS),
     ];
     for (on, tools) in switched {
@@ -96,20 +94,24 @@ pub(crate) async fn unpack(
 /// Where the file is now. Programs send the files of a chat with each message: one that is there is not written again, and
 /// what became of it meanwhile is not overwritten.
 async fn put(workspace: &Workspace, file: &AttachedFile, content: &[u8]) -> Result<Path, ApiError> {
-    let mut folder = FOLDER.to_owned();
-    loop {
-        let path = Path::parse_file(&format!("{folder}/{}", file.name))?;
-        match workspace.peek(&path).await {
-            Ok(there) if there == content => return Ok(path),
-            Ok(_) if folder == FOLDER => folder = format!("{FOLDER}/{}", fingerprint(content)),
-            // It was this one.
-            Ok(_) => return Ok(path),
-            Err(FileProblem::Missing(_)) => {
-                workspace.write_bytes(&path, content, Some(0)).await?;
-                return Ok(path);
-            }
-            Err(problem) => return Err(problem.into()),
-        }
+    let mut path = Path::parse_file(&format!("{FOLDER}/{}", file.name))?;
+    let mut there = held(workspace, &path).await?;
+    if there.as_ref().is_some_and(|there| there != content) {
+        // Another of this name, or an earlier one that has been changed since. What has a folder for its content is this one.
+        path = Path::parse_file(&format!("{FOLDER}/{}/{}", fingerprint(content), file.name))?;
+        there = held(workspace, &path).await?;
+    }
+    if there.is_none() {
+        workspace.write_bytes(&path, content, Some(0)).await?;
+    }
+    Ok(path)
+}
+
+async fn held(workspace: &Workspace, path: &Path) -> Result<Option<Vec<u8>>, ApiError> {
+    match workspace.peek(path).await {
+        Ok(there) => Ok(Some(there)),
+        Err(FileProblem::Missing(_)) => Ok(None),
+        Err(problem) => Err(problem.into()),
     }
 }
 

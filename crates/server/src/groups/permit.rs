@@ -2,6 +2,7 @@
 
 use std::{borrow::Cow, sync::Arc};
 
+use agent::PROGRAM_TOOLS;
 use domain::{ProblemCode, UserId};
 use serde::{Deserialize, Serialize};
 
@@ -12,8 +13,6 @@ use crate::{error::ApiError, models::TOUR};
 pub(crate) const REST: &str = "*";
 /// Between the name of an MCP server and that of its tool.
 const OF_SERVER: &str = "__";
-/// What runs programs.
-const PROGRAMS: [&str; 3] = ["latex", "python", "shell"];
 
 /// What can be for some groups only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -142,7 +141,7 @@ impl Permit {
             return true;
         }
         if let Thing::Tool(name) = thing
-            && PROGRAMS.contains(&name)
+            && PROGRAM_TOOLS.contains(&name)
             && !self.allows(Thing::Right(Right::Programs))
         {
             return false;

@@ -1,9 +1,6 @@
 //! `search_knowledge`: the agents' way into the collections of their person. What it finds is a source of the run.
 
-use std::{
-    fmt::Write,
-    sync::{Arc, Weak},
-};
+use std::{fmt::Write, sync::Arc};
 
 use agent::{Tool, ToolContext, ToolFailure, ToolKind};
 use domain::{EventBody, UserId, event::Source};
@@ -52,7 +49,7 @@ impl Knowledge {
             description: description(&collections),
             parameters: parameters().into(),
         };
-        let (knowledge, store) = (Arc::downgrade(self), store.clone());
+        let (knowledge, store) = (Arc::clone(self), store.clone());
         let tool = Tool::from_outside(spec, ToolKind::REPEATABLE, move |arguments, context| {
             call(knowledge.clone(), store.clone(), owner, arguments, context)
         });
@@ -107,7 +104,7 @@ fn description(collections: &[Collection]) -> String {
 }
 
 async fn call(
-    knowledge: Weak<Knowledge>,
+    knowledge: Arc<Knowledge>,
     store: Store,
     owner: UserId,
     arguments: Value,
@@ -115,7 +112,6 @@ async fn call(
 ) -> Result<String, ToolFailure> {
     let Arguments { query, collection, limit } =
         serde_json::from_value(arguments).map_err(|error| ToolFailure(error.to_string()))?;
-    let knowledge = knowledge.upgrade().ok_or_else(|| ToolFailure("The server is stopping.".to_owned()))?;
     let failed = |error: StoreError| ToolFailure(error.to_string());
     let collections = match collection.filter(|name| !name.trim().is_empty()) {
         None => None,

@@ -158,20 +158,28 @@ async fn check_stranger(wrong: &mut Wrong, world: &World, case: &Case, who: (&Pe
     }
 }
 
+/// Asks one route as somebody who is nobody here: without a credential, or with that of a suspended account.
+async fn check_shut_out(wrong: &mut Wrong, world: &World, case: &Case, credential: &str) {
+    let who = if credential.is_empty() { "anonymous" } else { "suspended" };
+    let before = world.rows().await;
+    for ids in [Ids::Real, Ids::Unknown] {
+        let answer = world.ask(case, &world.suspended, credential, ids).await;
+        let is_right = match case.route {
+            // It says whether somebody is signed in.
+            "/api/v1/me" if case.method == "GET" => !answer.text.contains('@'),
+            _ => answer.status == 401,
+        };
+        wrong.unless(is_right, || format!("{who}: {} {case:?} {}", answer.status, answer.text));
+    }
+    let changed = difference(&before, &world.rows().await);
+    wrong.unless(changed.is_empty(), || format!("{who} changes {changed:?}: {case:?}"));
+}
+
 async fn check_all(by: By) {
     let (mut wrong, world) = (Wrong::default(), World::make().await);
     for case in CASES.iter().filter(|case| case.others != Others::Public) {
-        let before = world.rows().await;
-        for ids in [Ids::Real, Ids::Unknown] {
-            let answer = world.ask(case, &world.other, "", ids).await;
-            let is_right = match case.route {
-                "/api/v1/me" => !answer.text.contains('@'),
-                _ => answer.status == 401,
-            };
-            wrong.unless(is_right, || format!("anonymous: {case:?} {}", answer.text));
-        }
-        let changed = difference(&before, &world.rows().await);
-        wrong.unless(changed.is_empty(), || format!("anonymous changes {changed:?}: {case:?}"));
+        check_shut_out(&mut wrong, &world, case, "").await;
+        check_shut_out(&mut wrong, &world, case, world.suspended.credential(by)).await;
         check_stranger(&mut wrong, &world, case, (&world.other, "user"), by).await;
         check_stranger(&mut wrong, &world, case, (&world.admin, "administrator"), by).await;
         check_stranger(&mut wrong, &world, case, (&world.former, "former reader"), by).await;
@@ -212,8 +220,10 @@ async fn others_get_nowhere_with_a_key() {
 async fn others_hear_nothing() {
     let world = World::make().await;
     for by in [By::Session, By::Key] {
-        for path in ["/api/v1/activity", "/ws"] {
-            assert_eq!(world.server.get(path, "").await.expect(401), "unauthenticated", "{path}");
+        for (path, credential) in
+            [("/api/v1/activity", ""), ("/ws", ""), ("/ws", world.suspended.credential(by))]
+        {
+            assert_eq!(world.server.get(path, credential).await.expect(401), "unauthenticated", "{path}");
         }
         let mut readers = Vec::new();
         for who in [&world.other, &world.admin] {
@@ -255,6 +265,9 @@ async fn a_web_socket_is_for_the_runs_owner() {
         assert_eq!(status(world.admin.credential(by), None).await, 404);
         assert_eq!(status(world.former.credential(by), None).await, 404);
         assert_eq!(status(world.reader.credential(by), None).await, 101);
+    }
+    for by in [By::Session, By::Key] {
+        assert_eq!(status(world.suspended.credential(by), None).await, 401);
     }
     assert_eq!(status("", None).await, 401);
     // A page of another site, whose requests the browser gives the cookie along.

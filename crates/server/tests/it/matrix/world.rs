@@ -52,6 +52,8 @@ pub(super) struct World {
     pub(super) reader: Person,
     /// Somebody whom it was.
     pub(super) former: Person,
+    /// Somebody whom it is shared with, whose account is suspended since.
+    pub(super) suspended: Person,
     /// The ids of the owner's things, by what they are.
     pub(super) names: BTreeMap<&'static str, String>,
     database: String,
@@ -83,7 +85,7 @@ impl World {
         server.set_up().await;
         let admin = sign_in(&server, EMAIL).await;
         connect(&server, &admin.session, "Up", &upstream.base_url()).await;
-        for who in ["owner", "other", "reader", "former"] {
+        for who in ["owner", "other", "reader", "former", "suspended"] {
             let email = &format!("{who}@example.org");
             let password_hash = server.app.passwords.hash(PASSWORD.to_owned()).await.unwrap();
             let new = NewUser {
@@ -100,8 +102,19 @@ impl World {
         let other = sign_in(&server, "other@example.org").await;
         let reader = sign_in(&server, "reader@example.org").await;
         let former = sign_in(&server, "former@example.org").await;
-        let (names, _upstream) = (BTreeMap::new(), upstream);
-        let mut world = Self { server, _upstream, owner, other, admin, reader, former, names, database };
+        let suspended = sign_in(&server, "suspended@example.org").await;
+        let mut world = Self {
+            server,
+            _upstream: upstream,
+            owner,
+            other,
+            admin,
+            reader,
+            former,
+            suspended,
+            names: BTreeMap::new(),
+            database,
+        };
         world.furnish().await;
         // What the runs have left is written a moment after they are seen to end.
         let mut before = Vec::new();
@@ -205,6 +218,11 @@ impl World {
         let path = format!("{readers}/{}", former["id"].as_str().unwrap());
         server.get(&format!("/api/v1/chats/{chat}"), &self.former.session).await.expect(200);
         server.delete(&path, who).await.expect(204);
+
+        let suspended = made(server, who, &readers, &json!({"email": "suspended@example.org"})).await;
+        let path = format!("/api/v1/users/{}", suspended["id"].as_str().unwrap());
+        let suspension = server.request(Method::PATCH, &path, &self.admin.session);
+        Answer::of(suspension.json(&json!({"suspended": true}))).await.expect(200);
 
         let collection = server.post("/api/v1/knowledge", who, &json!({"name": CANARY})).await.json();
         let collection = text(&collection["id"]);
