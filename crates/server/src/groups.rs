@@ -6,7 +6,8 @@ mod run_permits;
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::{Arc, PoisonError, RwLock},
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::{Arc, Mutex, PoisonError, RwLock},
 };
 
 use domain::{GroupId, UserId};
@@ -22,6 +23,8 @@ pub struct Groups {
     known: RwLock<Arc<Known>>,
     /// Held while it is read, so that an older state never replaces a newer one.
     looking: tokio::sync::Mutex<()>,
+    /// What a proxy last said of each person: a hash of their groups there, and the number of what was known then.
+    said: Mutex<HashMap<UserId, (u64, i64)>>,
 }
 
 /// All groups and permissions at one moment.
@@ -52,7 +55,12 @@ impl Groups {
     /// # Errors
     /// Where the database does not answer.
     pub async fn open(store: Store) -> Result<Self, StoreError> {
-        let groups = Self { store, known: RwLock::default(), looking: tokio::sync::Mutex::default() };
+        let groups = Self {
+            store,
+            known: RwLock::default(),
+            looking: tokio::sync::Mutex::default(),
+            said: Mutex::default(),
+        };
         groups.look().await?;
         Ok(groups)
     }
@@ -76,6 +84,28 @@ impl Groups {
         }
         let new = Known::of(self.store.all_groups().await?, admins);
         *self.known.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
+        Ok(())
+    }
+
+    /// Puts somebody into the groups that go by these of another system, and takes them out of the others that do. Said again,
+    /// it costs nothing, as long as no group was changed.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub(crate) async fn follow(&self, person: UserId, theirs: &[String]) -> Result<(), StoreError> {
+        let mut hasher = DefaultHasher::new();
+        theirs.hash(&mut hasher);
+        let said = hasher.finish();
+        let known = |number| (said, number);
+        let before = self.said.lock().unwrap_or_else(PoisonError::into_inner).get(&person).copied();
+        if before == Some(known(self.known().number)) {
+            return Ok(());
+        }
+        if self.store.sync_provider_groups(person, theirs).await? {
+            self.look().await?;
+        }
+        let now = known(self.known().number);
+        self.said.lock().unwrap_or_else(PoisonError::into_inner).insert(person, now);
         Ok(())
     }
 

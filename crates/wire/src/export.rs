@@ -8,12 +8,19 @@
 //! {"run":{"id":"run_…","chat":"chat_…","message":"msg_…","model":"m",…}}
 //! {"log":{"run":"run_…","events":[…]}}
 //! {"file":{"workspace":"chat_…","path":"/notes.md","version":3,"changed_at":1795000000000,"base64":"…"}}
-//! {"end":{"lines":8}}
+//! {"collection":{"id":"col_…","name":"Manuals",…}}
+//! {"document":{"id":"doc_…","collection":"col_…","name":"a.pdf","size_bytes":7000000}}
+//! {"document_part":{"document":"doc_…","base64":"…"}}
+//! {"end":{"lines":11}}
 //! ```
 //!
-//! What belongs to a chat or a run stands behind it, a message behind the one that it follows, and a log behind its run.
+//! What belongs to a chat, a run or a collection stands behind it, a message behind the one that it follows, a log behind its
+//! run, and the parts of a document behind it, in their order.
 
-use domain::{ChatId, FactId, MemoryId, MessageId, Part, Role, RunEvent, RunId, RunSummary, ScheduleId};
+use domain::{
+    ChatId, CollectionId, DocumentId, FactId, MemoryId, MessageId, Part, Role, RunEvent, RunId, RunSummary,
+    ScheduleId,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -44,6 +51,12 @@ pub enum Line {
     Fact(Fact),
     /// What is done at set times.
     Schedule(Schedule),
+    /// A collection of documents; these follow.
+    Collection(Collection),
+    /// One of its documents; its file follows.
+    Document(Document),
+    /// A part of that file.
+    DocumentPart(DocumentPart),
     /// A key for programs, without its secret.
     Key(Key),
     /// An agent that an administrator has defined.
@@ -246,6 +259,43 @@ pub struct Schedule {
     /// Whether it was on.
     #[serde(default)]
     pub enabled: bool,
+}
+
+/// A collection of documents.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Collection {
+    /// Its id there.
+    pub id: CollectionId,
+    /// What it is called.
+    pub name: String,
+    /// What is in it.
+    #[serde(default)]
+    pub description: String,
+    /// Whether everybody there could search it.
+    #[serde(default)]
+    pub open: bool,
+}
+
+/// A document, without what was read of it: it is read anew.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Document {
+    /// Its id there.
+    pub id: DocumentId,
+    /// The collection before.
+    pub collection: CollectionId,
+    /// What its file is called.
+    pub name: String,
+    /// Of the file.
+    pub size_bytes: u64,
+}
+
+/// Consecutive bytes of a document's file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DocumentPart {
+    /// The document before.
+    pub document: DocumentId,
+    /// At most some millions of them.
+    pub base64: String,
 }
 
 /// A key for programs.

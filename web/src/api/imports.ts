@@ -9,6 +9,8 @@ export interface ImportCounts {
   memories: number;
   facts: number;
   schedules: number;
+  collections: number;
+  documents: number;
 }
 
 /** What came of an import. */
@@ -17,7 +19,19 @@ export interface ImportReport {
   made: ImportCounts;
   here: ImportCounts;
   left: {
-    what: "chat" | "message" | "run" | "file" | "memory" | "fact" | "schedule" | "key" | "agent" | "line";
+    what:
+      | "chat"
+      | "message"
+      | "run"
+      | "file"
+      | "memory"
+      | "fact"
+      | "schedule"
+      | "collection"
+      | "document"
+      | "key"
+      | "agent"
+      | "line";
     /** Which, where it has a name. */
     name: string;
     /** A sentence. */

@@ -1,8 +1,13 @@
 /** What the API says of whoever is calling, and of the ways in. */
 import type { User } from "./types.ts";
 
+/** Something that people do, and that may be for some only. */
+export type Right = "api_keys" | "sharing" | "schedules" | "programs";
+
 export interface Me {
   user: User | null;
+  /** What the caller may do of what may be for some only. */
+  rights: Right[];
   setup_needed: boolean;
   /** Whether anybody may make an account without an invitation; told to whoever is not signed in. */
   sign_up_open: boolean;

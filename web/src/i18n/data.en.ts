@@ -3,7 +3,7 @@ export const data = {
   "settings.data": "Data",
   "data.export": "Export",
   "data.exportText":
-    "A file with everything that is yours: chats with all branches and the logs of their runs, files, memory, schedules, and the names of your keys. It has no passwords and no keys.",
+    "A file with everything that is yours: chats with all branches and the logs of their runs, files, collections of documents, memory, schedules, and the names of your keys. It has no passwords and no keys.",
   "data.exportDo": "Download my data",
   "data.import": "Import",
   "data.importText":
@@ -23,6 +23,8 @@ export const data = {
   "data.count.memories": { one: "{count} memory", other: "{count} memories" },
   "data.count.facts": { one: "{count} learned fact", other: "{count} learned facts" },
   "data.count.schedules": { one: "{count} schedule", other: "{count} schedules" },
+  "data.count.collections": { one: "{count} collection", other: "{count} collections" },
+  "data.count.documents": { one: "{count} document", other: "{count} documents" },
   "data.what.chat": "Chat",
   "data.what.message": "Message",
   "data.what.run": "Run",
@@ -30,6 +32,8 @@ export const data = {
   "data.what.memory": "Memory",
   "data.what.fact": "Learned fact",
   "data.what.schedule": "Schedule",
+  "data.what.collection": "Collection",
+  "data.what.document": "Document",
   "data.what.key": "Key",
   "data.what.agent": "Agent",
   "data.what.line": "Line",

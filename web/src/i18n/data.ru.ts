@@ -6,7 +6,7 @@ export const data: Record<keyof typeof en, Entry> = {
   "settings.data": "Данные",
   "data.export": "Экспорт",
   "data.exportText":
-    "Файл со всем вашим: чаты со всеми ветвями и журналами запусков, файлы, память, расписания и названия ключей. Паролей и самих ключей в нём нет.",
+    "Файл со всем вашим: чаты со всеми ветвями и журналами запусков, файлы, коллекции документов, память, расписания и названия ключей. Паролей и самих ключей в нём нет.",
   "data.exportDo": "Скачать мои данные",
   "data.import": "Импорт",
   "data.importText":
@@ -66,6 +66,18 @@ export const data: Record<keyof typeof en, Entry> = {
     many: "{count} расписаний",
     other: "{count} расписания",
   },
+  "data.count.collections": {
+    one: "{count} коллекция",
+    few: "{count} коллекции",
+    many: "{count} коллекций",
+    other: "{count} коллекции",
+  },
+  "data.count.documents": {
+    one: "{count} документ",
+    few: "{count} документа",
+    many: "{count} документов",
+    other: "{count} документа",
+  },
   "data.what.chat": "Чат",
   "data.what.message": "Сообщение",
   "data.what.run": "Запуск",
@@ -73,6 +85,8 @@ export const data: Record<keyof typeof en, Entry> = {
   "data.what.memory": "Запись памяти",
   "data.what.fact": "Факт",
   "data.what.schedule": "Расписание",
+  "data.what.collection": "Коллекция",
+  "data.what.document": "Документ",
   "data.what.key": "Ключ",
   "data.what.agent": "Агент",
   "data.what.line": "Строка",

@@ -1,7 +1,7 @@
 /** Who is signed in. */
 import { getMe, logOut } from "../api/calls.ts";
 import { whenSignedOut } from "../api/http.ts";
-import type { Me } from "../api/me.ts";
+import type { Me, Right } from "../api/me.ts";
 import type { User } from "../api/types.ts";
 import { t } from "../i18n/index.svelte.ts";
 import { router, type Route } from "./router.svelte.ts";
@@ -21,6 +21,10 @@ class Session {
     return this.user?.role === "admin";
   }
 
+  may(right: Right): boolean {
+    return this.me?.rights.includes(right) ?? false;
+  }
+
   async load(): Promise<void> {
     this.me = await getMe();
     this.redirect();
@@ -29,6 +33,11 @@ class Session {
   signedIn(user: User, goTo: string): void {
     if (this.me) this.me = { ...this.me, user, setup_needed: false };
     router.go(goTo, { replace: true });
+    // What they may do is not in the answer to a sign-in.
+    void getMe().then(
+      (me) => (this.me = me),
+      () => location.reload(),
+    );
   }
 
   renamed(user: User): void {

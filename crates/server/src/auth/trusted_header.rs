@@ -76,6 +76,9 @@ pub(super) async fn named(app: &App, headers: &HeaderMap) -> Result<Named, ApiEr
         Err(Ended::Fault(error)) => return Err(error),
     };
     note(app, &arrived).await?;
+    if settings.groups.is_some() {
+        app.groups.follow(arrived.account.user.id, &person.groups).await?;
+    }
     let Arrived { account, .. } = arrived;
     let credential = if account.has_second_factor {
         // What the proxy says is the first step only, as every other way in is.

@@ -14,7 +14,7 @@ use bytes::Bytes;
 use domain::RunId;
 use futures_util::stream;
 use jiff::Timestamp;
-use store::{Chat, ChatMessage, Fact, Memory, Run, Schedule, UserRole};
+use store::{Chat, ChatMessage, Fact, Memory, Run, Schedule, StoreError, UserRole};
 use tokio::sync::mpsc;
 use wire::export::{self, Line, log_line};
 
@@ -28,6 +28,8 @@ const PIECES: usize = 4;
 const PAGE: u32 = 100;
 /// Bytes of a log in one line, about.
 const LOG_BYTES: usize = 1_000_000;
+/// Bytes of a document's file in one line.
+const PART_BYTES: usize = 6_000_000;
 
 /// `GET /api/v1/me/export`: everything of the caller's, without secrets.
 pub(super) async fn get(State(app): State<Arc<App>>, caller: Caller) -> Result<Response, ApiError> {
@@ -110,6 +112,7 @@ impl Export {
         for schedule in app.store.schedules(owner).await? {
             self.line(&schedule_line(schedule)).await?;
         }
+        self.collections().await?;
         for key in app.store.api_keys(owner).await? {
             let (name, created_at, expires_at) = (key.name, key.created_at, key.rights.expires_at);
             self.line(&Line::Key(export::Key { name, created_at, expires_at })).await?;
@@ -203,6 +206,33 @@ impl Export {
             let (workspace, path, changed_at) = (workspace.to_owned(), row.path, row.changed_at);
             let file = export::File { workspace, path, version: file.version, changed_at, base64 };
             self.line(&Line::File(file)).await?;
+        }
+        Ok(())
+    }
+
+    async fn collections(&mut self) -> Result<(), Stop> {
+        let (app, owner) = (Arc::clone(&self.app), self.caller.id());
+        for listed in app.store.collections(owner).await? {
+            let store::Collection { id, owner: of, name, description, open, .. } = listed.collection;
+            if of != owner {
+                continue;
+            }
+            let collection = export::Collection { id, name, description, open };
+            self.line(&Line::Collection(collection)).await?;
+            for document in app.store.documents(id).await? {
+                // Deleted meanwhile.
+                let file = match app.store.document_file(document.id).await {
+                    Err(StoreError::NotFound) => continue,
+                    file => file?,
+                };
+                let store::Document { id, collection, name, .. } = document;
+                let size_bytes = file.len() as u64;
+                self.line(&Line::Document(export::Document { id, collection, name, size_bytes })).await?;
+                for part in file.chunks(PART_BYTES) {
+                    let part = export::DocumentPart { document: id, base64: STANDARD.encode(part) };
+                    self.line(&Line::DocumentPart(part)).await?;
+                }
+            }
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 //! what was made and what was left. What is here already is not made again.
 
 mod chat;
+mod collections;
 mod ids;
 mod open_webui;
 mod own;

@@ -87,13 +87,28 @@ pub(super) async fn create(
     caller: Caller,
     Json(body): Json<NewCollection>,
 ) -> Result<(StatusCode, Json<CollectionView>), ApiError> {
+    let (id, content) = (CollectionId::generate(), (&*body.name, &*body.description, body.open));
+    let new = make(&app, id, owner(&caller)?, content).await?;
+    Ok((StatusCode::CREATED, Json(new.into())))
+}
+
+/// Makes a collection of this name and description, for everybody or for its owner alone.
+///
+/// # Errors
+/// 400 where they cannot be those of one; 409 where the person has as many as there may be, or the id is taken.
+pub(super) async fn make(
+    app: &App,
+    id: CollectionId,
+    owner: UserId,
+    (name, description, open): (&str, &str, bool),
+) -> Result<Collection, ApiError> {
     let now = app.clock.now_ms();
     let new = Collection {
-        id: CollectionId::generate(),
-        owner: owner(&caller)?,
-        name: checked_name(&body.name)?,
-        description: checked_description(&body.description)?,
-        open: body.open,
+        id,
+        owner,
+        name: checked_name(name)?,
+        description: checked_description(description)?,
+        open,
         version: 0,
         created_at: now,
         updated_at: now,
@@ -104,7 +119,7 @@ pub(super) async fn create(
         )),
         error => error.into(),
     })?;
-    Ok((StatusCode::CREATED, Json(new.into())))
+    Ok(new)
 }
 
 #[derive(Debug, Deserialize)]

@@ -29,6 +29,7 @@ use crate::{
     config::Auth,
     error::ApiError,
     extract::Json,
+    groups::{Right, Thing},
     place::Place,
     secret::{hash_token, random_token},
 };
@@ -55,6 +56,8 @@ impl From<&User> for UserView {
 #[derive(Debug, Serialize)]
 pub(super) struct Me {
     user: Option<UserView>,
+    /// What the caller may do here of what may be for some only; nothing of nobody.
+    rights: Vec<&'static str>,
     setup_needed: bool,
     auth: &'static str,
     /// Whether anybody may make an account without an invitation; told to whoever is not signed in.
@@ -107,13 +110,31 @@ pub(super) async fn me(State(app): State<Arc<App>>, headers: HeaderMap) -> Resul
         Auth::None => "none",
     };
     let user = caller.as_ref().map(|caller| UserView::from(&*caller.user));
+    let rights = caller.as_ref().map(|caller| rights(&app, caller)).unwrap_or_default();
     let sign_up_open = caller.is_none() && sign_up::mode(&app).await? == sign_up::Mode::Open;
     let proxy = ProxyView::of(&app, caller.as_ref(), &headers).await?;
     let passkeys =
         caller.is_none() && known_party(&app, &headers).is_some() && app.store.has_passkeys().await?;
     let oidc = app.config.oidc.as_ref().map(|oidc| oidc.name.clone());
     let (moderation, version) = (app.config.moderation, env!("CARGO_PKG_VERSION"));
-    Ok(Json(Me { user, setup_needed, auth, sign_up_open, oidc, passkeys, proxy, moderation, version }))
+    Ok(Json(Me {
+        user,
+        rights,
+        setup_needed,
+        auth,
+        sign_up_open,
+        oidc,
+        passkeys,
+        proxy,
+        moderation,
+        version,
+    }))
+}
+
+fn rights(app: &App, caller: &Caller) -> Vec<&'static str> {
+    let permit = app.groups.permit(caller.id(), caller.user.role == UserRole::Admin);
+    let allowed = Right::ALL.into_iter().filter(|right| permit.allows(Thing::Right(*right)));
+    allowed.map(Right::name).collect()
 }
 
 #[derive(Deserialize)]

@@ -1,7 +1,7 @@
 //! Taking one's data along, and bringing it to another server: what comes out goes in again, and nothing else does.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use domain::{ChatId, MessageId, RunEvent, RunId, laws};
+use domain::{ChatId, CollectionId, DocumentId, MessageId, RunEvent, RunId, UserId, laws};
 use reqwest::{Method, header};
 use serde_json::{Value, json};
 
@@ -44,6 +44,14 @@ async fn fill(server: &Server, cookie: &str) -> (String, String) {
         json!({"name": "Daily", "prompt": "News", "cron": "0 9 * * *", "time_zone": "Europe/Berlin"});
     server.post("/api/v1/schedules", cookie, &schedule).await.expect(200);
     server.post("/api/v1/keys", cookie, &json!({"name": "laptop"})).await.expect(200);
+    let manuals = server.post("/api/v1/knowledge", cookie, &json!({"name": "Manuals", "open": true})).await;
+    let documents = format!("/api/v1/knowledge/{}/documents", manuals.json()["id"].as_str().unwrap());
+    for (name, file) in
+        [("tides.txt", "Spring tides come twice a month.".to_owned()), ("long.bin", "\0".repeat(7_500_000))]
+    {
+        let put = server.request(Method::POST, &format!("{documents}?name={name}"), cookie).body(file);
+        Answer::of(put).await.expect(202);
+    }
     (chat, run)
 }
 
@@ -76,7 +84,8 @@ async fn what_is_taken_along_is_the_same_elsewhere() {
     let report = there.import(&bob, &export.text).await;
     report.expect(200);
     let report = report.json();
-    let made = json!({"chats": 1, "messages": 4, "runs": 2, "memories": 1, "facts": 0, "schedules": 1, "files": report["made"]["files"]});
+    let made = json!({"chats": 1, "messages": 4, "runs": 2, "memories": 1, "facts": 0, "schedules": 1, "files": report["made"]["files"],
+        "collections": 1, "documents": 2});
     assert_eq!((&report["format"], &report["made"]), (&json!("glasshouse"), &made));
     assert_eq!(report["left"].as_array().unwrap().len(), 1, "{report}");
     assert_eq!(report["left"][0]["what"], "key");
@@ -118,6 +127,23 @@ async fn what_is_taken_along_is_the_same_elsewhere() {
     let schedule = there.list(&bob, "/api/v1/schedules", "schedules").await;
     assert_eq!((&schedule[0]["name"], &schedule[0]["enabled"]), (&json!("Daily"), &json!(false)));
 
+    // The documents came whole, also in parts, into a collection that only Bob sees.
+    let collections = there.list(&bob, "/api/v1/knowledge", "collections").await;
+    assert_eq!((&collections[0]["name"], &collections[0]["open"]), (&json!("Manuals"), &json!(false)));
+    let path = format!("/api/v1/knowledge/{}/documents", collections[0]["id"].as_str().unwrap());
+    let documents = there.list(&bob, &path, "documents").await;
+    let sizes: Vec<_> =
+        documents.iter().map(|it| (it["name"].as_str().unwrap(), it["size_bytes"].as_u64())).collect();
+    assert_eq!(sizes, [("long.bin", Some(7_500_000)), ("tides.txt", Some(32))]);
+    let file = there.get(&format!("{path}/{}/file", documents[0]["id"].as_str().unwrap()), &bob).await;
+    assert!(file.text == "\0".repeat(7_500_000));
+    crate::faults::until("what was brought is found", async || {
+        let found =
+            there.post("/api/v1/knowledge/search", &bob, &json!({"query": "spring tides"})).await.json();
+        found["results"][0]["text"] == "Spring tides come twice a month."
+    })
+    .await;
+
     // Nobody else has any of it, and nothing of it was used here.
     assert!(there.list(&first, "/api/v1/chats", "chats").await.is_empty());
     there.get(&format!("/api/v1/chats/{brought}"), &first).await.expect(404);
@@ -131,6 +157,7 @@ async fn what_is_taken_along_is_the_same_elsewhere() {
         assert!(report["made"].as_object().unwrap().values().all(|count| *count == 0), "{report}");
         assert_eq!((&report["here"]["chats"], &report["here"]["schedules"]), (&json!(1), &json!(1)));
         assert_eq!(report["here"]["memories"], 1);
+        assert_eq!((&report["here"]["collections"], &report["here"]["documents"]), (&json!(1), &json!(2)));
         assert_eq!(server.list(who, "/api/v1/chats", "chats").await.len(), 1);
     }
     // What was brought can be taken along, and the chat goes on.
@@ -351,6 +378,27 @@ async fn what_cannot_come_in_is_left_and_named() {
             assert_eq!(report["made"]["runs"], 0);
         }
         server.delete(&format!("/api/v1/chats/{}", chat["id"].as_str().unwrap()), &ada).await.expect(204);
+    }
+
+    let (collection, document) = (CollectionId::generate(), DocumentId::generate());
+    let named = json!({"collection": {"id": collection, "name": "C"}});
+    let head = |size: u64| json!({"document": {"id": document, "collection": collection, "name": "d.txt", "size_bytes": size}});
+    let part = |base64: &str| json!({"document_part": {"document": document, "base64": base64}});
+    for (what, lines, words) in [
+        ("document", vec![head(3), part("YWJj")], "not here"),
+        ("document", vec![named.clone(), head(3)], "not whole"),
+        ("document", vec![named.clone(), head(4), part("YWJj"), named.clone(), part("YWJj")], "not whole"),
+        ("document", vec![named.clone(), head(3), part("YWJjZA==")], "damaged"),
+        ("document", vec![named.clone(), head(3), part("!")], "damaged"),
+        ("document", vec![named.clone(), head(0), part("")], "empty"),
+        ("document", vec![named.clone(), head(u64::MAX), part("YWJj")], "MB"),
+        ("collection", vec![json!({"collection": {"id": collection, "name": " "}}), head(3)], "name"),
+    ] {
+        let bob = server.key_of_plain_user(&format!("{}@example.org", UserId::generate())).await;
+        let report = server.import(&bob, &whole(lines)).await.json();
+        assert_eq!(report["made"]["documents"], 0, "{words}: {report}");
+        assert_eq!(report["left"][0]["what"], what, "{words}: {report}");
+        assert!(report["left"][0]["why"].as_str().unwrap().contains(words), "{words}: {report}");
     }
 
     // A line of another kind is named by its number; a file that was cut says so.

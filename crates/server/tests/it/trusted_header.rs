@@ -277,3 +277,26 @@ async fn it_is_the_first_step_for_whoever_is_asked_for_a_second() {
     let request = server.by_proxy(Method::GET, "/api/v1/chats", &eves, BOB);
     Answer::of(request).await.expect(401);
 }
+
+#[tokio::test]
+async fn its_groups_put_people_into_ours() {
+    let server = behind("127.0.0.1", &[]).await;
+    server.me(ADMINS).await;
+    let group = json!({"name": "Heads", "provider_name": "staff"});
+    let made = server.sent("/api/v1/groups", ADMINS, &group).await;
+    made.expect(200);
+    let id = made.json()["id"].clone();
+    let put = server.by_proxy(Method::PUT, "/api/v1/permissions", "", ADMINS);
+    Answer::of(put.json(&json!({"kind": "right", "name": "sharing", "everybody": false, "groups": [id]})))
+        .await
+        .expect(204);
+    let may_share = async |says: &[(&str, &str)]| {
+        let rights = server.me(says).await["rights"].clone();
+        rights.as_array().unwrap().contains(&json!("sharing"))
+    };
+    let elsewhere = [("x-user", "bob"), ("x-email", "bob@example.org"), ("x-groups", "guests")];
+    assert!(may_share(BOB).await);
+    assert!(!may_share(&elsewhere).await);
+    assert!(may_share(BOB).await);
+    assert!(!may_share(&elsewhere[..2]).await);
+}

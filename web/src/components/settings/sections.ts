@@ -19,11 +19,13 @@ import Smartphone from "@lucide/svelte/icons/smartphone";
 import Users from "@lucide/svelte/icons/users";
 import UsersRound from "@lucide/svelte/icons/users-round";
 import Wrench from "@lucide/svelte/icons/wrench";
+import type { Right } from "../../api/me.ts";
 import { session } from "../../state/session.svelte.ts";
 
 const isAdmin = () => session.isAdmin;
 const hasPassword = () => session.me?.auth === "password";
 const anybody = () => true;
+const whoMay = (right: Right) => () => session.may(right);
 
 const groups = [
   {
@@ -42,8 +44,13 @@ const groups = [
       },
       { name: "consent", icon: ShieldCheck, isFor: anybody, load: () => import("./Consent.svelte") },
       { name: "memory", icon: Brain, isFor: anybody, load: () => import("./Memory.svelte") },
-      { name: "schedules", icon: CalendarClock, isFor: anybody, load: () => import("./Schedules.svelte") },
-      { name: "keys", icon: KeyRound, isFor: anybody, load: () => import("./Keys.svelte") },
+      {
+        name: "schedules",
+        icon: CalendarClock,
+        isFor: whoMay("schedules"),
+        load: () => import("./Schedules.svelte"),
+      },
+      { name: "keys", icon: KeyRound, isFor: whoMay("api_keys"), load: () => import("./Keys.svelte") },
       { name: "usage", icon: ChartColumn, isFor: anybody, load: () => import("./Usage.svelte") },
       { name: "data", icon: FolderInput, isFor: anybody, load: () => import("./Data.svelte") },
     ],

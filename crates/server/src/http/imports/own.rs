@@ -11,6 +11,7 @@ use wire::export::{self, FORMAT, Line};
 
 use super::{
     chat, check_may_go_on,
+    collections::Documents,
     ids::Ids,
     report::Report,
     spool::{Found, Lines},
@@ -42,12 +43,14 @@ pub(super) struct Own<'a> {
     number: u64,
     /// Memories, facts and schedules that were looked at.
     small: u64,
+    documents: Documents,
 }
 
 impl<'a> Own<'a> {
     pub(super) fn new(app: &'a App, caller: &'a Caller, (lines, ends): (Lines, CancellationToken)) -> Self {
-        let ids = Ids(caller.id());
-        Self { app, caller, ids, lines, ends, report: Report::new("glasshouse"), number: 0, small: 0 }
+        let (ids, report) = (Ids(caller.id()), Report::new("glasshouse"));
+        let documents = Documents::default();
+        Self { app, caller, ids, lines, ends, report, number: 0, small: 0, documents }
     }
 
     /// All of it.
@@ -59,16 +62,22 @@ impl<'a> Own<'a> {
         loop {
             check_may_go_on(self.app, &self.ends)?;
             let Some(found) = self.next().await? else {
+                self.documents.end(&mut self.report);
                 self.report.leave("line", "", NOT_WHOLE);
                 break;
             };
             let line = match read(&found) {
+                Ok(Line::DocumentPart(part)) => {
+                    self.documents.part(self.app, self.caller, &part, &mut self.report).await?;
+                    continue;
+                }
                 Ok(line) => line,
                 Err(why) => {
                     self.report.leave("line", &self.number.to_string(), why);
                     continue;
                 }
             };
+            self.documents.end(&mut self.report);
             match line {
                 Line::End(_) => break,
                 Line::Chat(chat) => self.chat(found.at, chat).await?,
@@ -78,6 +87,13 @@ impl<'a> Own<'a> {
                 Line::Memory(memory) => self.memory(memory).await?,
                 Line::Fact(fact) => self.fact(fact).await?,
                 Line::Schedule(schedule) => self.schedule(schedule).await?,
+                Line::Collection(collection) => {
+                    let (caller, ids) = (self.caller, self.ids);
+                    self.documents.collection(self.app, caller, ids, collection, &mut self.report).await?;
+                }
+                Line::Document(document) => {
+                    self.documents.document(self.app, document, &mut self.report).await?;
+                }
                 Line::Run(_) => {
                     self.report.leave("run", "", "Runs outside of chats are kept for some days only.");
                 }
@@ -90,7 +106,11 @@ impl<'a> Own<'a> {
                 }
                 Line::Message(_) => self.report.leave("message", "", "It belongs to no chat of the file."),
                 // Those of runs that stay.
-                Line::Profile(_) | Line::Log(_) | Line::File(_) | Line::GlasshouseExport(_) => {}
+                Line::Profile(_)
+                | Line::Log(_)
+                | Line::File(_)
+                | Line::GlasshouseExport(_)
+                | Line::DocumentPart(_) => {}
             }
         }
         Ok(self.report)

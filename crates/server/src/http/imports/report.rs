@@ -28,11 +28,14 @@ pub(super) struct Counts {
     pub(super) memories: u64,
     pub(super) facts: u64,
     pub(super) schedules: u64,
+    pub(super) collections: u64,
+    pub(super) documents: u64,
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize)]
 struct Left {
-    /// `chat`, `message`, `run`, `file`, `memory`, `fact`, `schedule`, `key`, `agent` or `line`.
+    /// `chat`, `message`, `run`, `file`, `memory`, `fact`, `schedule`, `collection`, `document`, `key`, `agent` or
+    /// `line`.
     what: &'static str,
     /// Which, where it has a name.
     name: String,

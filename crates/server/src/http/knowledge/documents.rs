@@ -8,7 +8,7 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use domain::{CollectionId, DocumentId};
+use domain::{CollectionId, DocumentId, UserId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::{Document, DocumentState, Most, StoreError};
@@ -89,14 +89,30 @@ pub(in crate::http) async fn put(
     }
     let limits = &app.config.knowledge;
     let file = read_body(request, usize::try_from(limits.file_bytes).unwrap_or(usize::MAX)).await?;
+    let kept = keep(&app, owner, collection, &name, &file).await?;
+    Ok((StatusCode::ACCEPTED, Json(kept.into())))
+}
+
+/// Keeps a file in somebody's collection, in the place of the one of its name, and has it read in the background.
+///
+/// # Errors
+/// 400 where it cannot be one, 404 where it is not their collection, 409 where there would be more than there may be.
+pub(in crate::http) async fn keep(
+    app: &App,
+    owner: UserId,
+    collection: CollectionId,
+    name: &str,
+    file: &[u8],
+) -> Result<Document, ApiError> {
     if file.is_empty() {
         return Err(ApiError::invalid("The file is empty."));
     }
+    let limits = &app.config.knowledge;
     let now = app.clock.now_ms();
     let new = Document {
         id: DocumentId::generate(),
         collection,
-        name,
+        name: checked_name(name)?,
         size_bytes: file.len() as u64,
         state: DocumentState::Waiting,
         problem: None,
@@ -107,7 +123,7 @@ pub(in crate::http) async fn put(
         updated_at: now,
     };
     let most = Most { documents: MOST_DOCUMENTS, bytes: limits.person_bytes };
-    let kept = app.store.put_document(owner, &new, &file, most).await.map_err(|error| match error {
+    let kept = app.store.put_document(owner, &new, file, most).await.map_err(|error| match error {
         StoreError::Conflict("documents") => {
             ApiError::conflict(format!("A collection has at most {MOST_DOCUMENTS} documents."))
         }
@@ -118,7 +134,7 @@ pub(in crate::http) async fn put(
         error => missing(error),
     })?;
     app.knowledge.look_again();
-    Ok((StatusCode::ACCEPTED, Json(kept.into())))
+    Ok(kept)
 }
 
 #[derive(Debug, Serialize)]

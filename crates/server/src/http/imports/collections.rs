@@ -1,0 +1,148 @@
+//! Brings collections of documents in: each document once all of its file has come; it is read anew here.
+
+use std::collections::{HashMap, HashSet};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use domain::{CollectionId, DocumentId};
+use store::StoreError;
+use wire::export;
+
+use super::{ids::Ids, report::Report};
+use crate::{
+    app::App,
+    auth::Caller,
+    error::ApiError,
+    http::knowledge::{self, documents},
+};
+
+const NOT_WHOLE: &str = "Its file is not whole.";
+
+/// The collections that came, and the document whose file comes just now.
+#[derive(Default)]
+pub(super) struct Documents {
+    /// Those of the file, with their ids here and the documents that they have here.
+    collections: HashMap<CollectionId, Here>,
+    open: Option<Open>,
+}
+
+struct Here {
+    id: CollectionId,
+    names: HashSet<String>,
+}
+
+struct Open {
+    id: DocumentId,
+    collection: CollectionId,
+    name: String,
+    size_bytes: u64,
+    file: Vec<u8>,
+}
+
+impl Documents {
+    /// A collection: the one that is here already, or a new one that only its owner sees.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub(super) async fn collection(
+        &mut self,
+        app: &App,
+        caller: &Caller,
+        ids: Ids,
+        there: export::Collection,
+        report: &mut Report,
+    ) -> Result<(), ApiError> {
+        let owner = caller.id();
+        for id in [there.id, ids.collection(there.id)] {
+            match app.store.readable_collection(owner, id).await {
+                Ok(here) if here.owner == owner => {
+                    report.here().collections += 1;
+                    let documents = app.store.documents(id).await?;
+                    let names = documents.into_iter().map(|document| document.name).collect();
+                    self.collections.insert(there.id, Here { id, names });
+                    return Ok(());
+                }
+                Ok(_) | Err(StoreError::NotFound) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let id = ids.collection(there.id);
+        // Who else may see it is decided here, not there.
+        match knowledge::make(app, id, owner, (&there.name, &there.description, false)).await {
+            Ok(_) => {
+                report.made().collections += 1;
+                self.collections.insert(there.id, Here { id, names: HashSet::new() });
+                Ok(())
+            }
+            Err(refused) if refused.is_ours() => Err(refused),
+            Err(refused) => {
+                report.leave("collection", &there.name, refused.problem().message.clone());
+                Ok(())
+            }
+        }
+    }
+
+    /// A document whose file is to follow.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub(super) async fn document(
+        &mut self,
+        app: &App,
+        there: export::Document,
+        report: &mut Report,
+    ) -> Result<(), ApiError> {
+        let export::Document { id, collection, name, size_bytes } = there;
+        let most = app.config.knowledge.file_bytes;
+        match self.collections.get(&collection) {
+            None => report.leave("document", &name, "Its collection is not here."),
+            Some(here) if here.names.contains(&name) => report.here().documents += 1,
+            Some(_) if size_bytes > most => {
+                report.leave("document", &name, format!("A file may have {} MB here.", most / 1_000_000));
+            }
+            Some(here) => {
+                self.open = Some(Open { id, collection: here.id, name, size_bytes, file: Vec::new() });
+            }
+        }
+        Ok(())
+    }
+
+    /// A part of its file. The last one brings the document in. Those of documents that were left are passed over.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub(super) async fn part(
+        &mut self,
+        app: &App,
+        caller: &Caller,
+        part: &export::DocumentPart,
+        report: &mut Report,
+    ) -> Result<(), ApiError> {
+        let Some(mut open) = self.open.take_if(|open| open.id == part.document) else { return Ok(()) };
+        let is_room = |open: &Open, more: usize| (open.file.len() + more) as u64 <= open.size_bytes;
+        match STANDARD.decode(&part.base64) {
+            Ok(bytes) if is_room(&open, bytes.len()) => open.file.extend(bytes),
+            _ => {
+                report.leave("document", &open.name, "Its content is damaged.");
+                return Ok(());
+            }
+        }
+        if (open.file.len() as u64) < open.size_bytes {
+            self.open = Some(open);
+            return Ok(());
+        }
+        let Open { collection, name, file, .. } = open;
+        match documents::keep(app, caller.id(), collection, &name, &file).await {
+            Ok(_) => report.made().documents += 1,
+            Err(refused) if refused.is_ours() => return Err(refused),
+            Err(refused) => report.leave("document", &name, refused.problem().message.clone()),
+        }
+        Ok(())
+    }
+
+    /// Something else comes: a file that is not whole by now will not be.
+    pub(super) fn end(&mut self, report: &mut Report) {
+        if let Some(open) = self.open.take() {
+            report.leave("document", &open.name, NOT_WHOLE);
+        }
+    }
+}
