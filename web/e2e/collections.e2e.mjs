@@ -75,6 +75,43 @@ test("a collection is made, changed and deleted, by keyboard", async () => {
   await page.getByText("There are no collections yet.").waitFor();
 });
 
+test("documents say how far their meaning is, and searches what did not help", async () => {
+  const collection = own({ name: "Papers" });
+  knowledge.rests = true;
+  const [plan, notes, done] = ["plan.md", "notes.md", "done.md"].map((name) =>
+    put(collection, name, `# ${name}\n\nA walrus costs 400 euros.`),
+  );
+  knowledge.readAll();
+  plan.meaning = { done: 1, chunks: 2, problem: null };
+  notes.meaning = { done: 0, chunks: 2, problem: { code: "failed", message: "Out of memory." } };
+  done.meaning = { done: 2, chunks: 2, problem: null };
+  await page.goto(`/knowledge/${collection.id}`);
+  await row("plan.md").getByText("Meaning: 50 %").waitFor();
+  await row("notes.md").getByText("the embedding model fails").waitFor();
+  assert.equal(await row("done.md").getByText("eaning").count(), 0);
+  await picture("meanings");
+  // It is looked again until all is done.
+  plan.meaning = { done: 2, chunks: 2, problem: null };
+  await row("plan.md").getByText("Meaning").waitFor({ state: "detached" });
+
+  knowledge.notes = [{ code: "no_rerank", message: "It was silent." }];
+  knowledge.second = { meaning: 0.81, rerank: -1.5 };
+  await page.getByRole("searchbox", { name: "Search the documents" }).fill("walrus");
+  await button("Search").click();
+  await page.getByText("The best were not looked at once more").waitFor();
+  await page
+    .getByText(/Why here/)
+    .first()
+    .click();
+  await page.getByText("Second look").first().waitFor();
+  await page.getByText("-1.5, the best here has -1.5").first().waitFor();
+  await page.getByText("How near the passage is").first().waitFor();
+  await picture("second-look");
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.emulateMedia({ colorScheme: "dark" });
+  await picture("second-look-phone-dark");
+});
+
 test("files are sent and read, and each says how it stands", async () => {
   const collection = own({ name: "Papers" });
   knowledge.rests = true;

@@ -183,6 +183,10 @@ id!(
     /// A document that is searched.
     DocumentId, "doc"
 );
+id!(
+    /// What an embedding model makes of documents, all of it comparable.
+    EmbeddingSpaceId, "space"
+);
 
 impl RunId {
     /// Like [`Self::brought`], for logs: the end of the id, by which an agent's work is named in texts, stays.

@@ -15,6 +15,7 @@ use std::{collections::HashMap, sync::Arc};
 pub(crate) use build::number_of;
 pub(crate) use segment::Segment;
 pub(crate) use vectors::PreparedVector;
+pub use vectors::encode_vector;
 
 use self::build::Builder;
 use crate::words::Terms;
@@ -37,8 +38,8 @@ pub struct ChunkToIndex<'a> {
     pub text: &'a str,
     /// The headings above it.
     pub headings: &'a [String],
-    /// What an embedding model made of it. Chunks without one are found by words alone.
-    pub vector: Option<&'a [f32]>,
+    /// What an embedding model made of it, as [`encode_vector`] keeps it. Chunks without one are found by words alone.
+    pub vector: Option<&'a [u8]>,
 }
 
 /// All chunks of a collection. A clone shares what it was made of and then goes its own way.
@@ -184,6 +185,7 @@ impl Index {
             let live = kept.segment.documents.iter().zip(&kept.gone).filter(|(_, gone)| !**gone);
             self.places.extend(live.map(|(document, _)| (*document, place)));
         }
+        self.places.shrink_to_fit();
     }
 }
 

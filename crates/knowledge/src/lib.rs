@@ -20,7 +20,7 @@ mod words;
 
 pub use chunks::{Chunk, Sizes, cut};
 pub use document::{Document, Heading, Page};
-pub use index::{ChunkToIndex, Index, ToIndex};
+pub use index::{ChunkToIndex, Index, ToIndex, encode_vector};
 pub use process::{ReadingProcess, become_reader};
 pub use read::{Format, read};
 pub use search::{Hit, Query, Scores, search};

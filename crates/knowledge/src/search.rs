@@ -17,8 +17,9 @@ use crate::{
 pub struct Query<'a> {
     /// In the words of who asks.
     pub text: &'a str,
-    /// What the embedding model that made the chunks' vectors makes of it. Without it, words alone decide.
-    pub vector: Option<&'a [f32]>,
+    /// For each index what the embedding model that made its chunks' vectors makes of the question. Where there is none,
+    /// words alone decide.
+    pub vectors: &'a [Option<&'a [f32]>],
     /// How many chunks are wanted.
     pub limit: usize,
     /// Which documents may be found; all, where it is not there. Asked once for each document of the indexes, before
@@ -66,9 +67,8 @@ pub fn search(terms: &Terms, indexes: &[&Index], query: &Query<'_>) -> Vec<Hit> 
     let scoring = Scoring::of(&candidates);
     let own = words::weights(terms, query.text);
     scoring.score(&mut candidates, &own, |part| &mut part.words);
-    if let Some(vector) = query.vector.and_then(PreparedVector::new) {
-        candidates.compare(&vector);
-    }
+    let vectors: Vec<_> = query.vectors.iter().map(|vector| vector.and_then(PreparedVector::new)).collect();
+    candidates.compare(&vectors);
     let first = candidates.ranked(|part| &part.words, FEEDBACK_CHUNKS);
     let more = scoring.feedback(&candidates, &first, own);
     scoring.score(&mut candidates, &more, |part| &mut part.related);

@@ -4,6 +4,7 @@ pub mod body;
 pub mod reply;
 pub mod scenario;
 pub mod server;
+pub mod vectors;
 
 pub use reply::{Call, Finish, Reply, Step};
 pub use scenario::Scenario;

@@ -25,7 +25,7 @@ use crate::{
     reply::Kind,
 };
 
-/// A request for a chat completion.
+/// A request for a chat completion, or for vectors or scores where the server makes some.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// Which one since the start, from 1.
@@ -51,6 +51,15 @@ pub enum Behaviour {
     Answer(Arc<dyn Fn(&Request) -> Reply + Send + Sync>),
     /// Closes each connection as soon as it is there.
     CloseAtAccept,
+}
+
+impl std::fmt::Debug for Behaviour {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Answer(_) => "Answer",
+            Self::CloseAtAccept => "CloseAtAccept",
+        })
+    }
 }
 
 impl Behaviour {
@@ -84,6 +93,10 @@ pub struct ServerOptions {
     pub models: Vec<String>,
     /// What `GET /v1/models` answers instead.
     pub models_reply: Option<Reply>,
+    /// What answers `POST /v1/embeddings`; nothing is there where nothing does.
+    pub embeddings: Option<Behaviour>,
+    /// What answers `POST /v1/rerank`.
+    pub rerank: Option<Behaviour>,
     /// Whether to keep each request for [`ScriptedServer::requests`]; not for benchmarks.
     pub keep_requests: bool,
 }
@@ -94,6 +107,8 @@ impl Default for ServerOptions {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             models: vec!["scripted".to_owned()],
             models_reply: None,
+            embeddings: None,
+            rerank: None,
             keep_requests: true,
         }
     }
@@ -252,7 +267,14 @@ impl Shared {
     async fn answer(&self, request: hyper::Request<Incoming>) -> io::Result<Answer> {
         let path = request.uri().path();
         if request.method() == Method::POST && path.ends_with("/chat/completions") {
-            return self.chat(request).await;
+            return self.chosen(request, &self.behaviour).await;
+        }
+        for (call, behaviour) in
+            [("/embeddings", &self.options.embeddings), ("/rerank", &self.options.rerank)]
+        {
+            if let Some(behaviour) = behaviour.as_ref().filter(|_| path.ends_with(call)) {
+                return self.chosen(request, behaviour).await;
+            }
         }
         let reply = if request.method() == Method::GET && path.ends_with("/models") {
             self.options.models_reply.clone().unwrap_or_else(|| self.models())
@@ -262,7 +284,7 @@ impl Shared {
         self.play(&reply, OpenRequest::new(self.open.clone()))
     }
 
-    async fn chat(&self, request: hyper::Request<Incoming>) -> io::Result<Answer> {
+    async fn chosen(&self, request: hyper::Request<Incoming>, behaviour: &Behaviour) -> io::Result<Answer> {
         let open = OpenRequest::new(self.open.clone());
         let (parts, body) = request.into_parts();
         let bytes = body.collect().await.map_err(io::Error::other)?.to_bytes();
@@ -271,7 +293,7 @@ impl Shared {
             headers: parts.headers,
             body: serde_json::from_slice(&bytes).unwrap_or_default(),
         };
-        let reply = match &self.behaviour {
+        let reply = match behaviour {
             Behaviour::Answer(choose) => choose(&request),
             Behaviour::CloseAtAccept => Reply::close(),
         };

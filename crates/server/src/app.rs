@@ -31,7 +31,7 @@ use crate::{
     error::ApiError,
     groups::Groups,
     http::mcp::Door,
-    knowledge::{Knowledge, keep_reading},
+    knowledge::{Knowledge, keep_embedding, keep_reading},
     learning::keep_learning,
     mcp_servers::{McpServers, Surroundings},
     models::{Models, keep_health},
@@ -172,6 +172,8 @@ impl App {
             McpServers::start(&config.mcp_servers, around)?
         };
         let mcp_door = Door::new(&stopping, config.body_limit_bytes);
+        let program = std::env::current_exe().context("cannot find this program")?;
+        let knowledge = Knowledge::new(program, config.knowledge.memory_bytes);
         let app = Arc::new(Self {
             config,
             store,
@@ -192,7 +194,7 @@ impl App {
             workspaces,
             schedules: Schedules::default(),
             webhooks,
-            knowledge: Arc::new(Knowledge::new(std::env::current_exe().context("cannot find this program")?)),
+            knowledge: Arc::new(knowledge),
             mcp_servers,
             mcp_door,
             passwords: Passwords::default(),
@@ -209,6 +211,10 @@ impl App {
             local_user: OnceCell::new(),
             _data_lock: data_lock,
         });
+        app.knowledge.begin(&app);
+        if let Some(settings) = &app.config.knowledge.embedding {
+            app.use_embedding(settings).await.context("cannot prepare the vectors of documents")?;
+        }
         let resting = Arc::downgrade(&app);
         app.runs.read_logs_with(move |run| {
             let app = resting.upgrade();
@@ -234,6 +240,7 @@ impl App {
         app.tasks.spawn(keep_usage(app.clone()));
         app.tasks.spawn(keep_webhooks(app.clone()));
         app.tasks.spawn(keep_reading(app.clone()));
+        app.tasks.spawn(keep_embedding(app.clone()));
         app.tasks.spawn(ask_environment(app.clone()));
         app.tasks.spawn(keep_health(app.clone()));
         Ok(app)

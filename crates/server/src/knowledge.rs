@@ -1,78 +1,96 @@
 //! Collections of documents: read in the background, and searched by people and agents. The database has the texts; what they
 //! are searched with is built from them in memory, when a collection is first asked, and follows what changes there.
 
+mod asking;
+mod embedding;
+mod far;
 mod loaded;
 mod reading;
+mod search;
 mod tool;
 
 use std::{
     collections::HashMap,
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::Duration,
 };
 
 use agent::Tool;
-use domain::{CollectionId, DocumentId, UserId};
-use knowledge::{Query, ReadingProcess, Scores, Terms};
+use domain::{CollectionId, EmbeddingSpaceId, UserId};
+use knowledge::{ReadingProcess, Terms};
 use store::{Collection, Payer, Store, StoreError};
-use tokio::{sync::Notify, task::spawn_blocking};
+use tokio::{sync::Notify, time::Instant};
 
 use crate::{app::App, error::ApiError};
 
-use loaded::Loaded;
-pub(crate) use reading::keep_reading;
+use asking::NoHelp;
+use loaded::{Loaded, serving};
+pub(crate) use {
+    embedding::keep_embedding,
+    far::{Far, Meaning},
+    reading::keep_reading,
+    search::{Found, MOST_FOUND, Wish, no_collection},
+    tool::{NAME as SEARCH_TOOL, look, spec},
+};
 
-/// Most pieces of one answer.
-pub(crate) const MOST_FOUND: usize = 50;
+/// How long a model is not asked for the vectors of questions after it failed, the first time; it doubles.
+const FIRST_REST: Duration = Duration::from_secs(2);
+const LONGEST_REST: Duration = Duration::from_secs(60);
 
 /// What is known of documents.
 pub(crate) struct Knowledge {
     terms: Terms,
     reader: ReadingProcess,
+    /// What collections may take of the memory while nobody asks for them.
+    memory_bytes: usize,
     /// There is something to read.
     to_read: Notify,
+    /// There is something to embed.
+    to_embed: Notify,
     loaded: Mutex<HashMap<CollectionId, Arc<Loaded>>>,
     /// Held while a collection is loaded, so that several who ask at once do not all do so.
     loading: tokio::sync::Mutex<()>,
+    /// Counts the searches.
+    searches: AtomicU64,
+    helping: Mutex<Helping>,
+    app: OnceLock<Weak<App>>,
 }
 
-/// What is looked for.
-#[derive(Debug)]
-pub(crate) struct Wish {
-    /// In the words of who asks.
-    pub(crate) query: String,
-    /// Where; in all that may be searched, where nothing is named.
-    pub(crate) collections: Option<Vec<CollectionId>>,
-    /// How many pieces are wanted, at most [`MOST_FOUND`].
-    pub(crate) limit: usize,
-}
-
-/// A piece of a document that was found.
-#[derive(Debug)]
-pub(crate) struct Found {
-    pub(crate) collection: CollectionId,
-    pub(crate) collection_name: String,
-    pub(crate) document: DocumentId,
-    pub(crate) name: String,
-    /// Where it stands in the document's text, in characters.
-    pub(crate) start: usize,
-    pub(crate) end: usize,
-    pub(crate) page: Option<u32>,
-    pub(crate) headings: Vec<String>,
-    pub(crate) text: String,
-    pub(crate) scores: Scores,
+/// How it stands with the embedding model.
+#[derive(Default)]
+struct Helping {
+    /// Where new vectors go.
+    space: Option<EmbeddingSpaceId>,
+    /// Why documents are not embedded at the moment, as JSON.
+    problem: Option<String>,
+    /// Until when it is not asked about questions, how long that was, and why.
+    rest: Option<(Instant, Duration, NoHelp)>,
 }
 
 impl Knowledge {
     /// Documents are read by `program`, which is this one.
-    pub(crate) fn new(program: PathBuf) -> Self {
+    pub(crate) fn new(program: PathBuf, memory_bytes: usize) -> Self {
         Self {
             terms: Terms::default(),
             reader: ReadingProcess::new(program),
+            memory_bytes,
             to_read: Notify::new(),
+            to_embed: Notify::new(),
             loaded: Mutex::default(),
             loading: tokio::sync::Mutex::default(),
+            searches: AtomicU64::new(0),
+            helping: Mutex::default(),
+            app: OnceLock::new(),
         }
+    }
+
+    /// To be called once, with what it is a part of.
+    pub(crate) fn begin(&self, app: &Arc<App>) {
+        _ = self.app.set(Arc::downgrade(app));
     }
 
     /// To be called when a file has come.
@@ -82,15 +100,19 @@ impl Knowledge {
 
     /// A collection as it can be searched now.
     async fn current(self: &Arc<Self>, store: &Store, of: &Collection) -> Result<Arc<Loaded>, ApiError> {
+        let search = self.searches.fetch_add(1, Relaxed) + 1;
         if let Some(loaded) = self.loaded(of) {
+            loaded.note_use(search);
             return Ok(loaded);
         }
         let _alone = self.loading.lock().await;
         if let Some(loaded) = self.loaded(of) {
+            loaded.note_use(search);
             return Ok(loaded);
         }
         let before = self.all_loaded().get(&of.id).cloned();
         let loaded = Arc::new(Loaded::follow(self, store, of, before).await?);
+        loaded.note_use(search);
         self.all_loaded().insert(of.id, Arc::clone(&loaded));
         Ok(loaded)
     }
@@ -99,13 +121,96 @@ impl Knowledge {
         self.all_loaded().get(&of.id).filter(|loaded| loaded.version() >= of.version).cloned()
     }
 
-    fn all_loaded(&self) -> std::sync::MutexGuard<'_, HashMap<CollectionId, Arc<Loaded>>> {
+    fn all_loaded(&self) -> MutexGuard<'_, HashMap<CollectionId, Arc<Loaded>>> {
         self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Forgets what was loaded of a collection that is gone.
     pub(crate) fn forget(&self, collection: CollectionId) {
         self.all_loaded().remove(&collection);
+    }
+
+    /// Lets go of the collections that were used least lately, where all are larger together than they may be. Searches that
+    /// have them keep them until they are done.
+    fn make_room(&self) {
+        let mut all = self.all_loaded();
+        let mut sizes: Vec<(u64, usize, CollectionId)> =
+            all.iter().map(|(id, loaded)| (loaded.used(), loaded.size_bytes(), *id)).collect();
+        let mut total: usize = sizes.iter().map(|(_, size, _)| size).sum();
+        sizes.sort_unstable_by_key(|(used, ..)| *used);
+        for (_, size, id) in sizes {
+            if total <= self.memory_bytes {
+                break;
+            }
+            all.remove(&id);
+            total -= size;
+        }
+    }
+
+    /// Has collections served by the current space as soon as it has all that can be had in it. They are built beside those
+    /// that serve meanwhile.
+    async fn switch_spaces(self: &Arc<Self>, store: &Store) -> Result<(), ApiError> {
+        let current = self.space();
+        let others: Vec<(CollectionId, Option<EmbeddingSpaceId>)> = {
+            let all = self.all_loaded();
+            let others = all.iter().filter(|(_, loaded)| loaded.space != current);
+            others.map(|(id, loaded)| (*id, loaded.space)).collect()
+        };
+        for (id, space) in others {
+            let (documents, embeddings) = (store.documents(id).await?, store.embeddings(id).await?);
+            let Some(of) = store.collection(id).await? else { continue };
+            if serving(current, &documents, &embeddings) == space {
+                continue;
+            }
+            let built = Loaded::follow(self, store, &of, None).await?;
+            let mut all = self.all_loaded();
+            // One that nobody searches any more is not brought back.
+            if let Some(before) = all.get_mut(&id).filter(|before| before.version() <= built.version()) {
+                built.note_use(before.used());
+                *before = Arc::new(built);
+            }
+        }
+        Ok(())
+    }
+
+    fn helping(&self) -> MutexGuard<'_, Helping> {
+        self.helping.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where new vectors go; nothing where none are made.
+    pub(crate) fn space(&self) -> Option<EmbeddingSpaceId> {
+        self.helping().space
+    }
+
+    fn set_space(&self, space: EmbeddingSpaceId) {
+        self.helping().space = Some(space);
+    }
+
+    /// Why documents are not embedded at the moment, as JSON.
+    pub(crate) fn no_help(&self) -> Option<String> {
+        self.helping().problem.clone()
+    }
+
+    fn set_no_help(&self, problem: Option<String>) {
+        self.helping().problem = problem;
+    }
+
+    /// Why the model is not asked about questions just now.
+    fn rests(&self) -> Option<NoHelp> {
+        let helping = self.helping();
+        let (until, _, why) = helping.rest.as_ref()?;
+        (Instant::now() < *until).then(|| why.clone())
+    }
+
+    fn rest(&self, why: NoHelp) {
+        let mut helping = self.helping();
+        let length =
+            helping.rest.as_ref().map_or(FIRST_REST, |(_, length, _)| (*length * 2).min(LONGEST_REST));
+        helping.rest = Some((Instant::now() + length, length, why));
+    }
+
+    fn note_help(&self) {
+        self.helping().rest = None;
     }
 }
 
@@ -120,75 +225,12 @@ impl App {
         if payer.person.is_some() {
             return Ok(None);
         }
-        self.knowledge.tool(&self.store, owner).await
+        self.knowledge.tool(&self.store, owner, payer).await
     }
 
-    /// The best pieces of what `reader` may search, the best first. Nobody else's collections are looked at in any way.
-    ///
-    /// # Errors
-    /// 404 where a collection is named that they may not search.
-    pub(crate) async fn search_knowledge(&self, reader: UserId, wish: Wish) -> Result<Vec<Found>, ApiError> {
-        search(&self.knowledge, &self.store, reader, wish).await
+    /// How many collections are in the memory.
+    #[must_use]
+    pub fn loaded_collections(&self) -> usize {
+        self.knowledge.all_loaded().len()
     }
-}
-
-async fn search(
-    knowledge: &Arc<Knowledge>,
-    store: &Store,
-    reader: UserId,
-    wish: Wish,
-) -> Result<Vec<Found>, ApiError> {
-    let mut collections = store.searchable_collections(reader).await?;
-    if let Some(wanted) = &wish.collections {
-        if wanted.iter().any(|wanted| !collections.iter().any(|collection| collection.id == *wanted)) {
-            return Err(no_collection());
-        }
-        collections.retain(|collection| wanted.contains(&collection.id));
-    }
-    let mut all = Vec::with_capacity(collections.len());
-    for collection in &collections {
-        all.push(knowledge.current(store, collection).await?);
-    }
-    let hits = {
-        let (knowledge, all, limit) = (Arc::clone(knowledge), all.clone(), wish.limit.min(MOST_FOUND));
-        // It takes milliseconds of computing.
-        spawn_blocking(move || {
-            let indexes: Vec<_> = all.iter().map(|loaded| &loaded.index).collect();
-            let query = Query { text: &wish.query, vector: None, limit, admits: None };
-            knowledge::search(&knowledge.terms, &indexes, &query)
-        })
-        .await
-        .map_err(ApiError::internal)?
-    };
-    let mut found = Vec::with_capacity(hits.len());
-    for hit in hits {
-        let (Some(loaded), Some(collection)) = (all.get(hit.index), collections.get(hit.index)) else {
-            continue;
-        };
-        let Some((document, chunk)) = loaded.chunk(hit.document, hit.chunk) else { continue };
-        let text = match store.passage(document.id, chunk.characters.clone()).await {
-            Ok(text) => text,
-            // Deleted just now.
-            Err(StoreError::NotFound) => continue,
-            Err(error) => return Err(error.into()),
-        };
-        found.push(Found {
-            collection: collection.id,
-            collection_name: collection.name.clone(),
-            document: document.id,
-            name: document.name.clone(),
-            start: chunk.characters.start,
-            end: chunk.characters.end,
-            page: chunk.page,
-            headings: chunk.headings.clone(),
-            text,
-            scores: hit.scores,
-        });
-    }
-    Ok(found)
-}
-
-/// 404, for those of others too.
-pub(crate) fn no_collection() -> ApiError {
-    ApiError::not_found("There is no such collection, or it is not shared with you.")
 }

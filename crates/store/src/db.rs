@@ -112,6 +112,7 @@ impl Db {
             ("groups", include_str!("../migrations/sqlite/0028_groups.sql")),
             ("passkeys", include_str!("../migrations/sqlite/0029_passkeys.sql")),
             ("knowledge", include_str!("../migrations/sqlite/0030_knowledge.sql")),
+            ("meanings", include_str!("../migrations/sqlite/0031_meanings.sql")),
         ];
         let mut writer = write.acquire().await?;
         if !in_memory {
@@ -162,6 +163,7 @@ impl Db {
             ("groups", include_str!("../migrations/postgres/0028_groups.sql")),
             ("passkeys", include_str!("../migrations/postgres/0029_passkeys.sql")),
             ("knowledge", include_str!("../migrations/postgres/0030_knowledge.sql")),
+            ("meanings", include_str!("../migrations/postgres/0031_meanings.sql")),
         ];
         migrator(migrations, steps).run_direct(None, &mut connection, false).await?;
         connection.close().await?;

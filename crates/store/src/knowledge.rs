@@ -180,6 +180,15 @@ impl Store {
         read_collection(&self.db().built(sql).id(id).id(reader).fetch_one().await?)
     }
 
+    /// A collection, whoever may search it; nothing where it is gone.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn collection(&self, id: CollectionId) -> Result<Option<Collection>, StoreError> {
+        let sql = format!("SELECT {COLLECTION} FROM collections WHERE id = $1");
+        self.db().built(sql).id(id).fetch_optional().await?.as_ref().map(read_collection).transpose()
+    }
+
     /// Makes a collection.
     ///
     /// # Errors

@@ -36,6 +36,10 @@ export class FakeKnowledge {
   rests = false;
   /** A name, and the refusal that its file gets. */
   refused = null;
+  /** What searches tell beside their results. */
+  notes = [];
+  /** Scores that every result has beside those of its words. */
+  second = {};
   #ids = 0;
 
   #id(prefix) {
@@ -61,7 +65,14 @@ export class FakeKnowledge {
     const before = collection.documents.find((document) => document.name === name);
     const document = before ?? { id: this.#id("doc"), name, created_at: Date.now() };
     Object.assign(document, { file, size_bytes: file.length, state: "waiting", problem: null });
-    Object.assign(document, { chunks: 0, characters: 0, text: "", structure: null, updated_at: Date.now() });
+    Object.assign(document, {
+      chunks: 0,
+      characters: 0,
+      meaning: null,
+      text: "",
+      structure: null,
+      updated_at: Date.now(),
+    });
     if (!before) collection.documents.push(document);
     if (!this.rests) setTimeout(() => this.read(document), 150);
     return document;
@@ -98,7 +109,7 @@ export class FakeKnowledge {
       const others = readable.filter(({ owner }) => owner !== user);
       return { collections: [...own, ...others].map((collection) => this.#listed(collection)) };
     }
-    if (id === "search") return { results: this.#search(readable, body) };
+    if (id === "search") return { results: this.#search(readable, body), notes: this.notes };
     const collection = readable.find((other) => other.id === id);
     if (!collection || (method !== "GET" && collection.owner !== user)) throw noCollection();
     if (what === undefined) return this.#change(method, collection, body);
@@ -178,7 +189,14 @@ export class FakeKnowledge {
       page,
       headings: above ? [above.title] : [],
       text,
-      scores: { words: hits * 3.21, related: hits * 4.5, meaning: null, fused: 0 },
+      scores: {
+        words: hits * 3.21,
+        related: hits * 4.5,
+        meaning: null,
+        fused: 0,
+        rerank: null,
+        ...this.second,
+      },
     };
   }
 }

@@ -38,6 +38,15 @@ export interface DocumentProblem {
   cause?: string;
 }
 
+/** How far the meaning of a document is ready to be searched. */
+export interface Meaning {
+  /** How many of its pieces are. */
+  done: number;
+  chunks: number;
+  /** Why it goes no further at the moment. */
+  problem: { code: string; message: string } | null;
+}
+
 export interface Document {
   id: string;
   name: string;
@@ -47,6 +56,8 @@ export interface Document {
   /** In how many pieces it is searched. */
   chunks: number;
   characters: number;
+  /** Null where only words are searched, or there is no text yet. */
+  meaning: Meaning | null;
   created_at: number;
   updated_at: number;
 }
@@ -69,6 +80,14 @@ export interface Scores {
   related: number;
   meaning: number | null;
   fused: number;
+  /** What orders the list, where a model has looked at the best once more. */
+  rerank: number | null;
+}
+
+/** What did not help to find the passages. `message` is a sentence in English. */
+export interface SearchNote {
+  code: string;
+  message: string;
 }
 
 export interface Found {
@@ -113,4 +132,4 @@ export const deleteDocument = (collection: string, document: string) =>
 export const searchKnowledge = (
   query: { query: string; collections?: string[]; limit: number },
   signal?: AbortSignal,
-) => call<{ results: Found[] }>("POST", `${base}/search`, query, signal);
+) => call<{ results: Found[]; notes: SearchNote[] }>("POST", `${base}/search`, query, signal);

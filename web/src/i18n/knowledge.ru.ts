@@ -72,6 +72,11 @@ export const knowledge = {
   "knowledge.noneNamed": "Документов с таким именем нет.",
   "knowledge.more": "Показать ещё",
   "knowledge.waiting": "Ждёт обработки",
+  "knowledge.embedding": "Смысл: {percent} %",
+  "knowledge.meaningFailed": "Ищется только по словам: модель векторов даёт сбой. Будет новая попытка.",
+  "knowledge.meaningLate": "Ищется только по словам: модель векторов молчит. Будет новая попытка.",
+  "knowledge.meaningTexts": "Ищется только по словам: модель векторов не принимает этот текст.",
+  "knowledge.meaningLimited": "Пока ищется по словам: достигнут лимит вашей учётной записи.",
   "knowledge.failed": "Не удалось прочитать файл.",
   "knowledge.pieces": {
     one: "{count} отрывок",
@@ -108,6 +113,12 @@ export const knowledge = {
   "knowledge.why": "Почему здесь: {score} из 100",
   "knowledge.fused": "Вместе",
   "knowledge.fusedText": "По этому упорядочен список.",
+  "knowledge.noteMeaning": "Сравнивались только слова: модель векторов не ответила вовремя.",
+  "knowledge.noteRerank": "Лучшие не оценены ещё раз: модель не ответила вовремя.",
+  "knowledge.rerank": "Второй взгляд",
+  "knowledge.rerankText":
+    "Насколько отрывок отвечает на вопрос, по мнению модели, которая ещё раз оценила лучшие. По этому упорядочен список.",
+  "knowledge.fusedBefore": "По этому список был упорядочен до второго взгляда.",
   "knowledge.words": "Ваши слова",
   "knowledge.wordsText":
     "Сколько в отрывке слов, которые вы написали, в любой форме. Слова, которые встречаются редко, весят больше.",

@@ -61,7 +61,7 @@ fn ask(collection: &Collection) -> Vec<Vec<Hit>> {
     let mut index = Index::default();
     index.put(&terms, &documents);
     let find = |question: &Question| {
-        search(&terms, &[&index], &Query { text: &question.text, vector: None, limit: 1000, admits: None })
+        search(&terms, &[&index], &Query { text: &question.text, vectors: &[], limit: 1000, admits: None })
     };
     collection.questions.iter().map(find).collect()
 }

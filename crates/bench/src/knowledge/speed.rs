@@ -2,7 +2,7 @@
 
 use std::{hint::black_box, time::Instant};
 
-use knowledge::{ChunkToIndex, Document, Index, Query, Sizes, Terms, ToIndex, cut, search};
+use knowledge::{ChunkToIndex, Document, Index, Query, Sizes, Terms, ToIndex, cut, encode_vector, search};
 
 use anyhow::Context;
 
@@ -45,8 +45,8 @@ fn ingest(bytes: usize) -> Vec<Row> {
 fn put(index: &mut Index, terms: &Terms, document: u128, text: String, vectors: Option<&mut Words>) {
     let document_text = Document { text, ..Document::default() };
     let cut = cut(&document_text, Sizes::default());
-    let vectors: Vec<Option<Vec<f32>>> = match vectors {
-        Some(words) => cut.iter().map(|_| Some(words.vector())).collect(),
+    let vectors: Vec<Option<Vec<u8>>> = match vectors {
+        Some(words) => cut.iter().map(|_| encode_vector(&words.vector())).collect(),
         None => vec![None; cut.len()],
     };
     let chunks: Vec<ChunkToIndex<'_>> = cut
@@ -78,7 +78,8 @@ fn searches(chunks: usize) -> Vec<Row> {
             .map(|_| {
                 let question = words.text(60);
                 let vector = has_vector.then(|| words.vector());
-                let query = Query { text: &question, vector: vector.as_deref(), limit: 20, admits };
+                let vectors = [vector.as_deref(); 2];
+                let query = Query { text: &question, vectors: &vectors, limit: 20, admits };
                 let start = Instant::now();
                 black_box(search(&terms, indexes, &query));
                 start.elapsed().as_secs_f64() * 1000.0

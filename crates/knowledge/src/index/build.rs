@@ -147,6 +147,10 @@ pub(super) fn keys(terms: impl Iterator<Item = (usize, u32, u32)>, chunks: usize
 
 impl Segment {
     pub(super) fn shrink(&mut self) {
+        self.documents.shrink_to_fit();
+        self.starts.shrink_to_fit();
+        self.lengths.shrink_to_fit();
+        self.key_starts.shrink_to_fit();
         self.postings.shrink_to_fit();
         self.terms.shrink_to_fit();
         self.offsets.shrink_to_fit();

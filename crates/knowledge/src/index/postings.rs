@@ -1,7 +1,14 @@
-//! Lists of the chunks that have a term and how often, as bytes.
+//! Lists of the chunks that have a term and how often, in few bits.
 //!
-//! A list begins with how many chunks it has. Each chunk is the step from the one before, doubled, and one more where the
-//! term stands in it more than once; then the number of times follows. Most take one byte.
+//! A list begins with how many chunks it has. Short ones go on in bytes: each chunk is the step from the one before, doubled,
+//! and one more where the term stands in it more than once; then the number of times follows. Long ones go on in bits, as
+//! Golomb and Rice had it: a step is cut into its low bits, as many as the list's usual step has, and the rest, which is
+//! counted in ones.
+
+/// Lists with so many chunks are in bits.
+const LONG: u32 = 16;
+/// A number whose rest is as large as this is written out in 32 bits.
+const MOST_ONES: u32 = 24;
 
 /// Writes a list.
 #[derive(Debug, Default)]
@@ -26,7 +33,114 @@ impl PostingsWriter {
     /// Appends the whole list.
     pub(super) fn write_to(&self, bytes: &mut Vec<u8>) {
         put(bytes, self.count.into());
-        bytes.extend_from_slice(&self.bytes);
+        if self.count < LONG {
+            bytes.extend_from_slice(&self.bytes);
+            return;
+        }
+        let low = low_bits(self.next, self.count);
+        bytes.push(u8::try_from(low).unwrap_or(0));
+        let mut bits = BitWriter { bytes, buffer: 0, filled: 0 };
+        let mut next = 0;
+        each_in_bytes(&self.bytes, self.count, |chunk, times| {
+            bits.number(chunk - next, low);
+            bits.number(times.saturating_sub(1), 0);
+            next = chunk + 1;
+        });
+        bits.finish();
+    }
+}
+
+/// How many low bits make steps short where so many are spread over so many chunks.
+fn low_bits(chunks: u32, count: u32) -> u32 {
+    // Steps are spread about as if by chance; then this comes near the shortest.
+    let usual = u64::from(chunks) * 7 / (u64::from(count) * 10);
+    usual.checked_ilog2().unwrap_or(0).min(31)
+}
+
+struct BitWriter<'a> {
+    bytes: &'a mut Vec<u8>,
+    buffer: u64,
+    filled: u32,
+}
+
+impl BitWriter<'_> {
+    /// At most 32 bits, the lowest first.
+    fn bits(&mut self, value: u64, count: u32) {
+        self.buffer |= value << self.filled;
+        self.filled += count;
+        while self.filled >= 8 {
+            self.bytes.push((self.buffer & 0xff) as u8);
+            self.buffer >>= 8;
+            self.filled -= 8;
+        }
+    }
+
+    fn number(&mut self, number: u32, low: u32) {
+        let ones = number >> low;
+        if ones >= MOST_ONES {
+            self.bits((1 << MOST_ONES) - 1, MOST_ONES);
+            self.bits(number.into(), 32);
+            return;
+        }
+        self.bits((1 << ones) - 1, ones + 1);
+        self.bits(u64::from(number) & ((1 << low) - 1), low);
+    }
+
+    fn finish(self) {
+        if self.filled > 0 {
+            self.bytes.push((self.buffer & 0xff) as u8);
+        }
+    }
+}
+
+struct BitReader<'a> {
+    bytes: &'a [u8],
+    buffer: u64,
+    filled: u32,
+}
+
+impl BitReader<'_> {
+    /// Has more than 56 bits ready; after the end they are zeros.
+    #[inline]
+    fn fill(&mut self) {
+        if let Some((word, _)) = self.bytes.split_first_chunk::<8>() {
+            self.buffer |= u64::from_le_bytes(*word) << self.filled;
+            let taken = (63 - self.filled) / 8;
+            self.bytes = self.bytes.get(taken as usize..).unwrap_or_default();
+            self.filled += taken * 8;
+            return;
+        }
+        while self.filled <= 56 {
+            let byte = self.bytes.split_first().map_or(0, |(byte, rest)| {
+                self.bytes = rest;
+                *byte
+            });
+            self.buffer |= u64::from(byte) << self.filled;
+            self.filled += 8;
+        }
+    }
+
+    #[inline]
+    fn skip(&mut self, count: u32) {
+        self.buffer >>= count;
+        self.filled -= count;
+    }
+
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "only 32 bits are kept")]
+    fn number(&mut self, low: u32) -> u32 {
+        self.fill();
+        let ones = self.buffer.trailing_ones();
+        if ones >= MOST_ONES {
+            self.skip(MOST_ONES);
+            let number = self.buffer as u32;
+            self.skip(32);
+            return number;
+        }
+        self.skip(ones + 1);
+        let number = ones << low | (self.buffer & ((1 << low) - 1)) as u32;
+        self.skip(low);
+        number
     }
 }
 
@@ -47,17 +161,32 @@ impl<'a> Postings<'a> {
 
     /// Each chunk with how often it has the term.
     pub(crate) fn each(self, mut each: impl FnMut(u32, u32)) {
-        let mut bytes = self.bytes;
+        if self.count < LONG {
+            return each_in_bytes(self.bytes, self.count, each);
+        }
+        let Some((low, bytes)) = self.bytes.split_first() else { return };
+        let low = u32::from(*low).min(31);
+        let mut bits = BitReader { bytes, buffer: 0, filled: 0 };
         let mut next = 0_u32;
         for _ in 0..self.count {
-            let head = take(&mut bytes);
-            #[expect(clippy::cast_possible_truncation, reason = "only what fitted was written")]
-            let chunk = next + (head >> 1) as u32;
-            #[expect(clippy::cast_possible_truncation, reason = "only what fitted was written")]
-            let times = if head & 1 == 1 { take(&mut bytes) as u32 } else { 1 };
+            let chunk = next + bits.number(low);
+            let times = bits.number(0) + 1;
             each(chunk, times);
             next = chunk + 1;
         }
+    }
+}
+
+fn each_in_bytes(mut bytes: &[u8], count: u32, mut each: impl FnMut(u32, u32)) {
+    let mut next = 0_u32;
+    for _ in 0..count {
+        let head = take(&mut bytes);
+        #[expect(clippy::cast_possible_truncation, reason = "only what fitted was written")]
+        let chunk = next + (head >> 1) as u32;
+        #[expect(clippy::cast_possible_truncation, reason = "only what fitted was written")]
+        let times = if head & 1 == 1 { take(&mut bytes) as u32 } else { 1 };
+        each(chunk, times);
+        next = chunk + 1;
     }
 }
 
@@ -94,9 +223,14 @@ mod tests {
 
     use super::*;
 
+    /// Mostly short ones, and some that are written out.
+    fn steps() -> impl Strategy<Value = u32> {
+        prop_oneof![8 => 0_u32..20, 3 => 0_u32..3000, 1 => 0_u32..10_000_000]
+    }
+
     proptest! {
         #[test]
-        fn what_is_written_is_read(steps in prop::collection::vec((0_u32..100_000, 1_u32..300), 0..200)) {
+        fn what_is_written_is_read(steps in prop::collection::vec((steps(), 1_u32..300), 0..200)) {
             let mut writer = PostingsWriter::default();
             let mut chunk = 0;
             let written: Vec<(u32, u32)> = steps.iter().map(|(step, times)| {
@@ -106,6 +240,8 @@ mod tests {
             written.iter().for_each(|(chunk, times)| writer.add(*chunk, *times));
             let mut bytes = Vec::new();
             writer.write_to(&mut bytes);
+            // Others follow.
+            bytes.extend_from_slice(&[0xff; 3]);
             let mut read = Vec::new();
             Postings::new(&bytes).each(|chunk, times| read.push((chunk, times)));
             prop_assert_eq!(read, written);

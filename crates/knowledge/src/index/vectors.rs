@@ -21,6 +21,24 @@ pub(crate) struct PreparedVector {
 const QUERY_RANGE: f32 = 2047.0;
 const CODE_RANGE: f32 = 127.0;
 
+/// A chunk's vector as it is kept: its scale as four bytes, the lowest first, and a byte for each dimension. Only its
+/// direction is left of it. `None` where it has none: it is empty, only zeros, or not made of numbers.
+#[must_use]
+pub fn encode_vector(vector: &[f32]) -> Option<Vec<u8>> {
+    let (unit, largest) = unit(vector)?;
+    let scale = largest / CODE_RANGE;
+    #[expect(clippy::cast_possible_truncation, reason = "the range fits")]
+    let codes = unit.iter().map(|value| (value / largest * CODE_RANGE).round() as i8);
+    Some(scale.to_le_bytes().into_iter().chain(codes.map(i8::cast_unsigned)).collect())
+}
+
+/// The scale and the codes of an encoded vector; nothing of what is none.
+fn decoded(encoded: &[u8]) -> Option<(f32, &[u8])> {
+    let (scale, codes) = encoded.split_first_chunk::<4>()?;
+    let scale = f32::from_le_bytes(*scale);
+    (scale.is_normal() && scale > 0.0 && !codes.is_empty()).then_some((scale, codes))
+}
+
 impl PreparedVector {
     /// Of any length; `None` where it has no direction.
     pub(crate) fn new(vector: &[f32]) -> Option<Self> {
@@ -32,20 +50,19 @@ impl PreparedVector {
 }
 
 impl Vectors {
-    /// Appends a chunk's vector. Those of another length than the first are left out.
-    pub(crate) fn push(&mut self, vector: Option<&[f32]>) {
-        let unit = vector.and_then(unit);
-        if let Some((unit, _)) = &unit
+    /// Appends a chunk's vector, encoded. Those of another length than the first are left out.
+    pub(crate) fn push(&mut self, vector: Option<&[u8]>) {
+        let vector = vector.and_then(decoded);
+        if let Some((_, codes)) = vector
             && self.dimensions == 0
         {
-            self.dimensions = unit.len();
-            self.codes = vec![0; unit.len() * self.scales.len()];
+            self.dimensions = codes.len();
+            self.codes = vec![0; codes.len() * self.scales.len()];
         }
-        match unit.filter(|(unit, _)| unit.len() == self.dimensions) {
-            Some((unit, largest)) => {
-                #[expect(clippy::cast_possible_truncation, reason = "the range fits")]
-                self.codes.extend(unit.iter().map(|value| (value / largest * CODE_RANGE).round() as i8));
-                self.scales.push(largest / CODE_RANGE);
+        match vector.filter(|(_, codes)| codes.len() == self.dimensions) {
+            Some((scale, codes)) => {
+                self.codes.extend(codes.iter().map(|code| code.cast_signed()));
+                self.scales.push(scale);
             }
             None => {
                 self.codes.extend(std::iter::repeat_n(0, self.dimensions));
@@ -125,7 +142,7 @@ mod tests {
             b in prop::collection::vec(-1.0_f32..1.0, 64),
         ) {
             let mut vectors = Vectors::default();
-            vectors.push(Some(&a));
+            vectors.push(encode_vector(&a).as_deref());
             let cosine = vectors.cosine(0, &PreparedVector::new(&b).unwrap()).unwrap();
             prop_assert!((cosine - exact(&a, &b)).abs() < 0.01, "{cosine}");
         }
@@ -135,10 +152,13 @@ mod tests {
     fn what_is_no_vector_is_left_out() {
         let mut vectors = Vectors::default();
         vectors.push(None);
-        vectors.push(Some(&[1.0, 0.0]));
-        vectors.push(Some(&[1.0, 0.0, 0.0]));
-        vectors.push(Some(&[f32::NAN, 0.0]));
-        vectors.push(Some(&[0.0, 0.0]));
+        vectors.push(encode_vector(&[1.0, 0.0]).as_deref());
+        vectors.push(encode_vector(&[1.0, 0.0, 0.0]).as_deref());
+        for nothing in [&[f32::NAN, 0.0][..], &[0.0, 0.0], &[]] {
+            assert!(encode_vector(nothing).is_none());
+        }
+        vectors.push(Some(&[0, 0, 0xc0, 0x7f, 1, 1]));
+        vectors.push(Some(&[0, 0]));
         let query = PreparedVector::new(&[3.0, 0.0]).unwrap();
         let found: Vec<bool> = (0..5).map(|chunk| vectors.cosine(chunk, &query).is_some()).collect();
         assert_eq!(found, [false, true, false, false, false]);

@@ -54,9 +54,10 @@ impl<'a> Candidates<'a> {
         Self { parts: parts.map(part).collect() }
     }
 
-    /// Compares the vectors of all chunks with that of the question.
-    pub(super) fn compare(&mut self, vector: &PreparedVector) {
+    /// Compares the vectors of all chunks with that of the question for their index.
+    pub(super) fn compare(&mut self, of_indexes: &[Option<PreparedVector>]) {
         for part in &mut self.parts {
+            let Some(Some(vector)) = of_indexes.get(part.index) else { continue };
             let vectors = &part.kept.segment.vectors;
             let meaning = |chunk| match part.is_open(chunk) {
                 true => vectors.cosine(chunk, vector).unwrap_or(NO_MEANING),

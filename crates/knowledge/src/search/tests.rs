@@ -1,7 +1,7 @@
 //! Small collections and what is found in them.
 
 use super::*;
-use crate::{ChunkToIndex, ToIndex};
+use crate::{ChunkToIndex, ToIndex, encode_vector};
 
 const TEXTS: [&str; 6] = [
     "The moon pulls at the sea and makes the tides.",
@@ -18,7 +18,7 @@ fn vector(text: &str) -> [f32; 3] {
 }
 
 fn index(texts: &[(u128, &str)]) -> Index {
-    let vectors: Vec<[f32; 3]> = texts.iter().map(|(_, text)| vector(text)).collect();
+    let vectors: Vec<Vec<u8>> = texts.iter().map(|(_, text)| encode_vector(&vector(text)).unwrap()).collect();
     let chunks: Vec<[ChunkToIndex<'_>; 1]> = texts
         .iter()
         .zip(&vectors)
@@ -39,7 +39,7 @@ fn all() -> Index {
 }
 
 fn ask(text: &str) -> Query<'_> {
-    Query { text, vector: None, limit: 10, admits: None }
+    Query { text, vectors: &[], limit: 10, admits: None }
 }
 
 fn first(question: &str) -> Option<u128> {
@@ -69,7 +69,7 @@ fn what_stands_beside_the_words_finds_more() {
 #[test]
 fn meaning_finds_what_has_none_of_the_words() {
     let vector = vector("ship");
-    let query = Query { vector: Some(&vector), ..ask("ship") };
+    let query = Query { vectors: &[Some(&vector)], ..ask("ship") };
     let hits = search(&Terms::default(), &[&all()], &query);
     let both: Vec<u128> = hits[..2].iter().map(|hit| hit.document).collect();
     assert_eq!(both, [1, 2]);
@@ -78,10 +78,27 @@ fn meaning_finds_what_has_none_of_the_words() {
 }
 
 #[test]
+fn each_index_has_its_own_model() {
+    let (one, other) = (index(&[(1, TEXTS[1])]), index(&[(2, TEXTS[0]), (3, TEXTS[2])]));
+    let (vector, longer) = (vector("ship"), [1.0; 4]);
+    let meanings = |vectors: &[Option<&[f32]>]| {
+        let query = Query { vectors, ..ask("moon boat") };
+        let hits = search(&Terms::default(), &[&one, &other], &query);
+        let known = hits.iter().filter(|hit| hit.scores.meaning.is_some());
+        let mut known: Vec<u128> = known.map(|hit| hit.document).collect();
+        known.sort_unstable();
+        known
+    };
+    assert_eq!(meanings(&[Some(&vector), None]), [1]);
+    assert_eq!(meanings(&[Some(&longer), Some(&vector)]), [2, 3]);
+    assert!(meanings(&[]).is_empty());
+}
+
+#[test]
 fn only_what_is_admitted_is_found() {
     let vector = vector("moon");
     let admits = |document| document == 4;
-    let query = Query { vector: Some(&vector), admits: Some(&admits), ..ask("tides of the moon") };
+    let query = Query { vectors: &[Some(&vector)], admits: Some(&admits), ..ask("tides of the moon") };
     let hits = search(&Terms::default(), &[&all()], &query);
     assert_eq!(hits.iter().map(|hit| hit.document).collect::<Vec<_>>(), [4]);
     let nobody = |_| false;

@@ -1,14 +1,46 @@
-//! `[knowledge]`: how much people may put into their collections of documents.
+//! `[knowledge]`: how much people may put into their collections of documents, and which models help to find it.
+
+use std::time::Duration;
 
 use serde::Deserialize;
 
-/// Sizes of documents.
-#[derive(Debug, Clone, Copy)]
+/// Sizes of documents, and the models that help to find them.
+#[derive(Debug, Clone)]
 pub struct KnowledgeSettings {
     /// The largest file.
     pub file_bytes: u64,
     /// All files of a person together.
     pub person_bytes: u64,
+    /// What collections may take of the memory while nobody asks for them.
+    pub memory_bytes: usize,
+    /// What makes vectors of texts; words alone where nothing does.
+    pub embedding: Option<EmbeddingSettings>,
+    /// What looks at the best once more.
+    pub rerank: Option<RerankSettings>,
+}
+
+/// What makes vectors of texts.
+#[derive(Debug, Clone)]
+pub struct EmbeddingSettings {
+    /// The model's id here.
+    pub model: String,
+    /// What it wants before a question.
+    pub query_prefix: String,
+    /// What it wants before a piece of a document.
+    pub passage_prefix: String,
+    /// Most pieces of one request.
+    pub batch: usize,
+    /// How long a search waits for the vector of its question.
+    pub deadline: Duration,
+}
+
+/// What looks at the best once more.
+#[derive(Debug, Clone)]
+pub struct RerankSettings {
+    /// The model's id here.
+    pub model: String,
+    /// How long a search waits for it.
+    pub deadline: Duration,
 }
 
 #[derive(Deserialize)]
@@ -16,6 +48,14 @@ pub struct KnowledgeSettings {
 pub(super) struct RawKnowledge {
     file_mb: u64,
     person_mb: u64,
+    memory_mb: usize,
+    embedding_model: String,
+    query_prefix: String,
+    passage_prefix: String,
+    embedding_batch: usize,
+    embedding_seconds: u64,
+    rerank_model: String,
+    rerank_seconds: u64,
 }
 
 impl RawKnowledge {
@@ -23,9 +63,39 @@ impl RawKnowledge {
         // A file is read as a whole.
         anyhow::ensure!((1..=500).contains(&self.file_mb), "knowledge.file_mb must be 1 to 500");
         anyhow::ensure!(self.person_mb <= 1_000_000, "knowledge.person_mb must be at most 1000000");
+        anyhow::ensure!(self.memory_mb <= 1_000_000, "knowledge.memory_mb must be at most 1000000");
+        anyhow::ensure!(
+            (1..=1000).contains(&self.embedding_batch),
+            "knowledge.embedding_batch must be 1 to 1000"
+        );
+        for (name, seconds) in
+            [("embedding_seconds", self.embedding_seconds), ("rerank_seconds", self.rerank_seconds)]
+        {
+            anyhow::ensure!((1..=60).contains(&seconds), "knowledge.{name} must be 1 to 60");
+        }
+        for (name, prefix) in [("query_prefix", &self.query_prefix), ("passage_prefix", &self.passage_prefix)]
+        {
+            let fits = prefix.chars().count() <= 1000 && !prefix.contains('\0');
+            anyhow::ensure!(fits, "knowledge.{name} must have at most 1000 characters, and no NUL");
+        }
+        let (model, reranker) = (self.embedding_model.trim(), self.rerank_model.trim());
+        let embedding = (!model.is_empty()).then(|| EmbeddingSettings {
+            model: model.to_owned(),
+            query_prefix: self.query_prefix,
+            passage_prefix: self.passage_prefix,
+            batch: self.embedding_batch,
+            deadline: Duration::from_secs(self.embedding_seconds),
+        });
+        let rerank = (!reranker.is_empty()).then(|| RerankSettings {
+            model: reranker.to_owned(),
+            deadline: Duration::from_secs(self.rerank_seconds),
+        });
         Ok(KnowledgeSettings {
             file_bytes: self.file_mb * 1_000_000,
             person_bytes: self.person_mb * 1_000_000,
+            memory_bytes: self.memory_mb * 1_000_000,
+            embedding,
+            rerank,
         })
     }
 }

@@ -166,6 +166,15 @@ pub(super) struct Search {
 #[derive(Debug, Serialize)]
 pub(super) struct Results {
     results: Vec<ResultView>,
+    /// What did not help to find them.
+    notes: Vec<NoteView>,
+}
+
+/// That meanings were not compared, or the best not looked at once more.
+#[derive(Debug, Serialize)]
+struct NoteView {
+    code: &'static str,
+    message: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -194,6 +203,8 @@ struct ScoresView {
     meaning: Option<f32>,
     /// What orders the pieces, 0 to 1.
     fused: f32,
+    /// How well it answers, as the model says that looked at the best once more: then this orders them.
+    rerank: Option<f32>,
 }
 
 /// `POST /api/v1/knowledge/search`: the best pieces of what the caller may search.
@@ -213,16 +224,29 @@ pub(super) async fn search(
         );
     }
     let wish = Wish { query: body.query, collections: body.collections, limit };
-    let found = app.search_knowledge(owner(&caller)?, wish).await?;
-    Ok(Json(Results { results: found.into_iter().map(ResultView::from).collect() }))
+    let answer = app.search_knowledge(owner(&caller)?, &caller.payer(), wish).await?;
+    let notes = answer.notes.into_iter().map(|note| NoteView { code: note.code, message: note.message });
+    let results = answer.found.into_iter().map(ResultView::from).collect();
+    Ok(Json(Results { results, notes: notes.collect() }))
 }
 
 impl From<Found> for ResultView {
     fn from(found: Found) -> Self {
-        let Found { collection, collection_name, document, name, start, end, page, headings, text, scores } =
-            found;
+        let Found {
+            collection,
+            collection_name,
+            document,
+            name,
+            start,
+            end,
+            page,
+            headings,
+            text,
+            scores,
+            rerank,
+        } = found;
         let knowledge::Scores { words, related, meaning, fused } = scores;
-        let scores = ScoresView { words, related, meaning, fused };
+        let scores = ScoresView { words, related, meaning, fused, rerank };
         Self { collection, collection_name, document, name, start, end, page, headings, text, scores }
     }
 }

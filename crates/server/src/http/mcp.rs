@@ -6,6 +6,7 @@ mod call;
 mod files;
 mod handler;
 mod progress;
+mod search;
 mod sessions;
 
 use std::sync::Arc;

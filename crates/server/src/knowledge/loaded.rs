@@ -1,10 +1,17 @@
 //! A collection in memory, as it can be searched.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    ops::Range,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+};
 
-use domain::DocumentId;
+use domain::{DocumentId, EmbeddingSpaceId};
 use knowledge::{Chunk, ChunkToIndex, Document, Index, Sizes, ToIndex, cut};
-use store::{Collection, Store, StoreError};
+use store::{Collection, Embedding, MOST_FAILURES, Store, StoreError, Vectors};
 use tokio::task::spawn_blocking;
 
 use super::Knowledge;
@@ -17,9 +24,13 @@ const BATCH_BYTES: usize = 8_000_000;
 #[derive(Clone)]
 pub(super) struct Loaded {
     pub(super) index: Index,
+    /// Where its vectors are from; nothing where it has none.
+    pub(super) space: Option<EmbeddingSpaceId>,
     /// The collection's when it was last looked at.
     version: u64,
     documents: HashMap<u128, Arc<LoadedDocument>>,
+    /// Which search it served last.
+    used: Arc<AtomicU64>,
 }
 
 /// What is needed of a document when something of it is found.
@@ -27,7 +38,61 @@ pub(super) struct LoadedDocument {
     pub(super) id: DocumentId,
     pub(super) name: String,
     version: u64,
-    chunks: Vec<Chunk>,
+    /// Whether its pieces have vectors here.
+    is_embedded: bool,
+    places: Vec<Place>,
+    /// The headings of pieces: many pieces have the same.
+    headings: Vec<Vec<String>>,
+}
+
+/// Where a piece stands in its document.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    start: u32,
+    end: u32,
+    /// 0 for none.
+    page: u32,
+    headings: u32,
+}
+
+impl Place {
+    /// In characters.
+    pub(super) fn characters(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    pub(super) fn page(self) -> Option<u32> {
+        (self.page > 0).then_some(self.page)
+    }
+}
+
+impl LoadedDocument {
+    pub(super) fn headings(&self, place: Place) -> &[String] {
+        self.headings.get(place.headings as usize).map_or(&[], Vec::as_slice)
+    }
+
+    fn size_bytes(&self) -> usize {
+        let words: usize = self.headings.iter().flatten().map(|heading| heading.len() + 24).sum();
+        size_of::<Self>() + self.name.len() + self.places.len() * size_of::<Place>() + words
+    }
+}
+
+/// The places of pieces, and all their headings once.
+fn places(chunks: &[Chunk]) -> (Vec<Place>, Vec<Vec<String>>) {
+    let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    let mut headings: Vec<Vec<String>> = Vec::new();
+    let places = chunks.iter().map(|chunk| {
+        if headings.last() != Some(&chunk.headings) {
+            headings.push(chunk.headings.clone());
+        }
+        Place {
+            start: small(chunk.characters.start),
+            end: small(chunk.characters.end),
+            page: chunk.page.unwrap_or(0),
+            headings: small(headings.len() - 1),
+        }
+    });
+    (places.collect(), headings)
 }
 
 /// A document that is new, or has changed.
@@ -37,6 +102,34 @@ struct Changed {
     version: u64,
     text: String,
     structure: Document,
+    /// Where it has them.
+    vectors: Option<Vec<Vectors>>,
+}
+
+/// The space that serves a collection: the current one, as soon as it has what can be had in it, or more than another.
+pub(super) fn serving(
+    current: Option<EmbeddingSpaceId>,
+    documents: &[store::Document],
+    embeddings: &[Embedding],
+) -> Option<EmbeddingSpaceId> {
+    let current = current?;
+    let versions: HashMap<DocumentId, u64> = documents
+        .iter()
+        .filter(|document| document.version > 0 && document.chunks > 0)
+        .map(|document| (document.id, document.version))
+        .collect();
+    let (mut settled, mut whole) = (0, HashMap::<EmbeddingSpaceId, usize>::new());
+    for far in embeddings.iter().filter(|far| versions.get(&far.document) == Some(&far.version)) {
+        let is_whole = far.done >= far.pieces;
+        settled += usize::from(far.space == current && (is_whole || far.failures >= MOST_FAILURES));
+        *whole.entry(far.space).or_default() += usize::from(is_whole);
+    }
+    let here = whole.get(&current).copied().unwrap_or(0);
+    let other = whole.into_iter().filter(|(space, _)| *space != current).max_by_key(|(_, count)| *count);
+    match other {
+        Some((space, count)) if count > here && settled < versions.len() => Some(space),
+        _ => Some(current),
+    }
 }
 
 impl Loaded {
@@ -44,10 +137,24 @@ impl Loaded {
         self.version
     }
 
+    /// Which search it served last.
+    pub(super) fn used(&self) -> u64 {
+        self.used.load(Relaxed)
+    }
+
+    pub(super) fn note_use(&self, search: u64) {
+        self.used.fetch_max(search, Relaxed);
+    }
+
+    pub(super) fn size_bytes(&self) -> usize {
+        let documents: usize = self.documents.values().map(|document| document.size_bytes() + 32).sum();
+        self.index.size_bytes() + documents
+    }
+
     /// A piece that was found.
-    pub(super) fn chunk(&self, document: u128, chunk: u32) -> Option<(&LoadedDocument, &Chunk)> {
+    pub(super) fn piece(&self, document: u128, chunk: u32) -> Option<(&LoadedDocument, Place)> {
         let document = self.documents.get(&document)?;
-        Some((document, document.chunks.get(usize::try_from(chunk).ok()?)?))
+        Some((document, *document.places.get(usize::try_from(chunk).ok()?)?))
     }
 
     /// The collection as it is now, from what was loaded before.
@@ -59,9 +166,25 @@ impl Loaded {
     ) -> Result<Self, ApiError> {
         let mut loaded = match before {
             Some(before) => Self::clone(&before),
-            None => Self { index: Index::default(), version: 0, documents: HashMap::new() },
+            None => Self {
+                index: Index::default(),
+                space: None,
+                version: 0,
+                documents: HashMap::new(),
+                used: Arc::default(),
+            },
         };
         let listed = store.documents(of.id).await?;
+        let embeddings = match knowledge.space() {
+            Some(_) => store.embeddings(of.id).await?,
+            None => Vec::new(),
+        };
+        loaded.space = loaded.space.or_else(|| serving(knowledge.space(), &listed, &embeddings));
+        let embedded: HashMap<u128, u64> = embeddings
+            .iter()
+            .filter(|far| Some(far.space) == loaded.space && far.done >= far.pieces)
+            .map(|far| (far.document.as_u128(), far.version))
+            .collect();
         let with_text: HashMap<u128, u64> = listed
             .iter()
             .filter(|document| document.version > 0)
@@ -73,9 +196,14 @@ impl Loaded {
             loaded.documents.remove(&document);
             loaded.index.remove(document);
         }
+        let is_embedded =
+            |document: &store::Document| embedded.get(&document.id.as_u128()) == Some(&document.version);
         let is_new = |document: &&store::Document| {
             let known = loaded.documents.get(&document.id.as_u128());
-            document.version > 0 && known.is_none_or(|known| known.version != document.version)
+            document.version > 0
+                && known.is_none_or(|known| {
+                    known.version != document.version || (!known.is_embedded && is_embedded(document))
+                })
         };
         let new: Vec<_> = listed.iter().filter(is_new).cloned().collect();
         let (mut batch, mut bytes) = (Vec::new(), 0);
@@ -87,9 +215,13 @@ impl Loaded {
                 Err(error) => return Err(error.into()),
             };
             let structure = serde_json::from_str(&structure).map_err(ApiError::internal)?;
+            let vectors = match loaded.space.filter(|_| is_embedded(&document)) {
+                Some(space) => Some(store.document_vectors(document.id, space, document.version).await?),
+                None => None,
+            };
             bytes += text.len();
             let (id, name, version) = (document.id, document.name, document.version);
-            batch.push(Changed { id, name, version, text, structure });
+            batch.push(Changed { id, name, version, text, structure, vectors });
             if bytes > BATCH_BYTES {
                 loaded = loaded.with(knowledge, std::mem::take(&mut batch)).await?;
                 bytes = 0;
@@ -115,20 +247,35 @@ impl Loaded {
     }
 
     fn put(&mut self, knowledge: &Knowledge, changed: Changed) {
-        let Changed { id, name, version, text, structure } = changed;
+        let Changed { id, name, version, text, structure, vectors } = changed;
         let document = Document { text, ..structure };
         let chunks = cut(&document, Sizes::default());
+        let is_embedded = vectors.is_some();
+        let vectors = vectors.unwrap_or_default();
+        let mut of_chunks: Vec<Option<&[u8]>> = vec![None; chunks.len()];
+        for Vectors { first, pieces, content } in &vectors {
+            let length = content.len() / usize::try_from(*pieces).unwrap_or(usize::MAX).max(1);
+            let first = usize::try_from(*first).unwrap_or(usize::MAX);
+            for (piece, vector) in content.chunks_exact(length.max(1)).enumerate() {
+                if let Some(of_chunk) = of_chunks.get_mut(first.saturating_add(piece)) {
+                    *of_chunk = Some(vector);
+                }
+            }
+        }
         let pieces: Vec<ChunkToIndex<'_>> = chunks
             .iter()
-            .map(|chunk| ChunkToIndex {
+            .zip(of_chunks)
+            .map(|(chunk, vector)| ChunkToIndex {
                 text: document.text.get(chunk.bytes.clone()).unwrap_or_default(),
                 headings: &chunk.headings,
-                vector: None,
+                vector,
             })
             .collect();
         let title = document.title.as_deref().unwrap_or(&name);
         let key = id.as_u128();
         self.index.put(&knowledge.terms, &[ToIndex { document: key, title, chunks: &pieces }]);
-        self.documents.insert(key, Arc::new(LoadedDocument { id, name, version, chunks }));
+        let (places, headings) = places(&chunks);
+        let loaded = LoadedDocument { id, name, version, is_embedded, places, headings };
+        self.documents.insert(key, Arc::new(loaded));
     }
 }

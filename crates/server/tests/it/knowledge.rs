@@ -14,29 +14,29 @@ use crate::{
     runs::events,
 };
 
-const KNOWLEDGE: &str = "/api/v1/knowledge";
+pub(crate) const KNOWLEDGE: &str = "/api/v1/knowledge";
 
 impl Server {
-    async fn collection(&self, who: &str, name: &str) -> String {
+    pub(crate) async fn collection(&self, who: &str, name: &str) -> String {
         let made = self.post(KNOWLEDGE, who, &json!({ "name": name })).await;
         made.expect(201);
         made.json()["id"].as_str().unwrap().to_owned()
     }
 
-    async fn put_file(&self, who: &str, collection: &str, name: &str, content: &[u8]) -> Answer {
+    pub(crate) async fn put_file(&self, who: &str, collection: &str, name: &str, content: &[u8]) -> Answer {
         let path = format!("{KNOWLEDGE}/{collection}/documents?name={name}");
         Answer::of(self.request(Method::POST, &path, who).body(content.to_vec())).await
     }
 
     /// Puts a file and waits until it is read, or cannot be.
-    async fn read_file(&self, who: &str, collection: &str, name: &str, content: &[u8]) -> Value {
+    pub(crate) async fn read_file(&self, who: &str, collection: &str, name: &str, content: &[u8]) -> Value {
         let put = self.put_file(who, collection, name, content).await;
         put.expect(202);
         let id = put.json()["id"].clone();
         self.settled(who, collection, &id).await
     }
 
-    async fn settled(&self, who: &str, collection: &str, id: &Value) -> Value {
+    pub(crate) async fn settled(&self, who: &str, collection: &str, id: &Value) -> Value {
         let mut last = Value::Null;
         until("the document is read", async || {
             let all = self.get(&format!("{KNOWLEDGE}/{collection}/documents"), who).await.json();
@@ -48,7 +48,7 @@ impl Server {
         last
     }
 
-    async fn find(&self, who: &str, query: &str) -> Vec<Value> {
+    pub(crate) async fn find(&self, who: &str, query: &str) -> Vec<Value> {
         let found = self.post(&format!("{KNOWLEDGE}/search"), who, &json!({ "query": query })).await;
         found.expect(200);
         found.json()["results"].as_array().unwrap().clone()

@@ -34,6 +34,7 @@ mod long_runs;
 mod matrix;
 mod mcp;
 mod mcp_sign_ins;
+mod meanings;
 mod memories;
 mod metadata;
 mod oidc;

@@ -303,3 +303,34 @@ async fn equal_request_ids_of_many_clients_do_not_meet() {
         assert_eq!(others.collect::<Vec<_>>(), Vec::<i32>::new(), "{text}");
     }
 }
+
+#[tokio::test]
+async fn programs_of_others_search_documents() {
+    let (server, cookie) = Server::start_signed_in().await;
+    let ada = connect(&server, &key_of(&server, &cookie).await).await;
+    let call = |arguments: Value| {
+        let arguments = arguments.as_object().unwrap().clone();
+        ada.client.call_tool(CallToolRequestParams::new("search_knowledge").with_arguments(arguments))
+    };
+    assert!(call(json!({"query": "walrus"})).await.is_err(), "there is nothing to search");
+    let work = server.collection(&cookie, "Work").await;
+    server.read_file(&cookie, &work, "plan.md", b"# Budget\n\nThe walrus costs 400 euros.").await;
+    let tools = ada.client.list_all_tools().await.unwrap();
+    assert_eq!(tools.iter().map(|tool| &*tool.name).collect::<Vec<_>>(), ["ask", "search_knowledge"]);
+    assert!(tools[1].description.as_ref().unwrap().contains("- Work"));
+    let result = call(json!({"query": "walrus", "collection": "Work"})).await.unwrap();
+    let found = result.structured_content.unwrap()["passages"][0].clone();
+    assert_eq!((&found["name"], &found["headings"]), (&json!("plan.md"), &json!(["Budget"])), "{found}");
+    for bad in [
+        json!({}),
+        json!({"query": " "}),
+        json!({"query": "x".repeat(2000)}),
+        json!({"query": "x", "collection": "No"}),
+    ] {
+        assert_eq!(call(bad).await.unwrap().is_error, Some(true));
+    }
+    // Those of others are not there.
+    let bob = server.key_of_plain_user("bob@example.org").await;
+    let bob = connect(&server, &bob).await;
+    assert_eq!(bob.client.list_all_tools().await.unwrap().len(), 1);
+}

@@ -15,10 +15,10 @@ on_every_database!(
     one_server_reads_a_document
 );
 
-const MOST: Most = Most { documents: 3, bytes: 100 };
+pub(crate) const MOST: Most = Most { documents: 3, bytes: 100 };
 const MISSING: StoreError = StoreError::NotFound;
 
-async fn add(store: &Store, owner: UserId, name: &str) -> Collection {
+pub(crate) async fn add(store: &Store, owner: UserId, name: &str) -> Collection {
     let id = CollectionId::generate();
     let new = Collection {
         id,
@@ -34,7 +34,7 @@ async fn add(store: &Store, owner: UserId, name: &str) -> Collection {
     new
 }
 
-fn document(collection: &Collection, name: &str) -> Document {
+pub(crate) fn document(collection: &Collection, name: &str) -> Document {
     Document {
         id: DocumentId::generate(),
         collection: collection.id,
@@ -50,7 +50,7 @@ fn document(collection: &Collection, name: &str) -> Document {
     }
 }
 
-fn text(content: &str) -> WasRead {
+pub(crate) fn text(content: &str) -> WasRead {
     let characters = content.chars().count() as u64;
     WasRead::Text { content: content.into(), structure: "{}".into(), chunks: 1, characters }
 }

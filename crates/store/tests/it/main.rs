@@ -19,6 +19,7 @@ mod chats;
 mod connections;
 mod copies;
 mod doors;
+mod embeddings;
 mod events;
 mod file_versions;
 mod files;

@@ -5,11 +5,13 @@ pub mod chunk_encoder;
 pub mod completion;
 pub mod completion_encoder;
 pub mod completion_request;
+pub mod embeddings;
 pub mod error_object;
 pub mod model_list;
 mod open_webui;
 pub mod passing;
 pub mod request;
+pub mod rerank;
 pub mod upstream_error;
 
 pub use chunk::Chunk;

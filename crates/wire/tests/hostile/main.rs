@@ -29,7 +29,9 @@ fn hold(name: &str) {
 
 #[test]
 fn streams_of_servers() {
-    ["sse", "openai_chunk", "upstream_error", "usage_watch", "model_list"].into_iter().for_each(hold);
+    ["sse", "openai_chunk", "upstream_error", "usage_watch", "model_list", "embeddings", "rerank"]
+        .into_iter()
+        .for_each(hold);
 }
 
 #[test]

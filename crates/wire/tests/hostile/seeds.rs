@@ -41,6 +41,13 @@ pub(crate) fn of(name: &str) -> Vec<String> {
             r#"{"title":"One","history":{"currentId":"a","messages":{"a":{"role":"assistant","output":[{"type":"reasoning","content":[{"text":"hm"}],"duration":1.5},{"type":"function_call","call_id":"c1","name":"ls","arguments":"{}"},{"type":"function_call_output","call_id":"c1","output":[{"type":"input_text","text":"a"}]},{"type":"message","content":[{"type":"output_text","text":"Yes"}]}],"sources":[{"source":{"name":"T","url":"https://example.org"},"document":["d"],"metadata":[{"source":"s"}]}],"usage":{"prompt_tokens":1,"completion_tokens":2}}}}}"#,
             r#"[{"chat":{"history":{"messages":{"a":{"role":"assistant","content":"<details type=\"tool_calls\" name=\"ls\" arguments=\"&quot;{}&quot;\" result=\"&quot;a&quot;\">\n<summary>x</summary></details> ok <details>"}}}}}]"#,
         ],
+        "embeddings" => &[
+            r#"{"data":[{"index":1,"embedding":[3,-4.5e-3]},{"index":0,"embedding":[1,2]}],"usage":{"prompt_tokens":7}}"#,
+            r#"{"data":[{"embedding":[1]}],"usage":{"total_tokens":7}}"#,
+        ],
+        "rerank" => &[
+            r#"{"results":[{"index":2,"relevance_score":0.9},{"index":0,"score":-3}],"usage":{"total_tokens":9}}"#,
+        ],
         "model_list" => &[
             r#"{"object":"list","data":[{"id":"a"},{"id":"b","object":"model"}]}"#,
             r#"{"models":[{"name":"a"},{"model":"b"},"c"]}"#,

@@ -117,6 +117,38 @@ const texts: Record<string, readonly [en: string, ru: string]> = {
     "All documents of a person together, in MB.",
     "Все документы одного человека вместе, МБ.",
   ],
+  "knowledge.memory_mb": [
+    "How much memory collections may take that were searched before, in MB.",
+    "Сколько памяти занимают коллекции, в которых уже искали, МБ.",
+  ],
+  "knowledge.embedding_model": [
+    "The model that compares meanings when documents are searched. Empty: words alone.",
+    "Модель, которая сравнивает смысл при поиске в документах. Пусто: только слова.",
+  ],
+  "knowledge.query_prefix": [
+    "What the embedding model wants before a question.",
+    "Что модель векторов ждёт перед вопросом.",
+  ],
+  "knowledge.passage_prefix": [
+    "What the embedding model wants before a passage. Another one makes all vectors anew.",
+    "Что модель векторов ждёт перед отрывком. При изменении все векторы считаются заново.",
+  ],
+  "knowledge.embedding_batch": [
+    "Most passages of one request to the embedding model.",
+    "Наибольшее число отрывков в одном запросе к модели векторов.",
+  ],
+  "knowledge.embedding_seconds": [
+    "How many seconds a search waits for the embedding model.",
+    "Сколько секунд поиск ждёт модель векторов.",
+  ],
+  "knowledge.rerank_model": [
+    "The model that looks at the best passages once more. Empty: none.",
+    "Модель, которая ещё раз оценивает лучшие отрывки. Пусто: никакая.",
+  ],
+  "knowledge.rerank_seconds": [
+    "How many seconds a search waits for that model.",
+    "Сколько секунд поиск ждёт эту модель.",
+  ],
   "skills.folder": [
     "Where skills are. Empty: “skills” in the data folder.",
     "Где лежат навыки. Пусто: «skills» в папке данных.",

@@ -1,4 +1,4 @@
-/** The documents of a collection, asked for again while some of them are still to be read. */
+/** The documents of a collection, asked for again while some of them are still to be read, or their meaning is. */
 import { listDocuments, type Document } from "../../api/knowledge.ts";
 import { sentenceOf } from "../toasts.svelte.ts";
 
@@ -10,6 +10,10 @@ export class Documents {
   list = $state.raw<Document[] | null>(null);
   problem = $state("");
   readonly waiting = $derived(this.list?.filter(({ state }) => state === "waiting").length ?? 0);
+  /** Pieces whose meaning cannot be searched yet. */
+  readonly meaningless = $derived(
+    this.list?.reduce((sum, { meaning }) => sum + (meaning ? meaning.chunks - meaning.done : 0), 0) ?? 0,
+  );
   #timer: ReturnType<typeof setTimeout> | undefined;
   #pauseMs = firstPauseMs;
   #isClosed = false;
@@ -17,7 +21,7 @@ export class Documents {
   constructor(readonly collection: string) {}
 
   async load(): Promise<void> {
-    const before = this.waiting;
+    const before = `${this.waiting} ${this.meaningless}`;
     try {
       this.list = (await listDocuments(this.collection)).documents;
       this.problem = "";
@@ -25,8 +29,9 @@ export class Documents {
       this.problem = sentenceOf(error);
     }
     // Where nothing changes it is asked more and more seldom.
-    this.#pauseMs = this.waiting === before ? Math.min(this.#pauseMs * 1.5, longestPauseMs) : firstPauseMs;
-    if (this.waiting > 0) this.#after(this.#pauseMs);
+    const isSame = `${this.waiting} ${this.meaningless}` === before;
+    this.#pauseMs = isSame ? Math.min(this.#pauseMs * 1.5, longestPauseMs) : firstPauseMs;
+    if (this.waiting + this.meaningless > 0) this.#after(this.#pauseMs);
   }
 
   /** Something has changed: others that do within a moment are one question to the server. */

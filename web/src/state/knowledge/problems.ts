@@ -1,5 +1,5 @@
-/** Why a file could not be read, in the person's language. */
-import type { DocumentProblem } from "../../api/knowledge.ts";
+/** Why a file could not be read, or a model did not help, in the person's language. */
+import type { DocumentProblem, SearchNote } from "../../api/knowledge.ts";
 import { t, type Key } from "../../i18n/index.svelte.ts";
 
 const words: Record<string, Key> = {
@@ -27,3 +27,16 @@ export function wordsOf(problem: DocumentProblem | null): string {
     cause: problem.cause ?? "",
   });
 }
+
+const notes: Record<string, Key> = {
+  failed: "knowledge.meaningFailed",
+  late: "knowledge.meaningLate",
+  texts: "knowledge.meaningTexts",
+  limited: "knowledge.meaningLimited",
+  no_meaning: "knowledge.noteMeaning",
+  no_rerank: "knowledge.noteRerank",
+};
+
+/** A sentence of ours; what the server says in English is beside it. */
+export const noteWords = ({ code, message }: SearchNote): string =>
+  Object.hasOwn(notes, code) && notes[code] ? t(notes[code]) : message;

@@ -19,7 +19,7 @@ use crate::{
     auth::Caller,
     error::ApiError,
     extract::{Json, Path, Query, read_body},
-    knowledge::no_collection,
+    knowledge::{Far, Meaning, no_collection},
 };
 
 /// Most documents of a collection.
@@ -38,16 +38,19 @@ pub(in crate::http) struct DocumentView {
     /// In how many pieces it is searched.
     chunks: u64,
     characters: u64,
+    /// How far its meaning is ready to be searched; nothing where only words are.
+    meaning: Option<Meaning>,
     created_at: i64,
     updated_at: i64,
 }
 
-impl From<Document> for DocumentView {
-    fn from(document: Document) -> Self {
+impl DocumentView {
+    fn new(document: Document, far: &Far) -> Self {
+        let meaning = far.of(&document);
         let Document { id, name, size_bytes, state, chunks, characters, created_at, updated_at, .. } =
             document;
         let problem = document.problem.and_then(|problem| serde_json::from_str(&problem).ok());
-        Self { id, name, size_bytes, state, problem, chunks, characters, created_at, updated_at }
+        Self { id, name, size_bytes, state, problem, chunks, characters, meaning, created_at, updated_at }
     }
 }
 
@@ -63,8 +66,9 @@ pub(in crate::http) async fn list(
     Path(collection): Path<CollectionId>,
 ) -> Result<Json<Documents>, ApiError> {
     app.store.readable_collection(owner(&caller)?, collection).await.map_err(missing)?;
-    let documents = app.store.documents(collection).await?.into_iter().map(DocumentView::from).collect();
-    Ok(Json(Documents { documents }))
+    let far = app.far(collection).await?;
+    let documents = app.store.documents(collection).await?.into_iter();
+    Ok(Json(Documents { documents: documents.map(|document| DocumentView::new(document, &far)).collect() }))
 }
 
 #[derive(Debug, Deserialize)]
@@ -90,7 +94,8 @@ pub(in crate::http) async fn put(
     let limits = &app.config.knowledge;
     let file = read_body(request, usize::try_from(limits.file_bytes).unwrap_or(usize::MAX)).await?;
     let kept = keep(&app, owner, collection, &name, &file).await?;
-    Ok((StatusCode::ACCEPTED, Json(kept.into())))
+    let far = app.far(collection).await?;
+    Ok((StatusCode::ACCEPTED, Json(DocumentView::new(kept, &far))))
 }
 
 /// Keeps a file in somebody's collection, in the place of the one of its name, and has it read in the background.
@@ -163,7 +168,8 @@ pub(in crate::http) async fn get(
         Err(StoreError::NotFound) => (String::new(), Value::Null),
         Err(error) => return Err(error.into()),
     };
-    Ok(Json(TextView { document: document.into(), text, structure }))
+    let far = app.far(collection).await?;
+    Ok(Json(TextView { document: DocumentView::new(document, &far), text, structure }))
 }
 
 /// `GET /api/v1/knowledge/{collection}/documents/{document}/file`: as it came, to be saved.

@@ -1,4 +1,5 @@
-//! What a client can ask for in its session: the tool that is our agent, and the files of the chats it worked in.
+//! What a client can ask for in its session: the tool that is our agent, the one that searches documents, and the files of
+//! the chats it worked in.
 
 use std::{
     borrow::Cow,
@@ -19,8 +20,8 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 
-use super::{Visit, call, files};
-use crate::origin::on_behalf_of;
+use super::{Visit, call, files, search};
+use crate::{knowledge::SEARCH_TOOL, origin::on_behalf_of};
 
 /// The tool's name.
 const ASK: &str = "ask";
@@ -61,7 +62,8 @@ impl ServerHandler for Handler {
             )
             .with_instructions(
                 "Glasshouse runs agents that a person can watch. Give one a task with `ask`; go on in the same \
-                 chat with the `chat` of its result. The files it wrote are resources.",
+                 chat with the `chat` of its result. The files it wrote are resources. Where there are documents \
+                 to search, `search_knowledge` finds passages in them.",
             )
     }
 
@@ -73,9 +75,10 @@ impl ServerHandler for Handler {
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(vec![ask()]))
+        let search = search::tool(&visit(&context)?).await?;
+        Ok(ListToolsResult::with_all_items(std::iter::once(ask()).chain(search).collect()))
     }
 
     async fn call_tool(
@@ -83,6 +86,14 @@ impl ServerHandler for Handler {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        if request.name == SEARCH_TOOL {
+            let visit = visit(&context)?;
+            if search::tool(&visit).await?.is_some() {
+                let arguments = Value::Object(request.arguments.unwrap_or_default());
+                let origin = visit.origin.clone();
+                return Ok(on_behalf_of(origin, search::answer(&visit, arguments)).await.into());
+            }
+        }
         if request.name != ASK {
             let message = format!("There is no tool “{}” here; there is “{ASK}”.", request.name);
             return Err(ErrorData::invalid_params(message, None));
@@ -182,7 +193,7 @@ fn output() -> Value {
     })
 }
 
-fn schema(value: Value) -> Arc<JsonObject> {
+pub(super) fn schema(value: Value) -> Arc<JsonObject> {
     match value {
         Value::Object(schema) => Arc::new(schema),
         _ => Arc::default(),

@@ -10,18 +10,20 @@ pub type Target = fn(&[u8]);
 /// (A `mod.rs`, since `fuzz/src/lib.rs` names it by its path.)
 ///
 /// Every target by the name of its fuzz binary.
-pub const TARGETS: [(&str, Target); 16] = [
+pub const TARGETS: [(&str, Target); 18] = [
     ("ag_ui_input", requests::ag_ui_input),
     ("ag_ui_interrupt", requests::ag_ui_interrupt),
     ("chat_stream_request", requests::chat_stream),
     ("completion_request", requests::completion),
     ("debug_chat_request", requests::debug_chat),
+    ("embeddings", streams::embeddings),
     ("event_lines", streams::event_lines),
     ("export_line", streams::export_line),
     ("model_list", streams::model_list),
     ("open_webui_chats", streams::open_webui_chats),
     ("openai_chunk", streams::openai_chunk),
     ("passing_request", requests::passing),
+    ("rerank", streams::rerank),
     ("response_request", requests::response),
     ("sse", streams::sse),
     ("ui_message_request", requests::ui_messages),

@@ -4,7 +4,10 @@ use domain::{ChatId, MessageId, RunEvent, RunId, laws};
 use wire::{
     export::Line,
     open_webui_chats::{Chat, Element, Elements, as_run},
-    openai::{Chunk, ChunkEncoder, UpstreamError, UsageWatch, model_list as models},
+    openai::{
+        Chunk, ChunkEncoder, UpstreamError, UsageWatch, embeddings as vectors, model_list as models,
+        rerank as ranks,
+    },
     sse::{Decoder, Event, write_data},
 };
 
@@ -89,6 +92,26 @@ pub fn usage_watch(bytes: &[u8]) {
     };
     let size = 1 + usize::from(bytes.first().copied().unwrap_or(0) % 13);
     assert_eq!(count(&mut bytes.chunks(size)), count(&mut std::iter::once(bytes)), "in pieces of {size}");
+}
+
+/// Vectors: one for each text, all comparable.
+pub fn embeddings(bytes: &[u8]) {
+    for asked in 0..3 {
+        let Ok(read) = vectors::decode(bytes, asked) else { continue };
+        assert_eq!(read.vectors.len(), asked);
+        let lengths: Vec<usize> = read.vectors.iter().map(Vec::len).collect();
+        assert!(lengths.windows(2).all(|pair| pair[0] == pair[1]) && !lengths.contains(&0));
+        assert!(read.vectors.iter().flatten().all(|value| value.is_finite()));
+    }
+}
+
+/// Scores: at most one for each document.
+pub fn rerank(bytes: &[u8]) {
+    for asked in 0..4 {
+        let Ok(read) = ranks::decode(bytes, asked) else { continue };
+        assert_eq!(read.scores.len(), asked);
+        assert!(read.scores.iter().flatten().all(|score| score.is_finite()));
+    }
 }
 
 /// A list of models: the names, as OpenAI lists them, are read again.

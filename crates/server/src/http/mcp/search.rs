@@ -1,0 +1,77 @@
+//! The caller's documents as a tool for the programs of others: what is found, as text and as data.
+
+use rmcp::{
+    ErrorData,
+    model::{CallToolResult, ContentBlock, Tool, ToolAnnotations},
+};
+use serde_json::{Value, json};
+
+use super::{Visit, handler::schema};
+use crate::{
+    groups::Thing,
+    knowledge::{Found, SEARCH_TOOL, look, spec},
+};
+
+/// The tool, where there is something that the caller may search and they may use it. Documents are an account's own, not
+/// those of a front end's people.
+pub(super) async fn tool(Visit { app, caller, .. }: &Visit) -> Result<Option<Tool>, ErrorData> {
+    if caller.person.is_some() || !caller.permit(app).allows(Thing::Tool(SEARCH_TOOL)) {
+        return Ok(None);
+    }
+    let spec = spec(&app.store, caller.id()).await;
+    let spec = spec.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+    Ok(spec.map(|spec| {
+        let input = serde_json::to_value(&spec.parameters).unwrap_or_default();
+        Tool::new(SEARCH_TOOL, spec.description, schema(input))
+            .with_title("Search documents")
+            .with_raw_output_schema(schema(output()))
+            .with_annotations(ToolAnnotations::from_raw(
+                None,
+                Some(true),
+                Some(false),
+                Some(true),
+                Some(false),
+            ))
+    }))
+}
+
+/// What is found. What goes wrong is a result too, for the model that called.
+pub(super) async fn answer(Visit { app, caller, .. }: &Visit, arguments: Value) -> CallToolResult {
+    match look(app, caller.id(), &caller.payer(), arguments).await {
+        Ok((found, said)) => {
+            let mut result = CallToolResult::success(vec![ContentBlock::text(said)]);
+            result.structured_content =
+                Some(json!({ "passages": found.iter().map(passage).collect::<Vec<_>>() }));
+            result
+        }
+        Err(problem) => CallToolResult::error(vec![ContentBlock::text(problem)]),
+    }
+}
+
+fn passage(found: &Found) -> Value {
+    let Found {
+        collection, collection_name, document, name, start, end, page, headings, text, scores, ..
+    } = found;
+    json!({
+        "collection": collection, "collection_name": collection_name, "document": document, "name": name,
+        "start": start, "end": end, "page": page, "headings": headings, "text": text, "score": scores.fused,
+    })
+}
+
+fn output() -> Value {
+    let (text, count) = (json!({"type": "string"}), json!({"type": "integer", "minimum": 0}));
+    let passage = json!({
+        "type": "object",
+        "properties": {
+            "collection": text, "collection_name": text, "document": text, "name": text,
+            "start": count, "end": count, "page": {"type": ["integer", "null"]},
+            "headings": {"type": "array", "items": text}, "text": text, "score": {"type": "number"},
+        },
+        "required": ["collection", "document", "name", "start", "end", "text"],
+    });
+    json!({
+        "type": "object",
+        "properties": {"passages": {"type": "array", "items": passage}},
+        "required": ["passages"],
+    })
+}

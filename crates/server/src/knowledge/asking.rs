@@ -1,0 +1,181 @@
+//! Asks the models that help to find passages: for the vectors of texts, and for how well passages answer. Each call is on
+//! somebody's account, within their limits.
+
+use std::time::Duration;
+
+use agent::Prices;
+use bytes::Bytes;
+use domain::{ProblemCode, Usage as Tokens, UserId};
+use llm::{
+    Upstream,
+    openai::{NoAnswer, Passed, Told},
+};
+use store::{Payer, UsageSum};
+use tokio::time::timeout;
+use wire::openai::{embeddings, rerank};
+
+use crate::{
+    app::App,
+    groups::Permit,
+    models::ModelServer,
+    usage::{Amount, Wish},
+};
+
+/// No honest answer is longer.
+const ANSWER_LIMIT_BYTES: usize = 64 << 20;
+/// Bytes of a token, by rule of thumb.
+const BYTES_PER_TOKEN: u64 = 4;
+
+/// Why a model did not help.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct NoHelp {
+    pub(super) kind: NoHelpKind,
+    /// In a sentence.
+    pub(super) message: String,
+}
+
+/// Who is to blame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NoHelpKind {
+    /// The account's limits: later it may be asked again, seconds.
+    Limited(u64),
+    /// The server did not take the texts, most often as they are too long.
+    Texts,
+    /// The server was silent for too long.
+    Late,
+    /// All else.
+    Failed,
+}
+
+impl NoHelp {
+    fn failed(message: impl Into<String>) -> Self {
+        Self { kind: NoHelpKind::Failed, message: message.into() }
+    }
+}
+
+/// On whose account a call is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Account<'a> {
+    pub(super) owner: UserId,
+    pub(super) payer: &'a Payer,
+}
+
+impl App {
+    /// The vectors of these texts, in their order.
+    pub(super) async fn embed(
+        &self,
+        of: Account<'_>,
+        model: &str,
+        texts: &[String],
+        deadline: Duration,
+    ) -> Result<Vec<Vec<f32>>, NoHelp> {
+        let upstream = self.helper(model, "embeddings")?;
+        let body = embeddings::encode(upstream.upstream.model(), texts);
+        let read = |bytes: &[u8]| {
+            let read = embeddings::decode(bytes, texts.len()).map_err(|bad| bad.to_string())?;
+            Ok((read.vectors, read.input_tokens))
+        };
+        self.ask_helper(of, &upstream, body, deadline, read).await
+    }
+
+    /// How well each of these passages answers the question, where the model says.
+    pub(super) async fn rerank(
+        &self,
+        of: Account<'_>,
+        model: &str,
+        (query, passages): (&str, &[&str]),
+        deadline: Duration,
+    ) -> Result<Vec<Option<f32>>, NoHelp> {
+        let upstream = self.helper(model, "rerank")?;
+        let body = rerank::encode(upstream.upstream.model(), query, passages);
+        let read = |bytes: &[u8]| {
+            let read = rerank::decode(bytes, passages.len()).map_err(|bad| bad.to_string())?;
+            Ok((read.scores, read.input_tokens))
+        };
+        self.ask_helper(of, &upstream, body, deadline, read).await
+    }
+
+    /// The model that the settings name: it is for everybody, whoever may choose it for chats.
+    fn helper(&self, model: &str, call: &str) -> Result<ModelServer, NoHelp> {
+        let found = self.models.upstream(model, call, &Permit::all());
+        let found = found.map_err(|error| NoHelp::failed(error.problem().message.clone()))?;
+        found.ok_or_else(|| NoHelp::failed(format!("“{model}” has no model server.")))
+    }
+
+    async fn ask_helper<T>(
+        &self,
+        Account { owner, payer }: Account<'_>,
+        ModelServer { upstream, prices, .. }: &ModelServer,
+        body: String,
+        deadline: Duration,
+        read: impl FnOnce(&[u8]) -> Result<(T, Option<u64>), String>,
+    ) -> Result<T, NoHelp> {
+        let estimated = body.len() as u64 / BYTES_PER_TOKEN;
+        let wish = Wish { input_tokens: estimated, max_output_tokens: Some(0), prices: *prices };
+        self.usage.know(owner, payer).await.map_err(|error| NoHelp::failed(error.to_string()))?;
+        let held = self.usage.begin(owner, payer, wish).map_err(|refused| NoHelp {
+            kind: NoHelpKind::Limited(refused.wait_s),
+            message: refused.message,
+        })?;
+        let late = || NoHelp {
+            kind: NoHelpKind::Late,
+            message: format!("{} did not answer within {} s.", upstream.model(), deadline.as_secs()),
+        };
+        let answer = timeout(deadline, whole_answer(upstream, body.into(), deadline)).await;
+        let result = answer.unwrap_or_else(|_| Err(late())).and_then(|bytes| {
+            read(&bytes).map_err(|bad| {
+                NoHelp::failed(format!("The answer of {} is of no use: {bad}.", upstream.model()))
+            })
+        });
+        let used = result.as_ref().ok().map(|(_, counted)| used(counted.unwrap_or(estimated), *prices));
+        let amount = used.map(|(tokens, cost)| Amount::of_call(tokens, cost));
+        self.usage.end(&held, wish, amount);
+        if let Some((tokens, cost)) = used {
+            let sum = UsageSum {
+                requests: 1,
+                input_tokens: tokens.input_tokens,
+                output_tokens: 0,
+                cost_micro_usd: cost.unwrap_or(0),
+            };
+            self.usage.note(owner, payer, upstream.model(), sum);
+        }
+        result.map(|(read, _)| read)
+    }
+}
+
+fn used(input_tokens: u64, prices: Option<Prices>) -> (Tokens, Option<u64>) {
+    let tokens = Tokens { input_tokens, output_tokens: 0 };
+    (tokens, prices.map(|prices| prices.cost_micro_usd(tokens)))
+}
+
+async fn whole_answer(upstream: &Upstream, body: Bytes, deadline: Duration) -> Result<Vec<u8>, NoHelp> {
+    let Passed { mut response, first } =
+        upstream.post(&Told::default(), body, deadline).await.map_err(no_answer)?;
+    let mut bytes = first.map(Vec::from).unwrap_or_default();
+    while let Some(more) =
+        response.chunk().await.map_err(|_| NoHelp::failed(upstream.broken_off().message))?
+    {
+        if bytes.len() + more.len() > ANSWER_LIMIT_BYTES {
+            return Err(NoHelp::failed(format!(
+                "The answer of {} has more than {} MB.",
+                upstream.model(),
+                ANSWER_LIMIT_BYTES >> 20
+            )));
+        }
+        bytes.extend_from_slice(&more);
+    }
+    Ok(bytes)
+}
+
+fn no_answer(no: NoAnswer) -> NoHelp {
+    let error = match &no {
+        NoAnswer::Refused(refused) => &refused.error,
+        NoAnswer::Failed(error) => error,
+    };
+    let kind = match error.code {
+        ProblemCode::ModelTimeout => NoHelpKind::Late,
+        ProblemCode::ModelRejected | ProblemCode::ModelContextFull => NoHelpKind::Texts,
+        _ => NoHelpKind::Failed,
+    };
+    NoHelp { kind, message: error.message.clone() }
+}

@@ -1,0 +1,245 @@
+//! Finds passages: by words and by meaning, and looks at the best once more. What does not help in time is told, and the rest
+//! answers without it.
+
+use std::{collections::HashMap, sync::Arc};
+
+use domain::{CollectionId, DocumentId, EmbeddingSpaceId, UserId};
+use futures_util::future::join_all;
+use knowledge::{Hit, Query, Scores};
+use store::{Collection, EmbeddingSpace, Payer, Store, StoreError};
+use tokio::task::spawn_blocking;
+
+use super::{
+    Knowledge,
+    asking::{Account, NoHelp, NoHelpKind},
+    loaded::Loaded,
+};
+use crate::{app::App, config::EmbeddingSettings, error::ApiError};
+
+/// Most pieces of one answer.
+pub(crate) const MOST_FOUND: usize = 50;
+/// So many of the best are looked at once more.
+const RERANKED: usize = 30;
+
+/// What is looked for.
+#[derive(Debug)]
+pub(crate) struct Wish {
+    /// In the words of who asks.
+    pub(crate) query: String,
+    /// Where; in all that may be searched, where nothing is named.
+    pub(crate) collections: Option<Vec<CollectionId>>,
+    /// How many pieces are wanted, at most [`MOST_FOUND`].
+    pub(crate) limit: usize,
+}
+
+/// What was found.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    /// The best first.
+    pub(crate) found: Vec<Found>,
+    /// What did not help.
+    pub(crate) notes: Vec<Note>,
+}
+
+/// That something did not help, and why.
+#[derive(Debug)]
+pub(crate) struct Note {
+    /// `no_meaning` or `no_rerank`.
+    pub(crate) code: &'static str,
+    /// In sentences.
+    pub(crate) message: String,
+}
+
+/// A piece of a document that was found.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) collection: CollectionId,
+    pub(crate) collection_name: String,
+    pub(crate) document: DocumentId,
+    pub(crate) name: String,
+    /// Where it stands in the document's text, in characters.
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) page: Option<u32>,
+    pub(crate) headings: Vec<String>,
+    pub(crate) text: String,
+    pub(crate) scores: Scores,
+    /// How well it answers the question, as the model says that looked once more.
+    pub(crate) rerank: Option<f32>,
+}
+
+impl App {
+    /// The best pieces of what `reader` may search, the best first. Nobody else's collections are looked at in any way.
+    ///
+    /// # Errors
+    /// 404 where a collection is named that they may not search.
+    pub(crate) async fn search_knowledge(
+        &self,
+        reader: UserId,
+        payer: &Payer,
+        wish: Wish,
+    ) -> Result<Answer, ApiError> {
+        let (knowledge, store) = (&self.knowledge, &self.store);
+        let mut collections = store.searchable_collections(reader).await?;
+        if let Some(wanted) = &wish.collections {
+            if wanted.iter().any(|wanted| !collections.iter().any(|collection| collection.id == *wanted)) {
+                return Err(no_collection());
+            }
+            collections.retain(|collection| wanted.contains(&collection.id));
+        }
+        let mut all = Vec::with_capacity(collections.len());
+        for collection in &collections {
+            all.push(knowledge.current(store, collection).await?);
+        }
+        knowledge.make_room();
+        let account = Account { owner: reader, payer };
+        let (vectors, mut notes) = self.question_vectors(account, &wish.query, &all).await?;
+        let rerank = self.config.knowledge.rerank.as_ref();
+        let limit = wish.limit.min(MOST_FOUND);
+        let most = if rerank.is_some() { limit.max(RERANKED) } else { limit };
+        let hits = find(knowledge, &all, wish.query.clone(), vectors, most).await?;
+        let mut found = passages(store, &collections, &all, hits).await?;
+        if let Some(settings) = rerank.filter(|_| found.len() > 1) {
+            let looked_at = found.len().min(RERANKED);
+            let texts: Vec<&str> = found[..looked_at].iter().map(|found| found.text.as_str()).collect();
+            let asked = (wish.query.as_str(), &*texts);
+            match self.rerank(account, &settings.model, asked, settings.deadline).await {
+                Ok(scores) => put_in_order(&mut found, &scores),
+                Err(no_help) => {
+                    notes.push(note("no_rerank", "The best were not looked at once more", no_help))
+                }
+            }
+        }
+        found.truncate(limit);
+        Ok(Answer { found, notes })
+    }
+
+    /// What the models of these collections' vectors make of the question, for each collection.
+    async fn question_vectors(
+        &self,
+        account: Account<'_>,
+        question: &str,
+        all: &[Arc<Loaded>],
+    ) -> Result<(Vec<Option<Vec<f32>>>, Vec<Note>), ApiError> {
+        let none = || all.iter().map(|_| None).collect();
+        let Some(settings) = &self.config.knowledge.embedding else { return Ok((none(), Vec::new())) };
+        let mut wanted: Vec<EmbeddingSpaceId> = all.iter().filter_map(|loaded| loaded.space).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        if wanted.is_empty() {
+            return Ok((none(), Vec::new()));
+        }
+        if let Some(no_help) = self.knowledge.rests() {
+            return Ok((none(), vec![no_meaning(no_help)]));
+        }
+        let mut spaces = self.store.embedding_spaces().await?;
+        spaces.retain(|space| wanted.contains(&space.id));
+        let asked = spaces.iter().map(|space| self.question_vector(account, settings, space, question));
+        let (mut vectors, mut notes) = (HashMap::new(), Vec::new());
+        for (space, answer) in spaces.iter().zip(join_all(asked).await) {
+            match answer {
+                Ok(vector) => {
+                    self.knowledge.note_help();
+                    vectors.insert(space.id, vector);
+                }
+                Err(no_help) => {
+                    if matches!(no_help.kind, NoHelpKind::Late | NoHelpKind::Failed) {
+                        self.knowledge.rest(no_help.clone());
+                    }
+                    notes = vec![no_meaning(no_help)];
+                }
+            }
+        }
+        let of = |loaded: &Arc<Loaded>| vectors.get(&loaded.space?).cloned();
+        Ok((all.iter().map(of).collect(), notes))
+    }
+
+    async fn question_vector(
+        &self,
+        account: Account<'_>,
+        settings: &EmbeddingSettings,
+        space: &EmbeddingSpace,
+        question: &str,
+    ) -> Result<Vec<f32>, NoHelp> {
+        let text = format!("{}{question}", space.query_prefix);
+        let vectors = self.embed(account, &space.model, &[text], settings.deadline).await?;
+        // There is one for each text.
+        Ok(vectors.into_iter().next().unwrap_or_default())
+    }
+}
+
+async fn find(
+    knowledge: &Arc<Knowledge>,
+    all: &[Arc<Loaded>],
+    text: String,
+    vectors: Vec<Option<Vec<f32>>>,
+    limit: usize,
+) -> Result<Vec<Hit>, ApiError> {
+    let (knowledge, all) = (Arc::clone(knowledge), all.to_vec());
+    // It takes milliseconds of computing.
+    let searching = spawn_blocking(move || {
+        let indexes: Vec<_> = all.iter().map(|loaded| &loaded.index).collect();
+        let vectors: Vec<Option<&[f32]>> = vectors.iter().map(Option::as_deref).collect();
+        let query = Query { text: &text, vectors: &vectors, limit, admits: None };
+        knowledge::search(&knowledge.terms, &indexes, &query)
+    });
+    searching.await.map_err(ApiError::internal)
+}
+
+async fn passages(
+    store: &Store,
+    collections: &[Collection],
+    all: &[Arc<Loaded>],
+    hits: Vec<Hit>,
+) -> Result<Vec<Found>, ApiError> {
+    let mut found = Vec::with_capacity(hits.len());
+    for hit in hits {
+        let (Some(loaded), Some(collection)) = (all.get(hit.index), collections.get(hit.index)) else {
+            continue;
+        };
+        let Some((document, place)) = loaded.piece(hit.document, hit.chunk) else { continue };
+        let characters = place.characters();
+        let text = match store.passage(document.id, characters.clone()).await {
+            Ok(text) => text,
+            // Deleted just now.
+            Err(StoreError::NotFound) => continue,
+            Err(error) => return Err(error.into()),
+        };
+        found.push(Found {
+            collection: collection.id,
+            collection_name: collection.name.clone(),
+            document: document.id,
+            name: document.name.clone(),
+            start: characters.start,
+            end: characters.end,
+            page: place.page(),
+            headings: document.headings(place).to_vec(),
+            text,
+            scores: hit.scores,
+            rerank: None,
+        });
+    }
+    Ok(found)
+}
+
+/// Those that were looked at come first, by what was said of them; the others keep their order.
+fn put_in_order(found: &mut [Found], scores: &[Option<f32>]) {
+    for (found, score) in found.iter_mut().zip(scores) {
+        found.rerank = *score;
+    }
+    let key = |found: &Found| found.rerank.unwrap_or(f32::NEG_INFINITY);
+    found.sort_by(|a, b| key(b).total_cmp(&key(a)));
+}
+
+fn no_meaning(no_help: NoHelp) -> Note {
+    note("no_meaning", "Only words were compared, no meanings", no_help)
+}
+
+fn note(code: &'static str, what: &str, no_help: NoHelp) -> Note {
+    Note { code, message: format!("{what}: {}", no_help.message) }
+}
+
+/// 404, for those of others too.
+pub(crate) fn no_collection() -> ApiError {
+    ApiError::not_found("There is no such collection, or it is not shared with you.")
+}
