@@ -187,6 +187,14 @@ id!(
     /// What an embedding model makes of documents, all of it comparable.
     EmbeddingSpaceId, "space"
 );
+id!(
+    /// A copy of a page of the web.
+    PageId, "page"
+);
+id!(
+    /// Pages of the web that become documents.
+    CrawlId, "crawl"
+);
 
 impl RunId {
     /// Like [`Self::brought`], for logs: the end of the id, by which an agent's work is named in texts, stays.

@@ -1,10 +1,12 @@
-//! A scripted model server that speaks the OpenAI protocol, well or badly as told: for tests and benchmarks.
+//! A scripted model server that speaks the OpenAI protocol, well or badly as told, and a web that is closed in itself: for tests
+//! and benchmarks.
 
 pub mod body;
 pub mod reply;
 pub mod scenario;
 pub mod server;
 pub mod vectors;
+pub mod web;
 
 pub use reply::{Call, Finish, Reply, Step};
 pub use scenario::Scenario;

@@ -168,6 +168,19 @@ impl Reply {
         Self::answer(status, &headers, vec![Part::Bytes(Bytes::copy_from_slice(body.as_bytes()))])
     }
 
+    /// The same with bytes that need not be text.
+    #[must_use]
+    pub fn bytes(status: u16, headers: &[(&str, &str)], body: impl Into<Bytes>) -> Self {
+        let body = body.into();
+        let length = body.len().to_string();
+        let headers = [headers, &[("content-length", length.as_str())]].concat();
+        Self::answer(status, &headers, vec![Part::Bytes(body)])
+    }
+
+    pub(crate) fn parts(status: u16, headers: &[(&str, &str)], parts: Vec<Part>) -> Self {
+        Self::answer(status, headers, parts)
+    }
+
     /// OpenAI's error object.
     #[must_use]
     pub fn error(status: u16, message: &str) -> Self {

@@ -46,6 +46,7 @@ use crate::{
     skills::SkillsFolder,
     traces,
     usage::{Usage, keep_usage},
+    web::{Crawling, Web, keep_crawling},
     webhooks::{Webhooks, keep_webhooks},
     workspaces::Workspaces,
 };
@@ -101,6 +102,9 @@ pub struct App {
     pub webhooks: Webhooks,
     /// Collections of documents, and what is found there.
     pub(crate) knowledge: Arc<Knowledge>,
+    /// The web, searched and read.
+    pub(crate) web: Arc<Web>,
+    pub(crate) crawling: Crawling,
     /// Servers whose tools agents get.
     pub mcp_servers: McpServers,
     /// The sessions of MCP clients.
@@ -173,7 +177,9 @@ impl App {
         };
         let mcp_door = Door::new(&stopping, config.body_limit_bytes);
         let program = std::env::current_exe().context("cannot find this program")?;
-        let knowledge = Knowledge::new(program, config.knowledge.memory_bytes);
+        let knowledge = Knowledge::new(program.clone(), config.knowledge.memory_bytes);
+        let web = Web::new(config.web.clone(), outbound.clone(), store.clone(), clock.clone(), program);
+        let web = Arc::new(web);
         let app = Arc::new(Self {
             config,
             store,
@@ -195,6 +201,8 @@ impl App {
             schedules: Schedules::default(),
             webhooks,
             knowledge: Arc::new(knowledge),
+            web,
+            crawling: Crawling::default(),
             mcp_servers,
             mcp_door,
             passwords: Passwords::default(),
@@ -241,6 +249,7 @@ impl App {
         app.tasks.spawn(keep_webhooks(app.clone()));
         app.tasks.spawn(keep_reading(app.clone()));
         app.tasks.spawn(keep_embedding(app.clone()));
+        app.tasks.spawn(keep_crawling(app.clone()));
         app.tasks.spawn(ask_environment(app.clone()));
         app.tasks.spawn(keep_health(app.clone()));
         Ok(app)

@@ -19,8 +19,8 @@ const FOLDER: &str = "/attachments";
 const SERVER: &str = "server:";
 const MCP: &str = "mcp:";
 
-/// The tools that search the web, ours and those of servers that call theirs so.
-const WEB: [&str; 2] = ["web_*", "*__web_*"];
+/// The tools that search and read the web, ours and those of servers that call theirs so.
+const WEB: [&str; 3] = ["web_*", "fetch_page", "*__web_*"];
 
 /// Which tools may be used: each choice has to let one through.
 pub(crate) fn tool_choices(metadata: &RequestMetadata) -> Vec<ToolChoice> {
@@ -157,7 +157,8 @@ mod tests {
             features: Features { web_search: on, code_interpreter: on, memory: on, citations: on },
             ..RequestMetadata::default()
         };
-        for name in ["web_search", "searx__web_search", "python", "shell", "memory_read", "ls"] {
+        for name in ["web_search", "fetch_page", "searx__web_search", "python", "shell", "memory_read", "ls"]
+        {
             assert!(is_allowed(&features(None), name) && is_allowed(&features(Some(true)), name), "{name}");
             assert_eq!(is_allowed(&features(Some(false)), name), name == "ls", "{name}");
         }

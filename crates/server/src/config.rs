@@ -14,6 +14,7 @@ mod places;
 mod public_url;
 mod tracing;
 mod trusted_header;
+mod web;
 mod workspaces;
 
 use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
@@ -39,6 +40,7 @@ pub use overview::{Layer, Setting};
 pub use public_url::PublicUrl;
 pub use tracing::Tracing;
 pub use trusted_header::TrustedHeader;
+pub use web::{SearchKind, SearchSettings, WebSettings};
 pub use workspaces::WorkspaceSettings;
 
 /// The environment, as it was when the program started.
@@ -102,6 +104,8 @@ pub struct Config {
     pub programs: Option<ProgramSettings>,
     /// How much people may put into their collections of documents.
     pub knowledge: KnowledgeSettings,
+    /// How the web is searched and read.
+    pub web: WebSettings,
     /// What one run may use.
     pub limits: Limits,
     /// How long to wait for a model's first token.
@@ -206,6 +210,7 @@ struct Raw {
     programs: RawPrograms,
     skills: RawSkills,
     knowledge: knowledge::RawKnowledge,
+    web: web::RawWeb,
     limits: limits::RawLimits,
     model_timeouts: RawTimeouts,
     log: Log,
@@ -359,6 +364,7 @@ impl Raw {
             approvals: self.approvals.into(),
             programs: self.programs.check()?,
             knowledge: self.knowledge.check()?,
+            web: self.web.check()?,
             limits: self.limits.check()?,
             first_token_timeout: timeout("first_token_seconds", self.model_timeouts.first_token_seconds)?,
             idle_timeout: timeout("idle_seconds", self.model_timeouts.idle_seconds)?,

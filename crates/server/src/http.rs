@@ -34,6 +34,7 @@ mod models;
 mod oidc;
 mod openai;
 pub mod openapi;
+mod pages;
 mod passkey_login;
 mod passkeys;
 mod password_resets;
@@ -270,7 +271,13 @@ pub fn table() -> Vec<Route> {
         get(User, "/api/v1/knowledge/{collection}/documents/{document}/file", knowledge::documents::file),
         post(User, "/api/v1/knowledge/{collection}/documents/{document}/retry", knowledge::documents::retry),
         delete(User, "/api/v1/knowledge/{collection}/documents/{document}", knowledge::documents::delete),
+        get(User, "/api/v1/knowledge/{collection}/crawls", knowledge::crawls::list),
+        post(User, "/api/v1/knowledge/{collection}/crawls", knowledge::crawls::create),
+        post(User, "/api/v1/knowledge/{collection}/crawls/{crawl}/cancel", knowledge::crawls::cancel),
+        post(User, "/api/v1/knowledge/{collection}/crawls/{crawl}/retry", knowledge::crawls::retry),
         delete(User, "/api/v1/knowledge/{collection}", knowledge::delete),
+        // Pages of the web as they were read
+        get(User, "/api/v1/pages/{page}", pages::get),
         // Runs
         get(Chat, "/runs/{run}", runs::get),
         get(Chat, "/runs/{run}/events", runs::events),

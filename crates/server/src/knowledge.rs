@@ -37,6 +37,8 @@ pub(crate) use {
     tool::{NAME as SEARCH_TOOL, look, spec},
 };
 
+/// Most documents of a collection.
+pub(crate) const MOST_DOCUMENTS: u64 = 10_000;
 /// How long a model is not asked for the vectors of questions after it failed, the first time; it doubles.
 const FIRST_REST: Duration = Duration::from_secs(2);
 const LONGEST_REST: Duration = Duration::from_secs(60);

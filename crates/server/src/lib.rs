@@ -52,6 +52,7 @@ pub mod streams;
 pub mod traces;
 pub mod turns;
 pub mod usage;
+mod web;
 mod webauthn;
 pub mod webhooks;
 pub mod workspaces;

@@ -419,6 +419,7 @@ impl App {
                     Some(tool) => agents.with_tools(&[tool]),
                     None => agents,
                 };
+                let agents = agents.with_tools(&self.web.tools(owner));
                 (agents, self.mcp_servers.late_tools(owner, RunIs::New, permit.clone()))
             }
             Worker::Model => (Agents::none(), None),

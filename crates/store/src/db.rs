@@ -113,6 +113,7 @@ impl Db {
             ("passkeys", include_str!("../migrations/sqlite/0029_passkeys.sql")),
             ("knowledge", include_str!("../migrations/sqlite/0030_knowledge.sql")),
             ("meanings", include_str!("../migrations/sqlite/0031_meanings.sql")),
+            ("web", include_str!("../migrations/sqlite/0032_web.sql")),
         ];
         let mut writer = write.acquire().await?;
         if !in_memory {
@@ -164,6 +165,7 @@ impl Db {
             ("passkeys", include_str!("../migrations/postgres/0029_passkeys.sql")),
             ("knowledge", include_str!("../migrations/postgres/0030_knowledge.sql")),
             ("meanings", include_str!("../migrations/postgres/0031_meanings.sql")),
+            ("web", include_str!("../migrations/postgres/0032_web.sql")),
         ];
         migrator(migrations, steps).run_direct(None, &mut connection, false).await?;
         connection.close().await?;

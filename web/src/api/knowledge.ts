@@ -133,3 +133,25 @@ export const searchKnowledge = (
   query: { query: string; collections?: string[]; limit: number },
   signal?: AbortSignal,
 ) => call<{ results: Found[]; notes: SearchNote[] }>("POST", `${base}/search`, query, signal);
+
+/** A page or a site of the web that becomes documents. */
+export interface Crawl {
+  id: string;
+  url: string;
+  depth: number;
+  pages: number;
+  state: "running" | "done" | "cancelled";
+  waiting: number;
+  done: number;
+  failed: number;
+  problems: { url: string; message: string }[];
+}
+
+const crawlsOf = (collection: string) => `${base}/${id(collection)}/crawls`;
+export const listCrawls = (collection: string) => call<{ crawls: Crawl[] }>("GET", crawlsOf(collection));
+export const beginCrawl = (collection: string, crawl: { url: string; depth: number }) =>
+  call<Crawl>("POST", crawlsOf(collection), crawl);
+export const cancelCrawl = (collection: string, crawl: string) =>
+  call<undefined>("POST", `${crawlsOf(collection)}/${id(crawl)}/cancel`);
+export const retryCrawl = (collection: string, crawl: string) =>
+  call<undefined>("POST", `${crawlsOf(collection)}/${id(crawl)}/retry`);

@@ -1,6 +1,23 @@
 /** English for collections of documents. */
 export const knowledge = {
   "knowledge.title": "Knowledge",
+  "crawl.address": "Address of a page or a site",
+  "crawl.depth": "How far",
+  "crawl.page": "This page alone",
+  "crawl.site": { one: "Site, {count} link deep", other: "Site, {count} links deep" },
+  "crawl.add": "Add from the web",
+  "crawl.running": "Being read",
+  "crawl.done": "Finished",
+  "crawl.cancelled": "Stopped",
+  "crawl.done.count": { one: "{count} page", other: "{count} pages" },
+  "crawl.waiting": { one: "{count} waits", other: "{count} wait" },
+  "crawl.failed": { one: "{count} could not be read", other: "{count} could not be read" },
+  "crawl.cancel": "Stop",
+  "crawl.retry": "Go on",
+  "crawl.problems": "What could not be read",
+  "pages.title": "Page",
+  "pages.readAt": "read {time}",
+  "pages.openNow": "Open as it is now",
   "knowledge.intro":
     "Collections of your documents, which you and agents can search. Every answer leads to its place in the text.",
   "knowledge.new": "New collection",

@@ -1,6 +1,38 @@
 /** Russian for collections of documents. */
 export const knowledge = {
   "knowledge.title": "Знания",
+  "crawl.address": "Адрес страницы или сайта",
+  "crawl.depth": "Как глубоко",
+  "crawl.page": "Только эта страница",
+  "crawl.site": {
+    one: "Сайт, {count} ссылка вглубь",
+    few: "Сайт, {count} ссылки вглубь",
+    many: "Сайт, {count} ссылок вглубь",
+    other: "Сайт, {count} ссылки вглубь",
+  },
+  "crawl.add": "Добавить из интернета",
+  "crawl.running": "Читается",
+  "crawl.done": "Готово",
+  "crawl.cancelled": "Остановлено",
+  "crawl.done.count": {
+    one: "{count} страница",
+    few: "{count} страницы",
+    many: "{count} страниц",
+    other: "{count} страницы",
+  },
+  "crawl.waiting": { one: "{count} ждёт", few: "{count} ждут", many: "{count} ждут", other: "{count} ждут" },
+  "crawl.failed": {
+    one: "{count} не прочитана",
+    few: "{count} не прочитаны",
+    many: "{count} не прочитаны",
+    other: "{count} не прочитаны",
+  },
+  "crawl.cancel": "Остановить",
+  "crawl.retry": "Продолжить",
+  "crawl.problems": "Что не удалось прочитать",
+  "pages.title": "Страница",
+  "pages.readAt": "прочитана {time}",
+  "pages.openNow": "Открыть как она сейчас",
   "knowledge.intro":
     "Коллекции ваших документов, по которым ищете вы и агенты. Каждый ответ ведёт к своему месту в тексте.",
   "knowledge.new": "Новая коллекция",

@@ -9,6 +9,7 @@ export type Route =
   | { page: "signUp"; token: string | null }
   | { page: "inbox" }
   | KnowledgeRoute
+  | StoredPageRoute
   | { page: "welcome" }
   | { page: "missing" };
 
@@ -20,6 +21,16 @@ export interface KnowledgeRoute {
   query: string;
   within: string | null;
   /** The passage of the document that is shown, in Unicode characters. */
+  from: number | null;
+  to: number | null;
+}
+
+/** A copy of a page of the web, at a passage in Unicode characters. */
+export interface StoredPageRoute {
+  page: "stored";
+  id: string;
+  /** A run that cites it. */
+  run: string | null;
   from: number | null;
   to: number | null;
 }
@@ -45,6 +56,15 @@ export function routeOf(address: URL): Route {
         document: third || null,
         query: address.searchParams.get("q") ?? "",
         within: address.searchParams.get("in"),
+        from: placeOf(address.searchParams.get("from")),
+        to: placeOf(address.searchParams.get("to")),
+      };
+    case "pages":
+      if (!second) return { page: "missing" };
+      return {
+        page: "stored",
+        id: decodeURIComponent(second),
+        run: address.searchParams.get("run"),
         from: placeOf(address.searchParams.get("from")),
         to: placeOf(address.searchParams.get("to")),
       };

@@ -5,7 +5,7 @@ use serde::Serialize;
 use toml::{Table, Value};
 
 /// Settings whose values nobody is shown.
-const SECRET: [&str; 2] = ["database_url", "oidc.client_secret"];
+const SECRET: [&str; 3] = ["database_url", "oidc.client_secret", "web.search_key"];
 
 /// A setting as it is in force.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -22,7 +22,7 @@ use toml::Table;
 use crate::{auth::SESSION_COOKIE, error::ApiError};
 
 /// What each part of the API takes and answers; the names group the operations in the document.
-const PARTS: [(&str, &str); 9] = [
+const PARTS: [(&str, &str); 10] = [
     ("start", include_str!("openapi/start.toml")),
     ("people", include_str!("openapi/people.toml")),
     ("groups", include_str!("openapi/groups.toml")),
@@ -30,6 +30,7 @@ const PARTS: [(&str, &str); 9] = [
     ("chats", include_str!("openapi/chats.toml")),
     ("own", include_str!("openapi/own.toml")),
     ("knowledge", include_str!("openapi/knowledge.toml")),
+    ("pages", include_str!("openapi/pages.toml")),
     ("runs", include_str!("openapi/runs.toml")),
     ("doors", include_str!("openapi/doors.toml")),
 ];

@@ -35,6 +35,7 @@ mod memories;
 mod messages;
 mod migrating;
 mod opening;
+mod pages;
 mod passkeys;
 mod run_inputs;
 mod runs;

@@ -149,6 +149,37 @@ const texts: Record<string, readonly [en: string, ru: string]> = {
     "How many seconds a search waits for that model.",
     "Сколько секунд поиск ждёт эту модель.",
   ],
+  "web.search": [
+    "Who searches the web: searxng, brave or tavily. Empty: nobody.",
+    "Кто ищет в интернете: searxng, brave или tavily. Пусто: никто.",
+  ],
+  "web.search_url": [
+    "The address of SearXNG; for the others where it is not the usual one.",
+    "Адрес SearXNG; для остальных — если он не обычный.",
+  ],
+  "web.search_key": ["The key for Brave or Tavily.", "Ключ для Brave или Tavily."],
+  "web.fetch": ["Whether agents read pages of the web.", "Читают ли агенты страницы в интернете."],
+  "web.robots": [
+    "Whether pages are left alone that their site’s robots.txt closes.",
+    "Не читать страницы, которые закрыл robots.txt сайта.",
+  ],
+  "web.pause_ms": [
+    "Milliseconds between two requests to one host.",
+    "Миллисекунды между двумя запросами к одному узлу.",
+  ],
+  "web.seconds": [
+    "How many seconds a page may take, with all redirects.",
+    "Сколько секунд ждать страницу со всеми перенаправлениями.",
+  ],
+  "web.page_mb": ["The largest page, in MB.", "Наибольшая страница, МБ."],
+  "web.fresh_minutes": [
+    "So many minutes a copy is taken without asking the page’s server.",
+    "Столько минут копия берётся без вопроса к серверу страницы.",
+  ],
+  "web.person_mb": [
+    "All copies of pages of a person together, in MB. The oldest go.",
+    "Все копии страниц одного человека вместе, МБ. Старые удаляются.",
+  ],
   "skills.folder": [
     "Where skills are. Empty: “skills” in the data folder.",
     "Где лежат навыки. Пусто: «skills» в папке данных.",

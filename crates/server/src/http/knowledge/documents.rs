@@ -19,11 +19,9 @@ use crate::{
     auth::Caller,
     error::ApiError,
     extract::{Json, Path, Query, read_body},
-    knowledge::{Far, Meaning, no_collection},
+    knowledge::{Far, MOST_DOCUMENTS, Meaning, no_collection},
 };
 
-/// Most documents of a collection.
-const MOST_DOCUMENTS: u64 = 10_000;
 /// Longest name, bytes.
 const NAME_BYTES: usize = 255;
 

@@ -291,7 +291,14 @@ pub(super) const CASES: &[Case] = &[
     case("GET", "/api/v1/knowledge/{collection}/documents/{document}/file", Missing, 200),
     case("POST", "/api/v1/knowledge/{collection}/documents/{document}/retry", Missing, 404),
     case("DELETE", "/api/v1/knowledge/{collection}/documents/{document}", Missing, 204),
+    case("GET", "/api/v1/knowledge/{collection}/crawls", Missing, 200),
+    case("POST", "/api/v1/knowledge/{collection}/crawls", Missing, 202)
+        .sends(r#"{"url":"http://kumquat.invalid/","owner":"{owner}"}"#),
+    case("POST", "/api/v1/knowledge/{collection}/crawls/{crawl}/cancel", Missing, 404),
+    case("POST", "/api/v1/knowledge/{collection}/crawls/{crawl}/retry", Missing, 204),
     case("DELETE", "/api/v1/knowledge/{collection}", Missing, 204),
+    // Pages of the web as they were read
+    case("GET", "/api/v1/pages/{page}", Missing, 200),
     // Runs
     case("GET", "/runs/{run}", Missing, 200).for_readers(),
     case("GET", "/runs/{run}/events", Missing, 200).for_readers(),

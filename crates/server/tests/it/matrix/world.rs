@@ -229,6 +229,24 @@ impl World {
         let path = format!("/api/v1/knowledge/{collection}/documents?name=a.txt");
         let document = Answer::of(server.request(Method::POST, &path, who).body(CANARY)).await;
         document.expect(202);
+        let path = format!("/api/v1/knowledge/{collection}/crawls");
+        let crawl = server.post(&path, who, &json!({"url": "http://kumquat.invalid/"})).await;
+        crawl.expect(202);
+        // Or it has ended by itself.
+        server.post(&format!("{path}/{}/cancel", text(&crawl.json()["id"])), who, &json!({})).await;
+        let page = store::Page {
+            id: domain::PageId::generate(),
+            owner: owner.parse().unwrap(),
+            url: "https://example.org/".to_owned(),
+            title: CANARY.to_owned(),
+            content: CANARY.to_owned(),
+            etag: None,
+            last_modified: None,
+            fetched_at: 1,
+            checked_at: 1,
+        };
+        let page = store::NewPage { asked: page.url.clone(), page };
+        let page = server.app.store.keep_page(&page, u64::MAX >> 1).await.unwrap().id;
 
         let connections = server.get("/api/v1/connections", &self.admin.session).await.json();
         self.names = BTreeMap::from([
@@ -239,6 +257,7 @@ impl World {
             ("chat", chat),
             ("collection", collection),
             ("connection", text(&connections["connections"][0]["id"])),
+            ("crawl", text(&crawl.json()["id"])),
             ("document", text(&document.json()["id"])),
             ("fact", fact),
             ("item", text(&response["output"][0]["id"])),
@@ -247,6 +266,7 @@ impl World {
             ("memory", text(&memory.json()["id"])),
             ("message", message),
             ("owner", owner),
+            ("page", page.to_string()),
             ("passkey", passkey),
             ("question", question),
             ("reader", text(&reader["id"])),

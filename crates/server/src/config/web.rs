@@ -1,0 +1,141 @@
+//! `[web]`: how the web is searched, and how its pages are read.
+
+use std::time::Duration;
+
+use llm::Secret;
+use outbound::plain_host;
+use reqwest::Url;
+use serde::Deserialize;
+
+/// How the web is searched and read.
+#[derive(Debug, Clone)]
+pub struct WebSettings {
+    /// Who searches it; nothing where nobody.
+    pub search: Option<SearchSettings>,
+    /// Whether agents read pages.
+    pub fetch: bool,
+    /// Whether what sites ask of robots holds for us.
+    pub robots: bool,
+    /// Between two requests to one host.
+    pub pause: Duration,
+    /// For one page, all redirects and the waiting for its host included.
+    pub time: Duration,
+    /// The largest page.
+    pub page_bytes: u64,
+    /// So long a copy is taken for the page without asking its server.
+    pub fresh_ms: i64,
+    /// All copies of a person together.
+    pub person_bytes: u64,
+}
+
+/// Who searches the web.
+#[derive(Debug, Clone)]
+pub struct SearchSettings {
+    /// How it is spoken to.
+    pub kind: SearchKind,
+    /// Where it is asked.
+    pub url: Url,
+    /// Its host, which may be anywhere.
+    pub host: String,
+    /// How we are known there.
+    pub key: Option<Secret>,
+}
+
+/// How a search is spoken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SearchKind {
+    /// An instance of SearXNG, with its JSON switched on.
+    Searxng,
+    /// Brave's.
+    Brave,
+    /// Tavily's.
+    Tavily,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawWeb {
+    search: String,
+    search_url: String,
+    search_key: String,
+    fetch: bool,
+    robots: bool,
+    pause_ms: u64,
+    seconds: u64,
+    page_mb: u64,
+    fresh_minutes: u32,
+    person_mb: u64,
+}
+
+impl RawWeb {
+    pub(super) fn check(self) -> anyhow::Result<WebSettings> {
+        anyhow::ensure!(self.pause_ms <= 60_000, "web.pause_ms must be at most 60000");
+        anyhow::ensure!((1..=600).contains(&self.seconds), "web.seconds must be 1 to 600");
+        anyhow::ensure!((1..=100).contains(&self.page_mb), "web.page_mb must be 1 to 100");
+        anyhow::ensure!((1..=1_000_000).contains(&self.person_mb), "web.person_mb must be 1 to 1000000");
+        Ok(WebSettings {
+            search: search(&self.search, &self.search_url, self.search_key)?,
+            fetch: self.fetch,
+            robots: self.robots,
+            pause: Duration::from_millis(self.pause_ms),
+            time: Duration::from_secs(self.seconds),
+            page_bytes: self.page_mb * 1_000_000,
+            fresh_ms: i64::from(self.fresh_minutes) * 60_000,
+            person_bytes: self.person_mb * 1_000_000,
+        })
+    }
+}
+
+fn search(name: &str, url: &str, key: String) -> anyhow::Result<Option<SearchSettings>> {
+    let (kind, usual) = match name {
+        "" => return Ok(None),
+        "searxng" => (SearchKind::Searxng, ""),
+        "brave" => (SearchKind::Brave, "https://api.search.brave.com/res/v1/web/search"),
+        "tavily" => (SearchKind::Tavily, "https://api.tavily.com/search"),
+        other => {
+            anyhow::bail!("web.search is “{other}”, but must be searxng, brave or tavily, or empty for none")
+        }
+    };
+    let url = if url.is_empty() { usual } else { url };
+    anyhow::ensure!(!url.is_empty(), "web.search_url is missing: the address of your SearXNG");
+    let parsed: Option<Url> = url.parse().ok().filter(|url: &Url| matches!(url.scheme(), "http" | "https"));
+    let parsed = parsed.and_then(|url| Some((plain_host(&url)?, url)));
+    let (host, mut url) = parsed.ok_or_else(|| {
+        anyhow::anyhow!(
+            "web.search_url is “{url}”, but must be an address such as https://search.example.org"
+        )
+    })?;
+    if kind == SearchKind::Searxng && !url.path().ends_with("/search") {
+        let path = format!("{}/search", url.path().trim_end_matches('/'));
+        url.set_path(&path);
+    }
+    let key = (!key.is_empty()).then(|| Secret::new(key));
+    anyhow::ensure!(
+        key.is_some() || kind == SearchKind::Searxng,
+        "web.search_key is missing: {name} asks for a key"
+    );
+    Ok(Some(SearchSettings { kind, url, host, key }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_is_named_with_what_it_needs() {
+        let url = |name, url| search(name, url, "k".to_owned()).unwrap().unwrap().url.to_string();
+        assert!(search("", "", String::new()).unwrap().is_none());
+        assert_eq!(url("searxng", "http://127.0.0.1:8888"), "http://127.0.0.1:8888/search");
+        assert_eq!(url("searxng", "https://a.example/sx/"), "https://a.example/sx/search");
+        assert_eq!(url("brave", ""), "https://api.search.brave.com/res/v1/web/search");
+        for (name, address, key, words) in [
+            ("google", "", "", "searxng, brave or tavily"),
+            ("searxng", "", "", "search_url is missing"),
+            ("searxng", "file:///etc", "", "must be an address"),
+            ("tavily", "", "", "search_key is missing"),
+        ] {
+            let error = search(name, address, key.to_owned()).unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
+    }
+}

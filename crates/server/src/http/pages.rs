@@ -1,0 +1,94 @@
+//! Copies of pages of the web, as they were read for somebody.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use domain::{EventBody, PageId, RunEvent, RunId};
+use serde::{Deserialize, Serialize};
+use store::{Page, StoreError};
+
+use crate::{
+    app::App,
+    error::ApiError,
+    extract::{Json, Path, Query},
+    reading::Looker,
+    web::StoredPage,
+};
+
+/// So much of a log is looked at at a time.
+const LOG_BYTES: usize = 1_000_000;
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Named {
+    /// A run that has the page among its sources.
+    run: Option<RunId>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct PageView {
+    id: PageId,
+    url: String,
+    title: String,
+    text: String,
+    fetched_at: i64,
+}
+
+/// `GET /api/v1/pages/{page}?run=`: the copy, for whom it was made for and for those who may read a run that has it among
+/// its sources.
+pub(super) async fn get(
+    State(app): State<Arc<App>>,
+    looker: Looker,
+    Path(page): Path<PageId>,
+    Query(query): Query<Named>,
+) -> Result<Json<PageView>, ApiError> {
+    let page = match app.store.page(page).await {
+        Err(StoreError::NotFound) => return Err(missing()),
+        page => page?,
+    };
+    let caller = &looker.caller;
+    // The copies of an account are not those of a front end's people.
+    let is_own = caller.person.is_none() && page.owner == caller.id();
+    if !is_own && !app.shows(&looker, query.run, &page).await? {
+        return Err(missing());
+    }
+    let StoredPage { id, url, title, text, fetched_at } = page.into();
+    Ok(Json(PageView { id, url, title, text, fetched_at }))
+}
+
+impl App {
+    /// Whether the looker may read the run, and it is one of the page's owner that has the page among its sources.
+    async fn shows(&self, looker: &Looker, run: Option<RunId>, page: &Page) -> Result<bool, ApiError> {
+        let Some(run) = run else { return Ok(false) };
+        let run = match self.readable_run(looker, run).await {
+            Err(error) if error.is_ours() => return Err(error),
+            Err(_) => return Ok(false),
+            Ok(run) => run,
+        };
+        // A log that somebody brings along may name whatever its author likes, but only as theirs.
+        if run.owner != page.owner {
+            return Ok(false);
+        }
+        let (id, mut after) = (page.id.to_string(), 0);
+        loop {
+            let segments = self.store.events_after(run.id, after, LOG_BYTES).await?;
+            let Some(last) = segments.last() else { return Ok(false) };
+            after = last.last_seq;
+            let mut lines = segments.iter().flat_map(|segment| segment.lines.lines());
+            if lines.any(|line| line.contains(&id) && names(line, &id)) {
+                return Ok(true);
+            }
+        }
+    }
+}
+
+fn names(line: &str, id: &str) -> bool {
+    let event: Option<RunEvent> = serde_json::from_str(line).ok();
+    match event.map(|event| event.body) {
+        Some(EventBody::SourcesFound { sources }) => sources.iter().any(|source| source.id == id),
+        _ => false,
+    }
+}
+
+fn missing() -> ApiError {
+    ApiError::not_found("There is no copy of such a page, or it is not for you to see.")
+}

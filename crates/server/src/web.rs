@@ -1,0 +1,149 @@
+//! The web: searched, and read page by page. Everything that is asked here goes out through [`outbound`], to one request at a
+//! time for each host; what was read is kept as a copy, so that what is cited from it can be looked up later.
+
+mod address;
+mod crawl;
+mod fetch;
+mod hosts;
+mod links;
+mod problem;
+mod robots;
+mod search;
+mod tools;
+
+use std::{path::PathBuf, sync::Arc};
+
+use domain::{PageId, UserId};
+use knowledge::ReadingProcess;
+use outbound::Outbound;
+use store::{NewPage, Page, Store, StoreError};
+use tokio::sync::Semaphore;
+
+use crate::{clock::Clock, config::WebSettings};
+
+use address::normalised;
+pub(crate) use crawl::{Crawling, keep_crawling};
+use fetch::Fetched;
+use hosts::Hosts;
+pub(crate) use problem::WebProblem;
+pub(crate) use search::WebHit;
+
+/// Pages that are made text at a time: each takes a process.
+const READ_AT_ONCE: usize = 2;
+/// Longest title that is kept, characters.
+const TITLE_CHARS: usize = 300;
+
+/// The way to the web. Cheap to share; what it knows of hosts is one for all who ask.
+pub(crate) struct Web {
+    settings: WebSettings,
+    outbound: Outbound,
+    store: Store,
+    clock: Clock,
+    reader: ReadingProcess,
+    hosts: Hosts,
+    searching: Semaphore,
+    reading: Arc<Semaphore>,
+}
+
+/// A copy of a page.
+#[derive(Debug, Clone)]
+pub(crate) struct StoredPage {
+    pub(crate) id: PageId,
+    /// Where it came from, after redirects.
+    pub(crate) url: String,
+    pub(crate) title: String,
+    /// Markdown where the page has headings, lists or tables.
+    pub(crate) text: String,
+    /// When this copy was made, milliseconds.
+    pub(crate) fetched_at: i64,
+}
+
+impl From<Page> for StoredPage {
+    fn from(page: Page) -> Self {
+        let Page { id, url, title, content, fetched_at, .. } = page;
+        Self { id, url, title, text: content, fetched_at }
+    }
+}
+
+impl Web {
+    /// Pages are made text by `program`, which is this one.
+    pub(crate) fn new(
+        settings: WebSettings,
+        outbound: Outbound,
+        store: Store,
+        clock: Clock,
+        program: PathBuf,
+    ) -> Self {
+        Self {
+            settings,
+            outbound,
+            store,
+            clock,
+            reader: ReadingProcess::new(program),
+            hosts: Hosts::default(),
+            searching: Semaphore::new(search::AT_ONCE),
+            reading: Arc::new(Semaphore::new(READ_AT_ONCE)),
+        }
+    }
+
+    /// The page at an address, as `owner`'s copy of it: the one that is there where it is fresh or its server says that
+    /// nothing has changed, and a new one otherwise.
+    ///
+    /// # Errors
+    /// Why there is no text of it, in words for people and models.
+    pub(crate) async fn page(&self, owner: UserId, url: &str) -> Result<StoredPage, WebProblem> {
+        let url = normalised(url)?;
+        let known = self.store.latest_page(owner, url.as_str()).await?;
+        let now = self.clock.now_ms();
+        if let Some(known) = &known
+            && now.saturating_sub(known.checked_at) < self.settings.fresh_ms
+        {
+            return Ok(known.clone().into());
+        }
+        let fetched = self.fetch(&url, known.as_ref()).await?;
+        let now = self.clock.now_ms();
+        let fetched = match (fetched, known) {
+            (Fetched::AsItWas, Some(known)) => {
+                return Ok(self.store.page_is_as_it_was(known, now).await?.into());
+            }
+            (Fetched::AsItWas, None) => return Err(WebProblem::Status(304)),
+            (Fetched::New(fetched), _) => fetched,
+        };
+        let read = self.read(&fetched).await?;
+        let title = read.title.unwrap_or_else(|| name_of(&fetched.url));
+        let new = NewPage {
+            asked: url.into(),
+            page: Page {
+                id: PageId::generate(),
+                owner,
+                etag: fetched.header("etag"),
+                last_modified: fetched.header("last-modified"),
+                url: fetched.url.into(),
+                title: title
+                    .split_whitespace()
+                    .collect::<Vec<_>>()
+                    .join(" ")
+                    .chars()
+                    .take(TITLE_CHARS)
+                    .collect(),
+                content: read.text,
+                fetched_at: now,
+                checked_at: now,
+            },
+        };
+        Ok(self.store.keep_page(&new, self.settings.person_bytes).await?.into())
+    }
+}
+
+/// What a page without a title is called: the end of its address.
+fn name_of(url: &reqwest::Url) -> String {
+    let last = url.path_segments().and_then(|mut parts| parts.rfind(|part| !part.is_empty()));
+    last.or(url.host_str()).unwrap_or_default().to_owned()
+}
+
+impl From<StoreError> for WebProblem {
+    fn from(error: StoreError) -> Self {
+        tracing::warn!(%error, "the copy of a page cannot be read or kept");
+        Self::Internal
+    }
+}

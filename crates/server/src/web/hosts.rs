@@ -1,0 +1,71 @@
+//! What is known of the hosts that we ask: when we did so last, and what they ask of us. One request at a time goes to each.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use tokio::{
+    sync::{Mutex as Turn, MutexGuard},
+    time::{Instant, sleep_until},
+};
+
+use super::robots::Robots;
+
+/// So many hosts are remembered; those that nobody asks just now are forgotten then.
+const MOST: usize = 1000;
+
+#[derive(Debug, Default)]
+pub(super) struct Hosts(Mutex<HashMap<String, Arc<Host>>>);
+
+/// A host with its scheme and port.
+#[derive(Debug, Default)]
+pub(super) struct Host {
+    /// When the last request ended.
+    turn: Turn<Option<Instant>>,
+    /// What it asks of us, and until when we take that for true.
+    robots: Mutex<Option<(Arc<Robots>, Instant)>>,
+}
+
+/// The turn to ask a host, until it is dropped.
+pub(super) struct HostTurn<'a>(MutexGuard<'a, Option<Instant>>);
+
+impl Hosts {
+    pub(super) fn of(&self, origin: &str) -> Arc<Host> {
+        let mut hosts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if hosts.len() >= MOST && !hosts.contains_key(origin) {
+            hosts.retain(|_, host| Arc::strong_count(host) > 1);
+        }
+        Arc::clone(hosts.entry(origin.to_owned()).or_default())
+    }
+}
+
+impl Host {
+    /// Waits until nobody else asks, and until the pause after the last request is over.
+    pub(super) async fn turn(&self, pause: Duration) -> HostTurn<'_> {
+        let turn = self.turn.lock().await;
+        if let Some(last) = *turn {
+            sleep_until(last + pause).await;
+        }
+        HostTurn(turn)
+    }
+
+    pub(super) fn robots(&self) -> Option<Arc<Robots>> {
+        let robots = self.robots.lock().unwrap_or_else(PoisonError::into_inner);
+        robots.as_ref().filter(|(_, until)| *until > Instant::now()).map(|(robots, _)| Arc::clone(robots))
+    }
+
+    pub(super) fn set_robots(&self, robots: Robots, holds: Duration) -> Arc<Robots> {
+        let robots = Arc::new(robots);
+        let mut known = self.robots.lock().unwrap_or_else(PoisonError::into_inner);
+        *known = Some((Arc::clone(&robots), Instant::now() + holds));
+        robots
+    }
+}
+
+impl Drop for HostTurn<'_> {
+    fn drop(&mut self) {
+        *self.0 = Some(Instant::now());
+    }
+}

@@ -1,0 +1,271 @@
+//! Crawls: pages of the web that become documents of a collection, with the addresses that are still to be asked for. All of it
+//! is here, so that another server goes on where one has stopped.
+
+use domain::{CollectionId, CrawlId, UserId};
+
+use crate::{Store, StoreError, query::Row};
+
+/// How a crawl stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CrawlState {
+    /// There may be pages to ask for.
+    Running,
+    /// All that it may have is there.
+    Done,
+    /// Its owner has ended it.
+    Cancelled,
+}
+
+/// A crawl and what has become of its addresses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Crawl {
+    /// Its id.
+    pub id: CrawlId,
+    /// Where its pages go.
+    pub collection: CollectionId,
+    /// Where it begins.
+    pub url: String,
+    /// How many links away from there it goes; 0 is that page alone.
+    pub depth: u64,
+    /// The most pages that become documents.
+    pub most_pages: u64,
+    /// How it stands.
+    pub state: CrawlState,
+    /// When it was begun.
+    pub created_at: i64,
+    /// When something of it changed last.
+    pub updated_at: i64,
+    /// Addresses that are still to be asked for.
+    pub waiting: u64,
+    /// Pages that have become documents.
+    pub done: u64,
+    /// Addresses that could not be read.
+    pub failed: u64,
+}
+
+/// An address of a crawl.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CrawlPage {
+    /// Which one, in the order they were met.
+    pub place: u64,
+    /// The address.
+    pub url: String,
+    /// How many links away from the beginning.
+    pub depth: u64,
+    /// Why it could not be read; only where it could not.
+    pub problem: Option<String>,
+}
+
+/// What has become of an address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Visited {
+    /// It is a document now.
+    Done,
+    /// It was left out: another address has led to the same.
+    Skipped,
+    /// It could not be read, and why.
+    Failed(String),
+}
+
+const CRAWL: &str = "id, collection, url, depth, most_pages, state, created_at, updated_at, \
+    (SELECT COUNT(*) FROM crawl_pages WHERE crawl = crawls.id AND state = 'waiting') AS waiting, \
+    (SELECT COUNT(*) FROM crawl_pages WHERE crawl = crawls.id AND state = 'done') AS done, \
+    (SELECT COUNT(*) FROM crawl_pages WHERE crawl = crawls.id AND state = 'failed') AS failed";
+
+impl Store {
+    /// Begins a crawl of somebody's collection with its first address.
+    ///
+    /// # Errors
+    /// `NotFound` where it is not their collection; `Conflict("crawls")` where `most` of theirs run already.
+    pub async fn begin_crawl(&self, owner: UserId, new: &Crawl, most: u64) -> Result<Crawl, StoreError> {
+        let mut tx = self.db().begin().await?;
+        let sql = "UPDATE collections SET updated_at = $3 WHERE id = $1 AND owner = $2";
+        tx.query(sql).id(new.collection).id(owner).bind(new.created_at).execute_on_one().await?;
+        let sql = "SELECT COUNT(*) AS crawls FROM crawls WHERE state = 'running' \
+                   AND collection IN (SELECT id FROM collections WHERE owner = $1)";
+        if tx.query(sql).id(owner).fetch_one().await?.number("crawls")? >= most {
+            return Err(StoreError::Conflict("crawls"));
+        }
+        let sql = "INSERT INTO crawls (id, collection, url, depth, most_pages, state, claimed_until, created_at, updated_at) \
+                   VALUES ($1, $2, $3, $4, $5, 'running', 0, $6, $6)";
+        let query = tx.query(sql).id(new.id).id(new.collection).text(&new.url).number(new.depth);
+        query.number(new.most_pages).bind(new.created_at).execute().await?;
+        let sql =
+            "INSERT INTO crawl_pages (crawl, place, url, depth, state) VALUES ($1, 0, $2, 0, 'waiting')";
+        tx.query(sql).id(new.id).text(&new.url).execute().await?;
+        tx.commit().await?;
+        self.crawl(new.id).await
+    }
+
+    /// A crawl.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn crawl(&self, id: CrawlId) -> Result<Crawl, StoreError> {
+        let sql = format!("SELECT {CRAWL} FROM crawls WHERE id = $1");
+        read_crawl(&self.db().built(sql).id(id).fetch_one().await?)
+    }
+
+    /// A collection's crawls, the latest first, at most `limit`.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn crawls(&self, collection: CollectionId, limit: u32) -> Result<Vec<Crawl>, StoreError> {
+        let sql = format!("SELECT {CRAWL} FROM crawls WHERE collection = $1 ORDER BY id DESC LIMIT $2");
+        let query = self.db().built(sql).id(collection).bind(i64::from(limit));
+        query.fetch_all().await?.iter().map(read_crawl).collect()
+    }
+
+    /// The addresses of a crawl that could not be read, at most `limit`.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn failed_pages(&self, crawl: CrawlId, limit: u32) -> Result<Vec<CrawlPage>, StoreError> {
+        let sql = "SELECT place, url, depth, problem FROM crawl_pages WHERE crawl = $1 AND state = 'failed' \
+                   ORDER BY place LIMIT $2";
+        let rows = self.db().read(sql).id(crawl).bind(i64::from(limit)).fetch_all().await?;
+        rows.iter().map(read_page).collect()
+    }
+
+    /// Ends a crawl of somebody's collection; what it brought stays.
+    ///
+    /// # Errors
+    /// `NotFound` where it is not in that collection of theirs, or does not run.
+    pub async fn cancel_crawl(
+        &self,
+        owner: UserId,
+        collection: CollectionId,
+        id: CrawlId,
+        now: i64,
+    ) -> Result<(), StoreError> {
+        let sql = "UPDATE crawls SET state = 'cancelled', updated_at = $4 WHERE id = $1 AND collection = $2 \
+                   AND state = 'running' AND collection IN (SELECT id FROM collections WHERE owner = $3)";
+        self.db().write(sql).id(id).id(collection).id(owner).bind(now).execute_on_one().await
+    }
+
+    /// Has a crawl that has ended go on: with what it had not asked for, and with what could not be read.
+    ///
+    /// # Errors
+    /// `NotFound` where it is not in that collection of theirs, or still runs.
+    pub async fn go_on_crawling(
+        &self,
+        owner: UserId,
+        collection: CollectionId,
+        id: CrawlId,
+        now: i64,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.db().begin().await?;
+        let sql = "UPDATE crawls SET state = 'running', claimed_until = 0, updated_at = $4 WHERE id = $1 AND collection = $2 \
+                   AND state <> 'running' AND collection IN (SELECT id FROM collections WHERE owner = $3)";
+        tx.query(sql).id(id).id(collection).id(owner).bind(now).execute_on_one().await?;
+        let sql =
+            "UPDATE crawl_pages SET state = 'waiting', problem = NULL WHERE crawl = $1 AND state = 'failed'";
+        tx.query(sql).id(id).execute().await?;
+        tx.commit().await
+    }
+
+    /// A crawl that runs and that no other server works on, until `until`, and whose collection it is for.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn claim_crawl(&self, now: i64, until: i64) -> Result<Option<(CrawlId, UserId)>, StoreError> {
+        // The one that has waited longest, so that several go on side by side.
+        let sql = "SELECT crawls.id, owner FROM crawls JOIN collections ON collections.id = collection \
+                   WHERE state = 'running' AND claimed_until <= $1 ORDER BY crawls.updated_at, crawls.id LIMIT 8";
+        for row in &self.db().read(sql).bind(now).fetch_all().await? {
+            let id: CrawlId = row.id("id")?;
+            let sql = "UPDATE crawls SET claimed_until = $3, updated_at = $2 \
+                       WHERE id = $1 AND state = 'running' AND claimed_until <= $2";
+            if self.db().write(sql).id(id).bind(now).bind(until).execute().await? == 1 {
+                return Ok(Some((id, row.id("owner")?)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The next address of a crawl.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn next_to_crawl(&self, id: CrawlId) -> Result<Option<CrawlPage>, StoreError> {
+        let sql = "SELECT place, url, depth, problem FROM crawl_pages WHERE crawl = $1 AND state = 'waiting' \
+                   ORDER BY place LIMIT 1";
+        self.db().read(sql).id(id).fetch_optional().await?.as_ref().map(read_page).transpose()
+    }
+
+    /// Notes what has become of an address, with those that it links to, one link further away. Those that were met
+    /// before are not met again, and beyond `most` no more are.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn settle_crawled(
+        &self,
+        id: CrawlId,
+        page: &CrawlPage,
+        visited: &Visited,
+        links: &[String],
+        most: u64,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.db().begin().await?;
+        let (state, problem) = match visited {
+            Visited::Done => ("done", None),
+            Visited::Skipped => ("skipped", None),
+            Visited::Failed(problem) => ("failed", Some(problem.as_str())),
+        };
+        let sql = "UPDATE crawl_pages SET state = $3, problem = $4 WHERE crawl = $1 AND place = $2";
+        tx.query(sql).id(id).number(page.place).text(state).optional_text(problem).execute().await?;
+        if !links.is_empty() {
+            let sql = "SELECT MAX(place) AS last FROM crawl_pages WHERE crawl = $1";
+            let mut place = tx.query(sql).id(id).fetch_one().await?.number("last")?;
+            for link in links {
+                if place + 1 >= most {
+                    break;
+                }
+                let sql = "INSERT INTO crawl_pages (crawl, place, url, depth, state) VALUES ($1, $2, $3, $4, 'waiting') \
+                           ON CONFLICT (crawl, url) DO NOTHING";
+                let query = tx.query(sql).id(id).number(place + 1).text(link).number(page.depth + 1);
+                place += query.execute().await?;
+            }
+        }
+        tx.commit().await
+    }
+
+    /// Gives a crawl back, to be gone on with; or notes that it is done.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn leave_crawl(&self, id: CrawlId, is_done: bool, now: i64) -> Result<(), StoreError> {
+        let sql = "UPDATE crawls SET claimed_until = 0, updated_at = $3, \
+                   state = CASE WHEN state = 'running' AND $2 THEN 'done' ELSE state END WHERE id = $1";
+        self.db().write(sql).id(id).bind(is_done).bind(now).execute().await?;
+        Ok(())
+    }
+}
+
+fn read_crawl(row: &Row) -> Result<Crawl, StoreError> {
+    let state = match row.get::<String>("state")?.as_str() {
+        "running" => CrawlState::Running,
+        "done" => CrawlState::Done,
+        "cancelled" => CrawlState::Cancelled,
+        other => return Err(StoreError::Corrupt(format!("a crawl's state is {other}"))),
+    };
+    Ok(Crawl {
+        id: row.id("id")?,
+        collection: row.id("collection")?,
+        url: row.get("url")?,
+        depth: row.number("depth")?,
+        most_pages: row.number("most_pages")?,
+        state,
+        created_at: row.get("created_at")?,
+        updated_at: row.get("updated_at")?,
+        waiting: row.number("waiting")?,
+        done: row.number("done")?,
+        failed: row.number("failed")?,
+    })
+}
+
+fn read_page(row: &Row) -> Result<CrawlPage, StoreError> {
+    let (place, depth) = (row.number("place")?, row.number("depth")?);
+    Ok(CrawlPage { place, depth, url: row.get("url")?, problem: row.get("problem")? })
+}
