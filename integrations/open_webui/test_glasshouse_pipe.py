@@ -311,7 +311,7 @@ class PipeTest(unittest.IsolatedAsyncioTestCase):
             ({"API_KEY": "gh_wrong"}, "API_KEY"),
             ({"API_KEY": ""}, "Sign in first"),
             ({"MODEL": "none-such"}, "none-such"),
-            ({"MODE": "deep"}, "research mode"),
+            ({"MODE": "deep"}, "nothing to research in"),
             ({"DEEP_AGENT_URL": "http://127.0.0.1:9"}, "http://127.0.0.1:9"),
         ):
             page = await Page().show(self.pipe(**valves), "Work")

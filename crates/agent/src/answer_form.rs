@@ -6,7 +6,7 @@ use domain::{EventBody, Message, Problem, ProblemCode, Role, event::NoticeLevel}
 use serde_json::Value;
 
 use crate::{
-    step::{Answer, call_model},
+    step::{Answer, Shape, call_model},
     tool::{Toolbox, faults},
     turns::{AgentContext, Stop, check_budget},
 };
@@ -167,7 +167,8 @@ pub(crate) async fn write_in_form(
         messages.push(answer.into_message());
         let again = format!("This answer cannot be used: {fault}.\n{}", form.instructions());
         messages.push(Message::text(Role::User, again));
-        let written = call_model(agent, &messages, &Toolbox::default(), Some(&form.format)).await;
+        let shape = Shape { format: Some(&form.format), cites: None };
+        let written = call_model(agent, &messages, &Toolbox::default(), shape).await;
         answer = written.map_err(|failed| Stop::because(failed.problem))?;
     }
 }

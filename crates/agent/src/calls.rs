@@ -41,9 +41,19 @@ pub(crate) async fn run_calls(
         agent.status(describe(&calls)).await;
     }
     let limit_bytes = model_result_bytes(agent, calls.len());
+    run_side_by_side(agent, tools, &calls, limit_bytes).await
+}
+
+/// Runs these calls, several at a time, and returns the tool messages in their order; of each result at most
+/// `limit_bytes`.
+pub(crate) async fn run_side_by_side(
+    agent: &Arc<AgentContext>,
+    tools: &Toolbox,
+    calls: &[&RequestedCall],
+    limit_bytes: usize,
+) -> Vec<Message> {
     // Boxed here, since the compiler cannot see through a borrowing closure that the futures are `Send`.
-    let calls: Vec<_> =
-        calls.into_iter().map(|call| run_call(agent, tools, call, limit_bytes).boxed()).collect();
+    let calls: Vec<_> = calls.iter().map(|call| run_call(agent, tools, call, limit_bytes).boxed()).collect();
     stream::iter(calls).buffered(agent.run.limits.parallel_calls.max(1)).collect().await
 }
 

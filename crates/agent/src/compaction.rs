@@ -135,7 +135,7 @@ impl<'a> Writer<'a> {
             let words = summary_bytes / 8;
             let instructions = INSTRUCTIONS.replace("{words}", &words.to_string());
             let messages = [Message::text(Role::System, instructions), Message::text(Role::User, asked)];
-            let answer = call_quietly(self.agent, &messages, 4 * summary_bytes).await?;
+            let answer = call_quietly(self.agent, &messages, 4 * summary_bytes, None).await?;
             self.usage += answer.usage;
             if let Some(cost) = answer.cost_micro_usd {
                 self.cost_micro_usd = Some(self.cost_micro_usd.unwrap_or(0).saturating_add(cost));

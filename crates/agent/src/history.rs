@@ -93,7 +93,8 @@ fn read(
                 step.text.push_str(text);
                 step.whole |= answer;
             }
-            EventBody::ModelCalled { .. } => step.whole = true,
+            // Where one call runs, all of them are there.
+            EventBody::ModelCalled { .. } | EventBody::ToolStarted { .. } => step.whole = true,
             EventBody::ContextCompacted { summary, kept_messages, kept_requests, .. } => {
                 let kept_requests = usize::try_from(*kept_requests).unwrap_or(usize::MAX);
                 let own_requests =

@@ -35,6 +35,8 @@ pub struct Past {
     rested: bool,
     /// What the person told the main agent, and the number of the step before which it was said.
     guidance: Vec<(u32, String)>,
+    /// The ids of the sources it has told of.
+    sources: HashSet<String>,
     /// The log ends where the run was forked: nothing of its own has been done.
     is_fork: bool,
 }
@@ -187,8 +189,23 @@ impl Past {
                 self.agent(agent).end = Some((*outcome, result.clone()));
             }
             EventBody::RunResumed {} => self.restarts += 1,
+            EventBody::SourcesFound { sources } => {
+                self.sources.extend(sources.iter().map(|source| source.id.clone()));
+            }
             EventBody::RunForked { guidance, .. } => self.fork(guidance.as_deref()),
-            body => self.push_to_call(agent, *at, body),
+            body => {
+                if let EventBody::ToolStarted { call, .. } = body {
+                    self.begin_calls(agent, call);
+                }
+                self.push_to_call(agent, *at, body);
+            }
+        }
+    }
+
+    /// Where one of its calls runs, the step has all of them: no model has to have said so.
+    fn begin_calls(&mut self, agent: &AgentPath, call: &String) {
+        if let Some(step) = self.agent(agent).steps.last_mut() {
+            step.whole |= step.calls.contains(call);
         }
     }
 
@@ -351,6 +368,17 @@ impl Past {
             Some((id.clone(), call.name.clone(), call.written.clone()))
         });
         Some((Answer::from_log(step.text.clone(), calls, step.input_tokens), step.last.clone()))
+    }
+
+    /// Why this step was the agent's last, where it was begun as such.
+    pub(crate) fn last_of(&self, agent: &AgentPath, step: u32) -> Option<&str> {
+        let steps = &self.agents.get(agent)?.steps;
+        steps.iter().rev().find(|past| past.number == step)?.last.as_deref()
+    }
+
+    /// Whether the log has a source of this id.
+    pub(crate) fn knows_source(&self, id: &str) -> bool {
+        self.sources.contains(id)
     }
 
     /// What the person told the agent before this step.

@@ -1,7 +1,8 @@
 //! A model call whose answer is not shown: for what the loop itself wants to know.
 
 use domain::{Message, Problem, ProblemCode, Usage, event::NoticeLevel};
-use llm::{ChatRequest, ModelEvent};
+use llm::{ChatRequest, ModelEvent, ToolMode};
+use serde_json::Value;
 
 use crate::{
     context::estimate_request,
@@ -22,7 +23,8 @@ pub(crate) struct QuietAnswer {
 }
 
 /// Asks the agent's model, or another of the run where its server fails, without tools and without the caller's wishes,
-/// and books it. What comes after `limit_bytes` of text is not waited for. Retries are told; nothing else is.
+/// and books it. What comes after `limit_bytes` of text is not waited for. `form` is the JSON schema of the answer: it is
+/// sent to servers that are known to hold to one. Retries are told; nothing else is.
 ///
 /// # Errors
 /// Where no model server gives an answer.
@@ -30,11 +32,12 @@ pub(crate) async fn call_quietly(
     agent: &AgentContext,
     messages: &[Message],
     limit_bytes: usize,
+    form: Option<&Value>,
 ) -> Result<QuietAnswer, Problem> {
     let (_busy, _at_work) = (agent.run.work_time.busy(), agent.run.asks.at_work());
     let mut tries = Tries::of(agent);
     loop {
-        match call_one(agent, tries.model(), messages, limit_bytes).await {
+        match call_one(agent, tries.model(), messages, limit_bytes, form).await {
             Ok(answer) => return Ok(answer),
             Err(problem) => {
                 tries.next(CallFailed::before(problem)).await.map_err(|failed| failed.problem)?;
@@ -48,7 +51,9 @@ async fn call_one(
     model: &OneModel,
     messages: &[Message],
     limit_bytes: usize,
+    form: Option<&Value>,
 ) -> Result<QuietAnswer, Problem> {
+    let holds_to_schemas = model.settings().tool_mode == ToolMode::Schema;
     let trace = agent.call_trace();
     let request = ChatRequest {
         messages,
@@ -56,7 +61,7 @@ async fn call_one(
         tool_mode: model.settings().tool_mode,
         temperature: model.settings().temperature,
         max_output_tokens: None,
-        answer_format: None,
+        answer_format: form.filter(|_| holds_to_schemas),
         extra: None,
         trace: Some(&trace),
     };

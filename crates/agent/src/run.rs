@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     AgentStops, Agents, AnswerForm, Asks, CallableModel, Consents, EarlierAgents, Emitter, LateTools, Limits,
-    Memory, Past, Prices, Quota, Told, ToolChoice, Workspace,
+    Memory, Past, Prices, Quota, Research, Told, ToolChoice, Workspace,
     budget::Budget,
     models::Models,
     turns::{AgentContext, Stop, take_turns},
@@ -80,6 +80,8 @@ pub struct RunRequest {
     pub consents: Consents,
     /// The sub-agents that its own may go on from; nothing where none can be continued.
     pub earlier: Option<EarlierAgents>,
+    /// What it looks in, and how, where it is research; nothing where the agent works as it likes.
+    pub research: Option<Research>,
     /// What it did before the server was stopped.
     pub past: Past,
     /// Whether it goes on when the server is started again. If not, the end of the server ends it.
@@ -108,6 +110,8 @@ pub(crate) struct RunContext {
     pub(crate) stops: AgentStops,
     pub(crate) past: Past,
     pub(crate) trace: RunTrace,
+    /// A person wants the answer now, with what there is.
+    pub(crate) finish: CancellationToken,
 }
 
 /// The ways to end a run, or a part of it, from outside.
@@ -115,6 +119,8 @@ pub(crate) struct RunContext {
 pub struct StopSignals {
     /// A person wants it stopped.
     pub cancel: CancellationToken,
+    /// A person wants the answer of research now, from what is known. Others do not heed it.
+    pub finish: CancellationToken,
     /// The server is going down.
     pub shutdown: CancellationToken,
     /// A person wants one of the sub-agents stopped.
@@ -141,10 +147,14 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         quota,
         consents,
         earlier,
+        research,
         mut past,
         trace,
         ..
     } = request;
+    // It has tools of its own, and nothing else.
+    let late_tools = late_tools.filter(|_| research.is_none());
+    let research = research.map(|research| research.about(&history));
     let limits = limits.within(agents.main.limits);
     let outlives_server = request.outlives_server;
     if past.has_begun() {
@@ -164,10 +174,12 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
     if memory.is_none() {
         agents = agents.without_memory();
     }
-    if !narrowed.is_empty() {
+    if let Some(research) = &research {
+        agents = research.agents(agents, &narrowed);
+    } else if !narrowed.is_empty() {
         agents = agents.narrowed(&narrowed);
     }
-    if !client_tools.is_empty() {
+    if !client_tools.is_empty() && research.is_none() {
         agents.main.tools = agents.main.tools.with_client_tools(&client_tools);
     }
     let budget = Arc::new(Budget::new(limits, past.used()));
@@ -190,9 +202,14 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         stops: stop.agents.clone(),
         past,
         trace,
+        finish: stop.finish.clone(),
     });
     let main = Arc::new(AgentContext::main(Arc::clone(&context), emitter.clone()));
-    let work = AssertUnwindSafe(take_turns(main, history)).catch_unwind();
+    let work = match research {
+        Some(research) => research.carry_out(main, history).boxed(),
+        None => take_turns(main, history).boxed(),
+    };
+    let work = AssertUnwindSafe(work).catch_unwind();
     let end = tokio::select! {
         // Who is stopped or put to rest does nothing more.
         biased;

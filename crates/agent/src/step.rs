@@ -11,6 +11,7 @@ use crate::{
     context::estimate_request,
     models::{OneModel, Tries},
     quota::{Held, begin_call},
+    research::Citations,
     tool::Toolbox,
     turns::AgentContext,
 };
@@ -24,6 +25,15 @@ pub(crate) struct Answer {
     pub(crate) cut: bool,
     /// Tokens that the model read for it.
     pub(crate) input_tokens: u64,
+}
+
+/// What the text of an answer has to be like.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Shape<'a> {
+    /// The JSON that it is, as chat completions name it.
+    pub(crate) format: Option<&'a Value>,
+    /// It cites the sources of these numbers; citations of others are taken out.
+    pub(crate) cites: Option<usize>,
 }
 
 /// A model call that failed.
@@ -43,6 +53,14 @@ pub(crate) struct RequestedCall {
     pub(crate) written: ToolCall,
     /// The index the stream tells calls apart by.
     index: usize,
+}
+
+impl RequestedCall {
+    /// A call that no model wrote.
+    pub(crate) fn of_ours(id: String, name: &str, arguments: String) -> Self {
+        let written = ToolCall { id: id.clone(), name: name.to_owned(), arguments };
+        Self { id, written, index: 0 }
+    }
 }
 
 impl Answer {
@@ -74,12 +92,12 @@ pub(crate) async fn call_model(
     agent: &AgentContext,
     messages: &[Message],
     tools: &Toolbox,
-    answer_format: Option<&Value>,
+    shape: Shape<'_>,
 ) -> Result<Answer, CallFailed> {
     let (_busy, _at_work) = (agent.run.work_time.busy(), agent.run.asks.at_work());
     let mut tries = Tries::of(agent);
     loop {
-        match call_one(agent, tries.model(), messages, tools, answer_format).await {
+        match call_one(agent, tries.model(), messages, tools, shape).await {
             Ok(answer) => return Ok(answer),
             Err(failed) => tries.next(failed).await?,
         }
@@ -91,7 +109,7 @@ async fn call_one(
     model: &OneModel,
     messages: &[Message],
     tools: &Toolbox,
-    answer_format: Option<&Value>,
+    shape: Shape<'_>,
 ) -> Result<Answer, CallFailed> {
     let trace = agent.call_trace();
     let request = ChatRequest {
@@ -100,14 +118,14 @@ async fn call_one(
         tool_mode: model.settings().tool_mode,
         temperature: model.settings().temperature,
         max_output_tokens: agent.run.wishes.max_output_tokens,
-        answer_format,
+        answer_format: shape.format,
         extra: Some(&agent.run.wishes.extra),
         trace: Some(&trace),
     };
     let held = begin_call(agent, model, estimate_request(messages, tools.specs()));
     let held = held.map_err(CallFailed::before)?;
     let mut call = model.model().call(&request);
-    let mut step = Step::new(agent, model);
+    let mut step = Step::new(agent, model, shape);
     while let Some(event) = call.next().await {
         match event {
             Ok(ModelEvent::Finished { reason, usage }) => {
@@ -145,12 +163,14 @@ struct Step<'a> {
     writing: Writing,
     began: Instant,
     first_token: Option<Duration>,
+    citations: Option<Citations>,
 }
 
 impl<'a> Step<'a> {
-    fn new(agent: &'a AgentContext, model: &'a OneModel) -> Self {
+    fn new(agent: &'a AgentContext, model: &'a OneModel, shape: Shape<'_>) -> Self {
         let (answer, writing) = (Answer::default(), Writing::Nothing);
-        Self { agent, model, answer, writing, began: Instant::now(), first_token: None }
+        let citations = shape.cites.map(Citations::new);
+        Self { agent, model, answer, writing, began: Instant::now(), first_token: None, citations }
     }
 
     fn failed(&self, problem: Problem) -> CallFailed {
@@ -177,6 +197,10 @@ impl<'a> Step<'a> {
     }
 
     async fn write_text(&mut self, delta: String) {
+        let delta = match &mut self.citations {
+            Some(citations) => citations.pass(&delta),
+            None => delta,
+        };
         if delta.is_empty() {
             return;
         }
@@ -235,7 +259,13 @@ impl<'a> Step<'a> {
     async fn close(&mut self, is_answer: bool) {
         match mem::replace(&mut self.writing, Writing::Nothing) {
             Writing::Nothing => {}
-            Writing::Text { item, text } => {
+            Writing::Text { item, mut text } => {
+                let held = self.citations.as_mut().map(Citations::rest).unwrap_or_default();
+                if !held.is_empty() {
+                    text.push_str(&held);
+                    let (item, delta) = (item.clone(), held);
+                    self.agent.emitter.emit(EventBody::TextDelta { item, delta }).await;
+                }
                 self.answer.text.push_str(&text);
                 self.agent.emitter.emit(EventBody::TextFinished { item, text, answer: is_answer }).await;
             }

@@ -118,6 +118,40 @@ pub(crate) fn run_sub_agent(
     })
 }
 
+/// Runs a sub-agent whose work is `work`, which our code does and no model steers. It can be stopped like the others, and
+/// not be continued. One that had ended before the server was stopped is not run again.
+pub(crate) async fn run_reader<Work, Ended>(
+    context: ToolContext,
+    spec: AgentSpec,
+    job: Job,
+    work: Work,
+) -> Result<String, ToolFailure>
+where
+    Work: FnOnce(Arc<AgentContext>) -> Ended + Send,
+    Ended: Future<Output = Result<String, Stop>> + Send,
+{
+    let past = &context.agent.run.past;
+    let started = past.of_call(&context.call).and_then(|past| past.sub_agent.clone());
+    let path = match started {
+        Some(path) => match past.end_of(&path) {
+            Some(end) => return ended_before(end),
+            None => path,
+        },
+        None => start(&context, &spec, &job).await,
+    };
+    let child = Arc::new(context.agent.child(path, spec));
+    let at_work = child.run.stops.begin(child.emitter.agent());
+    let finish = child.run.finish.clone();
+    let work = AssertUnwindSafe(work(Arc::clone(&child))).catch_unwind();
+    let ended = tokio::select! {
+        biased;
+        () = at_work.stop.cancelled() => Err(End::Stopped),
+        () = finish.cancelled() => Err(End::Stopped),
+        ended = work => ended.map_or(Err(End::Fault), |ended| ended.map_err(End::Of)),
+    };
+    tell(&child.emitter, ended).await
+}
+
 /// Tells the log that it starts.
 async fn start(context: &ToolContext, spec: &AgentSpec, job: &Job) -> AgentPath {
     let (path, call) = (context.agent.next_child(), context.call.clone());

@@ -22,7 +22,7 @@ use crate::{
     context::{Gauge, estimate_request},
     quota::{self, is_limit},
     run::{RunContext, with_instructions},
-    step::{Answer, CallFailed, RequestedCall, call_model},
+    step::{Answer, CallFailed, RequestedCall, Shape, call_model},
     tool::Toolbox,
 };
 
@@ -137,7 +137,7 @@ impl AgentContext {
     }
 
     /// The most model calls it makes.
-    fn steps(&self) -> u32 {
+    pub(crate) fn steps(&self) -> u32 {
         let limit = self.run.limits.steps;
         self.spec.limits.steps.map_or(limit, |own| own.min(limit))
     }
@@ -260,7 +260,7 @@ async fn ask(
         if is_last {
             messages.push(Message::text(Role::User, LAST_STEP));
         }
-        let answer = call_model(agent, messages, tools, None).await;
+        let answer = call_model(agent, messages, tools, Shape::default()).await;
         messages.truncate(told);
         let CallFailed { problem, has_begun } = match answer {
             Ok(answer) => return Ok(answer),

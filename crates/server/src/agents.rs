@@ -17,6 +17,7 @@ use crate::{
     error::ApiError,
     groups::{Permit, Thing},
     models::{Models, ResolvedModel},
+    research::ResearchWish,
 };
 
 /// Ids of models that are agents of ours begin with this.
@@ -248,6 +249,10 @@ impl App {
         match self.defined_agents.find(name, permit) {
             Some(agent) => self.resolve_agent(agent, None, permit),
             None if name == BUILT_IN => self.models.resolve(None, permit),
+            None if ResearchWish::of_model(id.unwrap_or_default()).is_some() => {
+                let id = format!("{PREFIX}{name}");
+                Ok(ResolvedModel { id, ..self.models.resolve(None, permit)? })
+            }
             None if self.models.catalogue().model(&format!("{PREFIX}{name}")).is_some() => {
                 self.models.resolve(id, permit)
             }

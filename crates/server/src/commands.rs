@@ -35,6 +35,8 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 pub(crate) enum Command {
     /// Stop it.
     Cancel,
+    /// Write the report now, from what is known. Only research heeds it.
+    Finish,
     /// Stop one of its sub-agents; the rest of it goes on.
     StopAgent {
         /// Its id.
@@ -74,7 +76,7 @@ impl Command {
     /// What has to be waiting for it; nothing for what can always be said.
     fn waits_for(&self) -> Option<&str> {
         match self {
-            Self::Cancel | Self::StopAgent { .. } | Self::Allow { .. } => None,
+            Self::Cancel | Self::Finish | Self::StopAgent { .. } | Self::Allow { .. } => None,
             Self::Approve { approval: id, .. } | Self::Answer { question: id, .. } => Some(id),
         }
     }
@@ -82,6 +84,7 @@ impl Command {
     fn check(&self) -> Result<(), ApiError> {
         match self {
             Self::Cancel
+            | Self::Finish
             | Self::StopAgent { .. }
             | Self::Allow { .. }
             | Self::Answer { reply: Reply::Declined(_), .. } => Ok(()),
@@ -156,7 +159,7 @@ impl App {
             live.wake_for(ask).await.map_err(still_resting)?;
         }
         let taken = match command {
-            Command::Cancel | Command::StopAgent { .. } | Command::Allow { .. } => Ok(()),
+            Command::Cancel | Command::Finish | Command::StopAgent { .. } | Command::Allow { .. } => Ok(()),
             Command::Approve { approval, decision } => {
                 live.asks.check_approval(approval, &decision.answer()).map(drop)
             }
@@ -247,6 +250,10 @@ impl App {
     async fn obey(&self, live: &Arc<LiveRun>, command: Command) -> Result<(), ApiError> {
         match command {
             Command::Cancel => live.cancel.cancel(),
+            Command::Finish => {
+                live.finish.cancel();
+                live.wake_waiting().await.map_err(still_resting)?;
+            }
             Command::StopAgent { agent } => {
                 live.wake_agent(&agent).await.map_err(still_resting)?;
                 // One that has ended meanwhile needs no stop.

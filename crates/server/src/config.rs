@@ -12,6 +12,7 @@ mod oidc;
 mod overview;
 mod places;
 mod public_url;
+mod research;
 mod tracing;
 mod trusted_header;
 mod web;
@@ -38,6 +39,7 @@ pub use mcp_sign_in::{OAuth, SignIn};
 pub use oidc::Oidc;
 pub use overview::{Layer, Setting};
 pub use public_url::PublicUrl;
+pub use research::ResearchSettings;
 pub use tracing::Tracing;
 pub use trusted_header::TrustedHeader;
 pub use web::{SearchKind, SearchSettings, WebSettings};
@@ -104,6 +106,8 @@ pub struct Config {
     pub programs: Option<ProgramSettings>,
     /// How much people may put into their collections of documents.
     pub knowledge: KnowledgeSettings,
+    /// How research goes.
+    pub research: ResearchSettings,
     /// How the web is searched and read.
     pub web: WebSettings,
     /// What one run may use.
@@ -210,6 +214,7 @@ struct Raw {
     programs: RawPrograms,
     skills: RawSkills,
     knowledge: knowledge::RawKnowledge,
+    research: research::RawResearch,
     web: web::RawWeb,
     limits: limits::RawLimits,
     model_timeouts: RawTimeouts,
@@ -364,6 +369,7 @@ impl Raw {
             approvals: self.approvals.into(),
             programs: self.programs.check()?,
             knowledge: self.knowledge.check()?,
+            research: self.research.check()?,
             web: self.web.check()?,
             limits: self.limits.check()?,
             first_token_timeout: timeout("first_token_seconds", self.model_timeouts.first_token_seconds)?,

@@ -22,6 +22,7 @@ use crate::{
     groups::RunPermits,
     mcp_servers::RunIs,
     models::ResolvedModel,
+    research::ResearchWish,
     runs::{FromLog, LogSoFar, NewLiveRun},
     turns::{Work, Worker},
 };
@@ -84,6 +85,8 @@ struct Kept {
     narrowed: Vec<ToolChoice>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     told: Option<Told>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    research: Option<ResearchWish>,
 }
 
 /// What there is of that.
@@ -117,6 +120,7 @@ impl Work {
             extra: self.wishes.extra.clone(),
             narrowed: self.narrowed.clone(),
             told: self.told.clone(),
+            research: self.research,
         };
         serde_json::to_string(&kept).map(Some).map_err(ApiError::internal)
     }
@@ -133,8 +137,18 @@ impl Work {
 
 impl Kept {
     fn work(self, history: Vec<Message>, model: ResolvedModel) -> (Work, String) {
-        let Self { temperature, agent, client_tools, worker, workspace, directory, told, narrowed, .. } =
-            self;
+        let Self {
+            temperature,
+            agent,
+            client_tools,
+            worker,
+            workspace,
+            directory,
+            told,
+            narrowed,
+            research,
+            ..
+        } = self;
         let wishes =
             CallWishes { max_output_tokens: self.max_output_tokens, answer_form: None, extra: self.extra };
         let model = ResolvedModel { temperature, agent, ..model };
@@ -145,6 +159,7 @@ impl Kept {
             narrowed,
             directory,
             told,
+            research,
             ..Work::of(history, model, Vec::new())
         };
         (work, workspace)

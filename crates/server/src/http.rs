@@ -283,6 +283,7 @@ pub fn table() -> Vec<Route> {
         get(Chat, "/runs/{run}/events", runs::events),
         get(Chat, "/runs/{run}/calls/{call}", runs::call),
         post(Chat, "/runs/{run}/cancel", runs::cancel),
+        post(Chat, "/runs/{run}/finish", runs::finish),
         post(Chat, "/runs/{run}/agents/{agent}/stop", runs::stop_agent),
         post(Chat, "/runs/{run}/approvals/{approval}", runs::approve),
         post(Chat, "/runs/{run}/questions/{question}", runs::questions::answer),

@@ -95,6 +95,11 @@ impl Knowledge {
         _ = self.app.set(Arc::downgrade(app));
     }
 
+    /// The program that it is part of, for what outlives a request.
+    pub(crate) fn app(&self) -> Weak<App> {
+        self.app.get().cloned().unwrap_or_default()
+    }
+
     /// To be called when a file has come.
     pub(crate) fn look_again(&self) {
         self.to_read.notify_one();

@@ -43,6 +43,7 @@ mod origin;
 mod place;
 pub mod programs;
 mod reading;
+pub mod research;
 pub mod runs;
 pub mod schedules;
 pub mod secret;

@@ -232,6 +232,7 @@ impl App {
             content: vec![Part::Text { text: content.prompt.clone() }],
             idempotency,
             schedule: Some(content.name.clone()),
+            research: None,
         };
         match self.say(chat, new, model).await {
             Ok(exchange) => Ok((id, exchange.run)),

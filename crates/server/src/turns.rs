@@ -20,6 +20,7 @@ use crate::{
     mcp_servers::RunIs,
     models::{ResolvedModel, TOUR},
     origin,
+    research::ResearchWish,
     runs::NewLiveRun,
     usage::RunQuota,
 };
@@ -37,6 +38,8 @@ pub struct NewMessage {
     pub idempotency: Option<IdempotencyKey>,
     /// The name of the schedule that says it; nothing where the person does.
     pub schedule: Option<String>,
+    /// Research, and how; nothing for a conversation.
+    pub research: Option<ResearchWish>,
 }
 
 /// Both messages of an exchange that has begun.
@@ -65,6 +68,8 @@ pub(crate) struct Work {
     pub(crate) directory: Option<String>,
     /// What its agents are told of the person; nothing where they must not use the memory, or nobody has looked yet.
     pub(crate) told: Option<Told>,
+    /// Research, and how; nothing where the agent works as it likes.
+    pub(crate) research: Option<ResearchWish>,
     /// The name of the request that starts it.
     pub(crate) idempotency: Option<IdempotencyKey>,
     /// The request that it is done for.
@@ -74,6 +79,7 @@ pub(crate) struct Work {
 impl Work {
     pub(crate) fn of(history: Vec<Message>, model: ResolvedModel, client_tools: Vec<ToolSpec>) -> Self {
         let (worker, wishes) = (Worker::Agent, CallWishes::default());
+        let research = ResearchWish::of_model(&model.id);
         Self {
             history,
             is_of_chat: false,
@@ -85,9 +91,15 @@ impl Work {
             outlives_server: true,
             directory: None,
             told: None,
+            research,
             idempotency: None,
             origin: origin::current(),
         }
+    }
+
+    /// The same; research where the caller asks for it, and not only by the agent's name.
+    fn with_research(self, asked: Option<ResearchWish>) -> Self {
+        Self { research: asked.or(self.research), ..self }
     }
 }
 
@@ -126,6 +138,8 @@ pub struct FreeRun {
     pub outlives_server: bool,
     /// The name of the request that starts it.
     pub idempotency: Option<IdempotencyKey>,
+    /// Research, and how; nothing for a conversation.
+    pub research: Option<ResearchWish>,
 }
 
 impl FreeRun {
@@ -144,6 +158,7 @@ impl FreeRun {
             input: None,
             outlives_server: true,
             idempotency: None,
+            research: None,
         }
     }
 }
@@ -164,6 +179,8 @@ pub struct OutsideTurn {
     pub metadata: RequestMetadata,
     /// The name of the request that brings it.
     pub idempotency: Option<IdempotencyKey>,
+    /// Research, and how; nothing for a conversation.
+    pub research: Option<ResearchWish>,
 }
 
 impl App {
@@ -183,8 +200,9 @@ impl App {
             ChatMessage { schedule: new.schedule, ..self.user_message(chat.id, new.parent, new.content) };
         let mut history = self.history(&messages, new.parent).await?;
         history.push(Message { content: user.content.clone(), ..Message::text(Role::User, "") });
-        let idempotency = new.idempotency;
-        let work = Work { is_of_chat: true, idempotency, ..Work::of(history, model, Vec::new()) };
+        let (idempotency, research) = (new.idempotency, new.research);
+        let work = Work::of(history, model, Vec::new()).with_research(research);
+        let work = Work { is_of_chat: true, idempotency, ..work };
         self.begin(chat, user.id, Some(user), work).await
     }
 
@@ -197,6 +215,7 @@ impl App {
         chat: Chat,
         answered: MessageId,
         model: ResolvedModel,
+        research: Option<ResearchWish>,
         idempotency: Option<IdempotencyKey>,
     ) -> Result<Exchange, ApiError> {
         let messages = self.store.messages(chat.id).await?;
@@ -206,7 +225,8 @@ impl App {
             .and_then(|message| message.parent)
             .ok_or_else(|| ApiError::not_found("There is no such answer in this chat."))?;
         let history = self.history(&messages, Some(asked)).await?;
-        let work = Work { is_of_chat: true, idempotency, ..Work::of(history, model, Vec::new()) };
+        let work = Work::of(history, model, Vec::new()).with_research(research);
+        let work = Work { is_of_chat: true, idempotency, ..work };
         self.begin(chat, asked, None, work).await
     }
 
@@ -229,6 +249,7 @@ impl App {
             input,
             outlives_server,
             idempotency,
+            research,
         } = free;
         let workspace = workspace.unwrap_or_else(|| run.to_string());
         // What a form needs to go on is not kept.
@@ -236,7 +257,7 @@ impl App {
         let files = self.workspace(owner, workspace.clone(), None).await?;
         unpack(&metadata, &files, &mut history).await?;
         let narrowed = tool_choices(&metadata);
-        let work = Work::of(history, model, client_tools);
+        let work = Work::of(history, model, client_tools).with_research(research);
         let mut work = Work { worker, wishes, narrowed, outlives_server, idempotency, ..work };
         work.told = self.told(owner, &work).await?;
         let row = NewRun {
@@ -270,13 +291,15 @@ impl App {
     /// # Errors
     /// 4xx where what the person says is empty, or the parent is not in the chat.
     pub async fn say_from_outside(&self, chat: Chat, turn: OutsideTurn) -> Result<Exchange, ApiError> {
-        let OutsideTurn { parent, said, mut history, model, client_tools, metadata, idempotency } = turn;
+        let OutsideTurn { parent, said, mut history, model, client_tools, metadata, idempotency, research } =
+            turn;
         if metadata != RequestMetadata::default() {
             let files = self.workspace(chat.owner, chat.id.to_string(), chat.directory.as_deref()).await?;
             unpack(&metadata, &files, &mut history).await?;
         }
         let narrowed = tool_choices(&metadata);
-        let work = Work { narrowed, idempotency, ..Work::of(history, model, client_tools) };
+        let work = Work::of(history, model, client_tools).with_research(research);
+        let work = Work { narrowed, idempotency, ..work };
         match (parent, said) {
             (Some(parent), None) => self.begin(chat, parent, None, work).await,
             (parent, said) => {
@@ -300,11 +323,13 @@ impl App {
         model: ResolvedModel,
         metadata: RequestMetadata,
         idempotency: Option<IdempotencyKey>,
+        research: Option<ResearchWish>,
     ) -> Result<Exchange, ApiError> {
         let last = history.iter().rev().find(|message| message.role == Role::User);
         let said = Some(last.map(|message| message.content.clone()).unwrap_or_default());
         let (parent, client_tools) = (chat.current, Vec::new());
-        let turn = OutsideTurn { parent, said, history, model, client_tools, metadata, idempotency };
+        let turn =
+            OutsideTurn { parent, said, history, model, client_tools, metadata, idempotency, research };
         self.say_from_outside(chat, turn).await
     }
 
@@ -397,6 +422,7 @@ impl App {
             outlives_server,
             directory,
             told,
+            research,
             origin,
             ..
         }: Work,
@@ -424,6 +450,10 @@ impl App {
             }
             Worker::Model => (Agents::none(), None),
         };
+        let research = match research {
+            Some(wish) => Some(self.research(owner, &model.payer, &permit, wish).await?),
+            None => None,
+        };
         let agents = agents.permitted(|tool| permit.allows(Thing::Tool(tool)));
         let fallbacks = model.callable_fallbacks();
         let quota = RunQuota::new(Arc::clone(&self.usage), owner, model.payer.clone(), permits);
@@ -448,6 +478,7 @@ impl App {
             quota: Some(Arc::new(quota)),
             consents,
             earlier: Some(earlier_agents(&self.store, &self.runs, chat, run)),
+            research,
             past: Past::default(),
             outlives_server,
             trace: RunTrace { run, origin, is_exported: self.config.tracing.is_some() },

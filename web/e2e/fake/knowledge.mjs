@@ -113,6 +113,7 @@ export class FakeKnowledge {
     const collection = readable.find((other) => other.id === id);
     if (!collection || (method !== "GET" && collection.owner !== user)) throw noCollection();
     if (what === undefined) return this.#change(method, collection, body);
+    if (what === "crawls") return { crawls: [] };
     if (document === undefined && method === "POST") {
       const name = url.searchParams.get("name");
       if (this.refused?.name === name) throw this.refused.refusal;

@@ -224,7 +224,13 @@ export const readChat = (chat: string) => call<undefined>("POST", `${v1}/chats/$
 export const deleteChat = (chat: string) => call<undefined>("DELETE", `${v1}/chats/${id(chat)}`);
 export const sendMessage = (
   chat: string,
-  body: { parent: string | null; content: string | Part[]; model?: string },
+  body: {
+    parent: string | null;
+    content: string | Part[];
+    model?: string;
+    mode?: "research" | "deep";
+    review_plan?: boolean;
+  },
 ) =>
   call<{ user: ChatMessage; assistant: ChatMessage; run: string }>(
     "POST",
@@ -331,6 +337,9 @@ export const forkRun = (
 ) => call<{ chat: string; message: string; run: string }>("POST", `${v1}/runs/${id(run)}/fork`, body);
 export const getRun = (run: string) => call<{ request_id: string | null }>("GET", `/runs/${id(run)}`);
 export const cancelRun = (run: string) => call<undefined>("POST", `/runs/${id(run)}/cancel`);
+
+/** Has research write its report now, from what is known. */
+export const finishRun = (run: string) => call<undefined>("POST", `/runs/${id(run)}/finish`);
 
 /** Stops one sub-agent; the rest of the run goes on. */
 export const stopAgent = (run: string, agent: string) =>

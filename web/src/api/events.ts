@@ -448,6 +448,10 @@ export type Source = {
   url: string;
   /** The words it is cited for. */
   quote?: string;
+  /** Whether the quote was found word for word in what is kept of the source; absent where nobody looked. */
+  verified?: boolean;
+  /** The address here of what is kept of the source, at the quote. */
+  copy?: string;
 };
 
 /** One task of a plan. */

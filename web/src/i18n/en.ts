@@ -7,6 +7,7 @@ import { doors } from "./doors.en.ts";
 import { groups } from "./groups.en.ts";
 import { knowledge } from "./knowledge.en.ts";
 import { passkeys } from "./passkeys.en.ts";
+import { research } from "./research.en.ts";
 import { sharing } from "./sharing.en.ts";
 import { settings } from "./settings.en.ts";
 import { twoStep } from "./two-step.en.ts";
@@ -21,6 +22,7 @@ export const en = {
   ...doors,
   ...data,
   ...knowledge,
+  ...research,
   ...twoStep,
   ...passkeys,
   "app.name": "Glasshouse",

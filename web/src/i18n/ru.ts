@@ -7,6 +7,7 @@ import { doors } from "./doors.ru.ts";
 import { groups } from "./groups.ru.ts";
 import { knowledge } from "./knowledge.ru.ts";
 import { passkeys } from "./passkeys.ru.ts";
+import { research } from "./research.ru.ts";
 import { sharing } from "./sharing.ru.ts";
 import { settings } from "./settings.ru.ts";
 import { twoStep } from "./two-step.ru.ts";
@@ -22,6 +23,7 @@ export const ru: Dictionary = {
   ...doors,
   ...data,
   ...knowledge,
+  ...research,
   ...twoStep,
   ...passkeys,
   "app.name": "Glasshouse",

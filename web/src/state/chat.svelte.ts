@@ -3,6 +3,7 @@ import {
   cancelRun,
   changeChat,
   createChat,
+  finishRun,
   getChat,
   regenerate as askAgain,
   sendMessage,
@@ -12,6 +13,7 @@ import type { Activity, Chat, ChatMessage, ChatOwner, Part, RunSummary } from ".
 import { chats } from "./chats.svelte.ts";
 import { models } from "./models.svelte.ts";
 import type { RunNode } from "./nodes.ts";
+import { research } from "./research.svelte.ts";
 import { RunView } from "./run.svelte.ts";
 import { nodeOf } from "./timeline.ts";
 import { attempt } from "./toasts.svelte.ts";
@@ -114,6 +116,7 @@ class OpenChat {
         parent: under,
         content: plain(content),
         ...(model ? { model } : {}),
+        ...(research.mode === "chat" ? {} : { mode: research.mode, review_plan: true }),
       });
       if (this.id === id) this.#add([answer.user, answer.assistant], answer.run);
       return id;
@@ -152,6 +155,11 @@ class OpenChat {
 
   async stop(): Promise<void> {
     if (this.active) await cancelRun(this.active.id);
+  }
+
+  /** Has the research that goes on write its report. */
+  async reportNow(): Promise<void> {
+    if (this.active) await finishRun(this.active.id);
   }
 
   #show(chat: Chat): void {

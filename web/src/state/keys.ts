@@ -3,6 +3,7 @@ import { openChat } from "./chat.svelte.ts";
 import { layout } from "./layout.svelte.ts";
 import { preferences } from "./preferences.svelte.ts";
 import { player } from "./replay/replay.svelte.ts";
+import { research } from "./research.svelte.ts";
 import { router } from "./router.svelte.ts";
 import { thread } from "./thread.svelte.ts";
 import { attempt } from "./toasts.svelte.ts";
@@ -100,6 +101,7 @@ function escape(): (() => void) | undefined {
   if (document.querySelector("dialog[open], :popover-open")) return undefined;
   if (layout.narrow && (layout.sidebar || layout.panel)) return () => layout.closeSheets();
   if (player.replay) return () => router.replay(null);
+  if (research.mode !== "chat") return () => research.reset();
   if (openChat.active) return () => void attempt(() => openChat.stop());
   return undefined;
 }

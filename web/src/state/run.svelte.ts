@@ -52,6 +52,14 @@ export class RunView {
     return this.run.outcome !== null;
   }
 
+  /** Whether it is research: it has tools that nothing else has, and says what it does in words of its own. */
+  get isResearch(): boolean {
+    const { children, status } = this.run;
+    const ofResearch = (id: NodeId) =>
+      ["plan_research", "read_source"].includes(nodeOf(this.nodes, id, "tool")?.name ?? "");
+    return /^(?:Planning…|Turn \d+ - |Writing the report…)/.test(status ?? "") || children.some(ofResearch);
+  }
+
   /** Whether any of the log has come. */
   get loaded(): boolean {
     return this.run.startedAt > 0;

@@ -12,6 +12,7 @@ mod limits;
 mod memory;
 mod permits;
 mod play;
+mod research;
 mod restarts;
 mod subagents;
 mod tools;

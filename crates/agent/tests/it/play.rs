@@ -26,6 +26,8 @@ pub(crate) struct Play {
     pub(crate) memory: Option<(agent::Memory, agent::Told)>,
     pub(crate) asks: Asks,
     pub(crate) stop: StopSignals,
+    /// The conversation before the question.
+    pub(crate) said_before: Vec<Message>,
     pub(crate) question: String,
     pub(crate) client_tools: Vec<llm::ToolSpec>,
     pub(crate) narrowed: Vec<agent::ToolChoice>,
@@ -37,6 +39,7 @@ pub(crate) struct Play {
     pub(crate) outlives_server: bool,
     /// The logs of other runs of the chat, where sub-agents can be continued.
     pub(crate) earlier: Option<Vec<RunEvent>>,
+    pub(crate) research: Option<agent::Research>,
     /// The log as far as it has come.
     so_far: Arc<Mutex<Vec<RunEvent>>>,
     requests: Arc<Mutex<Vec<Vec<Message>>>>,
@@ -81,6 +84,7 @@ impl Play {
             memory: None,
             asks: Asks::default(),
             stop: StopSignals::default(),
+            said_before: Vec::new(),
             question: "Please.".into(),
             client_tools: Vec::new(),
             narrowed: Vec::new(),
@@ -89,6 +93,7 @@ impl Play {
             before: Vec::new(),
             outlives_server: false,
             earlier: None,
+            research: None,
             so_far: Arc::default(),
             requests: Arc::default(),
         }
@@ -124,13 +129,14 @@ impl Play {
             settings: self.settings,
             fallbacks: self.fallbacks.clone(),
             wishes: self.wishes.clone(),
-            history: vec![Message::text(Role::User, self.question.clone())],
+            history: self.history(),
             workspace: self.workspace.clone(),
             memory: self.memory.clone(),
             limits: self.limits,
             quota: self.quota.clone(),
             consents: self.consents.clone(),
             earlier: self.earlier_agents(run),
+            research: self.research.clone(),
             past: self.past(),
             outlives_server: self.outlives_server,
             trace: RunTrace { run: RunId::generate(), origin: Origin::default(), is_exported: false },
@@ -175,6 +181,11 @@ impl Play {
             let found = if all.is_empty() { Err(no_earlier_agent()) } else { Ok(all) };
             Box::pin(std::future::ready(found))
         }))
+    }
+
+    fn history(&self) -> Vec<Message> {
+        let said = Message::text(Role::User, self.question.clone());
+        self.said_before.iter().cloned().chain([said]).collect()
     }
 
     fn past(&self) -> Past {

@@ -95,4 +95,20 @@ pub struct Source {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub quote: Option<String>,
+    /// Whether the quote was found word for word in what is kept of the source; absent where nobody looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub verified: Option<bool>,
+    /// The address here of what is kept of the source, at the quote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub copy: Option<String>,
+}
+
+impl Source {
+    /// A source that nobody has checked.
+    #[must_use]
+    pub fn new(id: String, title: String, url: String, quote: Option<String>) -> Self {
+        Self { id, title, url, quote, verified: None, copy: None }
+    }
 }

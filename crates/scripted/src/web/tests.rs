@@ -1,3 +1,5 @@
+//! That what is known of the closed web stands in it, and can be found.
+
 use std::collections::HashSet;
 
 use super::*;

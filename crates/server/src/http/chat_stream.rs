@@ -10,7 +10,7 @@ use axum::{
 use domain::{ChatId, RunId};
 use store::{IdempotencyKey, StoreError};
 use wire::{
-    chat_stream::{ChatStreamRequest, Collected, Mode},
+    chat_stream::{ChatStreamRequest, Collected},
     details::DetailsEncoder,
     markup::{MarkupEncoder, Writing},
 };
@@ -22,6 +22,7 @@ use crate::{
     error::ApiError,
     extract::{Query, RawJson},
     once::idempotency_key,
+    research::WorkMode,
     runs::Logged,
     streams::{Format, from_run, sse},
     turns::FreeRun,
@@ -42,11 +43,6 @@ pub(super) async fn post(
     // A name that is none must not start a run.
     Format::named(name, options)?;
     let request = ChatStreamRequest::decode(&body).map_err(|error| ApiError::invalid(error.to_string()))?;
-    if request.mode != Mode::Chat {
-        return Err(ApiError::invalid(
-            "This version has no research mode. Leave `mode` out, or send \"chat\".",
-        ));
-    }
     options.chat.tool_args_delta |= request.tool_args_delta;
     let stream = request.stream;
     let key = idempotency_key(&headers, "/chat/stream", &body)?;
@@ -67,6 +63,7 @@ async fn start(
     idempotency: Option<IdempotencyKey>,
 ) -> Result<RunId, ApiError> {
     let model = caller.resolve(app, request.model.as_deref())?;
+    let research = WorkMode::from(request.mode).research(false);
     let (history, mut metadata, owner) = (request.messages, request.metadata, caller.id());
     let workspace = match request.chat_id.or_else(|| metadata.chat_id.take()) {
         None => None,
@@ -74,13 +71,14 @@ async fn start(
             // The chats are the account's own, not those of a front end's people.
             Ok(id) if caller.person.is_none() => {
                 let chat = app.store.chat(owner, id).await.map_err(no_such_chat)?;
-                let said = app.say_with_history(chat, history, model, metadata, idempotency).await?;
+                let said =
+                    app.say_with_history(chat, history, model, metadata, idempotency, research).await?;
                 return Ok(said.run);
             }
             _ => Some(foreign_workspace(caller, &id)?),
         },
     };
-    let run = FreeRun { workspace, metadata, idempotency, ..FreeRun::new(owner, history, model) };
+    let run = FreeRun { workspace, metadata, idempotency, research, ..FreeRun::new(owner, history, model) };
     app.run_freely(run).await
 }
 

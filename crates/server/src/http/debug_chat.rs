@@ -165,7 +165,16 @@ async fn say(
     history.push(request.said);
     let client_tools = Vec::new();
     let metadata = RequestMetadata::default();
-    let turn = OutsideTurn { parent, said, history, model, client_tools, metadata, idempotency: None };
+    let turn = OutsideTurn {
+        parent,
+        said,
+        history,
+        model,
+        client_tools,
+        metadata,
+        idempotency: None,
+        research: None,
+    };
     let exchange = app.say_from_outside(chat, turn).await?;
     Ok((exchange.run, exchange.assistant.id, conversation))
 }

@@ -17,6 +17,7 @@ use crate::{
     error::ApiError,
     extract::{Json, Path, RawJson, parse},
     once::idempotency_key,
+    research::WorkMode,
     turns::{Exchange, NewMessage},
 };
 
@@ -33,6 +34,11 @@ pub(super) struct SendMessage {
     parent: Option<MessageId>,
     content: Content,
     model: Option<String>,
+    #[serde(default)]
+    mode: WorkMode,
+    /// Whether the plan of research waits for the person.
+    #[serde(default)]
+    review_plan: bool,
 }
 
 /// An exchange that has begun.
@@ -68,8 +74,9 @@ pub(super) async fn send(
         Content::Text(text) => vec![Part::Text { text }],
         Content::Parts(parts) => parts,
     };
+    let research = body.mode.research(body.review_plan);
     let begin = async |idempotency| {
-        let new = NewMessage { parent: body.parent, content, idempotency, schedule: None };
+        let new = NewMessage { parent: body.parent, content, idempotency, schedule: None, research };
         app.say(chat, new, model).await.map(Begun::from)
     };
     app.once(caller.id(), key, begin, async |run| begun_before(&app, &run).await).await.map(Json)
@@ -78,6 +85,10 @@ pub(super) async fn send(
 #[derive(Debug, Deserialize)]
 pub(super) struct Regenerate {
     model: Option<String>,
+    #[serde(default)]
+    mode: WorkMode,
+    #[serde(default)]
+    review_plan: bool,
 }
 
 /// `POST /api/v1/chats/{chat}/messages/{message}/regenerate`: another answer beside that one.
@@ -93,7 +104,8 @@ pub(super) async fn regenerate(
     let body: Regenerate = parse(&body)?;
     let chat = app.store.chat(caller.id(), chat).await?;
     let model = caller.resolve(&app, body.model.as_deref())?;
-    let begin = async |key| app.answer_again(chat, message, model, key).await.map(Begun::from);
+    let research = body.mode.research(body.review_plan);
+    let begin = async |key| app.answer_again(chat, message, model, research, key).await.map(Begun::from);
     let again = async |run| Ok(Begun { user: None, ..begun_before(&app, &run).await? });
     app.once(caller.id(), key, begin, again).await.map(Json)
 }

@@ -84,7 +84,11 @@ impl App {
 fn names(line: &str, id: &str) -> bool {
     let event: Option<RunEvent> = serde_json::from_str(line).ok();
     match event.map(|event| event.body) {
-        Some(EventBody::SourcesFound { sources }) => sources.iter().any(|source| source.id == id),
+        Some(EventBody::SourcesFound { sources }) => {
+            let has_copy =
+                |copy: &str| copy.strip_prefix("/pages/").and_then(|at| at.strip_prefix(id)).is_some();
+            sources.iter().any(|source| source.id == id || source.copy.as_deref().is_some_and(has_copy))
+        }
         _ => false,
     }
 }

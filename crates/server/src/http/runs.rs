@@ -208,6 +208,17 @@ pub(super) async fn cancel(
     Ok(StatusCode::NO_CONTENT)
 }
 
+/// `POST /runs/{run}/finish`: has research write its report now, from what is known.
+pub(super) async fn finish(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(run): Path<RunId>,
+) -> Result<StatusCode, ApiError> {
+    check_own(&app, &caller, run).await?;
+    app.tell(run, Command::Finish).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
 /// `POST /runs/{run}/agents/{agent}/stop`: stops one sub-agent; the rest of the run goes on.
 pub(super) async fn stop_agent(
     State(app): State<Arc<App>>,

@@ -85,7 +85,16 @@ async fn start(app: &App, caller: &Caller, request: UiMessageRequest) -> Result<
     app.stop_in(chat.id).await?;
     let client_tools = Vec::new();
     let metadata = RequestMetadata::default();
-    let turn = OutsideTurn { parent, said, history, model, client_tools, metadata, idempotency: None };
+    let turn = OutsideTurn {
+        parent,
+        said,
+        history,
+        model,
+        client_tools,
+        metadata,
+        idempotency: None,
+        research: None,
+    };
     Ok(app.say_from_outside(chat, turn).await?.run)
 }
 

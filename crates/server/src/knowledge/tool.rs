@@ -48,7 +48,7 @@ impl Knowledge {
         payer: &Payer,
     ) -> Result<Option<Arc<Tool>>, StoreError> {
         let Some(spec) = spec(store, owner).await? else { return Ok(None) };
-        let (app, payer) = (self.app.get().cloned().unwrap_or_default(), payer.clone());
+        let (app, payer) = (self.app(), payer.clone());
         let tool = Tool::from_outside(spec, ToolKind::REPEATABLE, move |arguments, context| {
             call(app.clone(), (owner, payer.clone()), arguments, context)
         });
@@ -163,12 +163,9 @@ pub(crate) async fn look(
 /// Named by its place in the documents, so that the same passage is the same source whenever it is found.
 fn source(found: &Found) -> Source {
     let Found { collection, document, start, end, text, .. } = found;
-    Source {
-        id: format!("{document}.{start}"),
-        title: title(found),
-        url: format!("/knowledge/{collection}/{document}?from={start}&to={end}"),
-        quote: Some(text.chars().take(QUOTE_CHARS).collect()),
-    }
+    let url = format!("/knowledge/{collection}/{document}?from={start}&to={end}");
+    let quote = text.chars().take(QUOTE_CHARS).collect();
+    Source::new(format!("{document}.{start}"), title(found), url, Some(quote))
 }
 
 fn title(found: &Found) -> String {

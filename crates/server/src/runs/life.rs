@@ -71,6 +71,7 @@ async fn work(
             let (emitter, events) = Emitter::channel(EMITTER_CAPACITY);
             let stop = StopSignals {
                 cancel: live.cancel.clone(),
+                finish: live.finish.clone(),
                 shutdown: lease.child_token(),
                 agents: live.agents.clone(),
             };

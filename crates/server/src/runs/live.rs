@@ -47,6 +47,8 @@ pub struct LiveRun {
     pub consents: Consents,
     /// Stops it.
     pub cancel: CancellationToken,
+    /// Has research write its report.
+    pub finish: CancellationToken,
     /// Stops one of its sub-agents.
     pub agents: AgentStops,
     /// How it ended.
@@ -110,6 +112,7 @@ impl LiveRun {
             asks,
             consents: request.consents.clone(),
             cancel: CancellationToken::new(),
+            finish: CancellationToken::new(),
             agents: AgentStops::default(),
             outcome: OnceLock::new(),
             tail,

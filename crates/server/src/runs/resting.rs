@@ -146,6 +146,17 @@ impl LiveRun {
         }
     }
 
+    /// Brings the run back, where it rests: whatever it waits for is not needed any more.
+    ///
+    /// # Errors
+    /// Those of [`LiveRun::wake_for`].
+    pub async fn wake_waiting(&self) -> Result<(), StillResting> {
+        match self.waiting().first().and_then(|asked| asks(asked)) {
+            Some(ask) => self.wake_for(ask).await,
+            None => Ok(()),
+        }
+    }
+
     /// Brings the run back, where it rests, to stop this sub-agent of it, if that or one under it waits for somebody.
     ///
     /// # Errors

@@ -188,7 +188,7 @@ impl Web {
             Fetched::New(body) => {
                 // What is no text need not come in.
                 super::fetch::file_name(&body)?;
-                Ok(body)
+                Ok(*body)
             }
             Fetched::AsItWas => Err(WebProblem::Status(304)),
         }

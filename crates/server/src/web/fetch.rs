@@ -34,7 +34,7 @@ pub(super) enum Fetched {
     /// The copy is still as the page.
     AsItWas,
     /// The page.
-    New(Body),
+    New(Box<Body>),
 }
 
 /// A page as it came.
@@ -103,11 +103,8 @@ impl Web {
             };
             match answer.status.as_u16() {
                 200 => {
-                    return Ok(Fetched::New(Body {
-                        url,
-                        headers: answer.headers,
-                        bytes: answer.body.into(),
-                    }));
+                    let (headers, bytes) = (answer.headers, answer.body.into());
+                    return Ok(Fetched::New(Box::new(Body { url, headers, bytes })));
                 }
                 304 => return Ok(Fetched::AsItWas),
                 301 | 302 | 303 | 307 | 308 => url = next(&url, &answer.headers)?,

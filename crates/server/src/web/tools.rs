@@ -149,12 +149,8 @@ async fn fetch(
     let page = there(&web)?.page(owner, &url).await.map_err(|problem| ToolFailure(problem.to_string()))?;
     let (part, place) = part(&page, from.unwrap_or(0))?;
     let quote: String = part.chars().take(QUOTE_CHARS).collect();
-    let source = Source {
-        id: page.id.to_string(),
-        title: page.title.clone(),
-        url: page.url.clone(),
-        quote: Some(quote.trim().to_owned()),
-    };
+    let (id, quote) = (page.id.to_string(), quote.trim().to_owned());
+    let source = Source::new(id, page.title.clone(), page.url.clone(), Some(quote));
     context.emit(EventBody::SourcesFound { sources: vec![source] }).await;
     Ok(format!("# {} ({})\n{place}{MATERIAL}\n\n{part}", page.title, page.url))
 }

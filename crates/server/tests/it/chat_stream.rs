@@ -111,7 +111,7 @@ async fn what_is_refused_says_why() {
         (json!({"messages": "hello"}), 400),
         (json!({"messages": [{"role": "user", "content": "x"}], "stream": "yes"}), 400),
         (json!({"messages": [{"role": "user", "content": "x"}], "model": "none-such"}), 404),
-        (json!({"messages": [{"role": "user", "content": "x"}], "mode": "research"}), 400),
+        (json!({"messages": [{"role": "user", "content": "x"}], "mode": "deeper"}), 400),
         (
             json!({"messages": [{"role": "user", "content": "x"}], "chat_id": "chat_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d"}),
             404,

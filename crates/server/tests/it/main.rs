@@ -48,6 +48,7 @@ mod program;
 mod programs;
 mod readers;
 mod real_model;
+mod research;
 mod responses;
 mod restart;
 mod resting;

@@ -257,8 +257,7 @@ async fn what_is_refused_is_worded_as_openai_does() {
             Some("response_format.json_schema.schema"),
         ),
         (with("model", json!("none-such")), 404, "model_not_found", Some("model")),
-        (with("model", json!("glasshouse/deep")), 400, "invalid_request", Some("model")),
-        (ask("glasshouse/agent", "<research_request>\nWhy?"), 400, "invalid_request", Some("model")),
+        (with("model", json!("glasshouse/deeper")), 404, "model_not_found", Some("model")),
     ] {
         assert_error(&door.post(&body).await, status, code, param);
     }

@@ -46,7 +46,10 @@ async fn the_model_has_its_own_name_on_its_server() {
     let list = door.server.get("/v1/models", &door.key).await.json();
     let ids: Vec<&str> =
         list["data"].as_array().unwrap().iter().map(|model| model["id"].as_str().unwrap()).collect();
-    assert_eq!(ids, ["glasshouse/agent", "tour", "scripted", "Two/scripted"]);
+    assert_eq!(
+        ids,
+        ["glasshouse/agent", "glasshouse/research", "glasshouse/deep", "tour", "scripted", "Two/scripted"]
+    );
     assert_eq!(list["object"], "list");
     let one = door.server.get("/v1/models/Two/scripted", &door.key).await.json();
     assert_eq!(one, json!({"id": "Two/scripted", "object": "model", "created": 0, "owned_by": "Two"}));

@@ -164,6 +164,7 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("GET", "/runs/{run}/events", Access::Chat),
     ("GET", "/runs/{run}/calls/{call}", Access::Chat),
     ("POST", "/runs/{run}/cancel", Access::Chat),
+    ("POST", "/runs/{run}/finish", Access::Chat),
     ("POST", "/runs/{run}/agents/{agent}/stop", Access::Chat),
     ("POST", "/runs/{run}/approvals/{approval}", Access::Chat),
     ("POST", "/runs/{run}/questions/{question}", Access::Chat),

@@ -249,7 +249,7 @@ fn sources_of(sources: &Value) -> Vec<Source> {
         }
         let quote = first("document").and_then(Value::as_str).map(|text| short(text, FAULT_CHARS));
         let id = (found.len() + 1).to_string();
-        found.push(Source { id, title: short(&title, NAME_CHARS), url, quote });
+        found.push(Source::new(id, short(&title, NAME_CHARS), url, quote));
     }
     found
 }

@@ -259,7 +259,7 @@ fn status(description: &str, over: bool) -> Value {
 }
 
 fn source_chunk(chunks: &ChunkEncoder, source: &Source) -> String {
-    let Source { id, title, url, quote } = source;
+    let Source { id, title, url, quote, .. } = source;
     let document = quote.as_deref().unwrap_or(title);
     chunks.event(
         "source",

@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn citations_count_characters() {
-        let source = |id: &str| Source { id: id.into(), title: "T".into(), url: "u".into(), quote: None };
+        let source = |id: &str| Source::new(id.into(), "T".into(), "u".into(), None);
         let found = citations("Né [2], né [1] [2].", &[source("1"), source("2"), source("3")]);
         let places: Vec<_> = found.iter().map(|found| (&found["start_index"], &found["end_index"])).collect();
         assert_eq!(places, [(&json!(3), &json!(6)), (&json!(11), &json!(14)), (&json!(15), &json!(18))]);

@@ -184,7 +184,7 @@ impl Writer {
                 let todos = vec![Todo { content: words.clone(), status: TodoStatus::Pending }];
                 self.add(&path, EventBody::PlanChanged { todos });
                 let (id, url) = ((who % 3).to_string(), "https://example.org/".to_owned());
-                let sources = vec![Source { id, title: words, url, quote: None }];
+                let sources = vec![Source::new(id, words, url, None)];
                 self.add(&path, EventBody::SourcesFound { sources });
                 let lines = who.is_multiple_of(2).then_some(u64::from(what));
                 let file = EventBody::FileChanged {

@@ -149,6 +149,13 @@ const texts: Record<string, readonly [en: string, ru: string]> = {
     "How many seconds a search waits for that model.",
     "Сколько секунд поиск ждёт эту модель.",
   ],
+  "research.turns": [
+    "How often research searches and reads, at most.",
+    "Сколько раз исследование ищет и читает, не больше.",
+  ],
+  "research.deep_turns": ["The same of deep research.", "То же для глубокого исследования."],
+  "research.queries": ["Most queries of a turn.", "Сколько запросов бывает за один круг."],
+  "research.sources": ["Most sources read in a turn.", "Сколько источников читается за один круг."],
   "web.search": [
     "Who searches the web: searxng, brave or tavily. Empty: nobody.",
     "Кто ищет в интернете: searxng, brave или tavily. Пусто: никто.",

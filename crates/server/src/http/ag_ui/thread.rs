@@ -75,7 +75,16 @@ pub(in crate::http) async fn start(
     let history = app.with_own_calls(chat.owner, history, CALL_NAMES).await?;
     let client_tools = input.tools.iter().map(tool_spec).collect();
     let metadata = RequestMetadata::default();
-    let turn = OutsideTurn { parent, said, history, model, client_tools, metadata, idempotency: None };
+    let turn = OutsideTurn {
+        parent,
+        said,
+        history,
+        model,
+        client_tools,
+        metadata,
+        idempotency: None,
+        research: None,
+    };
     let run = app.say_from_outside(chat, turn).await?.run;
     let kept = json!({"runId": input.run_id, "state": input.state, "messages": unknown(input, &known, run)});
     if let Err(error) = app.store.keep_run_input(run, &kept).await {

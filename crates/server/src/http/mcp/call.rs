@@ -69,7 +69,7 @@ async fn begin(app: &App, caller: &Caller, arguments: Value) -> Result<(ChatId, 
         ));
     }
     let content = vec![Part::Text { text: wanted.message }];
-    let new = NewMessage { parent: chat.current, content, idempotency: None, schedule: None };
+    let new = NewMessage { parent: chat.current, content, idempotency: None, schedule: None, research: None };
     let id = chat.id;
     Ok((id, app.say(chat, new, model).await?.run))
 }

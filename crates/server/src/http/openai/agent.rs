@@ -14,12 +14,9 @@ use llm::ToolSpec;
 use serde_json::Value;
 use store::{IdempotencyKey, Run};
 use tokio_util::sync::{CancellationToken, DropGuard};
-use wire::{
-    chat_stream::Mode,
-    openai::{
-        CallerTool, Completion, CompletionEncoder, CompletionOptions, CompletionRequest, outer_call_id,
-        run_of_call,
-    },
+use wire::openai::{
+    CallerTool, Completion, CompletionEncoder, CompletionOptions, CompletionRequest, outer_call_id,
+    run_of_call,
 };
 
 use super::{background, invalid, models::AgentModel};
@@ -31,6 +28,7 @@ use crate::{
     handed_over::CallNames,
     http::{chat_stream::foreign_workspace, runs::find_own},
     once::idempotency_key,
+    research::WorkMode,
     runs::Runs,
     streams::{Format, from_run, sse},
     turns::FreeRun,
@@ -55,9 +53,6 @@ pub(super) async fn answer(
     let request = CompletionRequest::decode(body).map_err(invalid)?;
     if background::is_task(headers, &request) {
         return background::answer(app, caller, request).await;
-    }
-    if agent.mode != Mode::Chat || request.mode != Mode::Chat {
-        return Err(no_research());
     }
     let options = CompletionOptions {
         model: request.model.clone(),
@@ -91,13 +86,6 @@ pub(super) async fn answer(
     Ok(from_run(run, response))
 }
 
-/// 400: what was asked for is for a later version.
-pub(super) fn no_research() -> ApiError {
-    let message = "This version has no research mode. Use the model glasshouse/agent, without a research prefix \
-                   in the message.";
-    ApiError::invalid(message).with_field(Some("model"))
-}
-
 pub(super) fn from_open_webui(headers: &HeaderMap) -> bool {
     headers.keys().any(|name| name.as_str().starts_with(OPEN_WEBUI))
 }
@@ -123,6 +111,7 @@ async fn start(
         None => None,
     };
     let wishes = CallWishes { answer_form, ..CallWishes::default() };
+    let research = WorkMode::from(request.mode).research(false);
     let history = app.with_own_calls(caller.id(), request.messages, CALL_NAMES).await?;
     app.run_freely(FreeRun {
         workspace,
@@ -131,6 +120,7 @@ async fn start(
         metadata: request.metadata,
         outlives_server: idempotency.is_some(),
         idempotency,
+        research,
         ..FreeRun::new(caller.id(), history, model)
     })
     .await

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use axum::extract::State;
 use domain::ProblemCode;
 use serde::Serialize;
-use wire::chat_stream::Mode;
 
 use crate::{
     agents::PREFIX,
@@ -22,32 +21,24 @@ use crate::{
 pub(super) struct AgentModel {
     /// What a request names it by.
     pub(super) id: String,
-    /// What kind of work it does.
-    pub(super) mode: Mode,
 }
 
 /// Those that every Glasshouse has.
-const BUILT_IN: [(&str, Mode); 4] = [
-    ("glasshouse/agent", Mode::Chat),
-    ("glasshouse/research", Mode::Research),
-    ("glasshouse/deep", Mode::Deep),
-    (TOUR, Mode::Chat),
-];
+const BUILT_IN: [&str; 4] = ["glasshouse/agent", "glasshouse/research", "glasshouse/deep", TOUR];
 
 impl AgentModel {
     /// The agent of this name.
     pub(super) fn find(app: &App, caller: &Caller, id: &str) -> Option<Self> {
-        let built_in = BUILT_IN.into_iter().find(|(built_in, _)| *built_in == id);
-        let defined =
-            || app.defined_agents.find(id.strip_prefix(PREFIX)?, &caller.permit(app)).map(|_| Mode::Chat);
-        let mode = built_in.map(|(_, mode)| mode).or_else(defined)?;
-        Some(Self { id: id.to_owned(), mode })
+        let defined = || {
+            id.strip_prefix(PREFIX)
+                .is_some_and(|name| app.defined_agents.find(name, &caller.permit(app)).is_some())
+        };
+        (BUILT_IN.contains(&id) || defined()).then(|| Self { id: id.to_owned() })
     }
 
-    /// The ids of all that can be used in this version.
+    /// The ids of all that can be used.
     fn offered(app: &App, permit: &Permit) -> Vec<String> {
-        let built_in = BUILT_IN.into_iter().filter(|(_, mode)| *mode == Mode::Chat);
-        let built_in = built_in.map(|(id, _)| id.to_owned());
+        let built_in = BUILT_IN.into_iter().map(str::to_owned);
         let defined = app.defined_agents.usable(permit);
         built_in.chain(defined.iter().map(|agent| format!("{PREFIX}{}", agent.name))).collect()
     }

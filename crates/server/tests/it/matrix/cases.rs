@@ -314,6 +314,7 @@ pub(super) const CASES: &[Case] = &[
         .sends(r#"{"answer":"This one."}"#),
     case("POST", "/runs/{run}/agents/{agent}/stop", Missing, 204).at("/runs/{loose}/agents/a1/stop"),
     case("POST", "/runs/{run}/cancel", Missing, 204).at("/runs/{loose}/cancel"),
+    case("POST", "/runs/{run}/finish", Missing, 204).at("/runs/{loose}/finish"),
     case("POST", "/chat/stream", Own(200), 200).sends(SAID),
     case("POST", "/chat/stream", Missing, 200).sends(
         r#"{"messages":[{"role":"user","content":"Hi"}],"model":"scripted","chat_id":"{chat}","stream":false}"#,

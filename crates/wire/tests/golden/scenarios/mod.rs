@@ -422,7 +422,7 @@ fn hostile_text() -> Vec<RunEvent> {
     );
     log.add(&child, EventBody::AgentFinished { outcome: Outcome::Completed, result: bad.into() });
     log.finish(&main, bad, bad, &arguments, Ok(bad));
-    let source = Source { id: bad.into(), title: bad.into(), url: bad.into(), quote: Some(bad.into()) };
+    let source = Source::new(bad.into(), bad.into(), bad.into(), Some(bad.into()));
     log.main(EventBody::SourcesFound { sources: vec![source] });
     log.text(&main, bad, &[bad], true);
     log.end(Outcome::Failed, Some(Problem::new(ProblemCode::ModelFailed, bad)))
@@ -438,11 +438,8 @@ fn huge_result() -> Vec<RunEvent> {
 
 fn sources() -> Vec<RunEvent> {
     let mut log = Log::new();
-    let source = |id: &str, quote: Option<&str>| Source {
-        id: id.into(),
-        title: "A page".into(),
-        url: "https://example.com/".into(),
-        quote: quote.map(str::to_owned),
+    let source = |id: &str, quote: Option<&str>| {
+        Source::new(id.into(), "A page".into(), "https://example.com/".into(), quote.map(str::to_owned))
     };
     log.main(EventBody::SourcesFound { sources: vec![source("1", Some("so it is")), source("2", None)] });
     log.text(&AgentPath::main(), "t1", &["So it is [1]."], true);

@@ -84,11 +84,8 @@ fn plan(log: &mut Log, states: [TodoStatus; 3]) {
 }
 
 fn sources(log: &mut Log, agent: &AgentPath, found: &[(&str, &str, &str, Option<&str>)]) {
-    let sources = found.iter().map(|(id, title, url, quote)| Source {
-        id: (*id).into(),
-        title: (*title).into(),
-        url: (*url).into(),
-        quote: quote.map(str::to_owned),
+    let sources = found.iter().map(|(id, title, url, quote)| {
+        Source::new((*id).into(), (*title).into(), (*url).into(), quote.map(str::to_owned))
     });
     log.add(agent, EventBody::SourcesFound { sources: sources.collect() });
 }

@@ -5,7 +5,6 @@ use axum::http::HeaderMap;
 use domain::{Message, Role, RunId};
 use store::IdempotencyKey;
 use wire::{
-    chat_stream::Mode,
     openai::{outer_call_id, run_of_call},
     responses::{ResponseRequest, check_conversation, conversation, own_call_id, run_of_own_call},
 };
@@ -21,6 +20,7 @@ use crate::{
     handed_over::CallNames,
     http::chat_stream::foreign_workspace,
     models::ResolvedModel,
+    research::WorkMode,
     turns::{FreeRun, Worker},
 };
 
@@ -50,9 +50,9 @@ pub(super) async fn start(
     let instructions = request.instructions.iter().map(|told| Message::text(Role::System, told.clone()));
     let history = instructions.chain(before.messages).chain(new).collect();
     let mut history = app.with_own_calls(caller.id(), history, CALL_NAMES).await?;
-    if check_conversation(&mut history).map_err(invalid)? != Mode::Chat && worker == Worker::Agent {
-        return Err(agent::no_research());
-    }
+    let of_message = check_conversation(&mut history).map_err(invalid)?;
+    // A plain model gets what was written, as it is.
+    let research = if worker == Worker::Agent { WorkMode::from(of_message).research(false) } else { None };
     model.temperature = request.temperature.or(model.temperature);
     let workspace = match headers.get(agent::CHAT_ID).and_then(|id| id.to_str().ok()) {
         Some(id) => Some(foreign_workspace(caller, id)?),
@@ -77,6 +77,7 @@ pub(super) async fn start(
         input,
         outlives_server: background || idempotency.is_some(),
         idempotency,
+        research,
         ..FreeRun::new(caller.id(), history, model)
     })
     .await
@@ -91,7 +92,6 @@ fn worker(
     caller.check_model(&request.model)?;
     let permit = caller.permit(app);
     let (model, worker) = match AgentModel::find(app, caller, &request.model) {
-        Some(agent) if agent.mode != Mode::Chat => return Err(agent::no_research()),
         Some(agent) => {
             request.check_for_agent().map_err(invalid)?;
             (app.resolve(Some(&agent.id), &permit), Worker::Agent)

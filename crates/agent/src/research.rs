@@ -1,0 +1,144 @@
+//! Research: our code decides what is done next, and a model thinks where thinking is needed. A plan, turns of searching
+//! and reading, notes with quotes that code has found in the source, and a report that cites them.
+
+mod citations;
+mod driver;
+mod excerpt;
+mod loose_json;
+mod notes;
+mod prompts;
+mod quotes;
+mod ranking;
+mod reader;
+mod thinking;
+mod tools;
+
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use domain::{Message, Role};
+use futures_util::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    AgentSpec, Agents, ToolChoice, ToolFailure,
+    tool::Toolbox,
+    turns::{AgentContext, Stop},
+};
+
+pub(crate) use citations::Citations;
+
+/// Where research looks: documents, the web.
+pub trait Library: fmt::Debug + Send + Sync {
+    /// What the log calls a search in it, such as `web_search`.
+    fn name(&self) -> &'static str;
+
+    /// The best places for the query, the best first.
+    ///
+    /// # Errors
+    /// In words, where it cannot be searched.
+    fn search<'a>(&'a self, query: &'a str, limit: usize) -> BoxFuture<'a, Result<Vec<Hit>, ToolFailure>>;
+
+    /// All of the place at this address, as it is kept here. Only addresses that a search gave are asked for.
+    ///
+    /// # Errors
+    /// In words, where it cannot be read.
+    fn read<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<Page, ToolFailure>>;
+}
+
+/// A place that a search found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hit {
+    /// Its title.
+    pub title: String,
+    /// Its address, by which it can be read.
+    pub url: String,
+    /// Some of its words.
+    pub snippet: String,
+}
+
+/// A place that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// Its title.
+    pub title: String,
+    /// Its address.
+    pub url: String,
+    /// The address here of what is kept of it; a place in it is `?from=` and `&to=`, in characters.
+    pub copy: Option<String>,
+    /// What is kept of it.
+    pub text: String,
+}
+
+/// How research goes.
+#[derive(Debug, Clone)]
+pub struct Research {
+    /// Where it looks.
+    pub libraries: Vec<Arc<dyn Library>>,
+    /// How often it searches and reads before it writes, at most.
+    pub turns: u32,
+    /// Most queries of a turn, in each library.
+    pub queries: usize,
+    /// Most sources read in a turn.
+    pub sources: usize,
+    /// Whether somebody is there who may be asked, and may change the plan.
+    pub interactive: bool,
+}
+
+/// Research into one question.
+#[derive(Debug)]
+pub(crate) struct Task {
+    research: Research,
+    /// The last thing the person said.
+    question: String,
+    /// The texts that were read, by their names, with their addresses: the same text is not read twice.
+    texts: Mutex<HashMap<String, String>>,
+}
+
+impl Research {
+    /// Research into what the person said last.
+    pub(crate) fn about(self, history: &[Message]) -> Arc<Task> {
+        let asked = history.iter().rev().find(|message| message.role == Role::User);
+        let question = asked.map(Message::plain_text).unwrap_or_default();
+        Arc::new(Task { research: self, question, texts: Mutex::default() })
+    }
+}
+
+impl Task {
+    /// The same agents; the main one has what research needs and nothing else. It looks only where each choice lets it.
+    pub(crate) fn agents(self: &Arc<Self>, agents: Agents, narrowed: &[ToolChoice]) -> Agents {
+        let tools = tools::all(self, narrowed).unwrap_or_else(|failure| {
+            tracing::error!(%failure, "research has no tools");
+            Vec::new()
+        });
+        let main = AgentSpec { tools: Toolbox::new(tools), sub_agents: None, ..agents.main };
+        Agents { main, sub_agents: Vec::new() }
+    }
+
+    /// Carries it out. Returns the report.
+    pub(crate) async fn carry_out(
+        self: Arc<Self>,
+        agent: Arc<AgentContext>,
+        history: Vec<Message>,
+    ) -> Result<String, Stop> {
+        driver::carry_out(agent, self, history).await
+    }
+
+    /// Notes that the text of this name is at this address. Where it was found first.
+    fn first_with(&self, text: &str, url: &str) -> String {
+        let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        texts.entry(text.to_owned()).or_insert_with(|| url.to_owned()).clone()
+    }
+
+    fn library(&self, name: &str) -> Option<&Arc<dyn Library>> {
+        self.research.libraries.iter().find(|library| library.name() == name)
+    }
+}
+
+/// The first so many characters.
+fn first_chars(text: &str, most: usize) -> String {
+    text.chars().take(most).collect()
+}

@@ -1,0 +1,109 @@
+//! Citations in a report that is being written: those of sources that exist are let through, the others taken out.
+
+/// Longest mark that is looked at, characters; what is longer is no citation.
+const MARK_CHARS: usize = 60;
+
+/// Reads a text piece by piece and holds back what may become a citation.
+#[derive(Debug)]
+pub(crate) struct Citations {
+    /// Sources have the numbers from 1 to this.
+    known: usize,
+    held: String,
+    /// In a piece of code, where brackets mean something else.
+    in_code: bool,
+}
+
+impl Citations {
+    pub(crate) fn new(known: usize) -> Self {
+        Self { known, held: String::new(), in_code: false }
+    }
+
+    /// The part of the text so far that can be shown now.
+    pub(crate) fn pass(&mut self, delta: &str) -> String {
+        let mut shown = String::with_capacity(delta.len());
+        for character in delta.chars() {
+            self.next(character, &mut shown);
+        }
+        shown
+    }
+
+    /// What is held back at the end of the text.
+    pub(crate) fn rest(&mut self) -> String {
+        std::mem::take(&mut self.held)
+    }
+
+    fn next(&mut self, character: char, shown: &mut String) {
+        if character == '`' {
+            self.in_code = !self.in_code;
+        }
+        if self.held.is_empty() {
+            if matches!(character, '[' | '【') && !self.in_code {
+                self.held.push(character);
+            } else {
+                shown.push(character);
+            }
+            return;
+        }
+        self.held.push(character);
+        if matches!(character, ']' | '】') {
+            let mark = std::mem::take(&mut self.held);
+            shown.push_str(&self.read(&mark));
+        } else if !may_be_in_mark(character) || self.held.chars().count() > MARK_CHARS {
+            shown.push_str(&std::mem::take(&mut self.held));
+        }
+    }
+
+    /// A closed mark as it is shown: each number for itself.
+    fn read(&self, mark: &str) -> String {
+        let inside = mark.trim_matches(['[', ']', '【', '】']);
+        if !inside.chars().any(|c| c.is_ascii_digit()) {
+            return mark.to_owned();
+        }
+        let numbers = inside.split([',', ';', ' ', '^', '†']).filter(|part| !part.is_empty());
+        let numbers = numbers.filter_map(|part| part.parse::<usize>().ok());
+        let known = numbers.filter(|number| (1..=self.known).contains(number));
+        known.map(|number| format!("[{number}]")).collect()
+    }
+}
+
+fn may_be_in_mark(character: char) -> bool {
+    character.is_ascii_digit() || matches!(character, ' ' | ',' | ';' | '^' | '†')
+}
+
+/// The numbers that a text cites, each once, in the order of their first place.
+pub(super) fn cited(text: &str) -> Vec<usize> {
+    let mut numbers = Vec::new();
+    for part in text.split('[').skip(1) {
+        let number = part.split_once(']').and_then(|(number, _)| number.parse().ok());
+        numbers.extend(number.filter(|number| !numbers.contains(number)));
+    }
+    numbers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(known: usize, text: &str, expected: &str) {
+        // Whole, and character by character: where the pieces break must not matter.
+        let mut whole = Citations::new(known);
+        assert_eq!(whole.pass(text) + &whole.rest(), expected, "{text:?}");
+        let mut pieces = Citations::new(known);
+        let shown: String = text.chars().map(|c| pieces.pass(&c.to_string())).collect();
+        assert_eq!(shown + &pieces.rest(), expected, "{text:?} in pieces");
+    }
+
+    #[test]
+    fn only_sources_that_exist_are_cited() {
+        check(2, "It is so [1]. It is not [3].", "It is so [1]. It is not .");
+        check(3, "Both [1, 3] and [2;9][^1]【2】.", "Both [1][3] and [2][1][2].");
+        check(
+            2,
+            "A [link](https://a.example), `x[7]` and [ ] to do",
+            "A [link](https://a.example), `x[7]` and [ ] to do",
+        );
+        check(2, "Cut at the end [1", "Cut at the end [1");
+        check(0, "Nothing [1][18446744073709551616][0].", "Nothing .");
+        assert_eq!(cited("a [2] b [1][2] [x] [3"), [2, 1]);
+    }
+}

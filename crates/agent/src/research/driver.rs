@@ -1,0 +1,489 @@
+//! The course of a research: plan, turns of searching and reading, report. What each step does stands in the log as tool
+//! calls, from which the same course is taken again after a restart.
+
+use std::{collections::HashSet, sync::Arc};
+
+use domain::{
+    EventBody, Message, Part, Problem, ProblemCode, Role,
+    event::{NoticeLevel, TodoStatus},
+};
+use serde_json::{Map, Value, json};
+
+use super::{
+    Hit, Task, citations, first_chars,
+    loose_json::texts,
+    notes::{Notes, Reading},
+    prompts::{self, MAY_ASK, NOTHING_FOUND, QUERIES, REPORT, RESEARCHER},
+    ranking::{Candidate, best, same_address},
+    thinking::{Thought, think},
+    tools::{self, ASK, PLAN, READ, parts, todos},
+};
+use crate::{
+    budget::limit_reached,
+    calls::{MODEL_RESULT_BYTES, run_side_by_side},
+    quota::is_limit,
+    run::with_instructions,
+    step::{RequestedCall, Shape, call_model},
+    tool::Toolbox,
+    turns::{AgentContext, Stop},
+};
+
+/// Longest query, characters.
+const QUERY_CHARS: usize = 200;
+/// How much of the conversation models are told, messages and bytes.
+const MESSAGES: usize = 12;
+const CONVERSATION_BYTES: usize = 24_000;
+/// How much of the notes models are told, bytes.
+const MOST_NOTES_BYTES: usize = 60_000;
+const LEAST_NOTES_BYTES: usize = 2_000;
+/// How often a report is tried with fewer notes, where the model's window is full.
+const SHORTER: u32 = 3;
+/// Why the last step is the last where a person said so.
+const FINISH: &str = "The person wants the report now.";
+
+/// Why no more is searched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Over {
+    /// A person wants the report now.
+    Finish,
+    /// A limit is near.
+    Limit(String),
+}
+
+struct Course {
+    agent: Arc<AgentContext>,
+    task: Arc<Task>,
+    tools: Toolbox,
+    conversation: Vec<Message>,
+    /// The number of the last step.
+    step: u32,
+    plan: Vec<String>,
+    notes: Notes,
+    queries: Vec<String>,
+    /// The addresses that were read, as they are compared.
+    read: HashSet<String>,
+}
+
+/// Researches until there is a report. Returns it.
+pub(super) async fn carry_out(
+    agent: Arc<AgentContext>,
+    task: Arc<Task>,
+    history: Vec<Message>,
+) -> Result<String, Stop> {
+    let (notes, readings) = Notes::of_earlier(&history);
+    let read = readings.iter().map(|reading| same_address(&reading.url)).collect();
+    let tools = agent.tools();
+    let conversation = conversation(&history);
+    let (plan, queries) = (Vec::new(), Vec::new());
+    let mut course = Course { agent, task, tools, conversation, step: 0, plan, notes, queries, read };
+    readings.iter().for_each(|reading| course.know_text(reading));
+    course.check_libraries()?;
+    course.notes.tell(&course.agent).await;
+    let over = course.research().await?;
+    course.report(over).await
+}
+
+impl Course {
+    fn check_libraries(&self) -> Result<(), Stop> {
+        let mut libraries = self.task.research.libraries.iter();
+        if libraries.any(|library| self.tools.get(library.name()).is_some()) {
+            return Ok(());
+        }
+        let message = "There is nothing to research in: no collection of documents that you may search, and no web search. \
+                       Make a collection first, or ask whoever runs this server.";
+        Err(Stop::Failed(Problem::new(ProblemCode::InvalidRequest, message)))
+    }
+
+    /// Everything up to the report. Why it ended early, where it did.
+    async fn research(&mut self) -> Result<Option<Over>, Stop> {
+        if self.notes.is_empty() {
+            if let Some(over) = self.over() {
+                return Ok(Some(over));
+            }
+            self.make_plan().await?;
+        }
+        for turn in 1..=self.task.research.turns {
+            if let Some(over) = self.over() {
+                return Ok(Some(over));
+            }
+            let Some(found) = self.search(turn).await? else { break };
+            if let Some(over) = self.over() {
+                return Ok(Some(over));
+            }
+            let known = |address: &str| self.read.contains(address);
+            let chosen = best(found, known, self.task.research.sources);
+            if !chosen.is_empty() {
+                self.read_all(turn, chosen).await;
+            }
+        }
+        Ok(self.over().filter(|over| *over == Over::Finish))
+    }
+
+    /// Why the next step has to be the report. A step that was begun before a restart is what it was then.
+    fn over(&self) -> Option<Over> {
+        let (past, path) = (&self.agent.run.past, self.agent.emitter.agent());
+        if let Some(why) = past.last_of(path, self.step + 1) {
+            return Some(if why == FINISH { Over::Finish } else { Over::Limit(why.to_owned()) });
+        }
+        if past.answer(path, self.step + 1).is_some() {
+            return None;
+        }
+        if self.agent.run.finish.is_cancelled() {
+            return Some(Over::Finish);
+        }
+        // The search, the reading and the report still have to come.
+        let steps = self.agent.steps();
+        if self.step + 3 > steps && self.step > 0 {
+            let message = format!("The agent took {} steps of {steps}. It ends with what it has.", self.step);
+            return Some(Over::Limit(message));
+        }
+        let spent = self.agent.run.work_time.spent();
+        self.agent.budget.nearly_spent(spent).filter(|_| self.step > 0).map(Over::Limit)
+    }
+
+    async fn make_plan(&mut self) -> Result<(), Stop> {
+        let interactive = self.task.research.interactive;
+        for may_ask in [interactive, false] {
+            let calls = match self.begin(None).await {
+                Some(calls) => calls,
+                None => {
+                    self.agent.status("Planning…").await;
+                    let ask = format!("{}{}", prompts::PLAN, if may_ask { MAY_ASK } else { "" });
+                    let properties = json!({"plan": {"type": "array", "items": {"type": "string"}}, "question": {"type": "string"}});
+                    let thought = self.think(ask, properties).await?;
+                    let fields =
+                        thought.as_ref().and_then(|thought| thought.fields.clone()).unwrap_or_default();
+                    let wanted = self.wanted_plan(&fields, may_ask);
+                    self.request(vec![wanted], thought).await
+                }
+            };
+            let results = self.run(&calls).await;
+            let Some((call, result)) = calls.first().zip(results.first()) else { break };
+            if call.written.name == ASK {
+                let answer = result.plain_text();
+                self.conversation
+                    .push(Message::text(Role::User, format!("(Asked by you, the person said:) {answer}")));
+                continue;
+            }
+            let result: Value = serde_json::from_str(&result.plain_text()).unwrap_or_default();
+            self.plan = parts(texts(result.get("plan")));
+            break;
+        }
+        Ok(())
+    }
+
+    fn wanted_plan(&self, fields: &Map<String, Value>, may_ask: bool) -> (&'static str, Value) {
+        let question = fields.get("question").and_then(Value::as_str).unwrap_or_default().trim();
+        if may_ask && !question.is_empty() {
+            return (ASK, json!({"question": first_chars(question, 1_000)}));
+        }
+        let mut plan = parts(texts(fields.get("plan")));
+        if plan.is_empty() {
+            // A model that cannot plan: the question itself is what has to be found out.
+            plan = parts(vec![first_chars(&self.task.question.replace('\n', " "), tools::PART_CHARS)]);
+        }
+        (PLAN, json!({"plan": plan, "review": self.task.research.interactive}))
+    }
+
+    /// What the searches of a turn found; nothing where the notes answer the question.
+    async fn search(&mut self, turn: u32) -> Result<Option<Vec<(String, Vec<Hit>)>>, Stop> {
+        let calls = match self.begin(None).await {
+            Some(calls) => calls,
+            None => {
+                self.tell_plan(TodoStatus::InProgress).await;
+                self.agent.status(format!("Turn {turn} - Searching…")).await;
+                let properties = json!({"done": {"type": "boolean"}, "queries": {"type": "array", "items": {"type": "string"}}});
+                let thought = self.think(self.state(QUERIES), properties).await?;
+                let fields = thought.as_ref().map(|thought| thought.fields.clone());
+                let queries = match fields {
+                    // A person wants the report now.
+                    None => Vec::new(),
+                    Some(fields) => self.next_queries(fields.as_ref()),
+                };
+                let wanted = self.searches(&queries);
+                self.request(wanted, thought).await
+            }
+        };
+        if calls.is_empty() {
+            return Ok(None);
+        }
+        for call in &calls {
+            let query = arguments(call)["query"].as_str().unwrap_or_default().to_owned();
+            if !self.queries.contains(&query) {
+                self.queries.push(query);
+            }
+        }
+        let results = self.run(&calls).await;
+        let found = calls.iter().zip(results).map(|(call, result)| {
+            // One that failed has found nothing.
+            let hits: Vec<Hit> = serde_json::from_str(&result.plain_text()).unwrap_or_default();
+            (call.written.name.clone(), hits)
+        });
+        Ok(Some(found.collect()))
+    }
+
+    /// What to search for; of a model that cannot say, the question and the parts of the plan.
+    fn next_queries(&self, fields: Option<&Map<String, Value>>) -> Vec<String> {
+        let is_done = fields.is_some_and(|fields| fields.get("done") == Some(&Value::Bool(true)));
+        if is_done && !self.notes.is_empty() {
+            return Vec::new();
+        }
+        let mut wanted = fields.map(|fields| texts(fields.get("queries"))).unwrap_or_default();
+        if wanted.is_empty() {
+            wanted.extend([self.task.question.clone()]);
+            wanted.extend(self.plan.iter().cloned());
+        }
+        let mut queries: Vec<String> = Vec::new();
+        for query in wanted {
+            let query = as_query(&query);
+            if !query.is_empty() && !queries.contains(&query) && !self.queries.contains(&query) {
+                queries.push(query);
+            }
+        }
+        queries.truncate(self.task.research.queries);
+        queries
+    }
+
+    fn searches(&self, queries: &[String]) -> Vec<(&'static str, Value)> {
+        let libraries = self.task.research.libraries.iter().map(|library| library.name());
+        let libraries: Vec<_> = libraries.filter(|name| self.tools.get(name).is_some()).collect();
+        let calls = queries
+            .iter()
+            .flat_map(|query| libraries.iter().map(move |name| (*name, json!({"query": query}))));
+        calls.collect()
+    }
+
+    /// Reads these side by side, and keeps the notes.
+    async fn read_all(&mut self, turn: u32, chosen: Vec<Candidate>) {
+        let calls = match self.begin(None).await {
+            Some(calls) => calls,
+            None => {
+                let count = chosen.len();
+                let sources = if count == 1 { "source" } else { "sources" };
+                self.agent.status(format!("Turn {turn} - Reading {count} {sources}…")).await;
+                let focus = first_chars(&self.queries.join("; "), 1_000);
+                let call = |Candidate { library, hit }| {
+                    (READ, json!({"library": library, "url": hit.url, "title": hit.title, "focus": focus}))
+                };
+                self.request(chosen.into_iter().map(call).collect(), None).await
+            }
+        };
+        // Before the others are read: what was read before a restart.
+        for call in &calls {
+            let past = &self.agent.run.past;
+            let path = past.of_call(&call.id).and_then(|call| call.sub_agent.as_ref());
+            let read = path.and_then(|path| past.end_of(path));
+            if let Some(reading) = read.and_then(|(_, result)| serde_json::from_str(&result).ok()) {
+                self.know_text(&reading);
+            }
+        }
+        let results = self.run(&calls).await;
+        for (call, result) in calls.iter().zip(results) {
+            self.read.insert(same_address(arguments(call)["url"].as_str().unwrap_or_default()));
+            if let Ok(reading) = serde_json::from_str::<Reading>(&result.plain_text()) {
+                self.notes.add(&reading);
+            }
+        }
+        self.notes.tell(&self.agent).await;
+    }
+
+    fn know_text(&self, reading: &Reading) {
+        if reading.same_as.is_none() && !reading.text.is_empty() {
+            self.task.first_with(&reading.text, &reading.url);
+        }
+    }
+
+    /// Writes the report, as the answer.
+    async fn report(&mut self, over: Option<Over>) -> Result<String, Stop> {
+        let last = over.as_ref().map(|over| match over {
+            Over::Finish => FINISH.to_owned(),
+            Over::Limit(why) => why.clone(),
+        });
+        let past = self.agent.run.past.answer(self.agent.emitter.agent(), self.step + 1);
+        let said = past.map(|(answer, _)| answer.text).filter(|text| !text.trim().is_empty());
+        let text = match said {
+            Some(text) => text,
+            None => {
+                self.begin(last.clone()).await;
+                self.tell_plan(TodoStatus::Completed).await;
+                self.agent.status("Writing the report…").await;
+                let text = self.write().await?;
+                self.tell_share(&text).await;
+                text
+            }
+        };
+        match over {
+            Some(Over::Limit(why)) => {
+                self.agent.notice(NoticeLevel::Warning, why.clone()).await;
+                Err(Stop::Limited { problem: limit_reached(why), text })
+            }
+            _ => Ok(text),
+        }
+    }
+
+    async fn write(&self) -> Result<String, Stop> {
+        let mut most_bytes = self.notes_bytes();
+        for shorter in 0..=SHORTER {
+            let notes = self.notes.for_model(most_bytes);
+            let notes = if notes.is_empty() { NOTHING_FOUND } else { &notes };
+            let mut messages = with_instructions(REPORT, self.conversation.clone());
+            let plan = self.plan.join("\n- ");
+            let told = format!(
+                "The notes:\n\n{notes}\n\nWhat was to be found out:\n- {plan}\n\nWrite the report now."
+            );
+            messages.push(Message::text(Role::User, told));
+            let shape = Shape { format: None, cites: Some(self.notes.count()) };
+            let failed = match call_model(&self.agent, &messages, &Toolbox::default(), shape).await {
+                Ok(answer) if !answer.text.trim().is_empty() => return Ok(answer.text),
+                Ok(_) => break,
+                Err(failed) => failed,
+            };
+            let is_full = failed.problem.code == ProblemCode::ModelContextFull && !failed.has_begun;
+            if !is_full || shorter == SHORTER {
+                return Err(Stop::because(failed.problem));
+            }
+            most_bytes /= 3;
+        }
+        Ok(self.write_without_model().await)
+    }
+
+    /// What is known, where the model writes nothing.
+    async fn write_without_model(&self) -> String {
+        self.agent.notice(NoticeLevel::Warning, "The model wrote no report. These are the notes.").await;
+        let text = if self.notes.is_empty() { NOTHING_FOUND.to_owned() } else { self.notes.as_report() };
+        let item = self.agent.next_item('t');
+        self.agent.clear_status().await;
+        for body in [
+            EventBody::TextStarted { item: item.clone() },
+            EventBody::TextDelta { item: item.clone(), delta: text.clone() },
+            EventBody::TextFinished { item, text: text.clone(), answer: true },
+        ] {
+            self.agent.emitter.emit(body).await;
+        }
+        text
+    }
+
+    /// Says how many of the citations stand on words that were found in their source.
+    async fn tell_share(&self, text: &str) {
+        let (verified, cited) = self.notes.verified(&citations::cited(text));
+        if cited > 0 {
+            let level = if verified == cited { NoticeLevel::Info } else { NoticeLevel::Warning };
+            let message = format!(
+                "{verified} of {cited} cited notes have a quote that was found word for word in the source."
+            );
+            self.agent.notice(level, message).await;
+        }
+    }
+
+    async fn tell_plan(&self, status: TodoStatus) {
+        if !self.plan.is_empty() {
+            self.agent.emitter.emit(EventBody::PlanChanged { todos: todos(&self.plan, status) }).await;
+        }
+    }
+
+    /// What the model is told of where the research is, before `ask`.
+    fn state(&self, ask: &str) -> String {
+        let notes = self.notes.for_model(self.notes_bytes() / 2);
+        let notes = if notes.is_empty() { "none yet" } else { &notes };
+        let plan = self.plan.join("\n- ");
+        let queries = if self.queries.is_empty() { "none yet".to_owned() } else { self.queries.join("\n- ") };
+        let most = self.task.research.queries;
+        format!(
+            "To find out:\n- {plan}\n\nSearched for so far:\n- {queries}\n\nNotes so far:\n{notes}\n\n{ask} At most {most} queries."
+        )
+    }
+
+    fn notes_bytes(&self) -> usize {
+        let window = self.agent.models.chosen().settings().context_tokens;
+        let bytes = window.map_or(MOST_NOTES_BYTES, |tokens| usize::try_from(tokens).unwrap_or(usize::MAX));
+        bytes.clamp(LEAST_NOTES_BYTES, MOST_NOTES_BYTES)
+    }
+
+    /// Asks the model for fields. Nothing where a person wants the report now.
+    async fn think(&self, ask: String, properties: Value) -> Result<Option<Thought>, Stop> {
+        let mut messages = with_instructions(RESEARCHER, self.conversation.clone());
+        messages.push(Message::text(Role::User, ask));
+        let thought = tokio::select! {
+            biased;
+            () = self.agent.run.finish.cancelled() => return Ok(None),
+            thought = think(&self.agent, &messages, properties) => thought,
+        };
+        match thought {
+            Ok(thought) => Ok(Some(thought)),
+            // With notes there is something to report.
+            Err(problem) if is_limit(&problem) && !self.notes.is_empty() => Ok(None),
+            Err(problem) => Err(Stop::because(problem)),
+        }
+    }
+
+    /// Begins the next step. Its calls, where it was begun before a restart and had them all.
+    async fn begin(&mut self, last: Option<String>) -> Option<Vec<RequestedCall>> {
+        self.step += 1;
+        let past = self.agent.run.past.answer(self.agent.emitter.agent(), self.step);
+        if let Some((answer, _)) = past {
+            return Some(answer.calls);
+        }
+        self.agent.emit_and_part_calls(EventBody::StepStarted { step: self.step, last }).await;
+        None
+    }
+
+    /// Tells the log of the step's calls, and of the model call that led to them.
+    async fn request(
+        &self,
+        wanted: Vec<(&'static str, Value)>,
+        thought: Option<Thought>,
+    ) -> Vec<RequestedCall> {
+        let mut calls = Vec::with_capacity(wanted.len());
+        for (name, arguments) in wanted {
+            let (call, delta) = (self.agent.next_item('c'), arguments.to_string());
+            self.agent
+                .emitter
+                .emit(EventBody::ToolRequested { call: call.clone(), name: name.to_owned() })
+                .await;
+            let arguments = EventBody::ToolArgumentsDelta { call: call.clone(), delta: delta.clone() };
+            self.agent.emitter.emit(arguments).await;
+            calls.push(RequestedCall::of_ours(call, name, delta));
+        }
+        if let Some(thought) = thought {
+            thought.tell(&self.agent).await;
+        }
+        calls
+    }
+
+    async fn run(&self, calls: &[RequestedCall]) -> Vec<Message> {
+        let calls: Vec<&RequestedCall> = calls.iter().collect();
+        run_side_by_side(&self.agent, &self.tools, &calls, MODEL_RESULT_BYTES).await
+    }
+}
+
+fn arguments(call: &RequestedCall) -> Value {
+    domain::message::arguments_value(&call.written.arguments)
+}
+
+/// A query on one line. Addresses are left out: what a page says must not lead elsewhere.
+fn as_query(text: &str) -> String {
+    let words = text.split_whitespace().filter(|word| !word.contains("://"));
+    first_chars(&words.collect::<Vec<_>>().join(" "), QUERY_CHARS)
+}
+
+/// What was said, without the work that was done for it.
+fn conversation(history: &[Message]) -> Vec<Message> {
+    let said = history.iter().filter(|message| message.role != Role::Tool).filter_map(|message| {
+        let content: Vec<Part> = message.content.iter().filter(|part| !is_blank(part)).cloned().collect();
+        (!content.is_empty()).then(|| Message { content, ..Message::text(message.role, "") })
+    });
+    let (mut kept, mut bytes) = (Vec::new(), 0);
+    for message in said.collect::<Vec<_>>().into_iter().rev().take(MESSAGES) {
+        bytes += message.plain_text().len();
+        if bytes > CONVERSATION_BYTES && !kept.is_empty() {
+            break;
+        }
+        kept.push(message);
+    }
+    kept.reverse();
+    kept
+}
+
+fn is_blank(part: &Part) -> bool {
+    matches!(part, Part::Text { text } if text.trim().is_empty())
+}

@@ -1,0 +1,120 @@
+//! The part of a long text that has most to do with what is looked for: for a model's window, and where no model helps.
+
+use std::collections::HashSet;
+
+/// Shortest word that tells something, characters.
+const WORD_CHARS: usize = 4;
+/// So much of the text is taken or left together, characters.
+const BLOCK_CHARS: usize = 1_200;
+
+/// The text, or the beginning and those blocks of it that share most words with `about`, in their order.
+pub(super) fn excerpt(text: &str, about: &str, most_chars: usize) -> String {
+    if text.chars().count() <= most_chars {
+        return text.to_owned();
+    }
+    let blocks = blocks(text);
+    let wanted = words(about);
+    let mut order: Vec<(usize, usize)> =
+        blocks.iter().enumerate().map(|(at, block)| (shared(block, &wanted), at)).collect();
+    // The first says what the text is.
+    order.sort_by_key(|(shared, at)| (*at != 0, usize::MAX - shared, *at));
+    let (mut left, mut taken) = (most_chars, Vec::new());
+    for (_, at) in order {
+        let chars = blocks[at].chars().count();
+        if chars > left {
+            break;
+        }
+        left -= chars;
+        taken.push(at);
+    }
+    taken.sort_unstable();
+    let mut parts = String::new();
+    for (nth, at) in taken.iter().enumerate() {
+        if nth > 0 && taken[nth - 1] + 1 != *at {
+            parts.push_str("\n[…]\n");
+        }
+        parts.push_str(blocks[*at]);
+    }
+    parts
+}
+
+/// The sentences that share most words with `about`, as they stand in the text; the best first.
+pub(super) fn best_sentences(text: &str, about: &str, most: usize) -> Vec<String> {
+    let wanted = words(about);
+    let sentences = text.split_inclusive(['.', '!', '?', '\n']).map(str::trim);
+    let mut scored: Vec<(usize, &str)> = sentences
+        .filter(|sentence| (20..=400).contains(&sentence.chars().count()))
+        .map(|sentence| (shared(sentence, &wanted), sentence))
+        .filter(|(shared, _)| *shared > 0)
+        .collect();
+    scored.sort_by_key(|(shared, _)| usize::MAX - shared);
+    scored.into_iter().take(most).map(|(_, sentence)| sentence.to_owned()).collect()
+}
+
+/// Pieces of about [`BLOCK_CHARS`], which end at the end of a line where there is one.
+fn blocks(text: &str) -> Vec<&str> {
+    let (mut blocks, mut begin, mut chars) = (Vec::new(), 0, 0);
+    for (at, character) in text.char_indices() {
+        chars += 1;
+        let is_over = chars >= BLOCK_CHARS && character == '\n' || chars >= 2 * BLOCK_CHARS;
+        if is_over {
+            let end = at + character.len_utf8();
+            blocks.push(&text[begin..end]);
+            (begin, chars) = (end, 0);
+        }
+    }
+    blocks.push(&text[begin..]);
+    blocks
+}
+
+fn words(text: &str) -> HashSet<String> {
+    text.split(|c: char| !c.is_alphanumeric()).filter_map(stem).collect()
+}
+
+fn shared(text: &str, wanted: &HashSet<String>) -> usize {
+    let found: HashSet<String> = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter_map(stem)
+        .filter(|word| wanted.contains(word))
+        .collect();
+    found.len()
+}
+
+/// The beginning of a word, which its forms share; numbers are kept whole.
+fn stem(word: &str) -> Option<String> {
+    let word = word.to_lowercase();
+    if word.chars().all(|c| c.is_ascii_digit()) {
+        return (word.len() > 1).then_some(word);
+    }
+    let chars = word.chars().count();
+    (chars >= WORD_CHARS).then(|| word.chars().take(chars.min(6)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn takes_the_beginning_and_what_is_looked_for() {
+        let filler = "Nothing of interest stands here at all.\n".repeat(200);
+        let text = format!("A page on ships.\n{filler}The Mayflower sailed in 1620.\n{filler}");
+        let found = excerpt(&text, "When did the Mayflower sail?", 4_000);
+        assert!(found.starts_with("A page on ships."), "{found}");
+        assert!(found.contains("The Mayflower sailed in 1620."), "{found}");
+        assert!(found.chars().count() < 4_100 && found.contains("[…]"));
+        assert_eq!(excerpt("short", "x", 10), "short");
+        let endless = "ё".repeat(50_000);
+        assert!(excerpt(&endless, "x", 4_000).chars().count() <= 4_000);
+    }
+
+    #[test]
+    fn sentences_are_as_they_stand() {
+        let text =
+            "Ships sail on the sea. The Mayflower sailed in 1620 from Plymouth. Birds fly over all of it.";
+        assert_eq!(
+            best_sentences(text, "Mayflower 1620?", 2),
+            ["The Mayflower sailed in 1620 from Plymouth."]
+        );
+        assert!(best_sentences("", "x", 3).is_empty());
+    }
+}

@@ -1,0 +1,105 @@
+//! Reads the JSON object in what a model said: fenced, among words, or cut off in the middle.
+
+use serde_json::{Map, Value};
+
+/// So many places are tried as the beginning of the object.
+const MOST_BEGINNINGS: usize = 8;
+/// So often the end of one that was cut off is taken away.
+const MOST_CUTS: usize = 40;
+
+/// The first object in the text that has one of these fields.
+pub(super) fn object(text: &str, fields: &[&str]) -> Option<Map<String, Value>> {
+    let text = text.rsplit_once("</think>").map_or(text, |(_, said)| said);
+    let beginnings = text.match_indices('{').take(MOST_BEGINNINGS);
+    beginnings.map(|(at, _)| &text[at..]).find_map(|text| {
+        let value = serde_json::Deserializer::from_str(text).into_iter::<Value>().next();
+        let value = value.and_then(Result::ok).or_else(|| closed(text));
+        match value {
+            Some(Value::Object(object)) if fields.iter().any(|field| object.contains_key(*field)) => {
+                Some(object)
+            }
+            _ => None,
+        }
+    })
+}
+
+/// An object that was cut off, with what is whole of it.
+fn closed(text: &str) -> Option<Value> {
+    let (mut stack, mut in_string, mut escaped) = (Vec::new(), false, false);
+    // After which the text can be closed, and with what.
+    let mut ends: Vec<(usize, String)> = Vec::new();
+    for (at, character) in text.char_indices() {
+        if in_string {
+            in_string = escaped || character != '"';
+            escaped = !escaped && character == '\\';
+            continue;
+        }
+        match character {
+            '"' => in_string = true,
+            '{' => stack.push('}'),
+            '[' => stack.push(']'),
+            '}' | ']' => {
+                if stack.pop() != Some(character) {
+                    break;
+                }
+                ends.push((at + 1, stack.iter().rev().collect()));
+            }
+            ',' => ends.push((at, stack.iter().rev().collect())),
+            _ => {}
+        }
+    }
+    let tries = ends.iter().rev().take(MOST_CUTS);
+    tries.into_iter().find_map(|(end, close)| serde_json::from_str(&format!("{}{close}", &text[..*end])).ok())
+}
+
+/// The texts of a list, or of a text with one on each line; of an object, its first text.
+pub(super) fn texts(value: Option<&Value>) -> Vec<String> {
+    let words = |value: &Value| match value {
+        Value::String(text) => Some(text.trim().to_owned()),
+        Value::Object(fields) => fields.values().find_map(Value::as_str).map(|text| text.trim().to_owned()),
+        _ => None,
+    };
+    let found: Vec<String> = match value {
+        Some(Value::Array(list)) => list.iter().filter_map(words).collect(),
+        Some(Value::String(text)) => text.lines().map(|line| line.trim().to_owned()).collect(),
+        _ => Vec::new(),
+    };
+    found.into_iter().filter(|text| !text.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(text: &str, expected: Option<Value>) {
+        assert_eq!(object(text, &["queries"]).map(Value::Object), expected, "{text}");
+    }
+
+    #[test]
+    fn reads_what_models_make_of_json() {
+        let plain = Some(json!({"queries": ["a", "b"]}));
+        check(r#"{"queries": ["a", "b"]}"#, plain.clone());
+        check("Sure!\n```json\n{\"queries\": [\"a\", \"b\"]}\n```\nHope it helps {}", plain.clone());
+        check(
+            "<think>{\"queries\": []}</think> I use {braces}. {\"queries\": [\"a\", \"b\"]}",
+            plain.clone(),
+        );
+        check(r#"{"queries": ["a", "b", "c ha"#, plain.clone());
+        check(r#"{"queries": ["a", "b"], "done": fal"#, plain);
+        check(r#"{"queries": "#, None);
+        check("", None);
+        check("I cannot do that.", None);
+        check(r#"{"other": 1}"#, None);
+        check(&"{".repeat(100_000), None);
+        check(&"[{\"a\":".repeat(50_000), None);
+    }
+
+    #[test]
+    fn texts_of_lists_and_lines() {
+        assert_eq!(texts(Some(&json!(["a ", {"query": "b"}, 7, ""]))), ["a", "b"]);
+        assert_eq!(texts(Some(&json!("a\n b \n\n"))), ["a", "b"]);
+        assert!(texts(None).is_empty() && texts(Some(&json!(7))).is_empty());
+    }
+}

@@ -1,0 +1,164 @@
+//! What was learnt from sources, as it stands in the log: a point, and the words of the source that say it.
+
+use std::fmt::Write;
+
+use domain::{EventBody, Message, Role, event::Source};
+use serde::{Deserialize, Serialize};
+
+use super::{first_chars, quotes::plain};
+use crate::turns::AgentContext;
+
+/// Most notes from one source.
+pub(super) const MOST_OF_SOURCE: usize = 6;
+/// Longest point and longest quote, characters.
+pub(super) const POINT_CHARS: usize = 240;
+pub(super) const QUOTE_CHARS: usize = 360;
+/// Longest result of reading a source, bytes: later turns of the chat take along no more.
+const RESULT_BYTES: usize = 3_900;
+
+/// What reading a source gave: the result of the call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Reading {
+    pub(super) title: String,
+    pub(super) url: String,
+    /// Names the text, so that the same text elsewhere is known.
+    #[serde(default)]
+    pub(super) text: String,
+    /// The address of the source that has the same text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) same_as: Option<String>,
+    #[serde(default)]
+    pub(super) notes: Vec<Taken>,
+}
+
+/// One note of a source.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Taken {
+    pub(super) point: String,
+    /// The words of the source, as they stand there; nothing where what the model gave does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) quote: Option<String>,
+    /// The place in what is kept of the source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) copy: Option<String>,
+}
+
+impl Reading {
+    /// The result of the call, short enough to be kept whole.
+    pub(super) fn into_result(mut self) -> String {
+        loop {
+            let text = serde_json::to_string_pretty(&self).unwrap_or_default();
+            if text.len() <= RESULT_BYTES || self.notes.pop().is_none() {
+                return text;
+            }
+        }
+    }
+}
+
+/// A note and the source it is from.
+#[derive(Debug, Clone)]
+struct Note {
+    title: String,
+    url: String,
+    taken: Taken,
+}
+
+/// All notes of the research; each has a number, by which the report cites it.
+#[derive(Debug, Default)]
+pub(super) struct Notes {
+    all: Vec<Note>,
+    /// So many are in the log as sources.
+    told: usize,
+}
+
+impl Notes {
+    /// The notes of earlier turns of the chat.
+    pub(super) fn of_earlier(history: &[Message]) -> (Self, Vec<Reading>) {
+        let (mut notes, mut readings) = (Self::default(), Vec::new());
+        for message in history.iter().filter(|message| message.role == Role::Tool) {
+            if let Ok(reading) = serde_json::from_str::<Reading>(&message.plain_text()) {
+                notes.add(&reading);
+                readings.push(reading);
+            }
+        }
+        (notes, readings)
+    }
+
+    /// Adds those that say something new.
+    pub(super) fn add(&mut self, reading: &Reading) {
+        for taken in &reading.notes {
+            let is_same = |note: &Note| match (&note.taken.quote, &taken.quote) {
+                (Some(one), Some(other)) => plain(one) == plain(other),
+                _ => note.url == reading.url && note.taken.point == taken.point,
+            };
+            if !self.all.iter().any(is_same) {
+                let (title, url) = (reading.title.clone(), reading.url.clone());
+                self.all.push(Note { title, url, taken: taken.clone() });
+            }
+        }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.all.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Tells the log of the new ones, each as a source with its quote.
+    pub(super) async fn tell(&mut self, agent: &AgentContext) {
+        let new = self.all.iter().enumerate().skip(std::mem::replace(&mut self.told, self.all.len()));
+        let new = new.map(|(at, note)| note.source(at + 1));
+        let sources: Vec<Source> = new.filter(|source| !agent.run.past.knows_source(&source.id)).collect();
+        if !sources.is_empty() {
+            agent.emitter.emit(EventBody::SourcesFound { sources }).await;
+        }
+    }
+
+    /// How many of these have a quote that was found in its source, and how many there are.
+    pub(super) fn verified(&self, numbers: &[usize]) -> (usize, usize) {
+        let cited = numbers.iter().filter_map(|number| self.all.get(number.checked_sub(1)?));
+        let verified = cited.clone().filter(|note| note.taken.quote.is_some()).count();
+        (verified, cited.count())
+    }
+
+    /// The notes for a model, as many as fit.
+    pub(super) fn for_model(&self, most_bytes: usize) -> String {
+        let mut text = String::new();
+        for (at, note) in self.all.iter().enumerate() {
+            let before = text.len();
+            _ = write!(text, "[{}] {}", at + 1, note.taken.point);
+            match &note.taken.quote {
+                Some(quote) => _ = write!(text, "\n    quote: \"{quote}\""),
+                None => text.push_str("\n    (not verified: no quote of the source shows it)"),
+            }
+            _ = writeln!(
+                text,
+                "\n    source: {} — {}",
+                first_chars(&note.title, 120),
+                first_chars(&note.url, 200)
+            );
+            if text.len() > most_bytes {
+                text.truncate(before);
+                break;
+            }
+        }
+        text
+    }
+
+    /// A report without a model: the points as they are.
+    pub(super) fn as_report(&self) -> String {
+        let lines = self.all.iter().enumerate().take(40);
+        lines.map(|(at, note)| format!("- {} [{}]", note.taken.point, at + 1)).collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl Note {
+    fn source(&self, number: usize) -> Source {
+        let Taken { quote, copy, .. } = self.taken.clone();
+        let verified = Some(quote.is_some());
+        let new = Source::new(number.to_string(), self.title.clone(), self.url.clone(), quote);
+        Source { verified, copy, ..new }
+    }
+}

@@ -1,0 +1,85 @@
+//! Whether a quote stands in a text: word for word, but for white space and the kind of quotation marks.
+
+use std::ops::Range;
+
+/// Shortest quote that says something, characters without white space.
+const LEAST_CHARS: usize = 8;
+
+/// A text to look for quotes in.
+pub(super) struct Quotable<'a> {
+    text: &'a str,
+    plain: String,
+    /// Where each character of `plain` stands in the text, in characters.
+    places: Vec<usize>,
+}
+
+impl<'a> Quotable<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        let (mut plain, mut places) = (String::with_capacity(text.len()), Vec::new());
+        for (at, character) in text.chars().enumerate() {
+            if let Some(character) = plain_character(character, plain.chars().next_back()) {
+                plain.push(character);
+                places.push(at);
+            }
+        }
+        Self { text, plain, places }
+    }
+
+    /// The place where the quote stands, in characters of the text, and the words as they stand there.
+    pub(super) fn find(&self, quote: &str) -> Option<(Range<usize>, String)> {
+        let quote = plain(quote);
+        let quote = quote.trim_matches([' ', '"', '\'']);
+        if quote.chars().filter(|c| *c != ' ').count() < LEAST_CHARS {
+            return None;
+        }
+        let begin = self.plain.find(quote)?;
+        let first = self.plain[..begin].chars().count();
+        let last = first + quote.chars().count() - 1;
+        let place = *self.places.get(first)?..self.places.get(last)? + 1;
+        let words: String = self.text.chars().skip(place.start).take(place.len()).collect();
+        Some((place, words.split_whitespace().collect::<Vec<_>>().join(" ")))
+    }
+}
+
+/// The text with one kind of white space and of quotation marks.
+pub(super) fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for character in text.chars() {
+        plain.extend(plain_character(character, plain.chars().next_back()));
+    }
+    plain
+}
+
+fn plain_character(character: char, before: Option<char>) -> Option<char> {
+    match character {
+        // Neither can be seen.
+        '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' => None,
+        space if space.is_whitespace() => (before.is_some() && before != Some(' ')).then_some(' '),
+        '“' | '”' | '„' | '‟' | '«' | '»' | '″' | '＂' => Some('"'),
+        '‘' | '’' | '‚' | '‛' | '‹' | '›' | '′' | '`' | '´' => Some('\''),
+        other => Some(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, quote: &str, expected: Option<(Range<usize>, &str)>) {
+        let found = Quotable::new(text).find(quote);
+        assert_eq!(found, expected.map(|(place, words)| (place, words.to_owned())), "{quote:?} in {text:?}");
+    }
+
+    #[test]
+    fn only_white_space_and_quotation_marks_may_differ() {
+        let text = "Вот.  Она сказала: «Луна\n   далеко» — и ушла.";
+        check(text, "Она сказала: \"Луна далеко\"", Some((6..34, "Она сказала: «Луна далеко")));
+        check("a\u{a0}b  \u{ad}cdefghijk", "“a b cdefghijk”", Some((0..15, "a b \u{ad}cdefghijk")));
+        check("The moon is far away.", "The Moon is far away.", None);
+        check("The moon is far away.", "The moon is very far away.", None);
+        check("The moon is far away.", "moon ... away", None);
+        check("The moon is far away.", "The", None);
+        check("The moon is far away.", "  ", None);
+        check("", "The moon is far", None);
+    }
+}

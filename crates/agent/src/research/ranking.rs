@@ -1,0 +1,123 @@
+//! Which of the found places are read: those that several queries found, near the top, and not all from one site.
+
+use std::collections::HashMap;
+
+use super::Hit;
+
+/// How much the first places of a list weigh more than later ones, as reciprocal rank fusion has it.
+const RANK_OFFSET: usize = 10;
+/// Most places of one site in a turn, as long as there are others.
+const OF_ONE_SITE: usize = 2;
+
+/// A place to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Candidate {
+    /// The library that has it.
+    pub(super) library: String,
+    pub(super) hit: Hit,
+}
+
+/// The best `most` of what was found, list by list, without those that are `known`.
+pub(super) fn best(
+    found: Vec<(String, Vec<Hit>)>,
+    known: impl Fn(&str) -> bool,
+    most: usize,
+) -> Vec<Candidate> {
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut scored: Vec<(f64, Candidate)> = Vec::new();
+    for (library, hits) in found {
+        for (rank, hit) in hits.into_iter().enumerate() {
+            let key = same_address(&hit.url);
+            if known(&key) {
+                continue;
+            }
+            #[expect(clippy::cast_precision_loss, reason = "ranks are small")]
+            let score = 1.0 / (RANK_OFFSET + rank) as f64;
+            let at = *places.entry(key).or_insert(scored.len());
+            match scored.get_mut(at) {
+                Some((sum, _)) => *sum += score,
+                None => scored.push((score, Candidate { library: library.clone(), hit })),
+            }
+        }
+    }
+    // Stable: what was found first wins.
+    scored.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    let mut of_site: HashMap<String, usize> = HashMap::new();
+    let (mut chosen, mut others) = (Vec::new(), Vec::new());
+    for (_, candidate) in scored {
+        let site = of_site.entry(site(&candidate.hit.url)).or_default();
+        *site += 1;
+        if *site > OF_ONE_SITE && candidate.hit.url.starts_with("http") {
+            others.push(candidate);
+        } else {
+            chosen.push(candidate);
+        }
+    }
+    chosen.extend(others);
+    chosen.truncate(most);
+    chosen
+}
+
+/// An address as it is compared: without what does not change the page.
+pub(super) fn same_address(url: &str) -> String {
+    let url = url.split('#').next().unwrap_or_default();
+    let (address, query) = url.split_once('?').map_or((url, ""), |(address, query)| (address, query));
+    let kept: Vec<&str> = query
+        .split('&')
+        .filter(|part| !part.is_empty() && !part.starts_with("utm_"))
+        .filter(|part| url.starts_with("http") || !(part.starts_with("from=") || part.starts_with("to=")))
+        .collect();
+    let address = address.trim_end_matches('/');
+    let address = address.strip_prefix("https://").or(address.strip_prefix("http://")).unwrap_or(address);
+    let address = address.strip_prefix("www.").unwrap_or(address);
+    if kept.is_empty() { address.to_owned() } else { format!("{address}?{}", kept.join("&")) }
+}
+
+fn site(url: &str) -> String {
+    same_address(url).split('/').next().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hit(url: &str) -> Hit {
+        Hit { title: url.to_owned(), url: url.to_owned(), snippet: String::new() }
+    }
+
+    fn check(found: &[&[&str]], most: usize, expected: &[&str]) {
+        let found = found.iter().map(|list| ("web".to_owned(), list.iter().map(|url| hit(url)).collect()));
+        let best = best(found.collect(), |url| url == "known.example", most);
+        let urls: Vec<&str> = best.iter().map(|candidate| candidate.hit.url.as_str()).collect();
+        assert_eq!(urls, expected);
+    }
+
+    #[test]
+    fn what_several_queries_found_comes_first_and_sites_take_turns() {
+        check(
+            &[
+                &["https://a.example/1", "https://b.example/"],
+                &["https://c.example/", "http://www.b.example#x"],
+            ],
+            2,
+            &["https://b.example/", "https://a.example/1"],
+        );
+        check(
+            &[&["https://a.example/1", "https://a.example/2", "https://a.example/3", "https://b.example/"]],
+            3,
+            &["https://a.example/1", "https://a.example/2", "https://b.example/"],
+        );
+        check(
+            &[&["https://known.example/", "https://a.example/?utm_source=x", "https://a.example"]],
+            5,
+            &["https://a.example/?utm_source=x"],
+        );
+        check(&[], 5, &[]);
+    }
+
+    #[test]
+    fn a_document_is_one_place() {
+        assert_eq!(same_address("/knowledge/c/d?from=1&to=2"), "/knowledge/c/d");
+        assert_eq!(same_address("https://a.example/?from=1"), "a.example?from=1");
+    }
+}

@@ -1,0 +1,165 @@
+//! Reads one source: fetches it, has a model take notes, and looks for every quote in the text.
+
+use std::sync::Arc;
+
+use domain::{Message, Problem, ProblemCode, Role};
+use ring::digest::{Context, SHA256};
+use serde_json::{Value, json};
+
+use super::{
+    Page, Task,
+    excerpt::{best_sentences, excerpt},
+    first_chars,
+    notes::{MOST_OF_SOURCE, POINT_CHARS, QUOTE_CHARS, Reading, Taken},
+    prompts::{COPY_EXACTLY, READER},
+    quotes::Quotable,
+    thinking::think,
+};
+use crate::turns::{AgentContext, Stop};
+
+/// How much of a source a model reads, characters.
+const MOST_CHARS: usize = 24_000;
+const LEAST_CHARS: usize = 2_000;
+/// How much of a source is looked at, characters.
+const PAGE_CHARS: usize = 2_000_000;
+/// How many sentences stand for the notes of a model that takes none.
+const SENTENCES: usize = 2;
+
+/// A note as the model wrote it.
+struct Written {
+    point: String,
+    quote: String,
+}
+
+/// Takes notes from a page. `focus` is what is looked for now.
+pub(super) async fn read(
+    agent: &Arc<AgentContext>,
+    task: &Task,
+    page: Page,
+    focus: &str,
+) -> Result<Reading, Stop> {
+    let text = first_chars(&page.text, PAGE_CHARS);
+    let window = agent.models.chosen().settings().context_tokens;
+    let most = window.map_or(MOST_CHARS, |tokens| usize::try_from(tokens).unwrap_or(MOST_CHARS));
+    let about = format!("{} {focus}", task.question);
+    let shown = excerpt(&text, &about, most.clamp(LEAST_CHARS, MOST_CHARS));
+    let mut messages = vec![
+        Message::text(Role::System, READER),
+        Message::text(
+            Role::User,
+            format!(
+                "Question: {}\nLooked for now: {focus}\n\nSource: {}\n<source>\n{}\n</source>",
+                first_chars(&task.question, 4_000),
+                first_chars(&page.title, 200),
+                // A page that ends the source itself would speak as ours.
+                shown.replace("</source", "< /source")
+            ),
+        ),
+    ];
+    let properties = || {
+        let note = json!({"type": "object", "properties": {"point": {"type": "string"}, "quote": {"type": "string"}},
+            "required": ["point", "quote"], "additionalProperties": false});
+        json!({"notes": {"type": "array", "items": note}})
+    };
+    let failed = |problem: Problem| Stop::because(problem);
+    let thought = think(agent, &messages, properties()).await.map_err(failed)?;
+    let answered = thought.fields.as_ref().map(|fields| written(fields.get("notes")));
+    thought.tell(agent).await;
+    let quotable = Quotable::new(&text);
+    let Some(written_notes) = answered else {
+        // The model cannot take notes: the source speaks for itself.
+        let sentences = best_sentences(&text, &about, SENTENCES);
+        let notes = sentences.into_iter().filter_map(|said| taken(&quotable, &page, said.clone(), &said));
+        return Ok(reading(&page, &text, notes.collect()));
+    };
+    let (mut notes, mut wrong) = (Vec::new(), Vec::new());
+    for Written { point, quote } in written_notes {
+        match taken(&quotable, &page, point.clone(), &quote) {
+            Some(note) => notes.push(note),
+            None => wrong.push(Written { point, quote }),
+        }
+    }
+    if !wrong.is_empty() && agent.budget.check().is_ok() {
+        let list: Vec<Value> = wrong
+            .iter()
+            .map(|note| json!({"point": note.point, "quote": first_chars(&note.quote, QUOTE_CHARS)}))
+            .collect();
+        messages.push(Message::text(Role::Assistant, json!({"notes": list}).to_string()));
+        messages.push(Message::text(
+            Role::User,
+            COPY_EXACTLY.to_owned() + &format!("\n{}", json!({"notes": list})),
+        ));
+        // A source with some notes is better than none.
+        if let Ok(thought) = think(agent, &messages, properties()).await {
+            let again =
+                thought.fields.as_ref().map(|fields| written(fields.get("notes"))).unwrap_or_default();
+            thought.tell(agent).await;
+            for Written { point, quote } in again {
+                if let Some(note) = taken(&quotable, &page, point.clone(), &quote) {
+                    wrong.retain(|note| note.point != point);
+                    notes.push(note);
+                }
+            }
+        }
+    }
+    let unverified = wrong.into_iter().filter(|note| !note.point.is_empty());
+    notes.extend(unverified.map(|note| Taken { point: note.point, quote: None, copy: None }));
+    notes.truncate(MOST_OF_SOURCE);
+    Ok(reading(&page, &text, notes))
+}
+
+/// The notes in an answer.
+fn written(notes: Option<&Value>) -> Vec<Written> {
+    let list = notes.and_then(Value::as_array).into_iter().flatten().take(2 * MOST_OF_SOURCE);
+    let notes = list.filter_map(|note| {
+        let text = |name: &str| note.get(name).and_then(Value::as_str).map(str::trim).unwrap_or_default();
+        let (point, quote) = (text("point"), text("quote"));
+        let point = if point.is_empty() { quote } else { point };
+        (!point.is_empty())
+            .then(|| Written { point: first_chars(&one_line(point), POINT_CHARS), quote: quote.to_owned() })
+    });
+    notes.take(MOST_OF_SOURCE).collect()
+}
+
+/// A note whose quote stands in the source; nothing where it does not.
+fn taken(quotable: &Quotable<'_>, page: &Page, point: String, quote: &str) -> Option<Taken> {
+    let quote = first_chars(quote, QUOTE_CHARS);
+    let (place, words) = quotable.find(&quote)?;
+    let copy = page.copy.as_ref().map(|copy| format!("{copy}?from={}&to={}", place.start, place.end));
+    Some(Taken { point: first_chars(&one_line(&point), POINT_CHARS), quote: Some(words), copy })
+}
+
+fn reading(page: &Page, text: &str, notes: Vec<Taken>) -> Reading {
+    let title = if page.title.trim().is_empty() { page.url.clone() } else { one_line(&page.title) };
+    Reading {
+        title: first_chars(&title, 200),
+        url: first_chars(&page.url, 1_000),
+        text: name_of(text),
+        same_as: None,
+        notes,
+    }
+}
+
+/// Nothing of a page whose text was read under another address.
+pub(super) fn same_text(page: &Page, other: String) -> Reading {
+    Reading { same_as: Some(other), ..reading(page, &page.text, Vec::new()) }
+}
+
+/// The same for every text that says the same words.
+pub(super) fn name_of(text: &str) -> String {
+    let mut hash = Context::new(&SHA256);
+    for word in first_chars(text, PAGE_CHARS).split_whitespace() {
+        hash.update(word.as_bytes());
+        hash.update(b" ");
+    }
+    hash.finish().as_ref().iter().take(12).map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Why a source gives nothing, which is not the end of the research.
+pub(super) fn cannot_read(why: String) -> Stop {
+    Stop::Failed(Problem::new(ProblemCode::InvalidRequest, why))
+}

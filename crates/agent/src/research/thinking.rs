@@ -1,0 +1,93 @@
+//! What our code asks the model: an answer in JSON, which nobody is shown as it is.
+
+use domain::{EventBody, Message, Problem, Role, Usage};
+use serde_json::{Map, Value, json};
+use tokio::time::Instant;
+
+use super::{first_chars, loose_json::object};
+use crate::{quiet_call::call_quietly, step::millis, turns::AgentContext};
+
+/// Longest answer that is waited for, bytes.
+const ANSWER_BYTES: usize = 16_000;
+/// How much of an answer that cannot be read is shown to the model again, characters.
+const SHOWN_CHARS: usize = 1_000;
+
+/// What came of it.
+#[derive(Debug)]
+pub(super) struct Thought {
+    /// The answer; nothing where the model gave none that can be read, also when asked again.
+    pub(super) fields: Option<Map<String, Value>>,
+    model: String,
+    usage: Usage,
+    cost_micro_usd: Option<u64>,
+    duration_ms: u64,
+}
+
+impl Thought {
+    /// Tells the log of the call.
+    pub(super) async fn tell(self, agent: &AgentContext) {
+        let Self { model, usage, cost_micro_usd, duration_ms, .. } = self;
+        let first_token_ms = None;
+        let called = EventBody::ModelCalled { model, usage, cost_micro_usd, duration_ms, first_token_ms };
+        agent.emit_and_part_calls(called).await;
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.usage.input_tokens = self.usage.input_tokens.saturating_add(other.usage.input_tokens);
+        self.usage.output_tokens = self.usage.output_tokens.saturating_add(other.usage.output_tokens);
+        self.duration_ms += other.duration_ms;
+        self.cost_micro_usd = match (self.cost_micro_usd, other.cost_micro_usd) {
+            (None, None) => None,
+            (one, other) => Some(one.unwrap_or(0).saturating_add(other.unwrap_or(0))),
+        };
+    }
+}
+
+/// Asks for an object with these fields, and once more where what comes is none.
+pub(super) async fn think(
+    agent: &AgentContext,
+    messages: &[Message],
+    properties: Value,
+) -> Result<Thought, Problem> {
+    let fields: Vec<String> =
+        properties.as_object().into_iter().flat_map(|all| all.keys().cloned()).collect();
+    let schema = json!({"type": "object", "properties": properties, "required": fields, "additionalProperties": false});
+    let form =
+        json!({"type": "json_schema", "json_schema": {"name": "answer", "strict": true, "schema": schema}});
+    let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
+    let (mut thought, said) = once(agent, messages, &form, &fields).await?;
+    if thought.fields.is_none() {
+        let again = format!(
+            "That was not what is needed. Answer with one JSON object with the fields {}, and nothing else.",
+            fields.join(", ")
+        );
+        let mut messages = messages.to_vec();
+        let said = first_chars(&said, SHOWN_CHARS);
+        messages.extend([
+            Message::text(Role::Assistant, if said.is_empty() { "…".to_owned() } else { said }),
+            Message::text(Role::User, again),
+        ]);
+        let (second, _) = once(agent, &messages, &form, &fields).await?;
+        thought.add(&second);
+        thought.fields = second.fields;
+    }
+    Ok(thought)
+}
+
+async fn once(
+    agent: &AgentContext,
+    messages: &[Message],
+    form: &Value,
+    fields: &[&str],
+) -> Result<(Thought, String), Problem> {
+    let began = Instant::now();
+    let answer = call_quietly(agent, messages, ANSWER_BYTES, Some(form)).await?;
+    let thought = Thought {
+        fields: object(&answer.text, fields),
+        model: answer.model,
+        usage: answer.usage,
+        cost_micro_usd: answer.cost_micro_usd,
+        duration_ms: millis(began.elapsed()),
+    };
+    Ok((thought, answer.text))
+}

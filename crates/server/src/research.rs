@@ -1,0 +1,107 @@
+//! Research for the runs of this server: where it looks, and how long.
+
+mod library;
+
+use std::sync::Arc;
+
+use agent::{Research, research::Library};
+use domain::UserId;
+use serde::{Deserialize, Serialize};
+use store::Payer;
+use wire::chat_stream::Mode;
+
+use crate::{
+    app::App,
+    groups::{Permit, Thing},
+    knowledge::SEARCH_TOOL,
+    web,
+};
+
+use library::{Documents, Pages};
+
+/// Research that somebody wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResearchWish {
+    /// The long one.
+    deep: bool,
+    /// Whether somebody is there who may be asked, and may change the plan.
+    #[serde(default)]
+    interactive: bool,
+}
+
+/// What kind of work is wanted, as our own API names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case", expecting = "`mode` has to be \"chat\", \"research\" or \"deep\"")]
+pub(crate) enum WorkMode {
+    /// A conversation.
+    #[default]
+    Chat,
+    /// A short research.
+    Research,
+    /// A long one.
+    Deep,
+}
+
+impl From<Mode> for WorkMode {
+    fn from(mode: Mode) -> Self {
+        match mode {
+            Mode::Chat => Self::Chat,
+            Mode::Research => Self::Research,
+            Mode::Deep => Self::Deep,
+        }
+    }
+}
+
+impl WorkMode {
+    /// The research that is wanted, if it is research; `interactive` where somebody is there who may be asked.
+    pub(crate) fn research(self, interactive: bool) -> Option<ResearchWish> {
+        match self {
+            Self::Chat => None,
+            Self::Research => Some(ResearchWish { deep: false, interactive }),
+            Self::Deep => Some(ResearchWish { deep: true, interactive }),
+        }
+    }
+}
+
+impl ResearchWish {
+    /// What the name of one of our agents stands for.
+    pub(crate) fn of_model(id: &str) -> Option<Self> {
+        match id {
+            "glasshouse/research" => WorkMode::Research.research(false),
+            "glasshouse/deep" => WorkMode::Deep.research(false),
+            _ => None,
+        }
+    }
+}
+
+impl App {
+    /// Research as this person may have it. Documents are an account's own, not those of a front end's people.
+    pub(crate) async fn research(
+        &self,
+        owner: UserId,
+        payer: &Payer,
+        permit: &Permit,
+        wish: ResearchWish,
+    ) -> Result<Research, store::StoreError> {
+        let mut libraries: Vec<Arc<dyn Library>> = Vec::new();
+        let may = |tool| permit.allows(Thing::Tool(tool));
+        if may(SEARCH_TOOL)
+            && payer.person.is_none()
+            && !self.store.searchable_collections(owner).await?.is_empty()
+        {
+            libraries.push(Arc::new(Documents::new(self.knowledge.app(), owner, payer)));
+        }
+        if may(web::SEARCH) && may(web::FETCH) && self.web.searches() && self.web.reads() {
+            libraries.push(Arc::new(Pages::new(&self.web, owner)));
+        }
+        let settings = &self.config.research;
+        let ResearchWish { deep, interactive } = wish;
+        Ok(Research {
+            libraries,
+            turns: if deep { settings.deep_turns } else { settings.turns },
+            queries: settings.queries,
+            sources: settings.sources,
+            interactive,
+        })
+    }
+}

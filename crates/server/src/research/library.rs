@@ -1,0 +1,125 @@
+//! Collections of documents, and the web, as research looks in them.
+
+use std::sync::{Arc, Weak};
+
+use agent::{
+    ToolFailure,
+    research::{Hit, Library, Page},
+};
+use domain::{CollectionId, DocumentId, UserId};
+use futures_util::{FutureExt, future::BoxFuture};
+use store::{Payer, StoreError};
+
+use crate::{
+    app::App,
+    knowledge::{SEARCH_TOOL, Wish},
+    web::{Web, WebHit},
+};
+
+/// What one person may search, and nothing else.
+#[derive(Debug)]
+pub(super) struct Documents {
+    app: Weak<App>,
+    owner: UserId,
+    payer: Payer,
+}
+
+impl Documents {
+    pub(super) fn new(app: Weak<App>, owner: UserId, payer: &Payer) -> Self {
+        Self { app, owner, payer: payer.clone() }
+    }
+
+    fn app(&self) -> Result<Arc<App>, ToolFailure> {
+        self.app.upgrade().ok_or_else(|| ToolFailure("The server is stopping.".to_owned()))
+    }
+
+    async fn find(&self, query: &str, limit: usize) -> Result<Vec<Hit>, ToolFailure> {
+        // Several passages of a document are one place.
+        let wish = Wish { query: query.to_owned(), collections: None, limit: 2 * limit };
+        let answer = self.app()?.search_knowledge(self.owner, &self.payer, wish).await;
+        let found = answer.map_err(|error| ToolFailure(error.problem().message.clone()))?.found;
+        let mut hits: Vec<Hit> = Vec::new();
+        for found in found {
+            let url = format!("/knowledge/{}/{}", found.collection, found.document);
+            if hits.len() < limit && !hits.iter().any(|hit| hit.url == url) {
+                hits.push(Hit { title: found.name, url, snippet: found.text });
+            }
+        }
+        Ok(hits)
+    }
+
+    async fn page(&self, url: &str) -> Result<Page, ToolFailure> {
+        let gone = || ToolFailure("The document is gone, or not shared any more.".to_owned());
+        let mut parts = url.strip_prefix("/knowledge/").ok_or_else(gone)?.split('/');
+        let collection: CollectionId = parts.next().and_then(|id| id.parse().ok()).ok_or_else(gone)?;
+        let document: DocumentId = parts.next().and_then(|id| id.parse().ok()).ok_or_else(gone)?;
+        let failed = |error: StoreError| match error {
+            StoreError::NotFound => gone(),
+            error => ToolFailure(error.to_string()),
+        };
+        let store = &self.app()?.store;
+        // Asked again each time: it may have been shared no more since it was found.
+        store.readable_collection(self.owner, collection).await.map_err(failed)?;
+        let document = store.document(collection, document).await.map_err(failed)?;
+        let (text, _) = store.document_text(document.id).await.map_err(failed)?;
+        Ok(Page { title: document.name, url: url.to_owned(), copy: Some(url.to_owned()), text })
+    }
+}
+
+impl Library for Documents {
+    fn name(&self) -> &'static str {
+        SEARCH_TOOL
+    }
+
+    fn search<'a>(&'a self, query: &'a str, limit: usize) -> BoxFuture<'a, Result<Vec<Hit>, ToolFailure>> {
+        self.find(query, limit).boxed()
+    }
+
+    fn read<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<Page, ToolFailure>> {
+        self.page(url).boxed()
+    }
+}
+
+/// The web, as one person reads it: what is read is kept as their copy.
+#[derive(Debug)]
+pub(super) struct Pages {
+    web: Weak<Web>,
+    owner: UserId,
+}
+
+impl Pages {
+    pub(super) fn new(web: &Arc<Web>, owner: UserId) -> Self {
+        Self { web: Arc::downgrade(web), owner }
+    }
+
+    fn web(&self) -> Result<Arc<Web>, ToolFailure> {
+        self.web.upgrade().ok_or_else(|| ToolFailure("The server is stopping.".to_owned()))
+    }
+
+    async fn find(&self, query: &str, limit: usize) -> Result<Vec<Hit>, ToolFailure> {
+        let found = self.web()?.search(self.owner, query, limit).await;
+        let found = found.map_err(|problem| ToolFailure(problem.to_string()))?;
+        Ok(found.into_iter().map(|WebHit { title, url, snippet }| Hit { title, url, snippet }).collect())
+    }
+
+    async fn page(&self, url: &str) -> Result<Page, ToolFailure> {
+        let page = self.web()?.page(self.owner, url).await;
+        let page = page.map_err(|problem| ToolFailure(problem.to_string()))?;
+        let copy = Some(format!("/pages/{}", page.id));
+        Ok(Page { title: page.title, url: page.url, copy, text: page.text })
+    }
+}
+
+impl Library for Pages {
+    fn name(&self) -> &'static str {
+        crate::web::SEARCH
+    }
+
+    fn search<'a>(&'a self, query: &'a str, limit: usize) -> BoxFuture<'a, Result<Vec<Hit>, ToolFailure>> {
+        self.find(query, limit).boxed()
+    }
+
+    fn read<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<Page, ToolFailure>> {
+        self.page(url).boxed()
+    }
+}

@@ -1,0 +1,202 @@
+/** Research with the real program: the button, the plan, the report with its citations, the sources, the report now. */
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { after, before, test } from "node:test";
+import { check } from "./axe.mjs";
+import { launch, openPage } from "./browser.mjs";
+import { setUp } from "./people.mjs";
+import { pause, startGlasshouse, startModel, text, turn } from "./programs.mjs";
+
+const json = (value) => text(JSON.stringify(value));
+const note = (point, quote) => ({ point, quote });
+const CASES = [
+  {
+    contains: "Write the report now.",
+    turns: [
+      turn(
+        text(
+          "The walrus costs **400 euros** a year [1]; some say it sings [3]. Nobody knows [9].\n\n- It lives in the harbour [2].",
+          40,
+        ),
+      ),
+    ],
+  },
+  {
+    contains: "Slowly",
+    turns: [turn(pause(60_000), json({ notes: [] }))],
+  },
+  {
+    contains: "<source>\n# The walrus",
+    turns: [
+      turn(
+        json({
+          notes: [
+            note("It costs 400 euros.", "costs 400 euros a year"),
+            note("It sings at night.", "the walrus sings at night"),
+            note("It lives in the harbour.", "walrus of the harbour"),
+          ],
+        }),
+      ),
+    ],
+  },
+  { contains: "do not stand in the source", turns: [turn(json({ notes: [] }))] },
+  { contains: "<source>", turns: [turn(json({ notes: [] }))] },
+  { contains: "Notes so far:\n[1]", turns: [turn(json({ done: true, queries: [] }))] },
+  { contains: "Decide what to search", turns: [turn(json({ done: false, queries: ["walrus harbour"] }))] },
+  {
+    contains: "Plan the research",
+    turns: [turn(json({ plan: ["What it costs", "Where it lives"], question: "" }))],
+  },
+];
+
+let browser, glasshouse, model, page;
+
+before(async () => {
+  [browser, glasshouse, model] = await Promise.all([launch(), startGlasshouse(), startModel(CASES)]);
+  page = await openPage(browser, { url: glasshouse.url });
+  await setUp(page);
+  const headers = { origin: glasshouse.url };
+  await page.request.post(`${glasshouse.url}/api/v1/connections`, {
+    data: { name: "Scripted", base_url: model.url },
+    headers,
+  });
+  const made = await page.request.post(`${glasshouse.url}/api/v1/knowledge`, {
+    data: { name: "Work" },
+    headers,
+  });
+  const { id } = await made.json();
+  const documents = `${glasshouse.url}/api/v1/knowledge/${id}/documents`;
+  for (const [name, content] of [
+    ["walrus.md", "# The walrus\n\nThe walrus of the harbour costs 400 euros a year.\n"],
+    ["harbour.md", "# The harbour\n\nThe harbour has a walrus and six boats.\n"],
+  ]) {
+    await page.request.post(`${documents}?name=${name}`, { data: Buffer.from(content), headers });
+  }
+  for (let ready = 0; ready < 2;) {
+    const all = await (await page.request.get(documents)).json();
+    ready = all.documents.filter((document) => document.state === "ready").length;
+  }
+  await page.goto("/");
+});
+after(async () => {
+  await browser?.close();
+  await Promise.all([glasshouse?.stop(), model?.stop()]);
+});
+
+const button = () => page.locator("[data-mode]");
+const modeOf = () => button().getAttribute("data-mode");
+const box = () => page.getByLabel("Message", { exact: true });
+
+async function pictures(name) {
+  const folder = process.env.E2E_PICTURES;
+  if (!folder) return;
+  for (const [size, width, height] of [
+    ["desktop", 1440, 900],
+    ["phone", 390, 844],
+  ]) {
+    await page.setViewportSize({ width, height });
+    for (const colorScheme of ["light", "dark"]) {
+      await page.emulateMedia({ colorScheme });
+      await page.waitForTimeout(150);
+      await page.screenshot({ path: `${folder}/research-${name}-${size}-${colorScheme}.png` });
+    }
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize({ width: 1440, height: 900 });
+}
+
+test("the button goes through its three states, and goes off where one goes elsewhere", async () => {
+  await button().waitFor();
+  const seen = [];
+  for (let press = 0; press < 3; press += 1) {
+    await button().click();
+    seen.push(await modeOf());
+  }
+  assert.deepEqual(seen, ["research", "deep", "chat"]);
+  await button().click();
+  await page.reload();
+  await button().waitFor();
+  assert.equal(await modeOf(), "research", "a reload keeps it");
+  await box().press("Escape");
+  assert.equal(await modeOf(), "chat");
+  await button().click();
+  await page.goto("/knowledge");
+  await page.getByRole("heading", { name: "Knowledge" }).waitFor();
+  await page.goBack();
+  await button().waitFor();
+});
+
+test("the plan waits, the report cites, and each citation leads to its words", async () => {
+  while ((await modeOf()) !== "research") await button().click();
+  await pictures("button");
+  await box().fill("What does the walrus cost?");
+  await box().press("Enter");
+  const plan = page.getByLabel("Plan, one part on each line");
+  await plan.waitFor();
+  assert.equal(await plan.inputValue(), "What it costs\nWhere it lives");
+  await pictures("plan");
+  await check(page, "the plan that waits");
+  await plan.fill("What it costs\nWhere it lives\nWhether it sings");
+  await page.getByRole("button", { name: "Begin", exact: true }).click();
+  const sources = page.getByRole("region", { name: "Sources" });
+  await sources.getByText("2 of 3 cited quotes were found word for word.").waitFor();
+  const answer = page.locator(".answer").last();
+  assert.match(await answer.innerText(), /400 euros/);
+  const cites = answer.locator("[data-cite]");
+  assert.deepEqual(await cites.allInnerTexts(), ["1", "3", "2"], "one that does not exist is not shown");
+  await cites.first().hover();
+  await page.getByRole("tooltip").getByText("costs 400 euros a year").waitFor();
+  await pictures("card");
+  await cites.nth(1).hover();
+  await page.getByRole("tooltip").getByText("Not verified").waitFor();
+  await sources.getByRole("button", { name: /^Sources/ }).click();
+  await sources.getByRole("button", { name: "Cited (3)" }).waitFor();
+  await pictures("sources");
+  await check(page, "the report and its sources");
+  const [opened] = await Promise.all([page.context().waitForEvent("page"), cites.first().click()]);
+  await opened.locator("article mark").first().waitFor();
+  assert.equal(await opened.locator("article mark").first().innerText(), "costs 400 euros a year");
+  await opened.close();
+});
+
+test("the report is taken along", async () => {
+  const sources = page.getByRole("region", { name: "Sources" });
+  const saved = async (name) => {
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      sources.getByRole("button", { name }).click(),
+    ]);
+    return readFile(await download.path(), "utf8");
+  };
+  const markdown = await saved("Markdown");
+  assert.match(markdown, /400 euros/);
+  assert.match(markdown, /> costs 400 euros a year/);
+  const html = await saved("HTML");
+  assert.match(html, /<blockquote>costs 400 euros a year<\/blockquote>/);
+});
+
+test("after a reload all is there, and the steps show the turns", async () => {
+  await page.reload();
+  await page.getByRole("region", { name: "Sources" }).getByText("2 of 3 cited").waitFor();
+  await page.locator("[data-steps-toggle]").last().press("Enter");
+  await page.getByText("Turn 1", { exact: true }).waitFor();
+  await pictures("steps");
+});
+
+test("who wants the report now gets it", async () => {
+  await page.goto("/");
+  while ((await modeOf()) !== "deep") await button().click();
+  await box().fill("Slowly: what does the walrus cost?");
+  await box().press("Enter");
+  await page.getByRole("button", { name: "Begin as it is" }).click();
+  await page.getByText(/Turn 1 - Reading/).waitFor();
+  await pictures("reading");
+  await page.getByRole("button", { name: "Report now" }).click();
+  await page
+    .getByText(/400 euros/)
+    .last()
+    .waitFor();
+  await page.getByRole("button", { name: "Report now" }).waitFor({ state: "detached" });
+  const grave = page.complaints.filter((complaint) => !complaint.includes("404"));
+  assert.deepEqual(grave, []);
+});

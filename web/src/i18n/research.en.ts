@@ -1,0 +1,32 @@
+/** English for research. */
+export const research = {
+  "research.mode.chat": "Research: off",
+  "research.mode.research": "Research",
+  "research.mode.deep": "Deep research",
+  "research.modeHint":
+    "Searches, reads and writes a report with sources. Press again for deep research, then off.",
+  "research.planning": "Planning…",
+  "research.searching": "Turn {turn} - Searching…",
+  "research.reading": {
+    one: "Turn {turn} - Reading {count} source…",
+    other: "Turn {turn} - Reading {count} sources…",
+  },
+  "research.writing": "Writing the report…",
+  "research.turn": "Turn {turn}",
+  "research.plan": "This is the plan. Change it, or begin.",
+  "research.planField": "Plan, one part on each line",
+  "research.begin": "Begin",
+  "research.skip": "Begin as it is",
+  "research.reportNow": "Report now",
+  "research.reportNowHint": "Stops searching and writes the report from what is known.",
+  "research.sources": "Sources",
+  "research.cited": "Cited ({count})",
+  "research.all": "All ({count})",
+  "research.share": "{verified} of {count} cited quotes were found word for word.",
+  "research.verified": "The quote stands in the source.",
+  "research.unverified": "Not verified: no quote of the source shows it.",
+  "research.openCopy": "Open at the quote",
+  "research.none": "No source is cited.",
+  "research.exportMarkdown": "Markdown",
+  "research.exportPage": "HTML",
+};

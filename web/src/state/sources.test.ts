@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import type { Source } from "../api/events.ts";
+import { addressOf, asMarkdown, asPage, citedIn, known } from "./sources.ts";
+
+const source = (id: string, more: Partial<Source> = {}): Source => ({
+  id,
+  title: `Page ${id}`,
+  url: `https://a.example/${id}`,
+  ...more,
+});
+
+test("numbers that are cited, each once", () => {
+  expect(citedIn("a [2] b [1][2, 3] [x] [12345] [4")).toEqual(["2", "1", "3"]);
+});
+
+test("a source told again is one source", () => {
+  expect(known([source("1"), source("2"), source("1", { quote: "q" })])).toEqual([
+    source("1", { quote: "q" }),
+    source("2"),
+  ]);
+});
+
+test("only addresses that may be followed are links", () => {
+  expect(addressOf(source("1", { copy: "/knowledge/c/d?from=1&to=2" }))).toBe("/knowledge/c/d?from=1&to=2");
+  expect(addressOf(source("1", { copy: "//evil.example" }))).toBe("https://a.example/1");
+  expect(addressOf(source("1", { url: "javascript:alert(1)" }))).toBeNull();
+});
+
+test("an export has what is cited, and nothing in it runs", () => {
+  const sources = [source("1", { quote: "so it is", title: "<script>" }), source("2")];
+  expect(asMarkdown("It is [1].", sources, "Sources")).toBe(
+    "It is [1].\n\n## Sources\n\n- [1] <script> <https://a.example/1>\n    > so it is\n",
+  );
+  const page = asPage("<b>", "<p>It is</p>", "It is [1].", sources, "Sources");
+  expect(page).toContain("&lt;script&gt;");
+  expect(page).toContain("<title>&lt;b&gt;</title>");
+  expect(page).not.toContain("Page 2");
+});

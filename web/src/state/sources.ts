@@ -1,0 +1,62 @@
+/** The sources of an answer: which are cited, how many are verified, and the report to take along. */
+import type { Source } from "../api/events.ts";
+
+/** Each once, the last one told of its number. */
+export function known(sources: readonly Source[]): Source[] {
+  return [...new Map(sources.map((source) => [source.id, source])).values()];
+}
+
+/** The numbers that a text cites, each once, in the order of their first place. */
+export function citedIn(text: string): string[] {
+  const numbers = [...text.matchAll(/\[(\d{1,4}(?:, ?\d{1,4})*)\]/g)].flatMap(([, list]) =>
+    (list ?? "").split(/, ?/),
+  );
+  return [...new Set(numbers)];
+}
+
+/** Where what is kept of it can be read here, or else its own address; nothing where that is not one to follow. */
+export function addressOf(source: Source): string | null {
+  if (source.copy && /^\/(?!\/)/.test(source.copy)) return source.copy;
+  return /^(?:https?:\/\/|\/(?!\/))/.test(source.url) ? source.url : null;
+}
+
+/** The report with its sources, as Markdown. */
+export function asMarkdown(text: string, sources: readonly Source[], heading: string): string {
+  const cited = new Set(citedIn(text));
+  const lines = known(sources)
+    .filter((source) => cited.has(source.id))
+    .map((source) => {
+      const quote = source.quote ? `\n    > ${source.quote}` : "";
+      return `- [${source.id}] ${source.title.replace(/([[\]])/g, "\\$1")} <${encodeURI(source.url)}>${quote}`;
+    });
+  return lines.length === 0 ? text : `${text}\n\n## ${heading}\n\n${lines.join("\n")}\n`;
+}
+
+/** A page that needs nothing else; `answer` is the report as it is shown. */
+export function asPage(
+  title: string,
+  answer: string,
+  text: string,
+  sources: readonly Source[],
+  heading: string,
+): string {
+  const cited = new Set(citedIn(text));
+  const rows = known(sources)
+    .filter((source) => cited.has(source.id))
+    .map((source) => {
+      const quote = source.quote ? `<blockquote>${escaped(source.quote)}</blockquote>` : "";
+      return `<li value="${escaped(source.id)}">${escaped(source.title)} <small>${escaped(source.url)}</small>${quote}</li>`;
+    });
+  const list = rows.length === 0 ? "" : `<h2>${escaped(heading)}</h2><ol>${rows.join("")}</ol>`;
+  return `<!doctype html>
+<html><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>${escaped(title)}</title>
+<style>body{max-width:46rem;margin:2rem auto;padding:0 1rem;font:1rem/1.6 system-ui,sans-serif}button{border:0;background:none;padding:0;color:#2456a6;font-size:.75em;vertical-align:super}table{border-collapse:collapse}td,th{border:1px solid #bbb;padding:.25em .5em}small{color:#666}</style>
+</head><body>${answer}${list}</body></html>
+`;
+}
+
+function escaped(text: string): string {
+  const names: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+  return text.replace(/[&<>"]/g, (character) => names[character] ?? character);
+}
