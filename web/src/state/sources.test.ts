@@ -1,3 +1,4 @@
+/** The sources of an answer: which are cited, where they lead, and how they are taken along. */
 import { expect, test } from "vitest";
 import type { Source } from "../api/events.ts";
 import { addressOf, asMarkdown, asPage, citedIn, known } from "./sources.ts";

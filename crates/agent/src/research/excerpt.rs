@@ -43,7 +43,8 @@ pub(super) fn best_sentences(text: &str, about: &str, most: usize) -> Vec<String
     let wanted = words(about);
     let sentences = text.split_inclusive(['.', '!', '?', '\n']).map(str::trim);
     let mut scored: Vec<(usize, &str)> = sentences
-        .filter(|sentence| (20..=400).contains(&sentence.chars().count()))
+        // A heading states nothing.
+        .filter(|sentence| !sentence.starts_with('#') && (20..=400).contains(&sentence.chars().count()))
         .map(|sentence| (shared(sentence, &wanted), sentence))
         .filter(|(shared, _)| *shared > 0)
         .collect();

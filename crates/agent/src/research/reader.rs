@@ -23,7 +23,7 @@ const LEAST_CHARS: usize = 2_000;
 /// How much of a source is looked at, characters.
 const PAGE_CHARS: usize = 2_000_000;
 /// How many sentences stand for the notes of a model that takes none.
-const SENTENCES: usize = 2;
+const SENTENCES: usize = 3;
 
 /// A note as the model wrote it.
 struct Written {

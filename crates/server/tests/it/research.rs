@@ -7,7 +7,10 @@ use std::sync::{
 
 use domain::{EventBody, laws};
 use reqwest::Method;
-use scripted::{Behaviour, Reply, Request, ScriptedServer, Step};
+use scripted::{
+    Behaviour, Reply, Request, ScriptedServer, Step,
+    web::{ClosedWeb, FactKind},
+};
 use serde_json::{Value, json};
 
 use crate::{
@@ -253,4 +256,57 @@ async fn with_nothing_to_look_in_it_says_so() {
     let answer = door.server.post("/chat/stream", &door.cookie, &body).await;
     assert!(answer.text.contains("nothing to research in"), "{}", answer.text);
     assert!(door.upstream.requests().is_empty());
+}
+
+const FACTS: [FactKind; 5] =
+    [FactKind::Simple, FactKind::TwoPages, FactKind::Contradicted, FactKind::InPdf, FactKind::Planted];
+
+/// The closed web, and a model that says nothing: what is found is found by our program alone.
+#[tokio::test]
+async fn answers_in_the_web_are_found_and_quoted_as_they_stand_there() {
+    let web = ClosedWeb::start().await.unwrap();
+    let settings = [
+        ("GLASSHOUSE_OUTBOUND_ALLOW", "127.0.0.0/8"),
+        ("GLASSHOUSE_WEB_SEARCH", "searxng"),
+        ("GLASSHOUSE_WEB_SEARCH_URL", web.origin()),
+        ("GLASSHOUSE_WEB_PAUSE_MS", "0"),
+        ("GLASSHOUSE_RESEARCH_TURNS", "1"),
+    ];
+    let server = Server::start_with(&settings).await;
+    let ada = server.set_up().await;
+    let upstream = ScriptedServer::start(Behaviour::always(Reply::text(""))).await.unwrap();
+    connect(&server, &ada, "Up", &upstream.base_url()).await;
+    let mut wrong = Vec::new();
+    for kind in FACTS {
+        for fact in web.facts().iter().filter(|fact| fact.kind == kind).take(5) {
+            let asked = json!({"messages": [{"role": "user", "content": fact.question}], "model": "scripted",
+                "mode": "research"});
+            let request = server.request(Method::POST, "/chat/stream", &ada).json(&asked);
+            let events = Events::of(request.send().await.unwrap()).rest().await;
+            let frames: Vec<Value> = events.iter().map(|event| event.json()).collect();
+            let said = |kind: &'static str| frames.iter().filter(move |frame| frame["type"] == kind);
+            let answer: String = said("token")
+                .filter(|token| token["data"]["agent_depth"] == 0)
+                .filter_map(|token| token["data"]["content"].as_str())
+                .collect();
+            if !answer.contains(&fact.answer) {
+                wrong.push(format!("{kind:?} {} {}: {answer}", fact.question, fact.answer));
+            }
+            let sources: Vec<&Value> =
+                said("sources").flat_map(|it| it["data"]["sources"].as_array().unwrap()).collect();
+            assert!(!sources.is_empty(), "{frames:?}");
+            for source in sources.into_iter().filter(|source| source["verified"] == true) {
+                let (path, place) = source["copy"].as_str().unwrap().split_once("?from=").unwrap();
+                let (from, to) = place.split_once("&to=").unwrap();
+                let (from, to): (usize, usize) = (from.parse().unwrap(), to.parse().unwrap());
+                let copy = server.get(&format!("/api/v1{path}"), &ada).await.json();
+                let stands: String =
+                    copy["text"].as_str().unwrap().chars().skip(from).take(to - from).collect();
+                let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+                assert_eq!(one_line(&stands), one_line(source["quote"].as_str().unwrap()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(web.canary_visits().is_empty(), "{:?}", web.canary_visits());
 }
