@@ -174,6 +174,7 @@ export class FakeServer {
       case "GET me":
         return {
           user: this.signedIn ? this.user : null,
+          rights: this.user ? ["api_keys", "sharing", "schedules", "programs"] : [],
           setup_needed: !this.user,
           auth: "password",
           version: "0.1.0",
