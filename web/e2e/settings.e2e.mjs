@@ -99,7 +99,7 @@ test("settings of the server are found by what they do", async () => {
   await page.goto("/settings/configuration");
   const steps = page.getByText("limits.steps = 50");
   await steps.waitFor();
-  await page.getByLabel("Search").fill("browser stays signed in");
+  await page.getByRole("searchbox", { name: "Search" }).fill("browser stays signed in");
   await page.getByText("session_hours = 24").waitFor();
   assert.equal(await steps.count(), 0);
   await page.getByLabel("Search").fill("");
