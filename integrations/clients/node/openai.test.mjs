@@ -158,7 +158,7 @@ test("a failure in a stream is thrown", async () => {
 test("models", async () => {
   const ids = [];
   for await (const one of client.models.list()) ids.push(one.id);
-  assert.deepEqual(ids, [AGENT, "tour", "scripted"]);
+  assert.deepEqual(ids, [AGENT, "glasshouse/research", "glasshouse/deep", "tour", "scripted"]);
   assert.equal((await client.models.retrieve(AGENT)).owned_by, "glasshouse");
 });
 

@@ -179,7 +179,8 @@ class OpenAiPackage(unittest.TestCase):
 
     def test_models(self):
         ids = [model.id for model in self.client.models.list()]
-        self.assertEqual(ids, [AGENT, "tour", "scripted", "embedder"])
+        ours = [AGENT, "glasshouse/research", "glasshouse/deep", "tour"]
+        self.assertEqual(ids, [*ours, "scripted", "embedder"])
         self.assertEqual(self.client.models.retrieve(AGENT).owned_by, "glasshouse")
         with self.assertRaises(openai.NotFoundError):
             self.client.models.retrieve("none-such")
