@@ -99,6 +99,10 @@ async fn run_call(
 ) -> Message {
     let past = agent.run.past.of_call(&call.id);
     if let Some(result) = past.and_then(|past| past.finished.clone()) {
+        if let (Some(tool), false) = (tools.get(&call.written.name), result.error) {
+            let arguments = arguments_value(&call.written.arguments);
+            agent.run.addresses.learn_of_call(tool, &arguments, &result.text);
+        }
         return message_for_model(call, result.text, result.error, limit_bytes);
     }
     let arguments = arguments_value(&call.written.arguments);
@@ -114,6 +118,9 @@ async fn run_call(
             Finished::refused(arguments, failure)
         }
     };
+    if let (Some(tool), Ok(result)) = (tools.get(&call.written.name), &finished.result) {
+        agent.run.addresses.learn_of_call(tool, &finished.arguments, result);
+    }
     let error = finished.result.is_err();
     let text = finished.result.unwrap_or_else(|failure| failure.0);
     let Shortened { text, file } = shorten(agent, &call.written.name, text, limit_bytes).await;

@@ -41,7 +41,8 @@ pub(crate) async fn consent(
     arguments: &Value,
 ) -> Result<Consent, ToolFailure> {
     let need = |arguments: &Value| {
-        agent.run.consents.need(tool.name(), tools.needs_approval(tool.name()), arguments)
+        let asks = tools.needs_approval(tool.name()) || agent.run.addresses.is_new(tool, arguments);
+        agent.run.consents.need(tool.name(), asks, arguments)
     };
     let may_remember = match need(arguments) {
         Need::Refused => {

@@ -1,5 +1,6 @@
 //! The run loop, sub-agents and tools. Knows neither HTTP nor configuration files; what it does, it emits.
 
+mod addresses;
 pub mod agents;
 mod answer_form;
 pub mod asks;

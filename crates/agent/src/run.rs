@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     AgentStops, Agents, AnswerForm, Asks, CallableModel, Consents, EarlierAgents, Emitter, LateTools, Limits,
     Memory, Past, Prices, Quota, Research, Told, ToolChoice, Workspace,
+    addresses::Addresses,
     budget::Budget,
     models::Models,
     turns::{AgentContext, Stop, take_turns},
@@ -112,6 +113,8 @@ pub(crate) struct RunContext {
     pub(crate) trace: RunTrace,
     /// A person wants the answer now, with what there is.
     pub(crate) finish: CancellationToken,
+    /// Those of the web that it was told of.
+    pub(crate) addresses: Addresses,
 }
 
 /// The ways to end a run, or a part of it, from outside.
@@ -182,6 +185,7 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
     if !client_tools.is_empty() && research.is_none() {
         agents.main.tools = agents.main.tools.with_client_tools(&client_tools);
     }
+    let addresses = Addresses::of(&history, &agents.main.tools);
     let budget = Arc::new(Budget::new(limits, past.used()));
     let models = Arc::new(Models::new(CallableModel { id: model_id, model, settings }, fallbacks));
     let work_time = WorkTime::new(past.time());
@@ -203,6 +207,7 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         past,
         trace,
         finish: stop.finish.clone(),
+        addresses,
     });
     let main = Arc::new(AgentContext::main(Arc::clone(&context), emitter.clone()));
     let work = match research {

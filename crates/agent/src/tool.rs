@@ -19,6 +19,8 @@ pub struct Tool {
     spec: ToolSpec,
     schema: Arc<jsonschema::Validator>,
     kind: ToolKind,
+    finds_addresses: bool,
+    opens: Option<&'static str>,
     function: Arc<Function>,
 }
 
@@ -132,7 +134,7 @@ impl Tool {
             description: description.to_owned(),
             parameters: parameters.into(),
         };
-        Ok(Self { spec, schema: Arc::new(schema), kind, function: Arc::new(function) })
+        Ok(Self::made(spec, schema, kind, Arc::new(function)))
     }
 
     /// A tool whose schema comes from outside. The schema may be hostile: nothing that it refers to elsewhere is
@@ -159,7 +161,7 @@ impl Tool {
             .map_err(|error| ToolFailure(format!("The schema cannot be used: {error}")))?;
         let function =
             move |arguments, context| -> BoxFuture<'static, _> { Box::pin(call(arguments, context)) };
-        Ok(Self { spec, schema: Arc::new(schema), kind, function: Arc::new(function) })
+        Ok(Self::made(spec, schema, kind, Arc::new(function)))
     }
 
     /// The same tool; of its argument `field` the model is told that it is one of `values`, and `description` of the
@@ -170,7 +172,44 @@ impl Tool {
             field["enum"] = values.into();
         }
         let spec = ToolSpec { name: self.spec.name.clone(), description, parameters: parameters.into() };
-        Self { spec, schema: Arc::clone(&self.schema), kind: self.kind, function: Arc::clone(&self.function) }
+        let (schema, function) = (Arc::clone(&self.schema), Arc::clone(&self.function));
+        Self {
+            spec,
+            schema,
+            kind: self.kind,
+            finds_addresses: self.finds_addresses,
+            opens: self.opens,
+            function,
+        }
+    }
+
+    fn made(spec: ToolSpec, schema: jsonschema::Validator, kind: ToolKind, function: Arc<Function>) -> Self {
+        Self { spec, schema: Arc::new(schema), kind, finds_addresses: false, opens: None, function }
+    }
+
+    /// The same tool; what it answers is found by a search or said by a person: an address that stands there may be
+    /// opened without consent.
+    #[must_use]
+    pub fn finding_addresses(mut self) -> Self {
+        self.finds_addresses = true;
+        self
+    }
+
+    /// The same tool; it opens the address in this argument. One that no person and no search has named needs a
+    /// person's consent, since an address can carry away what the model knows.
+    #[must_use]
+    pub fn opening(mut self, argument: &'static str) -> Self {
+        self.opens = Some(argument);
+        self
+    }
+
+    pub(crate) fn finds_addresses(&self) -> bool {
+        self.finds_addresses
+    }
+
+    /// The address that a call with these arguments opens.
+    pub(crate) fn opens<'a>(&self, arguments: &'a Value) -> Option<&'a str> {
+        arguments.get(self.opens?)?.as_str()
     }
 
     /// The tool's name.

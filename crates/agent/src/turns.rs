@@ -190,6 +190,7 @@ pub(crate) async fn take_turns(agent: Arc<AgentContext>, history: Vec<Message>) 
     for step in 1..=agent.steps() {
         let past = agent.run.past.answer(agent.emitter.agent(), step);
         let said = agent.run.past.guidance(agent.emitter.agent(), step);
+        let said = said.inspect(|text| agent.run.addresses.learn(text));
         messages.extend(said.map(|text| Message::text(Role::User, text)));
         let last = match &past {
             Some((_, last)) => last.clone().or_else(|| last_of_steps(&agent, step)),

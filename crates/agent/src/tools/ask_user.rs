@@ -36,6 +36,7 @@ pub(super) fn tool() -> Result<Tool, ToolFailure> {
         ToolKind::WAITING,
         ask_user,
     )
+    .map(Tool::finding_addresses)
 }
 
 async fn ask_user(arguments: Arguments, context: ToolContext) -> Result<String, ToolFailure> {

