@@ -9,18 +9,22 @@ pub(crate) struct Citations {
     /// Sources have the numbers from 1 to this.
     known: usize,
     held: String,
+    /// A blank that is shown with what follows, or goes with a mark that is taken out.
+    blank: bool,
+    /// Nothing but marks that were taken out has come since.
+    taken_out: bool,
     /// In a piece of code, where brackets mean something else.
     in_code: bool,
 }
 
 impl Citations {
     pub(crate) fn new(known: usize) -> Self {
-        Self { known, held: String::new(), in_code: false }
+        Self { known, held: String::new(), blank: false, taken_out: false, in_code: false }
     }
 
     /// The part of the text so far that can be shown now.
     pub(crate) fn pass(&mut self, delta: &str) -> String {
-        let mut shown = String::with_capacity(delta.len());
+        let mut shown = String::with_capacity(delta.len() + 1);
         for character in delta.chars() {
             self.next(character, &mut shown);
         }
@@ -29,28 +33,74 @@ impl Citations {
 
     /// What is held back at the end of the text.
     pub(crate) fn rest(&mut self) -> String {
-        std::mem::take(&mut self.held)
+        let mut shown = String::new();
+        if !(self.taken_out && self.held.is_empty()) {
+            self.show_blank(&mut shown);
+        }
+        shown + &std::mem::take(&mut self.held)
     }
 
     fn next(&mut self, character: char, shown: &mut String) {
         if character == '`' {
             self.in_code = !self.in_code;
         }
+        let opens = matches!(character, '[' | '【') && !self.in_code;
         if self.held.is_empty() {
-            if matches!(character, '[' | '【') && !self.in_code {
+            if opens {
                 self.held.push(character);
             } else {
-                shown.push(character);
+                self.outside(character, shown);
             }
+            return;
+        }
+        if opens {
+            // What was held is no mark, and this may be one.
+            self.show_held(shown);
+            self.held.push(character);
             return;
         }
         self.held.push(character);
         if matches!(character, ']' | '】') {
             let mark = std::mem::take(&mut self.held);
-            shown.push_str(&self.read(&mark));
+            let read = self.read(&mark);
+            if read.is_empty() {
+                self.taken_out = true;
+            } else {
+                self.show_blank(shown);
+                shown.push_str(&read);
+            }
         } else if !may_be_in_mark(character) || self.held.chars().count() > MARK_CHARS {
-            shown.push_str(&std::mem::take(&mut self.held));
+            self.show_held(shown);
         }
+    }
+
+    /// A character that is in no mark.
+    fn outside(&mut self, character: char, shown: &mut String) {
+        if character == ' ' && !self.in_code {
+            if !self.taken_out {
+                self.show_blank(shown);
+            }
+            self.blank = true;
+            return;
+        }
+        let closes = matches!(character, '.' | ',' | ';' | ':' | '!' | '?' | ')' | ']' | '»' | '”' | '\n');
+        if self.taken_out && closes {
+            self.blank = false;
+        }
+        self.show_blank(shown);
+        shown.push(character);
+    }
+
+    fn show_held(&mut self, shown: &mut String) {
+        self.show_blank(shown);
+        shown.push_str(&std::mem::take(&mut self.held));
+    }
+
+    fn show_blank(&mut self, shown: &mut String) {
+        if std::mem::take(&mut self.blank) {
+            shown.push(' ');
+        }
+        self.taken_out = false;
     }
 
     /// A closed mark as it is shown: each number for itself.
@@ -95,7 +145,7 @@ mod tests {
 
     #[test]
     fn only_sources_that_exist_are_cited() {
-        check(2, "It is so [1]. It is not [3].", "It is so [1]. It is not .");
+        check(2, "It is so [1]. It is not [3].", "It is so [1]. It is not.");
         check(3, "Both [1, 3] and [2;9][^1]【2】.", "Both [1][3] and [2][1][2].");
         check(
             2,
@@ -103,7 +153,12 @@ mod tests {
             "A [link](https://a.example), `x[7]` and [ ] to do",
         );
         check(2, "Cut at the end [1", "Cut at the end [1");
-        check(0, "Nothing [1][18446744073709551616][0].", "Nothing .");
+        check(0, "Nothing [1][18446744073709551616][0].", "Nothing.");
+        check(1, "One [9] two [8] [1]  three [7]\nfour[9] five [9]", "One two [1]  three\nfour five");
+        check(1, "Это так [2], а то [1] нет.", "Это так, а то [1] нет.");
+        check(1, "[[9]] [[1]] [x [9]].", "[] [[1]] [x].");
+        check(1, "A ` [9] ` stays [", "A ` [9] ` stays [");
+        check(1, "Blanks  stay . At the end too  ", "Blanks  stay . At the end too  ");
         assert_eq!(cited("a [2] b [1][2] [x] [3"), [2, 1]);
     }
 }

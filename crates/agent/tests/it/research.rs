@@ -181,7 +181,7 @@ async fn a_report_cites_what_stands_in_the_sources() {
     let log = play.log().await;
     assert_eq!(
         answer(&log).unwrap(),
-        "It sailed on 6 September 1620 [1] with 102 [2] or 104 passengers [4]. It was of gold [3]. And more ."
+        "It sailed on 6 September 1620 [1] with 102 [2] or 104 passengers [4]. It was of gold [3]. And more."
     );
     quotes_stand(&log);
     let found: Vec<_> =
