@@ -1,7 +1,7 @@
 /** The sources of an answer: which are cited, where they lead, and how they are taken along. */
 import { expect, test } from "vitest";
 import type { Source } from "../api/events.ts";
-import { addressOf, asMarkdown, asPage, citedIn, known } from "./sources.ts";
+import { addressOf, besideRun, asMarkdown, asPage, citedIn, known } from "./sources.ts";
 
 const source = (id: string, more: Partial<Source> = {}): Source => ({
   id,
@@ -36,4 +36,19 @@ test("an export has what is cited, and nothing in it runs", () => {
   expect(page).toContain("&lt;script&gt;");
   expect(page).toContain("<title>&lt;b&gt;</title>");
   expect(page).not.toContain("Page 2");
+});
+
+test("copies of pages can be opened by all who may read the run that cites them", () => {
+  const sources = [
+    source("1", { copy: "/pages/page_1?from=3&to=9" }),
+    source("2", { copy: "/pages/page_2" }),
+    source("3", { copy: "/knowledge/c/d?from=1&to=2" }),
+    source("4", {}),
+  ];
+  expect(besideRun(sources, "run_1").map((one) => one.copy)).toEqual([
+    "/pages/page_1?from=3&to=9&run=run_1",
+    "/pages/page_2?run=run_1",
+    "/knowledge/c/d?from=1&to=2",
+    undefined,
+  ]);
 });

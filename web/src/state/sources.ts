@@ -14,6 +14,15 @@ export function citedIn(text: string): string[] {
   return [...new Set(numbers)];
 }
 
+/** The same sources; copies of pages name the run that cites them, so that all who may read it may open them. */
+export function besideRun(sources: readonly Source[], run: string): Source[] {
+  return sources.map((source) => {
+    const copy = source.copy;
+    if (!copy?.startsWith("/pages/")) return source;
+    return { ...source, copy: `${copy}${copy.includes("?") ? "&" : "?"}run=${encodeURIComponent(run)}` };
+  });
+}
+
 /** Where what is kept of it can be read here, or else its own address; nothing where that is not one to follow. */
 export function addressOf(source: Source): string | null {
   if (source.copy && /^\/(?!\/)/.test(source.copy)) return source.copy;
