@@ -142,6 +142,17 @@ impl Agents {
         agents
     }
 
+    /// The same agents; each that may use it has the tool that there is for it, by the name that it is known as.
+    #[must_use]
+    pub fn with_tool_of_each(&self, tool: impl Fn(&str) -> Option<Arc<Tool>>) -> Self {
+        let mut agents = self.clone();
+        for agent in agents.all_mut() {
+            let tool = tool(&agent.known_as).filter(|tool| agent.may_use.allows(tool.name()));
+            agent.tools = agent.tools.with_tools(tool.as_slice());
+        }
+        agents
+    }
+
     /// The same agents; each knows of the sub-agents that it may hand work to. One that has none has no `task`.
     #[must_use]
     pub fn introduced(&self) -> Self {

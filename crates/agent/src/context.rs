@@ -16,6 +16,8 @@ pub(crate) fn estimate_tokens(message: &Message) -> u64 {
         .map(|part| match part {
             Part::Text { text } => text.len() / 4,
             Part::Image { .. } => 1_000,
+            // Until it is told in words.
+            Part::Document { .. } | Part::Collection { .. } => 0,
         })
         .sum();
     let calls: usize =

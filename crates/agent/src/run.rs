@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    AgentStops, Agents, AnswerForm, Asks, CallableModel, Consents, EarlierAgents, Emitter, LateTools, Limits,
-    Memory, Past, Prices, Quota, Research, Told, ToolChoice, Workspace,
+    AgentStops, Agents, AnswerForm, Asks, CallableModel, Consents, EarlierAgents, Emitter, Given, LateTools,
+    Limits, Memory, Past, Prices, Quota, Research, Told, ToolChoice, Workspace,
     addresses::Addresses,
     budget::Budget,
     models::Models,
@@ -69,6 +69,8 @@ pub struct RunRequest {
     pub wishes: CallWishes,
     /// The conversation, ending with the person's message. Instructions are put before it.
     pub history: Vec<Message>,
+    /// What is told beside it.
+    pub given: Given,
     /// Where files are kept.
     pub workspace: Workspace,
     /// What is remembered of the person, and what of it the agents are told; nothing where they must not use it.
@@ -143,7 +145,8 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         settings,
         fallbacks,
         wishes,
-        history,
+        mut history,
+        mut given,
         workspace,
         memory,
         limits,
@@ -165,6 +168,10 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         emitter.take_over(open, events).await;
     } else {
         emitter.emit(EventBody::RunStarted { chat, message, model: model.name().to_owned() }).await;
+        let sources = std::mem::take(&mut given.sources);
+        if !sources.is_empty() {
+            emitter.emit(EventBody::SourcesFound { sources }).await;
+        }
     }
     if let Some(late_tools) = late_tools {
         tokio::select! {
@@ -186,6 +193,7 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         agents.main.tools = agents.main.tools.with_client_tools(&client_tools);
     }
     let addresses = Addresses::of(&history, &agents.main.tools);
+    given.tell(&mut history);
     let budget = Arc::new(Budget::new(limits, past.used()));
     let models = Arc::new(Models::new(CallableModel { id: model_id, model, settings }, fallbacks));
     let work_time = WorkTime::new(past.time());

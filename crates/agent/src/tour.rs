@@ -70,10 +70,7 @@ impl<'a> Turn<'a> {
 }
 
 fn text_of(part: &domain::Part) -> Option<&str> {
-    match part {
-        domain::Part::Text { text } => Some(text),
-        domain::Part::Image { .. } => None,
-    }
+    part.as_text()
 }
 
 fn script(request: &ChatRequest<'_>) -> Vec<Line> {

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::{CollectionId, DocumentId};
+
 /// Who speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -33,6 +35,56 @@ pub enum Part {
         /// `https:` or `data:` URL.
         url: String,
     },
+    /// A document that the person points to. Models get its text, or passages of it, when it is their turn.
+    Document {
+        /// Where it is.
+        collection: CollectionId,
+        /// Which one.
+        document: DocumentId,
+        /// What it is called.
+        name: String,
+        /// Where its file lies for the chat's agents, where it came with the message.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional))]
+        path: Option<String>,
+    },
+    /// A collection of documents that the person points to.
+    Collection {
+        /// Which one.
+        collection: CollectionId,
+        /// What it is called.
+        name: String,
+    },
+}
+
+impl Part {
+    /// What is said in words; nothing where it is something else.
+    #[must_use]
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text { text } => Some(text),
+            Self::Image { .. } | Self::Document { .. } | Self::Collection { .. } => None,
+        }
+    }
+
+    /// What the person points to is called so; nothing where it is what they said.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Self::Document { name, .. } | Self::Collection { name, .. } => Some(name),
+            Self::Text { .. } | Self::Image { .. } => None,
+        }
+    }
+
+    /// Whether it says something, by words or by a picture.
+    #[must_use]
+    pub fn speaks(&self) -> bool {
+        match self {
+            Self::Text { text } => !text.trim().is_empty(),
+            Self::Image { .. } => true,
+            Self::Document { .. } | Self::Collection { .. } => false,
+        }
+    }
 }
 
 /// A tool call as the model wrote it.
@@ -85,16 +137,10 @@ impl Message {
     }
 }
 
-/// All text parts joined with line feeds; pictures are left out.
+/// All text parts joined with line feeds; all else is left out.
 #[must_use]
 pub fn plain_text(parts: &[Part]) -> String {
-    let texts: Vec<&str> = parts
-        .iter()
-        .filter_map(|part| match part {
-            Part::Text { text } => Some(text.as_str()),
-            Part::Image { .. } => None,
-        })
-        .collect();
+    let texts: Vec<&str> = parts.iter().filter_map(Part::as_text).collect();
     texts.join("\n")
 }
 

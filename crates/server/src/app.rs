@@ -55,6 +55,8 @@ use crate::{
 const STOPPING_TIME: Duration = Duration::from_secs(5);
 /// How often it is looked for sessions of MCP clients that nobody uses.
 const SWEEP_DOOR: Duration = Duration::from_secs(60);
+/// How long files are kept that were to come with a message and never did: a day.
+const UNSENT_FILES_MS: i64 = 24 * 3_600_000;
 /// How long invitations that are too old are still shown.
 const INVITATIONS_SHOWN_MS: i64 = 30 * 24 * 3_600_000;
 /// How often expired sessions are deleted.
@@ -360,6 +362,9 @@ async fn keep_house(app: Arc<App>) {
         }
         if let Err(error) = app.store.purge_runs(now - app.config.retention_ms).await {
             tracing::warn!(%error, "cannot delete old runs without a chat");
+        }
+        if let Err(error) = app.store.purge_unsent_files(now - UNSENT_FILES_MS).await {
+            tracing::warn!(%error, "cannot delete files that were sent in no message");
         }
         if let Err(error) = app.store.forget_idempotency_keys(now - REMEMBERED_MS).await {
             tracing::warn!(%error, "cannot forget old idempotency keys");

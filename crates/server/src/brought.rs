@@ -9,7 +9,7 @@ use agent::{
 };
 use domain::{Message, Part, Role};
 use ring::digest::{SHA256, digest};
-use wire::{AttachedFile, RequestMetadata};
+use wire::RequestMetadata;
 
 use crate::{error::ApiError, secret::hex};
 
@@ -72,7 +72,7 @@ pub(crate) async fn unpack(
     for file in &metadata.files {
         match &file.content {
             Some(content) => {
-                let path = put(workspace, file, content).await?;
+                let path = put(workspace, &file.name, content).await?;
                 _ = writeln!(told, "- The file {path}, {} bytes", content.len());
             }
             None => {
@@ -93,12 +93,12 @@ pub(crate) async fn unpack(
 
 /// Where the file is now. Programs send the files of a chat with each message: one that is there is not written again, and
 /// what became of it meanwhile is not overwritten.
-async fn put(workspace: &Workspace, file: &AttachedFile, content: &[u8]) -> Result<Path, ApiError> {
-    let mut path = Path::parse_file(&format!("{FOLDER}/{}", file.name))?;
+pub(crate) async fn put(workspace: &Workspace, name: &str, content: &[u8]) -> Result<Path, ApiError> {
+    let mut path = Path::parse_file(&format!("{FOLDER}/{name}"))?;
     let mut there = held(workspace, &path).await?;
     if there.as_ref().is_some_and(|there| there != content) {
         // Another of this name, or an earlier one that has been changed since. What has a folder for its content is this one.
-        path = Path::parse_file(&format!("{FOLDER}/{}/{}", fingerprint(content), file.name))?;
+        path = Path::parse_file(&format!("{FOLDER}/{}/{name}", fingerprint(content)))?;
         there = held(workspace, &path).await?;
     }
     if there.is_none() {

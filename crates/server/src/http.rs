@@ -276,6 +276,7 @@ pub fn table() -> Vec<Route> {
         post(User, "/api/v1/knowledge/{collection}/crawls/{crawl}/cancel", knowledge::crawls::cancel),
         post(User, "/api/v1/knowledge/{collection}/crawls/{crawl}/retry", knowledge::crawls::retry),
         delete(User, "/api/v1/knowledge/{collection}", knowledge::delete),
+        post(User, "/api/v1/attachments", knowledge::attachments::put),
         // Pages of the web as they were read
         get(User, "/api/v1/pages/{page}", pages::get),
         // Runs

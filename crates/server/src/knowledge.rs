@@ -6,6 +6,7 @@ mod embedding;
 mod far;
 mod loaded;
 mod reading;
+mod scope;
 mod search;
 mod tool;
 
@@ -33,8 +34,9 @@ pub(crate) use {
     embedding::keep_embedding,
     far::{Far, Meaning},
     reading::keep_reading,
-    search::{Found, MOST_FOUND, Wish, no_collection},
-    tool::{NAME as SEARCH_TOOL, look, spec},
+    scope::Scope,
+    search::{Found, MOST_FOUND, Wish, missing, no_collection},
+    tool::{NAME as SEARCH_TOOL, look, passage, source, spec},
 };
 
 /// Most documents of a collection.
@@ -228,11 +230,12 @@ impl App {
         &self,
         owner: UserId,
         payer: &Payer,
+        scope: Scope,
     ) -> Result<Option<Arc<Tool>>, StoreError> {
         if payer.person.is_some() {
             return Ok(None);
         }
-        self.knowledge.tool(&self.store, owner, payer).await
+        self.knowledge.tool(&self.store, owner, payer, scope).await
     }
 
     /// How many collections are in the memory.

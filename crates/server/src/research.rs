@@ -14,6 +14,7 @@ use crate::{
     app::App,
     groups::{Permit, Thing},
     knowledge::SEARCH_TOOL,
+    turns::Referred,
     web,
 };
 
@@ -82,14 +83,15 @@ impl App {
         payer: &Payer,
         permit: &Permit,
         wish: ResearchWish,
+        referred: &Referred,
     ) -> Result<Research, store::StoreError> {
         let mut libraries: Vec<Arc<dyn Library>> = Vec::new();
         let may = |tool| permit.allows(Thing::Tool(tool));
         if may(SEARCH_TOOL)
             && payer.person.is_none()
-            && !self.store.searchable_collections(owner).await?.is_empty()
+            && (referred.is_any() || !self.store.searchable_collections(owner).await?.is_empty())
         {
-            libraries.push(Arc::new(Documents::new(self.knowledge.app(), owner, payer)));
+            libraries.push(Arc::new(Documents::new(self.knowledge.app(), owner, payer, referred)));
         }
         if may(web::SEARCH) && may(web::FETCH) && self.web.searches() && self.web.reads() {
             libraries.push(Arc::new(Pages::new(&self.web, owner)));

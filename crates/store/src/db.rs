@@ -114,6 +114,7 @@ impl Db {
             ("knowledge", include_str!("../migrations/sqlite/0030_knowledge.sql")),
             ("meanings", include_str!("../migrations/sqlite/0031_meanings.sql")),
             ("web", include_str!("../migrations/sqlite/0032_web.sql")),
+            ("attached files", include_str!("../migrations/sqlite/0033_attached_files.sql")),
         ];
         let mut writer = write.acquire().await?;
         if !in_memory {
@@ -166,6 +167,7 @@ impl Db {
             ("knowledge", include_str!("../migrations/postgres/0030_knowledge.sql")),
             ("meanings", include_str!("../migrations/postgres/0031_meanings.sql")),
             ("web", include_str!("../migrations/postgres/0032_web.sql")),
+            ("attached files", include_str!("../migrations/postgres/0033_attached_files.sql")),
         ];
         migrator(migrations, steps).run_direct(None, &mut connection, false).await?;
         connection.close().await?;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use domain::{CollectionId, DocumentId, UserId};
+use domain::{ChatId, CollectionId, DocumentId, UserId};
 
 use crate::{
     Store, StoreError,
@@ -22,6 +22,8 @@ pub struct Collection {
     pub description: String,
     /// Whether everybody here may search and read it.
     pub open: bool,
+    /// Whether it is a file that came with a message: only its chat knows it then, and no list shows it.
+    pub attached: bool,
     /// Counts up with every change of what can be found in it.
     pub version: u64,
     /// When it was made.
@@ -131,7 +133,7 @@ pub struct Most {
     pub bytes: u64,
 }
 
-const COLLECTION: &str = "collections.id, collections.owner, collections.name, description, open, collections.version, \
+const COLLECTION: &str = "collections.id, collections.owner, collections.name, description, open, attached, collections.version, \
                           collections.created_at, collections.updated_at";
 const DOCUMENT: &str = "documents.id, collection, documents.name, size_bytes, state, problem, documents.version, chunks, \
                         characters, documents.created_at, documents.updated_at";
@@ -146,7 +148,7 @@ impl Store {
             "SELECT {COLLECTION}, users.name AS owner_name, \
              (SELECT COUNT(*) FROM documents WHERE collection = collections.id) AS documents, \
              (SELECT COUNT(*) FROM documents WHERE collection = collections.id AND state = 'waiting') AS unread \
-             FROM collections JOIN users ON users.id = collections.owner WHERE owner = $1 OR open \
+             FROM collections JOIN users ON users.id = collections.owner WHERE (owner = $1 OR open) AND NOT attached \
              ORDER BY CASE WHEN owner = $1 THEN 0 ELSE 1 END, collections.name, collections.id"
         );
         let rows = self.db().built(sql).id(reader).fetch_all().await?;
@@ -163,7 +165,9 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn searchable_collections(&self, reader: UserId) -> Result<Vec<Collection>, StoreError> {
-        let sql = format!("SELECT {COLLECTION} FROM collections WHERE owner = $1 OR open ORDER BY id");
+        let sql = format!(
+            "SELECT {COLLECTION} FROM collections WHERE (owner = $1 OR open) AND NOT attached ORDER BY id"
+        );
         self.db().built(sql).id(reader).fetch_all().await?.iter().map(read_collection).collect()
     }
 
@@ -192,13 +196,20 @@ impl Store {
     /// Makes a collection.
     ///
     /// # Errors
-    /// `Conflict("collections")` where its owner has `most` already.
+    /// `Conflict("collections")` where its owner has `most` already; of files that came with messages, those count that no
+    /// message has yet.
     pub async fn create_collection(&self, new: &Collection, most: u32) -> Result<(), StoreError> {
-        let sql = "INSERT INTO collections (id, owner, name, description, open, version, created_at, updated_at) \
-                   SELECT $1, $2, $3, $4, $5, 0, $6, $6 \
-                   WHERE (SELECT COUNT(*) FROM collections WHERE owner = $2) < $7";
+        let sql = "INSERT INTO collections (id, owner, name, description, open, attached, version, created_at, updated_at) \
+                   SELECT $1, $2, $3, $4, $5, $6, 0, $7, $7 WHERE (SELECT COUNT(*) FROM collections \
+                   WHERE owner = $2 AND attached = $6 AND chat IS NULL) < $8";
         let query = self.db().write(sql).id(new.id).id(new.owner).text(&new.name).text(&new.description);
-        let made = query.bind(new.open).bind(new.created_at).bind(i64::from(most)).execute().await?;
+        let made = query
+            .bind(new.open)
+            .bind(new.attached)
+            .bind(new.created_at)
+            .bind(i64::from(most))
+            .execute()
+            .await?;
         if made == 0 { Err(StoreError::Conflict("collections")) } else { Ok(()) }
     }
 
@@ -215,12 +226,37 @@ impl Store {
     ) -> Result<Collection, StoreError> {
         let sql = format!(
             "UPDATE collections SET name = COALESCE($3, name), description = COALESCE($4, description), \
-             open = COALESCE($5, open), updated_at = $6 WHERE id = $1 AND owner = $2 RETURNING {COLLECTION}"
+             open = COALESCE($5, open), updated_at = $6 WHERE id = $1 AND owner = $2 AND NOT attached RETURNING {COLLECTION}"
         );
         let CollectionChange { name, description, open } = change;
         let query = self.db().built(sql).id(id).id(owner);
         let query = query.optional_text(name.as_deref()).optional_text(description.as_deref());
         read_collection(&query.bind(*open).bind(now).fetch_one().await?)
+    }
+
+    /// Gives a file that came with a message to its chat, with which it is deleted. One that a chat has stays there.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn attach_collection(
+        &self,
+        owner: UserId,
+        id: CollectionId,
+        chat: ChatId,
+    ) -> Result<(), StoreError> {
+        let sql =
+            "UPDATE collections SET chat = $3 WHERE id = $1 AND owner = $2 AND attached AND chat IS NULL";
+        self.db().write(sql).id(id).id(owner).id(chat).execute().await?;
+        Ok(())
+    }
+
+    /// Deletes the files from before `before` that were to come with a message and never did.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn purge_unsent_files(&self, before: i64) -> Result<u64, StoreError> {
+        let sql = "DELETE FROM collections WHERE attached AND chat IS NULL AND created_at < $1";
+        self.db().write(sql).bind(before).execute().await
     }
 
     /// Deletes somebody's collection with every document in it.
@@ -434,6 +470,7 @@ fn read_collection(row: &Row) -> Result<Collection, StoreError> {
         name: row.get("name")?,
         description: row.get("description")?,
         open: row.get("open")?,
+        attached: row.get("attached")?,
         version: row.number("version")?,
         created_at: row.get("created_at")?,
         updated_at: row.get("updated_at")?,

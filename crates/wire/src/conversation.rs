@@ -30,13 +30,7 @@ pub(crate) fn object(body: &[u8]) -> Checked<Map<String, Value>> {
 
 /// Refuses a conversation in which the user has not said anything.
 pub(crate) fn check_says_something(messages: &[Message]) -> Checked<()> {
-    let speaks = |message: &Message| {
-        message.role == Role::User
-            && message.content.iter().any(|part| match part {
-                Part::Text { text } => !text.trim().is_empty(),
-                Part::Image { .. } => true,
-            })
-    };
+    let speaks = |message: &Message| message.role == Role::User && message.content.iter().any(Part::speaks);
     if messages.iter().any(speaks) {
         return Ok(());
     }

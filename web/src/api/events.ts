@@ -6,8 +6,14 @@ export type AgentPath = Array<string>;
 /** A conversation: a tree of messages. */
 export type ChatId = string;
 
+/** Documents that are searched together. */
+export type CollectionId = string;
+
 /** What a person decided about a tool call. */
 export type Decision = "allow" | "deny" | "withdrawn" | "expired";
+
+/** A document that is searched. */
+export type DocumentId = string;
 
 /**
  * What happened. An *item* (a text, a piece of reasoning, a tool call, an agent) has a start, perhaps
@@ -359,6 +365,24 @@ export type Part =
       type: "image";
       /** `https:` or `data:` URL. */
       url: string;
+    }
+  | {
+      type: "document";
+      /** Where it is. */
+      collection: CollectionId;
+      /** Which one. */
+      document: DocumentId;
+      /** What it is called. */
+      name: string;
+      /** Where its file lies for the chat's agents, where it came with the message. */
+      path?: string;
+    }
+  | {
+      type: "collection";
+      /** Which one. */
+      collection: CollectionId;
+      /** What it is called. */
+      name: string;
     };
 
 /** What went wrong, for the person or program that asked. */

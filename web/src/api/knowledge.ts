@@ -120,6 +120,12 @@ export const sendDocument = (
   file: Blob,
   options: { signal: AbortSignal; onprogress: (sent: number) => void },
 ) => sendFile<Document>(`${documentsOf(collection)}?name=${id(name)}`, file, options);
+/** Sends a file for a message: a collection of one document, which is its chat's once the message is sent. */
+export const sendAttachment = (
+  name: string,
+  file: Blob,
+  options: { signal: AbortSignal; onprogress: (sent: number) => void },
+) => sendFile<Document & { collection: string }>(`/api/v1/attachments?name=${id(name)}`, file, options);
 export const getDocument = (collection: string, document: string, signal?: AbortSignal) =>
   call<DocumentText>("GET", documentAt(collection, document), undefined, signal);
 export const documentFile = (collection: string, document: string) =>

@@ -280,6 +280,8 @@ export interface AgentDefinition {
   tools?: string[];
   sub_agents?: string[];
   skills?: string[];
+  /** The names of the collections of documents that it searches. */
+  collections?: string[];
   limits: AgentLimits;
   may_be_called: boolean;
   enabled: boolean;

@@ -107,6 +107,7 @@ export const knowledge = {
   "knowledge.scoreOf": "{score}, the best here has {best}",
 
   "knowledge.back": "To the collection",
+  "knowledge.ask": "Ask about it",
   "knowledge.backToAll": "All collections",
   "knowledge.contents": "Contents",
   "knowledge.pageBegins": "Page {number}",

@@ -164,6 +164,7 @@ export const knowledge = {
   "knowledge.scoreOf": "{score}, у лучшего здесь {best}",
 
   "knowledge.back": "К коллекции",
+  "knowledge.ask": "Спросить об этом",
   "knowledge.backToAll": "Все коллекции",
   "knowledge.contents": "Содержание",
   "knowledge.pageBegins": "Страница {number}",

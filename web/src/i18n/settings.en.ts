@@ -265,6 +265,9 @@ export const settings = {
   "agents.tools": "Tools",
   "agents.subAgents": "Agents it may call",
   "agents.skills": "Skills",
+  "agents.collections": "Collections it searches",
+  "agents.collectionsHint":
+    "One name on each line. Of these it searches those that the person it works for may read.",
   "agents.all": "all",
   "agents.only": "only these",
   "agents.namesHint": "Names with commas between them. A star at the end stands for anything.",

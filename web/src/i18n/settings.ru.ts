@@ -278,6 +278,9 @@ export const settings: Record<keyof typeof en, Entry> = {
   "agents.tools": "Инструменты",
   "agents.subAgents": "Кого он может вызывать",
   "agents.skills": "Навыки",
+  "agents.collections": "Коллекции, в которых он ищет",
+  "agents.collectionsHint":
+    "По одному названию в строке. Из них он ищет в тех, что вправе читать человек, для которого он работает.",
   "agents.all": "все",
   "agents.only": "только эти",
   "agents.namesHint": "Имена через запятую. Звёздочка в конце заменяет что угодно.",

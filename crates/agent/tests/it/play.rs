@@ -130,6 +130,7 @@ impl Play {
             fallbacks: self.fallbacks.clone(),
             wishes: self.wishes.clone(),
             history: self.history(),
+            given: agent::Given::default(),
             workspace: self.workspace.clone(),
             memory: self.memory.clone(),
             limits: self.limits,

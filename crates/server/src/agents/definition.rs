@@ -39,6 +39,9 @@ pub struct AgentDefinition {
     /// The skills it may load; where nothing all, if it has the tool `skill`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skills: Option<Vec<String>>,
+    /// The names of the collections of documents that it searches; all that its person may where nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub collections: Option<Vec<String>>,
     /// What it may use at most.
     #[serde(default)]
     pub limits: DefinedLimits,
@@ -98,7 +101,12 @@ impl AgentDefinition {
                 "`model` must be the id of a model, 1 to {LISTED_LIMIT_BYTES} bytes; leave it out for the default one."
             ));
         }
-        let lists = [("tools", &self.tools), ("sub_agents", &self.sub_agents), ("skills", &self.skills)];
+        let lists = [
+            ("tools", &self.tools),
+            ("sub_agents", &self.sub_agents),
+            ("skills", &self.skills),
+            ("collections", &self.collections),
+        ];
         for (field, list) in lists {
             check_list(field, list.as_deref().unwrap_or_default())?;
         }

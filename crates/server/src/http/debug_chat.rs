@@ -16,7 +16,7 @@ use llm::{BaseUrl, Secret};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::{broadcast::error::RecvError, mpsc};
-use wire::{RequestMetadata, debug_chat::DebugChatRequest, debug_events::DebugEvent};
+use wire::{debug_chat::DebugChatRequest, debug_events::DebugEvent};
 
 use super::{threads, web};
 use crate::{
@@ -163,18 +163,7 @@ async fn say(
     let mut history = app.history(&messages, parent).await?;
     let said = Some(request.said.content.clone());
     history.push(request.said);
-    let client_tools = Vec::new();
-    let metadata = RequestMetadata::default();
-    let turn = OutsideTurn {
-        parent,
-        said,
-        history,
-        model,
-        client_tools,
-        metadata,
-        idempotency: None,
-        research: None,
-    };
+    let turn = OutsideTurn::new(parent, said, history, model);
     let exchange = app.say_from_outside(chat, turn).await?;
     Ok((exchange.run, exchange.assistant.id, conversation))
 }

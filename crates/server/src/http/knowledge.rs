@@ -1,5 +1,6 @@
 //! Collections of documents: whose they are, what is in them, and what is found there.
 
+pub(super) mod attachments;
 pub(super) mod crawls;
 pub(super) mod documents;
 
@@ -15,7 +16,7 @@ use crate::{
     auth::Caller,
     error::ApiError,
     extract::{Json, Path},
-    knowledge::{Found, MOST_FOUND, Wish, no_collection},
+    knowledge::{Found, MOST_FOUND, Wish, missing},
 };
 
 /// Most collections of a person.
@@ -110,6 +111,7 @@ pub(super) async fn make(
         name: checked_name(name)?,
         description: checked_description(description)?,
         open,
+        attached: false,
         version: 0,
         created_at: now,
         updated_at: now,
@@ -224,7 +226,7 @@ pub(super) async fn search(
             ApiError::invalid(format!("`limit` must be 1 to {MOST_FOUND}.")).with_field(Some("limit"))
         );
     }
-    let wish = Wish { query: body.query, collections: body.collections, limit };
+    let wish = Wish { query: body.query, collections: body.collections, documents: Vec::new(), limit };
     let answer = app.search_knowledge(owner(&caller)?, &caller.payer(), wish).await?;
     let notes = answer.notes.into_iter().map(|note| NoteView { code: note.code, message: note.message });
     let results = answer.found.into_iter().map(ResultView::from).collect();
@@ -259,13 +261,6 @@ fn owner(caller: &Caller) -> Result<UserId, ApiError> {
         Some(_) => {
             Err(ApiError::forbidden("Documents belong to accounts, not to the people of a front end."))
         }
-    }
-}
-
-fn missing(error: StoreError) -> ApiError {
-    match error {
-        StoreError::NotFound => no_collection(),
-        error => error.into(),
     }
 }
 

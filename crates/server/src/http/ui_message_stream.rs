@@ -10,7 +10,7 @@ use axum::{
 };
 use domain::{EventBody, Part, Role, RunId, event::Decision};
 use wire::{
-    Frame, RequestMetadata,
+    Frame,
     ui_message_stream::{ApprovalResponse, UiMessageEncoder, UiMessageRequest},
 };
 
@@ -83,18 +83,7 @@ async fn start(app: &App, caller: &Caller, request: UiMessageRequest) -> Result<
     let said: Option<Vec<Part>> =
         history.iter().rev().find(|message| message.role == Role::User).map(|said| said.content.clone());
     app.stop_in(chat.id).await?;
-    let client_tools = Vec::new();
-    let metadata = RequestMetadata::default();
-    let turn = OutsideTurn {
-        parent,
-        said,
-        history,
-        model,
-        client_tools,
-        metadata,
-        idempotency: None,
-        research: None,
-    };
+    let turn = OutsideTurn::new(parent, said, history, model);
     Ok(app.say_from_outside(chat, turn).await?.run)
 }
 

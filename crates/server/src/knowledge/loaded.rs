@@ -151,6 +151,11 @@ impl Loaded {
         self.index.size_bytes() + documents
     }
 
+    /// Its documents.
+    pub(super) fn documents(&self) -> impl Iterator<Item = u128> {
+        self.documents.keys().copied()
+    }
+
     /// A piece that was found.
     pub(super) fn piece(&self, document: u128, chunk: u32) -> Option<(&LoadedDocument, Place)> {
         let document = self.documents.get(&document)?;

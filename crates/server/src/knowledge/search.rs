@@ -1,7 +1,10 @@
 //! Finds passages: by words and by meaning, and looks at the best once more. What does not help in time is told, and the rest
 //! answers without it.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use domain::{CollectionId, DocumentId, EmbeddingSpaceId, UserId};
 use futures_util::future::join_all;
@@ -28,6 +31,8 @@ pub(crate) struct Wish {
     pub(crate) query: String,
     /// Where; in all that may be searched, where nothing is named.
     pub(crate) collections: Option<Vec<CollectionId>>,
+    /// Of a collection that has some of these, they alone are searched.
+    pub(crate) documents: Vec<DocumentId>,
     /// How many pieces are wanted, at most [`MOST_FOUND`].
     pub(crate) limit: usize,
 }
@@ -82,10 +87,13 @@ impl App {
         let (knowledge, store) = (&self.knowledge, &self.store);
         let mut collections = store.searchable_collections(reader).await?;
         if let Some(wanted) = &wish.collections {
-            if wanted.iter().any(|wanted| !collections.iter().any(|collection| collection.id == *wanted)) {
-                return Err(no_collection());
-            }
             collections.retain(|collection| wanted.contains(&collection.id));
+            for wanted in wanted {
+                if !collections.iter().any(|collection| collection.id == *wanted) {
+                    // No list has the files that came with messages.
+                    collections.push(store.readable_collection(reader, *wanted).await.map_err(missing)?);
+                }
+            }
         }
         let mut all = Vec::with_capacity(collections.len());
         for collection in &collections {
@@ -97,7 +105,8 @@ impl App {
         let rerank = self.config.knowledge.rerank.as_ref();
         let limit = wish.limit.min(MOST_FOUND);
         let most = if rerank.is_some() { limit.max(RERANKED) } else { limit };
-        let hits = find(knowledge, &all, wish.query.clone(), vectors, most).await?;
+        let asked = (wish.query.clone(), vectors, closed(&all, &wish.documents));
+        let hits = find(knowledge, &all, asked, most).await?;
         let mut found = passages(store, &collections, &all, hits).await?;
         if let Some(settings) = rerank.filter(|_| found.len() > 1) {
             let looked_at = found.len().min(RERANKED);
@@ -168,11 +177,17 @@ impl App {
     }
 }
 
+/// The documents that are not searched, where some beside them are named.
+fn closed(all: &[Arc<Loaded>], named: &[DocumentId]) -> HashSet<u128> {
+    let named: HashSet<u128> = named.iter().map(|document| document.as_u128()).collect();
+    let narrowed = all.iter().filter(|loaded| loaded.documents().any(|document| named.contains(&document)));
+    narrowed.flat_map(|loaded| loaded.documents()).filter(|document| !named.contains(document)).collect()
+}
+
 async fn find(
     knowledge: &Arc<Knowledge>,
     all: &[Arc<Loaded>],
-    text: String,
-    vectors: Vec<Option<Vec<f32>>>,
+    (text, vectors, closed): (String, Vec<Option<Vec<f32>>>, HashSet<u128>),
     limit: usize,
 ) -> Result<Vec<Hit>, ApiError> {
     let (knowledge, all) = (Arc::clone(knowledge), all.to_vec());
@@ -180,7 +195,9 @@ async fn find(
     let searching = spawn_blocking(move || {
         let indexes: Vec<_> = all.iter().map(|loaded| &loaded.index).collect();
         let vectors: Vec<Option<&[f32]>> = vectors.iter().map(Option::as_deref).collect();
-        let query = Query { text: &text, vectors: &vectors, limit, admits: None };
+        let is_open = |document: u128| !closed.contains(&document);
+        let admits = (!closed.is_empty()).then_some(&is_open as &dyn Fn(u128) -> bool);
+        let query = Query { text: &text, vectors: &vectors, limit, admits };
         knowledge::search(&knowledge.terms, &indexes, &query)
     });
     searching.await.map_err(ApiError::internal)
@@ -237,6 +254,14 @@ fn no_meaning(no_help: NoHelp) -> Note {
 
 fn note(code: &'static str, what: &str, no_help: NoHelp) -> Note {
     Note { code, message: format!("{what}: {}", no_help.message) }
+}
+
+/// The error of the database, or 404.
+pub(crate) fn missing(error: StoreError) -> ApiError {
+    match error {
+        StoreError::NotFound => no_collection(),
+        error => error.into(),
+    }
 }
 
 /// 404, for those of others too.

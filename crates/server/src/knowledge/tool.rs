@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use store::{Collection, Payer, Store, StoreError};
 
-use super::{Found, Knowledge, Wish, search::Answer};
+use super::{Found, Knowledge, Scope, Wish, search::Answer};
 use crate::app::App;
 
 /// What models call it.
@@ -46,11 +46,12 @@ impl Knowledge {
         store: &Store,
         owner: UserId,
         payer: &Payer,
+        scope: Scope,
     ) -> Result<Option<Arc<Tool>>, StoreError> {
-        let Some(spec) = spec(store, owner).await? else { return Ok(None) };
-        let (app, payer) = (self.app(), payer.clone());
+        let Some(spec) = spec(store, owner, &scope).await? else { return Ok(None) };
+        let (app, who) = (self.app(), Arc::new((owner, payer.clone(), scope)));
         let tool = Tool::from_outside(spec, ToolKind::REPEATABLE, move |arguments, context| {
-            call(app.clone(), (owner, payer.clone()), arguments, context)
+            call(app.clone(), Arc::clone(&who), arguments, context)
         });
         match tool {
             Ok(tool) => Ok(Some(Arc::new(tool))),
@@ -63,8 +64,12 @@ impl Knowledge {
 }
 
 /// How a model is told of it; nothing where there is nothing that they may search.
-pub(crate) async fn spec(store: &Store, owner: UserId) -> Result<Option<ToolSpec>, StoreError> {
-    let collections = store.searchable_collections(owner).await?;
+pub(crate) async fn spec(
+    store: &Store,
+    owner: UserId,
+    scope: &Scope,
+) -> Result<Option<ToolSpec>, StoreError> {
+    let collections = scope.collections(store, owner).await?;
     Ok((!collections.is_empty()).then(|| ToolSpec {
         name: NAME.to_owned(),
         description: description(&collections),
@@ -113,12 +118,12 @@ fn description(collections: &[Collection]) -> String {
 
 async fn call(
     app: Weak<App>,
-    (owner, payer): (UserId, Payer),
+    who: Arc<(UserId, Payer, Scope)>,
     arguments: Value,
     context: ToolContext,
 ) -> Result<String, ToolFailure> {
     let app = app.upgrade().ok_or_else(|| ToolFailure("The server is stopping.".to_owned()))?;
-    let (found, said) = look(&app, owner, &payer, arguments).await.map_err(ToolFailure)?;
+    let (found, said) = look(&app, who.0, (&who.1, &who.2), arguments).await.map_err(ToolFailure)?;
     if !found.is_empty() {
         context.emit(EventBody::SourcesFound { sources: found.iter().map(source).collect() }).await;
     }
@@ -129,7 +134,7 @@ async fn call(
 pub(crate) async fn look(
     app: &App,
     owner: UserId,
-    payer: &Payer,
+    (payer, scope): (&Payer, &Scope),
     arguments: Value,
 ) -> Result<(Vec<Found>, String), String> {
     let Arguments { query, collection, limit } =
@@ -137,19 +142,16 @@ pub(crate) async fn look(
     if query.trim().is_empty() || query.chars().count() > QUERY_CHARS {
         return Err(format!("`query` must have 1 to {QUERY_CHARS} characters."));
     }
-    let collections = match collection.filter(|name| !name.trim().is_empty()) {
-        None => None,
-        Some(name) => {
-            let all = app.store.searchable_collections(owner).await.map_err(|error| error.to_string())?;
-            let named: Vec<_> = all.iter().filter(|known| known.name == name).map(|known| known.id).collect();
-            if named.is_empty() {
-                let names: Vec<&str> = all.iter().take(NAMED).map(|known| known.name.as_str()).collect();
-                return Err(format!("There is no such collection; there are: {}.", names.join(", ")));
-            }
-            Some(named)
-        }
-    };
-    let wish = Wish { query, collections, limit: limit.unwrap_or(USUAL).clamp(1, MOST) };
+    let all = scope.collections(&app.store, owner).await.map_err(|error| error.to_string())?;
+    let named = collection.filter(|name| !name.trim().is_empty());
+    let is_meant = |known: &&Collection| named.as_ref().is_none_or(|name| known.name == *name);
+    let collections: Vec<_> = all.iter().filter(is_meant).map(|known| known.id).collect();
+    if collections.is_empty() {
+        let names: Vec<&str> = all.iter().take(NAMED).map(|known| known.name.as_str()).collect();
+        return Err(format!("There is no such collection; there are: {}.", names.join(", ")));
+    }
+    let limit = limit.unwrap_or(USUAL).clamp(1, MOST);
+    let wish = Wish { query, collections: Some(collections), documents: Vec::new(), limit };
     let answer = app.search_knowledge(owner, payer, wish).await;
     let Answer { found, notes } = answer.map_err(|error| error.problem().message.clone())?;
     let mut said: Vec<String> = found.iter().map(passage).collect();
@@ -161,7 +163,7 @@ pub(crate) async fn look(
 }
 
 /// Named by its place in the documents, so that the same passage is the same source whenever it is found.
-fn source(found: &Found) -> Source {
+pub(crate) fn source(found: &Found) -> Source {
     let Found { collection, document, start, end, text, .. } = found;
     let url = format!("/knowledge/{collection}/{document}?from={start}&to={end}");
     let quote = text.chars().take(QUOTE_CHARS).collect();
@@ -175,7 +177,7 @@ fn title(found: &Found) -> String {
     }
 }
 
-fn passage(found: &Found) -> String {
+pub(crate) fn passage(found: &Found) -> String {
     let headings = found.headings.join(" › ");
     let place = if headings.is_empty() { String::new() } else { format!(" — {headings}") };
     format!("[{} in {}{place}]\n{}", title(found), found.collection_name, found.text)

@@ -13,6 +13,7 @@ use store::{Payer, StoreError};
 use crate::{
     app::App,
     knowledge::{SEARCH_TOOL, Wish},
+    turns::Referred,
     web::{Web, WebHit},
 };
 
@@ -22,11 +23,14 @@ pub(super) struct Documents {
     app: Weak<App>,
     owner: UserId,
     payer: Payer,
+    /// The collections and documents that the person points to; nothing where they point to none.
+    within: Option<(Vec<CollectionId>, Vec<DocumentId>)>,
 }
 
 impl Documents {
-    pub(super) fn new(app: Weak<App>, owner: UserId, payer: &Payer) -> Self {
-        Self { app, owner, payer: payer.clone() }
+    pub(super) fn new(app: Weak<App>, owner: UserId, payer: &Payer, referred: &Referred) -> Self {
+        let within = referred.is_any().then(|| (referred.collections(), referred.documents()));
+        Self { app, owner, payer: payer.clone(), within }
     }
 
     fn app(&self) -> Result<Arc<App>, ToolFailure> {
@@ -35,7 +39,9 @@ impl Documents {
 
     async fn find(&self, query: &str, limit: usize) -> Result<Vec<Hit>, ToolFailure> {
         // Several passages of a document are one place.
-        let wish = Wish { query: query.to_owned(), collections: None, limit: 2 * limit };
+        let (collections, documents) = self.within.clone().unzip();
+        let (query, documents) = (query.to_owned(), documents.unwrap_or_default());
+        let wish = Wish { query, collections, documents, limit: 2 * limit };
         let answer = self.app()?.search_knowledge(self.owner, &self.payer, wish).await;
         let found = answer.map_err(|error| ToolFailure(error.problem().message.clone()))?.found;
         let mut hits: Vec<Hit> = Vec::new();

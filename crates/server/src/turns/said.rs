@@ -14,11 +14,7 @@ pub fn check_content(content: &[Part]) -> Result<(), ApiError> {
     if content.len() > PARTS_LIMIT {
         return Err(ApiError::invalid(format!("A message has at most {PARTS_LIMIT} parts.")));
     }
-    let says_something = content.iter().any(|part| match part {
-        Part::Text { text } => !text.trim().is_empty(),
-        Part::Image { .. } => true,
-    });
-    if !says_something {
+    if !content.iter().any(|part| part.speaks() || part.name().is_some()) {
         return Err(ApiError::invalid("The message is empty. Write something first."));
     }
     let is_foreign = |part: &Part| matches!(part, Part::Image { url } if !url.starts_with("data:image/"));
@@ -32,6 +28,10 @@ pub fn check_content(content: &[Part]) -> Result<(), ApiError> {
 pub(super) fn title_of(content: &[Part]) -> String {
     let text = domain::message::plain_text(content);
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = match content.iter().find_map(Part::name) {
+        Some(name) if words.is_empty() => name.to_owned(),
+        _ => words,
+    };
     if words.is_empty() {
         return "🖼".to_owned();
     }

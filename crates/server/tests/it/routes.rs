@@ -159,6 +159,7 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("POST", "/api/v1/knowledge/{collection}/crawls/{crawl}/cancel", Access::User),
     ("POST", "/api/v1/knowledge/{collection}/crawls/{crawl}/retry", Access::User),
     ("DELETE", "/api/v1/knowledge/{collection}", Access::User),
+    ("POST", "/api/v1/attachments", Access::User),
     ("GET", "/api/v1/pages/{page}", Access::User),
     ("GET", "/runs/{run}", Access::Chat),
     ("GET", "/runs/{run}/events", Access::Chat),

@@ -26,6 +26,7 @@ pub(crate) async fn add(store: &Store, owner: UserId, name: &str) -> Collection 
         name: name.into(),
         description: String::new(),
         open: false,
+        attached: false,
         version: 0,
         created_at: 1,
         updated_at: 1,

@@ -60,6 +60,7 @@ async fn a_crawl_is_claimed_and_ends(store: Store) {
         name: "C".into(),
         description: String::new(),
         open: true,
+        attached: false,
         version: 0,
         created_at: 1,
         updated_at: 1,

@@ -208,7 +208,7 @@ pub(crate) fn take_research_prefix(messages: &mut [Message]) -> Mode {
     for message in messages.iter_mut().filter(|message| message.role == Role::User) {
         let first = message.content.iter_mut().find_map(|part| match part {
             Part::Text { text } => Some(text),
-            Part::Image { .. } => None,
+            _ => None,
         });
         mode = Mode::Chat;
         let Some(text) = first else { continue };

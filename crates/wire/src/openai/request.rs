@@ -80,6 +80,7 @@ impl ChatBody<'_> {
         let content = |part: &Part| match part {
             Part::Text { text } => text.len() + text.len() / 8 + 32,
             Part::Image { url } => url.len() + 64,
+            Part::Document { .. } | Part::Collection { .. } => 0,
         };
         let messages = self.messages.iter().map(|message| {
             let calls = message.tool_calls.iter().map(|call| call.arguments.len() * 2 + 128).sum::<usize>();
@@ -181,17 +182,19 @@ fn content(parts: &[Part]) -> Content<'_> {
     match parts {
         [] => Content::Text(Cow::Borrowed("")),
         [Part::Text { text }] => Content::Text(Cow::Borrowed(text)),
-        parts if parts.iter().all(|part| matches!(part, Part::Text { .. })) => {
+        parts if !parts.iter().any(|part| matches!(part, Part::Image { .. })) => {
             Content::Text(Cow::Owned(domain::message::plain_text(parts)))
         }
-        parts => Content::Parts(parts.iter().map(part).collect()),
+        parts => Content::Parts(parts.iter().filter_map(part).collect()),
     }
 }
 
-fn part(part: &Part) -> WirePart<'_> {
+/// What a person points to is told in words before, so it has no form here.
+fn part(part: &Part) -> Option<WirePart<'_>> {
     match part {
-        Part::Text { text } => WirePart::Text { text },
-        Part::Image { url } => WirePart::ImageUrl { image_url: ImageUrl { url } },
+        Part::Text { text } => Some(WirePart::Text { text }),
+        Part::Image { url } => Some(WirePart::ImageUrl { image_url: ImageUrl { url } }),
+        Part::Document { .. } | Part::Collection { .. } => None,
     }
 }
 

@@ -30,13 +30,7 @@ pub fn conversation(items: &[Value]) -> Checked<Vec<Message>> {
 /// A sentence about the input.
 pub fn check_conversation(messages: &mut [Message]) -> Checked<Mode> {
     let mode = take_research_prefix(messages);
-    let speaks = |message: &Message| {
-        message.role == Role::User
-            && message.content.iter().any(|part| match part {
-                Part::Text { text } => !text.trim().is_empty(),
-                Part::Image { .. } => true,
-            })
-    };
+    let speaks = |message: &Message| message.role == Role::User && message.content.iter().any(Part::speaks);
     if !messages.iter().any(speaks) {
         return Err(InvalidRequest("`input` holds no message of the user with text or a picture.".into()));
     }

@@ -6,10 +6,7 @@ use domain::{MessageId, Part, Role, RunId};
 use llm::ToolSpec;
 use serde_json::{Map, Value, json};
 use store::{Chat, ChatMessage};
-use wire::{
-    RequestMetadata,
-    ag_ui::{RunInput, Transcript, outer_call_id, run_of_call},
-};
+use wire::ag_ui::{RunInput, Transcript, outer_call_id, run_of_call};
 
 use super::DEFAULT_AGENT;
 use crate::{
@@ -74,17 +71,7 @@ pub(in crate::http) async fn start(
     let history = context.chain(input.history.iter().cloned()).collect();
     let history = app.with_own_calls(chat.owner, history, CALL_NAMES).await?;
     let client_tools = input.tools.iter().map(tool_spec).collect();
-    let metadata = RequestMetadata::default();
-    let turn = OutsideTurn {
-        parent,
-        said,
-        history,
-        model,
-        client_tools,
-        metadata,
-        idempotency: None,
-        research: None,
-    };
+    let turn = OutsideTurn { client_tools, ..OutsideTurn::new(parent, said, history, model) };
     let run = app.say_from_outside(chat, turn).await?.run;
     let kept = json!({"runId": input.run_id, "state": input.state, "messages": unknown(input, &known, run)});
     if let Err(error) = app.store.keep_run_input(run, &kept).await {
@@ -189,6 +176,10 @@ fn part(part: &Part) -> Value {
                 None => json!({"type": "url", "value": url}),
             };
             json!({"type": "image", "source": source})
+        }
+        // It has no address that such a client could use.
+        Part::Document { name, .. } | Part::Collection { name, .. } => {
+            json!({"type": "text", "text": format!("[{name}]")})
         }
     }
 }

@@ -7,12 +7,13 @@ use domain::{CollectionId, CrawlId};
 use serde::{Deserialize, Serialize};
 use store::{Crawl, CrawlState, StoreError};
 
-use super::{missing, owner};
+use super::owner;
 use crate::{
     app::App,
     auth::Caller,
     error::ApiError,
     extract::{Json, Path},
+    knowledge::missing,
 };
 
 /// Most crawls of a person at a time.

@@ -13,13 +13,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::{Document, DocumentState, Most, StoreError};
 
-use super::{super::files::content::named, missing, owner};
+use super::{super::files::content::named, owner};
 use crate::{
     app::App,
     auth::Caller,
     error::ApiError,
     extract::{Json, Path, Query, read_body},
-    knowledge::{Far, MOST_DOCUMENTS, Meaning, no_collection},
+    knowledge::{Far, MOST_DOCUMENTS, Meaning, missing, no_collection},
 };
 
 /// Longest name, bytes.
@@ -43,7 +43,7 @@ pub(in crate::http) struct DocumentView {
 }
 
 impl DocumentView {
-    fn new(document: Document, far: &Far) -> Self {
+    pub(super) fn new(document: Document, far: &Far) -> Self {
         let meaning = far.of(&document);
         let Document { id, name, size_bytes, state, chunks, characters, created_at, updated_at, .. } =
             document;
@@ -71,7 +71,7 @@ pub(in crate::http) async fn list(
 
 #[derive(Debug, Deserialize)]
 pub(in crate::http) struct Named {
-    name: String,
+    pub(super) name: String,
 }
 
 /// `POST /api/v1/knowledge/{collection}/documents?name=`: the body is a file, which is read in the background. It takes the
@@ -228,7 +228,7 @@ fn no_document(error: StoreError) -> ApiError {
 }
 
 /// A name without folders, as a person may see and save it.
-fn checked_name(name: &str) -> Result<String, ApiError> {
+pub(super) fn checked_name(name: &str) -> Result<String, ApiError> {
     let name = name.rsplit(['/', '\\']).next().unwrap_or_default().trim();
     if name.is_empty()
         || name.len() > NAME_BYTES

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{Visit, handler::schema};
 use crate::{
     groups::Thing,
-    knowledge::{Found, SEARCH_TOOL, look, spec},
+    knowledge::{Found, SEARCH_TOOL, Scope, look, spec},
 };
 
 /// The tool, where there is something that the caller may search and they may use it. Documents are an account's own, not
@@ -18,7 +18,7 @@ pub(super) async fn tool(Visit { app, caller, .. }: &Visit) -> Result<Option<Too
     if caller.person.is_some() || !caller.permit(app).allows(Thing::Tool(SEARCH_TOOL)) {
         return Ok(None);
     }
-    let spec = spec(&app.store, caller.id()).await;
+    let spec = spec(&app.store, caller.id(), &Scope::default()).await;
     let spec = spec.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
     Ok(spec.map(|spec| {
         let input = serde_json::to_value(&spec.parameters).unwrap_or_default();
@@ -37,7 +37,7 @@ pub(super) async fn tool(Visit { app, caller, .. }: &Visit) -> Result<Option<Too
 
 /// What is found. What goes wrong is a result too, for the model that called.
 pub(super) async fn answer(Visit { app, caller, .. }: &Visit, arguments: Value) -> CallToolResult {
-    match look(app, caller.id(), &caller.payer(), arguments).await {
+    match look(app, caller.id(), (&caller.payer(), &Scope::default()), arguments).await {
         Ok((found, said)) => {
             let mut result = CallToolResult::success(vec![ContentBlock::text(said)]);
             result.structured_content =

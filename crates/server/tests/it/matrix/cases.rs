@@ -297,6 +297,7 @@ pub(super) const CASES: &[Case] = &[
     case("POST", "/api/v1/knowledge/{collection}/crawls/{crawl}/cancel", Missing, 404),
     case("POST", "/api/v1/knowledge/{collection}/crawls/{crawl}/retry", Missing, 204),
     case("DELETE", "/api/v1/knowledge/{collection}", Missing, 204),
+    case("POST", "/api/v1/attachments", Own(202), 202).at("/api/v1/attachments?name=c.txt").sends("kumquat"),
     // Pages of the web as they were read
     case("GET", "/api/v1/pages/{page}", Missing, 200),
     // Runs

@@ -1,0 +1,76 @@
+//! Files that come with a message: each is a collection of one document, which is its chat's once the message is sent.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::{Request, State},
+    http::StatusCode,
+};
+use domain::CollectionId;
+use serde::Serialize;
+use store::{Collection, StoreError};
+
+use super::{
+    NAME_CHARS,
+    documents::{DocumentView, Named, checked_name, keep},
+    owner,
+};
+use crate::{
+    app::App,
+    auth::Caller,
+    error::ApiError,
+    extract::{Json, Query, read_body},
+};
+
+/// Most files of a person that no message has yet.
+const MOST_UNSENT: u32 = 100;
+
+#[derive(Debug, Serialize)]
+pub(in crate::http) struct AttachmentView {
+    /// Where it is: what a message names beside the document.
+    collection: CollectionId,
+    #[serde(flatten)]
+    document: DocumentView,
+}
+
+/// `POST /api/v1/attachments?name=`: the body is a file for a message, which is read in the background. It is deleted with the
+/// chat that it is sent in, and after a day where it is sent in none.
+pub(in crate::http) async fn put(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Query(query): Query<Named>,
+    request: Request,
+) -> Result<(StatusCode, Json<AttachmentView>), ApiError> {
+    let (owner, name) = (owner(&caller)?, checked_name(&query.name)?);
+    let limit = usize::try_from(app.config.knowledge.file_bytes).unwrap_or(usize::MAX);
+    let file = read_body(request, limit).await?;
+    let now = app.clock.now_ms();
+    let id = CollectionId::generate();
+    let new = Collection {
+        id,
+        owner,
+        name: name.chars().take(NAME_CHARS).collect(),
+        description: String::new(),
+        open: false,
+        attached: true,
+        version: 0,
+        created_at: now,
+        updated_at: now,
+    };
+    app.store.create_collection(&new, MOST_UNSENT).await.map_err(|error| match error {
+        StoreError::Conflict(_) => ApiError::conflict(format!(
+            "You have {MOST_UNSENT} files that you have not sent, which is the most there may be. Send some first."
+        )),
+        error => error.into(),
+    })?;
+    let document = match keep(&app, owner, id, &name, &file).await {
+        Ok(document) => document,
+        Err(refused) => {
+            app.store.delete_collection(owner, id).await?;
+            return Err(refused);
+        }
+    };
+    let far = app.far(id).await?;
+    let document = DocumentView::new(document, &far);
+    Ok((StatusCode::ACCEPTED, Json(AttachmentView { collection: id, document })))
+}

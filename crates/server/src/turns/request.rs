@@ -1,0 +1,133 @@
+//! All that a run needs, gathered: its agents with their tools, what is remembered, and what it may use.
+
+use std::{collections::HashMap, sync::Arc};
+
+use agent::{Agents, CallableModel, Past, RunRequest, Skills, Tool, tour};
+use domain::{ChatId, MessageId, RunId, RunTrace, UserId};
+use store::{Payer, StoreError};
+
+use super::{Referred, Work, Worker};
+use crate::{
+    app::App,
+    earlier_agents::earlier_agents,
+    groups::{Permit, RunPermits, Thing},
+    knowledge::Scope,
+    mcp_servers::RunIs,
+    models::{ResolvedModel, TOUR},
+    usage::RunQuota,
+};
+
+impl App {
+    pub(crate) async fn request(
+        &self,
+        owner: UserId,
+        Work {
+            history,
+            model,
+            client_tools,
+            worker,
+            wishes,
+            narrowed,
+            outlives_server,
+            directory,
+            told,
+            research,
+            origin,
+            ..
+        }: Work,
+        workspace: String,
+        run: RunId,
+        (chat, message): (Option<ChatId>, Option<MessageId>),
+    ) -> Result<RunRequest, StoreError> {
+        let (payer, place) = (model.payer.clone(), directory.clone());
+        let permits = RunPermits::new(Arc::clone(&self.groups), owner, payer, place);
+        let permit = permits.now();
+        let referred = self.referred(owner, &model.payer, &history).await?;
+        let (agents, late_tools) = match worker {
+            // The tour is the same whoever gives it.
+            Worker::Agent if model.model_id == TOUR => (tour::agents(&self.agents), None),
+            Worker::Agent => {
+                let built_in = self.programs.agents().unwrap_or(&self.agents);
+                let of = (&self.models, &permit);
+                let agents = self.defined_agents.join(built_in, model.agent.as_deref(), of);
+                let agents = with_skills(agents, &self.skills.read().await);
+                let agents = self.with_knowledge(agents, owner, (&model, &permit), &referred).await?;
+                let agents = agents.with_tools(&self.web.tools(owner));
+                (agents, self.mcp_servers.late_tools(owner, RunIs::New, permit.clone()))
+            }
+            Worker::Model => (Agents::none(), None),
+        };
+        let research = match research {
+            Some(wish) => Some(self.research(owner, &model.payer, &permit, wish, &referred).await?),
+            None => None,
+        };
+        let given = match &research {
+            // It looks in what is pointed to itself.
+            Some(_) => referred.named(&history),
+            None => self.given(owner, (&model, &permit), &history, referred).await?,
+        };
+        let agents = agents.permitted(|tool| permit.allows(Thing::Tool(tool)));
+        let fallbacks = model.callable_fallbacks();
+        let quota = RunQuota::new(Arc::clone(&self.usage), owner, model.payer.clone(), permits);
+        let CallableModel { id: model_id, model, settings } = model.callable();
+        let consents = self.consents(owner, chat).await?;
+        Ok(RunRequest {
+            chat,
+            message,
+            agents,
+            late_tools,
+            narrowed,
+            client_tools,
+            model,
+            model_id,
+            settings,
+            fallbacks,
+            wishes,
+            history,
+            given,
+            workspace: self.workspace(owner, workspace, directory.as_deref()).await?,
+            memory: told.map(|told| (self.memory(owner, run, chat), told)),
+            limits: self.config.limits,
+            quota: Some(Arc::new(quota)),
+            consents,
+            earlier: Some(earlier_agents(&self.store, &self.runs, chat, run)),
+            research,
+            past: Past::default(),
+            outlives_server,
+            trace: RunTrace { run, origin, is_exported: self.config.tracing.is_some() },
+        })
+    }
+
+    /// The agents, each with the tool that searches the documents that it may search.
+    async fn with_knowledge(
+        &self,
+        agents: Agents,
+        owner: UserId,
+        (model, permit): (&ResolvedModel, &Permit),
+        referred: &Referred,
+    ) -> Result<Agents, StoreError> {
+        let attached = referred.attached();
+        let payer: &Payer = &model.payer;
+        let usual = Scope { only: None, attached: attached.clone() };
+        let usual = self.knowledge_tool(owner, payer, usual).await?;
+        let mut narrowed: HashMap<String, Option<Arc<Tool>>> = HashMap::new();
+        for agent in self.defined_agents.usable(permit).iter().chain(&model.agent) {
+            if let Some(only) = &agent.collections {
+                let scope = Scope { only: Some(only.clone()), attached: attached.clone() };
+                narrowed.insert(agent.name.clone(), self.knowledge_tool(owner, payer, scope).await?);
+            }
+        }
+        Ok(agents.with_tool_of_each(|agent| narrowed.get(agent).unwrap_or(&usual).clone()))
+    }
+}
+
+/// The agents without skills where those cannot be given, which does not happen.
+fn with_skills(agents: Agents, skills: &Skills) -> Agents {
+    match agents.with_skills(skills) {
+        Ok(agents) => agents,
+        Err(failure) => {
+            tracing::error!(%failure, "agents get no skills");
+            agents
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! What an agent gets to do in one run, and who works on it.
+
+use agent::{CallWishes, Told, ToolChoice};
+use domain::{Message, Origin};
+use llm::ToolSpec;
+use store::IdempotencyKey;
+
+use crate::{models::ResolvedModel, origin, research::ResearchWish};
+
+/// What an agent gets to do.
+pub(crate) struct Work {
+    pub(crate) history: Vec<Message>,
+    /// The history is what the chat holds, so it need not be kept with the run.
+    pub(crate) is_of_chat: bool,
+    pub(crate) model: ResolvedModel,
+    pub(crate) client_tools: Vec<ToolSpec>,
+    pub(crate) worker: Worker,
+    pub(crate) wishes: CallWishes,
+    /// Which tools the caller lets it use.
+    pub(crate) narrowed: Vec<ToolChoice>,
+    pub(crate) outlives_server: bool,
+    /// The directory its files are in, by name; nothing where they are virtual.
+    pub(crate) directory: Option<String>,
+    /// What its agents are told of the person; nothing where they must not use the memory, or nobody has looked yet.
+    pub(crate) told: Option<Told>,
+    /// Research, and how; nothing where the agent works as it likes.
+    pub(crate) research: Option<ResearchWish>,
+    /// The name of the request that starts it.
+    pub(crate) idempotency: Option<IdempotencyKey>,
+    /// The request that it is done for.
+    pub(crate) origin: Origin,
+}
+
+impl Work {
+    pub(crate) fn of(history: Vec<Message>, model: ResolvedModel, client_tools: Vec<ToolSpec>) -> Self {
+        let (worker, wishes) = (Worker::Agent, CallWishes::default());
+        let research = ResearchWish::of_model(&model.id);
+        Self {
+            history,
+            is_of_chat: false,
+            model,
+            client_tools,
+            worker,
+            wishes,
+            narrowed: Vec::new(),
+            outlives_server: true,
+            directory: None,
+            told: None,
+            research,
+            idempotency: None,
+            origin: origin::current(),
+        }
+    }
+
+    /// The same; research where the caller asks for it, and not only by the agent's name.
+    pub(super) fn with_research(self, asked: Option<ResearchWish>) -> Self {
+        Self { research: asked.or(self.research), ..self }
+    }
+}
+
+/// Who works on a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Worker {
+    /// Our agent with its tools and helpers.
+    Agent,
+    /// The model alone, with nothing but what the caller sends.
+    Model,
+}

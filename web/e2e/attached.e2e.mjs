@@ -1,0 +1,118 @@
+/** What goes along with a message, with the real program: files, `#collections`, how they stand, what the model gets of them. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { check } from "./axe.mjs";
+import { launch, openPage } from "./browser.mjs";
+import { connectModel, setUp } from "./people.mjs";
+import { startGlasshouse, startModel, text, turn } from "./programs.mjs";
+
+/** The model answers what it can know only from what was attached. */
+const CASES = [
+  { contains: "the seal sleeps", turns: [turn(text("It sleeps."))] },
+  { contains: "costs 400 euros", turns: [turn(text("It costs **400 euros**."))] },
+  { contains: "/attachments/data.bin", turns: [turn(text("I have only its file."))] },
+  { contains: "", turns: [turn(text("I know nothing of that."))] },
+];
+
+let browser, model, glasshouse, page;
+
+before(async () => {
+  [browser, model, glasshouse] = await Promise.all([launch(), startModel(CASES), startGlasshouse()]);
+  page = await openPage(browser, { url: glasshouse.url });
+  await setUp(page);
+  await connectModel(page, model);
+});
+after(async () => {
+  await browser?.close();
+  await glasshouse?.stop();
+  await model?.stop();
+});
+
+const file = (name, content) => ({
+  name,
+  mimeType: "application/octet-stream",
+  buffer: Buffer.from(content),
+});
+const attach = (...files) => page.locator(".composer input[type=file]").setInputFiles(files);
+const along = () => page.getByRole("list", { name: "Goes along with the message" }).getByRole("listitem");
+async function picture(name) {
+  const folder = process.env.E2E_PICTURES;
+  if (folder) await page.screenshot({ path: `${folder}/attached-${name}.png` });
+}
+
+test("a file is sent, read, and known to the model", async () => {
+  await attach(file("walrus.md", "# The walrus\n\nIt costs 400 euros a year.\n"));
+  await along().getByText("walrus.md").waitFor();
+  await page.getByLabel("Message", { exact: true }).fill("What does it cost?");
+  await page.getByRole("button", { name: "Send", exact: true }).and(page.locator(":enabled")).waitFor();
+  await check(page, "a file that goes along");
+  await picture("file");
+  await page.keyboard.press("Enter");
+  await page.getByText("400 euros", { exact: true }).waitFor();
+  assert.equal(await along().count(), 0);
+  await page.getByRole("link", { name: "walrus.md" }).first().waitFor();
+  await picture("sent");
+  await page.reload();
+  const link = page.locator(".mine").getByRole("link", { name: "walrus.md" });
+  await link.click();
+  await page.getByText("It costs 400 euros a year.").waitFor();
+  await page.goto("/knowledge");
+  assert.equal(await page.getByText("walrus.md").count(), 0, "it is in no list");
+});
+
+test("a file without text goes along as a file, and one taken off does not", async () => {
+  await page.goto("/");
+  await attach(file("data.bin", "\u0000\u0001\u0002"), file("other.txt", "Nothing."));
+  await along().getByText("The file itself goes along.").waitFor();
+  await page.getByRole("button", { name: "Take other.txt off" }).click();
+  assert.equal(await along().count(), 1);
+  await picture("partly");
+  await page.getByLabel("Message", { exact: true }).fill("What is it?");
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await page.getByText("I have only its file.").waitFor();
+});
+
+test("typing # offers the collections, by keys", async () => {
+  const made = await page.request.post("/api/v1/knowledge", { data: { name: "Harbour book" } });
+  const { id } = await made.json();
+  await page.request.post("/api/v1/knowledge", { data: { name: "Prices" } });
+  const put = await page.request.post(`/api/v1/knowledge/${id}/documents?name=seal.txt`, {
+    data: Buffer.from("In winter the seal sleeps under the pier."),
+  });
+  assert.ok(put.ok(), await put.text());
+  await page.goto("/");
+  const field = page.getByLabel("Message", { exact: true });
+  await field.pressSequentially("What of the seal #");
+  const options = page.getByRole("listbox", { name: "Collections of documents" }).getByRole("option");
+  await options.nth(1).waitFor();
+  await picture("hash");
+  await check(page, "collections that are offered");
+  await field.pressSequentially("har");
+  await options.filter({ hasText: "Prices" }).waitFor({ state: "detached" });
+  await page.keyboard.press("Enter");
+  await along().getByText("Harbour book").waitFor();
+  assert.equal(await field.inputValue(), "What of the seal ");
+  await page.keyboard.press("Enter");
+  await page.getByText("It sleeps.").waitFor();
+  await page.locator(".mine").getByRole("link", { name: "Harbour book" }).waitFor();
+  await picture("hash-sent");
+});
+
+test("the page of a collection asks about it, on a phone and in the dark too", async () => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.goto("/knowledge");
+  await page.getByRole("link", { name: "Harbour book" }).click();
+  await picture("collection-dark");
+  await page.getByRole("button", { name: "Ask about it" }).click();
+  await along().getByText("Harbour book").waitFor();
+  await picture("phone-dark");
+  await check(page, "a collection that goes along, on a phone");
+  await page.getByLabel("Message", { exact: true }).pressSequentially("#");
+  await page.getByRole("option").first().waitFor();
+  await picture("phone-hash");
+  await page.keyboard.press("Escape");
+  assert.equal(await page.getByRole("option").count(), 0);
+  await page.setViewportSize({ width: 1440, height: 900 });
+  assert.deepEqual(page.complaints, []);
+});
