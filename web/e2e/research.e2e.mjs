@@ -173,6 +173,46 @@ test("the report is taken along", async () => {
   assert.match(markdown, /> costs 400 euros a year/);
   const html = await saved("HTML");
   assert.match(html, /<blockquote>costs 400 euros a year<\/blockquote>/);
+  // What we write we can read.
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    sources.getByRole("button", { name: "DOCX" }).click(),
+  ]);
+  const made = await (await page.request.post("/api/v1/knowledge", { data: { name: "Reports" } })).json();
+  const documents = `/api/v1/knowledge/${made.id}/documents`;
+  const put = await page.request.post(`${documents}?name=report.docx`, {
+    data: await readFile(await download.path()),
+  });
+  const { id } = await put.json();
+  let word;
+  for (let tries = 0; tries < 50 && word?.state !== "ready"; tries += 1) {
+    await page.waitForTimeout(100);
+    word = await (await page.request.get(`${documents}/${id}`)).json();
+  }
+  assert.match(word.text, /400 euros/);
+  assert.match(word.text, /costs 400 euros a year/);
+  await page.request.delete(`/api/v1/knowledge/${made.id}`);
+});
+
+test("printed, it stands alone", async () => {
+  await page.evaluate(() => {
+    window.print = () => (document.body.dataset.printed = "yes");
+  });
+  await page.getByRole("region", { name: "Sources" }).getByRole("button", { name: "PDF" }).click();
+  assert.equal(await page.evaluate(() => document.body.dataset.printed), "yes");
+  await page.emulateMedia({ media: "print" });
+  const sheet = page.locator(".print-sheet");
+  await sheet.getByText("400 euros").first().waitFor();
+  assert.equal(await page.getByRole("button", { name: "New chat" }).isVisible(), false);
+  assert.equal(await sheet.locator("blockquote").first().isVisible(), true);
+  const folder = process.env.E2E_PICTURES;
+  if (folder) {
+    await page.pdf({ path: `${folder}/research-report.pdf` });
+    await page.screenshot({ path: `${folder}/research-print.png` });
+  }
+  await page.emulateMedia({ media: null });
+  await page.evaluate(() => dispatchEvent(new Event("afterprint")));
+  assert.equal(await sheet.count(), 0);
 });
 
 test("after a reload all is there, and the steps show the turns", async () => {

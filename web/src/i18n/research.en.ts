@@ -29,4 +29,5 @@ export const research = {
   "research.none": "No source is cited.",
   "research.exportMarkdown": "Markdown",
   "research.exportPage": "HTML",
+  "research.exportPdfHint": "Opens the browser’s print dialog: choose “Save as PDF” there.",
 };

@@ -31,4 +31,5 @@ export const research = {
   "research.none": "Ни один источник не указан.",
   "research.exportMarkdown": "Markdown",
   "research.exportPage": "HTML",
+  "research.exportPdfHint": "Откроется окно печати браузера: выберите в нём «Сохранить как PDF».",
 };

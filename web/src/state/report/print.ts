@@ -1,0 +1,61 @@
+/** Prints an answer alone, by which browsers also save it as PDF: with its fonts, formulas and tables as they are shown. */
+import { citedIn, known } from "../sources.ts";
+import type { Source } from "../../api/events.ts";
+
+/** Opens the browser's dialog. `answer` is the answer as it is shown. */
+export function printReport(
+  title: string,
+  answer: HTMLElement,
+  sources: readonly Source[],
+  text: string,
+  heading: string,
+): void {
+  const sheet = sheetOf(title, answer, sources, text, heading);
+  const { dataset } = document.documentElement;
+  const { theme } = dataset;
+  const name = document.title;
+  const end = () => {
+    sheet.remove();
+    document.title = name;
+    if (theme) dataset.theme = theme;
+  };
+  // Paper is white, and the file is called by the title.
+  dataset.theme = "light";
+  document.title = title || name;
+  document.body.append(sheet);
+  addEventListener("afterprint", end, { once: true });
+  print();
+}
+
+function sheetOf(
+  title: string,
+  answer: HTMLElement,
+  sources: readonly Source[],
+  text: string,
+  heading: string,
+): HTMLElement {
+  const sheet = document.createElement("div");
+  sheet.className = "print-sheet";
+  if (title) sheet.append(element("h1", title));
+  // The same elements: what styles them knows them by their classes.
+  for (const child of answer.children) sheet.append(child.cloneNode(true));
+  const cited = new Set(citedIn(text));
+  const list = known(sources).filter((source) => cited.has(source.id));
+  if (list.length === 0) return sheet;
+  const items = document.createElement("ol");
+  for (const { id, title, url, quote } of list) {
+    const item = element("li", title);
+    item.value = Number(id);
+    item.append(" ", element("small", url));
+    if (quote) item.append(element("blockquote", quote));
+    items.append(item);
+  }
+  sheet.append(element("h2", heading), items);
+  return sheet;
+}
+
+function element<K extends keyof HTMLElementTagNameMap>(name: K, text: string): HTMLElementTagNameMap[K] {
+  const made = document.createElement(name);
+  made.textContent = text;
+  return made;
+}

@@ -1,0 +1,247 @@
+/** A report as a Word document: what is written in Markdown, with its citations as links to the sources behind it. */
+import {
+  AlignmentType,
+  Bookmark,
+  BorderStyle,
+  Document,
+  ExternalHyperlink,
+  HeadingLevel,
+  InternalHyperlink,
+  LevelFormat,
+  Packer,
+  Paragraph,
+  Table,
+  TableCell,
+  TableRow,
+  TextRun,
+  WidthType,
+  type IParagraphOptions,
+  type IRunOptions,
+  type ParagraphChild,
+} from "docx";
+import type { Links, Token, Tokens } from "marked";
+import type { Source } from "../../api/events.ts";
+import { lex, safeHref } from "../../markdown/syntax.ts";
+import { citedIn, known } from "../sources.ts";
+
+type Block = Paragraph | Table;
+/** Everything below indents; Word has nine levels of lists. */
+const deepest = 8;
+const headings = [
+  HeadingLevel.HEADING_1,
+  HeadingLevel.HEADING_2,
+  HeadingLevel.HEADING_3,
+  HeadingLevel.HEADING_4,
+  HeadingLevel.HEADING_5,
+  HeadingLevel.HEADING_6,
+];
+const mono = "Courier New";
+
+/** What an XML file cannot hold. */
+const unfit =
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+const clean = (text: string) => text.replace(unfit, "");
+
+/** The file, to be saved as `.docx`. */
+export async function asWord(
+  title: string,
+  text: string,
+  sources: readonly Source[],
+  heading: string,
+): Promise<Blob> {
+  const cited = new Set(citedIn(text));
+  const list = known(sources).filter((source) => cited.has(source.id));
+  const writer = new Writer(new Set(list.map(({ id }) => id)));
+  const links = Object.create(null) as Links;
+  const report = writer.blocks(lex(text, links, false), 0);
+  const end = list.length === 0 ? [] : [heading2(heading), ...list.flatMap(sourceLines)];
+  const lists = [...writer.lists].map(([reference, start]) => ({ reference, levels: levels(start) }));
+  return Packer.toBlob(
+    new Document({
+      title: clean(title),
+      creator: "Glasshouse",
+      styles: { default: { document: { run: { font: "Calibri", size: 22 } } } },
+      numbering: { config: lists },
+      sections: [{ children: [...report, ...end] }],
+    }),
+  );
+}
+
+const heading2 = (text: string) =>
+  new Paragraph({ heading: HeadingLevel.HEADING_2, children: [new TextRun(clean(text))] });
+
+function levels(start: number) {
+  return Array.from({ length: deepest + 1 }, (_, level) => ({
+    level,
+    format: LevelFormat.DECIMAL,
+    text: `%${level + 1}.`,
+    start: level === 0 ? start : 1,
+    alignment: AlignmentType.START,
+    style: { paragraph: { indent: { left: 720 * (level + 1), hanging: 360 } } },
+  }));
+}
+
+function sourceLines({ id, title, url, quote }: Source): Paragraph[] {
+  const name = new Bookmark({ id: `source-${id}`, children: [new TextRun(`[${id}] `)] });
+  const address = /^https?:\/\//.test(url)
+    ? new ExternalHyperlink({ link: url, children: [new TextRun({ text: clean(url), style: "Hyperlink" })] })
+    : new TextRun(clean(url));
+  const line = new Paragraph({ children: [name, new TextRun(`${clean(title)} `), address] });
+  if (!quote) return [line];
+  return [
+    line,
+    new Paragraph({ indent: { left: 720 }, children: [new TextRun({ text: clean(quote), italics: true })] }),
+  ];
+}
+
+class Writer {
+  /** Each numbered list counts for itself: their names, and where they begin. */
+  readonly lists = new Map<string, number>();
+  readonly #known: Set<string>;
+
+  constructor(knownSources: Set<string>) {
+    this.#known = knownSources;
+  }
+
+  blocks(tokens: Token[], level: number, within: IParagraphOptions = {}): Block[] {
+    return tokens.flatMap((token) => this.#block(token as Tokens.Generic, level, within));
+  }
+
+  #block(token: Tokens.Generic, level: number, within: IParagraphOptions): Block[] {
+    switch (token.type) {
+      case "space":
+        return [];
+      case "heading":
+        return [
+          new Paragraph({
+            heading:
+              headings[Math.min((token as unknown as Tokens.Heading).depth, 6) - 1] ?? HeadingLevel.HEADING_6,
+            children: this.#inline(token.tokens ?? [], {}),
+          }),
+        ];
+      case "code":
+        return [this.#code((token as unknown as Tokens.Code).text, within)];
+      case "blockquote":
+        return this.blocks(token.tokens ?? [], level, { ...within, indent: { left: 720 } });
+      case "hr":
+        return [
+          new Paragraph({ border: { bottom: { style: BorderStyle.SINGLE, size: 6, color: "999999" } } }),
+        ];
+      case "list":
+        return this.#list(token as unknown as Tokens.List, level);
+      case "table":
+        return [this.#table(token as unknown as Tokens.Table)];
+      case "mathBlock":
+        return [new Paragraph({ ...within, children: [this.#formula(token)] })];
+      default:
+        return [
+          new Paragraph({
+            spacing: { after: 120 },
+            ...within,
+            children: token.tokens ? this.#inline(token.tokens, {}) : [new TextRun(clean(token.raw))],
+          }),
+        ];
+    }
+  }
+
+  #list(list: Tokens.List, level: number): Block[] {
+    const at = Math.min(level, deepest);
+    const reference = `list-${this.lists.size}`;
+    if (list.ordered) this.lists.set(reference, Number(list.start) || 1);
+    const mark: IParagraphOptions = list.ordered
+      ? { numbering: { reference, level: at } }
+      : { bullet: { level: at } };
+    return list.items.flatMap((item) => {
+      let isFirst = true;
+      return item.tokens.flatMap((token) => {
+        if (token.type === "list") return this.#list(token as Tokens.List, level + 1);
+        const blocks = this.#block(
+          token as Tokens.Generic,
+          level + 1,
+          isFirst ? mark : { indent: { left: 720 * (at + 1) } },
+        );
+        isFirst = false;
+        return blocks;
+      });
+    });
+  }
+
+  #code(text: string, within: IParagraphOptions): Paragraph {
+    const lines = text.split("\n").map((line, index) => {
+      return new TextRun({ text: clean(line), font: mono, size: 19, ...(index > 0 ? { break: 1 } : {}) });
+    });
+    return new Paragraph({
+      ...within,
+      shading: { fill: "F2F3F5" },
+      spacing: { after: 120 },
+      children: lines,
+    });
+  }
+
+  #table({ header, rows }: Tokens.Table): Table {
+    const cell = ({ tokens }: Tokens.TableCell, run: IRunOptions) =>
+      new TableCell({
+        margins: { top: 40, bottom: 40, left: 90, right: 90 },
+        children: [new Paragraph({ children: this.#inline(tokens, run) })],
+      });
+    const row = (cells: Tokens.TableCell[], isHead: boolean) =>
+      new TableRow({
+        tableHeader: isHead,
+        children: cells.map((one) => cell(one, isHead ? { bold: true } : {})),
+      });
+    return new Table({
+      width: { size: 100, type: WidthType.PERCENTAGE },
+      rows: [row(header, true), ...rows.map((cells) => row(cells, false))],
+    });
+  }
+
+  #formula(token: Tokens.Generic): TextRun {
+    return new TextRun({ text: clean(String(token.tex ?? token.raw)), font: "Cambria Math", italics: true });
+  }
+
+  #inline(tokens: Token[], run: IRunOptions): ParagraphChild[] {
+    return (tokens as Tokens.Generic[]).flatMap((token) => {
+      const within = (more: IRunOptions) => this.#inline(token.tokens ?? [], { ...run, ...more });
+      switch (token.type) {
+        case "strong":
+          return within({ bold: true });
+        case "em":
+          return within({ italics: true });
+        case "del":
+          return within({ strike: true });
+        case "codespan":
+          return [
+            new TextRun({ ...run, text: clean((token as unknown as Tokens.Codespan).text), font: mono }),
+          ];
+        case "br":
+        case "lineBreak":
+          return [new TextRun({ break: 1 })];
+        case "cite":
+          return this.#cite(token.numbers as string[], run);
+        case "mathInline":
+        case "mathBlock":
+          return [this.#formula(token)];
+        case "link": {
+          const link = safeHref((token as unknown as Tokens.Link).href);
+          return link === undefined
+            ? within({})
+            : [new ExternalHyperlink({ link, children: within({ style: "Hyperlink" }) })];
+        }
+        case "image":
+          return [new TextRun({ ...run, text: clean((token as unknown as Tokens.Image).text) })];
+        default:
+          if (token.tokens) return within({});
+          return [new TextRun({ ...run, text: clean(String(token.text ?? token.raw)) })];
+      }
+    });
+  }
+
+  #cite(numbers: string[], run: IRunOptions): ParagraphChild[] {
+    return numbers.map((number) => {
+      const shown = new TextRun({ ...run, text: `[${number}]`, superScript: true });
+      return this.#known.has(number)
+        ? new InternalHyperlink({ anchor: `source-${number}`, children: [shown] })
+        : shown;
+    });
+  }
+}
