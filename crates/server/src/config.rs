@@ -341,6 +341,7 @@ impl Raw {
             "" => "skills",
             folder => folder,
         });
+        let knowledge = self.knowledge.check(&data_dir)?;
         let agents = agents::check(self.agents, &data_dir)?;
         anyhow::ensure!(self.body_limit_mb > 0, "body_limit_mb must be at least 1");
         anyhow::ensure!(self.session_hours > 0, "session_hours must be at least 1");
@@ -368,7 +369,7 @@ impl Raw {
             lease: Duration::from_secs(self.lease_seconds.into()),
             approvals: self.approvals.into(),
             programs: self.programs.check()?,
-            knowledge: self.knowledge.check()?,
+            knowledge,
             research: self.research.check()?,
             web: self.web.check()?,
             limits: self.limits.check()?,

@@ -2,6 +2,7 @@
 //! are searched with is built from them in memory, when a collection is first asked, and follows what changes there.
 
 mod asking;
+mod built_in;
 mod embedding;
 mod far;
 mod loaded;
@@ -26,9 +27,10 @@ use knowledge::{ReadingProcess, Terms};
 use store::{Collection, Payer, Store, StoreError};
 use tokio::{sync::Notify, time::Instant};
 
-use crate::{app::App, error::ApiError};
+use crate::{app::App, config::KnowledgeSettings, error::ApiError};
 
 use asking::NoHelp;
+use built_in::BuiltIn;
 use loaded::{Loaded, serving};
 pub(crate) use {
     embedding::keep_embedding,
@@ -49,6 +51,7 @@ const LONGEST_REST: Duration = Duration::from_secs(60);
 pub(crate) struct Knowledge {
     terms: Terms,
     reader: ReadingProcess,
+    built_in: Arc<BuiltIn>,
     /// What collections may take of the memory while nobody asks for them.
     memory_bytes: usize,
     /// There is something to read.
@@ -77,11 +80,12 @@ struct Helping {
 
 impl Knowledge {
     /// Documents are read by `program`, which is this one.
-    pub(crate) fn new(program: PathBuf, memory_bytes: usize) -> Self {
+    pub(crate) fn new(program: PathBuf, settings: &KnowledgeSettings) -> Self {
         Self {
+            built_in: Arc::new(BuiltIn::new(settings, &program)),
             terms: Terms::default(),
             reader: ReadingProcess::new(program),
-            memory_bytes,
+            memory_bytes: settings.memory_bytes,
             to_read: Notify::new(),
             to_embed: Notify::new(),
             loaded: Mutex::default(),

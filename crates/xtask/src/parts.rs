@@ -3,6 +3,7 @@
 pub(crate) mod agents;
 pub(crate) mod chromium;
 pub(crate) mod clients;
+pub(crate) mod embedder;
 pub(crate) mod gateways;
 pub(crate) mod latex;
 pub(crate) mod node_packages;

@@ -1,6 +1,9 @@
 //! `[knowledge]`: how much people may put into their collections of documents, and which models help to find it.
 
-use std::time::Duration;
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use serde::Deserialize;
 
@@ -15,6 +18,12 @@ pub struct KnowledgeSettings {
     pub memory_bytes: usize,
     /// What makes vectors of texts; words alone where nothing does.
     pub embedding: Option<EmbeddingSettings>,
+    /// Where the files of the built-in embedding model are.
+    pub model_folder: PathBuf,
+    /// The library that runs it, where one is named.
+    pub onnxruntime: Option<PathBuf>,
+    /// On how many threads it computes.
+    pub embedding_threads: usize,
     /// What looks at the best once more.
     pub rerank: Option<RerankSettings>,
 }
@@ -54,12 +63,14 @@ pub(super) struct RawKnowledge {
     passage_prefix: String,
     embedding_batch: usize,
     embedding_seconds: u64,
+    embedding_threads: usize,
+    onnxruntime: String,
     rerank_model: String,
     rerank_seconds: u64,
 }
 
 impl RawKnowledge {
-    pub(super) fn check(self) -> anyhow::Result<KnowledgeSettings> {
+    pub(super) fn check(self, data_dir: &Path) -> anyhow::Result<KnowledgeSettings> {
         // A file is read as a whole.
         anyhow::ensure!((1..=500).contains(&self.file_mb), "knowledge.file_mb must be 1 to 500");
         anyhow::ensure!(self.person_mb <= 1_000_000, "knowledge.person_mb must be at most 1000000");
@@ -67,6 +78,11 @@ impl RawKnowledge {
         anyhow::ensure!(
             (1..=1000).contains(&self.embedding_batch),
             "knowledge.embedding_batch must be 1 to 1000"
+        );
+        // Each takes as much memory again.
+        anyhow::ensure!(
+            (1..=32).contains(&self.embedding_threads),
+            "knowledge.embedding_threads must be 1 to 32"
         );
         for (name, seconds) in
             [("embedding_seconds", self.embedding_seconds), ("rerank_seconds", self.rerank_seconds)]
@@ -95,6 +111,9 @@ impl RawKnowledge {
             person_bytes: self.person_mb * 1_000_000,
             memory_bytes: self.memory_mb * 1_000_000,
             embedding,
+            model_folder: data_dir.join("models").join("all-MiniLM-L6-v2"),
+            onnxruntime: (!self.onnxruntime.is_empty()).then(|| data_dir.join(self.onnxruntime)),
+            embedding_threads: self.embedding_threads,
             rerank,
         })
     }

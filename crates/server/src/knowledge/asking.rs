@@ -6,6 +6,7 @@ use std::time::Duration;
 use agent::Prices;
 use bytes::Bytes;
 use domain::{ProblemCode, Usage as Tokens, UserId};
+use embedder::Urgency;
 use llm::{
     Upstream,
     openai::{NoAnswer, Passed, Told},
@@ -61,14 +62,17 @@ pub(super) struct Account<'a> {
 }
 
 impl App {
-    /// The vectors of these texts, in their order.
+    /// The vectors of these texts, in their order. The built-in model costs nobody anything.
     pub(super) async fn embed(
         &self,
         of: Account<'_>,
         model: &str,
         texts: &[String],
-        deadline: Duration,
+        (urgency, deadline): (Urgency, Duration),
     ) -> Result<Vec<Vec<f32>>, NoHelp> {
+        if model == embedder::MODEL {
+            return self.knowledge.built_in.embed(texts, urgency, deadline).await;
+        }
         let upstream = self.helper(model, "embeddings")?;
         let body = embeddings::encode(upstream.upstream.model(), texts);
         let read = |bytes: &[u8]| {

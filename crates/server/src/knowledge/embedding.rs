@@ -4,6 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use domain::EmbeddingSpaceId;
+use embedder::Urgency;
 use knowledge::{Chunk, Document, Sizes, cut, encode_vector};
 use store::{EmbeddingSpace, Payer, StoreError, ToEmbed, Vectors};
 use tokio::{task::spawn_blocking, time::Instant};
@@ -14,7 +15,7 @@ use crate::{app::App, config::EmbeddingSettings, error::ApiError};
 /// Counts the ways in which [`passage`] makes texts of pieces, and pieces are cut.
 const CHUNKING: u64 = 1;
 /// How long a model server may take for the vectors of one request.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PASSAGES: (Urgency, Duration) = (Urgency::Passage, Duration::from_secs(120));
 /// How long a server that embeds a document is waited for beyond that, milliseconds.
 const CLAIM_MS: i64 = 180_000;
 /// How often documents are looked for that may be tried again.
@@ -197,7 +198,7 @@ impl App {
     ) -> Result<Vec<Vec<f32>>, NoHelp> {
         let payer = Payer::default();
         let account = Account { owner: of.owner, payer: &payer };
-        match self.embed(account, &settings.model, texts, PATIENCE).await {
+        match self.embed(account, &settings.model, texts, PASSAGES).await {
             Err(NoHelp { kind: NoHelpKind::Texts, .. }) => {}
             answer => return answer,
         }
@@ -206,7 +207,7 @@ impl App {
             let mut text = text.clone();
             let mut halved = 0;
             let alone = loop {
-                match self.embed(account, &settings.model, std::slice::from_ref(&text), PATIENCE).await {
+                match self.embed(account, &settings.model, std::slice::from_ref(&text), PASSAGES).await {
                     Err(NoHelp { kind: NoHelpKind::Texts, .. }) if halved < HALVINGS => {
                         halved += 1;
                         let half = text.chars().count() / 2;

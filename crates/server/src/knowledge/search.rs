@@ -7,6 +7,7 @@ use std::{
 };
 
 use domain::{CollectionId, DocumentId, EmbeddingSpaceId, UserId};
+use embedder::Urgency;
 use futures_util::future::join_all;
 use knowledge::{Hit, Query, Scores};
 use store::{Collection, EmbeddingSpace, Payer, Store, StoreError};
@@ -171,7 +172,8 @@ impl App {
         question: &str,
     ) -> Result<Vec<f32>, NoHelp> {
         let text = format!("{}{question}", space.query_prefix);
-        let vectors = self.embed(account, &space.model, &[text], settings.deadline).await?;
+        let vectors =
+            self.embed(account, &space.model, &[text], (Urgency::Question, settings.deadline)).await?;
         // There is one for each text.
         Ok(vectors.into_iter().next().unwrap_or_default())
     }

@@ -3,17 +3,21 @@
 use crate::{expect_none, repository::files_named};
 
 /// Each crate with those of ours it may use. A new arrow is a decision: say why in `docs/decisions/`.
-const ARROWS: [(&str, &[&str]); 14] = [
+const ARROWS: [(&str, &[&str]); 15] = [
     ("agent", &["domain", "llm", "sandbox", "store"]),
     ("bench", &["domain", "knowledge", "scripted", "wire"]),
     ("domain", &[]),
+    ("embedder", &[]),
     ("knowledge", &[]),
     ("llm", &["domain", "wire"]),
     ("mcp", &[]),
     ("outbound", &[]),
     ("sandbox", &[]),
     ("scripted", &["domain", "wire"]),
-    ("server", &["agent", "domain", "knowledge", "llm", "mcp", "outbound", "sandbox", "store", "wire"]),
+    (
+        "server",
+        &["agent", "domain", "embedder", "knowledge", "llm", "mcp", "outbound", "sandbox", "store", "wire"],
+    ),
     ("store", &["domain"]),
     ("torture", &["agent", "domain", "llm", "scripted", "server"]),
     ("wire", &["domain"]),

@@ -122,8 +122,8 @@ const texts: Record<string, readonly [en: string, ru: string]> = {
     "Сколько памяти занимают коллекции, в которых уже искали, МБ.",
   ],
   "knowledge.embedding_model": [
-    "The model that compares meanings when documents are searched. Empty: words alone.",
-    "Модель, которая сравнивает смысл при поиске в документах. Пусто: только слова.",
+    "The model that compares meanings when documents are searched. “built-in”: the program's own. Empty: words alone.",
+    "Модель, которая сравнивает смысл при поиске в документах. «built-in»: встроенная. Пусто: только слова.",
   ],
   "knowledge.query_prefix": [
     "What the embedding model wants before a question.",
@@ -140,6 +140,14 @@ const texts: Record<string, readonly [en: string, ru: string]> = {
   "knowledge.embedding_seconds": [
     "How many seconds a search waits for the embedding model.",
     "Сколько секунд поиск ждёт модель векторов.",
+  ],
+  "knowledge.embedding_threads": [
+    "On how many threads the built-in embedding model computes.",
+    "На скольких потоках считает встроенная модель векторов.",
+  ],
+  "knowledge.onnxruntime": [
+    "The ONNX Runtime library of the built-in model. Empty: beside the program or with the model.",
+    "Библиотека ONNX Runtime для встроенной модели. Пусто: рядом с программой или с моделью.",
   ],
   "knowledge.rerank_model": [
     "The model that looks at the best passages once more. Empty: none.",
