@@ -13,6 +13,8 @@ pub(crate) struct Collections {
     pub(crate) cranfield: Option<PathBuf>,
     /// A folder with `documents.json.gz` and `tasks.json`.
     pub(crate) banking: Option<PathBuf>,
+    /// A folder with the files of the built-in embedding model.
+    pub(crate) embedder: Option<PathBuf>,
 }
 
 /// Prints the tables.

@@ -47,6 +47,9 @@ struct Options {
     /// A folder with the banking documents of tau2, to measure what knowledge finds.
     #[arg(long)]
     banking: Option<PathBuf>,
+    /// A folder with the files of the built-in embedding model, to measure what it adds.
+    #[arg(long)]
+    embedder: Option<PathBuf>,
     /// Shorter runs, for trying the benchmark itself.
     #[arg(long)]
     quick: bool,
@@ -110,7 +113,11 @@ async fn main() -> anyhow::Result<()> {
         encoders::measure(options.quick)?;
     }
     if wanted(Bench::Knowledge) {
-        let folders = knowledge::Collections { cranfield: options.cranfield, banking: options.banking };
+        let folders = knowledge::Collections {
+            cranfield: options.cranfield,
+            banking: options.banking,
+            embedder: options.embedder,
+        };
         knowledge::measure(&folders, options.quick)?;
     }
     if wanted(Bench::Gateway) {

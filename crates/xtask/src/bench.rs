@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::{
     command::{self, cargo, debug_folder, root},
-    parts::{agents, gateways, retrieval},
+    parts::{agents, embedder, gateways, retrieval},
 };
 
 /// Builds the program and the bench, and runs the bench with `arguments`.
@@ -36,9 +36,12 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
         }
     }
     if arguments.iter().any(|argument| argument == "knowledge") {
-        match retrieval::banking() {
-            Ok(path) => drop(bench.arg("--banking").arg(path)),
-            Err(error) => println!("Measuring without it: {error:#}"),
+        for (option, installed) in [("--banking", retrieval::banking()), ("--embedder", embedder::install())]
+        {
+            match installed {
+                Ok(path) => drop(bench.arg(option).arg(path)),
+                Err(error) => println!("Measuring without it: {error:#}"),
+            }
         }
     }
     bench.args(arguments).current_dir(root());

@@ -5,7 +5,7 @@ use crate::{expect_none, repository::files_named};
 /// Each crate with those of ours it may use. A new arrow is a decision: say why in `docs/decisions/`.
 const ARROWS: [(&str, &[&str]); 15] = [
     ("agent", &["domain", "llm", "sandbox", "store"]),
-    ("bench", &["domain", "knowledge", "scripted", "wire"]),
+    ("bench", &["domain", "embedder", "knowledge", "scripted", "wire"]),
     ("domain", &[]),
     ("embedder", &[]),
     ("knowledge", &[]),
