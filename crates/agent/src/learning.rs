@@ -1,14 +1,12 @@
 //! Asks a model what a person's own messages say about this person, beside what is known. Nothing else is looked at:
 //! no answers, no tools, no files.
 
-use std::time::Duration;
-
 use domain::{Message, Role, Usage};
-use llm::{ChatModel, ChatRequest, ModelError, ModelEvent, ToolMode};
+use llm::{ChatModel, ModelError};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::ModelSettings;
+use crate::{ModelSettings, alone::answer};
 
 /// Most facts that are kept of one person.
 pub const MOST_FACTS: usize = 50;
@@ -18,12 +16,6 @@ pub const MOST_FACT_CHARS: usize = 300;
 const MOST_MESSAGE_CHARS: usize = 4_000;
 /// How much of all messages is looked at, characters; what was said last wins.
 const MOST_CHARS: usize = 24_000;
-/// Most that the model may write: the thoughts of some are long.
-const MOST_OUTPUT_TOKENS: u64 = 4_000;
-/// Where it is stopped that does not keep to that.
-const MOST_ANSWER_BYTES: usize = 40_000;
-/// How long the model may take for one answer.
-const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Something that is known.
 #[derive(Debug, Clone)]
@@ -72,7 +64,7 @@ pub async fn ask(
     let mut lessons = None;
     // The second time it is told what was wrong.
     for _ in 0..2 {
-        let (text, used) = answer(model, settings, &messages).await?;
+        let (text, used) = answer(model, settings, &messages, None).await?;
         usage.input_tokens = usage.input_tokens.saturating_add(used.input_tokens);
         usage.output_tokens = usage.output_tokens.saturating_add(used.output_tokens);
         match read(&text, known, said.len()) {
@@ -122,48 +114,6 @@ fn question(known: &[KnownFact], said: &[String]) -> String {
     }
     messages.reverse();
     json!({"list": known, "messages": messages}).to_string()
-}
-
-/// One answer of the model and the tokens used.
-async fn answer(
-    model: &ChatModel,
-    settings: &ModelSettings,
-    messages: &[Message],
-) -> Result<(String, Usage), ModelError> {
-    let request = ChatRequest {
-        messages,
-        tools: &[],
-        tool_mode: ToolMode::Off,
-        temperature: settings.temperature,
-        max_output_tokens: Some(MOST_OUTPUT_TOKENS),
-        answer_format: None,
-        extra: None,
-        trace: None,
-    };
-    let mut call = model.call(&request);
-    let (mut text, mut written_bytes) = (String::new(), 0);
-    let read = async {
-        while let Some(event) = call.next().await {
-            match event? {
-                ModelEvent::TextDelta(delta) => {
-                    written_bytes += delta.len();
-                    text.push_str(&delta);
-                }
-                ModelEvent::ReasoningDelta(delta) => written_bytes += delta.len(),
-                ModelEvent::Finished { usage, .. } => return Ok(usage),
-                _ => {}
-            }
-            if written_bytes > MOST_ANSWER_BYTES {
-                break;
-            }
-        }
-        Ok(None)
-    };
-    // Whoever does not come to an end has given no answer that can be used.
-    let usage = tokio::time::timeout(PATIENCE, read).await.unwrap_or(Ok(None))?;
-    let input_tokens = messages.iter().map(crate::context::estimate_tokens).sum();
-    let estimate = Usage { input_tokens, output_tokens: (written_bytes / 4) as u64 };
-    Ok((text, usage.unwrap_or(estimate)))
 }
 
 #[derive(Deserialize)]

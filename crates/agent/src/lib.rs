@@ -2,6 +2,7 @@
 
 mod addresses;
 pub mod agents;
+mod alone;
 mod answer_form;
 pub mod asks;
 mod budget;
@@ -12,6 +13,7 @@ mod context;
 mod earlier;
 pub mod emitter;
 mod given;
+pub mod graph;
 pub mod history;
 mod late_tools;
 pub mod learning;

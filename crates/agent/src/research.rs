@@ -4,10 +4,10 @@
 mod citations;
 mod driver;
 mod excerpt;
-mod loose_json;
+pub(crate) mod loose_json;
 mod notes;
 mod prompts;
-mod quotes;
+pub(crate) mod quotes;
 mod ranking;
 mod reader;
 mod thinking;

@@ -176,6 +176,10 @@ id!(
 );
 
 id!(
+    /// Something that documents speak of.
+    EntityId, "ent"
+);
+id!(
     /// Documents that are searched together.
     CollectionId, "coll"
 );

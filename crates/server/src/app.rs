@@ -31,7 +31,7 @@ use crate::{
     error::ApiError,
     groups::Groups,
     http::mcp::Door,
-    knowledge::{Knowledge, keep_embedding, keep_reading},
+    knowledge::{Knowledge, keep_embedding, keep_graphs, keep_reading},
     learning::keep_learning,
     mcp_servers::{McpServers, Surroundings},
     models::{Models, keep_health},
@@ -251,6 +251,7 @@ impl App {
         app.tasks.spawn(keep_webhooks(app.clone()));
         app.tasks.spawn(keep_reading(app.clone()));
         app.tasks.spawn(keep_embedding(app.clone()));
+        app.tasks.spawn(keep_graphs(app.clone()));
         app.tasks.spawn(keep_crawling(app.clone()));
         app.tasks.spawn(ask_environment(app.clone()));
         app.tasks.spawn(keep_health(app.clone()));

@@ -275,6 +275,13 @@ pub fn table() -> Vec<Route> {
         post(User, "/api/v1/knowledge/{collection}/crawls", knowledge::crawls::create),
         post(User, "/api/v1/knowledge/{collection}/crawls/{crawl}/cancel", knowledge::crawls::cancel),
         post(User, "/api/v1/knowledge/{collection}/crawls/{crawl}/retry", knowledge::crawls::retry),
+        get(User, "/api/v1/knowledge/{collection}/graph", knowledge::graph::state),
+        put(User, "/api/v1/knowledge/{collection}/graph", knowledge::graph::switch),
+        get(User, "/api/v1/knowledge/{collection}/graph/entities", knowledge::graph::entities),
+        get(User, "/api/v1/knowledge/{collection}/graph/entities/{entity}", knowledge::graph::entity),
+        get(User, "/api/v1/knowledge/{collection}/graph/neighbours", knowledge::graph::neighbours),
+        get(User, "/api/v1/knowledge/{collection}/graph/path", knowledge::graph::path),
+        get(User, "/api/v1/knowledge/{collection}/graph/subgraph", knowledge::graph::subgraph),
         delete(User, "/api/v1/knowledge/{collection}", knowledge::delete),
         post(User, "/api/v1/attachments", knowledge::attachments::put),
         // Pages of the web as they were read

@@ -5,6 +5,8 @@ mod asking;
 mod built_in;
 mod embedding;
 mod far;
+mod graph_tool;
+mod graphing;
 mod loaded;
 mod reading;
 mod scope;
@@ -35,6 +37,8 @@ use loaded::{Loaded, serving};
 pub(crate) use {
     embedding::keep_embedding,
     far::{Far, Meaning},
+    graph_tool::{NAME as GRAPH_TOOL, graph_spec, walk},
+    graphing::keep_graphs,
     reading::keep_reading,
     scope::Scope,
     search::{Found, MOST_FOUND, Wish, missing, no_collection},
@@ -58,6 +62,8 @@ pub(crate) struct Knowledge {
     to_read: Notify,
     /// There is something to embed.
     to_embed: Notify,
+    /// There is something to look at for a graph.
+    to_graph: Notify,
     loaded: Mutex<HashMap<CollectionId, Arc<Loaded>>>,
     /// Held while a collection is loaded, so that several who ask at once do not all do so.
     loading: tokio::sync::Mutex<()>,
@@ -88,6 +94,7 @@ impl Knowledge {
             memory_bytes: settings.memory_bytes,
             to_read: Notify::new(),
             to_embed: Notify::new(),
+            to_graph: Notify::new(),
             loaded: Mutex::default(),
             loading: tokio::sync::Mutex::default(),
             searches: AtomicU64::new(0),
@@ -109,6 +116,11 @@ impl Knowledge {
     /// To be called when a file has come.
     pub(crate) fn look_again(&self) {
         self.to_read.notify_one();
+    }
+
+    /// To be called when a collection is to have a graph.
+    pub(crate) fn look_for_graphs(&self) {
+        self.to_graph.notify_one();
     }
 
     /// A collection as it can be searched now.

@@ -115,6 +115,7 @@ impl Db {
             ("meanings", include_str!("../migrations/sqlite/0031_meanings.sql")),
             ("web", include_str!("../migrations/sqlite/0032_web.sql")),
             ("attached files", include_str!("../migrations/sqlite/0033_attached_files.sql")),
+            ("graph", include_str!("../migrations/sqlite/0034_graph.sql")),
         ];
         let mut writer = write.acquire().await?;
         if !in_memory {
@@ -168,6 +169,7 @@ impl Db {
             ("meanings", include_str!("../migrations/postgres/0031_meanings.sql")),
             ("web", include_str!("../migrations/postgres/0032_web.sql")),
             ("attached files", include_str!("../migrations/postgres/0033_attached_files.sql")),
+            ("graph", include_str!("../migrations/postgres/0034_graph.sql")),
         ];
         migrator(migrations, steps).run_direct(None, &mut connection, false).await?;
         connection.close().await?;

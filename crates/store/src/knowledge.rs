@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-use domain::{ChatId, CollectionId, DocumentId, UserId};
+use domain::{CollectionId, DocumentId, UserId};
 
 use crate::{
     Store, StoreError,
+    graph::forget_unnamed,
     query::{Row, Tx},
 };
 
@@ -234,31 +235,6 @@ impl Store {
         read_collection(&query.bind(*open).bind(now).fetch_one().await?)
     }
 
-    /// Gives a file that came with a message to its chat, with which it is deleted. One that a chat has stays there.
-    ///
-    /// # Errors
-    /// Only those of the database.
-    pub async fn attach_collection(
-        &self,
-        owner: UserId,
-        id: CollectionId,
-        chat: ChatId,
-    ) -> Result<(), StoreError> {
-        let sql =
-            "UPDATE collections SET chat = $3 WHERE id = $1 AND owner = $2 AND attached AND chat IS NULL";
-        self.db().write(sql).id(id).id(owner).id(chat).execute().await?;
-        Ok(())
-    }
-
-    /// Deletes the files from before `before` that were to come with a message and never did.
-    ///
-    /// # Errors
-    /// Only those of the database.
-    pub async fn purge_unsent_files(&self, before: i64) -> Result<u64, StoreError> {
-        let sql = "DELETE FROM collections WHERE attached AND chat IS NULL AND created_at < $1";
-        self.db().write(sql).bind(before).execute().await
-    }
-
     /// Deletes somebody's collection with every document in it.
     ///
     /// # Errors
@@ -395,6 +371,7 @@ impl Store {
         tx.query(sql).id(collection).id(owner).bind(now).execute_on_one().await?;
         let sql = "DELETE FROM documents WHERE id = $1 AND collection = $2";
         tx.query(sql).id(id).id(collection).execute_on_one().await?;
+        forget_unnamed(&mut tx, collection).await?;
         tx.commit().await
     }
 

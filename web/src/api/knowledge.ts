@@ -161,3 +161,75 @@ export const cancelCrawl = (collection: string, crawl: string) =>
   call<undefined>("POST", `${crawlsOf(collection)}/${id(crawl)}/cancel`);
 export const retryCrawl = (collection: string, crawl: string) =>
   call<undefined>("POST", `${crawlsOf(collection)}/${id(crawl)}/retry`);
+
+/** What documents of a collection speak of. */
+export interface Entity {
+  id: string;
+  name: string;
+  kind: string;
+  /** How many places speak of it. */
+  mentions: number;
+  /** How many statements belong to it. */
+  relations: number;
+}
+
+/** Words of a document, and where they stand in its text, in Unicode characters. */
+export interface Quote {
+  document: string;
+  name: string;
+  start: number;
+  end: number;
+  text: string;
+}
+
+export interface Relation {
+  source: string;
+  target: string;
+  kind: string;
+  quote: Quote;
+}
+
+export interface Subgraph {
+  entities: Entity[];
+  relations: Relation[];
+}
+
+export interface GraphState {
+  /** Whether the owner wants a graph. */
+  on: boolean;
+  /** Whether the server has a model for it. */
+  available: boolean;
+  /** `pieces` is 0 until it is a document's turn. */
+  documents: {
+    id: string;
+    name: string;
+    done: number;
+    pieces: number;
+    problem: { code: string; message: string } | null;
+  }[];
+}
+
+const graphOf = (collection: string) => `${base}/${id(collection)}/graph`;
+export const graphState = (collection: string) => call<GraphState>("GET", graphOf(collection));
+export const switchGraph = (collection: string, on: boolean) =>
+  call<undefined>("PUT", graphOf(collection), { on });
+export const findEntities = (collection: string, query: string, signal?: AbortSignal) =>
+  call<{ entities: Entity[] }>(
+    "GET",
+    `${graphOf(collection)}/entities?limit=12&query=${id(query)}`,
+    undefined,
+    signal,
+  );
+export const getEntity = (collection: string, entity: string, signal?: AbortSignal) =>
+  call<Entity & { quotes: Quote[] }>(
+    "GET",
+    `${graphOf(collection)}/entities/${id(entity)}`,
+    undefined,
+    signal,
+  );
+export const neighboursOf = (collection: string, entity: string, signal?: AbortSignal) =>
+  call<Subgraph>("GET", `${graphOf(collection)}/neighbours?limit=40&entity=${id(entity)}`, undefined, signal);
+export const wayBetween = (collection: string, from: string, to: string) =>
+  call<Subgraph>("GET", `${graphOf(collection)}/path?from=${id(from)}&to=${id(to)}`);
+export const mostSaid = (collection: string, signal?: AbortSignal) =>
+  call<Subgraph>("GET", `${graphOf(collection)}/subgraph?limit=40`, undefined, signal);

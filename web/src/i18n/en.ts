@@ -5,6 +5,7 @@ import { configuration } from "./configuration.en.ts";
 import { data } from "./data.en.ts";
 import { doors } from "./doors.en.ts";
 import { groups } from "./groups.en.ts";
+import { composer } from "./composer.en.ts";
 import { knowledge } from "./knowledge.en.ts";
 import { passkeys } from "./passkeys.en.ts";
 import { research } from "./research.en.ts";
@@ -21,6 +22,7 @@ export const en = {
   ...groups,
   ...doors,
   ...data,
+  ...composer,
   ...knowledge,
   ...research,
   ...twoStep,
@@ -286,33 +288,6 @@ export const en = {
   "inbox.agent": "The agent",
   "inbox.subAgent": "A sub-agent",
   "inbox.since": "since {date}",
-
-  "composer.label": "Message",
-  "composer.placeholder": "Ask something",
-  "composer.send": "Send",
-  "composer.stop": "Stop",
-  "composer.attach": "Attach files",
-  "composer.attached": "Goes along with the message",
-  "composer.collections": "Collections of documents",
-  "composer.sending": "Sending, {percent}%",
-  "composer.reading": "Being read…",
-  "composer.noText": "The file itself goes along.",
-  "composer.remove": "Take {name} off",
-  "composer.removePicture": "Remove the picture",
-  "composer.tooLarge": "“{name}” is larger than 8 MB.",
-  "composer.notPicture": "“{name}” is not a picture a model can see (PNG, JPEG, WebP or GIF).",
-  "composer.model": "{name}: choose a model",
-  "composer.noModel": "No model",
-  "composer.tourMark": "scripted",
-  "composer.filter": "Find a model",
-  "composer.agents": "Agents",
-  "composer.models": "Models",
-  "composer.agentGone": "The agent {name} is no longer there. {instead} answers instead.",
-  "composer.connect": "Connect a model…",
-  "composer.workspace": "{name}: choose where the files are",
-  "composer.filesOf": "Where the files of this chat are",
-  "composer.ownFiles": "Files of its own",
-  "composer.readOnly": "only to read",
 
   "panel.label": "About this chat",
   "panel.open": "Open the panel",

@@ -5,6 +5,7 @@ import { configuration } from "./configuration.ru.ts";
 import { data } from "./data.ru.ts";
 import { doors } from "./doors.ru.ts";
 import { groups } from "./groups.ru.ts";
+import { composer } from "./composer.ru.ts";
 import { knowledge } from "./knowledge.ru.ts";
 import { passkeys } from "./passkeys.ru.ts";
 import { research } from "./research.ru.ts";
@@ -22,6 +23,7 @@ export const ru: Dictionary = {
   ...groups,
   ...doors,
   ...data,
+  ...composer,
   ...knowledge,
   ...research,
   ...twoStep,
@@ -323,33 +325,6 @@ export const ru: Dictionary = {
   "inbox.agent": "Агент",
   "inbox.subAgent": "Субагент",
   "inbox.since": "с {date}",
-
-  "composer.label": "Сообщение",
-  "composer.placeholder": "Спросите что-нибудь",
-  "composer.send": "Отправить",
-  "composer.stop": "Стоп",
-  "composer.attach": "Приложить файлы",
-  "composer.attached": "Уйдёт вместе с сообщением",
-  "composer.collections": "Коллекции документов",
-  "composer.sending": "Отправляется, {percent}%",
-  "composer.reading": "Читается…",
-  "composer.noText": "Сам файл уйдёт с сообщением.",
-  "composer.remove": "Убрать {name}",
-  "composer.removePicture": "Убрать изображение",
-  "composer.tooLarge": "«{name}» больше 8 МБ.",
-  "composer.notPicture": "«{name}» — не изображение, которое понимает модель (PNG, JPEG, WebP или GIF).",
-  "composer.model": "{name}: выбрать модель",
-  "composer.noModel": "Нет модели",
-  "composer.tourMark": "по сценарию",
-  "composer.filter": "Найти модель",
-  "composer.agents": "Агенты",
-  "composer.models": "Модели",
-  "composer.agentGone": "Агента {name} больше нет. Вместо него ответит {instead}.",
-  "composer.connect": "Подключить модель…",
-  "composer.workspace": "{name}: выбрать, где файлы",
-  "composer.filesOf": "Где файлы этого чата",
-  "composer.ownFiles": "Свои файлы",
-  "composer.readOnly": "только чтение",
 
   "panel.label": "Об этом чате",
   "panel.open": "Открыть панель",

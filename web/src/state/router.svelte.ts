@@ -9,6 +9,7 @@ export type Route =
   | { page: "signUp"; token: string | null }
   | { page: "inbox" }
   | KnowledgeRoute
+  | GraphRoute
   | StoredPageRoute
   | { page: "welcome" }
   | { page: "missing" };
@@ -23,6 +24,13 @@ export interface KnowledgeRoute {
   /** The passage of the document that is shown, in Unicode characters. */
   from: number | null;
   to: number | null;
+}
+
+/** The graph of a collection, at one thing or at what most is said of. */
+export interface GraphRoute {
+  page: "graph";
+  collection: string;
+  entity: string | null;
 }
 
 /** A copy of a page of the web, at a passage in Unicode characters. */
@@ -50,6 +58,9 @@ export function routeOf(address: URL): Route {
     case "inbox":
       return second ? { page: "missing" } : { page: "inbox" };
     case "knowledge":
+      if (second && third === "graph") {
+        return { page: "graph", collection: second, entity: address.searchParams.get("entity") };
+      }
       return {
         page: "knowledge",
         collection: second || null,

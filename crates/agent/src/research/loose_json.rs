@@ -8,7 +8,7 @@ const MOST_BEGINNINGS: usize = 8;
 const MOST_CUTS: usize = 40;
 
 /// The first object in the text that has one of these fields.
-pub(super) fn object(text: &str, fields: &[&str]) -> Option<Map<String, Value>> {
+pub(crate) fn object(text: &str, fields: &[&str]) -> Option<Map<String, Value>> {
     let text = text.rsplit_once("</think>").map_or(text, |(_, said)| said);
     let beginnings = text.match_indices('{').take(MOST_BEGINNINGS);
     beginnings.map(|(at, _)| &text[at..]).find_map(|text| {

@@ -6,7 +6,7 @@ use std::ops::Range;
 const LEAST_CHARS: usize = 8;
 
 /// A text to look for quotes in.
-pub(super) struct Quotable<'a> {
+pub(crate) struct Quotable<'a> {
     text: &'a str,
     plain: String,
     /// Where each character of `plain` stands in the text, in characters.
@@ -14,7 +14,7 @@ pub(super) struct Quotable<'a> {
 }
 
 impl<'a> Quotable<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
+    pub(crate) fn new(text: &'a str) -> Self {
         let (mut plain, mut places) = (String::with_capacity(text.len()), Vec::new());
         for (at, character) in text.chars().enumerate() {
             if let Some(character) = plain_character(character, plain.chars().next_back()) {
@@ -26,7 +26,7 @@ impl<'a> Quotable<'a> {
     }
 
     /// The place where the quote stands, in characters of the text, and the words as they stand there.
-    pub(super) fn find(&self, quote: &str) -> Option<(Range<usize>, String)> {
+    pub(crate) fn find(&self, quote: &str) -> Option<(Range<usize>, String)> {
         let quote = plain(quote);
         let quote = quote.trim_matches([' ', '"', '\'']);
         if quote.chars().filter(|c| *c != ' ').count() < LEAST_CHARS {

@@ -26,6 +26,8 @@ pub struct KnowledgeSettings {
     pub embedding_threads: usize,
     /// What looks at the best once more.
     pub rerank: Option<RerankSettings>,
+    /// The id of the model that looks for entities and relations; nothing where there are no graphs.
+    pub graph_model: Option<String>,
 }
 
 /// What makes vectors of texts.
@@ -67,6 +69,7 @@ pub(super) struct RawKnowledge {
     onnxruntime: String,
     rerank_model: String,
     rerank_seconds: u64,
+    graph_model: String,
 }
 
 impl RawKnowledge {
@@ -115,6 +118,7 @@ impl RawKnowledge {
             onnxruntime: (!self.onnxruntime.is_empty()).then(|| data_dir.join(self.onnxruntime)),
             embedding_threads: self.embedding_threads,
             rerank,
+            graph_model: Some(self.graph_model.trim().to_owned()).filter(|model| !model.is_empty()),
         })
     }
 }

@@ -3,6 +3,7 @@
 pub(super) mod attachments;
 pub(super) mod crawls;
 pub(super) mod documents;
+pub(super) mod graph;
 
 use std::sync::Arc;
 

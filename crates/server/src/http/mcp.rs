@@ -4,6 +4,7 @@
 mod asks;
 mod call;
 mod files;
+mod graph;
 mod handler;
 mod progress;
 mod search;

@@ -57,6 +57,7 @@ impl App {
         let read = self.knowledge.read(&unread, file, limits).await?;
         self.store.settle_document(&unread, &read, self.clock.now_ms()).await?;
         self.knowledge.to_embed.notify_one();
+        self.knowledge.to_graph.notify_one();
         Ok(true)
     }
 }

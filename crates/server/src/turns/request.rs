@@ -117,6 +117,19 @@ impl App {
                 narrowed.insert(agent.name.clone(), self.knowledge_tool(owner, payer, scope).await?);
             }
         }
+        let agents = agents.with_tool_of_each(|agent| narrowed.get(agent).unwrap_or(&usual).clone());
+        if self.config.knowledge.graph_model.is_none() || payer.person.is_some() {
+            return Ok(agents);
+        }
+        let usual = self.knowledge.graph_tool(&self.store, owner, Scope::default()).await?;
+        let mut narrowed: HashMap<String, Option<Arc<Tool>>> = HashMap::new();
+        for agent in self.defined_agents.usable(permit).iter().chain(&model.agent) {
+            if let Some(only) = &agent.collections {
+                let scope = Scope { only: Some(only.clone()), attached: Vec::new() };
+                narrowed
+                    .insert(agent.name.clone(), self.knowledge.graph_tool(&self.store, owner, scope).await?);
+            }
+        }
         Ok(agents.with_tool_of_each(|agent| narrowed.get(agent).unwrap_or(&usual).clone()))
     }
 }

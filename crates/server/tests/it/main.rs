@@ -26,6 +26,7 @@ mod files;
 mod forks;
 mod formats;
 mod forms;
+mod graph;
 mod groups;
 mod handed_over;
 mod harness;

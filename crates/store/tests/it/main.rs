@@ -24,6 +24,7 @@ mod events;
 mod file_versions;
 mod files;
 mod forks;
+mod graph;
 mod groups;
 mod identities;
 mod imports;

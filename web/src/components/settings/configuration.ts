@@ -157,6 +157,10 @@ const texts: Record<string, readonly [en: string, ru: string]> = {
     "How many seconds a search waits for that model.",
     "Сколько секунд поиск ждёт эту модель.",
   ],
+  "knowledge.graph_model": [
+    "The model that reads documents for the graphs of collections. Empty: there are no graphs.",
+    "Модель, которая читает документы для графов коллекций. Пусто: графов нет.",
+  ],
   "research.turns": [
     "How often research searches and reads, at most.",
     "Сколько раз исследование ищет и читает, не больше.",

@@ -20,8 +20,11 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 
-use super::{Visit, call, files, search};
-use crate::{knowledge::SEARCH_TOOL, origin::on_behalf_of};
+use super::{Visit, call, files, graph, search};
+use crate::{
+    knowledge::{GRAPH_TOOL, SEARCH_TOOL},
+    origin::on_behalf_of,
+};
 
 /// The tool's name.
 const ASK: &str = "ask";
@@ -77,8 +80,9 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let search = search::tool(&visit(&context)?).await?;
-        Ok(ListToolsResult::with_all_items(std::iter::once(ask()).chain(search).collect()))
+        let visit = visit(&context)?;
+        let (search, graph) = (search::tool(&visit).await?, graph::tool(&visit).await?);
+        Ok(ListToolsResult::with_all_items(std::iter::once(ask()).chain(search).chain(graph).collect()))
     }
 
     async fn call_tool(
@@ -92,6 +96,14 @@ impl ServerHandler for Handler {
                 let arguments = Value::Object(request.arguments.unwrap_or_default());
                 let origin = visit.origin.clone();
                 return Ok(on_behalf_of(origin, search::answer(&visit, arguments)).await.into());
+            }
+        }
+        if request.name == GRAPH_TOOL {
+            let visit = visit(&context)?;
+            if graph::tool(&visit).await?.is_some() {
+                let arguments = Value::Object(request.arguments.unwrap_or_default());
+                let origin = visit.origin.clone();
+                return Ok(on_behalf_of(origin, graph::answer(&visit, arguments)).await.into());
             }
         }
         if request.name != ASK {

@@ -290,6 +290,13 @@ pub(super) const CASES: &[Case] = &[
     case("GET", "/api/v1/knowledge/{collection}/documents/{document}", Missing, 200),
     case("GET", "/api/v1/knowledge/{collection}/documents/{document}/file", Missing, 200),
     case("POST", "/api/v1/knowledge/{collection}/documents/{document}/retry", Missing, 404),
+    case("GET", "/api/v1/knowledge/{collection}/graph", Missing, 200),
+    case("GET", "/api/v1/knowledge/{collection}/graph/entities", Missing, 200).at("/api/v1/knowledge/{collection}/graph/entities?query=kum"),
+    case("GET", "/api/v1/knowledge/{collection}/graph/entities/{entity}", Missing, 200),
+    case("GET", "/api/v1/knowledge/{collection}/graph/neighbours", Missing, 200).at("/api/v1/knowledge/{collection}/graph/neighbours?entity={entity}"),
+    case("GET", "/api/v1/knowledge/{collection}/graph/path", Missing, 200).at("/api/v1/knowledge/{collection}/graph/path?from={entity}&to={entity}"),
+    case("GET", "/api/v1/knowledge/{collection}/graph/subgraph", Missing, 200),
+    case("PUT", "/api/v1/knowledge/{collection}/graph", Missing, 204).sends(r#"{"on":false}"#),
     case("DELETE", "/api/v1/knowledge/{collection}/documents/{document}", Missing, 204),
     case("GET", "/api/v1/knowledge/{collection}/crawls", Missing, 200),
     case("POST", "/api/v1/knowledge/{collection}/crawls", Missing, 202)

@@ -229,6 +229,8 @@ impl World {
         let path = format!("/api/v1/knowledge/{collection}/documents?name=a.txt");
         let document = Answer::of(server.request(Method::POST, &path, who).body(CANARY)).await;
         document.expect(202);
+        server.settled(who, &collection, &document.json()["id"]).await;
+        let entity = entity(server, owner.parse().unwrap(), &collection).await;
         let path = format!("/api/v1/knowledge/{collection}/crawls");
         let crawl = server.post(&path, who, &json!({"url": "http://kumquat.invalid/"})).await;
         crawl.expect(202);
@@ -259,6 +261,7 @@ impl World {
             ("connection", text(&connections["connections"][0]["id"])),
             ("crawl", text(&crawl.json()["id"])),
             ("document", text(&document.json()["id"])),
+            ("entity", entity),
             ("fact", fact),
             ("item", text(&response["output"][0]["id"])),
             ("key", text(&key["key"]["id"])),
@@ -323,4 +326,15 @@ async fn sign_in(server: &Server, email: &str) -> Person {
     let mine = made(server, &session, "/api/v1/chats", &json!({"title": "Mine"})).await;
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     Person { key: text(&key["secret"]), mine: text(&mine["id"]), session }
+}
+
+/// Something that a document of the collection speaks of.
+async fn entity(server: &Server, owner: domain::UserId, collection: &str) -> String {
+    let (store, collection) = (&server.app.store, collection.parse().unwrap());
+    store.set_graph(owner, collection, true).await.unwrap();
+    let of = store.claim_graph(1, 2).await.unwrap().unwrap();
+    let said = ("kumquat".to_owned(), CANARY.to_owned(), "other".to_owned(), (0, 7, CANARY.to_owned()));
+    let piece = store::GraphPiece { entities: vec![said], relations: Vec::new() };
+    assert!(store.keep_graph(&of, (0, 1), &piece, 3).await.unwrap());
+    store.entities(collection, "", 1).await.unwrap()[0].id.to_string()
 }

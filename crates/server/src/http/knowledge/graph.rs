@@ -1,0 +1,282 @@
+//! The graph of a collection: what its documents speak of, how it belongs together, and the words that prove it.
+
+use std::sync::Arc;
+
+use agent::graph::key;
+use axum::{extract::State, http::StatusCode};
+use domain::{CollectionId, DocumentId, EntityId};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use store::{Entity, GraphQuote, GraphedDocument, Relation, StoreError, Subgraph};
+
+use super::owner;
+use crate::{
+    app::App,
+    auth::Caller,
+    error::ApiError,
+    extract::{Json, Path, Query},
+    knowledge::missing,
+};
+
+/// How many entities a list has where nobody says, and at most.
+const USUAL_ENTITIES: u32 = 30;
+const MOST_ENTITIES: u32 = 200;
+/// How far neighbours may be, and how long a way.
+const MOST_DEPTH: u32 = 3;
+const MOST_STEPS: u32 = 6;
+/// Most places that are told of one entity.
+const MOST_QUOTES: u32 = 100;
+/// Longest words to find entities by, bytes.
+const QUERY_BYTES: usize = 400;
+
+#[derive(Debug, Serialize)]
+struct DocumentView {
+    id: DocumentId,
+    name: String,
+    /// How many pieces were looked at, of how many; both 0 until it is its turn.
+    done: u64,
+    pieces: u64,
+    problem: Option<Value>,
+}
+
+#[derive(Debug, Serialize)]
+pub(in crate::http) struct GraphState {
+    /// Whether its owner wants it.
+    on: bool,
+    /// Whether the server has a model for it.
+    available: bool,
+    documents: Vec<DocumentView>,
+}
+
+/// `GET /api/v1/knowledge/{collection}/graph`: whether there is one, and how far it is.
+pub(in crate::http) async fn state(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(collection): Path<CollectionId>,
+) -> Result<Json<GraphState>, ApiError> {
+    readable(&app, &caller, collection).await?;
+    let (on, documents) = app.store.graph_state(collection).await.map_err(missing)?;
+    let view = |document: GraphedDocument| {
+        let GraphedDocument { document: id, name, done, pieces, problem } = document;
+        let problem = problem.and_then(|problem| serde_json::from_str(&problem).ok());
+        DocumentView { id, name, done, pieces, problem }
+    };
+    let documents = if on { documents.into_iter().map(view).collect() } else { Vec::new() };
+    Ok(Json(GraphState { on, available: app.config.knowledge.graph_model.is_some(), documents }))
+}
+
+#[derive(Debug, Deserialize)]
+pub(in crate::http) struct Switch {
+    on: bool,
+}
+
+/// `PUT /api/v1/knowledge/{collection}/graph`: turns it on, or off with all that was found.
+pub(in crate::http) async fn switch(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(collection): Path<CollectionId>,
+    Json(body): Json<Switch>,
+) -> Result<StatusCode, ApiError> {
+    let owner = owner(&caller)?;
+    if body.on && app.config.knowledge.graph_model.is_none() {
+        // Nobody learns here which collections there are.
+        app.store.readable_collection(owner, collection).await.map_err(missing)?;
+        return Err(ApiError::conflict(
+            "This server has no model for graphs. An administrator can name one: knowledge.graph_model.",
+        ));
+    }
+    app.store.set_graph(owner, collection, body.on).await.map_err(missing)?;
+    app.knowledge.look_for_graphs();
+    Ok(StatusCode::NO_CONTENT)
+}
+
+#[derive(Debug, Serialize)]
+struct EntityView {
+    id: EntityId,
+    name: String,
+    kind: String,
+    /// How many places speak of it.
+    mentions: u64,
+    /// How many statements belong to it.
+    relations: u64,
+}
+
+impl From<Entity> for EntityView {
+    fn from(Entity { id, name, kind, mentions, relations }: Entity) -> Self {
+        Self { id, name, kind, mentions, relations }
+    }
+}
+
+/// Words of a document; where they stand, in characters of its text.
+#[derive(Debug, Serialize)]
+struct QuoteView {
+    document: DocumentId,
+    name: String,
+    start: u64,
+    end: u64,
+    text: String,
+}
+
+impl From<GraphQuote> for QuoteView {
+    fn from(GraphQuote { document, name, first, behind, quote }: GraphQuote) -> Self {
+        Self { document, name, start: first, end: behind, text: quote }
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct RelationView {
+    source: EntityId,
+    target: EntityId,
+    kind: String,
+    quote: QuoteView,
+}
+
+#[derive(Debug, Serialize)]
+pub(in crate::http) struct SubgraphView {
+    entities: Vec<EntityView>,
+    relations: Vec<RelationView>,
+}
+
+impl From<Subgraph> for SubgraphView {
+    fn from(Subgraph { entities, relations }: Subgraph) -> Self {
+        let relation = |Relation { source, target, kind, quote }| RelationView {
+            source,
+            target,
+            kind,
+            quote: QuoteView::from(quote),
+        };
+        Self {
+            entities: entities.into_iter().map(EntityView::from).collect(),
+            relations: relations.into_iter().map(relation).collect(),
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+pub(in crate::http) struct Find {
+    query: Option<String>,
+    limit: Option<u32>,
+}
+
+#[derive(Debug, Serialize)]
+pub(in crate::http) struct Entities {
+    entities: Vec<EntityView>,
+}
+
+/// `GET /api/v1/knowledge/{collection}/graph/entities?query=&limit=`: those with these words in their name, those first that
+/// most is said of.
+pub(in crate::http) async fn entities(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(collection): Path<CollectionId>,
+    Query(find): Query<Find>,
+) -> Result<Json<Entities>, ApiError> {
+    readable(&app, &caller, collection).await?;
+    let query = find.query.unwrap_or_default();
+    if query.len() > QUERY_BYTES {
+        let message = format!("`query` may have {QUERY_BYTES} bytes.");
+        return Err(ApiError::invalid(message).with_field(Some("query")));
+    }
+    let words = if query.trim().is_empty() { String::new() } else { key(&query) };
+    let found = app.store.entities(collection, &words, limit(find.limit)?).await?;
+    Ok(Json(Entities { entities: found.into_iter().map(EntityView::from).collect() }))
+}
+
+#[derive(Debug, Serialize)]
+pub(in crate::http) struct OneEntity {
+    #[serde(flatten)]
+    entity: EntityView,
+    quotes: Vec<QuoteView>,
+}
+
+/// `GET /api/v1/knowledge/{collection}/graph/entities/{entity}`: with the words that speak of it.
+pub(in crate::http) async fn entity(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path((collection, entity)): Path<(CollectionId, EntityId)>,
+) -> Result<Json<OneEntity>, ApiError> {
+    readable(&app, &caller, collection).await?;
+    let (entity, quotes) = app.store.entity(collection, entity, MOST_QUOTES).await.map_err(gone)?;
+    let quotes = quotes.into_iter().map(QuoteView::from).collect();
+    Ok(Json(OneEntity { entity: entity.into(), quotes }))
+}
+
+#[derive(Debug, Deserialize)]
+pub(in crate::http) struct Around {
+    entity: EntityId,
+    depth: Option<u32>,
+    limit: Option<u32>,
+}
+
+/// `GET /api/v1/knowledge/{collection}/graph/neighbours?entity=&depth=&limit=`: what belongs to it, the nearest first.
+pub(in crate::http) async fn neighbours(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(collection): Path<CollectionId>,
+    Query(around): Query<Around>,
+) -> Result<Json<SubgraphView>, ApiError> {
+    readable(&app, &caller, collection).await?;
+    let depth = around.depth.unwrap_or(1);
+    if !(1..=MOST_DEPTH).contains(&depth) {
+        let message = format!("`depth` must be 1 to {MOST_DEPTH}.");
+        return Err(ApiError::invalid(message).with_field(Some("depth")));
+    }
+    let bounds = (depth, limit(around.limit)? as usize);
+    Ok(Json(app.store.neighbours(collection, around.entity, bounds).await.map_err(gone)?.into()))
+}
+
+#[derive(Debug, Deserialize)]
+pub(in crate::http) struct Ends {
+    from: EntityId,
+    to: EntityId,
+}
+
+/// `GET /api/v1/knowledge/{collection}/graph/path?from=&to=`: the shortest way of at most six steps; nothing where there is
+/// none.
+pub(in crate::http) async fn path(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(collection): Path<CollectionId>,
+    Query(ends): Query<Ends>,
+) -> Result<Json<SubgraphView>, ApiError> {
+    readable(&app, &caller, collection).await?;
+    let way = app.store.path(collection, (ends.from, ends.to), MOST_STEPS).await.map_err(gone)?;
+    Ok(Json(way.into()))
+}
+
+#[derive(Debug, Deserialize)]
+pub(in crate::http) struct Most {
+    limit: Option<u32>,
+}
+
+/// `GET /api/v1/knowledge/{collection}/graph/subgraph?limit=`: those that most is said of.
+pub(in crate::http) async fn subgraph(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(collection): Path<CollectionId>,
+    Query(most): Query<Most>,
+) -> Result<Json<SubgraphView>, ApiError> {
+    readable(&app, &caller, collection).await?;
+    Ok(Json(app.store.subgraph(collection, limit(most.limit)?).await?.into()))
+}
+
+async fn readable(app: &App, caller: &Caller, collection: CollectionId) -> Result<(), ApiError> {
+    app.store.readable_collection(owner(caller)?, collection).await.map_err(missing)?;
+    Ok(())
+}
+
+fn limit(wanted: Option<u32>) -> Result<u32, ApiError> {
+    let limit = wanted.unwrap_or(USUAL_ENTITIES);
+    if !(1..=MOST_ENTITIES).contains(&limit) {
+        let message = format!("`limit` must be 1 to {MOST_ENTITIES}.");
+        return Err(ApiError::invalid(message).with_field(Some("limit")));
+    }
+    Ok(limit)
+}
+
+fn gone(error: StoreError) -> ApiError {
+    match error {
+        StoreError::NotFound => ApiError::not_found("The documents speak of nothing like that (any more)."),
+        error => error.into(),
+    }
+}

@@ -1,0 +1,37 @@
+//! The graphs of the caller's documents as a tool for the programs of others.
+
+use rmcp::{
+    ErrorData,
+    model::{CallToolResult, ContentBlock, Tool, ToolAnnotations},
+};
+use serde_json::Value;
+
+use super::{Visit, handler::schema};
+use crate::{
+    groups::Thing,
+    knowledge::{GRAPH_TOOL, Scope, graph_spec, walk},
+};
+
+/// The tool, where there is a graph that the caller may walk along and they may use it.
+pub(super) async fn tool(Visit { app, caller, .. }: &Visit) -> Result<Option<Tool>, ErrorData> {
+    if caller.person.is_some() || !caller.permit(app).allows(Thing::Tool(GRAPH_TOOL)) {
+        return Ok(None);
+    }
+    let spec = graph_spec(&app.store, caller.id(), &Scope::default()).await;
+    let spec = spec.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+    Ok(spec.map(|spec| {
+        let input = serde_json::to_value(&spec.parameters).unwrap_or_default();
+        let is = ToolAnnotations::from_raw(None, Some(true), Some(false), Some(true), Some(false));
+        Tool::new(GRAPH_TOOL, spec.description, schema(input))
+            .with_title("Walk along a graph")
+            .with_annotations(is)
+    }))
+}
+
+/// What is found. What goes wrong is a result too, for the model that called.
+pub(super) async fn answer(Visit { app, caller, .. }: &Visit, arguments: Value) -> CallToolResult {
+    match walk(app, caller.id(), &Scope::default(), arguments).await {
+        Ok(walked) => CallToolResult::success(vec![ContentBlock::text(walked.said)]),
+        Err(problem) => CallToolResult::error(vec![ContentBlock::text(problem)]),
+    }
+}

@@ -1,0 +1,167 @@
+//! What documents speak of: kept document by document, walked along, and gone with them.
+
+use domain::{CollectionId, EntityId, UserId};
+use store::{Document, GraphPiece, Store, StoreError, Subgraph, ToGraph};
+
+use crate::{
+    knowledge::{MOST, add, document, text},
+    samples::add_user,
+};
+
+on_every_database!(
+    what_is_said_is_walked_along,
+    a_document_takes_along_what_only_it_said,
+    one_server_looks_at_a_document,
+    what_is_not_wanted_any_more_is_not_kept
+);
+
+const MISSING: StoreError = StoreError::NotFound;
+
+/// A document that was read.
+async fn read(store: &Store, owner: UserId, of: &store::Collection, name: &str, said: &str) -> Document {
+    let kept = store.put_document(owner, &document(of, name), b"hello", MOST).await.unwrap();
+    let unread = store.claim_document(10, 20).await.unwrap().unwrap();
+    store.settle_document(&unread, &text(said), 11).await.unwrap();
+    kept
+}
+
+/// A piece in which each word is an entity, and `a-b` says that they belong together.
+fn piece(said: &str) -> GraphPiece {
+    let mut piece = GraphPiece::default();
+    let words = |at: usize| (at as u64, at as u64 + 1, format!("quote {at}"));
+    let place = |piece: &mut GraphPiece, name: &str| {
+        let known = piece.entities.iter().position(|entity| entity.0 == name.to_lowercase());
+        known.unwrap_or_else(|| {
+            let at = piece.entities.len();
+            piece.entities.push((name.to_lowercase(), name.into(), "person".into(), words(at)));
+            at
+        })
+    };
+    for word in said.split(' ') {
+        let ends: Vec<usize> = word.split('-').map(|name| place(&mut piece, name)).collect();
+        if let [source, target] = ends.as_slice() {
+            piece.relations.push((*source, *target, "knows".into(), words(*source)));
+        }
+    }
+    piece
+}
+
+async fn look(store: &Store, said: &str) -> ToGraph {
+    let of = store.claim_graph(100, 200).await.unwrap().unwrap();
+    assert!(store.keep_graph(&of, (of.done, 1), &piece(said), 300).await.unwrap());
+    of
+}
+
+async fn named(store: &Store, of: CollectionId, name: &str) -> EntityId {
+    store.entity_named(of, name).await.unwrap().id
+}
+
+fn names(graph: &Subgraph) -> Vec<&str> {
+    graph.entities.iter().map(|entity| entity.name.as_str()).collect()
+}
+
+async fn what_is_said_is_walked_along(store: Store) {
+    let owner = add_user(&store).await;
+    let mine = add(&store, owner, "Mine").await;
+    store.set_graph(owner, mine.id, true).await.unwrap();
+    read(&store, owner, &mine, "one", "x").await;
+    read(&store, owner, &mine, "two", "x").await;
+    look(&store, "Ada-Bob Bob-Cid Cid-Dee Ада").await;
+    look(&store, "Ada-Bob ada-Eve Fay").await;
+    assert!(store.claim_graph(1_000, 2_000).await.unwrap().is_none(), "all was looked at");
+    let found = store.entities(mine.id, "a", 10).await.unwrap();
+    let shown: Vec<_> = found.iter().map(|it| (it.name.as_str(), it.mentions, it.relations)).collect();
+    assert_eq!(shown[0], ("Ada", 2, 3), "{shown:?}");
+    assert_eq!(store.entities(mine.id, "%", 10).await.unwrap(), []);
+    assert_eq!(store.entities(mine.id, "ад", 10).await.unwrap()[0].name, "Ада");
+    let ada = named(&store, mine.id, "ada").await;
+    let near = store.neighbours(mine.id, ada, (1, 10)).await.unwrap();
+    assert_eq!(names(&near), ["Ada", "Bob", "Eve"], "those first of which most is said");
+    assert_eq!(near.relations.len(), 3, "{near:?}");
+    assert_eq!(near.relations[0].quote.quote, "quote 0");
+    assert_eq!(
+        names(&store.neighbours(mine.id, ada, (3, 10)).await.unwrap()),
+        ["Ada", "Bob", "Eve", "Cid", "Dee"]
+    );
+    assert_eq!(names(&store.neighbours(mine.id, ada, (3, 2)).await.unwrap()), ["Ada", "Bob"]);
+    let (eve, dee) = (named(&store, mine.id, "eve").await, named(&store, mine.id, "dee").await);
+    let way = store.path(mine.id, (eve, dee), 6).await.unwrap();
+    assert_eq!(names(&way), ["Eve", "Ada", "Bob", "Cid", "Dee"]);
+    assert_eq!(names(&store.path(mine.id, (ada, ada), 6).await.unwrap()), ["Ada"]);
+    assert_eq!(store.path(mine.id, (eve, dee), 3).await.unwrap(), Subgraph::default(), "it is longer");
+    let fay = named(&store, mine.id, "fay").await;
+    assert_eq!(store.path(mine.id, (eve, fay), 6).await.unwrap(), Subgraph::default());
+    let (entity, quotes) = store.entity(mine.id, ada, 10).await.unwrap();
+    assert_eq!((entity.name.as_str(), quotes.len(), quotes[0].name.as_str()), ("Ada", 2, "one"));
+    assert_eq!(names(&store.subgraph(mine.id, 2).await.unwrap()).len(), 2);
+    // Another collection has none of it.
+    let other = add(&store, owner, "Other").await;
+    assert_eq!(store.entity(other.id, ada, 10).await.map(drop), Err(MISSING));
+    assert_eq!(store.neighbours(other.id, ada, (1, 10)).await, Err(MISSING));
+    assert_eq!(store.path(other.id, (ada, eve), 6).await, Err(MISSING));
+    assert_eq!(store.subgraph(other.id, 10).await.unwrap(), Subgraph::default());
+}
+
+async fn a_document_takes_along_what_only_it_said(store: Store) {
+    let owner = add_user(&store).await;
+    let mine = add(&store, owner, "Mine").await;
+    store.set_graph(owner, mine.id, true).await.unwrap();
+    let one = read(&store, owner, &mine, "one", "x").await;
+    read(&store, owner, &mine, "two", "x").await;
+    look(&store, "Ada-Bob Cid").await;
+    look(&store, "Ada-Dee").await;
+    // Replaced: what the earlier text said is gone when the new one is looked at.
+    read(&store, owner, &mine, "one", "y").await;
+    let of = store.claim_graph(400, 500).await.unwrap().unwrap();
+    assert_eq!((of.document, of.version, of.done), (one.id, 3, 0));
+    let left = |graph: Subgraph| graph.entities.into_iter().map(|it| it.name).collect::<Vec<_>>();
+    assert_eq!(left(store.subgraph(mine.id, 10).await.unwrap()), ["Ada", "Dee"]);
+    assert!(store.keep_graph(&of, (0, 1), &piece("Eve-Ada"), 600).await.unwrap());
+    store.delete_document(owner, mine.id, one.id, 12).await.unwrap();
+    let graph = store.subgraph(mine.id, 10).await.unwrap();
+    assert_eq!((graph.entities.len(), graph.relations.len()), (2, 1), "{graph:?}");
+    // Off, nothing is left; on again, it begins anew.
+    store.set_graph(owner, mine.id, false).await.unwrap();
+    assert_eq!(store.subgraph(mine.id, 10).await.unwrap(), Subgraph::default());
+    assert!(store.claim_graph(700, 800).await.unwrap().is_none());
+    store.set_graph(owner, mine.id, true).await.unwrap();
+    assert!(store.claim_graph(700, 800).await.unwrap().is_some());
+}
+
+async fn one_server_looks_at_a_document(store: Store) {
+    let owner = add_user(&store).await;
+    let mine = add(&store, owner, "Mine").await;
+    read(&store, owner, &mine, "one", "x").await;
+    assert!(store.claim_graph(100, 200).await.unwrap().is_none(), "nobody wants a graph");
+    store.set_graph(owner, mine.id, true).await.unwrap();
+    let of = store.claim_graph(100, 200).await.unwrap().unwrap();
+    assert!(store.claim_graph(150, 250).await.unwrap().is_none());
+    assert!(store.keep_graph(&of, (0, 2), &piece("Ada"), 300).await.unwrap());
+    // Whoever has not gone on with it by then is gone.
+    let again = store.claim_graph(301, 400).await.unwrap().unwrap();
+    assert_eq!((again.done, again.failures), (1, 0));
+    store.note_graph_failure(&again, "{}", 500).await.unwrap();
+    assert!(store.claim_graph(450, 550).await.unwrap().is_none());
+    let later = store.claim_graph(501, 600).await.unwrap().unwrap();
+    assert_eq!((later.done, later.failures), (1, 1));
+    let (on, documents) = store.graph_state(mine.id).await.unwrap();
+    assert_eq!((on, documents[0].done, documents[0].pieces), (true, 1, 2));
+    assert_eq!(documents[0].problem.as_deref(), Some("{}"));
+    assert!(!store.keep_graph(&of, (0, 2), &piece("Bob"), 700).await.unwrap(), "it was kept before");
+}
+
+async fn what_is_not_wanted_any_more_is_not_kept(store: Store) {
+    let (owner, other) = (add_user(&store).await, add_user(&store).await);
+    let mine = add(&store, owner, "Mine").await;
+    assert_eq!(store.set_graph(other, mine.id, true).await, Err(MISSING));
+    store.set_graph(owner, mine.id, true).await.unwrap();
+    let one = read(&store, owner, &mine, "one", "x").await;
+    let of = store.claim_graph(100, 200).await.unwrap().unwrap();
+    store.set_graph(owner, mine.id, false).await.unwrap();
+    assert!(!store.keep_graph(&of, (0, 1), &piece("Ada"), 300).await.unwrap());
+    store.set_graph(owner, mine.id, true).await.unwrap();
+    let of = store.claim_graph(100, 200).await.unwrap().unwrap();
+    store.delete_document(owner, mine.id, one.id, 12).await.unwrap();
+    assert!(!store.keep_graph(&of, (0, 1), &piece("Ada"), 300).await.unwrap());
+    assert_eq!(store.subgraph(mine.id, 10).await.unwrap(), Subgraph::default());
+}

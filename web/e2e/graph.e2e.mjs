@@ -1,0 +1,130 @@
+/** The graph of a collection with the real program: built by a model, drawn, searched, walked along, led to the words. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { check } from "./axe.mjs";
+import { launch, openPage } from "./browser.mjs";
+import { connectModel, setUp } from "./people.mjs";
+import { startGlasshouse, startModel, text, turn } from "./programs.mjs";
+
+const people = [
+  ["Ada Lovelace", "Charles Babbage", "worked with"],
+  ["Ada Lovelace", "Augustus De Morgan", "was taught by"],
+  ["Charles Babbage", "John Herschel", "was a friend of"],
+  ["John Herschel", "Cape Town", "observed the sky from"],
+  ["Charles Babbage", "Analytical Engine", "designed"],
+  ["Ada Lovelace", "Analytical Engine", "wrote notes on"],
+];
+const places = { "Cape Town": "place", "Analytical Engine": "product" };
+const sentence = ([source, target, kind]) => `${source} ${kind} ${target}.`;
+const document = `# People\n\n${people.map(sentence).join(" ")}\n`;
+const names = [...new Set(people.flatMap(([source, target]) => [source, target]))];
+const answer = {
+  entities: names.map((name) => ({
+    name,
+    kind: places[name] ?? "person",
+    quote: sentence(people.find((one) => one.includes(name))),
+  })),
+  relations: [
+    ...people.map((one) => ({ source: one[0], relation: one[2], target: one[1], quote: sentence(one) })),
+    {
+      source: "Ada Lovelace",
+      relation: "hated",
+      target: "Cape Town",
+      quote: "Ada Lovelace hated Cape Town.",
+    },
+  ],
+};
+const CASES = [{ contains: "<document title=", turns: [turn(text(JSON.stringify(answer)))] }];
+
+let browser, model, glasshouse, page;
+
+before(async () => {
+  [browser, model, glasshouse] = await Promise.all([
+    launch(),
+    startModel(CASES),
+    startGlasshouse({ GLASSHOUSE_KNOWLEDGE_GRAPH_MODEL: "scripted" }),
+  ]);
+  page = await openPage(browser, { url: glasshouse.url });
+  await setUp(page);
+  await connectModel(page, model);
+  const made = await (await page.request.post("/api/v1/knowledge", { data: { name: "History" } })).json();
+  const put = await page.request.post(`/api/v1/knowledge/${made.id}/documents?name=people.md`, {
+    data: Buffer.from(document),
+  });
+  assert.ok(put.ok(), await put.text());
+});
+after(async () => {
+  await browser?.close();
+  await glasshouse?.stop();
+  await model?.stop();
+});
+
+async function picture(name) {
+  const folder = process.env.E2E_PICTURES;
+  if (folder) await page.screenshot({ path: `${folder}/graph-${name}.png`, fullPage: true });
+}
+const drawing = () => page.getByRole("group", { name: /^Drawing of the graph/ });
+
+test("its owner has it built, and only what the documents say is in it", async () => {
+  await page.goto("/knowledge");
+  await page.getByRole("link", { name: "History" }).click();
+  await page.getByRole("link", { name: "Graph" }).click();
+  await picture("off");
+  await check(page, "a graph that is off");
+  await page.getByRole("button", { name: "Build the graph" }).click();
+  await page.getByText("1 of 1 documents were looked at.").waitFor();
+  await drawing().getByRole("link", { name: "Ada Lovelace" }).waitFor();
+  assert.equal(await drawing().getByRole("link").count(), names.length);
+  assert.equal(await page.getByText("hated").count(), 0, "nothing proves it");
+  await check(page, "a graph");
+  await picture("all");
+});
+
+test("one walks along it, by the drawing and by the list, and back", async () => {
+  await page.getByLabel("Find people, places, things").fill("hersch");
+  await page.getByRole("list", { name: "Found" }).getByRole("link", { name: "John Herschel" }).click();
+  await page.getByRole("heading", { name: "John Herschel" }).waitFor();
+  await drawing().getByRole("link", { name: "Cape Town" }).waitFor();
+  assert.equal(await drawing().getByRole("link").count(), 3, "itself and what belongs to it");
+  await drawing().getByRole("link", { name: "Charles Babbage" }).click();
+  await page.getByRole("heading", { name: "Charles Babbage" }).waitFor();
+  await drawing().getByRole("link", { name: "Analytical Engine" }).waitFor();
+  await picture("one");
+  await check(page, "one thing of a graph");
+  await page.goBack();
+  await page.getByRole("heading", { name: "John Herschel" }).waitFor();
+});
+
+test("it finds the way from one to another", async () => {
+  await page.getByLabel("Find the way to").fill("morgan");
+  await page.getByRole("button", { name: "Find the way" }).click();
+  await page.getByRole("heading", { name: "The way" }).waitFor();
+  assert.equal(await drawing().getByRole("link").count(), 4);
+  await picture("way");
+  await page.getByLabel("Find the way to").fill("nobody");
+  await page.getByRole("button", { name: "Find the way" }).click();
+  await page.getByText("There is no way of six steps or less.").waitFor();
+});
+
+test("each statement leads to the words that prove it", async () => {
+  await page.getByRole("link", { name: "people.md" }).first().click();
+  const mark = page.locator("mark").first();
+  await mark.waitFor();
+  assert.match(await mark.textContent(), /John Herschel/);
+  await page.goBack();
+});
+
+test("in the dark, on a phone, and deleted again", async () => {
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.setViewportSize({ width: 390, height: 844 });
+  await drawing().getByRole("link").first().waitFor();
+  await picture("phone-dark");
+  await check(page, "a graph on a phone in the dark");
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await picture("dark");
+  await page.getByRole("button", { name: "Delete the graph" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete the graph" }).click();
+  await page.getByRole("button", { name: "Build the graph" }).waitFor();
+  const grave = page.complaints.filter((complaint) => !complaint.includes("404"));
+  assert.deepEqual(grave, []);
+});

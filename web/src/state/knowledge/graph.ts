@@ -1,0 +1,40 @@
+/** What a graph says, put together: each pair once for the drawing, each statement once for the list. */
+import type { Quote, Relation, Subgraph } from "../../api/knowledge.ts";
+
+/** Two things that belong together, by their places among the entities, and all that is said of them. */
+export interface Pair {
+  ends: [number, number];
+  kinds: string[];
+}
+
+export function pairsOf({ entities, relations }: Subgraph): Pair[] {
+  const at = new Map(entities.map(({ id }, index) => [id, index]));
+  const all = new Map<string, Pair>();
+  for (const { source, target, kind } of relations) {
+    const [one, other] = [at.get(source), at.get(target)];
+    if (one === undefined || other === undefined) continue;
+    const ends: [number, number] = one < other ? [one, other] : [other, one];
+    const pair = all.get(ends.join()) ?? { ends, kinds: [] };
+    if (!pair.kinds.includes(kind)) pair.kinds.push(kind);
+    all.set(ends.join(), pair);
+  }
+  return [...all.values()];
+}
+
+/** What is said of one pair in the same words, with each place that says so. */
+export interface Statement {
+  key: string;
+  relation: Relation;
+  quotes: Quote[];
+}
+
+export function statementsOf(relations: readonly Relation[]): Statement[] {
+  const all = new Map<string, Statement>();
+  for (const relation of relations) {
+    const key = `${relation.source} ${relation.target} ${relation.kind}`;
+    const statement = all.get(key) ?? { key, relation, quotes: [] };
+    statement.quotes.push(relation.quote);
+    all.set(key, statement);
+  }
+  return [...all.values()];
+}
