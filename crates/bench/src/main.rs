@@ -1,6 +1,6 @@
 //! Load drivers: measures the release build against a scripted model server and prints tables.
 //!
-//! `bench [start] [turns] [tools] [streams] [idle] [waiting] [resume] [gateway] [team] [encoders] [knowledge]`; without a name, all of them.
+//! `bench [start] [turns] [tools] [streams] [idle] [waiting] [resume] [gateway] [team] [encoders] [knowledge] [research]`; without a name, all of them.
 
 mod client;
 mod counting;
@@ -11,6 +11,7 @@ mod knowledge;
 mod peer;
 mod process;
 mod program;
+mod research;
 mod resume;
 mod start;
 mod streams;
@@ -79,6 +80,8 @@ enum Bench {
     Encoders,
     /// What knowledge finds in public collections, and what making and searching its index costs.
     Knowledge,
+    /// Questions researched in a web with known answers: how many are right, and what is cited.
+    Research,
 }
 
 #[tokio::main]
@@ -119,6 +122,9 @@ async fn main() -> anyhow::Result<()> {
             embedder: options.embedder,
         };
         knowledge::measure(&folders, options.quick)?;
+    }
+    if wanted(Bench::Research) {
+        research::measure(&options.program, options.quick).await?;
     }
     if wanted(Bench::Gateway) {
         let peers = gateway::Peers { litellm: options.litellm, portkey: options.portkey };

@@ -1,0 +1,145 @@
+//! Research on the closed web with a scripted model: how often the answer is right, what is cited, and what that costs.
+//! Everything is scored by code.
+
+mod model;
+mod score;
+
+use std::{collections::HashSet, path::Path};
+
+use anyhow::Context;
+use scripted::web::{ClosedWeb, Fact, FactKind};
+use serde_json::{Value, json};
+
+use crate::{
+    client::Client,
+    program::{Program, Setup},
+    table::print_grid,
+    turns::until_model_known,
+};
+use model::Model;
+use score::Score;
+
+const KINDS: [(FactKind, &str); 5] = [
+    (FactKind::Simple, "in one page"),
+    (FactKind::TwoPages, "over two pages"),
+    (FactKind::Contradicted, "contradicted"),
+    (FactKind::InPdf, "in a PDF"),
+    (FactKind::Planted, "beside planted orders"),
+];
+/// Questions of each kind; no kind has fewer than six.
+const OF_EACH: usize = 6;
+const QUICK: usize = 2;
+
+/// What came of a question.
+pub(super) struct Answered {
+    pub(super) text: String,
+    pub(super) sources: Vec<Shown>,
+    pub(super) seconds: f64,
+}
+
+/// A source as it is shown.
+pub(super) struct Shown {
+    pub(super) url: String,
+    /// Whether the quote stands in the stored copy at the place that is named; nothing where none is shown.
+    pub(super) quote_stands: Option<bool>,
+}
+
+/// Prints the table.
+pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
+    let web = ClosedWeb::start().await?;
+    let model = Model::start().await?;
+    let origin = web.origin().to_owned();
+    let program = Program::start(Setup {
+        program,
+        upstream: Some(model.base_url()),
+        data_dir: None,
+        environment: &[
+            ("GLASSHOUSE_OUTBOUND_ALLOW", "127.0.0.0/8"),
+            ("GLASSHOUSE_WEB_SEARCH", "searxng"),
+            ("GLASSHOUSE_WEB_SEARCH_URL", &origin),
+            ("GLASSHOUSE_WEB_PAUSE_MS", "0"),
+        ],
+    })?;
+    until_model_known(&program).await?;
+    let (mut lines, mut all) = (Vec::new(), Score::default());
+    for (kind, name) in KINDS {
+        let mut score = Score::default();
+        let most = if quick { QUICK } else { OF_EACH };
+        for fact in web.facts().iter().filter(|fact| fact.kind == kind).take(most) {
+            let before = model.tokens();
+            let answered = ask(&program, fact).await.with_context(|| fact.question.clone())?;
+            score.add(&web, fact, &answered, model.tokens().since(before));
+        }
+        all.add_all(&score);
+        lines.push((format!("Glasshouse, {name}"), Ok(score.cells())));
+    }
+    lines.push(("Glasshouse, all".to_owned(), Ok(all.cells())));
+    print_grid("Research on the closed web, scripted model", &score::COLUMNS, &lines);
+    let visits = web.canary_visits();
+    anyhow::ensure!(visits.is_empty(), "planted orders were obeyed: {visits:?}");
+    Ok(())
+}
+
+async fn ask(program: &Program, fact: &Fact) -> anyhow::Result<Answered> {
+    let mut client = Client::connect(program.address).await?;
+    let body = json!({"messages": [{"role": "user", "content": fact.question}], "model": "scripted", "mode": "research",
+        "stream": true});
+    let (ms, bytes) = client.call("POST", "/chat/stream", &body.to_string()).await?;
+    let said = String::from_utf8(without_chunks(&bytes)?)?;
+    let frames: Vec<Value> = said
+        .lines()
+        .filter_map(|line| line.strip_prefix("data: "))
+        .filter_map(|data| serde_json::from_str(data).ok())
+        .collect();
+    let of = |kind: &'static str| {
+        frames.iter().filter(move |frame| frame["type"] == kind).map(|frame| &frame["data"])
+    };
+    let completed = of("done").any(|done| done["outcome"] == "completed");
+    anyhow::ensure!(completed, "the run was not completed: {:?}", frames.last());
+    let tokens = of("token").filter(|token| token["agent_depth"] == 0);
+    let text: String = tokens.filter_map(|token| token["content"].as_str()).collect();
+    let (mut sources, mut seen) = (Vec::new(), HashSet::new());
+    for source in of("sources").filter_map(|data| data["sources"].as_array()).flatten() {
+        let id = source["id"].as_str().unwrap_or_default();
+        // Only what the answer cites is shown beside it as its proof.
+        if text.contains(&format!("[{id}]")) && seen.insert(id.to_owned()) {
+            let quote_stands = match source["quote"].as_str() {
+                Some(quote) => Some(stands(&mut client, source, quote).await?),
+                None => None,
+            };
+            sources.push(Shown { url: source["url"].as_str().unwrap_or_default().to_owned(), quote_stands });
+        }
+    }
+    Ok(Answered { text, sources, seconds: ms / 1000.0 })
+}
+
+/// Whether the stored copy has the quote at the place that the source names.
+async fn stands(client: &mut Client, source: &Value, quote: &str) -> anyhow::Result<bool> {
+    let place = source["copy"].as_str().and_then(|copy| {
+        let (path, place) = copy.split_once("?from=")?;
+        let (from, to) = place.split_once("&to=")?;
+        Some((path, from.parse::<usize>().ok()?, to.parse::<usize>().ok()?))
+    });
+    let Some((path, from, to)) = place else { return Ok(false) };
+    let (_, bytes) = client.call("GET", &format!("/api/v1{path}"), "").await?;
+    let copy: Value = serde_json::from_slice(&bytes).context("the copy is no JSON")?;
+    let text = copy["text"].as_str().unwrap_or_default();
+    let there: String = text.chars().skip(from).take(to.saturating_sub(from)).collect();
+    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    Ok(!quote.trim().is_empty() && one_line(&there) == one_line(quote))
+}
+
+/// The body without the marks between its chunks.
+fn without_chunks(mut bytes: &[u8]) -> anyhow::Result<Vec<u8>> {
+    let mut body = Vec::with_capacity(bytes.len());
+    loop {
+        let end = memchr::memmem::find(bytes, b"\r\n").context("a chunk has no length")?;
+        let length = usize::from_str_radix(std::str::from_utf8(&bytes[..end])?, 16)?;
+        if length == 0 {
+            return Ok(body);
+        }
+        let chunk = bytes.get(end + 2..end + 2 + length).context("a chunk is not whole")?;
+        body.extend_from_slice(chunk);
+        bytes = bytes.get(end + 4 + length..).context("a chunk has no end")?;
+    }
+}
