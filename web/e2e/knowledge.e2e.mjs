@@ -58,6 +58,17 @@ test("documents are sent, read or refused in words", async () => {
   await picture("documents");
 });
 
+test("text is pasted as a document", async () => {
+  await page.getByRole("button", { name: "Paste text" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Title").fill("Parking");
+  await dialog.getByLabel("Text").fill("Guests park behind the brewery.");
+  await check(page, "text to paste");
+  await picture("paste");
+  await dialog.getByRole("button", { name: "Add" }).click();
+  await rowOf(page, "Parking.md").getByText("1 passage").waitFor();
+});
+
 test("a passage is found in its language and opened where it stands", async () => {
   await page.getByRole("searchbox").first().fill("расторжение договоров");
   await page.keyboard.press("Enter");

@@ -161,4 +161,9 @@ export const knowledge = {
   "graph.kind.concept": "concept",
   "graph.kind.document": "document",
   "graph.kind.other": "thing",
+  "knowledge.paste": "Paste text",
+  "knowledge.pasteTitle": "Title",
+  "knowledge.pasteHint": "Empty: the first words. A document of the same name is replaced.",
+  "knowledge.pasteText": "Text",
+  "knowledge.pasteAdd": "Add",
 };

@@ -218,4 +218,9 @@ export const knowledge = {
   "graph.kind.concept": "понятие",
   "graph.kind.document": "документ",
   "graph.kind.other": "вещь",
+  "knowledge.paste": "Вставить текст",
+  "knowledge.pasteTitle": "Название",
+  "knowledge.pasteHint": "Пусто: первые слова. Документ с тем же названием будет заменён.",
+  "knowledge.pasteText": "Текст",
+  "knowledge.pasteAdd": "Добавить",
 };
