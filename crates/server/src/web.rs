@@ -9,6 +9,7 @@ mod links;
 mod problem;
 mod robots;
 mod search;
+mod sitemaps;
 mod tools;
 
 use std::{path::PathBuf, sync::Arc};

@@ -143,10 +143,14 @@ impl App {
         if !met.is_new(crawl.id, &bytes) {
             return Ok((Visited::Skipped, Vec::new()));
         }
-        let found = match page.depth < crawl.depth && body.is_html() {
+        let mut found: Vec<String> = match page.depth < crawl.depth && body.is_html() {
             true => links(&bytes, &body.url).into_iter().map(String::from).collect(),
             false => Vec::new(),
         };
+        // Who begins at the front page means the site, and not only what is linked from there.
+        if page.depth == 0 && crawl.depth > 0 && body.url.path() == "/" {
+            found.extend(self.web.named_pages(&body.url).await.into_iter().map(String::from));
+        }
         let now = self.clock.now_ms();
         let new = Document {
             id: DocumentId::generate(),

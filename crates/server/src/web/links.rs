@@ -51,7 +51,7 @@ fn href(tag: &str) -> Option<String> {
 }
 
 /// The link as it is asked for, where it is on the same site and no trap.
-fn worth_asking(mut link: Url, at: &Url) -> Option<Url> {
+pub(super) fn worth_asking(mut link: Url, at: &Url) -> Option<Url> {
     if link.origin() != at.origin() || !link.username().is_empty() {
         return None;
     }

@@ -158,3 +158,24 @@ async fn a_crawl_goes_on_after_a_restart() {
     assert_eq!(names(&server, &ada, &at).await.len(), 25);
     assert_eq!(web.count("/towns/"), before, "what was read is not asked for again");
 }
+
+#[tokio::test]
+async fn from_its_front_page_a_site_comes_in_with_what_it_names_itself() {
+    let web = ClosedWeb::start().await.unwrap();
+    let server = Server::start_with(&SETTINGS).await;
+    let ada = server.set_up().await;
+    let at = collection(&server, &ada).await;
+    // Nothing is more than one link deep, so it is the sitemap that knows what lies deeper.
+    begin(&server, &ada, &at, &json!({"url": web.url("/"), "depth": 1, "pages": 150})).await;
+    ended(&server, &ada, &at).await;
+    let asked = web.visits().iter().filter(|visit| visit.target == "/sitemap.xml").count();
+    assert_eq!(asked, 1);
+    let deep = names(&server, &ada, &at).await.iter().filter(|name| name.matches('/').count() >= 2).count();
+    assert!(deep > 50, "{deep}");
+    // Not from another page.
+    let other = collection(&server, &ada).await;
+    begin(&server, &ada, &other, &json!({"url": web.url("/lights/"), "depth": 1, "pages": 5})).await;
+    ended(&server, &ada, &other).await;
+    let asked = web.visits().iter().filter(|visit| visit.target == "/sitemap.xml").count();
+    assert_eq!(asked, 1);
+}
