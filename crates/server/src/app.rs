@@ -238,6 +238,9 @@ impl App {
             app.tasks.spawn(traces::export(app.clone(), http, tracing, ended));
         }
         app.take_over_runs().await.context("cannot go on with the runs of before")?;
+        if let Err(error) = app.store.end_claims().await {
+            tracing::warn!(%error, "what was being done in the background goes on when its claims are over");
+        }
         app.tasks.spawn(app.clone().keep_lease());
         app.tasks.spawn(app.clone().watch_elsewhere());
         app.tasks.spawn(keep_house(app.clone()));

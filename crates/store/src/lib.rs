@@ -13,6 +13,7 @@ mod attached;
 mod audit;
 mod backup;
 mod chats;
+mod claims;
 mod connections;
 mod copy;
 mod crawls;

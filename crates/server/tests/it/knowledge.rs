@@ -225,7 +225,7 @@ async fn what_was_to_be_read_is_read_after_a_restart() {
         (work, left)
     };
     kept.execute(
-        "UPDATE documents SET state = 'waiting', version = 0, claimed_until = 0 WHERE name = 'more.txt'",
+        "UPDATE documents SET state = 'waiting', version = 0, claimed_until = 4000000000000 WHERE name = 'more.txt'",
     )
     .await;
     let server = kept.start().await;
