@@ -280,7 +280,7 @@ impl App {
         let lies = path.as_ref().map(|path| format!(" Its file is {path}.")).unwrap_or_default();
         let (collection, document) = match is {
             None => {
-                _ = writeln!(text, "[“{name}” was here and is gone.]\n");
+                _ = writeln!(text, "[“{name}” is not among the documents any more.{lies}]\n");
                 return Ok(None);
             }
             Some(Is::Collection(collection)) => {

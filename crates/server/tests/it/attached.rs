@@ -208,3 +208,24 @@ async fn an_agent_searches_the_collections_that_it_is_defined_with() {
     });
     door.server.post("/api/v1/agents", &door.cookie, &bad).await.expect(400);
 }
+
+#[tokio::test]
+async fn a_document_that_was_deleted_is_told_as_gone() {
+    let door = door().await;
+    let work = door.server.collection(&door.cookie, "Work").await;
+    let read = door.server.read_file(&door.cookie, &work, "walrus.md", FACT.as_bytes()).await;
+    let chat = new_chat(&door).await;
+    let part = json!({"type": "document", "collection": work, "document": read["id"], "name": "x"});
+    let (message, _) = say(&door, &chat, json!([words("What does it cost?"), part])).await;
+    assert!(heard(&door).contains(FACT));
+    assert!(message["content"][1]["path"].is_null(), "it is no file of the chat");
+    let path = format!("{KNOWLEDGE}/{work}/documents/{}", read["id"].as_str().unwrap());
+    door.server.delete(&path, &door.cookie).await.expect(204);
+    let parent = log_parent(&door, &chat).await;
+    let body = json!({"content": "And now?", "model": "scripted", "parent": parent});
+    let said = door.server.post(&format!("/api/v1/chats/{chat}/messages"), &door.cookie, &body).await.json();
+    let log = format!("/runs/{}/events", said["run"].as_str().unwrap());
+    events(&door.server, &door.cookie, &log).await.rest().await;
+    assert!(heard(&door).contains("“walrus.md” is not among the documents any more."), "{}", heard(&door));
+    assert!(!heard(&door).contains("The document “walrus.md” begins"));
+}
