@@ -28,6 +28,8 @@ LEFT_OUT = {
     "GET /mcp": "a stream without an end",
     "GET /ws": "a WebSocket, which the document cannot describe",
     "PUT /api/v1/settings/default-model": "with the tour for a default, answers wait for a person",
+    "PATCH /api/v1/connections/{connection}": "may turn the model off, and then the tour answers, which waits for a person",
+    "DELETE /api/v1/connections/{connection}": "may take the model away, and then the tour answers",
     "POST /api/v1/logout": "ends the session that asks",
     "DELETE /api/v1/me/sessions": "ends the session that asks",
     "DELETE /api/v1/me/sessions/{session}": "ends the session that asks, where its id comes along",
