@@ -134,21 +134,17 @@ impl Agents {
     /// The same agents; those that may use them have these tools too.
     #[must_use]
     pub fn with_tools(&self, tools: &[Arc<Tool>]) -> Self {
-        let mut agents = self.clone();
-        for agent in agents.all_mut() {
-            let allowed = tools.iter().filter(|tool| agent.may_use.allows(tool.name())).cloned();
-            agent.tools = agent.tools.with_tools(&allowed.collect::<Vec<_>>());
-        }
-        agents
+        self.with_tools_of_each(|_| tools)
     }
 
-    /// The same agents; each that may use it has the tool that there is for it, by the name that it is known as.
+    /// The same agents; each has those of the tools for the name that it is known as that it may use.
     #[must_use]
-    pub fn with_tool_of_each(&self, tool: impl Fn(&str) -> Option<Arc<Tool>>) -> Self {
+    pub fn with_tools_of_each<'a>(&self, tools: impl Fn(&str) -> &'a [Arc<Tool>]) -> Self {
         let mut agents = self.clone();
         for agent in agents.all_mut() {
-            let tool = tool(&agent.known_as).filter(|tool| agent.may_use.allows(tool.name()));
-            agent.tools = agent.tools.with_tools(tool.as_slice());
+            let allowed =
+                tools(&agent.known_as).iter().filter(|tool| agent.may_use.allows(tool.name())).cloned();
+            agent.tools = agent.tools.with_tools(&allowed.collect::<Vec<_>>());
         }
         agents
     }

@@ -240,18 +240,21 @@ impl Knowledge {
 }
 
 impl App {
-    /// The agents' way in, where there is something that `owner` may search. Documents are an account's own, not those of a
-    /// front end's people.
-    pub(crate) async fn knowledge_tool(
+    /// The agents' ways in, where there is something that `owner` may search: passages, and what they speak of. Documents are
+    /// an account's own, not those of a front end's people.
+    pub(crate) async fn knowledge_tools(
         &self,
         owner: UserId,
         payer: &Payer,
         scope: Scope,
-    ) -> Result<Option<Arc<Tool>>, StoreError> {
+    ) -> Result<Vec<Arc<Tool>>, StoreError> {
         if payer.person.is_some() {
-            return Ok(None);
+            return Ok(Vec::new());
         }
-        self.knowledge.tool(&self.store, owner, payer, scope).await
+        let (knowledge, store) = (&self.knowledge, &self.store);
+        let search = knowledge.tool(store, owner, payer, scope.clone()).await?;
+        let graph = knowledge.graph_tool(store, owner, scope).await?;
+        Ok(search.into_iter().chain(graph).collect())
     }
 
     /// How many collections are in the memory.

@@ -259,6 +259,16 @@ impl Store {
         Ok((row.get("graph")?, documents.collect::<Result<_, StoreError>>()?))
     }
 
+    /// The collections that somebody may search and whose graph has something in it.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn collections_with_graph(&self, reader: UserId) -> Result<HashSet<CollectionId>, StoreError> {
+        let sql = "SELECT id FROM collections WHERE graph AND (owner = $1 OR open) \
+                   AND EXISTS (SELECT 1 FROM entities WHERE collection = collections.id)";
+        self.db().read(sql).id(reader).fetch_all().await?.iter().map(|row| row.id("id")).collect()
+    }
+
     /// The entities whose name has these words in it, those first that most is said of.
     ///
     /// # Errors

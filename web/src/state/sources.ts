@@ -14,6 +14,12 @@ export function citedIn(text: string): string[] {
   return [...new Set(numbers)];
 }
 
+/** The sources that a text cites, in their own order. */
+export function citedOf(text: string, sources: readonly Source[]): Source[] {
+  const cited = new Set(citedIn(text));
+  return known(sources).filter((source) => cited.has(source.id));
+}
+
 /** The same sources; copies of pages name the run that cites them, so that all who may read it may open them. */
 export function besideRun(sources: readonly Source[], run: string): Source[] {
   return sources.map((source) => {
@@ -31,13 +37,10 @@ export function addressOf(source: Source): string | null {
 
 /** The report with its sources, as Markdown. */
 export function asMarkdown(text: string, sources: readonly Source[], heading: string): string {
-  const cited = new Set(citedIn(text));
-  const lines = known(sources)
-    .filter((source) => cited.has(source.id))
-    .map((source) => {
-      const quote = source.quote ? `\n    > ${source.quote}` : "";
-      return `- [${source.id}] ${source.title.replace(/([[\]])/g, "\\$1")} <${encodeURI(source.url)}>${quote}`;
-    });
+  const lines = citedOf(text, sources).map((source) => {
+    const quote = source.quote ? `\n    > ${source.quote}` : "";
+    return `- [${source.id}] ${source.title.replace(/([[\]])/g, "\\$1")} <${encodeURI(source.url)}>${quote}`;
+  });
   return lines.length === 0 ? text : `${text}\n\n## ${heading}\n\n${lines.join("\n")}\n`;
 }
 
@@ -49,13 +52,10 @@ export function asPage(
   sources: readonly Source[],
   heading: string,
 ): string {
-  const cited = new Set(citedIn(text));
-  const rows = known(sources)
-    .filter((source) => cited.has(source.id))
-    .map((source) => {
-      const quote = source.quote ? `<blockquote>${escaped(source.quote)}</blockquote>` : "";
-      return `<li value="${escaped(source.id)}">${escaped(source.title)} <small>${escaped(source.url)}</small>${quote}</li>`;
-    });
+  const rows = citedOf(text, sources).map((source) => {
+    const quote = source.quote ? `<blockquote>${escaped(source.quote)}</blockquote>` : "";
+    return `<li value="${escaped(source.id)}">${escaped(source.title)} <small>${escaped(source.url)}</small>${quote}</li>`;
+  });
   const list = rows.length === 0 ? "" : `<h2>${escaped(heading)}</h2><ol>${rows.join("")}</ol>`;
   return `<!doctype html>
 <html><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">

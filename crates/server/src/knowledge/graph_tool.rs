@@ -110,13 +110,13 @@ pub(crate) async fn graph_spec(
 }
 
 async fn with_graph(store: &Store, owner: UserId, scope: &Scope) -> Result<Vec<Collection>, StoreError> {
-    let mut with = Vec::new();
-    for collection in scope.collections(store, owner).await? {
-        if !store.entities(collection.id, "", 1).await?.is_empty() {
-            with.push(collection);
-        }
+    let with = store.collections_with_graph(owner).await?;
+    if with.is_empty() {
+        return Ok(Vec::new());
     }
-    Ok(with)
+    let mut collections = scope.collections(store, owner).await?;
+    collections.retain(|collection| with.contains(&collection.id));
+    Ok(collections)
 }
 
 async fn call(

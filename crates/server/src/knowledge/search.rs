@@ -181,6 +181,9 @@ impl App {
 
 /// The documents that are not searched, where some beside them are named.
 fn closed(all: &[Arc<Loaded>], named: &[DocumentId]) -> HashSet<u128> {
+    if named.is_empty() {
+        return HashSet::new();
+    }
     let named: HashSet<u128> = named.iter().map(|document| document.as_u128()).collect();
     let narrowed = all.iter().filter(|loaded| loaded.documents().any(|document| named.contains(&document)));
     narrowed.flat_map(|loaded| loaded.documents()).filter(|document| !named.contains(document)).collect()

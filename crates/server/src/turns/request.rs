@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use agent::{Agents, CallableModel, Past, RunRequest, Skills, Tool, tour};
 use domain::{ChatId, MessageId, RunId, RunTrace, UserId};
-use store::{Payer, StoreError};
+use store::StoreError;
 
 use super::{Referred, Work, Worker};
 use crate::{
@@ -98,7 +98,7 @@ impl App {
         })
     }
 
-    /// The agents, each with the tool that searches the documents that it may search.
+    /// The agents, each with the tools for the documents that it may search.
     async fn with_knowledge(
         &self,
         agents: Agents,
@@ -106,31 +106,16 @@ impl App {
         (model, permit): (&ResolvedModel, &Permit),
         referred: &Referred,
     ) -> Result<Agents, StoreError> {
-        let attached = referred.attached();
-        let payer: &Payer = &model.payer;
-        let usual = Scope { only: None, attached: attached.clone() };
-        let usual = self.knowledge_tool(owner, payer, usual).await?;
-        let mut narrowed: HashMap<String, Option<Arc<Tool>>> = HashMap::new();
+        let scope = |only| Scope { only, attached: referred.attached() };
+        let usual = self.knowledge_tools(owner, &model.payer, scope(None)).await?;
+        let mut narrowed: HashMap<String, Vec<Arc<Tool>>> = HashMap::new();
         for agent in self.defined_agents.usable(permit).iter().chain(&model.agent) {
             if let Some(only) = &agent.collections {
-                let scope = Scope { only: Some(only.clone()), attached: attached.clone() };
-                narrowed.insert(agent.name.clone(), self.knowledge_tool(owner, payer, scope).await?);
+                let tools = self.knowledge_tools(owner, &model.payer, scope(Some(only.clone()))).await?;
+                narrowed.insert(agent.name.clone(), tools);
             }
         }
-        let agents = agents.with_tool_of_each(|agent| narrowed.get(agent).unwrap_or(&usual).clone());
-        if self.config.knowledge.graph_model.is_none() || payer.person.is_some() {
-            return Ok(agents);
-        }
-        let usual = self.knowledge.graph_tool(&self.store, owner, Scope::default()).await?;
-        let mut narrowed: HashMap<String, Option<Arc<Tool>>> = HashMap::new();
-        for agent in self.defined_agents.usable(permit).iter().chain(&model.agent) {
-            if let Some(only) = &agent.collections {
-                let scope = Scope { only: Some(only.clone()), attached: Vec::new() };
-                narrowed
-                    .insert(agent.name.clone(), self.knowledge.graph_tool(&self.store, owner, scope).await?);
-            }
-        }
-        Ok(agents.with_tool_of_each(|agent| narrowed.get(agent).unwrap_or(&usual).clone()))
+        Ok(agents.with_tools_of_each(|agent| narrowed.get(agent).unwrap_or(&usual)))
     }
 }
 

@@ -1,5 +1,5 @@
 /** Prints an answer alone, by which browsers also save it as PDF: with its fonts, formulas and tables as they are shown. */
-import { citedIn, known } from "../sources.ts";
+import { citedOf } from "../sources.ts";
 import type { Source } from "../../api/events.ts";
 
 /** Opens the browser's dialog. `answer` is the answer as it is shown. */
@@ -39,8 +39,7 @@ function sheetOf(
   if (title) sheet.append(element("h1", title));
   // The same elements: what styles them knows them by their classes.
   for (const child of answer.children) sheet.append(child.cloneNode(true));
-  const cited = new Set(citedIn(text));
-  const list = known(sources).filter((source) => cited.has(source.id));
+  const list = citedOf(text, sources);
   if (list.length === 0) return sheet;
   const items = document.createElement("ol");
   for (const { id, title, url, quote } of list) {

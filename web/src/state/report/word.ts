@@ -22,7 +22,7 @@ import {
 import type { Links, Token, Tokens } from "marked";
 import type { Source } from "../../api/events.ts";
 import { lex, safeHref } from "../../markdown/syntax.ts";
-import { citedIn, known } from "../sources.ts";
+import { citedOf } from "../sources.ts";
 
 type Block = Paragraph | Table;
 /** Everything below indents; Word has nine levels of lists. */
@@ -49,8 +49,7 @@ export async function asWord(
   sources: readonly Source[],
   heading: string,
 ): Promise<Blob> {
-  const cited = new Set(citedIn(text));
-  const list = known(sources).filter((source) => cited.has(source.id));
+  const list = citedOf(text, sources);
   const writer = new Writer(new Set(list.map(({ id }) => id)));
   const links = Object.create(null) as Links;
   const report = writer.blocks(lex(text, links, false), 0);
