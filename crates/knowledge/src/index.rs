@@ -5,6 +5,7 @@
 //! of like size are put together, so that changes stay cheap and old readers keep what they read.
 
 mod build;
+mod dictionary;
 mod merge;
 mod postings;
 mod segment;
@@ -14,8 +15,8 @@ use std::{collections::HashMap, sync::Arc};
 
 pub(crate) use build::number_of;
 pub(crate) use segment::Segment;
-pub(crate) use vectors::PreparedVector;
 pub use vectors::encode_vector;
+pub(crate) use vectors::{PreparedVector, Vectors};
 
 use self::build::Builder;
 use crate::words::Terms;
@@ -54,15 +55,23 @@ pub struct Index {
 #[derive(Debug, Clone)]
 pub(crate) struct Kept {
     pub(crate) segment: Arc<Segment>,
+    /// For each document, its vectors, where it has some. They may come later than its words.
+    pub(crate) vectors: Vec<Option<Arc<Vectors>>>,
     /// For each document, whether it is gone.
     pub(crate) gone: Vec<bool>,
     gone_chunks: usize,
 }
 
 impl Kept {
-    fn new(segment: Segment) -> Self {
+    fn new(segment: Segment, vectors: Vec<Option<Arc<Vectors>>>) -> Self {
         let gone = vec![false; segment.documents.len()];
-        Self { segment: Arc::new(segment), gone, gone_chunks: 0 }
+        Self { segment: Arc::new(segment), vectors, gone, gone_chunks: 0 }
+    }
+
+    fn size_bytes(&self) -> usize {
+        let vectors: usize = self.vectors.iter().flatten().map(|vectors| vectors.size_bytes()).sum();
+        let documents = self.vectors.capacity() * size_of::<usize>() + self.gone.capacity();
+        self.segment.size_bytes() + vectors + documents
     }
 
     fn live_chunks(&self) -> usize {
@@ -90,12 +99,12 @@ impl Index {
                 builder.add(document);
             }
         }
-        let segment = builder.finish();
+        let (segment, vectors) = builder.finish();
         if segment.chunk_count() > 0 {
             for document in &segment.documents {
                 self.places.insert(*document, self.kept.len());
             }
-            self.kept.push(Kept::new(segment));
+            self.kept.push(Kept::new(segment, vectors));
             self.tidy();
         }
     }
@@ -111,6 +120,17 @@ impl Index {
         if kept.gone_chunks * GONE_SHARE > kept.segment.chunk_count() {
             self.tidy();
         }
+        true
+    }
+
+    /// Gives the chunks of a document their vectors, encoded, in place of those they had; its words stay as they are. Says
+    /// whether the document is there.
+    pub fn give_vectors(&mut self, document: u128, vectors: &[Option<&[u8]>]) -> bool {
+        let Some(kept) = self.places.get(&document).and_then(|place| self.kept.get_mut(*place)) else {
+            return false;
+        };
+        let Some(position) = kept.segment.position_of(document) else { return false };
+        kept.vectors[position] = Vectors::of(vectors.iter().copied()).map(Arc::new);
         true
     }
 
@@ -135,7 +155,7 @@ impl Index {
     /// About how many bytes of memory it takes.
     #[must_use]
     pub fn size_bytes(&self) -> usize {
-        let segments: usize = self.kept.iter().map(|kept| kept.segment.size_bytes() + kept.gone.len()).sum();
+        let segments: usize = self.kept.iter().map(Kept::size_bytes).sum();
         segments + self.places.capacity() * 40
     }
 
@@ -150,14 +170,14 @@ impl Index {
         let mut has_changed = false;
         for place in 0..self.kept.len() {
             if needs_writing(&self.kept[place]) {
-                self.kept[place] = Kept::new(merge::merge(&self.kept[place..=place]));
+                self.kept[place] = merge::merge(&self.kept[place..=place]);
                 has_changed = true;
             }
         }
         self.kept.retain(|kept| kept.segment.chunk_count() > 0);
         while let Some(group) = self.like_sized() {
             let parts: Vec<Kept> = group.iter().rev().map(|place| self.kept.remove(*place)).collect();
-            self.kept.push(Kept::new(merge::merge(&parts)));
+            self.kept.push(merge::merge(&parts));
             has_changed = true;
         }
         if has_changed {

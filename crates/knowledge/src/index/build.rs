@@ -3,23 +3,21 @@
 use std::{
     collections::HashMap,
     hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher},
+    sync::Arc,
 };
 
-use super::{
-    ChunkToIndex, Segment, ToIndex,
-    postings::PostingsWriter,
-    segment::{KEY_TERMS, KeyTerm},
-};
+use super::{ChunkToIndex, Segment, ToIndex, Vectors, postings::PostingsWriter, segment::KEY_TERMS};
 use crate::words::Terms;
 
 /// A word of a title or a heading counts as so many of the text.
 const HEADING_WEIGHT: u32 = 3;
 
-/// A term as a number. Two terms with the same are taken for one, which is as good as never.
+/// A term as a number of 48 bits. Two terms with the same are taken for one: among two million, one pair in a hundred such
+/// collections.
 pub(crate) fn number_of(term: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     term.hash(&mut hasher);
-    hasher.finish()
+    hasher.finish() >> 16
 }
 
 /// For keys that are numbers of terms already.
@@ -36,7 +34,8 @@ impl Hasher for AsItIs {
     }
 
     fn write_u64(&mut self, number: u64) {
-        self.0 = number;
+        // A table looks at the lowest and at the highest bits.
+        self.0 = number ^ number << 16;
     }
 }
 
@@ -46,6 +45,7 @@ type ByTerm<T> = HashMap<u64, T, BuildHasherDefault<AsItIs>>;
 pub(super) struct Builder<'a> {
     terms: &'a Terms,
     segment: Segment,
+    vectors: Vec<Option<Arc<Vectors>>>,
     postings: ByTerm<PostingsWriter>,
     /// Each chunk's terms with how often they stand in it, one chunk after another; ends are in `term_ends`.
     chunk_terms: Vec<(u64, u32)>,
@@ -56,11 +56,11 @@ pub(super) struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     pub(super) fn new(terms: &'a Terms) -> Self {
-        let segment =
-            Segment { starts: vec![0], offsets: vec![0], key_starts: vec![0], ..Segment::default() };
+        let segment = Segment { starts: vec![0], key_starts: vec![0], ..Segment::default() };
         Self {
             terms,
             segment,
+            vectors: Vec::new(),
             postings: HashMap::default(),
             chunk_terms: Vec::new(),
             term_ends: Vec::new(),
@@ -73,6 +73,7 @@ impl<'a> Builder<'a> {
             self.add_chunk(document.title, chunk);
         }
         self.segment.documents.push(document.document);
+        self.vectors.push(Vectors::of(document.chunks.iter().map(|chunk| chunk.vector)).map(Arc::new));
         self.segment.starts.push(u32::try_from(self.segment.lengths.len()).unwrap_or(u32::MAX));
     }
 
@@ -102,59 +103,67 @@ impl<'a> Builder<'a> {
         }
         self.term_ends.push(self.chunk_terms.len());
         self.segment.lengths.push(u16::try_from(length).unwrap_or(u16::MAX));
-        self.segment.vectors.push(chunk.vector);
     }
 
-    pub(super) fn finish(mut self) -> Segment {
+    /// The segment, and the vectors of each of its documents.
+    pub(super) fn finish(mut self) -> (Segment, Vec<Option<Arc<Vectors>>>) {
         let segment = &mut self.segment;
-        segment.terms = self.postings.keys().copied().collect();
-        segment.terms.sort_unstable();
-        let mut places: ByTerm<(usize, u32)> = HashMap::default();
-        for (place, term) in segment.terms.iter().enumerate() {
-            if let Some(list) = self.postings.remove(term) {
+        let mut terms: Vec<u64> = self.postings.keys().copied().collect();
+        terms.sort_unstable();
+        let mut places: ByTerm<(u32, u32)> = HashMap::default();
+        for (place, term) in (0..).zip(terms) {
+            if let Some(list) = self.postings.remove(&term) {
                 list.write_to(&mut segment.postings);
-                places.insert(*term, (place, list.count));
+                places.insert(term, (place, list.count));
+                segment.terms.push(term, segment.postings.len());
             }
-            segment.offsets.push(u32::try_from(segment.postings.len()).unwrap_or(u32::MAX));
         }
         let mut begin = 0;
         for end in self.term_ends {
             let terms = &self.chunk_terms[begin..end];
             let placed = terms.iter().filter_map(|(term, times)| Some((places.get(term)?, *times)));
-            let keys =
-                keys(placed.map(|((place, count), times)| (*place, *count, times)), segment.lengths.len());
-            segment.keys.extend(keys);
-            segment.key_starts.push(u32::try_from(segment.keys.len()).unwrap_or(u32::MAX));
+            let placed = placed.map(|((place, count), times)| (*place, *count, times));
+            let mut writer = PostingsWriter::default();
+            for (place, times) in keys(placed, segment.lengths.len()) {
+                writer.add(place, times);
+            }
+            segment.add_keys(&writer);
             begin = end;
         }
         segment.shrink();
-        self.segment
+        (self.segment, self.vectors)
     }
 }
 
 /// The terms of a chunk that tell best what it is about: those it has often and others seldom. Each comes with its place,
-/// in how many of all chunks it is, and how often in this one.
-pub(super) fn keys(terms: impl Iterator<Item = (usize, u32, u32)>, chunks: usize) -> Vec<KeyTerm> {
+/// in how many of all chunks it is, and how often in this one; they leave in the order of their places.
+fn keys(terms: impl Iterator<Item = (u32, u32, u32)>, chunks: usize) -> Vec<(u32, u32)> {
     #[expect(clippy::cast_precision_loss, reason = "only for an order")]
-    let weight = |(_, count, times): &(usize, u32, u32)| {
+    let weight = |(_, count, times): &(u32, u32, u32)| {
         *times as f32 * (1.0 + (chunks as f32 + 0.5) / (*count as f32 + 0.5)).ln()
     };
     let mut terms: Vec<_> = terms.collect();
     terms.sort_unstable_by(|a, b| weight(b).total_cmp(&weight(a)).then(a.0.cmp(&b.0)));
     terms.truncate(KEY_TERMS);
-    terms.into_iter().filter_map(|(place, _, times)| KeyTerm::new(place, times)).collect()
+    let mut keys: Vec<(u32, u32)> = terms.into_iter().map(|(place, _, times)| (place, times)).collect();
+    keys.sort_unstable();
+    keys
 }
 
 impl Segment {
+    /// Appends what the next chunk is about.
+    pub(super) fn add_keys(&mut self, keys: &PostingsWriter) {
+        keys.write_to(&mut self.keys);
+        self.key_starts.push(u32::try_from(self.keys.len()).unwrap_or(u32::MAX));
+    }
+
     pub(super) fn shrink(&mut self) {
         self.documents.shrink_to_fit();
         self.starts.shrink_to_fit();
         self.lengths.shrink_to_fit();
         self.key_starts.shrink_to_fit();
         self.postings.shrink_to_fit();
-        self.terms.shrink_to_fit();
-        self.offsets.shrink_to_fit();
+        self.terms.shrink();
         self.keys.shrink_to_fit();
-        self.vectors.shrink();
     }
 }

@@ -1,26 +1,27 @@
 //! Puts segments together to one, without what is gone of them.
 
-use super::{Kept, Segment, postings::PostingsWriter, segment::KeyTerm};
+use super::{Kept, Segment, postings::PostingsWriter};
 
 /// The number of what is not taken over.
 const GONE: u32 = u32::MAX;
 
-/// Makes one segment of several.
-pub(super) fn merge(parts: &[Kept]) -> Segment {
-    let mut merged = Segment { starts: vec![0], offsets: vec![0], key_starts: vec![0], ..Segment::default() };
+/// Makes one segment of several; documents keep their vectors.
+pub(super) fn merge(parts: &[Kept]) -> Kept {
+    let mut merged = Segment { starts: vec![0], key_starts: vec![0], ..Segment::default() };
     let renumbered: Vec<Vec<u32>> = parts.iter().map(|part| take_documents(part, &mut merged)).collect();
     let places = take_terms(parts, &renumbered, &mut merged);
     for (part, (numbers, places)) in parts.iter().zip(renumbered.iter().zip(&places)) {
         let live = (0..part.segment.chunk_count()).filter(|chunk| numbers[*chunk] != GONE);
         for chunk in live {
-            let keys = part.segment.key_terms(chunk);
-            let keys = keys.filter_map(|(_, key)| KeyTerm::new(places[key.place()] as usize, key.times()));
-            merged.keys.extend(keys);
-            merged.key_starts.push(u32::try_from(merged.keys.len()).unwrap_or(u32::MAX));
+            let mut writer = PostingsWriter::default();
+            // The terms are in the same order as before.
+            part.segment.keys_of(chunk).each(|place, times| writer.add(places[place as usize], times));
+            merged.add_keys(&writer);
         }
     }
     merged.shrink();
-    merged
+    let live = parts.iter().flat_map(|part| part.vectors.iter().zip(&part.gone).filter(|(_, gone)| !**gone));
+    Kept::new(merged, live.map(|(vectors, _)| vectors.clone()).collect())
 }
 
 /// Appends the documents that are left; gives the new number of each chunk.
@@ -31,7 +32,6 @@ fn take_documents(part: &Kept, merged: &mut Segment) -> Vec<u32> {
         for chunk in segment.chunks_of(position) {
             numbers[chunk] = u32::try_from(merged.lengths.len()).unwrap_or(GONE);
             merged.lengths.push(segment.lengths[chunk]);
-            merged.vectors.push_from(&segment.vectors, chunk);
         }
         merged.documents.push(*document);
         merged.starts.push(u32::try_from(merged.lengths.len()).unwrap_or(u32::MAX));
@@ -41,28 +41,24 @@ fn take_documents(part: &Kept, merged: &mut Segment) -> Vec<u32> {
 
 /// Appends the terms with their postings; gives the new place of each part's terms.
 fn take_terms(parts: &[Kept], renumbered: &[Vec<u32>], merged: &mut Segment) -> Vec<Vec<u32>> {
-    let mut next = vec![0; parts.len()];
-    let mut places: Vec<Vec<u32>> = parts.iter().map(|part| vec![GONE; part.segment.terms.len()]).collect();
-    let term_at = |part: usize, at: usize| parts[part].segment.terms.get(at).copied();
-    while let Some(term) = (0..parts.len()).filter_map(|part| term_at(part, next[part])).min() {
+    let mut places: Vec<Vec<u32>> = vec![Vec::new(); parts.len()];
+    let mut all: Vec<_> = parts.iter().map(|part| part.segment.terms.entries().peekable()).collect();
+    while let Some(term) = all.iter_mut().filter_map(|entries| Some(entries.peek()?.term)).min() {
         let mut writer = PostingsWriter::default();
         let place = u32::try_from(merged.terms.len()).unwrap_or(GONE);
-        for part in 0..parts.len() {
-            if term_at(part, next[part]) == Some(term) {
-                parts[part].segment.postings_at(next[part]).each(|chunk, times| {
-                    match renumbered[part][chunk as usize] {
-                        GONE => {}
-                        chunk => writer.add(chunk, times),
-                    }
-                });
-                places[part][next[part]] = place;
-                next[part] += 1;
-            }
+        for (part, entries) in all.iter_mut().enumerate() {
+            let Some(entry) = entries.next_if(|entry| entry.term == term) else { continue };
+            parts[part].segment.postings_in(entry.postings).each(|chunk, times| {
+                match renumbered[part][chunk as usize] {
+                    GONE => {}
+                    chunk => writer.add(chunk, times),
+                }
+            });
+            places[part].push(place);
         }
         if writer.count > 0 {
-            merged.terms.push(term);
             writer.write_to(&mut merged.postings);
-            merged.offsets.push(u32::try_from(merged.postings.len()).unwrap_or(u32::MAX));
+            merged.terms.push(term, merged.postings.len());
         }
     }
     places

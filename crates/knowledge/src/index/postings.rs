@@ -6,7 +6,7 @@
 //! counted in ones.
 
 /// Lists with so many chunks are in bits.
-const LONG: u32 = 16;
+const LONG: u32 = 3;
 /// A number whose rest is as large as this is written out in 32 bits.
 const MOST_ONES: u32 = 24;
 
@@ -191,7 +191,7 @@ fn each_in_bytes(mut bytes: &[u8], count: u32, mut each: impl FnMut(u32, u32)) {
 }
 
 /// Seven bits in a byte, the lowest first; the eighth says that more follow.
-fn put(bytes: &mut Vec<u8>, mut number: u64) {
+pub(super) fn put(bytes: &mut Vec<u8>, mut number: u64) {
     loop {
         let low = (number & 0x7f) as u8;
         number >>= 7;
@@ -204,7 +204,7 @@ fn put(bytes: &mut Vec<u8>, mut number: u64) {
 }
 
 #[inline]
-fn take(bytes: &mut &[u8]) -> u64 {
+pub(super) fn take(bytes: &mut &[u8]) -> u64 {
     let (mut number, mut shift) = (0, 0);
     while let Some((byte, rest)) = bytes.split_first() {
         *bytes = rest;

@@ -1,8 +1,8 @@
-//! A part of an index that does not change: some documents, their terms and their vectors.
+//! A part of an index that does not change: some documents and their terms.
 
 use std::ops::Range;
 
-use super::{postings::Postings, vectors::Vectors};
+use super::{dictionary::Dictionary, postings::Postings};
 
 /// Postings are found by places of 32 bits.
 pub(super) const POSTINGS_LIMIT_BYTES: usize = 3_000_000_000;
@@ -17,35 +17,12 @@ pub(crate) struct Segment {
     pub(super) starts: Vec<u32>,
     /// How many terms each chunk has; headings count as often as they weigh.
     pub(super) lengths: Vec<u16>,
-    /// The terms, as numbers made of their texts, ascending.
-    pub(super) terms: Vec<u64>,
-    /// Where the postings of each term begin, and the end.
-    pub(super) offsets: Vec<u32>,
+    /// The terms, as numbers made of their texts.
+    pub(super) terms: Dictionary,
     pub(super) postings: Vec<u8>,
-    /// What each chunk is about: the first of each chunk, and the end.
+    /// Where what each chunk is about begins, and the end. It is a list of places of terms, as postings are one of chunks.
     pub(super) key_starts: Vec<u32>,
-    pub(super) keys: Vec<KeyTerm>,
-    pub(crate) vectors: Vectors,
-}
-
-/// A term that tells what a chunk is about: 24 bits of its place among the segment's terms, 8 of how often it stands there.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct KeyTerm(u32);
-
-impl KeyTerm {
-    /// Places beyond 24 bits are none: so many different terms no segment has.
-    pub(super) fn new(place: usize, times: u32) -> Option<Self> {
-        let place = u32::try_from(place).ok().filter(|place| *place < 1 << 24)?;
-        Some(Self(place << 8 | times.min(255)))
-    }
-
-    pub(crate) fn times(self) -> u32 {
-        self.0 & 0xff
-    }
-
-    pub(super) fn place(self) -> usize {
-        (self.0 >> 8) as usize
-    }
+    pub(super) keys: Vec<u8>,
 }
 
 impl Segment {
@@ -80,18 +57,26 @@ impl Segment {
 
     /// The chunks that have a term.
     pub(crate) fn postings(&self, term: u64) -> Option<Postings<'_>> {
-        let place = self.terms.binary_search(&term).ok()?;
-        Some(self.postings_at(place))
+        self.terms.find(term).map(|entry| self.postings_in(entry.postings))
     }
 
-    pub(super) fn postings_at(&self, place: usize) -> Postings<'_> {
-        Postings::new(&self.postings[self.offsets[place] as usize..self.offsets[place + 1] as usize])
+    pub(super) fn postings_in(&self, bytes: Range<usize>) -> Postings<'_> {
+        Postings::new(self.postings.get(bytes).unwrap_or_default())
     }
 
     /// What a chunk is about: terms with how often they stand in it.
-    pub(crate) fn key_terms(&self, chunk: usize) -> impl Iterator<Item = (u64, KeyTerm)> {
-        let range = self.key_starts[chunk] as usize..self.key_starts[chunk + 1] as usize;
-        self.keys[range].iter().map(|key| (self.terms[key.place()], *key))
+    pub(crate) fn each_key(&self, chunk: usize, mut each: impl FnMut(u64, u32)) {
+        self.keys_of(chunk).each(|place, times| {
+            if let Some(entry) = self.terms.at(place as usize) {
+                each(entry.term, times);
+            }
+        });
+    }
+
+    /// The same, by the places of the terms.
+    pub(super) fn keys_of(&self, chunk: usize) -> Postings<'_> {
+        let bytes = self.key_starts[chunk] as usize..self.key_starts[chunk + 1] as usize;
+        Postings::new(self.keys.get(bytes).unwrap_or_default())
     }
 
     pub(super) fn postings_bytes(&self) -> usize {
@@ -99,12 +84,11 @@ impl Segment {
     }
 
     pub(super) fn size_bytes(&self) -> usize {
-        let words = self.starts.capacity() + self.offsets.capacity() + self.key_starts.capacity();
         self.documents.capacity() * 16
-            + (words + self.keys.capacity()) * 4
+            + (self.starts.capacity() + self.key_starts.capacity()) * 4
             + self.lengths.capacity() * 2
-            + self.terms.capacity() * 8
+            + self.keys.capacity()
+            + self.terms.size_bytes()
             + self.postings.capacity()
-            + self.vectors.size_bytes()
     }
 }

@@ -1,9 +1,9 @@
 //! Vectors of one byte for each dimension, and their likeness to that of a query: all are compared, so none is missed.
 
-/// The vectors of a segment's chunks.
+/// The vectors of a document's chunks.
 #[derive(Debug, Default)]
 pub(crate) struct Vectors {
-    /// Of every vector of the segment; 0 where there are none.
+    /// Of every vector of the document; 0 where there are none.
     dimensions: usize,
     codes: Vec<i8>,
     /// What makes a code a number again; 0 for a chunk without a vector.
@@ -50,8 +50,17 @@ impl PreparedVector {
 }
 
 impl Vectors {
-    /// Appends a chunk's vector, encoded. Those of another length than the first are left out.
-    pub(crate) fn push(&mut self, vector: Option<&[u8]>) {
+    /// Those of a document's chunks, encoded, one for each or nothing; `None` where there is not one. Those of another length
+    /// than the first are left out.
+    pub(super) fn of<'a>(chunks: impl Iterator<Item = Option<&'a [u8]>>) -> Option<Self> {
+        let mut vectors = Self::default();
+        chunks.for_each(|vector| vectors.push(vector));
+        vectors.codes.shrink_to_fit();
+        vectors.scales.shrink_to_fit();
+        (vectors.dimensions > 0).then_some(vectors)
+    }
+
+    fn push(&mut self, vector: Option<&[u8]>) {
         let vector = vector.and_then(decoded);
         if let Some((_, codes)) = vector
             && self.dimensions == 0
@@ -71,43 +80,23 @@ impl Vectors {
         }
     }
 
-    /// Appends a vector of other vectors as it is.
-    pub(crate) fn push_from(&mut self, other: &Self, chunk: usize) {
-        let has_vector = other.dimensions > 0 && other.scales[chunk] > 0.0;
-        if has_vector && self.dimensions == 0 {
-            self.dimensions = other.dimensions;
-            self.codes = vec![0; self.dimensions * self.scales.len()];
-        }
-        if has_vector && other.dimensions == self.dimensions {
-            self.codes.extend_from_slice(other.codes_of(chunk));
-            self.scales.push(other.scales[chunk]);
-        } else {
-            self.push(None);
-        }
-    }
-
     fn codes_of(&self, chunk: usize) -> &[i8] {
         &self.codes[chunk * self.dimensions..(chunk + 1) * self.dimensions]
     }
 
     /// The cosine of a chunk's vector with the query's; `None` where there is nothing to compare.
     pub(crate) fn cosine(&self, chunk: usize, query: &PreparedVector) -> Option<f32> {
-        if query.codes.len() != self.dimensions || self.dimensions == 0 || self.scales[chunk] == 0.0 {
+        let scale = self.scales.get(chunk).copied().filter(|scale| *scale > 0.0)?;
+        if query.codes.len() != self.dimensions {
             return None;
         }
         #[expect(clippy::cast_precision_loss, reason = "seven digits are enough")]
         let product = dot(self.codes_of(chunk), &query.codes) as f32;
-        Some(product * self.scales[chunk] * query.scale)
+        Some(product * scale * query.scale)
     }
 
-    /// Makes room no larger than needed.
-    pub(crate) fn shrink(&mut self) {
-        self.codes.shrink_to_fit();
-        self.scales.shrink_to_fit();
-    }
-
-    pub(crate) fn size_bytes(&self) -> usize {
-        self.codes.capacity() + self.scales.capacity() * 4
+    pub(super) fn size_bytes(&self) -> usize {
+        size_of::<Self>() + self.codes.capacity() + self.scales.capacity() * 4
     }
 }
 
@@ -141,8 +130,7 @@ mod tests {
             a in prop::collection::vec(-1.0_f32..1.0, 64),
             b in prop::collection::vec(-1.0_f32..1.0, 64),
         ) {
-            let mut vectors = Vectors::default();
-            vectors.push(encode_vector(&a).as_deref());
+            let vectors = Vectors::of([encode_vector(&a).as_deref()].into_iter()).unwrap();
             let cosine = vectors.cosine(0, &PreparedVector::new(&b).unwrap()).unwrap();
             prop_assert!((cosine - exact(&a, &b)).abs() < 0.01, "{cosine}");
         }
@@ -150,21 +138,19 @@ mod tests {
 
     #[test]
     fn what_is_no_vector_is_left_out() {
-        let mut vectors = Vectors::default();
-        vectors.push(None);
-        vectors.push(encode_vector(&[1.0, 0.0]).as_deref());
-        vectors.push(encode_vector(&[1.0, 0.0, 0.0]).as_deref());
+        let (short, long) = (encode_vector(&[1.0, 0.0]), encode_vector(&[1.0, 0.0, 0.0]));
         for nothing in [&[f32::NAN, 0.0][..], &[0.0, 0.0], &[]] {
             assert!(encode_vector(nothing).is_none());
         }
-        vectors.push(Some(&[0, 0, 0xc0, 0x7f, 1, 1]));
-        vectors.push(Some(&[0, 0]));
+        let broken: [Option<&[u8]>; 2] = [Some(&[0, 0, 0xc0, 0x7f, 1, 1]), Some(&[0, 0])];
+        let all = [None, short.as_deref(), long.as_deref(), broken[0], broken[1]];
+        let vectors = Vectors::of(all.into_iter()).unwrap();
         let query = PreparedVector::new(&[3.0, 0.0]).unwrap();
         let found: Vec<bool> = (0..5).map(|chunk| vectors.cosine(chunk, &query).is_some()).collect();
         assert_eq!(found, [false, true, false, false, false]);
         assert!(PreparedVector::new(&[0.0]).is_none() && PreparedVector::new(&[f32::INFINITY]).is_none());
-        let mut merged = Vectors::default();
-        (0..5).for_each(|chunk| merged.push_from(&vectors, chunk));
-        assert!(merged.cosine(0, &query).is_none() && merged.cosine(1, &query).unwrap() > 0.999);
+        assert!(vectors.cosine(5, &query).is_none());
+        assert!(Vectors::of([None, broken[0], broken[1]].into_iter()).is_none());
+        assert!(vectors.cosine(1, &PreparedVector::new(&[1.0, 0.0, 0.0]).unwrap()).is_none());
     }
 }

@@ -58,44 +58,58 @@ impl<'a> Candidates<'a> {
     pub(super) fn compare(&mut self, of_indexes: &[Option<PreparedVector>]) {
         for part in &mut self.parts {
             let Some(Some(vector)) = of_indexes.get(part.index) else { continue };
-            let vectors = &part.kept.segment.vectors;
-            let meaning = |chunk| match part.is_open(chunk) {
-                true => vectors.cosine(chunk, vector).unwrap_or(NO_MEANING),
-                false => NO_MEANING,
-            };
-            part.meanings = (0..part.kept.segment.chunk_count()).map(meaning).collect();
+            let mut meanings = vec![NO_MEANING; part.kept.segment.chunk_count()];
+            for (position, vectors) in part.kept.vectors.iter().enumerate() {
+                let Some(vectors) = vectors else { continue };
+                for (number, chunk) in part.kept.segment.chunks_of(position).enumerate() {
+                    if part.is_open(chunk) {
+                        meanings[chunk] = vectors.cosine(number, vector).unwrap_or(NO_MEANING);
+                    }
+                }
+            }
+            part.meanings = meanings;
         }
     }
 
-    /// The best by words and meaning together, from 1 down to 0. Both are brought to that range over what is best by one
-    /// of them, so that they can be added: how far a chunk is ahead counts, which its mere place in an order would not tell.
+    /// The best by words and meaning together, from 1 down to 0. How far a chunk is ahead counts, which its mere place in an
+    /// order would not tell: both are brought to that range, so that they can be added. Words go from none of them to the
+    /// best; meaning goes from the mean of all chunks, which is what a chunk has that is about something else.
     pub(super) fn ranked(&self, words: Order<'a>, limit: usize) -> Vec<(Place, f32)> {
         let count = limit.max(LOOKED_AT);
         let by_words = self.top(count, 0.0, words);
         let by_meaning = self.top(count, NO_MEANING, |part| &part.meanings);
-        let most = by_words.first().map_or(0.0, |place| self.score(words, *place, 0.0));
-        let mut places = by_words;
-        places.extend(by_meaning.iter());
-        places.sort_unstable();
-        places.dedup();
+        let most_words = by_words.first().map_or(0.0, |place| self.score(words, *place, 0.0));
         let meanings = |place: &Place| self.score(|part| &part.meanings, *place, NO_MEANING);
-        let known = places.iter().map(meanings).filter(|meaning| *meaning > NO_MEANING);
-        let (low, high) = known.fold((1.0_f32, -1.0_f32), |(low, high), it| (low.min(it), high.max(it)));
-        let meaning =
-            |place: &Place| ((meanings(place) - low) / (high - low).max(f32::EPSILON)).clamp(0.0, 1.0);
-        let share = match (most > 0.0, by_meaning.is_empty()) {
+        let mean = self.mean_meaning();
+        let most_meaning = by_meaning.first().map_or(mean, meanings) - mean;
+        let share = match (most_words > 0.0, by_meaning.is_empty()) {
             (_, true) => 0.0,
             (true, false) => MEANING_SHARE,
             (false, false) => 1.0,
         };
         let fused = |place: &Place| {
-            let related = if most > 0.0 { self.score(words, *place, 0.0) / most } else { 0.0 };
-            related * (1.0 - share) + if share > 0.0 { meaning(place) * share } else { 0.0 }
+            let related = if most_words > 0.0 { self.score(words, *place, 0.0) / most_words } else { 0.0 };
+            let meaning = (meanings(place) - mean).max(0.0) / most_meaning.max(f32::EPSILON);
+            related * (1.0 - share) + meaning * share
         };
+        let mut places = by_words;
+        places.extend(by_meaning.iter());
+        places.sort_unstable();
+        places.dedup();
         let mut ranked: Vec<(Place, f32)> = places.iter().map(|place| (*place, fused(place))).collect();
         ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         ranked.truncate(limit);
         ranked
+    }
+
+    /// The mean cosine of all chunks that have one and may be found.
+    fn mean_meaning(&self) -> f32 {
+        let all = self.parts.iter().flat_map(|part| &part.meanings);
+        let known = all.filter(|meaning| **meaning > NO_MEANING);
+        let (sum, count) = known.fold((0.0, 0_u32), |(sum, count), it| (sum + f64::from(*it), count + 1));
+        #[expect(clippy::cast_possible_truncation, reason = "a cosine fits")]
+        let mean = (sum / f64::from(count.max(1))) as f32;
+        mean
     }
 
     fn score(&self, order: Order<'a>, place: Place, otherwise: f32) -> f32 {

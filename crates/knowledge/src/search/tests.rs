@@ -78,6 +78,45 @@ fn meaning_finds_what_has_none_of_the_words() {
 }
 
 #[test]
+fn vectors_may_come_later_than_words_and_stay_through_changes() {
+    let mut late = Index::default();
+    for (number, text) in (0..).zip(TEXTS) {
+        let chunks = [ChunkToIndex { text, headings: &[], vector: None }];
+        late.put(&Terms::default(), &[ToIndex { document: number, title: "", chunks: &chunks }]);
+    }
+    let before = late.clone();
+    let encoded: Vec<Vec<u8>> = TEXTS.iter().map(|text| encode_vector(&vector(text)).unwrap()).collect();
+    for (number, vector) in (0..).zip(&encoded) {
+        assert!(late.give_vectors(number, &[Some(vector)]));
+    }
+    assert!(!late.give_vectors(99, &[Some(&encoded[0])]));
+    let vector = vector("ship");
+    let query = Query { vectors: &[Some(&vector)], ..ask("moon boats") };
+    let find = |index: &Index| search(&Terms::default(), &[index], &query);
+    assert_eq!(find(&late), find(&all()));
+    assert!(find(&before).iter().all(|hit| hit.scores.meaning.is_none()));
+    // What is written anew keeps them.
+    (0..4).for_each(|document| assert!(late.remove(document)));
+    let left: Vec<(u128, bool)> =
+        find(&late).iter().map(|hit| (hit.document, hit.scores.meaning.is_some())).collect();
+    assert!(left.len() == 2 && left.iter().all(|(_, has)| *has), "{left:?}");
+}
+
+#[test]
+fn meaning_counts_from_the_mean_of_all() {
+    // Near the moon, far from boats, and farthest from bread.
+    let vector = [1.0, 0.3, 0.05];
+    let query = Query { vectors: &[Some(&vector)], ..ask("zebra") };
+    let hits = search(&Terms::default(), &[&all()], &query);
+    let scores = |document| hits.iter().find(|hit| hit.document == document).unwrap().scores;
+    assert!(scores(0).fused > 0.99, "{hits:?}");
+    let (boats, bread) = (scores(1), scores(5));
+    assert!(boats.meaning > bread.meaning && boats.related == 0.0, "{hits:?}");
+    // Not the worst of all, and yet about something else.
+    assert!(boats.fused == 0.0, "{hits:?}");
+}
+
+#[test]
 fn each_index_has_its_own_model() {
     let (one, other) = (index(&[(1, TEXTS[1])]), index(&[(2, TEXTS[0]), (3, TEXTS[2])]));
     let (vector, longer) = (vector("ship"), [1.0; 4]);

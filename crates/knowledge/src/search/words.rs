@@ -98,9 +98,9 @@ impl Scoring {
         for (Place { part, chunk }, score) in best {
             let segment = &candidates.parts[*part].kept.segment;
             let length = f32::from(segment.length(*chunk).max(1));
-            for (term, key) in segment.key_terms(*chunk) {
-                *found.entry(term).or_insert(0.0) += score * key.times() as f32 / length;
-            }
+            segment.each_key(*chunk, |term, times| {
+                *found.entry(term).or_insert(0.0) += score * times as f32 / length;
+            });
         }
         let worth = |term: u64, weight: f32| weight * self.rarity(candidates, term);
         let mut found: Vec<(f32, u64, f32)> =

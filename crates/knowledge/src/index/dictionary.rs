@@ -1,0 +1,156 @@
+//! The terms of a segment in ascending order, with where the postings of each lie, in few bytes.
+//!
+//! A term is kept as the step from the one before, followed by how many bytes its postings have. The first of every block is
+//! written out with where its postings begin, so that reading can begin there.
+
+use std::ops::Range;
+
+use super::postings::{put, take};
+
+/// Terms of a block: a search reads half of one for each of its words.
+const BLOCK: usize = 32;
+
+/// All terms of a segment.
+#[derive(Debug, Default)]
+pub(super) struct Dictionary {
+    count: usize,
+    bytes: Vec<u8>,
+    blocks: Vec<Block>,
+    /// The last term, and where its postings end.
+    last: u64,
+    end: usize,
+}
+
+#[derive(Debug)]
+struct Block {
+    first: u64,
+    /// Where its entries begin in `bytes`, and the first's postings among all postings.
+    entries: u32,
+    postings: u32,
+}
+
+/// A term.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) term: u64,
+    /// Which of all terms it is.
+    pub(super) place: usize,
+    /// Its bytes among those of all postings.
+    pub(super) postings: Range<usize>,
+}
+
+impl Dictionary {
+    /// Appends a term, larger than all before, whose postings reach from the end of the last one's to here.
+    pub(super) fn push(&mut self, term: u64, postings_end: usize) {
+        let narrow = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        if self.count.is_multiple_of(BLOCK) {
+            let (entries, postings) = (narrow(self.bytes.len()), narrow(self.end));
+            self.blocks.push(Block { first: term, entries, postings });
+        } else {
+            put(&mut self.bytes, term - self.last);
+        }
+        put(&mut self.bytes, (postings_end - self.end) as u64);
+        (self.last, self.end, self.count) = (term, postings_end, self.count + 1);
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.count
+    }
+
+    /// A term, if it is there.
+    pub(super) fn find(&self, term: u64) -> Option<Entry> {
+        let block = self.blocks.partition_point(|block| block.first <= term).checked_sub(1)?;
+        let entry = self.entries_of(block).take(BLOCK).find(|entry| entry.term >= term)?;
+        (entry.term == term).then_some(entry)
+    }
+
+    /// The term at a place.
+    pub(super) fn at(&self, place: usize) -> Option<Entry> {
+        self.entries_of(place / BLOCK).nth(place % BLOCK)
+    }
+
+    /// All terms, ascending.
+    pub(super) fn entries(&self) -> Entries<'_> {
+        self.entries_of(0)
+    }
+
+    /// The terms of a block and of all that follow.
+    fn entries_of(&self, block: usize) -> Entries<'_> {
+        let bytes = self.blocks.get(block).and_then(|block| self.bytes.get(block.entries as usize..));
+        Entries { of: self, place: block * BLOCK, bytes: bytes.unwrap_or_default(), term: 0, end: 0 }
+    }
+
+    pub(super) fn shrink(&mut self) {
+        self.bytes.shrink_to_fit();
+        self.blocks.shrink_to_fit();
+    }
+
+    pub(super) fn size_bytes(&self) -> usize {
+        self.bytes.capacity() + self.blocks.capacity() * size_of::<Block>()
+    }
+}
+
+/// Goes through the terms from the beginning of a block on.
+#[derive(Debug)]
+pub(super) struct Entries<'a> {
+    of: &'a Dictionary,
+    place: usize,
+    bytes: &'a [u8],
+    term: u64,
+    /// Where the postings of the term before end.
+    end: usize,
+}
+
+impl Iterator for Entries<'_> {
+    type Item = Entry;
+
+    fn next(&mut self) -> Option<Entry> {
+        if self.place >= self.of.count {
+            return None;
+        }
+        if self.place.is_multiple_of(BLOCK) {
+            let block = self.of.blocks.get(self.place / BLOCK)?;
+            (self.term, self.end) = (block.first, block.postings as usize);
+        } else {
+            self.term += take(&mut self.bytes);
+        }
+        let start = self.end;
+        self.end += usize::try_from(take(&mut self.bytes)).ok()?;
+        let entry = Entry { term: self.term, place: self.place, postings: start..self.end };
+        self.place += 1;
+        Some(entry)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn every_term_is_found_at_its_place_and_no_other(
+            terms in prop::collection::btree_map(0_u64..1 << 48, 0_usize..5000, 0..200),
+            others in prop::collection::vec(0_u64..1 << 48, 0..20),
+        ) {
+            let (mut dictionary, mut end) = (Dictionary::default(), 0);
+            let mut written = Vec::new();
+            for (place, (term, length)) in terms.iter().enumerate() {
+                written.push(Entry { term: *term, place, postings: end..end + length });
+                end += length;
+                dictionary.push(*term, end);
+            }
+            prop_assert_eq!(dictionary.len(), written.len());
+            for entry in &written {
+                prop_assert_eq!(dictionary.find(entry.term), Some(entry.clone()));
+                prop_assert_eq!(dictionary.at(entry.place), Some(entry.clone()));
+            }
+            prop_assert_eq!(dictionary.at(written.len()), None);
+            for other in others {
+                prop_assert_eq!(dictionary.find(other).is_some(), terms.contains_key(&other));
+            }
+            prop_assert_eq!(dictionary.entries().collect::<Vec<_>>(), written);
+        }
+    }
+}
