@@ -94,8 +94,8 @@ pub enum Urgency {
 
 /// The model, ready for texts.
 ///
-/// Each thread has a network of its own, about 70 MB, and takes one text at a time: with int8 a batch is no quicker on a
-/// processor, and a vector would depend on its neighbours, as the numbers of a batch are rounded together.
+/// Each thread has a network of its own, about 70 MB, and takes one text at a time: a batch is no quicker on a processor, and
+/// its short texts would be computed as long as its longest.
 #[derive(Debug)]
 pub struct Embedder {
     queue: Arc<Queue>,
@@ -129,7 +129,8 @@ impl Embedder {
         Ok(embedder)
     }
 
-    /// The vectors of these texts in their order, each of length 1. Of a long text it takes the first 256 tokens.
+    /// The vectors of these texts in their order, each of length 1. One of more than 256 tokens has the mean of its parts, and
+    /// what is beyond 16 of them is left out.
     ///
     /// # Errors
     /// Where the network gives no vector of one of them.

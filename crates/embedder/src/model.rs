@@ -11,14 +11,16 @@ use ort::{
     session::{Session, SessionInputValue, builder::GraphOptimizationLevel},
     value::Tensor,
 };
-use tokenizers::{Tokenizer, TruncationParams};
+use tokenizers::Tokenizer;
 
 use crate::{Files, Unusable};
 
-/// What the model was made for.
+/// What the model was made for, with the two that stand around a text.
 const MOST_TOKENS: usize = 256;
+/// A text that has more is read in so many parts at most, and the rest is left out.
+const MOST_PARTS: usize = 16;
 /// More of a text never matters: no token has so many bytes on average.
-const MOST_BYTES: usize = MOST_TOKENS * 64;
+const MOST_BYTES: usize = MOST_PARTS * MOST_TOKENS * 16;
 
 /// A process has one, with the library it was loaded from first.
 static ENVIRONMENT: Mutex<Option<Environment>> = Mutex::new(None);
@@ -27,6 +29,8 @@ static ENVIRONMENT: Mutex<Option<Environment>> = Mutex::new(None);
 pub(crate) struct Model {
     session: Session,
     tokenizer: Tokenizer,
+    /// The tokens before and after each text.
+    around: [u32; 2],
     inputs: Vec<String>,
 }
 
@@ -37,42 +41,66 @@ impl Model {
         let inputs = session.inputs().iter().map(|input| input.name().to_owned()).collect();
         let mut tokenizer =
             Tokenizer::from_file(&files.tokenizer).map_err(|why| unusable(&files.tokenizer, why))?;
-        let cut = TruncationParams { max_length: MOST_TOKENS, ..TruncationParams::default() };
-        tokenizer.with_truncation(Some(cut)).map_err(|why| unusable(&files.tokenizer, why))?;
+        tokenizer.with_truncation(None).map_err(|why| unusable(&files.tokenizer, why))?;
         tokenizer.with_padding(None);
-        Ok(Self { session, tokenizer, inputs })
+        let around = tokenizer.encode_fast("", true).map_err(|why| unusable(&files.tokenizer, why))?;
+        let around = around.get_ids().try_into().map_err(|_| {
+            unusable(&files.tokenizer, "a text does not begin with one token and end with another")
+        })?;
+        Ok(Self { session, tokenizer, around, inputs })
+    }
+
+    /// The direction of a text. One that is too long at once is read in parts of like length, and has the mean of theirs:
+    /// what a long question is about may stand at its end.
+    pub(crate) fn vector(&mut self, text: &str) -> Result<Vec<f32>, Unusable> {
+        let text = text.get(..text.floor_char_boundary(MOST_BYTES)).unwrap_or(text);
+        let tokens = self.tokenizer.encode_fast(text, false).map_err(no_vector)?;
+        let tokens = tokens.get_ids();
+        let count = tokens.len().div_ceil(MOST_TOKENS - 2).max(1);
+        let parts: Vec<&[u32]> =
+            tokens.chunks(tokens.len().div_ceil(count).max(1)).take(MOST_PARTS).collect();
+        if parts.len() < 2 {
+            return self.of_part(tokens);
+        }
+        let mut vectors = Vec::new();
+        for part in &parts {
+            vectors.extend(self.of_part(part)?);
+        }
+        mean(&vectors, vectors.len() / parts.len())
+            .ok_or_else(|| no_vector("its parts have no direction together"))
     }
 
     /// The mean of what the network makes of the tokens, with length 1.
-    pub(crate) fn vector(&mut self, text: &str) -> Result<Vec<f32>, Unusable> {
-        let text = text.get(..text.floor_char_boundary(MOST_BYTES)).unwrap_or(text);
-        let tokens = self.tokenizer.encode_fast(text, true).map_err(no_vector)?;
-        let all = |numbers: &[u32]| -> Result<SessionInputValue<'static>, Unusable> {
-            let numbers: Vec<i64> = numbers.iter().copied().map(i64::from).collect();
-            Ok(Tensor::from_array(([1, numbers.len()], numbers)).map_err(no_vector)?.into())
+    fn of_part(&mut self, tokens: &[u32]) -> Result<Vec<f32>, Unusable> {
+        let [before, after] = self.around;
+        let ids = std::iter::once(before).chain(tokens.iter().copied()).chain([after]);
+        let ids: Vec<i64> = ids.map(i64::from).collect();
+        let count = ids.len();
+        let tensor = |numbers: Vec<i64>| -> Result<SessionInputValue<'static>, Unusable> {
+            Ok(Tensor::from_array(([1, count], numbers)).map_err(no_vector)?.into())
         };
         let inputs = self.inputs.iter().map(|name| {
             let numbers = match name.as_str() {
-                "input_ids" => tokens.get_ids(),
-                "attention_mask" => tokens.get_attention_mask(),
-                "token_type_ids" => tokens.get_type_ids(),
+                "input_ids" => ids.clone(),
+                "attention_mask" => vec![1; count],
+                "token_type_ids" => vec![0; count],
                 other => return Err(no_vector(format!("it wants {other}"))),
             };
-            Ok((name.clone(), all(numbers)?))
+            Ok((name.clone(), tensor(numbers)?))
         });
         let inputs: Vec<_> = inputs.collect::<Result<_, Unusable>>()?;
         let outputs = self.session.run(inputs).map_err(no_vector)?;
         let (_, output) = outputs.iter().next().ok_or_else(|| no_vector("it has no output"))?;
         let (shape, numbers) = output.try_extract_tensor::<f32>().map_err(no_vector)?;
         let length = shape.last().and_then(|length| usize::try_from(*length).ok()).unwrap_or(0);
-        if length == 0 || numbers.len() != length * tokens.len() {
+        if length == 0 || numbers.len() != length * count {
             return Err(no_vector("its output has another shape than all-MiniLM-L6-v2's"));
         }
         mean(numbers, length).ok_or_else(|| no_vector("its output is no number"))
     }
 }
 
-/// The direction of the mean of vectors of this length.
+/// The direction of the mean of vectors of this length, one after another.
 fn mean(numbers: &[f32], length: usize) -> Option<Vec<f32>> {
     let mut sum = vec![0.0_f32; length];
     for vector in numbers.chunks_exact(length) {

@@ -24,17 +24,27 @@ TEXTS = [
 
 folder = sys.argv[1]
 tokenizer = tokenizers.Tokenizer.from_file(f"{folder}/tokenizer.json")
-tokenizer.enable_truncation(256)
+tokenizer.no_truncation()
 tokenizer.no_padding()
 session = onnxruntime.InferenceSession(f"{folder}/model.onnx", providers=["CPUExecutionProvider"])
-for text in TEXTS:
-    tokens = tokenizer.encode(text.replace("\\n", "\n"))
-    every = {
-        "input_ids": tokens.ids,
-        "attention_mask": tokens.attention_mask,
-        "token_type_ids": tokens.type_ids,
-    }
+before, after = tokenizer.encode("").ids
+
+
+def direction(vectors):
+    mean = numpy.mean(vectors, axis=0)
+    return mean / numpy.linalg.norm(mean)
+
+
+def part(tokens):
+    ids = [before, *tokens, after]
+    every = {"input_ids": ids, "attention_mask": [1] * len(ids), "token_type_ids": [0] * len(ids)}
     wanted = {i.name: numpy.array([every[i.name]], dtype=numpy.int64) for i in session.get_inputs()}
-    vector = session.run(None, wanted)[0][0].mean(axis=0)
-    vector /= numpy.linalg.norm(vector)
+    return direction(session.run(None, wanted)[0][0])
+
+
+for text in TEXTS:
+    tokens = tokenizer.encode(text.replace("\\n", "\n"), add_special_tokens=False).ids
+    # What is too long for the network is read in parts of like length.
+    size = -(-len(tokens) // -(-len(tokens) // 254))
+    vector = direction([part(tokens[at : at + size]) for at in range(0, len(tokens), size)])
     print(text, " ".join(f"{number:.5f}" for number in vector), sep="\t")
