@@ -51,6 +51,12 @@ struct Options {
     /// A folder with the files of the built-in embedding model, to measure what it adds.
     #[arg(long)]
     embedder: Option<PathBuf>,
+    /// A folder with the pages of Perl's manual, to measure what knowledge finds.
+    #[arg(long)]
+    manual: Option<PathBuf>,
+    /// A Python with onnxruntime, tokenizers and numpy, to measure the built-in model beside it.
+    #[arg(long)]
+    embedding_python: Option<PathBuf>,
     /// Shorter runs, for trying the benchmark itself.
     #[arg(long)]
     quick: bool,
@@ -119,7 +125,9 @@ async fn main() -> anyhow::Result<()> {
         let folders = knowledge::Collections {
             cranfield: options.cranfield,
             banking: options.banking,
+            manual: options.manual,
             embedder: options.embedder,
+            python: options.embedding_python,
         };
         knowledge::measure(&folders, options.quick)?;
     }

@@ -36,8 +36,12 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
         }
     }
     if arguments.iter().any(|argument| argument == "knowledge") {
-        for (option, installed) in [("--banking", retrieval::banking()), ("--embedder", embedder::install())]
-        {
+        for (option, installed) in [
+            ("--banking", retrieval::banking()),
+            ("--manual", retrieval::manual()),
+            ("--embedder", embedder::install()),
+            ("--embedding-python", embedder::python()),
+        ] {
             match installed {
                 Ok(path) => drop(bench.arg(option).arg(path)),
                 Err(error) => println!("Measuring without it: {error:#}"),

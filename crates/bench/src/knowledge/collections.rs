@@ -3,6 +3,7 @@
 use std::{collections::HashMap, fs, io::Read, path::Path};
 
 use anyhow::Context;
+use knowledge::{Document, Sizes, cut};
 use serde_json::Value;
 
 /// Documents with questions whose answers are known.
@@ -12,11 +13,37 @@ pub(super) struct Collection {
     pub(super) questions: Vec<Question>,
 }
 
-/// A document's title and words.
+/// A document's words, below its title and perhaps a heading.
 pub(super) struct Text {
     pub(super) title: String,
+    pub(super) heading: Option<String>,
     pub(super) body: String,
 }
+
+impl Text {
+    /// Its pieces, cut as the server does.
+    pub(super) fn pieces(&self) -> Vec<&str> {
+        let document = Document { text: self.body.clone(), ..Document::default() };
+        let pieces = cut(&document, Sizes::default());
+        pieces.into_iter().filter_map(|piece| self.body.get(piece.bytes)).collect()
+    }
+}
+
+impl Collection {
+    /// What an embedding model gets of each document, as the server gives it.
+    pub(super) fn passages(&self) -> impl Iterator<Item = Vec<String>> {
+        self.documents.iter().map(|text| {
+            let above = text.heading.iter().fold(text.title.trim().to_owned(), |above, heading| {
+                if above.is_empty() { heading.clone() } else { format!("{above} › {heading}") }
+            });
+            let above: String = above.chars().take(HEAD_CHARS).collect();
+            text.pieces().into_iter().map(|piece| format!("{above}\n{piece}")).collect()
+        })
+    }
+}
+
+/// Longest headings before a piece, characters.
+const HEAD_CHARS: usize = 300;
 
 /// What is asked, and how well documents answer it, by their position.
 pub(super) struct Question {
@@ -31,6 +58,7 @@ pub(super) fn cranfield(folder: &Path) -> anyhow::Result<Collection> {
     let documents = records(&read("cran.all.1400")?);
     let documents = documents.into_iter().map(|mut fields| Text {
         title: fields.remove("T").unwrap_or_default(),
+        heading: None,
         body: fields.remove("W").unwrap_or_default(),
     });
     let questions = records(&read("cran.qry")?).into_iter();
@@ -85,7 +113,7 @@ pub(super) fn banking(folder: &Path) -> anyhow::Result<Collection> {
         Question { text: text(&task["user_scenario"]["instructions"]), grades }
     });
     let questions = questions.collect();
-    let documents =
-        documents.iter().map(|it| Text { title: text(&it["title"]), body: text(&it["content"]) }).collect();
+    let document = |it: &Value| Text { title: text(&it["title"]), heading: None, body: text(&it["content"]) };
+    let documents = documents.iter().map(document).collect();
     Ok(Collection { name: "tau2 banking", documents, questions })
 }

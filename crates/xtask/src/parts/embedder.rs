@@ -4,7 +4,8 @@ use std::{fs, path::PathBuf, process::Command};
 
 use anyhow::Context;
 
-use crate::command::{parts_folder, run};
+use super::clients::install_python;
+use crate::command::{parts_folder, root, run};
 
 /// The network (Apache-2.0), its tokens (Apache-2.0) and ONNX Runtime (MIT).
 const PACKAGES: [&str; 3] =
@@ -35,6 +36,14 @@ pub(crate) fn install() -> anyhow::Result<PathBuf> {
     fs::rename(&partial, &folder).context("cannot keep the model's files")?;
     fs::remove_dir_all(&packages).context("cannot remove the packages")?;
     Ok(folder)
+}
+
+/// Installs what embeds with the same files in Python; returns that Python.
+///
+/// # Errors
+/// Where it cannot be installed.
+pub(crate) fn python() -> anyhow::Result<PathBuf> {
+    install_python(&root().join("integrations/embeddings"))
 }
 
 /// Picks the three files out of the packages, and checks those that are the same on every system.

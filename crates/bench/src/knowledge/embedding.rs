@@ -1,0 +1,71 @@
+//! How fast the built-in model embeds, beside Python with the same files: both in turns, so that whatever else the machine does
+//! meets both.
+
+use std::{
+    io::Write,
+    path::Path,
+    process::{Command, Stdio},
+    time::Instant,
+};
+
+use anyhow::{Context, bail};
+use embedder::{Embedder, Urgency};
+
+use super::collections::Collection;
+use crate::table::{Aim, Row, percentile, print};
+
+/// Texts of a turn, and turns.
+const TEXTS: usize = 200;
+const TURNS: usize = 3;
+/// What an installation needs to begin with is not measured.
+const WARM_UP: usize = 8;
+
+const REFERENCE: &str = include_str!("reference.py");
+
+pub(super) fn measure(
+    embedder: &Embedder,
+    folder: &Path,
+    python: Option<&Path>,
+    of: &Collection,
+) -> anyhow::Result<()> {
+    let texts: Vec<String> = of.passages().flatten().take(TEXTS).collect();
+    embedder.embed(&texts[..WARM_UP.min(texts.len())], Urgency::Passage)?;
+    let (mut ours, mut alone, mut batches) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..TURNS {
+        let started = Instant::now();
+        embedder.embed(&texts, Urgency::Passage)?;
+        ours.push(f64::from(u32::try_from(texts.len())?) / started.elapsed().as_secs_f64());
+        if let Some(python) = python {
+            let (one, many) = reference(python, folder, &texts)?;
+            alone.push(one);
+            batches.push(many);
+        }
+    }
+    let middle = |figures: &mut Vec<f64>| percentile(figures, 0.5);
+    let ours = middle(&mut ours);
+    let row = |what, figure, unit, aim| Row { what, figure, unit, aim };
+    let mut rows = vec![row("built-in model, on two threads", ours, "texts/s", None)];
+    if python.is_some() {
+        let (alone, batches) = (middle(&mut alone), middle(&mut batches));
+        let best = alone.max(batches);
+        rows.push(row("Python, one text at a time", alone, "texts/s", None));
+        rows.push(row("Python, batches of 32", batches, "texts/s", None));
+        rows.push(row("times as fast as the better of them", ours / best, "", Some(Aim::AtLeast(1.5))));
+    }
+    print("Embedding, the middle of three turns", &rows);
+    Ok(())
+}
+
+/// Texts a second of Python: one at a time, and in batches.
+fn reference(python: &Path, folder: &Path, texts: &[String]) -> anyhow::Result<(f64, f64)> {
+    let mut command = Command::new(python);
+    command.args(["-c", REFERENCE]).arg(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut running = command.spawn().context("the reference needs Python")?;
+    // Dropped at the end of the statement, so that the program sees that all has come.
+    running.stdin.take().context("no way in")?.write_all(&serde_json::to_vec(texts)?)?;
+    let output = running.wait_with_output()?;
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let figures: Vec<f64> = printed.lines().filter_map(|line| line.trim().parse().ok()).collect();
+    let [one, many] = figures[..] else { bail!("the reference gave no two figures: {printed}") };
+    Ok((one, many))
+}

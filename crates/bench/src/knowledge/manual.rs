@@ -1,0 +1,127 @@
+//! Perl's manual as a collection that nothing was chosen by: the questions of its FAQ, each answered by the section below it. The
+//! questions are taken out of the text; what else the section says has to do.
+
+use std::{collections::HashMap, fs, path::Path};
+
+use anyhow::Context;
+
+use super::collections::{Collection, Question, Text};
+
+/// Pages that only repeat what stands elsewhere, or are tables.
+const LEFT_OUT: [&str; 5] = ["perltoc", "perlfaq", "perluniprops", "perlapi", "perlintern"];
+/// Shorter sections say next to nothing.
+const SHORTEST_CHARS: usize = 40;
+/// A heading with fewer words is no question that somebody would ask.
+const FEWEST_WORDS: usize = 4;
+
+/// The pages of a folder.
+pub(super) fn manual(folder: &Path) -> anyhow::Result<Collection> {
+    let mut pages = Vec::new();
+    for entry in fs::read_dir(folder).with_context(|| format!("no manual in {}", folder.display()))? {
+        let path = entry?.path();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let is_page = path.extension().is_some_and(|extension| extension == "pod");
+        if is_page && !LEFT_OUT.contains(&name.as_str()) && !name.ends_with("delta") {
+            pages.push((name, path));
+        }
+    }
+    pages.sort();
+    let (mut documents, mut questions) = (Vec::new(), Vec::new());
+    for (name, path) in pages {
+        let text = String::from_utf8_lossy(&fs::read(path)?).into_owned();
+        let mut title = name.clone();
+        for Section { above, heading, body } in sections(&text) {
+            if heading == "NAME" {
+                title = body;
+                continue;
+            }
+            if body.chars().count() < SHORTEST_CHARS {
+                continue;
+            }
+            let is_question = heading.ends_with('?') && heading.split_whitespace().count() >= FEWEST_WORDS;
+            if name.starts_with("perlfaq") && is_question {
+                questions.push(Question { text: heading, grades: HashMap::from([(documents.len(), 1.0)]) });
+            }
+            documents.push(Text { title: title.clone(), heading: above, body });
+        }
+    }
+    Ok(Collection { name: "Perl FAQ, unseen", documents, questions })
+}
+
+/// What stands below a heading of the first or second level.
+struct Section {
+    /// The heading of the first level that it stands under.
+    above: Option<String>,
+    heading: String,
+    body: String,
+}
+
+fn sections(text: &str) -> Vec<Section> {
+    let mut sections: Vec<Section> = Vec::new();
+    let mut first = None;
+    for paragraph in text.split("\n\n").map(|paragraph| paragraph.trim_matches('\n')) {
+        let words = match paragraph.strip_prefix('=') {
+            None => plain(paragraph),
+            Some(command) => {
+                let (name, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
+                let words = plain(&rest.split_whitespace().collect::<Vec<_>>().join(" "));
+                match name {
+                    "head1" => {
+                        first = Some(words.clone());
+                        sections.push(Section { above: None, heading: words, body: String::new() });
+                        continue;
+                    }
+                    "head2" => {
+                        sections.push(Section { above: first.clone(), heading: words, body: String::new() });
+                        continue;
+                    }
+                    "head3" | "head4" | "item" => words,
+                    _ => continue,
+                }
+            }
+        };
+        if let Some(section) = sections.last_mut().filter(|_| !words.trim().is_empty()) {
+            if !section.body.is_empty() {
+                section.body.push_str("\n\n");
+            }
+            section.body.push_str(&words);
+        }
+    }
+    sections
+}
+
+/// A text without the marks of its format, such as `C<print>`, `L<text|page>` and `E<lt>`.
+fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    // Of each mark that is open: how many brackets close it, which it is, and where its text begins.
+    let mut open: Vec<(usize, char, usize)> = Vec::new();
+    let mut rest = text;
+    while let Some(next) = rest.chars().next() {
+        let brackets = rest.get(next.len_utf8()..).unwrap_or("").bytes().take_while(|it| *it == b'<').count();
+        if next.is_ascii_uppercase()
+            && brackets > 0
+            && !plain.ends_with(|it: char| it.is_ascii_alphanumeric())
+        {
+            open.push((brackets, next, plain.len()));
+            rest = &rest[1 + brackets..];
+            continue;
+        }
+        let closes = |(count, ..): &mut (usize, char, usize)| rest.starts_with(&">".repeat(*count));
+        if let Some((count, mark, start)) = open.pop_if(closes) {
+            let inner = plain.split_off(start);
+            let shown = match mark {
+                'E' if inner == "lt" => "<",
+                'E' if inner == "gt" => ">",
+                'L' => inner.split_once('|').map_or(inner.as_str(), |(shown, _)| shown),
+                'X' | 'Z' => "",
+                _ => inner.trim(),
+            };
+            plain.push_str(shown);
+            rest = &rest[count..];
+            continue;
+        }
+        plain.push(next);
+        rest = &rest[next.len_utf8()..];
+    }
+    plain
+}
