@@ -132,6 +132,59 @@ test("opened to everybody, a second person reads it and changes nothing", async 
   await other.context().close();
 });
 
+test("shared with a group and by name, it is read, until it is shared no longer", async () => {
+  await page.getByRole("button", { name: "Actions for “Company”" }).click();
+  await page.getByRole("menuitem", { name: "Share" }).click();
+  const dialog = page.getByRole("dialog", { name: "Who reads “Company”" });
+  // It was opened to everybody before.
+  await dialog.getByRole("switch").click();
+  await dialog.locator("[role=switch]:not(:checked)").waitFor();
+  const other = await openPage(browser, {
+    url: glasshouse.url,
+    preferences: { theme: "dark", language: "ru" },
+    viewport: { width: 390, height: 844 },
+  });
+  await logIn(other, bob);
+  await other.locator("#composer").waitFor();
+  const reads = async () => {
+    const answer = await other.request.get("/api/v1/knowledge");
+    return (await answer.json()).collections.length;
+  };
+  assert.equal(await reads(), 0);
+
+  await dialog.getByLabel("Email address").fill("nobody@example.org");
+  await page.keyboard.press("Enter");
+  await dialog.getByText("Nobody has an account with this email address here.").waitFor();
+  page.complaints.length = 0;
+  await dialog.getByLabel("Email address").fill(bob.email);
+  await page.keyboard.press("Enter");
+  await dialog.getByText("Bob Byte").waitFor();
+  assert.equal(await reads(), 1);
+  await check(page, "who reads a collection");
+  await picture("sharing");
+  await dialog.getByRole("button", { name: "Stop sharing with Bob Byte" }).click();
+  await dialog.getByText("Bob Byte").waitFor({ state: "detached" });
+  assert.equal(await reads(), 0);
+
+  const made = await page.request.post("/api/v1/groups", { data: { name: "Sales" } });
+  const { id } = await made.json();
+  await page.request.post(`/api/v1/groups/${id}/members`, { data: { users: [bob.email] } });
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Actions for “Company”" }).click();
+  await page.getByRole("menuitem", { name: "Share" }).click();
+  await dialog.getByLabel("Sales").click();
+  await dialog.locator("input[type=checkbox]:not([role]):checked").waitFor();
+  assert.equal(await reads(), 1);
+  await page.keyboard.press("Escape");
+  await rowOf(page, "Company").getByText("Shared", { exact: true }).waitFor();
+  await other.goto("/knowledge");
+  await other.getByRole("heading", { name: "Доступные мне" }).waitFor();
+  await rowOf(other, "Company").waitFor();
+  if (process.env.E2E_PICTURES)
+    await other.screenshot({ path: `${process.env.E2E_PICTURES}/knowledge-shared-phone.png` });
+  await other.context().close();
+});
+
 test("what is deleted is found no more", async () => {
   await linkOf(page, "Company").click();
   await page.getByRole("button", { name: "Delete “договор.txt”" }).click();

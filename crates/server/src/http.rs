@@ -265,6 +265,8 @@ pub fn table() -> Vec<Route> {
         post(User, "/api/v1/knowledge", knowledge::create),
         post(User, "/api/v1/knowledge/search", knowledge::search),
         patch(User, "/api/v1/knowledge/{collection}", knowledge::change),
+        get(User, "/api/v1/knowledge/{collection}/sharing", knowledge::sharing::get),
+        put(User, "/api/v1/knowledge/{collection}/sharing", knowledge::sharing::put).noted("collection.share"),
         get(User, "/api/v1/knowledge/{collection}/documents", knowledge::documents::list),
         post(User, "/api/v1/knowledge/{collection}/documents", knowledge::documents::put),
         get(User, "/api/v1/knowledge/{collection}/documents/{document}", knowledge::documents::get),

@@ -116,6 +116,7 @@ impl Db {
             ("web", include_str!("../migrations/sqlite/0032_web.sql")),
             ("attached files", include_str!("../migrations/sqlite/0033_attached_files.sql")),
             ("graph", include_str!("../migrations/sqlite/0034_graph.sql")),
+            ("readers and pictures", include_str!("../migrations/sqlite/0040_readers_and_pictures.sql")),
         ];
         let mut writer = write.acquire().await?;
         if !in_memory {
@@ -170,6 +171,7 @@ impl Db {
             ("web", include_str!("../migrations/postgres/0032_web.sql")),
             ("attached files", include_str!("../migrations/postgres/0033_attached_files.sql")),
             ("graph", include_str!("../migrations/postgres/0034_graph.sql")),
+            ("readers and pictures", include_str!("../migrations/postgres/0040_readers_and_pictures.sql")),
         ];
         migrator(migrations, steps).run_direct(None, &mut connection, false).await?;
         connection.close().await?;

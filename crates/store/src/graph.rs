@@ -6,6 +6,7 @@ use domain::{CollectionId, DocumentId, EntityId, UserId};
 
 use crate::{
     Store, StoreError,
+    collection_readers::may_read,
     query::{Row, Tx},
     search::pattern,
 };
@@ -264,9 +265,12 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn collections_with_graph(&self, reader: UserId) -> Result<HashSet<CollectionId>, StoreError> {
-        let sql = "SELECT id FROM collections WHERE graph AND (owner = $1 OR open) \
-                   AND EXISTS (SELECT 1 FROM entities WHERE collection = collections.id)";
-        self.db().read(sql).id(reader).fetch_all().await?.iter().map(|row| row.id("id")).collect()
+        let sql = format!(
+            "SELECT id FROM collections WHERE graph AND {} \
+             AND EXISTS (SELECT 1 FROM entities WHERE collection = collections.id)",
+            may_read("$1")
+        );
+        self.db().built(sql).id(reader).fetch_all().await?.iter().map(|row| row.id("id")).collect()
     }
 
     /// The entities whose name has these words in it, those first that most is said of.

@@ -6,6 +6,7 @@ use domain::{CollectionId, DocumentId, UserId};
 
 use crate::{
     Store, StoreError,
+    collection_readers::may_read,
     graph::forget_unnamed,
     query::{Row, Tx},
 };
@@ -44,6 +45,8 @@ pub struct ListedCollection {
     pub documents: u64,
     /// How many of them are still to be read.
     pub unread: u64,
+    /// Whether it is shared with groups, or with people by name.
+    pub shared: bool,
 }
 
 /// How it stands with reading a document.
@@ -148,15 +151,18 @@ impl Store {
         let sql = format!(
             "SELECT {COLLECTION}, users.name AS owner_name, \
              (SELECT COUNT(*) FROM documents WHERE collection = collections.id) AS documents, \
-             (SELECT COUNT(*) FROM documents WHERE collection = collections.id AND state = 'waiting') AS unread \
-             FROM collections JOIN users ON users.id = collections.owner WHERE (owner = $1 OR open) AND NOT attached \
-             ORDER BY CASE WHEN owner = $1 THEN 0 ELSE 1 END, collections.name, collections.id"
+             (SELECT COUNT(*) FROM documents WHERE collection = collections.id AND state = 'waiting') AS unread, \
+             (EXISTS (SELECT 1 FROM collection_readers WHERE collection = collections.id) \
+             OR EXISTS (SELECT 1 FROM collection_groups WHERE collection = collections.id)) AS shared \
+             FROM collections JOIN users ON users.id = collections.owner WHERE {} AND NOT attached \
+             ORDER BY CASE WHEN owner = $1 THEN 0 ELSE 1 END, collections.name, collections.id",
+            may_read("$1")
         );
         let rows = self.db().built(sql).id(reader).fetch_all().await?;
         let read = |row: &Row| {
             let (documents, unread) = (row.number("documents")?, row.number("unread")?);
-            let owner_name = row.get("owner_name")?;
-            Ok(ListedCollection { collection: read_collection(row)?, owner_name, documents, unread })
+            let (owner_name, shared) = (row.get("owner_name")?, row.get("shared")?);
+            Ok(ListedCollection { collection: read_collection(row)?, owner_name, documents, unread, shared })
         };
         rows.iter().map(read).collect()
     }
@@ -167,7 +173,8 @@ impl Store {
     /// Only those of the database.
     pub async fn searchable_collections(&self, reader: UserId) -> Result<Vec<Collection>, StoreError> {
         let sql = format!(
-            "SELECT {COLLECTION} FROM collections WHERE (owner = $1 OR open) AND NOT attached ORDER BY id"
+            "SELECT {COLLECTION} FROM collections WHERE {} AND NOT attached ORDER BY id",
+            may_read("$1")
         );
         self.db().built(sql).id(reader).fetch_all().await?.iter().map(read_collection).collect()
     }
@@ -181,7 +188,7 @@ impl Store {
         reader: UserId,
         id: CollectionId,
     ) -> Result<Collection, StoreError> {
-        let sql = format!("SELECT {COLLECTION} FROM collections WHERE id = $1 AND (owner = $2 OR open)");
+        let sql = format!("SELECT {COLLECTION} FROM collections WHERE id = $1 AND {}", may_read("$2"));
         read_collection(&self.db().built(sql).id(id).id(reader).fetch_one().await?)
     }
 

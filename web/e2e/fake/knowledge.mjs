@@ -93,7 +93,7 @@ export class FakeKnowledge {
 
   #listed({ documents, ...collection }) {
     const unread = documents.filter(({ state }) => state === "waiting").length;
-    return { ...collection, documents: documents.length, unread };
+    return { ...collection, documents: documents.length, unread, shared: false };
   }
 
   #view({ file: _file, text: _text, structure: _structure, ...document }) {

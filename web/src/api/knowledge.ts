@@ -25,6 +25,22 @@ export interface ListedCollection extends Collection {
   documents: number;
   /** How many of them are still to be read. */
   unread: number;
+  /** Whether it is shared with groups, or with people by name. */
+  shared: boolean;
+}
+
+export interface GroupName {
+  id: string;
+  name: string;
+}
+
+/** Who may read a collection beside its owner. */
+export interface Readers {
+  open: boolean;
+  groups: GroupName[];
+  people: { id: string; name: string; email: string }[];
+  /** The groups that the person may share it with. */
+  choice: GroupName[];
 }
 
 /** Why a file could not be read. `message` is a sentence in English; words in other languages go by the code. */
@@ -110,6 +126,13 @@ export const changeCollection = (collection: string, change: Partial<CollectionC
   call<Collection>("PATCH", `${base}/${id(collection)}`, change);
 export const deleteCollection = (collection: string) =>
   call<undefined>("DELETE", `${base}/${id(collection)}`);
+
+export const getReaders = (collection: string) => call<Readers>("GET", `${base}/${id(collection)}/sharing`);
+/** Groups by id; people by address, or by id where it is shared with them already. */
+export const setReaders = (
+  collection: string,
+  readers: { open: boolean; groups: string[]; people: string[] },
+) => call<undefined>("PUT", `${base}/${id(collection)}/sharing`, readers);
 
 export const listDocuments = (collection: string) =>
   call<{ documents: Document[] }>("GET", documentsOf(collection));

@@ -48,7 +48,7 @@ export const groups = {
   "groups.rest.right": "All other rights",
   "groups.toolsOf": "All other tools of {name}",
   "groups.right.api_keys": "API keys",
-  "groups.right.sharing": "Sharing chats",
+  "groups.right.sharing": "Sharing chats and documents",
   "groups.right.schedules": "Schedules",
   "groups.right.programs": "Agents that run programs",
   "groups.for": "Groups that may use {name}",

@@ -61,7 +61,7 @@ export const groups: Record<keyof typeof en, Entry> = {
   "groups.rest.right": "Все остальные права",
   "groups.toolsOf": "Все остальные инструменты {name}",
   "groups.right.api_keys": "Ключи API",
-  "groups.right.sharing": "Делиться чатами",
+  "groups.right.sharing": "Делиться чатами и документами",
   "groups.right.schedules": "Расписания",
   "groups.right.programs": "Агенты, запускающие программы",
   "groups.for": "Группы, которым доступно: {name}",

@@ -22,7 +22,7 @@ export const knowledge = {
     "Collections of your documents, which you and agents can search. Every answer leads to its place in the text.",
   "knowledge.new": "New collection",
   "knowledge.own": "Mine",
-  "knowledge.ofOthers": "Open to everybody here",
+  "knowledge.ofOthers": "Shared by others",
   "knowledge.none": "There are no collections yet.",
   "knowledge.by": "by {name}",
   "knowledge.documents": { one: "{count} document", other: "{count} documents" },

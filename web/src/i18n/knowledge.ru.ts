@@ -37,7 +37,7 @@ export const knowledge = {
     "Коллекции ваших документов, по которым ищете вы и агенты. Каждый ответ ведёт к своему месту в тексте.",
   "knowledge.new": "Новая коллекция",
   "knowledge.own": "Мои",
-  "knowledge.ofOthers": "Открытые для всех здесь",
+  "knowledge.ofOthers": "Доступные мне",
   "knowledge.none": "Коллекций пока нет.",
   "knowledge.by": "автор: {name}",
   "knowledge.documents": {

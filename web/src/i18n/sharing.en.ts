@@ -1,4 +1,4 @@
-/** English for shared chats, and for what administrators may read. */
+/** English for shared chats and collections, and for what administrators may read. */
 export const sharing = {
   "share.open": "Share this chat",
   "share.intro":
@@ -23,4 +23,13 @@ export const sharing = {
   "moderation.chatsOf": "Chats of {name}",
   "moderation.noted": "That you look is written to the audit log.",
   "moderation.none": "No chats.",
+  "collectionShare.open": "Share",
+  "collectionShare.title": "Who reads “{name}”",
+  "collectionShare.intro": "They search and read it, and change nothing. What you change here holds at once.",
+  "collectionShare.introAdmin": "You may change this as administrator. It is noted in the audit log.",
+  "collectionShare.all": "Everybody here",
+  "collectionShare.allHint": "Whoever has an account on this server.",
+  "collectionShare.groups": "Groups",
+  "collectionShare.noGroups": "You are in no group.",
+  "collectionShare.is": "Shared",
 };

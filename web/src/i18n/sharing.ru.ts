@@ -1,4 +1,4 @@
-/** Russian for shared chats, and for what administrators may read. */
+/** Russian for shared chats and collections, and for what administrators may read. */
 export const sharing = {
   "share.open": "Поделиться чатом",
   "share.intro":
@@ -23,4 +23,13 @@ export const sharing = {
   "moderation.chatsOf": "Чаты: {name}",
   "moderation.noted": "То, что вы смотрите, записывается в журнал аудита.",
   "moderation.none": "Чатов нет.",
+  "collectionShare.open": "Доступ",
+  "collectionShare.title": "Кто читает «{name}»",
+  "collectionShare.intro": "Они ищут в ней и читают её, но ничего не меняют. Изменения действуют сразу.",
+  "collectionShare.introAdmin": "Вы можете изменить это как администратор. Это попадёт в журнал аудита.",
+  "collectionShare.all": "Все здесь",
+  "collectionShare.allHint": "Любой, у кого есть учётная запись на этом сервере.",
+  "collectionShare.groups": "Группы",
+  "collectionShare.noGroups": "Вы не состоите ни в одной группе.",
+  "collectionShare.is": "Есть доступ у других",
 };

@@ -54,7 +54,7 @@ impl Kind {
 pub enum Right {
     /// Make keys for programs, and use them.
     ApiKeys,
-    /// Share chats.
+    /// Share chats, and collections of documents.
     Sharing,
     /// Have agents do something at set times.
     Schedules,
@@ -80,7 +80,7 @@ impl Right {
     fn refusal(self) -> &'static str {
         match self {
             Self::ApiKeys => "You may not use API keys here. An administrator decides who may.",
-            Self::Sharing => "You may not share chats here. An administrator decides who may.",
+            Self::Sharing => "You may not share chats and documents here. An administrator decides who may.",
             Self::Schedules => "You may not use schedules here. An administrator decides who may.",
             Self::Programs => "Your agents may not run programs here. An administrator decides who may.",
         }

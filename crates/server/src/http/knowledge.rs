@@ -4,6 +4,7 @@ pub(super) mod attachments;
 pub(super) mod crawls;
 pub(super) mod documents;
 pub(super) mod graph;
+pub(super) mod sharing;
 
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ use crate::{
     auth::Caller,
     error::ApiError,
     extract::{Json, Path},
+    groups::Right,
     knowledge::{Found, MOST_FOUND, Wish, missing},
 };
 
@@ -58,6 +60,8 @@ struct ListedView {
     documents: u64,
     /// How many of them are still to be read.
     unread: u64,
+    /// Whether it is shared with groups, or with people by name.
+    shared: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -68,8 +72,8 @@ pub(super) struct Collections {
 /// `GET /api/v1/knowledge`: the collections that the caller may search, their own first.
 pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Json<Collections>, ApiError> {
     let view = |listed: ListedCollection| {
-        let ListedCollection { collection, owner_name, documents, unread } = listed;
-        ListedView { collection: collection.into(), owner_name, documents, unread }
+        let ListedCollection { collection, owner_name, documents, unread, shared } = listed;
+        ListedView { collection: collection.into(), owner_name, documents, unread, shared }
     };
     let collections = app.store.collections(owner(&caller)?).await?.into_iter().map(view).collect();
     Ok(Json(Collections { collections }))
@@ -90,6 +94,9 @@ pub(super) async fn create(
     caller: Caller,
     Json(body): Json<NewCollection>,
 ) -> Result<(StatusCode, Json<CollectionView>), ApiError> {
+    if body.open {
+        caller.permit(&app).check(Right::Sharing)?;
+    }
     let (id, content) = (CollectionId::generate(), (&*body.name, &*body.description, body.open));
     let new = make(&app, id, owner(&caller)?, content).await?;
     Ok((StatusCode::CREATED, Json(new.into())))
@@ -145,7 +152,15 @@ pub(super) async fn change(
         description: body.description.as_deref().map(checked_description).transpose()?,
         open: body.open,
     };
-    let changed = app.store.change_collection(owner(&caller)?, collection, &change, app.clock.now_ms()).await;
+    let owner = owner(&caller)?;
+    if body.open == Some(true) {
+        // Whose it is comes first; what is open stays so.
+        let of = app.store.readable_collection(owner, collection).await.map_err(missing)?;
+        if of.owner == owner && !of.open {
+            caller.permit(&app).check(Right::Sharing)?;
+        }
+    }
+    let changed = app.store.change_collection(owner, collection, &change, app.clock.now_ms()).await;
     Ok(Json(changed.map_err(missing)?.into()))
 }
 

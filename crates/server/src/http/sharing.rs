@@ -12,7 +12,7 @@ use super::chats::{ChatList, ChatRow, list_of, row};
 use crate::{
     app::App,
     audit::Noted,
-    auth::{Admin, Caller},
+    auth::{Admin, Caller, MOST_EMAIL_BYTES},
     error::ApiError,
     extract::{Json, Path, Query},
     groups::Right,
@@ -93,16 +93,7 @@ pub(super) async fn add(
     // Whose chat it is comes first: nobody tries addresses with chats of others.
     app.store.sharing(caller.id(), chat).await?;
     caller.permit(&app).check(Right::Sharing)?;
-    let nobody =
-        || ApiError::invalid("Nobody has an account with this email address here.").with_field(Some("email"));
-    let reader = app.store.user_by_email(body.email.trim()).await.map_err(|error| match error {
-        StoreError::NotFound => nobody(),
-        error => error.into(),
-    })?;
-    if reader.suspended {
-        return Err(nobody());
-    }
-    let reader = reader.user;
+    let reader = account_of(&app, &body.email, "email").await?;
     if reader.id == caller.id() {
         return Err(ApiError::invalid("This is your own address.").with_field(Some("email")));
     }
@@ -115,6 +106,24 @@ pub(super) async fn add(
     })?;
     noted.with("reader", &reader.email);
     Ok(Json(reader.into()))
+}
+
+/// Whoever has an account with this address.
+///
+/// # Errors
+/// 400 for `field` where nobody has, or it is suspended.
+pub(super) async fn account_of(app: &App, email: &str, field: &'static str) -> Result<User, ApiError> {
+    let nobody =
+        || ApiError::invalid("Nobody has an account with this email address here.").with_field(Some(field));
+    let email = email.trim();
+    if email.len() > MOST_EMAIL_BYTES {
+        return Err(nobody());
+    }
+    let found = app.store.user_by_email(email).await.map_err(|error| match error {
+        StoreError::NotFound => nobody(),
+        error => error.into(),
+    })?;
+    if found.suspended { Err(nobody()) } else { Ok(found.user) }
 }
 
 /// `DELETE /api/v1/chats/{chat}/readers/{reader}`: what they have open of it ends within a second.

@@ -60,6 +60,7 @@ mod runs;
 mod schedules;
 mod second_factor;
 mod setup;
+mod shared_collections;
 mod sharing;
 mod sites;
 mod skills;

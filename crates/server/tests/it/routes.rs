@@ -148,6 +148,8 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("POST", "/api/v1/knowledge", Access::User),
     ("POST", "/api/v1/knowledge/search", Access::User),
     ("PATCH", "/api/v1/knowledge/{collection}", Access::User),
+    ("GET", "/api/v1/knowledge/{collection}/sharing", Access::User),
+    ("PUT", "/api/v1/knowledge/{collection}/sharing", Access::User),
     ("GET", "/api/v1/knowledge/{collection}/documents", Access::User),
     ("POST", "/api/v1/knowledge/{collection}/documents", Access::User),
     ("GET", "/api/v1/knowledge/{collection}/documents/{document}", Access::User),
@@ -224,6 +226,7 @@ const NOTED_BESIDE: &[(&str, &str)] = &[
     ("PUT", "/api/v1/chats/{chat}/sharing"),
     ("POST", "/api/v1/chats/{chat}/readers"),
     ("DELETE", "/api/v1/chats/{chat}/readers/{reader}"),
+    ("PUT", "/api/v1/knowledge/{collection}/sharing"),
     ("GET", "/api/v1/me/export"),
 ];
 

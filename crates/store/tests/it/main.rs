@@ -16,6 +16,7 @@ mod allowed_calls;
 mod api_keys;
 mod audit;
 mod chats;
+mod collection_readers;
 mod connections;
 mod copies;
 mod doors;

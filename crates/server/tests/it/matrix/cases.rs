@@ -283,6 +283,9 @@ pub(super) const CASES: &[Case] = &[
         .sends(r#"{"query":"kumquat","collections":["{collection}"]}"#),
     case("PATCH", "/api/v1/knowledge/{collection}", Missing, 200)
         .sends(r#"{"description":"kumquat","owner":"{owner}"}"#),
+    case("GET", "/api/v1/knowledge/{collection}/sharing", Missing, 200),
+    case("PUT", "/api/v1/knowledge/{collection}/sharing", Missing, 204)
+        .sends(r#"{"open":false,"groups":[],"people":[]}"#),
     case("GET", "/api/v1/knowledge/{collection}/documents", Missing, 200),
     case("POST", "/api/v1/knowledge/{collection}/documents", Missing, 202)
         .at("/api/v1/knowledge/{collection}/documents?name=b.txt")

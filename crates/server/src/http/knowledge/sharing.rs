@@ -1,0 +1,160 @@
+//! Who may read a collection beside its owner. Its owner says so, and administrators for those that they may read themselves.
+
+use std::sync::Arc;
+
+use axum::{extract::State, http::StatusCode};
+use domain::{CollectionId, GroupId, UserId};
+use serde::{Deserialize, Serialize};
+use store::{Collection, CollectionReaders, ReadersChange, UserRole};
+
+use super::{
+    super::sharing::{ReaderView, account_of},
+    owner,
+};
+use crate::{
+    app::App,
+    audit::Noted,
+    auth::Caller,
+    error::ApiError,
+    extract::{Json, Path},
+    groups::Right,
+    knowledge::{missing, no_collection},
+};
+
+/// Most people, and most groups, that one collection is shared with.
+const MOST_PEOPLE: usize = 100;
+const MOST_GROUPS: usize = 100;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct GroupName {
+    id: GroupId,
+    name: String,
+}
+
+#[derive(Debug, Serialize)]
+pub(in crate::http) struct ReadersView {
+    open: bool,
+    groups: Vec<GroupName>,
+    people: Vec<ReaderView>,
+    /// The groups that the caller may share it with: those they are in, and all for administrators.
+    choice: Vec<GroupName>,
+}
+
+/// `GET /api/v1/knowledge/{collection}/sharing`: whom it is shared with.
+pub(in crate::http) async fn get(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(collection): Path<CollectionId>,
+) -> Result<Json<ReadersView>, ApiError> {
+    governed(&app, &caller, collection).await?;
+    let CollectionReaders { open, groups, people } =
+        app.store.collection_readers(collection).await.map_err(missing)?;
+    let groups = groups.into_iter().map(|(id, name)| GroupName { id, name }).collect();
+    let people = people.into_iter().map(ReaderView::from).collect();
+    Ok(Json(ReadersView { open, groups, people, choice: choice(&app, &caller) }))
+}
+
+#[derive(Debug, Deserialize)]
+pub(in crate::http) struct Readers {
+    open: bool,
+    groups: Vec<GroupId>,
+    /// Addresses, or the ids of those it is shared with already.
+    people: Vec<String>,
+}
+
+/// `PUT /api/v1/knowledge/{collection}/sharing`: shares it with these and nobody else. Who is not named reads nothing more.
+pub(in crate::http) async fn put(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    noted: Noted,
+    Path(collection): Path<CollectionId>,
+    Json(body): Json<Readers>,
+) -> Result<StatusCode, ApiError> {
+    let of = governed(&app, &caller, collection).await?;
+    let before = app.store.collection_readers(collection).await.map_err(missing)?;
+    let groups = checked_groups(&before, body.groups, &choice(&app, &caller))?;
+    let (people, named) = checked_people(&app, &of, &before, &body.people).await?;
+    let change = ReadersChange { open: body.open, groups, people };
+    if is_wider(&before, &change) {
+        caller.permit(&app).check(Right::Sharing)?;
+    }
+    app.store.set_collection_readers(collection, &change, app.clock.now_ms()).await.map_err(missing)?;
+    noted.called(&of.name);
+    noted.with("open", change.open);
+    let known = app.groups.known();
+    let groups = known.groups.iter().filter(|group| change.groups.contains(&group.id));
+    noted.with("groups", groups.map(|group| group.name.as_str()).collect::<Vec<_>>());
+    noted.with("people", named);
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// A collection of which the caller may say who reads it.
+async fn governed(app: &App, caller: &Caller, id: CollectionId) -> Result<Collection, ApiError> {
+    let of = app.store.readable_collection(owner(caller)?, id).await.map_err(missing)?;
+    let governs = of.owner == caller.id() || caller.user.role == UserRole::Admin;
+    if governs && !of.attached { Ok(of) } else { Err(no_collection()) }
+}
+
+fn choice(app: &App, caller: &Caller) -> Vec<GroupName> {
+    let known = app.groups.known();
+    let (own, is_admin) = (known.of_person(caller.id()), caller.user.role == UserRole::Admin);
+    let mine = known.groups.iter().filter(|group| is_admin || own.contains(&group.id));
+    mine.map(|group| GroupName { id: group.id, name: group.name.clone() }).collect()
+}
+
+fn checked_groups(
+    before: &CollectionReaders,
+    mut wanted: Vec<GroupId>,
+    choice: &[GroupName],
+) -> Result<Vec<GroupId>, ApiError> {
+    wanted.sort_unstable();
+    wanted.dedup();
+    let refused = |message: String| ApiError::invalid(message).with_field(Some("groups"));
+    if wanted.len() > MOST_GROUPS {
+        return Err(refused(format!("A collection can be shared with {MOST_GROUPS} groups.")));
+    }
+    let is_known = |group: &GroupId| {
+        before.groups.iter().any(|(id, _)| id == group) || choice.iter().any(|other| other.id == *group)
+    };
+    if wanted.iter().all(is_known) {
+        Ok(wanted)
+    } else {
+        Err(refused("You can share it with groups that you are in.".to_owned()))
+    }
+}
+
+/// The people who are named, and their addresses.
+async fn checked_people(
+    app: &App,
+    of: &Collection,
+    before: &CollectionReaders,
+    wanted: &[String],
+) -> Result<(Vec<UserId>, Vec<String>), ApiError> {
+    let refused = |message: String| ApiError::invalid(message).with_field(Some("people"));
+    if wanted.len() > MOST_PEOPLE {
+        return Err(refused(format!("A collection can be shared with {MOST_PEOPLE} people by name.")));
+    }
+    let (mut people, mut named) = (Vec::new(), Vec::new());
+    for text in wanted {
+        let reads = before.people.iter().find(|reader| reader.id.to_string() == *text);
+        let person = match reads {
+            Some(person) => person.clone(),
+            None => account_of(app, text, "people").await?,
+        };
+        if person.id == of.owner {
+            return Err(refused("This is the address of its owner.".to_owned()));
+        }
+        if !people.contains(&person.id) {
+            people.push(person.id);
+            named.push(person.email);
+        }
+    }
+    Ok((people, named))
+}
+
+/// Whether somebody may read it then who might not before.
+fn is_wider(before: &CollectionReaders, change: &ReadersChange) -> bool {
+    let is_new = |group: &GroupId| !before.groups.iter().any(|(id, _)| id == group);
+    let comes = |person: &UserId| !before.people.iter().any(|reader| reader.id == *person);
+    (change.open && !before.open) || change.groups.iter().any(is_new) || change.people.iter().any(comes)
+}
