@@ -287,6 +287,34 @@ test("a document that has changed says that the passage is gone", async () => {
   await page.getByText("The passage is no longer in the text").waitFor();
 });
 
+test("the work on a document is stopped, and gone on with", async () => {
+  const collection = own({ name: "Handbook" });
+  knowledge.rests = true;
+  put(collection, "long.md", "A walrus.");
+  const sign = put(collection, "sign.png", "x");
+  Object.assign(sign, { picture: true, problem: { code: "vision_failed", message: "The model is down." } });
+  await page.goto(`/knowledge/${collection.id}`);
+  await row("long.md").getByText("Waits to be read").waitFor();
+  await row("sign.png").getByText("A model looks at it").waitFor();
+  await row("sign.png").getByText("The model that looks at pictures fails.").waitFor();
+  await picture("waiting");
+  await button("Stop the work on “long.md”").press("Enter");
+  await row("long.md").getByText("It was stopped.").waitFor();
+  assert.equal(await button("Stop the work on “long.md”").count(), 0);
+  knowledge.rests = false;
+  await button("Read “long.md” again").press("Enter");
+  await row("long.md").getByText("1 passage").waitFor();
+});
+
+test("a file that the server would refuse is not sent", async () => {
+  const collection = own({ name: "Handbook" });
+  knowledge.fileBytes = 5;
+  await page.goto(`/knowledge/${collection.id}`);
+  await chooser("Upload files").setInputFiles([file("large.md", "Too long.")]);
+  await page.getByText("The file is too large").waitFor();
+  assert.deepEqual(collection.documents, []);
+});
+
 test("those of others are read, not changed", async () => {
   // Administrators have more to say.
   server.user.role = "user";

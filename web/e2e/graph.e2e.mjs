@@ -34,7 +34,10 @@ const answer = {
     },
   ],
 };
-const CASES = [{ contains: "<document title=", turns: [turn(text(JSON.stringify(answer)))] }];
+const CASES = [
+  { contains: "Jabberwocky", turns: [turn(text("I cannot read this."))] },
+  { contains: "<document title=", turns: [turn(text(JSON.stringify(answer)))] },
+];
 
 let browser, model, glasshouse, page;
 
@@ -112,6 +115,30 @@ test("each statement leads to the words that prove it", async () => {
   await mark.waitFor();
   assert.match(await mark.textContent(), /John Herschel/);
   await page.goBack();
+});
+
+test("a document that the model cannot do is stopped, and gone on with", async () => {
+  const { collections } = await (await page.request.get("/api/v1/knowledge")).json();
+  await page.request.post(`/api/v1/knowledge/${collections[0].id}/documents?name=nonsense.md`, {
+    data: Buffer.from("The Jabberwocky."),
+  });
+  await page.goto(`/knowledge/${collections[0].id}/graph`);
+  const left = page.getByRole("list", { name: "Documents that are not done" });
+  await left.getByText("It is tried again.").waitFor();
+  await picture("left");
+  await check(page, "a graph that waits for a document");
+  await left.getByRole("button", { name: "Stop the look at “nonsense.md”" }).click();
+  await left.getByText("It was stopped.").waitFor();
+  assert.equal(await left.getByRole("button", { name: /^Stop/ }).count(), 0);
+  await left.getByRole("button", { name: "Go on with “nonsense.md”" }).click();
+  await left.getByText("It is tried again.").waitFor();
+  const { documents } = await (
+    await page.request.get(`/api/v1/knowledge/${collections[0].id}/documents`)
+  ).json();
+  const { id } = documents.find(({ name }) => name === "nonsense.md");
+  await page.request.delete(`/api/v1/knowledge/${collections[0].id}/documents/${id}`);
+  await page.reload();
+  await drawing().getByRole("link").first().waitFor();
 });
 
 test("in the dark, on a phone, and deleted again", async () => {

@@ -19,6 +19,13 @@ after(async () => {
 });
 
 const file = (name, text) => ({ name, mimeType: "application/octet-stream", buffer: Buffer.from(text) });
+/** As much of a picture as says how large it is. */
+const png = (width, height) => {
+  const head = Buffer.from("\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\0\0\0\0\0\b\x02\0\0\0", "latin1");
+  head.writeUInt32BE(width, 16);
+  head.writeUInt32BE(height, 20);
+  return head;
+};
 const linkOf = (on, name) => on.getByRole("link", { name, exact: true });
 const rowOf = (on, name) => on.locator(".rows > li", { has: linkOf(on, name) });
 async function picture(name) {
@@ -45,8 +52,9 @@ test("documents are sent, read or refused in words", async () => {
       file("договор.txt", russian),
       file("broken.pdf", "%PDF-1.7\nnothing of it is here"),
       file("empty.txt", ""),
+      { name: "sign.png", mimeType: "image/png", buffer: png(640, 480) },
     ]);
-  await page.getByText("3 files came").waitFor();
+  await page.getByText("4 files came").waitFor();
   await page.getByText("The file is empty.").waitFor();
   await page.getByRole("button", { name: "Hide" }).click();
   await rowOf(page, "handbook.md")
@@ -54,6 +62,7 @@ test("documents are sent, read or refused in words", async () => {
     .waitFor();
   await rowOf(page, "договор.txt").getByText("1 passage").waitFor();
   await rowOf(page, "broken.pdf").getByText("it cannot be read as PDF").waitFor();
+  await rowOf(page, "sign.png").getByText("A picture is read by a model that sees").waitFor();
   await check(page, "documents that were read");
   await picture("documents");
 });
@@ -105,6 +114,28 @@ test("a passage is found in its language and opened where it stands", async () =
   await picture("document");
 });
 
+test("a search is narrowed to kinds of files and to a day", async () => {
+  await page.goto("/knowledge");
+  await page.getByRole("searchbox").fill("guests park");
+  await page.keyboard.press("Enter");
+  await page.getByRole("article").first().getByRole("link", { name: "Parking.md" }).waitFor();
+  await page.getByRole("button", { name: "Narrow" }).press("Enter");
+  await page.getByLabel("Kind of file").selectOption({ label: "PDF" });
+  await page.locator(".about", { hasText: "Nothing was found for “guests park”." }).waitFor();
+  await page.getByLabel("Kind of file").selectOption({ label: "Texts" });
+  await page.getByRole("article").first().getByRole("link", { name: "Parking.md" }).waitFor();
+  await page.getByLabel("Came since").fill("2026-01-01");
+  await page.waitForURL(/since=2026-01-01/);
+  await page.getByRole("article").first().getByRole("link", { name: "Parking.md" }).waitFor();
+  // Why it stands there is said as ever.
+  await page.getByText("Why here").first().click();
+  await page.getByText("What orders the list.").first().waitFor();
+  await check(page, "a narrowed search");
+  await picture("narrowed");
+  await page.getByLabel("Came since").fill("2999-01-01");
+  await page.locator(".about", { hasText: "Nothing was found" }).waitFor();
+});
+
 test("opened to everybody, a second person reads it and changes nothing", async () => {
   await addPerson(page);
   const other = await openPage(browser, { url: glasshouse.url });
@@ -141,11 +172,14 @@ test("shared with a group and by name, it is read, until it is shared no longer"
   await dialog.locator("[role=switch]:not(:checked)").waitFor();
   const other = await openPage(browser, {
     url: glasshouse.url,
-    preferences: { theme: "dark", language: "ru" },
+    preferences: { theme: "dark" },
     viewport: { width: 390, height: 844 },
   });
   await logIn(other, bob);
   await other.locator("#composer").waitFor();
+  await other.evaluate(() => {
+    localStorage.setItem("glasshouse.preferences", JSON.stringify({ theme: "dark", language: "ru" }));
+  });
   const reads = async () => {
     const answer = await other.request.get("/api/v1/knowledge");
     return (await answer.json()).collections.length;

@@ -21,6 +21,7 @@ mod long_results;
 pub mod memory;
 mod models;
 mod past;
+pub mod pictures;
 pub mod programs;
 mod questions;
 mod quiet_call;

@@ -12,6 +12,7 @@
 mod chunks;
 mod document;
 mod index;
+mod picture;
 mod process;
 mod read;
 mod search;
@@ -21,6 +22,7 @@ mod words;
 pub use chunks::{Chunk, Sizes, cut};
 pub use document::{Document, Heading, Page};
 pub use index::{ChunkToIndex, Index, ToIndex, encode_vector};
+pub use picture::Picture;
 pub use process::{ReadingProcess, become_reader};
 pub use read::{Format, read};
 pub use search::{Hit, Query, Scores, search};

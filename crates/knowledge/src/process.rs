@@ -7,9 +7,12 @@ use std::{
     panic,
     path::PathBuf,
     process::{Child, Command, ExitCode, ExitStatus, Stdio},
-    sync::mpsc,
+    sync::{
+        atomic::{AtomicBool, Ordering::Relaxed},
+        mpsc::{self, Receiver, RecvTimeoutError},
+    },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use serde::{Deserialize, Serialize};
@@ -20,6 +23,9 @@ use crate::{Document, Limits, Unreadable, read};
 const READER: &str = "glasshouse-document-reader";
 /// What JSON makes of a text at most, and its headings beside it.
 const ANSWER_FACTOR: u64 = 8;
+
+/// How soon a file is given up.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// What the helper answers.
 type Answer = Result<Document, Unreadable>;
@@ -92,12 +98,26 @@ impl ReadingProcess {
     /// # Errors
     /// Why there is no text of it.
     pub fn read(&self, name: &str, bytes: &[u8], limits: &Limits) -> Result<Document, Unreadable> {
+        self.read_until(name, bytes, limits, &AtomicBool::new(false))
+    }
+
+    /// The same, until somebody sets `given_up`: then its time is over.
+    ///
+    /// # Errors
+    /// Why there is no text of it.
+    pub fn read_until(
+        &self,
+        name: &str,
+        bytes: &[u8],
+        limits: &Limits,
+        given_up: &AtomicBool,
+    ) -> Result<Document, Unreadable> {
         if bytes.len() as u64 > limits.file_bytes {
             return Err(Unreadable::TooLarge { limit_bytes: limits.file_bytes });
         }
         let task = Task { name: name.to_owned(), limits: *limits };
         let mut child = self.start(&task).map_err(fault)?;
-        let answer = self.ask(&mut child, bytes, limits);
+        let answer = self.ask(&mut child, bytes, limits, given_up);
         // It has said all that it had to say, or too little in its time; most often it has ended.
         let _ = child.kill();
         let status = child.wait().map_err(fault)?;
@@ -117,7 +137,7 @@ impl ReadingProcess {
     }
 
     /// `None` where the time is over; a helper that said nothing is for now taken to have had too little memory.
-    fn ask(&self, child: &mut Child, bytes: &[u8], limits: &Limits) -> Option<Answer> {
+    fn ask(&self, child: &mut Child, bytes: &[u8], limits: &Limits, given_up: &AtomicBool) -> Option<Answer> {
         let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else { return None };
         let (send, receive) = mpsc::channel();
         let most = limits.text_bytes.saturating_mul(ANSWER_FACTOR).saturating_add(1_000_000);
@@ -129,14 +149,27 @@ impl ReadingProcess {
                 let read = output.take(most).read_to_end(&mut answer);
                 let _ = send.send(read.map(|_| answer));
             });
-            let answer = receive.recv_timeout(Duration::from_secs(limits.seconds.saturating_add(1)));
-            if answer.is_err() {
+            let answer = wait(&receive, Duration::from_secs(limits.seconds.saturating_add(1)), given_up);
+            if answer.is_none() {
                 // Ends the threads, too: their pipes break.
                 let _ = child.kill();
             }
-            let answer = answer.ok()?.unwrap_or_default();
+            let answer = answer?.unwrap_or_default();
             Some(serde_json::from_slice(&answer).unwrap_or(Err(Unreadable::TooMuchMemory)))
         })
+    }
+}
+
+/// What comes in this time; nothing where nothing does, or it is given up.
+fn wait<T>(receive: &Receiver<T>, time: Duration, given_up: &AtomicBool) -> Option<T> {
+    let end = Instant::now() + time;
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        match receive.recv_timeout(left.min(LOOK)) {
+            Ok(answer) => return Some(answer),
+            Err(RecvTimeoutError::Timeout) if !left.is_zero() && !given_up.load(Relaxed) => {}
+            Err(_) => return None,
+        }
     }
 }
 

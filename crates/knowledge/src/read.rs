@@ -9,6 +9,7 @@ mod plain;
 
 use crate::{
     document::Document,
+    picture::Picture,
     unreadable::{Limits, Unreadable},
 };
 
@@ -27,12 +28,16 @@ pub enum Format {
     Html,
     /// E-mails as files.
     Mail,
+    /// A picture, which has no text.
+    Picture,
     /// Markdown.
     Markdown,
     /// Text, code, tables of values: anything that is text itself.
     Plain,
 }
 
+/// E-mails are read that came in so many others, one in the other.
+const MOST_INSIDE: u32 = 2;
 /// What old and locked Office files begin with.
 const COMPOUND_FILE: &[u8] = &[0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
 /// So much of a file is looked at to tell what it is.
@@ -55,6 +60,9 @@ impl Format {
         if bytes.starts_with(COMPOUND_FILE) {
             let locked = ["docx", "docm", "pptx", "pptm", "xlsx", "xlsm"].contains(&ending.as_str());
             return Err(if locked { Unreadable::Encrypted } else { Unreadable::UnknownFormat });
+        }
+        if Picture::media_type(bytes).is_some() {
+            return Ok(Self::Picture);
         }
         match ending.as_str() {
             "pdf" => Err(Unreadable::damaged("PDF")),
@@ -79,17 +87,26 @@ pub fn read(name: &str, bytes: &[u8], limits: &Limits) -> Result<Document, Unrea
     if bytes.len() as u64 > limits.file_bytes {
         return Err(Unreadable::TooLarge { limit_bytes: limits.file_bytes });
     }
-    let document = match Format::of(name, bytes)? {
+    check(read_inside(name, bytes, limits, 0)?, limits)
+}
+
+/// Reads what may lie in other files, as so many of them do.
+fn read_inside(name: &str, bytes: &[u8], limits: &Limits, inside: u32) -> Result<Document, Unreadable> {
+    Ok(match Format::of(name, bytes)? {
         Format::Pdf => pdf::read(bytes, limits)?,
         Format::Docx => office::docx(bytes, limits)?,
         Format::Pptx => office::pptx(bytes, limits)?,
         Format::Xlsx => office::xlsx(bytes, limits)?,
         Format::Html => html::read(&plain::decode_page(bytes))?,
-        Format::Mail => mail::read(bytes)?,
+        Format::Mail if inside > MOST_INSIDE => return Err(Unreadable::UnknownFormat),
+        Format::Mail => mail::read(bytes, limits, inside)?,
+        Format::Picture => {
+            Picture::of(bytes, limits).unwrap_or(Err(Unreadable::UnknownFormat))?;
+            return Err(Unreadable::Picture);
+        }
         Format::Markdown => Document::of_markdown(plain::decode(bytes)?),
         Format::Plain => Document { text: plain::decode(bytes)?, ..Document::default() },
-    };
-    check(document, limits)
+    })
 }
 
 /// What holds for documents of every format.
@@ -132,7 +149,9 @@ mod tests {
             ("a.rs", b"fn main() {}", "Plain"),
             ("README.MD", b"# x", "Markdown"),
             ("a.eml", b"From: x", "Mail"),
-            ("a.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "Files of this kind cannot be read as text."),
+            ("a.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "Picture"),
+            ("a.txt", b"\xff\xd8\xff\xe0 JFIF", "Picture"),
+            ("a.mp3", b"ID3\x04\0\0\0\0\0\x23", "Files of this kind cannot be read as text."),
             ("a", b"", "Plain"),
         ] {
             assert_eq!(format(name, bytes), expected, "{name}");

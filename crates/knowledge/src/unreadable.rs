@@ -45,6 +45,17 @@ pub enum Unreadable {
     /// A format that we do not read.
     #[error("Files of this kind cannot be read as text.")]
     UnknownFormat,
+    /// A picture, which has no text of its own.
+    #[error(
+        "A picture is read by a model that sees, and this server has none. An administrator can name one: knowledge.vision_model."
+    )]
+    Picture,
+    /// A picture that says it has more pixels than anybody should unpack.
+    #[error("The picture is too large: at most {limit} megapixels are looked at.")]
+    TooManyPixels {
+        /// Millions of pixels.
+        limit: u32,
+    },
     /// Reading was given up.
     #[error("Reading the file took longer than {limit_seconds} seconds and was ended.")]
     TooSlow {
@@ -79,6 +90,10 @@ pub struct Limits {
     pub text_bytes: u64,
     /// Pages, slides and sheets.
     pub pages: u32,
+    /// Bytes of a picture.
+    pub picture_bytes: u64,
+    /// Millions of pixels of a picture, as it says itself.
+    pub picture_megapixels: u32,
     /// Until reading is given up. Only a process of its own can be held to it.
     pub seconds: u64,
     /// Bytes of memory that reading may take. Only a process of its own can be held to it.
@@ -92,6 +107,8 @@ impl Default for Limits {
             unpacked_bytes: 300_000_000,
             text_bytes: 20_000_000,
             pages: 5000,
+            picture_bytes: 10_000_000,
+            picture_megapixels: 50,
             seconds: 120,
             memory_bytes: 1_500_000_000,
         }

@@ -31,7 +31,7 @@ use crate::{
     error::ApiError,
     groups::Groups,
     http::mcp::Door,
-    knowledge::{Knowledge, keep_embedding, keep_graphs, keep_reading},
+    knowledge::{Knowledge, READERS, keep_embedding, keep_graphs, keep_looking, keep_reading},
     learning::keep_learning,
     mcp_servers::{McpServers, Surroundings},
     models::{Models, keep_health},
@@ -252,7 +252,10 @@ impl App {
         app.tasks.spawn(keep_standing(app.clone()));
         app.tasks.spawn(keep_usage(app.clone()));
         app.tasks.spawn(keep_webhooks(app.clone()));
-        app.tasks.spawn(keep_reading(app.clone()));
+        for _ in 0..READERS {
+            app.tasks.spawn(keep_reading(app.clone()));
+        }
+        app.tasks.spawn(keep_looking(app.clone()));
         app.tasks.spawn(keep_embedding(app.clone()));
         app.tasks.spawn(keep_graphs(app.clone()));
         app.tasks.spawn(keep_crawling(app.clone()));

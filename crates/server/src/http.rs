@@ -71,6 +71,7 @@ use axum::{
 use domain::ProblemCode;
 use tracing::Instrument;
 
+use self::knowledge::{documents, graph};
 use crate::{
     app::App,
     audit as audit_log,
@@ -266,12 +267,14 @@ pub fn table() -> Vec<Route> {
         post(User, "/api/v1/knowledge/search", knowledge::search),
         patch(User, "/api/v1/knowledge/{collection}", knowledge::change),
         get(User, "/api/v1/knowledge/{collection}/sharing", knowledge::sharing::get),
-        put(User, "/api/v1/knowledge/{collection}/sharing", knowledge::sharing::put).noted("collection.share"),
+        put(User, "/api/v1/knowledge/{collection}/sharing", knowledge::sharing::put)
+            .noted("collection.share"),
         get(User, "/api/v1/knowledge/{collection}/documents", knowledge::documents::list),
         post(User, "/api/v1/knowledge/{collection}/documents", knowledge::documents::put),
         get(User, "/api/v1/knowledge/{collection}/documents/{document}", knowledge::documents::get),
         get(User, "/api/v1/knowledge/{collection}/documents/{document}/file", knowledge::documents::file),
         post(User, "/api/v1/knowledge/{collection}/documents/{document}/retry", knowledge::documents::retry),
+        post(User, "/api/v1/knowledge/{collection}/documents/{document}/cancel", documents::cancel),
         delete(User, "/api/v1/knowledge/{collection}/documents/{document}", knowledge::documents::delete),
         get(User, "/api/v1/knowledge/{collection}/crawls", knowledge::crawls::list),
         post(User, "/api/v1/knowledge/{collection}/crawls", knowledge::crawls::create),
@@ -279,6 +282,8 @@ pub fn table() -> Vec<Route> {
         post(User, "/api/v1/knowledge/{collection}/crawls/{crawl}/retry", knowledge::crawls::retry),
         get(User, "/api/v1/knowledge/{collection}/graph", knowledge::graph::state),
         put(User, "/api/v1/knowledge/{collection}/graph", knowledge::graph::switch),
+        post(User, "/api/v1/knowledge/{collection}/graph/documents/{document}/cancel", graph::cancel),
+        post(User, "/api/v1/knowledge/{collection}/graph/documents/{document}/retry", graph::retry),
         get(User, "/api/v1/knowledge/{collection}/graph/entities", knowledge::graph::entities),
         get(User, "/api/v1/knowledge/{collection}/graph/entities/{entity}", knowledge::graph::entity),
         get(User, "/api/v1/knowledge/{collection}/graph/neighbours", knowledge::graph::neighbours),

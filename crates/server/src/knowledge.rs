@@ -8,6 +8,8 @@ mod far;
 mod graph_tool;
 mod graphing;
 mod loaded;
+mod on_account;
+mod pictures;
 mod reading;
 mod scope;
 mod search;
@@ -39,7 +41,8 @@ pub(crate) use {
     far::{Far, Meaning},
     graph_tool::{NAME as GRAPH_TOOL, graph_spec, walk},
     graphing::keep_graphs,
-    reading::keep_reading,
+    pictures::keep_looking,
+    reading::{READERS, keep_reading},
     scope::Scope,
     search::{Found, MOST_FOUND, Wish, missing, no_collection},
     tool::{NAME as SEARCH_TOOL, look, passage, source, spec},
@@ -60,6 +63,8 @@ pub(crate) struct Knowledge {
     memory_bytes: usize,
     /// There is something to read.
     to_read: Notify,
+    /// There is a picture to look at.
+    to_see: Notify,
     /// There is something to embed.
     to_embed: Notify,
     /// There is something to look at for a graph.
@@ -93,6 +98,7 @@ impl Knowledge {
             reader: ReadingProcess::new(program),
             memory_bytes: settings.memory_bytes,
             to_read: Notify::new(),
+            to_see: Notify::new(),
             to_embed: Notify::new(),
             to_graph: Notify::new(),
             loaded: Mutex::default(),
@@ -116,6 +122,11 @@ impl Knowledge {
     /// To be called when a file has come.
     pub(crate) fn look_again(&self) {
         self.to_read.notify_one();
+    }
+
+    /// To be called when a document is to be embedded that was not.
+    pub(crate) fn look_for_meanings(&self) {
+        self.to_embed.notify_one();
     }
 
     /// To be called when a collection is to have a graph.

@@ -2,7 +2,7 @@
 
 use domain::{CollectionId, DocumentId, EmbeddingSpaceId, UserId};
 
-use crate::{Store, StoreError, query::Row};
+use crate::{Store, StoreError, halts::NEVER, query::Row};
 
 /// Vectors of one space can be compared: they are of one model that was given texts in one way.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -149,7 +149,7 @@ impl Store {
     }
 
     /// Keeps the vectors of a document's next pieces; it is this server's until `until` then. Says whether they are wanted:
-    /// not where its text is another one by now, or somebody else goes on with it.
+    /// not where its text is another one by now, its owner has ended it, or somebody else goes on with it.
     ///
     /// # Errors
     /// Only those of the database.
@@ -162,9 +162,10 @@ impl Store {
     ) -> Result<bool, StoreError> {
         let mut tx = self.db().begin().await?;
         let sql = "UPDATE document_embeddings SET done = done + $5, failures = 0, problem = NULL, due_at = $6 \
-                   WHERE document = $1 AND space = $2 AND version = $3 AND done = $4 RETURNING done, pieces";
+                   WHERE document = $1 AND space = $2 AND version = $3 AND done = $4 AND due_at < $7 \
+                   RETURNING done, pieces";
         let query = tx.query(sql).id(of.document).id(space).number(of.version).number(vectors.first);
-        let Some(row) = query.number(vectors.pieces).bind(until).fetch_optional().await? else {
+        let Some(row) = query.number(vectors.pieces).bind(until).bind(NEVER).fetch_optional().await? else {
             return Ok(false);
         };
         let sql = "INSERT INTO document_vectors (document, space, first, pieces, content) VALUES ($1, $2, $3, $4, $5)";
@@ -190,9 +191,9 @@ impl Store {
         due_at: i64,
     ) -> Result<(), StoreError> {
         let sql = "UPDATE document_embeddings SET failures = failures + 1, problem = $4, due_at = $5 \
-                   WHERE document = $1 AND space = $2 AND version = $3";
+                   WHERE document = $1 AND space = $2 AND version = $3 AND due_at < $6";
         let query = self.db().write(sql).id(of.document).id(space).number(of.version).text(problem);
-        query.bind(due_at).execute().await?;
+        query.bind(due_at).bind(NEVER).execute().await?;
         Ok(())
     }
 
@@ -206,10 +207,9 @@ impl Store {
         of: &ToEmbed,
         due_at: i64,
     ) -> Result<(), StoreError> {
-        let sql =
-            "UPDATE document_embeddings SET due_at = $4 WHERE document = $1 AND space = $2 AND version = $3";
+        let sql = "UPDATE document_embeddings SET due_at = $4 WHERE document = $1 AND space = $2 AND version = $3 AND due_at < $5";
         let query = self.db().write(sql).id(of.document).id(space).number(of.version).bind(due_at);
-        query.execute().await?;
+        query.bind(NEVER).execute().await?;
         Ok(())
     }
 
@@ -218,7 +218,7 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn embeddings(&self, collection: CollectionId) -> Result<Vec<Embedding>, StoreError> {
-        let sql = "SELECT document, space, far.version, pieces, done, failures, far.problem FROM document_embeddings AS far \
+        let sql = "SELECT document, space, far.version, pieces, done, far.failures, far.problem FROM document_embeddings AS far \
                    JOIN documents ON documents.id = far.document WHERE documents.collection = $1";
         let rows = self.db().read(sql).id(collection).fetch_all().await?;
         let read = |row: &Row| {

@@ -1,12 +1,15 @@
 //! What documents speak of: entities and relations with the words that prove them, kept document by document.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+mod walks;
+
+use std::collections::HashSet;
 
 use domain::{CollectionId, DocumentId, EntityId, UserId};
 
 use crate::{
     Store, StoreError,
     collection_readers::may_read,
+    halts::NEVER,
     query::{Row, Tx},
     search::pattern,
 };
@@ -109,16 +112,10 @@ pub struct Subgraph {
     pub relations: Vec<Relation>,
 }
 
-/// Most statements that are given of one pair or one entity.
-const MOST_RELATIONS: i64 = 400;
-/// Most entities that are looked at to find a way.
-const MOST_SEEN: usize = 5_000;
-
 const ENTITY: &str = "entities.id, entities.name, entities.kind, \
     (SELECT COUNT(*) FROM mentions WHERE entity = entities.id) AS mentions, \
     (SELECT COUNT(*) FROM relations WHERE source = entities.id) + \
     (SELECT COUNT(*) FROM relations WHERE target = entities.id) AS relations";
-const RELATION: &str = "source, target, relations.kind, document, documents.name, first, behind, quote";
 
 impl Store {
     /// A document whose collection is to have a graph, and that no other server looks at, until `until`: whoever has not gone
@@ -162,7 +159,7 @@ impl Store {
     }
 
     /// Keeps what the next piece of a document speaks of; it is this server's until `until` then. Says whether that is
-    /// wanted: not where its text is another one by now, or its collection has no graph any more.
+    /// wanted: not where its text is another one by now, its owner has ended it, or its collection has no graph any more.
     ///
     /// # Errors
     /// Only those of the database.
@@ -175,11 +172,11 @@ impl Store {
     ) -> Result<bool, StoreError> {
         let mut tx = self.db().begin().await?;
         let sql = "UPDATE document_graphs SET done = $4, pieces = $5, failures = 0, problem = NULL, due_at = $6 \
-                   WHERE document = $1 AND version = $2 AND done = $3 \
+                   WHERE document = $1 AND version = $2 AND done = $3 AND due_at < $7 \
                    AND EXISTS (SELECT 1 FROM documents JOIN collections ON collections.id = documents.collection \
                    WHERE documents.id = $1 AND documents.version = $2 AND collections.graph)";
         let query = tx.query(sql).id(of.document).number(of.version).number(at).number(at + 1).number(pieces);
-        if query.bind(until).execute().await? == 0 {
+        if query.bind(until).bind(NEVER).execute().await? == 0 {
             return Ok(false);
         }
         let mut ids = Vec::with_capacity(piece.entities.len());
@@ -216,8 +213,9 @@ impl Store {
         due_at: i64,
     ) -> Result<(), StoreError> {
         let sql = "UPDATE document_graphs SET failures = failures + 1, problem = $3, due_at = $4 \
-                   WHERE document = $1 AND version = $2";
-        self.db().write(sql).id(of.document).number(of.version).text(problem).bind(due_at).execute().await?;
+                   WHERE document = $1 AND version = $2 AND due_at < $5";
+        let query = self.db().write(sql).id(of.document).number(of.version).text(problem).bind(due_at);
+        query.bind(NEVER).execute().await?;
         Ok(())
     }
 
@@ -318,129 +316,9 @@ impl Store {
         Ok((entity, rows.iter().map(read_quote).collect::<Result<_, _>>()?))
     }
 
-    /// The entities that belong to this one, over at most `depth` others, the nearest first, and what is said of any two of
-    /// them.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    pub async fn neighbours(
-        &self,
-        collection: CollectionId,
-        of: EntityId,
-        (depth, limit): (u32, usize),
-    ) -> Result<Subgraph, StoreError> {
-        self.entity_alone(collection, of).await?;
-        let (mut seen, mut order, mut queue) = (HashSet::from([of]), vec![of], VecDeque::from([(of, 0)]));
-        while let Some((at, far)) = queue.pop_front() {
-            if far >= depth || order.len() >= limit {
-                continue;
-            }
-            for next in self.beside(at).await? {
-                if order.len() < limit && seen.insert(next) {
-                    order.push(next);
-                    queue.push_back((next, far + 1));
-                }
-            }
-        }
-        self.among(collection, &order).await
-    }
-
-    /// The shortest way from one entity to another, over whatever is said of them; nothing where there is none of at most
-    /// `most` steps.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    pub async fn path(
-        &self,
-        collection: CollectionId,
-        (from, to): (EntityId, EntityId),
-        most: u32,
-    ) -> Result<Subgraph, StoreError> {
-        self.entity_alone(collection, from).await?;
-        self.entity_alone(collection, to).await?;
-        let mut before: HashMap<EntityId, EntityId> = HashMap::from([(from, from)]);
-        let mut queue = VecDeque::from([(from, 0)]);
-        while let Some((at, far)) = queue.pop_front() {
-            if at == to || before.len() >= MOST_SEEN {
-                break;
-            }
-            if far >= most {
-                continue;
-            }
-            for next in self.beside(at).await? {
-                before.entry(next).or_insert_with(|| {
-                    queue.push_back((next, far + 1));
-                    at
-                });
-            }
-        }
-        let mut way = vec![to];
-        while let Some(at) = way.last().and_then(|last| before.get(last)).copied() {
-            if way.last() == Some(&at) {
-                break;
-            }
-            way.push(at);
-        }
-        if way.last() != Some(&from) {
-            return Ok(Subgraph::default());
-        }
-        way.reverse();
-        self.among(collection, &way).await
-    }
-
-    /// The entities that most is said of, and what is said of any two of them.
-    ///
-    /// # Errors
-    /// Only those of the database.
-    pub async fn subgraph(&self, collection: CollectionId, limit: u32) -> Result<Subgraph, StoreError> {
-        let entities = self.entities(collection, "", limit).await?;
-        let ids: Vec<EntityId> = entities.iter().map(|entity| entity.id).collect();
-        Ok(Subgraph { relations: self.said_among(&ids).await?, entities })
-    }
-
     async fn entity_alone(&self, collection: CollectionId, id: EntityId) -> Result<Entity, StoreError> {
         let sql = format!("SELECT {ENTITY} FROM entities WHERE collection = $1 AND id = $2");
         read_entity(&self.db().built(sql).id(collection).id(id).fetch_one().await?)
-    }
-
-    /// Those right beside one, those first of which most is said together.
-    async fn beside(&self, of: EntityId) -> Result<Vec<EntityId>, StoreError> {
-        let sql = "SELECT other, COUNT(*) AS said FROM (SELECT target AS other FROM relations WHERE source = $1 \
-                   UNION ALL SELECT source AS other FROM relations WHERE target = $1) AS beside \
-                   GROUP BY other ORDER BY said DESC, other LIMIT $2";
-        let rows = self.db().read(sql).id(of).bind(MOST_RELATIONS).fetch_all().await?;
-        rows.iter().map(|row| row.id("other")).collect()
-    }
-
-    async fn among(&self, collection: CollectionId, ids: &[EntityId]) -> Result<Subgraph, StoreError> {
-        let mut entities = Vec::with_capacity(ids.len());
-        for id in ids {
-            match self.entity_alone(collection, *id).await {
-                // Deleted just now.
-                Err(StoreError::NotFound) => {}
-                entity => entities.push(entity?),
-            }
-        }
-        Ok(Subgraph { relations: self.said_among(ids).await?, entities })
-    }
-
-    async fn said_among(&self, ids: &[EntityId]) -> Result<Vec<Relation>, StoreError> {
-        let wanted: HashSet<EntityId> = ids.iter().copied().collect();
-        let mut relations = Vec::new();
-        for id in ids {
-            let sql = format!(
-                "SELECT {RELATION} FROM relations JOIN documents ON documents.id = relations.document \
-                 WHERE source = $1 ORDER BY target, relations.kind, document, first LIMIT $2"
-            );
-            let rows = self.db().built(sql).id(*id).bind(MOST_RELATIONS).fetch_all().await?;
-            for row in &rows {
-                let relation = read_relation(row)?;
-                if wanted.contains(&relation.target) {
-                    relations.push(relation);
-                }
-            }
-        }
-        Ok(relations)
     }
 }
 
@@ -469,14 +347,5 @@ fn read_quote(row: &Row) -> Result<GraphQuote, StoreError> {
         first: row.number("first")?,
         behind: row.number("behind")?,
         quote: row.get("quote")?,
-    })
-}
-
-fn read_relation(row: &Row) -> Result<Relation, StoreError> {
-    Ok(Relation {
-        source: row.id("source")?,
-        target: row.id("target")?,
-        kind: row.get("kind")?,
-        quote: read_quote(row)?,
     })
 }

@@ -8,6 +8,7 @@ use crate::{
     Store, StoreError,
     collection_readers::may_read,
     graph::forget_unnamed,
+    halts::forget_text,
     query::{Row, Tx},
 };
 
@@ -74,7 +75,9 @@ pub struct Document {
     pub size_bytes: u64,
     /// How it stands.
     pub state: DocumentState,
-    /// Why it cannot be read, as JSON; only where it cannot.
+    /// Whether it is a picture, and waits for the model that looks at it.
+    pub picture: bool,
+    /// Why it cannot be read, or was not yet, as JSON.
     pub problem: Option<String>,
     /// The collection's version when its text changed last; 0 where it has none.
     pub version: u64,
@@ -139,7 +142,7 @@ pub struct Most {
 
 const COLLECTION: &str = "collections.id, collections.owner, collections.name, description, open, attached, collections.version, \
                           collections.created_at, collections.updated_at";
-const DOCUMENT: &str = "documents.id, collection, documents.name, size_bytes, state, problem, documents.version, chunks, \
+const DOCUMENT: &str = "documents.id, collection, documents.name, size_bytes, state, picture, problem, documents.version, chunks, \
                         characters, documents.created_at, documents.updated_at";
 
 impl Store {
@@ -332,7 +335,8 @@ impl Store {
             "INSERT INTO documents (id, collection, name, size_bytes, state, problem, upload, claimed_until, version, chunks, \
              characters, created_at, updated_at) VALUES ($1, $2, $3, $4, 'waiting', NULL, 1, 0, 0, 0, 0, $5, $5) \
              ON CONFLICT (collection, name) DO UPDATE SET size_bytes = excluded.size_bytes, state = 'waiting', \
-             problem = NULL, upload = documents.upload + 1, claimed_until = 0, updated_at = excluded.updated_at \
+             problem = NULL, picture = FALSE, failures = 0, upload = documents.upload + 1, claimed_until = 0, \
+             updated_at = excluded.updated_at \
              RETURNING {DOCUMENT}"
         );
         let query = tx.built(sql).id(new.id).id(new.collection).text(&new.name).number(file.len() as u64);
@@ -355,7 +359,7 @@ impl Store {
         id: DocumentId,
         now: i64,
     ) -> Result<(), StoreError> {
-        let sql = "UPDATE documents SET state = 'waiting', problem = NULL, claimed_until = 0, updated_at = $4 \
+        let sql = "UPDATE documents SET state = 'waiting', problem = NULL, failures = 0, claimed_until = 0, updated_at = $4 \
                    WHERE id = $1 AND collection = $2 AND state = 'failed' \
                    AND collection IN (SELECT id FROM collections WHERE owner = $3)";
         self.db().write(sql).id(id).id(collection).id(owner).bind(now).execute_on_one().await
@@ -388,12 +392,13 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn claim_document(&self, now: i64, until: i64) -> Result<Option<Unread>, StoreError> {
-        let sql = "SELECT id, upload FROM documents WHERE state = 'waiting' AND claimed_until <= $1 \
+        let sql = "SELECT id, upload FROM documents WHERE state = 'waiting' AND NOT picture AND claimed_until <= $1 \
                    ORDER BY created_at, id LIMIT 8";
         for row in &self.db().read(sql).bind(now).fetch_all().await? {
             let (id, upload): (DocumentId, _) = (row.id("id")?, row.number("upload")?);
             let sql = "UPDATE documents SET claimed_until = $4 \
-                       WHERE id = $1 AND upload = $2 AND state = 'waiting' AND claimed_until <= $3 RETURNING name";
+                       WHERE id = $1 AND upload = $2 AND state = 'waiting' AND NOT picture AND claimed_until <= $3 \
+                       RETURNING name";
             let claim = self.db().write(sql).id(id).number(upload).bind(now).bind(until);
             if let Some(claimed) = claim.fetch_optional().await? {
                 return Ok(Some(Unread { id, name: claimed.get("name")?, upload }));
@@ -409,13 +414,13 @@ impl Store {
     pub async fn settle_document(&self, of: &Unread, read: &WasRead, now: i64) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
         let sql = "UPDATE collections SET version = version + 1, updated_at = $3 \
-                   WHERE id = (SELECT collection FROM documents WHERE id = $1 AND upload = $2) RETURNING version";
+                   WHERE id = (SELECT collection FROM documents WHERE id = $1 AND upload = $2) RETURNING id, version";
         let Some(row) = tx.query(sql).id(of.id).number(of.upload).bind(now).fetch_optional().await? else {
             return Ok(());
         };
         let is_still_it = match read {
             WasRead::Text { content, structure, chunks, characters } => {
-                let sql = "UPDATE documents SET state = 'ready', problem = NULL, claimed_until = 0, version = $3, \
+                let sql = "UPDATE documents SET state = 'ready', picture = FALSE, problem = NULL, claimed_until = 0, version = $3, \
                            chunks = $4, characters = $5, updated_at = $6 WHERE id = $1 AND upload = $2";
                 let query = tx.query(sql).id(of.id).number(of.upload).number(row.number("version")?);
                 let changed = query.number(*chunks).number(*characters).bind(now).execute().await?;
@@ -423,11 +428,12 @@ impl Store {
                 changed
             }
             WasRead::Problem(problem) => {
-                let sql = "UPDATE documents SET state = 'failed', problem = $3, claimed_until = 0, version = 0, \
+                let sql = "UPDATE documents SET state = 'failed', picture = FALSE, problem = $3, claimed_until = 0, version = 0, \
                            chunks = 0, characters = 0, updated_at = $4 WHERE id = $1 AND upload = $2";
                 let query = tx.query(sql).id(of.id).number(of.upload).text(problem);
                 let changed = query.bind(now).execute().await?;
                 keep_text(&mut tx, of.id, None).await?;
+                forget_unnamed(&mut tx, row.id("id")?).await?;
                 changed
             }
         };
@@ -438,8 +444,7 @@ impl Store {
 /// The text of a document is now this, or there is none.
 async fn keep_text(tx: &mut Tx, id: DocumentId, text: Option<(&str, &str)>) -> Result<(), StoreError> {
     let Some((content, structure)) = text else {
-        tx.query("DELETE FROM document_texts WHERE document = $1").id(id).execute().await?;
-        return Ok(());
+        return forget_text(tx, id).await;
     };
     let sql = "INSERT INTO document_texts (document, content, structure) VALUES ($1, $2, $3) \
                ON CONFLICT (document) DO UPDATE SET content = excluded.content, structure = excluded.structure";
@@ -474,6 +479,7 @@ fn read_document(row: &Row) -> Result<Document, StoreError> {
         name: row.get("name")?,
         size_bytes: row.number("size_bytes")?,
         state,
+        picture: row.get("picture")?,
         problem: row.get("problem")?,
         version: row.number("version")?,
         chunks: row.number("chunks")?,

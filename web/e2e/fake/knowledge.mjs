@@ -38,6 +38,8 @@ export class FakeKnowledge {
   refused = null;
   /** What searches tell beside their results. */
   notes = [];
+  /** The largest file that is taken. */
+  fileBytes = 50_000_000;
   /** Scores that every result has beside those of its words. */
   second = {};
   #ids = 0;
@@ -64,7 +66,13 @@ export class FakeKnowledge {
   put(collection, name, file) {
     const before = collection.documents.find((document) => document.name === name);
     const document = before ?? { id: this.#id("doc"), name, created_at: Date.now() };
-    Object.assign(document, { file, size_bytes: file.length, state: "waiting", problem: null });
+    Object.assign(document, {
+      file,
+      size_bytes: file.length,
+      state: "waiting",
+      picture: false,
+      problem: null,
+    });
     Object.assign(document, {
       chunks: 0,
       characters: 0,
@@ -74,7 +82,7 @@ export class FakeKnowledge {
       updated_at: Date.now(),
     });
     if (!before) collection.documents.push(document);
-    if (!this.rests) setTimeout(() => this.read(document), 150);
+    if (!this.rests) setTimeout(() => document.state === "waiting" && this.read(document), 150);
     return document;
   }
 
@@ -107,7 +115,10 @@ export class FakeKnowledge {
     if (id === undefined) {
       const own = readable.filter(({ owner }) => owner === user);
       const others = readable.filter(({ owner }) => owner !== user);
-      return { collections: [...own, ...others].map((collection) => this.#listed(collection)) };
+      return {
+        collections: [...own, ...others].map((collection) => this.#listed(collection)),
+        file_bytes: this.fileBytes,
+      };
     }
     if (id === "search") return { results: this.#search(readable, body), notes: this.notes };
     const collection = readable.find((other) => other.id === id);
@@ -138,6 +149,11 @@ export class FakeKnowledge {
   #one(method, collection, document, action, response) {
     if (method === "DELETE") {
       collection.documents = collection.documents.filter((other) => other !== document);
+      return null;
+    }
+    if (action === "cancel") {
+      const problem = { code: "cancelled", message: "It was stopped." };
+      Object.assign(document, { state: "failed", problem, picture: false });
       return null;
     }
     if (action === "retry") {

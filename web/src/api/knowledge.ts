@@ -68,6 +68,8 @@ export interface Document {
   name: string;
   size_bytes: number;
   state: "waiting" | "ready" | "failed";
+  /** Whether it is a picture, and waits for the model that looks at it. */
+  picture: boolean;
   problem: DocumentProblem | null;
   /** In how many pieces it is searched. */
   chunks: number;
@@ -120,7 +122,9 @@ export interface Found {
   scores: Scores;
 }
 
-export const listCollections = () => call<{ collections: ListedCollection[] }>("GET", base);
+/** `file_bytes` is the largest file that is taken. */
+export const listCollections = () =>
+  call<{ collections: ListedCollection[]; file_bytes: number }>("GET", base);
 export const createCollection = (content: CollectionContent) => call<Collection>("POST", base, content);
 export const changeCollection = (collection: string, change: Partial<CollectionContent>) =>
   call<Collection>("PATCH", `${base}/${id(collection)}`, change);
@@ -155,11 +159,14 @@ export const documentFile = (collection: string, document: string) =>
   `${documentAt(collection, document)}/file`;
 export const retryDocument = (collection: string, document: string) =>
   call<undefined>("POST", `${documentAt(collection, document)}/retry`);
+/** Ends its reading, or the embedding of what was read. */
+export const cancelDocument = (collection: string, document: string) =>
+  call<undefined>("POST", `${documentAt(collection, document)}/cancel`);
 export const deleteDocument = (collection: string, document: string) =>
   call<undefined>("DELETE", documentAt(collection, document));
 
 export const searchKnowledge = (
-  query: { query: string; collections?: string[]; limit: number },
+  query: { query: string; collections?: string[]; limit: number; types?: string[]; since?: number },
   signal?: AbortSignal,
 ) => call<{ results: Found[]; notes: SearchNote[] }>("POST", `${base}/search`, query, signal);
 
@@ -236,6 +243,12 @@ const graphOf = (collection: string) => `${base}/${id(collection)}/graph`;
 export const graphState = (collection: string) => call<GraphState>("GET", graphOf(collection));
 export const switchGraph = (collection: string, on: boolean) =>
   call<undefined>("PUT", graphOf(collection), { on });
+const graphDocument = (collection: string, document: string) =>
+  `${graphOf(collection)}/documents/${id(document)}`;
+export const cancelGraphOf = (collection: string, document: string) =>
+  call<undefined>("POST", `${graphDocument(collection, document)}/cancel`);
+export const retryGraphOf = (collection: string, document: string) =>
+  call<undefined>("POST", `${graphDocument(collection, document)}/retry`);
 export const findEntities = (collection: string, query: string, signal?: AbortSignal) =>
   call<{ entities: Entity[] }>(
     "GET",

@@ -30,6 +30,6 @@ export const sharing = {
   "collectionShare.all": "Everybody here",
   "collectionShare.allHint": "Whoever has an account on this server.",
   "collectionShare.groups": "Groups",
-  "collectionShare.noGroups": "You are in no group.",
+  "collectionShare.noGroups": "There are no groups that you can choose.",
   "collectionShare.is": "Shared",
 };

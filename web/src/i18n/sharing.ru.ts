@@ -30,6 +30,6 @@ export const sharing = {
   "collectionShare.all": "Все здесь",
   "collectionShare.allHint": "Любой, у кого есть учётная запись на этом сервере.",
   "collectionShare.groups": "Группы",
-  "collectionShare.noGroups": "Вы не состоите ни в одной группе.",
+  "collectionShare.noGroups": "Нет групп, которые вы можете выбрать.",
   "collectionShare.is": "Есть доступ у других",
 };

@@ -21,6 +21,9 @@ export interface KnowledgeRoute {
   /** What is looked for, and in which collection where all are shown. */
   query: string;
   within: string | null;
+  /** Which kind of files, and since which day, as 2026-01-31; nothing where all are searched. */
+  kind: string | null;
+  since: string | null;
   /** The passage of the document that is shown, in Unicode characters. */
   from: number | null;
   to: number | null;
@@ -67,6 +70,8 @@ export function routeOf(address: URL): Route {
         document: third || null,
         query: address.searchParams.get("q") ?? "",
         within: address.searchParams.get("in"),
+        kind: address.searchParams.get("kind"),
+        since: address.searchParams.get("since"),
         from: placeOf(address.searchParams.get("from")),
         to: placeOf(address.searchParams.get("to")),
       };

@@ -1,16 +1,23 @@
-//! E-mails as Markdown: subject, who and when, the words, and the names of what is attached.
+//! E-mails as Markdown: subject, who and when, the words, and what is attached, as far as it can be read.
 
 use std::fmt::Write;
 
-use mail_parser::{Address, MessageParser, MimeHeaders, PartType};
+use mail_parser::{Address, MessageParser, MessagePart, MimeHeaders, PartType};
 
-use crate::{document::Document, read::html, unreadable::Unreadable};
+use super::{html, read_inside};
+use crate::{
+    document::Document,
+    unreadable::{Limits, Unreadable},
+};
 
-/// Reads an e-mail.
+/// Most attachments that are read; of more the names are told.
+const MOST_ATTACHMENTS: usize = 50;
+
+/// Reads an e-mail, and what is attached to it. `inside` counts the e-mails that it came in.
 ///
 /// # Errors
 /// Where it is none.
-pub(super) fn read(bytes: &[u8]) -> Result<Document, Unreadable> {
+pub(super) fn read(bytes: &[u8], limits: &Limits, inside: u32) -> Result<Document, Unreadable> {
     let damaged = || Unreadable::damaged("an e-mail");
     let message = MessageParser::default().parse(bytes).ok_or_else(damaged)?;
     if message.headers().is_empty() {
@@ -35,11 +42,31 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, Unreadable> {
             _ => {}
         }
     }
-    let attached: Vec<&str> = message.attachments().filter_map(|part| part.attachment_name()).collect();
+    let attached: Vec<_> = message.attachments().map(|part| (name_of(part), part)).collect();
     if !attached.is_empty() {
-        _ = writeln!(text, "\nAttached: {}", attached.join(", "));
+        let names: Vec<&str> = attached.iter().map(|(name, _)| name.as_str()).collect();
+        _ = writeln!(text, "\nAttached: {}", names.join(", "));
+    }
+    for (name, part) in attached.iter().take(MOST_ATTACHMENTS) {
+        if text.len() as u64 > limits.text_bytes {
+            return Err(Unreadable::TooMuchText { limit_bytes: limits.text_bytes });
+        }
+        // One that cannot be read leaves the rest as it is.
+        match read_inside(name, part.contents(), limits, inside + 1) {
+            Ok(document) => _ = write!(text, "\n## Attached: {name}\n\n{}\n", document.text.trim()),
+            Err(why) => _ = write!(text, "\n## Attached: {name}\n\n({why})\n"),
+        }
     }
     Ok(Document::of_markdown(text))
+}
+
+/// What an attachment is called, on one line.
+fn name_of(part: &MessagePart<'_>) -> String {
+    let is_mail = matches!(part.body, PartType::Message(_));
+    let name = part.attachment_name().unwrap_or(if is_mail { "message.eml" } else { "attachment" });
+    let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+    // It is read by the ending of its name.
+    if is_mail && !name.ends_with(".eml") { name + ".eml" } else { name }
 }
 
 fn named(people: &Address<'_>) -> String {
@@ -62,12 +89,46 @@ mod tests {
             --b\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n\
             The caf=C3=A9 opens on Friday.\r\n--b\r\nContent-Type: application/pdf\r\n\
             Content-Disposition: attachment; filename=\"plan.pdf\"\r\n\r\nxx\r\n--b--\r\n";
-        let document = read(mail.as_bytes()).unwrap();
+        let document = read(mail.as_bytes(), &Limits::default(), 0).unwrap();
         assert_eq!(document.title.as_deref(), Some("Déploiement"));
         for words in ["From: Анна <anna@example.org>", "2026-11-23", "The café opens", "Attached: plan.pdf"]
         {
             assert!(document.text.contains(words), "{words} in {}", document.text);
         }
-        assert!(read(b"").is_err());
+        assert!(document.text.contains("(The file is damaged or incomplete: it cannot be read as PDF.)"));
+        assert!(read(b"", &Limits::default(), 0).is_err());
+    }
+
+    fn mail(subject: &str, kind: &str, name: &str, attached: &str) -> String {
+        format!(
+            "From: a@example.org\r\nSubject: {subject}\r\nMIME-Version: 1.0\r\n\
+             Content-Type: multipart/mixed; boundary={subject}\r\n\r\n\
+             --{subject}\r\nContent-Type: text/plain\r\n\r\nSee below.\r\n\
+             --{subject}\r\nContent-Type: {kind}\r\nContent-Disposition: attachment; filename=\"{name}\"\r\n\r\n\
+             {attached}\r\n--{subject}--\r\n"
+        )
+    }
+
+    #[test]
+    fn what_is_attached_is_read_to_a_depth() {
+        let read = |mail: &str| read(mail.as_bytes(), &Limits::default(), 0).unwrap();
+        let page = "<html><body><p>The walrus costs 400 euros, and it costs them every single year.</p></body></html>";
+        let document = read(&mail("One", "text/html", "offer.html", page));
+        assert!(
+            document.text.contains("## Attached: offer.html") && document.text.contains("400 euros"),
+            "{}",
+            document.text
+        );
+        assert!(document.headings.iter().any(|heading| heading.title == "Attached: offer.html"));
+        let inner = mail("Inner", "text/csv", "prices.csv", "walrus,400");
+        let document = read(&mail("Outer", "message/rfc822", "inner.eml", &inner));
+        assert!(document.text.contains("walrus,400"), "{}", document.text);
+        // E-mails within e-mails without end, as somebody may send them.
+        let mut nested = inner;
+        for depth in 0..40 {
+            nested = mail(&format!("Depth{depth}"), "message/rfc822", "inner.eml", &nested);
+        }
+        let document = read(&nested);
+        assert!(document.text.contains("Depth39") && !document.text.contains("walrus"), "{}", document.text);
     }
 }

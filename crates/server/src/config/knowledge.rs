@@ -26,6 +26,8 @@ pub struct KnowledgeSettings {
     pub embedding_threads: usize,
     /// What looks at the best once more.
     pub rerank: Option<RerankSettings>,
+    /// The id of the model that looks at pictures; nothing where none does.
+    pub vision_model: Option<String>,
     /// The id of the model that looks for entities and relations; nothing where there are no graphs.
     pub graph_model: Option<String>,
 }
@@ -69,6 +71,7 @@ pub(super) struct RawKnowledge {
     onnxruntime: String,
     rerank_model: String,
     rerank_seconds: u64,
+    vision_model: String,
     graph_model: String,
 }
 
@@ -118,7 +121,12 @@ impl RawKnowledge {
             onnxruntime: (!self.onnxruntime.is_empty()).then(|| data_dir.join(self.onnxruntime)),
             embedding_threads: self.embedding_threads,
             rerank,
-            graph_model: Some(self.graph_model.trim().to_owned()).filter(|model| !model.is_empty()),
+            vision_model: named(&self.vision_model),
+            graph_model: named(&self.graph_model),
         })
     }
+}
+
+fn named(model: &str) -> Option<String> {
+    Some(model.trim().to_owned()).filter(|model| !model.is_empty())
 }

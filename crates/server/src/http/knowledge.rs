@@ -3,6 +3,7 @@
 pub(super) mod attachments;
 pub(super) mod crawls;
 pub(super) mod documents;
+mod filters;
 pub(super) mod graph;
 pub(super) mod sharing;
 
@@ -13,6 +14,7 @@ use domain::{CollectionId, DocumentId, UserId};
 use serde::{Deserialize, Serialize};
 use store::{Collection, CollectionChange, ListedCollection, StoreError};
 
+use self::filters::{Narrowed, narrow};
 use crate::{
     app::App,
     auth::Caller,
@@ -67,6 +69,8 @@ struct ListedView {
 #[derive(Debug, Serialize)]
 pub(super) struct Collections {
     collections: Vec<ListedView>,
+    /// The largest file that is taken.
+    file_bytes: u64,
 }
 
 /// `GET /api/v1/knowledge`: the collections that the caller may search, their own first.
@@ -76,7 +80,7 @@ pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<
         ListedView { collection: collection.into(), owner_name, documents, unread, shared }
     };
     let collections = app.store.collections(owner(&caller)?).await?.into_iter().map(view).collect();
-    Ok(Json(Collections { collections }))
+    Ok(Json(Collections { collections, file_bytes: app.config.knowledge.file_bytes }))
 }
 
 #[derive(Debug, Deserialize)]
@@ -180,6 +184,12 @@ pub(super) struct Search {
     query: String,
     collections: Option<Vec<CollectionId>>,
     limit: Option<usize>,
+    /// Endings of names.
+    #[serde(default)]
+    types: Vec<String>,
+    /// When documents came, or were read, last.
+    since: Option<i64>,
+    until: Option<i64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -242,8 +252,14 @@ pub(super) async fn search(
             ApiError::invalid(format!("`limit` must be 1 to {MOST_FOUND}.")).with_field(Some("limit"))
         );
     }
-    let wish = Wish { query: body.query, collections: body.collections, documents: Vec::new(), limit };
-    let answer = app.search_knowledge(owner(&caller)?, &caller.payer(), wish).await?;
+    let reader = owner(&caller)?;
+    let (collections, documents) = match narrow(&app, reader, &body).await? {
+        Narrowed::No => (body.collections, Vec::new()),
+        Narrowed::To(collections, documents) => (Some(collections), documents),
+        Narrowed::Empty => return Ok(Json(Results { results: Vec::new(), notes: Vec::new() })),
+    };
+    let wish = Wish { query: body.query, collections, documents, limit };
+    let answer = app.search_knowledge(reader, &caller.payer(), wish).await?;
     let notes = answer.notes.into_iter().map(|note| NoteView { code: note.code, message: note.message });
     let results = answer.found.into_iter().map(ResultView::from).collect();
     Ok(Json(Results { results, notes: notes.collect() }))

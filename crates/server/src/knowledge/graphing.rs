@@ -4,18 +4,13 @@
 use std::{sync::Arc, time::Duration};
 
 use agent::graph::{self, Found, Proof, key};
-use domain::{ProblemCode, Usage as Tokens};
+use domain::ProblemCode;
 use knowledge::{Chunk, Document, Sizes, cut};
-use store::{GraphPiece, Payer, StoreError, ToGraph, UsageSum, Words};
+use store::{GraphPiece, StoreError, ToGraph, Words};
 use tokio::task::spawn_blocking;
 
-use crate::{
-    app::App,
-    error::ApiError,
-    groups::Permit,
-    models::ResolvedModel,
-    usage::{Amount, Wish},
-};
+use super::on_account::Asked;
+use crate::{app::App, error::ApiError, groups::Permit, models::ResolvedModel};
 
 /// So much of a document is looked at in one call, characters; a chunk is never parted.
 const PIECE_CHARS: usize = 4_000;
@@ -116,37 +111,25 @@ impl App {
         title: &str,
         text: &str,
     ) -> Result<Option<Found>, ApiError> {
-        let payer = Payer::default();
-        let wish = Wish {
-            input_tokens: text.len() as u64 / 4 + FRAME_TOKENS,
-            max_output_tokens: Some(ANSWER_TOKENS),
-            prices: model.prices,
-        };
-        self.usage.know(of.owner, &payer).await?;
-        let held = match self.usage.begin(of.owner, &payer, wish) {
-            Ok(held) => held,
-            Err(refused) => {
-                self.note_no_graph(of, "limited", &refused.message, Some(refused.wait_s)).await?;
-                return Ok(None);
-            }
-        };
-        let asked = graph::ask(&model.model, &model.callable().settings, title, text).await;
-        let used = asked.as_ref().ok().map(|asked| (asked.usage, asked.cost_micro_usd));
-        self.usage.end(&held, wish, used.map(|(tokens, cost)| Amount::of_call(tokens, cost)));
-        if let Some((Tokens { input_tokens, output_tokens }, cost)) = used {
-            let cost_micro_usd = cost.unwrap_or(0);
-            let sum = UsageSum { requests: 1, input_tokens, output_tokens, cost_micro_usd };
-            self.usage.note(of.owner, &payer, model.model.name(), sum);
-        }
+        let settings = model.callable().settings;
+        let asking = graph::ask(&model.model, &settings, title, text);
+        let tokens = (text.len() as u64 / 4 + FRAME_TOKENS, ANSWER_TOKENS);
+        let asked = self
+            .on_account((of.owner, model), tokens, asking, |asked| (asked.usage, asked.cost_micro_usd))
+            .await?;
         match asked {
-            Ok(asked) if asked.found.is_some() => Ok(asked.found),
-            Ok(_) => {
+            Asked::Answered(asked) if asked.found.is_some() => Ok(asked.found),
+            Asked::Answered(_) => {
                 let message =
                     format!("{} did not answer in the form that was asked for.", model.model.name());
                 self.note_no_graph(of, "form", &message, None).await?;
                 Ok(None)
             }
-            Err(error) => {
+            Asked::Limited { message, wait_s } => {
+                self.note_no_graph(of, "limited", &message, Some(wait_s)).await?;
+                Ok(None)
+            }
+            Asked::Failed(error) => {
                 let code = if error.code == ProblemCode::ModelTimeout { "late" } else { "failed" };
                 self.note_no_graph(of, code, &error.message, None).await?;
                 Ok(None)

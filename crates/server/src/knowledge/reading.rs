@@ -1,7 +1,13 @@
-//! Reads the files that came, one after another: whatever a file holds, it takes nothing else with it, and its document says
+//! Reads the files that came, in their order: whatever a file holds, it takes nothing else with it, and its document says
 //! what became of it.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    time::Duration,
+};
 
 use knowledge::{Document, Limits, Sizes, Unreadable, cut};
 use store::{StoreError, Unread, WasRead};
@@ -10,6 +16,10 @@ use tokio::task::spawn_blocking;
 use super::Knowledge;
 use crate::{app::App, error::ApiError};
 
+/// So many files are read at a time: one that is long in reading does not hold up the others.
+pub(crate) const READERS: usize = 2;
+/// How often it is looked whether a file that is being read is still wanted.
+const STILL: Duration = Duration::from_millis(500);
 /// How long a server that reads a file is waited for, beyond the time that reading may take, milliseconds.
 const CLAIM_MS: i64 = 60_000;
 /// The longest sleep: other servers may be gone, and files that they had are to be read here.
@@ -54,11 +64,40 @@ impl App {
             Err(StoreError::NotFound) => return Ok(true),
             Err(error) => return Err(error.into()),
         };
-        let read = self.knowledge.read(&unread, file, limits).await?;
+        let given_up = Arc::new(AtomicBool::new(false));
+        let read = tokio::select! {
+            read = self.knowledge.read(&unread, file, limits, Arc::clone(&given_up)) => read?,
+            () = self.is_unwanted(&unread) => {
+                given_up.store(true, Relaxed);
+                return Ok(true);
+            }
+        };
+        let read = match read {
+            Ok(document) => text(document),
+            Err(Unreadable::Picture) if self.config.knowledge.vision_model.is_some() => {
+                self.store.mark_picture(&unread).await?;
+                self.knowledge.to_see.notify_one();
+                return Ok(true);
+            }
+            Err(unreadable) => problem(&unreadable),
+        };
+        let read = read.map_err(ApiError::internal)?;
         self.store.settle_document(&unread, &read, self.clock.now_ms()).await?;
         self.knowledge.to_embed.notify_one();
         self.knowledge.to_graph.notify_one();
         Ok(true)
+    }
+
+    /// Comes back once a file that is being read was deleted, replaced, or is not to be read any more.
+    async fn is_unwanted(&self, unread: &Unread) {
+        loop {
+            tokio::time::sleep(STILL).await;
+            match self.store.is_wanted(unread).await {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(error) => tracing::warn!(%error, "cannot look whether a file is to be read"),
+            }
+        }
     }
 }
 
@@ -68,17 +107,15 @@ impl Knowledge {
         unread: &Unread,
         file: Vec<u8>,
         limits: Limits,
-    ) -> Result<WasRead, ApiError> {
+        given_up: Arc<AtomicBool>,
+    ) -> Result<Result<Document, Unreadable>, ApiError> {
         let (knowledge, name) = (Arc::clone(self), unread.name.clone());
-        let read = move || match knowledge.reader.read(&name, &file, &limits) {
-            Ok(document) => text(document),
-            Err(unreadable) => problem(&unreadable),
-        };
-        spawn_blocking(read).await.map_err(ApiError::internal)?.map_err(ApiError::internal)
+        let read = move || knowledge.reader.read_until(&name, &file, &limits, &given_up);
+        spawn_blocking(read).await.map_err(ApiError::internal)
     }
 }
 
-fn text(document: Document) -> Result<WasRead, serde_json::Error> {
+pub(super) fn text(document: Document) -> Result<WasRead, serde_json::Error> {
     // No database keeps a NUL; a blank is as long.
     let document = Document { text: document.text.replace('\0', " "), ..document };
     let chunks = cut(&document, Sizes::default()).len() as u64;
@@ -88,7 +125,7 @@ fn text(document: Document) -> Result<WasRead, serde_json::Error> {
     Ok(WasRead::Text { content, structure, chunks, characters })
 }
 
-fn problem(unreadable: &Unreadable) -> Result<WasRead, serde_json::Error> {
+pub(super) fn problem(unreadable: &Unreadable) -> Result<WasRead, serde_json::Error> {
     let mut problem = serde_json::to_value(unreadable)?;
     if let Some(fields) = problem.as_object_mut() {
         fields.insert("message".to_owned(), unreadable.to_string().into());

@@ -158,6 +158,7 @@ impl App {
             name: document_name(&body),
             size_bytes: bytes.len() as u64,
             state: DocumentState::Waiting,
+            picture: false,
             problem: None,
             version: 0,
             chunks: 0,

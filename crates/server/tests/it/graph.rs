@@ -209,6 +209,15 @@ async fn a_model_that_cannot_do_it_is_told_of_and_nothing_else_suffers() {
     assert!(problem["message"].as_str().unwrap().ends_with('.'));
     assert_eq!(upstream.requests().len(), 2, "it is asked once more, and then left in peace");
     assert_eq!(server.find(&ada, "engine").await.len(), 1, "it is found by its words");
+    // Its owner ends it for this document, and has it go on.
+    let document = state["documents"][0]["id"].as_str().unwrap();
+    let at = format!("{KNOWLEDGE}/{work}/graph/documents/{document}");
+    server.post(&format!("{at}/cancel"), &ada, &json!({})).await.expect(204);
+    let ended = server.graph(&ada, &work, "").await;
+    assert_eq!(ended["documents"][0]["problem"]["code"], "cancelled");
+    server.post(&format!("{at}/retry"), &ada, &json!({})).await.expect(204);
+    assert_eq!(server.graphed(&ada, &work).await["documents"][0]["problem"]["code"], "form");
+    assert_eq!(upstream.requests().len(), 4);
 }
 
 #[tokio::test]

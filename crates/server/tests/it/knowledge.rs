@@ -100,7 +100,8 @@ async fn what_cannot_be_read_says_why_and_harms_nothing_else() {
     for (name, content, code) in [
         ("broken.pdf", &b"%PDF-1.7 nothing follows"[..], "damaged"),
         ("broken.docx", b"PK\x03\x04\x00\x00", "damaged"),
-        ("picture.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "unknown_format"),
+        ("picture.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "damaged"),
+        ("sound.mp3", b"ID3\x04\0\0\0\0\0\x23TSSE", "unknown_format"),
         ("blank.txt", b" \n ", "no_text"),
     ] {
         let read = server.read_file(&ada, &work, name, content).await;
@@ -182,6 +183,44 @@ async fn others_find_only_what_is_open_to_them() {
     server.get(&path, &bob).await.expect(404);
     server.delete(&format!("{KNOWLEDGE}/{work}"), &ada).await.expect(204);
     assert!(server.find(&ada, "walrus").await.is_empty());
+}
+
+#[tokio::test]
+async fn a_search_is_narrowed_to_kinds_of_files_and_to_a_time() {
+    let (server, ada) = Server::start_signed_in().await;
+    let bob = server.key_of_plain_user("bob@example.org").await;
+    let work = server.collection(&ada, "Work").await;
+    server.read_file(&ada, &work, "old.md", b"# Walrus\n\nThe old walrus.").await;
+    let empty = server.collection(&ada, "Beside").await;
+    server.read_file(&ada, &empty, "seal.txt", b"A seal beside a walrus.").await;
+    server.clock.advance_ms(1_000);
+    let new = server.read_file(&ada, &work, "new.TXT", b"The new walrus.").await;
+    let (since, before) = (new["updated_at"].as_i64().unwrap(), new["updated_at"].as_i64().unwrap() - 1);
+    let narrowed = async |with: Value| {
+        let mut asked = json!({"query": "walrus"});
+        asked.as_object_mut().unwrap().extend(with.as_object().unwrap().clone());
+        let found = server.post(&format!("{KNOWLEDGE}/search"), &ada, &asked).await;
+        found.expect(200);
+        let found = found.json()["results"].as_array().unwrap().clone();
+        let mut names: Vec<String> =
+            found.iter().map(|one| one["name"].as_str().unwrap().to_owned()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(narrowed(json!({})).await, ["new.TXT", "old.md", "seal.txt"]);
+    assert_eq!(narrowed(json!({"types": ["txt"]})).await, ["new.TXT", "seal.txt"]);
+    assert_eq!(narrowed(json!({"types": ["TXT", "md"], "since": since})).await, ["new.TXT"]);
+    assert_eq!(narrowed(json!({"until": since})).await, ["old.md", "seal.txt"]);
+    assert_eq!(narrowed(json!({"since": before, "until": since})).await, [""; 0]);
+    assert_eq!(narrowed(json!({"types": ["pdf"]})).await, [""; 0], "nothing, not everything");
+    assert_eq!(narrowed(json!({"types": ["txt"], "collections": [work]})).await, ["new.TXT"]);
+    // It narrows what one may read, and opens nothing.
+    let named = json!({"query": "walrus", "types": ["pdf"], "collections": [work]});
+    server.post(&format!("{KNOWLEDGE}/search"), &bob, &named).await.expect(404);
+    for bad in [json!([""]), json!([".pdf"]), json!(vec!["pdf"; 31]), json!(["x".repeat(17)])] {
+        let asked = json!({"query": "walrus", "types": bad});
+        server.post(&format!("{KNOWLEDGE}/search"), &ada, &asked).await.expect(400);
+    }
 }
 
 #[tokio::test]

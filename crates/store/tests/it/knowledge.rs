@@ -42,6 +42,7 @@ pub(crate) fn document(collection: &Collection, name: &str) -> Document {
         name: name.into(),
         size_bytes: 5,
         state: DocumentState::Waiting,
+        picture: false,
         problem: None,
         version: 0,
         chunks: 0,

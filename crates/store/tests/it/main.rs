@@ -27,6 +27,7 @@ mod files;
 mod forks;
 mod graph;
 mod groups;
+mod halts;
 mod identities;
 mod imports;
 mod knowledge;

@@ -157,6 +157,10 @@ const texts: Record<string, readonly [en: string, ru: string]> = {
     "How many seconds a search waits for that model.",
     "Сколько секунд поиск ждёт эту модель.",
   ],
+  "knowledge.vision_model": [
+    "The model that looks at pictures that come as documents. Empty: they are not read.",
+    "Модель, которая смотрит картинки, загруженные как документы. Пусто: их не читают.",
+  ],
   "knowledge.graph_model": [
     "The model that reads documents for the graphs of collections. Empty: there are no graphs.",
     "Модель, которая читает документы для графов коллекций. Пусто: графов нет.",

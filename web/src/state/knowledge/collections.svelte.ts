@@ -9,12 +9,16 @@ class Collections {
   /** Null until it is known. */
   list = $state.raw<ListedCollection[] | null>(null);
   problem = $state("");
+  /** The largest file that the server takes. */
+  fileBytes = $state(Infinity);
   readonly own = $derived(this.list?.filter(isOwn) ?? []);
   readonly ofOthers = $derived(this.list?.filter((collection) => !isOwn(collection)) ?? []);
 
   async load(): Promise<void> {
     try {
-      this.list = (await listCollections()).collections;
+      const { collections, file_bytes } = await listCollections();
+      this.list = collections;
+      this.fileBytes = file_bytes;
       this.problem = "";
     } catch (error) {
       this.problem = sentenceOf(error);

@@ -10,9 +10,13 @@ export class Documents {
   list = $state.raw<Document[] | null>(null);
   problem = $state("");
   readonly waiting = $derived(this.list?.filter(({ state }) => state === "waiting").length ?? 0);
-  /** Pieces whose meaning cannot be searched yet. */
+  /** Pieces whose meaning cannot be searched yet, but will be. */
   readonly meaningless = $derived(
-    this.list?.reduce((sum, { meaning }) => sum + (meaning ? meaning.chunks - meaning.done : 0), 0) ?? 0,
+    this.list?.reduce(
+      (sum, { meaning }) =>
+        sum + (meaning && meaning.problem?.code !== "cancelled" ? meaning.chunks - meaning.done : 0),
+      0,
+    ) ?? 0,
   );
   #timer: ReturnType<typeof setTimeout> | undefined;
   #pauseMs = firstPauseMs;

@@ -11,6 +11,12 @@ const words: Record<string, Key> = {
   damaged: "unreadable.damaged",
   no_text: "unreadable.no_text",
   unknown_format: "unreadable.unknown_format",
+  picture: "unreadable.picture",
+  too_many_pixels: "unreadable.too_many_pixels",
+  vision_failed: "unreadable.vision_failed",
+  vision_late: "unreadable.vision_late",
+  vision_limited: "unreadable.vision_limited",
+  cancelled: "unreadable.cancelled",
   too_slow: "unreadable.too_slow",
   too_much_memory: "unreadable.too_much_memory",
   fault: "unreadable.fault",
@@ -33,6 +39,7 @@ const notes: Record<string, Key> = {
   late: "knowledge.meaningLate",
   texts: "knowledge.meaningTexts",
   limited: "knowledge.meaningLimited",
+  cancelled: "knowledge.meaningCancelled",
   no_meaning: "knowledge.noteMeaning",
   no_rerank: "knowledge.noteRerank",
 };
@@ -40,3 +47,15 @@ const notes: Record<string, Key> = {
 /** A sentence of ours; what the server says in English is beside it. */
 export const noteWords = ({ code, message }: SearchNote): string =>
   Object.hasOwn(notes, code) && notes[code] ? t(notes[code]) : message;
+
+const graphs: Record<string, Key> = {
+  failed: "graph.failed",
+  late: "graph.late",
+  form: "graph.form",
+  limited: "graph.limited",
+  cancelled: "unreadable.cancelled",
+};
+
+/** The same for a document that a graph waits for. */
+export const graphWords = ({ code, message }: SearchNote): string =>
+  Object.hasOwn(graphs, code) && graphs[code] ? t(graphs[code]) : message;

@@ -1,3 +1,4 @@
+/** The groups that a collection is shared with, in a list. */
 import { expect, test } from "vitest";
 import { listed } from "./readers.ts";
 

@@ -1,5 +1,7 @@
 /** Files on their way into a collection: some at a time, each with how far it is and what went wrong. */
 import { sendDocument } from "../../api/knowledge.ts";
+import { t } from "../../i18n/index.svelte.ts";
+import { collections } from "./collections.svelte.ts";
 import { sentenceOf } from "../toasts.svelte.ts";
 import type { Named } from "./folders.ts";
 
@@ -12,6 +14,9 @@ export interface Upload extends Named {
   /** Empty unless it failed. */
   problem: string;
 }
+
+const tooLarge = (size: number, limit: number) =>
+  size > limit ? t("unreadable.too_large", { mb: Math.floor(limit / 1_000_000) }) : "";
 
 class Uploads {
   sending = $state<Upload[]>([]);
@@ -51,6 +56,12 @@ class Uploads {
 
   async #send(named: Named): Promise<boolean> {
     const id = this.#next++;
+    // Nobody waits for gigabytes to be sent and refused.
+    const problem = tooLarge(named.file.size, collections.fileBytes);
+    if (problem) {
+      this.failed = [...this.failed, { ...named, id, sent: 0, problem }];
+      return false;
+    }
     this.sending.push({ ...named, id, sent: 0, problem: "" });
     const { signal } = this.#stop;
     try {

@@ -11,7 +11,7 @@ use axum::{
 use domain::{CollectionId, DocumentId, UserId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::{Document, DocumentState, Most, StoreError};
+use store::{Document, DocumentState, Most, StoreError, Their};
 
 use super::{super::files::content::named, owner};
 use crate::{
@@ -22,6 +22,8 @@ use crate::{
     knowledge::{Far, MOST_DOCUMENTS, Meaning, missing, no_collection},
 };
 
+/// What a document says whose owner has ended the work on it.
+pub(super) const CANCELLED: &str = r#"{"code":"cancelled","message":"It was stopped."}"#;
 /// Longest name, bytes.
 const NAME_BYTES: usize = 255;
 
@@ -31,6 +33,8 @@ pub(in crate::http) struct DocumentView {
     name: String,
     size_bytes: u64,
     state: DocumentState,
+    /// Whether it is a picture, and waits for the model that looks at it.
+    picture: bool,
     /// Why it could not be read: `code`, `message` and what belongs to them.
     problem: Option<Value>,
     /// In how many pieces it is searched.
@@ -45,10 +49,23 @@ pub(in crate::http) struct DocumentView {
 impl DocumentView {
     pub(super) fn new(document: Document, far: &Far) -> Self {
         let meaning = far.of(&document);
-        let Document { id, name, size_bytes, state, chunks, characters, created_at, updated_at, .. } =
-            document;
+        let Document {
+            id, name, size_bytes, state, picture, chunks, characters, created_at, updated_at, ..
+        } = document;
         let problem = document.problem.and_then(|problem| serde_json::from_str(&problem).ok());
-        Self { id, name, size_bytes, state, problem, chunks, characters, meaning, created_at, updated_at }
+        Self {
+            id,
+            name,
+            size_bytes,
+            state,
+            picture,
+            problem,
+            chunks,
+            characters,
+            meaning,
+            created_at,
+            updated_at,
+        }
     }
 }
 
@@ -118,6 +135,7 @@ pub(in crate::http) async fn keep(
         name: checked_name(name)?,
         size_bytes: file.len() as u64,
         state: DocumentState::Waiting,
+        picture: false,
         problem: None,
         version: 0,
         chunks: 0,
@@ -187,15 +205,42 @@ pub(in crate::http) async fn file(
     Ok(response)
 }
 
-/// `POST /api/v1/knowledge/{collection}/documents/{document}/retry`: reads it once more.
+/// `POST /api/v1/knowledge/{collection}/documents/{document}/retry`: reads it once more, or goes on with embedding it.
 pub(in crate::http) async fn retry(
     State(app): State<Arc<App>>,
     caller: Caller,
     Path((collection, document)): Path<(CollectionId, DocumentId)>,
 ) -> Result<StatusCode, ApiError> {
-    let again = app.store.read_again(owner(&caller)?, collection, document, app.clock.now_ms()).await;
-    again.map_err(no_document)?;
-    app.knowledge.look_again();
+    let of = Their { owner: owner(&caller)?, collection, document };
+    match app.store.read_again(of.owner, collection, document, app.clock.now_ms()).await {
+        Err(StoreError::NotFound) => {
+            let space = app.knowledge.space().ok_or(StoreError::NotFound).map_err(nothing_to_do)?;
+            app.store.resume_embedding(of, space).await.map_err(nothing_to_do)?;
+            app.knowledge.look_for_meanings();
+        }
+        again => {
+            again?;
+            app.knowledge.look_again();
+        }
+    }
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `POST /api/v1/knowledge/{collection}/documents/{document}/cancel`: ends its reading, or the embedding of what was read.
+pub(in crate::http) async fn cancel(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path((collection, document)): Path<(CollectionId, DocumentId)>,
+) -> Result<StatusCode, ApiError> {
+    let of = Their { owner: owner(&caller)?, collection, document };
+    let ended = match app.store.cancel_reading(of, CANCELLED, app.clock.now_ms()).await {
+        Err(StoreError::NotFound) => match app.knowledge.space() {
+            Some(space) => app.store.cancel_embedding(of, space, CANCELLED).await,
+            None => Err(StoreError::NotFound),
+        },
+        ended => ended,
+    };
+    ended.map_err(nothing_to_do)?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -218,6 +263,16 @@ async fn readable(
 ) -> Result<Document, ApiError> {
     app.store.readable_collection(owner(caller)?, collection).await.map_err(missing)?;
     app.store.document(collection, document).await.map_err(no_document)
+}
+
+/// For a document that is not theirs, too.
+pub(super) fn nothing_to_do(error: StoreError) -> ApiError {
+    match error {
+        StoreError::NotFound => {
+            ApiError::not_found("There is nothing like that to do with such a document of yours.")
+        }
+        error => error.into(),
+    }
 }
 
 fn no_document(error: StoreError) -> ApiError {

@@ -7,9 +7,12 @@ use axum::{extract::State, http::StatusCode};
 use domain::{CollectionId, DocumentId, EntityId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::{Entity, GraphQuote, GraphedDocument, Relation, StoreError, Subgraph};
+use store::{Entity, GraphQuote, GraphedDocument, Relation, StoreError, Subgraph, Their};
 
-use super::owner;
+use super::{
+    documents::{CANCELLED, nothing_to_do},
+    owner,
+};
 use crate::{
     app::App,
     auth::Caller,
@@ -86,6 +89,29 @@ pub(in crate::http) async fn switch(
         ));
     }
     app.store.set_graph(owner, collection, body.on).await.map_err(missing)?;
+    app.knowledge.look_for_graphs();
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `POST /api/v1/knowledge/{collection}/graph/documents/{document}/cancel`: ends the look at it; what was found stays.
+pub(in crate::http) async fn cancel(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path((collection, document)): Path<(CollectionId, DocumentId)>,
+) -> Result<StatusCode, ApiError> {
+    let of = Their { owner: owner(&caller)?, collection, document };
+    app.store.cancel_graph(of, CANCELLED).await.map_err(nothing_to_do)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `POST /api/v1/knowledge/{collection}/graph/documents/{document}/retry`: goes on with one that failed, or was ended.
+pub(in crate::http) async fn retry(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path((collection, document)): Path<(CollectionId, DocumentId)>,
+) -> Result<StatusCode, ApiError> {
+    let of = Their { owner: owner(&caller)?, collection, document };
+    app.store.resume_graph(of).await.map_err(nothing_to_do)?;
     app.knowledge.look_for_graphs();
     Ok(StatusCode::NO_CONTENT)
 }

@@ -293,6 +293,10 @@ pub(super) const CASES: &[Case] = &[
     case("GET", "/api/v1/knowledge/{collection}/documents/{document}", Missing, 200),
     case("GET", "/api/v1/knowledge/{collection}/documents/{document}/file", Missing, 200),
     case("POST", "/api/v1/knowledge/{collection}/documents/{document}/retry", Missing, 404),
+    // There is nothing that goes on, and nothing that failed.
+    case("POST", "/api/v1/knowledge/{collection}/documents/{document}/cancel", Missing, 404),
+    case("POST", "/api/v1/knowledge/{collection}/graph/documents/{document}/cancel", Missing, 404),
+    case("POST", "/api/v1/knowledge/{collection}/graph/documents/{document}/retry", Missing, 404),
     case("GET", "/api/v1/knowledge/{collection}/graph", Missing, 200),
     case("GET", "/api/v1/knowledge/{collection}/graph/entities", Missing, 200).at("/api/v1/knowledge/{collection}/graph/entities?query=kum"),
     case("GET", "/api/v1/knowledge/{collection}/graph/entities/{entity}", Missing, 200),

@@ -1,0 +1,56 @@
+//! Models are asked about documents on the account of whose documents they are, within its limits.
+
+use domain::{Usage as Tokens, UserId};
+use llm::ModelError;
+use store::{Payer, StoreError, UsageSum};
+
+use crate::{
+    app::App,
+    models::ResolvedModel,
+    usage::{Amount, Wish},
+};
+
+/// What became of a question.
+pub(super) enum Asked<T> {
+    Answered(T),
+    /// The account has a limit that does not let it be asked now.
+    Limited {
+        message: String,
+        wait_s: u64,
+    },
+    Failed(ModelError),
+}
+
+impl App {
+    /// Asks `model` what `asking` asks it, which takes about `input_tokens` and at most `output_tokens`; `used` says what an
+    /// answer took.
+    pub(super) async fn on_account<T>(
+        &self,
+        (owner, model): (UserId, &ResolvedModel),
+        (input_tokens, output_tokens): (u64, u64),
+        asking: impl Future<Output = Result<T, ModelError>>,
+        used: impl Fn(&T) -> (Tokens, Option<u64>),
+    ) -> Result<Asked<T>, StoreError> {
+        let payer = Payer::default();
+        let wish = Wish { input_tokens, max_output_tokens: Some(output_tokens), prices: model.prices };
+        self.usage.know(owner, &payer).await?;
+        let held = match self.usage.begin(owner, &payer, wish) {
+            Ok(held) => held,
+            Err(refused) => {
+                return Ok(Asked::Limited { message: refused.message, wait_s: refused.wait_s });
+            }
+        };
+        let asked = asking.await;
+        let used = asked.as_ref().ok().map(used);
+        self.usage.end(&held, wish, used.map(|(tokens, cost)| Amount::of_call(tokens, cost)));
+        if let Some((Tokens { input_tokens, output_tokens }, cost)) = used {
+            let cost_micro_usd = cost.unwrap_or(0);
+            let sum = UsageSum { requests: 1, input_tokens, output_tokens, cost_micro_usd };
+            self.usage.note(owner, &payer, model.model.name(), sum);
+        }
+        Ok(match asked {
+            Ok(answer) => Asked::Answered(answer),
+            Err(error) => Asked::Failed(error),
+        })
+    }
+}

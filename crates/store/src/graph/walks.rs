@@ -1,0 +1,177 @@
+//! Walks along the graph of a collection: breadth first, one question to the database for each step.
+
+use std::collections::{HashMap, HashSet};
+
+use domain::{CollectionId, EntityId};
+
+use super::{ENTITY, Entity, Relation, Subgraph, read_entity, read_quote};
+use crate::{Store, StoreError, query::Row};
+
+/// Most statements that are given of one pair or one entity.
+const MOST_RELATIONS: i64 = 400;
+/// Most ids of one statement.
+const MOST_IDS: usize = 500;
+/// Most entities that are looked at to find a way.
+const MOST_SEEN: usize = 5_000;
+
+const RELATION: &str = "source, target, relations.kind, document, documents.name, first, behind, quote";
+
+impl Store {
+    /// The entities that belong to this one, over at most `depth` others, the nearest first, and what is said of any two of
+    /// them.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn neighbours(
+        &self,
+        collection: CollectionId,
+        of: EntityId,
+        (depth, limit): (u32, usize),
+    ) -> Result<Subgraph, StoreError> {
+        self.entity_alone(collection, of).await?;
+        let (mut seen, mut order, mut level) = (HashSet::from([of]), vec![of], vec![of]);
+        for _ in 0..depth {
+            let beside = self.beside(&level).await?;
+            let mut next_level = Vec::new();
+            for next in level.iter().filter_map(|at| beside.get(at)).flatten() {
+                if order.len() < limit && seen.insert(*next) {
+                    order.push(*next);
+                    next_level.push(*next);
+                }
+            }
+            level = next_level;
+        }
+        self.among(collection, &order).await
+    }
+
+    /// The shortest way from one entity to another, over whatever is said of them; nothing where there is none of at most
+    /// `most` steps.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn path(
+        &self,
+        collection: CollectionId,
+        (from, to): (EntityId, EntityId),
+        most: u32,
+    ) -> Result<Subgraph, StoreError> {
+        self.entity_alone(collection, from).await?;
+        self.entity_alone(collection, to).await?;
+        let mut before: HashMap<EntityId, EntityId> = HashMap::from([(from, from)]);
+        let mut level = vec![from];
+        for _ in 0..most {
+            if level.is_empty() || before.contains_key(&to) || before.len() >= MOST_SEEN {
+                break;
+            }
+            let beside = self.beside(&level).await?;
+            let mut next_level = Vec::new();
+            for at in &level {
+                for next in beside.get(at).into_iter().flatten() {
+                    before.entry(*next).or_insert_with(|| {
+                        next_level.push(*next);
+                        *at
+                    });
+                }
+            }
+            level = next_level;
+        }
+        let mut way = vec![to];
+        while let Some(at) = way.last().and_then(|last| before.get(last)).copied() {
+            if way.last() == Some(&at) {
+                break;
+            }
+            way.push(at);
+        }
+        if way.last() != Some(&from) {
+            return Ok(Subgraph::default());
+        }
+        way.reverse();
+        self.among(collection, &way).await
+    }
+
+    /// The entities that most is said of, and what is said of any two of them.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn subgraph(&self, collection: CollectionId, limit: u32) -> Result<Subgraph, StoreError> {
+        let entities = self.entities(collection, "", limit).await?;
+        let ids: Vec<EntityId> = entities.iter().map(|entity| entity.id).collect();
+        Ok(Subgraph { relations: self.said_among(&ids).await?, entities })
+    }
+
+    /// Those right beside each of these, those first of which most is said together. All of a level are asked for at once: a
+    /// walk takes as many questions as it has steps, not as it sees things.
+    async fn beside(&self, of: &[EntityId]) -> Result<HashMap<EntityId, Vec<EntityId>>, StoreError> {
+        let mut beside: HashMap<EntityId, Vec<EntityId>> = HashMap::new();
+        for of in of.chunks(MOST_IDS) {
+            let (ids, most) = (numbered(of), of.len() + 1);
+            let sql = format!(
+                "SELECT at, other FROM (SELECT at, other, said, ROW_NUMBER() OVER (PARTITION BY at ORDER BY said DESC, other) \
+                 AS place FROM (SELECT at, other, COUNT(*) AS said FROM (SELECT source AS at, target AS other FROM relations \
+                 WHERE source IN ({ids}) UNION ALL SELECT target AS at, source AS other FROM relations \
+                 WHERE target IN ({ids})) AS both_ways GROUP BY at, other) AS counted) AS ranked \
+                 WHERE place <= ${most} ORDER BY at, place"
+            );
+            let query = of.iter().fold(self.db().built(sql), |query, id| query.id(id));
+            for row in &query.bind(MOST_RELATIONS).fetch_all().await? {
+                beside.entry(row.id("at")?).or_default().push(row.id("other")?);
+            }
+        }
+        Ok(beside)
+    }
+
+    /// Those of these entities that the collection has, in their order, and what is said of any two of them.
+    async fn among(&self, collection: CollectionId, ids: &[EntityId]) -> Result<Subgraph, StoreError> {
+        let mut found: HashMap<EntityId, Entity> = HashMap::new();
+        for ids in ids.chunks(MOST_IDS) {
+            let last = ids.len() + 1;
+            let sql = format!(
+                "SELECT {ENTITY} FROM entities WHERE id IN ({}) AND collection = ${last}",
+                numbered(ids)
+            );
+            let query = ids.iter().fold(self.db().built(sql), |query, id| query.id(id));
+            for row in &query.id(collection).fetch_all().await? {
+                let entity = read_entity(row)?;
+                found.insert(entity.id, entity);
+            }
+        }
+        // One may have been deleted just now.
+        let entities = ids.iter().filter_map(|id| found.remove(id)).collect();
+        Ok(Subgraph { relations: self.said_among(ids).await?, entities })
+    }
+
+    async fn said_among(&self, ids: &[EntityId]) -> Result<Vec<Relation>, StoreError> {
+        let wanted: HashSet<EntityId> = ids.iter().copied().collect();
+        let mut said: HashMap<EntityId, Vec<Relation>> = HashMap::new();
+        for ids in ids.chunks(MOST_IDS) {
+            let (list, most) = (numbered(ids), ids.len() + 1);
+            let sql = format!(
+                "SELECT {RELATION} FROM (SELECT relations.*, ROW_NUMBER() OVER (PARTITION BY source \
+                 ORDER BY target, kind, document, first) AS place FROM relations WHERE source IN ({list})) AS relations \
+                 JOIN documents ON documents.id = relations.document WHERE place <= ${most} ORDER BY source, place"
+            );
+            let query = ids.iter().fold(self.db().built(sql), |query, id| query.id(id));
+            for row in &query.bind(MOST_RELATIONS).fetch_all().await? {
+                let relation = read_relation(row)?;
+                if wanted.contains(&relation.target) {
+                    said.entry(relation.source).or_default().push(relation);
+                }
+            }
+        }
+        Ok(ids.iter().filter_map(|id| said.remove(id)).flatten().collect())
+    }
+}
+
+/// The places of these in a statement.
+fn numbered(ids: &[EntityId]) -> String {
+    (1..=ids.len()).map(|at| format!("${at}")).collect::<Vec<_>>().join(", ")
+}
+
+fn read_relation(row: &Row) -> Result<Relation, StoreError> {
+    Ok(Relation {
+        source: row.id("source")?,
+        target: row.id("target")?,
+        kind: row.get("kind")?,
+        quote: read_quote(row)?,
+    })
+}
