@@ -58,8 +58,9 @@ pub(crate) async fn consent(
         // It was asked about before, and somebody waits for that answer.
         Need::Given(_) => true,
     };
+    let new_address = agent.run.addresses.is_new(tool, arguments);
     let waiting = WaitingCall { tool: Arc::clone(tool), arguments: arguments.clone(), may_remember };
-    let answer = ask(agent, call, waiting).await;
+    let answer = ask(agent, call, waiting, new_address).await;
     match answer.decision {
         Decision::Allow => match answer.arguments {
             Some(edited) if need(&edited) == Need::Refused => Err(refused_by_rule()),
@@ -105,7 +106,7 @@ fn was_asked(agent: &AgentContext, call: &str) -> bool {
     agent.run.past.of_call(call).is_some_and(|past| past.approval.is_some())
 }
 
-async fn ask(agent: &AgentContext, call: &str, waiting: WaitingCall) -> ApprovalAnswer {
+async fn ask(agent: &AgentContext, call: &str, waiting: WaitingCall, new_address: bool) -> ApprovalAnswer {
     let past = agent.run.past.of_call(call).and_then(|past| past.approval.as_ref());
     let limit = agent.run.limits.waiting;
     let (approval, receiver, within) = match past {
@@ -126,6 +127,7 @@ async fn ask(agent: &AgentContext, call: &str, waiting: WaitingCall) -> Approval
                 name: waiting.tool.name().to_owned(),
                 arguments: waiting.arguments.clone(),
                 may_remember: waiting.may_remember,
+                new_address,
                 expires_in_ms: expires_in_ms(limit),
             };
             let receiver = agent.run.asks.approval(&approval, waiting);

@@ -220,6 +220,10 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
         may_remember: bool,
+        /// Whether it opens an address that neither a person nor a search has named: that alone needs consent.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
+        new_address: bool,
         /// How long it waits, milliseconds; without an end where absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]

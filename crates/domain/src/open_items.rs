@@ -258,6 +258,7 @@ mod tests {
                     name: s("x"),
                     arguments: Value::Null,
                     may_remember: false,
+                    new_address: false,
                     expires_in_ms: None,
                 },
             ),

@@ -176,6 +176,8 @@ export type EventBody =
       arguments: unknown;
       /** Whether the consent may be given for further calls too. */
       may_remember?: boolean;
+      /** Whether it opens an address that neither a person nor a search has named: that alone needs consent. */
+      new_address?: boolean;
       /** How long it waits, milliseconds; without an end where absent. */
       expires_in_ms?: number;
     }

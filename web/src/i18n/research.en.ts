@@ -26,6 +26,8 @@ export const research = {
   "research.verified": "The quote stands in the source.",
   "research.unverified": "Not verified: no quote of the source shows it.",
   "research.openCopy": "Open at the quote",
+  "research.newAddress":
+    "Neither you nor a search has named this address. An address can carry away what the agent knows: look at it before you allow it.",
   "research.none": "No source is cited.",
   "research.exportMarkdown": "Markdown",
   "research.exportPage": "HTML",

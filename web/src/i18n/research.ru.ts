@@ -28,6 +28,8 @@ export const research = {
   "research.verified": "Цитата есть в источнике.",
   "research.unverified": "Не проверено: в источнике нет подтверждающей цитаты.",
   "research.openCopy": "Открыть на цитате",
+  "research.newAddress":
+    "Этот адрес не назвали ни вы, ни поиск. Адресом можно унести то, что знает агент: посмотрите на него, прежде чем разрешить.",
   "research.none": "Ни один источник не указан.",
   "research.exportMarkdown": "Markdown",
   "research.exportPage": "HTML",

@@ -163,6 +163,8 @@ export interface ApprovalNode {
   edited: boolean;
   /** Whether further calls may be allowed with it. */
   mayRemember: boolean;
+  /** It opens an address that neither the person nor a search has named. */
+  newAddress: boolean;
   /** When it is refused, if ever. */
   expiresAt: number | null;
 }

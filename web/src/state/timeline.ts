@@ -251,9 +251,19 @@ function forEachAgent(event: RunEvent, visit: (agent: NodeId) => void): void {
 }
 
 export function approvalNode(body: BodyOf<"approval_asked">, at: number, agent: NodeId | null): ApprovalNode {
-  const { approval, call, name, may_remember: mayRemember = false, expires_in_ms } = body;
+  const { approval, call, name, expires_in_ms } = body;
+  const { may_remember: mayRemember = false, new_address: newAddress = false } = body;
   const expiresAt = expires_in_ms === undefined ? null : at + expires_in_ms;
-  const asked = { approval, call, name, arguments: body.arguments, agent, mayRemember, expiresAt };
+  const asked = {
+    approval,
+    call,
+    name,
+    arguments: body.arguments,
+    agent,
+    mayRemember,
+    newAddress,
+    expiresAt,
+  };
   return { kind: "approval", ...asked, decision: null, reason: null, edited: false };
 }
 

@@ -293,6 +293,7 @@ impl Writer {
                         name,
                         arguments,
                         may_remember: true,
+                        new_address: false,
                         expires_in_ms: None,
                     }
                 };

@@ -22,6 +22,9 @@ use crate::{
 
 /// The longest arguments of a call that a form shows, characters.
 const ARGUMENTS_SHOWN_CHARS: usize = 2_000;
+/// Said of a call that opens an address which nobody has named.
+const NEW_ADDRESS: &str =
+    " Neither you nor a search has named this address, and an address can carry away what the agent knows.";
 /// How long sending a form, or withdrawing one, may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How often a form is shown whose answers do not fit; the inbox has it all the time.
@@ -150,13 +153,14 @@ fn ask_id(event: &EventBody) -> Option<&str> {
 /// The form for the client; `fault` is what was wrong with its last answer.
 fn form(event: &EventBody, fault: Option<&str>) -> Option<ElicitRequestParams> {
     let (message, schema) = match event {
-        EventBody::ApprovalAsked { name, arguments, .. } => {
+        EventBody::ApprovalAsked { name, arguments, new_address, .. } => {
+            let why = if *new_address { NEW_ADDRESS } else { "" };
             let arguments = arguments.to_string();
             if arguments.chars().count() > ARGUMENTS_SHOWN_CHARS {
                 // Nobody is to allow what they cannot see; the inbox shows all of it.
                 return None;
             }
-            (format!("The agent wants to run {name} with {arguments}. May it?"), approval_form())
+            (format!("The agent wants to run {name} with {arguments}.{why} May it?"), approval_form())
         }
         EventBody::QuestionAsked { text, schema: Some(form), .. } => (text.clone(), form.schema()),
         EventBody::QuestionAsked { text, options, .. } => (text.clone(), question_form(options)),

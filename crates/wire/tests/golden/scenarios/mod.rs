@@ -268,6 +268,7 @@ fn approval() -> Vec<RunEvent> {
         name: "send".into(),
         arguments: asked,
         may_remember: true,
+        new_address: false,
         expires_in_ms: Some(3_600_000),
     });
     log.main(EventBody::ApprovalAnswered {
@@ -324,6 +325,7 @@ fn cancelled_at_work() -> Vec<RunEvent> {
         name,
         arguments,
         may_remember: false,
+        new_address: false,
         expires_in_ms: None,
     });
     log.add(
@@ -388,6 +390,7 @@ fn hostile_text() -> Vec<RunEvent> {
         name: bad.into(),
         arguments: arguments.clone(),
         may_remember: false,
+        new_address: false,
         expires_in_ms: None,
     });
     log.main(EventBody::ApprovalAnswered {
