@@ -2,9 +2,33 @@
 
 use domain::{ChatId, CollectionId, UserId};
 
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, query::Row};
+
+/// A file that came with a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attached {
+    /// The collection that it is.
+    pub collection: CollectionId,
+    /// What it is called.
+    pub name: String,
+    /// Whose messages it came with.
+    pub chat: ChatId,
+}
 
 impl Store {
+    /// The files that came with messages of somebody's chats.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn attached_files(&self, owner: UserId) -> Result<Vec<Attached>, StoreError> {
+        let sql = "SELECT id, name, chat FROM collections \
+                   WHERE owner = $1 AND attached AND chat IS NOT NULL ORDER BY id";
+        let read = |row: &Row| {
+            Ok(Attached { collection: row.id("id")?, name: row.get("name")?, chat: row.id("chat")? })
+        };
+        self.db().read(sql).id(owner).fetch_all().await?.iter().map(read).collect()
+    }
+
     /// Gives a file that came with a message to its chat, with which it is deleted. One that a chat has stays there.
     ///
     /// # Errors

@@ -66,6 +66,7 @@ use std::sync::Arc;
 pub use accounts::{Account, AccountChange};
 pub use allowed_calls::AllowedCall;
 pub use api_keys::{ApiKey, ApiKeyRights, KeyHolder, KeyScope, NewApiKey, NewSecret};
+pub use attached::Attached;
 pub use audit::{AuditEntry, AuditFilter};
 pub use chats::{Chat, ChatPage};
 pub use collection_readers::{CollectionReaders, ReadersChange};

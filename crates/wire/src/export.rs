@@ -274,6 +274,9 @@ pub struct Collection {
     /// Whether everybody there could search it.
     #[serde(default)]
     pub open: bool,
+    /// Where it is one file that came with a message: its chat.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chat: Option<ChatId>,
 }
 
 /// A document, without what was read of it: it is read anew.

@@ -217,21 +217,31 @@ impl Export {
             if of != owner {
                 continue;
             }
-            let collection = export::Collection { id, name, description, open };
-            self.line(&Line::Collection(collection)).await?;
-            for document in app.store.documents(id).await? {
-                // Deleted meanwhile.
-                let file = match app.store.document_file(document.id).await {
-                    Err(StoreError::NotFound) => continue,
-                    file => file?,
-                };
-                let store::Document { id, collection, name, .. } = document;
-                let size_bytes = file.len() as u64;
-                self.line(&Line::Document(export::Document { id, collection, name, size_bytes })).await?;
-                for part in file.chunks(PART_BYTES) {
-                    let part = export::DocumentPart { document: id, base64: STANDARD.encode(part) };
-                    self.line(&Line::DocumentPart(part)).await?;
-                }
+            let collection = export::Collection { id, name, description, open, chat: None };
+            self.collection(collection).await?;
+        }
+        for store::Attached { collection: id, name, chat } in app.store.attached_files(owner).await? {
+            let (description, open, chat) = (String::new(), false, Some(chat));
+            self.collection(export::Collection { id, name, description, open, chat }).await?;
+        }
+        Ok(())
+    }
+
+    async fn collection(&mut self, collection: export::Collection) -> Result<(), Stop> {
+        let (app, id) = (Arc::clone(&self.app), collection.id);
+        self.line(&Line::Collection(collection)).await?;
+        for document in app.store.documents(id).await? {
+            // Deleted meanwhile.
+            let file = match app.store.document_file(document.id).await {
+                Err(StoreError::NotFound) => continue,
+                file => file?,
+            };
+            let store::Document { id, collection, name, .. } = document;
+            let size_bytes = file.len() as u64;
+            self.line(&Line::Document(export::Document { id, collection, name, size_bytes })).await?;
+            for part in file.chunks(PART_BYTES) {
+                let part = export::DocumentPart { document: id, base64: STANDARD.encode(part) };
+                self.line(&Line::DocumentPart(part)).await?;
             }
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! Writes a chat that was looked at: all of it in one transaction, under ids of its own and for whoever brings it.
 
-use domain::{EventBody, MessageId, RunEvent, RunId};
+use domain::{EventBody, MessageId, Part, RunEvent, RunId};
 use store::{Chat, ChatImport, ChatMessage, EndedRun, Segment, StoreError};
 use wire::export::{self, Line};
 
@@ -111,7 +111,7 @@ impl Bringing<'_> {
                 chat: self.ids.chat(self.survey.chat.id),
                 parent: message.parent.map(|parent| self.ids.message(parent)),
                 role: message.role,
-                content: message.content.clone(),
+                content: self.content(&message.content).await?,
                 created_at: self.past(message.created_at),
                 model: message.model.as_deref().map(short),
                 run,
@@ -120,6 +120,25 @@ impl Bringing<'_> {
             });
         }
         Ok(messages)
+    }
+
+    /// What is said. What it points to is here where it was, or comes under other ids with the file.
+    async fn content(&self, content: &[Part]) -> Result<Vec<Part>, ApiError> {
+        let mut content = content.to_vec();
+        for part in &mut content {
+            let (Part::Collection { collection, .. } | Part::Document { collection, .. }) = part else {
+                continue;
+            };
+            match self.app.store.readable_collection(self.ids.0, *collection).await {
+                Ok(_) => continue,
+                Err(StoreError::NotFound) => *collection = self.ids.collection(*collection),
+                Err(error) => return Err(error.into()),
+            }
+            if let Part::Document { document, .. } = part {
+                *document = self.ids.document(*document);
+            }
+        }
+        Ok(content)
     }
 
     /// The run of a message: of this chat, or of another that was brought before. Its log is what a model sees of it, so

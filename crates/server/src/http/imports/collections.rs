@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use domain::{CollectionId, DocumentId};
-use store::StoreError;
+use domain::{ChatId, CollectionId, DocumentId};
+use store::{Collection, StoreError};
 use wire::export;
 
 use super::{ids::Ids, report::Report};
@@ -12,9 +12,11 @@ use crate::{
     app::App,
     auth::Caller,
     error::ApiError,
-    http::knowledge::{self, documents},
+    http::knowledge::{self, attachments, documents},
 };
 
+/// Most files that came with messages and are just being brought.
+const MOST_ATTACHED: u32 = 1_000;
 const NOT_WHOLE: &str = "Its file is not whole.";
 
 /// The collections that came, and the document whose file comes just now.
@@ -32,6 +34,8 @@ struct Here {
 
 struct Open {
     id: DocumentId,
+    /// Its id here.
+    here: DocumentId,
     collection: CollectionId,
     name: String,
     size_bytes: u64,
@@ -66,8 +70,12 @@ impl Documents {
             }
         }
         let id = ids.collection(there.id);
-        // Who else may see it is decided here, not there.
-        match knowledge::make(app, id, owner, (&there.name, &there.description, false)).await {
+        let made = match there.chat {
+            // Who else may see it is decided here, not there.
+            None => knowledge::make(app, id, owner, (&there.name, &there.description, false)).await,
+            Some(chat) => attach(app, id, (ids, chat), &there.name).await,
+        };
+        match made {
             Ok(_) => {
                 report.made().collections += 1;
                 self.collections.insert(there.id, Here { id, names: HashSet::new() });
@@ -88,6 +96,7 @@ impl Documents {
     pub(super) async fn document(
         &mut self,
         app: &App,
+        ids: Ids,
         there: export::Document,
         report: &mut Report,
     ) -> Result<(), ApiError> {
@@ -100,7 +109,8 @@ impl Documents {
                 report.leave("document", &name, format!("A file may have {} MB here.", most / 1_000_000));
             }
             Some(here) => {
-                self.open = Some(Open { id, collection: here.id, name, size_bytes, file: Vec::new() });
+                let (here_id, file) = (ids.document(id), Vec::new());
+                self.open = Some(Open { id, here: here_id, collection: here.id, name, size_bytes, file });
             }
         }
         Ok(())
@@ -130,8 +140,8 @@ impl Documents {
             self.open = Some(open);
             return Ok(());
         }
-        let Open { collection, name, file, .. } = open;
-        match documents::keep(app, caller.id(), collection, &name, &file).await {
+        let Open { here, collection, name, file, .. } = open;
+        match documents::keep(app, caller.id(), (collection, here), &name, &file).await {
             Ok(_) => report.made().documents += 1,
             Err(refused) if refused.is_ours() => return Err(refused),
             Err(refused) => report.leave("document", &name, refused.problem().message.clone()),
@@ -145,4 +155,27 @@ impl Documents {
             report.leave("document", &open.name, NOT_WHOLE);
         }
     }
+}
+
+/// A file that came with a message of a chat, which was brought before or is still here.
+async fn attach(
+    app: &App,
+    id: CollectionId,
+    (ids, chat): (Ids, ChatId),
+    name: &str,
+) -> Result<Collection, ApiError> {
+    let owner = ids.0;
+    for chat in [chat, ids.chat(chat)] {
+        match app.store.chat(owner, chat).await {
+            Ok(_) => {
+                let new = attachments::collection(id, owner, name, app.clock.now_ms());
+                app.store.create_collection(&new, MOST_ATTACHED).await?;
+                app.store.attach_collection(owner, id, chat).await?;
+                return Ok(new);
+            }
+            Err(StoreError::NotFound) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(ApiError::not_found("The chat that it came with is not here."))
 }

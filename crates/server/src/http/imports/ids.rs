@@ -1,7 +1,7 @@
 //! The ids that what was brought has here: made from those it had, and from whose it is now. So bringing it again finds it,
 //! and nobody's file names anything of others.
 
-use domain::{ChatId, CollectionId, FactId, MessageId, RunId, ScheduleId, UserId};
+use domain::{ChatId, CollectionId, DocumentId, FactId, MessageId, RunId, ScheduleId, UserId};
 use ring::digest::{Context, SHA256};
 
 /// Gives the ids of one person's import.
@@ -30,6 +30,10 @@ impl Ids {
     }
 
     pub(super) fn collection(self, there: CollectionId) -> CollectionId {
+        there.brought(self.four(&there.to_string()))
+    }
+
+    pub(super) fn document(self, there: DocumentId) -> DocumentId {
         there.brought(self.four(&there.to_string()))
     }
 

@@ -92,7 +92,7 @@ impl<'a> Own<'a> {
                     self.documents.collection(self.app, caller, ids, collection, &mut self.report).await?;
                 }
                 Line::Document(document) => {
-                    self.documents.document(self.app, document, &mut self.report).await?;
+                    self.documents.document(self.app, self.ids, document, &mut self.report).await?;
                 }
                 Line::Run(_) => {
                     self.report.leave("run", "", "Runs outside of chats are kept for some days only.");

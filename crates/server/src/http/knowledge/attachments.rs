@@ -6,7 +6,7 @@ use axum::{
     extract::{Request, State},
     http::StatusCode,
 };
-use domain::CollectionId;
+use domain::{CollectionId, DocumentId, UserId};
 use serde::Serialize;
 use store::{Collection, StoreError};
 
@@ -46,24 +46,14 @@ pub(in crate::http) async fn put(
     let file = read_body(request, limit).await?;
     let now = app.clock.now_ms();
     let id = CollectionId::generate();
-    let new = Collection {
-        id,
-        owner,
-        name: name.chars().take(NAME_CHARS).collect(),
-        description: String::new(),
-        open: false,
-        attached: true,
-        version: 0,
-        created_at: now,
-        updated_at: now,
-    };
+    let new = collection(id, owner, &name, now);
     app.store.create_collection(&new, MOST_UNSENT).await.map_err(|error| match error {
         StoreError::Conflict(_) => ApiError::conflict(format!(
             "You have {MOST_UNSENT} files that you have not sent, which is the most there may be. Send some first."
         )),
         error => error.into(),
     })?;
-    let document = match keep(&app, owner, id, &name, &file).await {
+    let document = match keep(&app, owner, (id, DocumentId::generate()), &name, &file).await {
         Ok(document) => document,
         Err(refused) => {
             app.store.delete_collection(owner, id).await?;
@@ -73,4 +63,19 @@ pub(in crate::http) async fn put(
     let far = app.far(id).await?;
     let document = DocumentView::new(document, &far);
     Ok((StatusCode::ACCEPTED, Json(AttachmentView { collection: id, document })))
+}
+
+/// The collection that a file is which comes with a message.
+pub(in crate::http) fn collection(id: CollectionId, owner: UserId, name: &str, now: i64) -> Collection {
+    Collection {
+        id,
+        owner,
+        name: name.chars().take(NAME_CHARS).collect(),
+        description: String::new(),
+        open: false,
+        attached: true,
+        version: 0,
+        created_at: now,
+        updated_at: now,
+    }
 }

@@ -108,19 +108,19 @@ pub(in crate::http) async fn put(
     }
     let limits = &app.config.knowledge;
     let file = read_body(request, usize::try_from(limits.file_bytes).unwrap_or(usize::MAX)).await?;
-    let kept = keep(&app, owner, collection, &name, &file).await?;
+    let kept = keep(&app, owner, (collection, DocumentId::generate()), &name, &file).await?;
     let far = app.far(collection).await?;
     Ok((StatusCode::ACCEPTED, Json(DocumentView::new(kept, &far))))
 }
 
-/// Keeps a file in somebody's collection, in the place of the one of its name, and has it read in the background.
+/// Keeps a file under this id in somebody's collection, in the place of the one of its name, and has it read in the background.
 ///
 /// # Errors
 /// 400 where it cannot be one, 404 where it is not their collection, 409 where there would be more than there may be.
 pub(in crate::http) async fn keep(
     app: &App,
     owner: UserId,
-    collection: CollectionId,
+    (collection, id): (CollectionId, DocumentId),
     name: &str,
     file: &[u8],
 ) -> Result<Document, ApiError> {
@@ -130,7 +130,7 @@ pub(in crate::http) async fn keep(
     let limits = &app.config.knowledge;
     let now = app.clock.now_ms();
     let new = Document {
-        id: DocumentId::generate(),
+        id,
         collection,
         name: checked_name(name)?,
         size_bytes: file.len() as u64,
