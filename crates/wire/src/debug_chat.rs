@@ -2,8 +2,12 @@
 
 use domain::{Message, MessageId, Role};
 
-use crate::conversation::{
-    Checked, InvalidRequest, check_says_something, content, messages, object, optional_text, present, wrong,
+use crate::{
+    chat_stream::{Mode, mode},
+    conversation::{
+        Checked, InvalidRequest, check_says_something, content, messages, object, optional_text, present,
+        wrong,
+    },
 };
 
 /// Longest name of a conversation, bytes.
@@ -22,6 +26,8 @@ pub struct DebugChatRequest {
     pub parent: Option<MessageId>,
     /// The model to use; the server's default where `None`.
     pub model: Option<String>,
+    /// The kind of work.
+    pub mode: Mode,
 }
 
 impl DebugChatRequest {
@@ -58,7 +64,8 @@ impl DebugChatRequest {
                 Err(_) => return wrong("`parentMessageId`", "the id of a message of the conversation"),
             },
         };
-        Ok(Self { said, before, conversation, parent, model: optional_text(&fields, "model")? })
+        let (model, mode) = (optional_text(&fields, "model")?, mode(&fields)?);
+        Ok(Self { said, before, conversation, parent, model, mode })
     }
 }
 

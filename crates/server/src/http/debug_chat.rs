@@ -26,6 +26,7 @@ use crate::{
     error::ApiError,
     extract::{Json, RawJson},
     models::{NewConnection, ResolvedModel},
+    research::WorkMode,
     streams::KEEP_ALIVE_AFTER,
     turns::{FreeRun, OutsideTurn},
 };
@@ -130,7 +131,9 @@ pub(super) async fn chat(
     let (run, id, conversation_id) = match request.before {
         Some(mut history) => {
             history.push(request.said);
-            let run = app.run_freely(FreeRun::new(caller.id(), history, model)).await?;
+            let research = WorkMode::from(request.mode).research(false);
+            let free = FreeRun { research, ..FreeRun::new(caller.id(), history, model) };
+            let run = app.run_freely(free).await?;
             (run, run.to_string(), request.conversation)
         }
         None => {
@@ -163,7 +166,8 @@ async fn say(
     let mut history = app.history(&messages, parent).await?;
     let said = Some(request.said.content.clone());
     history.push(request.said);
-    let turn = OutsideTurn::new(parent, said, history, model);
+    let research = WorkMode::from(request.mode).research(false);
+    let turn = OutsideTurn { research, ..OutsideTurn::new(parent, said, history, model) };
     let exchange = app.say_from_outside(chat, turn).await?;
     Ok((exchange.run, exchange.assistant.id, conversation))
 }

@@ -21,6 +21,7 @@ use crate::{
     commands::{Command, or_answered},
     error::ApiError,
     extract::{Path, RawJson},
+    research::WorkMode,
     streams::{from_run, pausing},
     turns::{FreeRun, OutsideTurn},
 };
@@ -72,9 +73,10 @@ pub(super) async fn stop(
 
 async fn start(app: &App, caller: &Caller, request: UiMessageRequest) -> Result<RunId, ApiError> {
     let model = caller.resolve(app, request.model.as_deref())?;
+    let research = WorkMode::from(request.mode).research(false);
     let history = request.messages;
     let Some(id) = request.chat_id else {
-        return app.run_freely(FreeRun::new(caller.id(), history, model)).await;
+        return app.run_freely(FreeRun { research, ..FreeRun::new(caller.id(), history, model) }).await;
     };
     let chat = threads::find_or_make(app, caller, &id).await?;
     let known = app.store.messages(chat.id).await?;
@@ -83,7 +85,7 @@ async fn start(app: &App, caller: &Caller, request: UiMessageRequest) -> Result<
     let said: Option<Vec<Part>> =
         history.iter().rev().find(|message| message.role == Role::User).map(|said| said.content.clone());
     app.stop_in(chat.id).await?;
-    let turn = OutsideTurn::new(parent, said, history, model);
+    let turn = OutsideTurn { research, ..OutsideTurn::new(parent, said, history, model) };
     Ok(app.say_from_outside(chat, turn).await?.run)
 }
 

@@ -9,7 +9,10 @@ use super::{
     ids::{self, InterruptId},
     messages,
 };
-use crate::conversation::{Checked, InvalidRequest, object, optional_text, present, text, wrong};
+use crate::{
+    chat_stream::{Mode, mode},
+    conversation::{Checked, InvalidRequest, object, optional_text, present, text, wrong},
+};
 
 /// Longest id of a thread or run, bytes.
 const ID_LIMIT_BYTES: usize = 200;
@@ -48,6 +51,8 @@ pub struct RunInput {
     pub resume: Vec<Resume>,
     /// The model to use, from the forwarded properties.
     pub model: Option<String>,
+    /// The kind of work, from the forwarded properties.
+    pub mode: Mode,
     /// Whether the run should go on when the client leaves, from the forwarded properties.
     pub continue_alone: Option<bool>,
 }
@@ -122,6 +127,7 @@ impl RunInput {
         };
         let forwarded = present(&fields, "forwardedProps").and_then(Value::as_object);
         let model = forwarded.map(|props| optional_text(props, "model")).transpose()?.flatten();
+        let mode = forwarded.map(mode).transpose()?.unwrap_or_default();
         let leaving = forwarded.and_then(|props| props.get("onDisconnect")).and_then(Value::as_str);
         let input = Self {
             thread_id: id(&fields, "threadId")?,
@@ -134,6 +140,7 @@ impl RunInput {
             resume: resume(present(&fields, "resume"))?,
             sent,
             model,
+            mode,
             continue_alone: leaving.map(|word| word != "stop"),
         };
         input.says_something()

@@ -6,4 +6,5 @@ pub mod request;
 
 pub use collected::Collected;
 pub use encoder::{ChatStreamEncoder, ChatStreamOptions};
+pub(crate) use request::mode;
 pub use request::{ChatStreamRequest, Mode};

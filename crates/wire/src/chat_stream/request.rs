@@ -64,7 +64,8 @@ impl ChatStreamRequest {
     }
 }
 
-fn mode(fields: &Map<String, Value>) -> Checked<Mode> {
+/// The field `mode`, which means the same in every format.
+pub(crate) fn mode(fields: &Map<String, Value>) -> Checked<Mode> {
     match optional_text(fields, "mode")?.as_deref() {
         None | Some("chat") => Ok(Mode::Chat),
         Some("research") => Ok(Mode::Research),

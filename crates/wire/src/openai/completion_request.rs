@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     RequestMetadata,
-    chat_stream::Mode,
+    chat_stream::{Mode, mode},
     conversation::{
         Checked, InvalidRequest, check_says_something, messages, object, optional_text, present, text, wrong,
     },
@@ -23,7 +23,7 @@ pub struct CompletionRequest {
     pub model: String,
     /// The conversation, without research prefixes; at least one message of the user says something.
     pub messages: Vec<Message>,
-    /// The kind of work that a prefix of the last user message asks for.
+    /// The kind of work that a prefix of the last user message asks for, or else the field `mode`.
     pub mode: Mode,
     /// Whether to stream; not, where the caller does not say.
     pub stream: bool,
@@ -61,7 +61,10 @@ impl CompletionRequest {
         let fields = object(body)?;
         check_single_answer(&fields)?;
         let mut messages = messages(fields.get("messages"))?;
-        let mode = take_research_prefix(&mut messages);
+        let mode = match take_research_prefix(&mut messages) {
+            Mode::Chat => mode(&fields)?,
+            asked => asked,
+        };
         check_says_something(&messages)?;
         let tools =
             if wants_tools(&fields)? { caller_tools(&fields, "function.name", tool)? } else { Vec::new() };

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{echo, ids::input_id, settings, tools};
 use crate::{
+    chat_stream::{Mode, mode},
     conversation::{Checked, InvalidRequest, object, optional_text, present, text, wrong},
     openai::{
         CallerTool,
@@ -40,6 +41,8 @@ pub struct ResponseRequest {
     pub echo: Map<String, Value>,
     /// The JSON that the answer has to be, as chat completions write it; `None` where words will do.
     pub answer_format: Option<Value>,
+    /// The kind of work that an agent is asked for, where no prefix of the message says it.
+    pub mode: Mode,
     /// Whether a tool has to be used, which only a plain model can be told.
     pub forces_tool: bool,
 }
@@ -75,6 +78,7 @@ impl ResponseRequest {
             extra,
             echo: echo::defaults(),
             answer_format: settings.answer_format,
+            mode: mode(&fields)?,
             forces_tool: tools.forced,
         };
         for (name, value) in &mut request.echo {

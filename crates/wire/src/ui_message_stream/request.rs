@@ -3,7 +3,10 @@
 use domain::{Message, MessageId, Part, Role, RunId, ToolCall};
 use serde_json::{Map, Value};
 
-use crate::conversation::{Checked, check_says_something, object, optional_text, text, wrong};
+use crate::{
+    chat_stream::{Mode, mode},
+    conversation::{Checked, check_says_something, object, optional_text, text, wrong},
+};
 
 /// A checked request.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,6 +17,8 @@ pub struct UiMessageRequest {
     pub messages: Vec<Message>,
     /// The model to use; the server's default where `None`.
     pub model: Option<String>,
+    /// The kind of work.
+    pub mode: Mode,
     /// The last answer of ours that the conversation holds: the client may have gone back to an earlier one.
     pub last_answer: Option<MessageId>,
     /// What the user decided about calls of the last message: the run that asked goes on then.
@@ -53,6 +58,7 @@ impl UiMessageRequest {
             chat_id: optional_text(&fields, "id")?,
             messages,
             model: optional_text(&fields, "model")?,
+            mode: mode(&fields)?,
             last_answer: list.iter().rev().find_map(|message| message["id"].as_str()?.parse().ok()),
             approvals: list.last().map(approvals).unwrap_or_default(),
         })

@@ -11,7 +11,7 @@ use wire::ag_ui::{RunInput, Transcript, outer_call_id, run_of_call};
 use super::DEFAULT_AGENT;
 use crate::{
     agents::PREFIX, app::App, auth::Caller, conversation::path_to, error::ApiError, handed_over::CallNames,
-    models::ResolvedModel, turns::OutsideTurn,
+    models::ResolvedModel, research::WorkMode, turns::OutsideTurn,
 };
 
 /// How this format names calls.
@@ -71,7 +71,8 @@ pub(in crate::http) async fn start(
     let history = context.chain(input.history.iter().cloned()).collect();
     let history = app.with_own_calls(chat.owner, history, CALL_NAMES).await?;
     let client_tools = input.tools.iter().map(tool_spec).collect();
-    let turn = OutsideTurn { client_tools, ..OutsideTurn::new(parent, said, history, model) };
+    let research = WorkMode::from(input.mode).research(false);
+    let turn = OutsideTurn { client_tools, research, ..OutsideTurn::new(parent, said, history, model) };
     let run = app.say_from_outside(chat, turn).await?.run;
     let kept = json!({"runId": input.run_id, "state": input.state, "messages": unknown(input, &known, run)});
     if let Err(error) = app.store.keep_run_input(run, &kept).await {

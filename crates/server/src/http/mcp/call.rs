@@ -13,7 +13,10 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, MissedTickBehavior};
 
 use super::{asks::Asking, files, progress::Progress};
-use crate::{app::App, auth::Caller, error::ApiError, http::threads, runs::note_ask, turns::NewMessage};
+use crate::{
+    app::App, auth::Caller, error::ApiError, http::threads, research::WorkMode, runs::note_ask,
+    turns::NewMessage,
+};
 
 /// Longest name of a chat.
 pub(super) const CHAT_LIMIT_CHARS: usize = 200;
@@ -29,6 +32,8 @@ struct Wanted {
     message: String,
     chat: Option<String>,
     model: Option<String>,
+    #[serde(default)]
+    mode: WorkMode,
 }
 
 /// Runs the agent until it has answered. What goes wrong is a result too, for the model that called. `note` hears of
@@ -69,7 +74,8 @@ async fn begin(app: &App, caller: &Caller, arguments: Value) -> Result<(ChatId, 
         ));
     }
     let content = vec![Part::Text { text: wanted.message }];
-    let new = NewMessage { parent: chat.current, content, idempotency: None, schedule: None, research: None };
+    let research = wanted.mode.research(false);
+    let new = NewMessage { parent: chat.current, content, idempotency: None, schedule: None, research };
     let id = chat.id;
     Ok((id, app.say(chat, new, model).await?.run))
 }

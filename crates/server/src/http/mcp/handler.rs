@@ -169,6 +169,10 @@ fn input() -> Value {
                                 result, or a name of your own choice. Without it a new chat begins.",
             },
             "model": {"type": "string", "description": "The model to use, by its id. Without it the default one."},
+            "mode": {
+                "enum": ["chat", "research", "deep"],
+                "description": "\"research\" and \"deep\" search, read and write a report with sources. Without it \"chat\".",
+            },
         },
         "required": ["message"],
         "additionalProperties": false,

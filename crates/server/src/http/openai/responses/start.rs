@@ -5,6 +5,7 @@ use axum::http::HeaderMap;
 use domain::{Message, Role, RunId};
 use store::IdempotencyKey;
 use wire::{
+    chat_stream::Mode,
     openai::{outer_call_id, run_of_call},
     responses::{ResponseRequest, check_conversation, conversation, own_call_id, run_of_own_call},
 };
@@ -50,9 +51,12 @@ pub(super) async fn start(
     let instructions = request.instructions.iter().map(|told| Message::text(Role::System, told.clone()));
     let history = instructions.chain(before.messages).chain(new).collect();
     let mut history = app.with_own_calls(caller.id(), history, CALL_NAMES).await?;
-    let of_message = check_conversation(&mut history).map_err(invalid)?;
+    let mode = match check_conversation(&mut history).map_err(invalid)? {
+        Mode::Chat => request.mode,
+        of_message => of_message,
+    };
     // A plain model gets what was written, as it is.
-    let research = if worker == Worker::Agent { WorkMode::from(of_message).research(false) } else { None };
+    let research = if worker == Worker::Agent { WorkMode::from(mode).research(false) } else { None };
     model.temperature = request.temperature.or(model.temperature);
     let workspace = match headers.get(agent::CHAT_ID).and_then(|id| id.to_str().ok()) {
         Some(id) => Some(foreign_workspace(caller, id)?),
