@@ -87,7 +87,10 @@ impl App {
             given,
             workspace: self.workspace(owner, workspace, directory.as_deref()).await?,
             memory: told.map(|told| (self.memory(owner, run, chat), told)),
-            limits: self.config.limits,
+            limits: match research {
+                Some(_) => self.config.research.within(self.config.limits),
+                None => self.config.limits,
+            },
             quota: Some(Arc::new(quota)),
             consents,
             earlier: Some(earlier_agents(&self.store, &self.runs, chat, run)),

@@ -172,6 +172,16 @@ const texts: Record<string, readonly [en: string, ru: string]> = {
   "research.deep_turns": ["The same of deep research.", "То же для глубокого исследования."],
   "research.queries": ["Most queries of a turn.", "Сколько запросов бывает за один круг."],
   "research.sources": ["Most sources read in a turn.", "Сколько источников читается за один круг."],
+  "research.steps": [
+    "Model calls of all agents of one research. 0: what “limits” says.",
+    "Вызовы модели всех агентов одного исследования. 0: как в «limits».",
+  ],
+  "research.tokens": ["Its tokens. 0: what “limits” says.", "Его токены. 0: как в «limits»."],
+  "research.usd": ["Its money. 0: what “limits” says.", "Его деньги. 0: как в «limits»."],
+  "research.minutes": [
+    "Its time in which it does something. 0: what “limits” says.",
+    "Его время, когда оно что-то делает. 0: как в «limits».",
+  ],
   "web.search": [
     "Who searches the web: searxng, brave or tavily. Empty: nobody.",
     "Кто ищет в интернете: searxng, brave или tavily. Пусто: никто.",
