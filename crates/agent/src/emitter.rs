@@ -1,6 +1,9 @@
 //! Where an agent's events go: a bounded channel to whoever keeps the log.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicBool, Ordering},
+};
 
 use domain::{AgentPath, EventBody, OpenItems, Outcome};
 use tokio::sync::{mpsc, oneshot};
@@ -28,6 +31,7 @@ struct Shared {
     events: mpsc::Sender<Emitted>,
     /// What a sudden end would have to close. Never locked across an await.
     open: Mutex<OpenItems>,
+    answered: AtomicBool,
 }
 
 impl Emitter {
@@ -36,7 +40,7 @@ impl Emitter {
     #[must_use]
     pub fn channel(capacity: usize) -> (Self, mpsc::Receiver<Emitted>) {
         let (events, receiver) = mpsc::channel(capacity);
-        let shared = Arc::new(Shared { events, open: Mutex::default() });
+        let shared = Arc::new(Shared { events, open: Mutex::default(), answered: AtomicBool::new(false) });
         (Self { agent: AgentPath::main(), shared }, receiver)
     }
 
@@ -84,10 +88,20 @@ impl Emitter {
         }
     }
 
+    /// Whether the main agent has written an answer, or the beginning of one that was cut off.
+    pub(crate) fn has_answered(&self) -> bool {
+        self.shared.answered.load(Ordering::Relaxed)
+    }
+
     async fn send(&self, agent: AgentPath, body: EventBody, stored: Option<oneshot::Sender<()>>) {
         // The place in the channel comes first: a caller dropped while it waits has then noted nothing.
         if let Ok(place) = self.shared.events.reserve().await {
             self.open_items(|open| open.push(&agent, &body));
+            let is_answer =
+                matches!(&body, EventBody::TextFinished { text, answer: true, .. } if !text.is_empty());
+            if is_answer && agent.is_main() {
+                self.shared.answered.store(true, Ordering::Relaxed);
+            }
             place.send(Emitted { agent, body, stored });
         }
     }

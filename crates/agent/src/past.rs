@@ -376,6 +376,12 @@ impl Past {
         steps.iter().rev().find(|past| past.number == step)?.last.as_deref()
     }
 
+    /// Whether the main agent had written an answer to its end.
+    pub(crate) fn has_answered(&self) -> bool {
+        let steps = self.agents.get(&AgentPath::main()).map_or(&[][..], |main| &main.steps);
+        steps.iter().any(|step| step.whole && step.calls.is_empty() && !step.text.is_empty())
+    }
+
     /// Whether the log has a source of this id.
     pub(crate) fn knows_source(&self, id: &str) -> bool {
         self.sources.contains(id)

@@ -16,10 +16,10 @@ mod tools;
 use std::{
     collections::HashMap,
     fmt,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use domain::{Message, Role};
+use domain::{Message, Role, event::NoticeLevel};
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +28,8 @@ use crate::{
     tool::Toolbox,
     turns::{AgentContext, Stop},
 };
+
+use notes::{Notes, Reading, write_answer};
 
 pub(crate) use citations::Citations;
 
@@ -96,6 +98,16 @@ pub(crate) struct Task {
     question: String,
     /// The texts that were read, by their names, with their addresses: the same text is not read twice.
     texts: Mutex<HashMap<String, String>>,
+    known: Mutex<Known>,
+}
+
+/// What is known so far, for an end before the report.
+#[derive(Debug, Default)]
+struct Known {
+    /// The notes of all turns that are over.
+    notes: Notes,
+    /// What was read since.
+    readings: Vec<Reading>,
 }
 
 impl Research {
@@ -103,7 +115,7 @@ impl Research {
     pub(crate) fn about(self, history: &[Message]) -> Arc<Task> {
         let asked = history.iter().rev().find(|message| message.role == Role::User);
         let question = asked.map(Message::plain_text).unwrap_or_default();
-        Arc::new(Task { research: self, question, texts: Mutex::default() })
+        Arc::new(Task { research: self, question, texts: Mutex::default(), known: Mutex::default() })
     }
 }
 
@@ -125,6 +137,32 @@ impl Task {
         history: Vec<Message>,
     ) -> Result<String, Stop> {
         driver::carry_out(agent, self, history).await
+    }
+
+    /// Gives what is known as the answer of a run that ends before its report. Nothing where nothing is.
+    pub(crate) async fn tell_known(&self, agent: &AgentContext) {
+        let Known { mut notes, readings } = std::mem::take(&mut *self.known());
+        readings.iter().for_each(|reading| notes.add(reading));
+        if notes.is_empty() {
+            return;
+        }
+        notes.tell(agent).await;
+        agent.notice(NoticeLevel::Warning, "It ended before the report. These are the notes so far.").await;
+        write_answer(agent, &notes.as_report()).await;
+    }
+
+    /// Notes what a reader has read.
+    fn know_reading(&self, reading: &Reading) {
+        self.known().readings.push(reading.clone());
+    }
+
+    /// Notes all that is known after a turn.
+    fn know(&self, notes: &Notes) {
+        *self.known() = Known { notes: notes.clone(), readings: Vec::new() };
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Notes that the text of this name is at this address. Where it was found first.

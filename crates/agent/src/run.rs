@@ -14,6 +14,7 @@ use crate::{
     addresses::Addresses,
     budget::Budget,
     models::Models,
+    research::Task,
     turns::{AgentContext, Stop, take_turns},
     work_time::WorkTime,
 };
@@ -218,9 +219,9 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         addresses,
     });
     let main = Arc::new(AgentContext::main(Arc::clone(&context), emitter.clone()));
-    let work = match research {
-        Some(research) => research.carry_out(main, history).boxed(),
-        None => take_turns(main, history).boxed(),
+    let work = match &research {
+        Some(research) => Arc::clone(research).carry_out(Arc::clone(&main), history).boxed(),
+        None => take_turns(Arc::clone(&main), history).boxed(),
     };
     let work = AssertUnwindSafe(work).catch_unwind();
     let end = tokio::select! {
@@ -240,7 +241,7 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
             Err(_) => fault(),
         },
     };
-    finish(&emitter, &context, end).await;
+    finish(&main, research, end).await;
 }
 
 fn end_of(result: Result<String, Stop>) -> End {
@@ -273,16 +274,22 @@ fn fault() -> End {
     End(Outcome::Failed, Some(Problem::new(ProblemCode::Internal, message)))
 }
 
-async fn finish(emitter: &Emitter, context: &RunContext, End(outcome, problem): End) {
+/// Closes what is open and ends the log. Research that ends before its report gives what it knows for an answer.
+async fn finish(main: &AgentContext, research: Option<Arc<Task>>, End(outcome, problem): End) {
     let reason = match outcome {
         Outcome::Completed | Outcome::HandedOver => "The run ended before this finished.",
         Outcome::Cancelled => STOPPED,
         Outcome::Failed => "The run failed before this finished.",
         Outcome::Limited => "The run reached a limit before this finished.",
     };
+    let emitter = &main.emitter;
     emitter.close(outcome, reason).await;
+    let has_answer = emitter.has_answered() || main.run.past.has_answered();
+    if let Some(research) = research.filter(|_| !has_answer) {
+        research.tell_known(main).await;
+    }
     emitter.emit(EventBody::Status { description: String::new(), done: true, hidden: true }).await;
-    let used = context.budget.used();
+    let used = main.run.budget.used();
     emitter
         .emit(EventBody::RunFinished {
             outcome,

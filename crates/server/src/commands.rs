@@ -185,6 +185,7 @@ impl App {
     pub(crate) async fn leave_word(&self, run: &Run, command: &Command) -> Result<(), ApiError> {
         self.check_log(run, command).await?;
         match command {
+            Command::Finish if !self.store.is_shared() => Ok(self.store.want_report(run.id).await?),
             Command::Allow { .. } if !self.store.is_shared() => Ok(()),
             _ if !self.store.is_shared() => Err(still_set_aside()),
             command => {
@@ -251,6 +252,8 @@ impl App {
         match command {
             Command::Cancel => live.cancel.cancel(),
             Command::Finish => {
+                // Stored before it is answered: a server that is killed now goes on with the report.
+                self.store.want_report(live.id).await?;
                 live.finish.cancel();
                 live.wake_waiting().await.map_err(still_resting)?;
             }

@@ -61,6 +61,8 @@ impl App {
         let files = files_then(self.store.file_states(&workspace).await?, &past)?;
         let mut work = Work::of(Vec::new(), point.model.clone(), Vec::new());
         work.is_of_chat = true;
+        // What was research goes on as research.
+        work.research = self.research_of(source.id).await?.or(work.research);
         // Its files are as they are now: what others did there since is not to be undone.
         work.directory.clone_from(&chat.directory);
         work.told = self.told(source.owner, &work).await?;
@@ -132,6 +134,7 @@ impl App {
             idempotency: None,
             payer: model.payer.clone(),
             origin: work.kept_origin()?,
+            research: work.kept_research()?,
         };
         let body =
             EventBody::RunForked { from: source.id, after: point.after, guidance: point.guidance.clone() };

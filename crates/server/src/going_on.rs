@@ -125,6 +125,14 @@ impl Work {
         serde_json::to_string(&kept).map(Some).map_err(ApiError::internal)
     }
 
+    /// What is to be kept of the research that is wanted, for as long as the run.
+    ///
+    /// # Errors
+    /// As [`Work::kept`].
+    pub(crate) fn kept_research(&self) -> Result<Option<String>, ApiError> {
+        self.research.as_ref().map(serde_json::to_string).transpose().map_err(ApiError::internal)
+    }
+
     /// What is to be kept of where it comes from, for as long as the run.
     ///
     /// # Errors
@@ -349,7 +357,8 @@ impl App {
                     None => String::new(),
                 };
                 let payer = run.payer.clone();
-                let new = NewLiveRun { run: run.id, owner: run.owner, payer, title, request: *request };
+                let (request, report_wanted) = (*request, run.report_wanted);
+                let new = NewLiveRun { run: run.id, owner: run.owner, payer, title, request, report_wanted };
                 // Our lease may have ended while its log was read, and others may have it.
                 if self.store.is_ours(run.id).await? {
                     self.runs.go_on(new, so_far);

@@ -5,13 +5,14 @@ mod library;
 use std::sync::Arc;
 
 use agent::{Research, research::Library};
-use domain::UserId;
+use domain::{RunId, UserId};
 use serde::{Deserialize, Serialize};
-use store::Payer;
+use store::{Payer, StoreError};
 use wire::chat_stream::Mode;
 
 use crate::{
     app::App,
+    error::ApiError,
     groups::{Permit, Thing},
     knowledge::SEARCH_TOOL,
     turns::Referred,
@@ -76,6 +77,18 @@ impl ResearchWish {
 }
 
 impl App {
+    /// The research that was wanted of a run; nothing where it was none, or is gone.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub(crate) async fn research_of(&self, run: RunId) -> Result<Option<ResearchWish>, ApiError> {
+        let kept = match self.store.run_research(run).await {
+            Err(StoreError::NotFound) => None,
+            kept => kept?,
+        };
+        kept.map(|kept| serde_json::from_str(&kept)).transpose().map_err(ApiError::internal)
+    }
+
     /// Research as this person may have it. Documents are an account's own, not those of a front end's people.
     pub(crate) async fn research(
         &self,
@@ -84,7 +97,7 @@ impl App {
         permit: &Permit,
         wish: ResearchWish,
         referred: &Referred,
-    ) -> Result<Research, store::StoreError> {
+    ) -> Result<Research, StoreError> {
         let mut libraries: Vec<Arc<dyn Library>> = Vec::new();
         let may = |tool| permit.allows(Thing::Tool(tool));
         if may(SEARCH_TOOL)

@@ -81,6 +81,8 @@ pub struct NewLiveRun {
     pub title: String,
     /// What the agent needs.
     pub request: RunRequest,
+    /// Somebody wanted the report of research before the server was stopped.
+    pub report_wanted: bool,
 }
 
 impl Default for LogSoFar {

@@ -43,6 +43,16 @@ pub struct Exchange {
     /// The run that writes it.
     pub run: RunId,
 }
+
+/// What another answer to the same is.
+#[derive(Debug, Clone, Copy)]
+pub enum Again {
+    /// Research where the first one was.
+    AsBefore,
+    /// Research, and how; nothing for a conversation.
+    As(Option<ResearchWish>),
+}
+
 impl App {
     /// Stores a person's message and starts the run that answers it.
     ///
@@ -75,15 +85,19 @@ impl App {
         chat: Chat,
         answered: MessageId,
         model: ResolvedModel,
-        research: Option<ResearchWish>,
+        research: Again,
         idempotency: Option<IdempotencyKey>,
     ) -> Result<Exchange, ApiError> {
         let messages = self.store.messages(chat.id).await?;
-        let asked = messages
-            .iter()
-            .find(|message| message.id == answered && message.role == Role::Assistant)
-            .and_then(|message| message.parent)
-            .ok_or_else(|| ApiError::not_found("There is no such answer in this chat."))?;
+        let gone = || ApiError::not_found("There is no such answer in this chat.");
+        let is_it = |message: &&ChatMessage| message.id == answered && message.role == Role::Assistant;
+        let answer = messages.iter().find(is_it).ok_or_else(gone)?;
+        let asked = answer.parent.ok_or_else(gone)?;
+        let research = match (research, answer.run) {
+            (Again::As(research), _) => research,
+            (Again::AsBefore, Some(run)) => self.research_of(run).await?,
+            (Again::AsBefore, None) => None,
+        };
         let history = self.history(&messages, Some(asked)).await?;
         let work = Work::of(history, model, Vec::new()).with_research(research);
         let work = Work { is_of_chat: true, idempotency, ..work };
@@ -140,6 +154,7 @@ impl App {
             idempotency: work.idempotency.clone(),
             payer: work.model.payer.clone(),
             origin: work.kept_origin()?,
+            research: work.kept_research()?,
         };
         let payer = row.payer.clone();
         let request = self
@@ -147,7 +162,8 @@ impl App {
             .await?;
         let title = user.as_ref().filter(|_| chat.title.is_empty()).map(|user| title_of(&user.content));
         let title_now = title.clone().unwrap_or(chat.title);
-        let new = NewLiveRun { run, owner: chat.owner, payer, title: title_now, request };
+        let new =
+            NewLiveRun { run, owner: chat.owner, payer, title: title_now, request, report_wanted: false };
         let turn = NewTurn { user: user.clone(), assistant: assistant.clone(), run: row, title };
         let store = self.store.clone();
         self.start_when_stored(async move { store.begin_turn(&turn).await }, new).await?;

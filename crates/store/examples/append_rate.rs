@@ -101,6 +101,7 @@ async fn new_run(store: &Store, owner: UserId) -> Result<RunId, StoreError> {
         idempotency: None,
         payer: store::Payer::default(),
         origin: None,
+        research: None,
     };
     store.create_run(&run).await?;
     Ok(id)

@@ -117,6 +117,7 @@ impl Db {
             ("attached files", include_str!("../migrations/sqlite/0033_attached_files.sql")),
             ("graph", include_str!("../migrations/sqlite/0034_graph.sql")),
             ("readers and pictures", include_str!("../migrations/sqlite/0040_readers_and_pictures.sql")),
+            ("research", include_str!("../migrations/sqlite/0039_research.sql")),
         ];
         let mut writer = write.acquire().await?;
         if !in_memory {
@@ -172,6 +173,7 @@ impl Db {
             ("attached files", include_str!("../migrations/postgres/0033_attached_files.sql")),
             ("graph", include_str!("../migrations/postgres/0034_graph.sql")),
             ("readers and pictures", include_str!("../migrations/postgres/0040_readers_and_pictures.sql")),
+            ("research", include_str!("../migrations/postgres/0039_research.sql")),
         ];
         migrator(migrations, steps).run_direct(None, &mut connection, false).await?;
         connection.close().await?;

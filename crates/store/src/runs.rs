@@ -37,6 +37,8 @@ pub struct NewRun {
     pub payer: Payer,
     /// The request that it comes from, as JSON.
     pub origin: Option<String>,
+    /// How research is wanted, as JSON; nothing where it is none. Kept when it ends.
+    pub research: Option<String>,
 }
 
 /// What the database calls a run in the log, where it is named often: short, and never used for another.
@@ -67,11 +69,13 @@ pub struct Run {
     pub payer: Payer,
     /// The request that it comes from, if one asked for it.
     pub origin: Option<Origin>,
+    /// Somebody wants the report of research now.
+    pub report_wanted: bool,
 }
 
 pub(crate) const INSERT: &str = "INSERT INTO runs (id, owner, chat, message, model, started_at, request, \
-                                 idempotency_key, request_hash, server, api_key, person, origin, booked_seq) \
-                                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
+                                 idempotency_key, request_hash, server, api_key, person, origin, research, booked_seq) \
+                                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
 
 /// Gives [`INSERT`] its values; the run is `server`'s.
 pub(crate) fn insert<'a>(query: Query<'a>, run: &NewRun, server: Option<&str>) -> Query<'a> {
@@ -81,7 +85,7 @@ pub(crate) fn insert<'a>(query: Query<'a>, run: &NewRun, server: Option<&str>) -
     let query = query.optional_text(idempotency.map(|it| it.key.as_str()));
     let query = query.bind(idempotency.map(|it| it.request_hash.to_vec())).optional_text(server);
     let query = query.optional_id(run.payer.key).optional_text(run.payer.person.as_deref());
-    let query = query.optional_text(run.origin.as_deref());
+    let query = query.optional_text(run.origin.as_deref()).optional_text(run.research.as_deref());
     // Nothing of its log is in the ledger yet.
     query.number(0)
 }
@@ -98,9 +102,9 @@ impl Rows for NewRun {
     async fn write(db: &Db, runs: &[Self]) -> Result<Vec<RunNumber>, StoreError> {
         let mut sql = String::from(
             "INSERT INTO runs (id, owner, chat, message, model, started_at, request, idempotency_key, \
-             request_hash, server, api_key, person, origin, booked_seq) VALUES ",
+             request_hash, server, api_key, person, origin, research, booked_seq) VALUES ",
         );
-        db.push_rows(&mut sql, runs.len(), 14);
+        db.push_rows(&mut sql, runs.len(), 15);
         let server = db.lessee()?;
         sql.push_str(" RETURNING id, number");
         let add = |query, run| insert(query, run, server.as_deref());
@@ -155,7 +159,7 @@ impl Rows for RunEnd {
 macro_rules! select_runs {
     ($end:literal) => {
         concat!(
-            "SELECT id, owner, chat, message, model, started_at, finished_at, summary, api_key, person, origin, \
+            "SELECT id, owner, chat, message, model, started_at, finished_at, summary, api_key, person, origin, report_wanted, \
              COALESCE((SELECT last_seq FROM segments WHERE segments.run = runs.number \
                        ORDER BY first_seq DESC LIMIT 1), 0) AS last_seq FROM runs ",
             $end
@@ -214,6 +218,23 @@ impl Store {
     /// `NotFound`.
     pub async fn run_request(&self, id: RunId) -> Result<Option<String>, StoreError> {
         self.db().read("SELECT request FROM runs WHERE id = $1").id(id).fetch_one().await?.get("request")
+    }
+
+    /// How research is or was wanted of a run; nothing where it is none.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn run_research(&self, id: RunId) -> Result<Option<String>, StoreError> {
+        self.db().read("SELECT research FROM runs WHERE id = $1").id(id).fetch_one().await?.get("research")
+    }
+
+    /// Notes that somebody wants the report of research now. A run that has ended has it, or never will.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn want_report(&self, id: RunId) -> Result<(), StoreError> {
+        let sql = "UPDATE runs SET report_wanted = TRUE WHERE id = $1 AND finished_at IS NULL";
+        self.db().write(sql).id(id).execute().await.map(drop)
     }
 
     /// Notes that a run has ended, fills its message with the answer and touches its chat, all or nothing.
@@ -293,5 +314,6 @@ pub(crate) fn read_run(row: &Row) -> Result<Run, StoreError> {
         summary: row.optional_json("summary")?,
         payer: Payer { key: row.optional_id("api_key")?, person: row.get("person")? },
         origin: row.optional_json("origin")?,
+        report_wanted: row.get("report_wanted")?,
     })
 }

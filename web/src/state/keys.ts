@@ -30,6 +30,7 @@ function searchChats(): void {
 
 function newChat(): void {
   layout.closeSheets();
+  research.reset();
   router.go("/");
   requestAnimationFrame(() => focusOn("composer"));
 }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::{
     Hit, Task, citations, first_chars,
     loose_json::texts,
-    notes::{Notes, Reading},
+    notes::{Notes, Reading, write_answer},
     prompts::{self, MAY_ASK, NOTHING_FOUND, QUERIES, REPORT, RESEARCHER},
     ranking::{Candidate, best, same_address},
     thinking::{Thought, think},
@@ -79,6 +79,7 @@ pub(super) async fn carry_out(
     readings.iter().for_each(|reading| course.know_text(reading));
     course.check_libraries()?;
     course.notes.tell(&course.agent).await;
+    course.task.know(&course.notes);
     let over = course.research().await?;
     course.report(over).await
 }
@@ -285,6 +286,7 @@ impl Course {
             }
         }
         self.notes.tell(&self.agent).await;
+        self.task.know(&self.notes);
     }
 
     fn know_text(&self, reading: &Reading) {
@@ -351,15 +353,7 @@ impl Course {
     async fn write_without_model(&self) -> String {
         self.agent.notice(NoticeLevel::Warning, "The model wrote no report. These are the notes.").await;
         let text = if self.notes.is_empty() { NOTHING_FOUND.to_owned() } else { self.notes.as_report() };
-        let item = self.agent.next_item('t');
-        self.agent.clear_status().await;
-        for body in [
-            EventBody::TextStarted { item: item.clone() },
-            EventBody::TextDelta { item: item.clone(), delta: text.clone() },
-            EventBody::TextFinished { item, text: text.clone(), answer: true },
-        ] {
-            self.agent.emitter.emit(body).await;
-        }
+        write_answer(&self.agent, &text).await;
         text
     }
 
@@ -419,7 +413,11 @@ impl Course {
     /// Begins the next step. Its calls, where it was begun before a restart and had them all.
     async fn begin(&mut self, last: Option<String>) -> Option<Vec<RequestedCall>> {
         self.step += 1;
-        let past = self.agent.run.past.answer(self.agent.emitter.agent(), self.step);
+        let path = self.agent.emitter.agent();
+        // Where it is a fork, the person may have said something there.
+        let said = self.agent.run.past.guidance(path, self.step);
+        self.conversation.extend(said.map(|text| Message::text(Role::User, text)));
+        let past = self.agent.run.past.answer(path, self.step);
         if let Some((answer, _)) = past {
             return Some(answer.calls);
         }

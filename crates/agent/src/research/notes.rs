@@ -10,6 +10,8 @@ use crate::turns::AgentContext;
 
 /// Most notes from one source.
 pub(super) const MOST_OF_SOURCE: usize = 6;
+/// Most notes of a report without a model.
+const MOST_OF_REPORT: usize = 40;
 /// Longest point and longest quote, characters.
 pub(super) const POINT_CHARS: usize = 240;
 pub(super) const QUOTE_CHARS: usize = 360;
@@ -64,7 +66,7 @@ struct Note {
 }
 
 /// All notes of the research; each has a number, by which the report cites it.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Notes {
     all: Vec<Note>,
     /// So many are in the log as sources.
@@ -149,8 +151,22 @@ impl Notes {
 
     /// A report without a model: the points as they are.
     pub(super) fn as_report(&self) -> String {
-        let lines = self.all.iter().enumerate().take(40);
+        let lines = self.all.iter().enumerate().take(MOST_OF_REPORT);
         lines.map(|(at, note)| format!("- {} [{}]", note.taken.point, at + 1)).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// Writes a text of ours as the answer.
+pub(super) async fn write_answer(agent: &AgentContext, text: &str) {
+    let text = text.to_owned();
+    let item = agent.next_item('t');
+    agent.clear_status().await;
+    for body in [
+        EventBody::TextStarted { item: item.clone() },
+        EventBody::TextDelta { item: item.clone(), delta: text.clone() },
+        EventBody::TextFinished { item, text, answer: true },
+    ] {
+        agent.emitter.emit(body).await;
     }
 }
 

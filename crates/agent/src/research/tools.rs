@@ -206,6 +206,7 @@ fn read(task: &Arc<Task>) -> Result<Tool, ToolFailure> {
                 } else {
                     reader::same_text(&page, first)
                 };
+                task.know_reading(&reading);
                 Ok(reading.into_result())
             })
             .await

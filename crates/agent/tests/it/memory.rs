@@ -45,6 +45,7 @@ impl Person {
             idempotency: None,
             payer: store::Payer::default(),
             origin: None,
+            research: None,
         };
         self.store.create_run(&run).await.unwrap();
         Memory::new(self.store.clone(), self.id, (id, None), Arc::new(|| 7))

@@ -1,6 +1,8 @@
 //! Research: plan, turns of searching and reading, a report whose citations stand in the sources; also with a model that does
 //! not do as it is told, with a server that is killed, and with pages that give orders.
 
+mod ends;
+
 use std::sync::{Arc, Mutex};
 
 use agent::{

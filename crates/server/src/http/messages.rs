@@ -18,7 +18,7 @@ use crate::{
     extract::{Json, Path, RawJson, parse},
     once::idempotency_key,
     research::WorkMode,
-    turns::{Exchange, NewMessage},
+    turns::{Again, Exchange, NewMessage},
 };
 
 /// A message's content: text, or parts.
@@ -85,8 +85,8 @@ pub(super) async fn send(
 #[derive(Debug, Deserialize)]
 pub(super) struct Regenerate {
     model: Option<String>,
-    #[serde(default)]
-    mode: WorkMode,
+    /// What the other answer was, where the caller does not say.
+    mode: Option<WorkMode>,
     #[serde(default)]
     review_plan: bool,
 }
@@ -104,7 +104,10 @@ pub(super) async fn regenerate(
     let body: Regenerate = parse(&body)?;
     let chat = app.store.chat(caller.id(), chat).await?;
     let model = caller.resolve(&app, body.model.as_deref())?;
-    let research = body.mode.research(body.review_plan);
+    let research = match body.mode {
+        Some(mode) => Again::As(mode.research(body.review_plan)),
+        None => Again::AsBefore,
+    };
     let begin = async |key| app.answer_again(chat, message, model, research, key).await.map(Begun::from);
     let again = async |run| Ok(Begun { user: None, ..begun_before(&app, &run).await? });
     app.once(caller.id(), key, begin, again).await.map(Json)

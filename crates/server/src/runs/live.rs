@@ -93,7 +93,7 @@ pub(super) enum FromTail {
 
 impl LiveRun {
     pub(super) fn new(
-        NewLiveRun { run, owner, payer, title, request }: &NewLiveRun,
+        NewLiveRun { run, owner, payer, title, request, report_wanted }: &NewLiveRun,
         before: &LogSoFar,
     ) -> Self {
         let last = before.last_seq;
@@ -103,6 +103,10 @@ impl LiveRun {
         let asks = Asks::default();
         // Until it has asked again, its log is ahead of it.
         asks.wake(before.waiting.len());
+        let finish = CancellationToken::new();
+        if *report_wanted {
+            finish.cancel();
+        }
         Self {
             id: *run,
             owner: *owner,
@@ -112,7 +116,7 @@ impl LiveRun {
             asks,
             consents: request.consents.clone(),
             cancel: CancellationToken::new(),
-            finish: CancellationToken::new(),
+            finish,
             agents: AgentStops::default(),
             outcome: OnceLock::new(),
             tail,

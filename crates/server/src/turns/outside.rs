@@ -151,10 +151,11 @@ impl App {
             idempotency: work.idempotency.clone(),
             payer: work.model.payer.clone(),
             origin: work.kept_origin()?,
+            research: work.kept_research()?,
         };
         let payer = row.payer.clone();
         let request = self.request(owner, work, workspace, run, (None, None)).await?;
-        let new = NewLiveRun { run, owner, payer, title: String::new(), request };
+        let new = NewLiveRun { run, owner, payer, title: String::new(), request, report_wanted: false };
         let store = self.store.clone();
         let stored = async move {
             match &input {

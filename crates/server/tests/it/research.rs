@@ -310,3 +310,133 @@ async fn answers_in_the_web_are_found_and_quoted_as_they_stand_there() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(web.canary_visits().is_empty(), "{:?}", web.canary_visits());
 }
+
+/// What happens where a server is killed right after it was told.
+#[tokio::test]
+async fn a_report_that_was_wanted_before_a_kill_comes_after_it() {
+    let upstream = ScriptedServer::start(Behaviour::answer(|request| {
+        if words(request, 0).starts_with("You take notes") {
+            return Reply::stream(&[Step::Pause { ms: 600_000 }]);
+        }
+        model(request)
+    }));
+    let (upstream, kept) = (upstream.await.unwrap(), Kept::new());
+    let server = kept.start().await;
+    let cookie = server.set_up().await;
+    connect(&server, &cookie, "Up", &upstream.base_url()).await;
+    let work = server.collection(&cookie, "Work").await;
+    server.read_file(&cookie, &work, "walrus.md", DOCUMENT.as_bytes()).await;
+    let request = server.request(Method::POST, "/chat/stream", &cookie).json(&chat_stream("research"));
+    let run = request.send().await.unwrap().headers()["x-run-id"].to_str().unwrap().to_owned();
+    until("a source is being read", async || {
+        upstream.requests().iter().any(|request| request.to_string().contains("You take notes"))
+    })
+    .await;
+    // It is stored, and the server does not live to tell the run.
+    server.app.store.want_report(run.parse().unwrap()).await.unwrap();
+    stop(&server).await;
+    drop(server);
+    let server = kept.start().await;
+    let log = parsed(&events(&server, &cookie, &format!("/runs/{run}/events")).await.rest().await);
+    assert_eq!(laws::check(&log), Ok(()));
+    let last = log.iter().filter_map(|event| match &event.body {
+        EventBody::StepStarted { last: Some(why), .. } if event.agent.is_main() => Some(why.as_str()),
+        _ => None,
+    });
+    assert_eq!(last.collect::<Vec<_>>(), ["The person wants the report now."]);
+}
+
+#[tokio::test]
+async fn stopped_it_leaves_what_it_knows() {
+    let upstream = ScriptedServer::start(Behaviour::answer(|request| {
+        if words(request, 0).starts_with("You write the report") {
+            return Reply::stream(&[Step::Pause { ms: 600_000 }]);
+        }
+        model(request)
+    }))
+    .await
+    .unwrap();
+    let (server, cookie) = Server::start_signed_in().await;
+    connect(&server, &cookie, "Up", &upstream.base_url()).await;
+    let work = server.collection(&cookie, "Work").await;
+    server.read_file(&cookie, &work, "walrus.md", DOCUMENT.as_bytes()).await;
+    let request = server.request(Method::POST, "/chat/stream", &cookie).json(&chat_stream("research"));
+    let response = request.send().await.unwrap();
+    let run = response.headers()["x-run-id"].to_str().unwrap().to_owned();
+    let mut stream = Events::of(response);
+    let mut frames = Vec::new();
+    while let Some(event) = stream.next().await {
+        let frame = event.json();
+        if frame["data"]["description"] == "Writing the report…" {
+            server.post(&format!("/runs/{run}/cancel"), &cookie, &json!({})).await.expect(204);
+        }
+        frames.push(frame);
+    }
+    assert_eq!(frames.last().unwrap()["data"]["outcome"], "cancelled", "{frames:?}");
+    let tokens = frames.iter().filter(|frame| frame["type"] == "token");
+    let said: String = tokens.filter_map(|frame| frame["data"]["content"].as_str()).collect();
+    assert_eq!(said, "- It costs 400 euros a year. [1]");
+}
+
+#[tokio::test]
+async fn a_fork_of_research_is_research() {
+    let door = door().await;
+    let (server, cookie) = (&door.server, &door.cookie);
+    let chat = server.post("/api/v1/chats", cookie, &json!({})).await.json();
+    let say = format!("/api/v1/chats/{}/messages", chat["id"].as_str().unwrap());
+    let body = json!({"content": "What does the walrus cost?", "model": "scripted", "mode": "research"});
+    let run = server.post(&say, cookie, &body).await.json()["run"].as_str().unwrap().to_owned();
+    let log = parsed(&events(server, cookie, &format!("/runs/{run}/events")).await.rest().await);
+    let report = log
+        .iter()
+        .rev()
+        .find(|event| event.agent.is_main() && matches!(event.body, EventBody::StepStarted { .. }));
+    let (after, before) = (report.unwrap().seq - 1, door.upstream.requests().len());
+    let body = json!({"after": after, "guidance": "In one line, please."});
+    let forked = server.post(&format!("/api/v1/runs/{run}/fork"), cookie, &body).await;
+    forked.expect(200);
+    let path = format!("/runs/{}/events", forked.json()["run"].as_str().unwrap());
+    let log = parsed(&events(server, cookie, &path).await.rest().await);
+    assert_eq!(laws::check(&log), Ok(()));
+    assert!(
+        log.iter().any(|event| matches!(&event.body, EventBody::TextFinished { text, .. } if text == SHOWN))
+    );
+    let asked = door.upstream.requests().split_off(before);
+    assert_eq!(asked.len(), 1, "only the report is asked for");
+    let asked = asked[0].to_string();
+    assert!(asked.contains("You write the report") && asked.contains("In one line, please."), "{asked}");
+}
+
+#[tokio::test]
+async fn the_field_mode_is_in_every_door() {
+    let door = door().await;
+    let (server, cookie) = (&door.server, &door.cookie);
+    let (question, mode) = ("What does the walrus cost?", "research");
+    let said = json!([{"role": "user", "content": question}]);
+    let parts = json!([{"id": "m", "role": "user", "parts": [{"type": "text", "text": question}]}]);
+    let thread = json!({"threadId": "t", "runId": "r", "protocolVersion": "1.0", "tools": [], "context": [], "state": {},
+        "messages": [{"id": "m", "role": "user", "content": question}], "forwardedProps": {"model": "scripted", "mode": mode}});
+    for (path, body) in [
+        ("/chat/stream", json!({"messages": said, "model": "scripted", "mode": mode, "stream": false})),
+        (CHAT, json!({"messages": said, "model": "glasshouse/agent", "mode": mode})),
+        ("/v1/responses", json!({"input": question, "model": "glasshouse/agent", "mode": mode})),
+        ("/api/ui-message-stream", json!({"messages": parts, "model": "scripted", "mode": mode})),
+        ("/ag-ui", thread),
+        ("/api/chat", json!({"message": question, "model": "scripted", "mode": mode})),
+    ] {
+        let before = door.upstream.requests().len();
+        let answer = server.post(path, cookie, &body).await;
+        answer.expect(200);
+        let asked = door.upstream.requests().split_off(before);
+        let is_report = |request: &Value| request.to_string().contains("You write the report");
+        assert!(asked.iter().any(is_report), "{path}: {}", answer.text);
+        let mut wrong = body.clone();
+        match wrong.get_mut("forwardedProps") {
+            Some(forwarded) => forwarded["mode"] = json!("fast"),
+            None => wrong["mode"] = json!("fast"),
+        }
+        let refused = server.post(path, cookie, &wrong).await;
+        refused.expect(400);
+        assert!(refused.text.contains("`mode`"), "{path}: {}", refused.text);
+    }
+}

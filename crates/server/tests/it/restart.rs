@@ -306,6 +306,7 @@ async fn leave_half_a_run(server: &Server, chat: &str) -> RunId {
         idempotency: None,
         payer: store::Payer::default(),
         origin: None,
+        research: None,
     };
     store.begin_turn(&NewTurn { user: Some(user), assistant, run: row, title: None }).await.unwrap();
     let bodies = [

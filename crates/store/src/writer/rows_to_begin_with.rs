@@ -30,5 +30,6 @@ pub(super) fn new_run(id: RunId, owner: UserId) -> NewRun {
         idempotency: None,
         payer: crate::Payer::default(),
         origin: None,
+        research: None,
     }
 }

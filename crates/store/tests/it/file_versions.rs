@@ -178,6 +178,7 @@ async fn nothing_outlives_the_workspace(store: Store) {
         idempotency: None,
         payer: store::Payer::default(),
         origin: None,
+        research: None,
     };
     store.create_run(&run).await.unwrap();
     store.finish_run(run.id, 2, &summary("")).await.unwrap();

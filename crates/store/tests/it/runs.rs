@@ -13,6 +13,7 @@ on_every_database!(
     purges_the_chatless,
     deletes_one,
     keeps_where_it_comes_from,
+    keeps_how_research_is_wanted,
     needs_an_owner
 );
 
@@ -132,6 +133,7 @@ async fn keeps_where_it_comes_from(store: Store) {
         request: None,
         idempotency: None,
         origin,
+        research: None,
     };
     let (asked_for, nobodys) = (row(Some(serde_json::to_string(&origin).unwrap())), row(None));
     store.create_run(&asked_for).await.unwrap();
@@ -139,6 +141,26 @@ async fn keeps_where_it_comes_from(store: Store) {
     store.finish_run(asked_for.id, 2, &summary("done")).await.unwrap();
     assert_eq!(store.run(asked_for.id).await.unwrap().origin, Some(origin));
     assert_eq!(store.run(nobodys.id).await.unwrap().origin, None);
+}
+
+/// Also after its end, when it may be forked; that its report is wanted only as long as it goes on.
+async fn keeps_how_research_is_wanted(store: Store) {
+    let ann = add_user(&store).await;
+    let chat = add_chat(&store, ann, "t", 1).await;
+    let mut turn = new_turn(&chat, None, "q", 5);
+    turn.run.research = Some(r#"{"deep":true}"#.to_owned());
+    store.begin_turn(&turn).await.unwrap();
+    let none = add_run(&store, ann).await;
+    assert!(!store.run(turn.run.id).await.unwrap().report_wanted);
+    store.want_report(turn.run.id).await.unwrap();
+    assert!(store.run(turn.run.id).await.unwrap().report_wanted);
+    store.finish_run(turn.run.id, 9, &summary("done")).await.unwrap();
+    assert_eq!(store.run_research(turn.run.id).await.unwrap(), turn.run.research);
+    assert_eq!(store.run_research(none).await.unwrap(), None);
+    store.finish_run(none, 9, &summary("done")).await.unwrap();
+    store.want_report(none).await.unwrap();
+    assert!(!store.run(none).await.unwrap().report_wanted);
+    assert!(matches!(store.run_research(RunId::generate()).await, Err(StoreError::NotFound)));
 }
 
 async fn needs_an_owner(store: Store) {
@@ -155,6 +177,7 @@ async fn needs_an_owner(store: Store) {
         idempotency: None,
         payer: store::Payer::default(),
         origin: None,
+        research: None,
     };
     assert_eq!(store.create_run(&run).await, Err(StoreError::Conflict("id")));
     let nobodys = NewRun { id: RunId::generate(), owner: UserId::generate(), ..run.clone() };

@@ -65,6 +65,7 @@ pub(crate) fn new_turn(chat: &Chat, parent: Option<MessageId>, question: &str, n
         idempotency: None,
         payer: store::Payer::default(),
         origin: None,
+        research: None,
     };
     let assistant = ChatMessage {
         id: run.message.unwrap(),
@@ -92,6 +93,7 @@ pub(crate) async fn add_run(store: &Store, owner: UserId) -> RunId {
         idempotency: None,
         payer: store::Payer::default(),
         origin: None,
+        research: None,
     };
     store.create_run(&run).await.unwrap();
     id

@@ -36,6 +36,7 @@ fn new_run(id: RunId, owner: UserId) -> NewRun {
         idempotency: None,
         payer: store::Payer::default(),
         origin: None,
+        research: None,
     }
 }
 
