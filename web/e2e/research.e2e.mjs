@@ -162,6 +162,11 @@ test("the plan waits, the report cites, and each citation leads to its words", a
   assert.match(await answer.innerText(), /400 euros/);
   const cites = answer.locator("[data-cite]");
   assert.deepEqual(await cites.allInnerTexts(), ["1", "3", "2"], "one that does not exist is not shown");
+  assert.deepEqual(
+    await answer.locator("[data-unverified]").allInnerTexts(),
+    ["3"],
+    "one without a quote shows it",
+  );
   await cites.first().hover();
   await page.getByRole("tooltip").getByText("costs 400 euros a year").waitFor();
   await pictures("card");
