@@ -57,6 +57,12 @@ struct Options {
     /// A Python with onnxruntime, tokenizers and numpy, to measure the built-in model beside it.
     #[arg(long)]
     embedding_python: Option<PathBuf>,
+    /// A real model's server, such as `http://127.0.0.1:8080/v1`, to have it research instead of the scripted one.
+    #[arg(long)]
+    real_model: Option<String>,
+    /// A Python that has GPT Researcher, to measure it beside our research with a real model.
+    #[arg(long)]
+    gpt_researcher: Option<PathBuf>,
     /// Shorter runs, for trying the benchmark itself.
     #[arg(long)]
     quick: bool,
@@ -132,7 +138,9 @@ async fn main() -> anyhow::Result<()> {
         knowledge::measure(&folders, options.quick)?;
     }
     if wanted(Bench::Research) {
-        research::measure(&options.program, options.quick).await?;
+        let gpt_researcher = options.gpt_researcher;
+        let real = options.real_model.map(|base_url| research::Real { base_url, gpt_researcher });
+        research::measure(&options.program, real.as_ref(), options.quick).await?;
     }
     if wanted(Bench::Gateway) {
         let peers = gateway::Peers { litellm: options.litellm, portkey: options.portkey };

@@ -1,7 +1,10 @@
-//! Research on the closed web with a scripted model: how often the answer is right, what is cited, and what that costs.
-//! Everything is scored by code.
+//! Research on the closed web, with a scripted model and with a real one: how often the answer is right, what is cited, and what
+//! that costs. Everything is scored by code.
 
+mod gpt_researcher;
 mod model;
+mod passed_on;
+mod real;
 mod score;
 
 use std::{collections::HashSet, path::Path};
@@ -19,6 +22,8 @@ use crate::{
 use model::Model;
 use score::Score;
 
+pub(crate) use real::Real;
+
 const KINDS: [(FactKind, &str); 5] = [
     (FactKind::Simple, "in one page"),
     (FactKind::TwoPages, "over two pages"),
@@ -32,6 +37,8 @@ const QUICK: usize = 2;
 
 /// What came of a question.
 pub(super) struct Answered {
+    /// Whether the run went to its end.
+    pub(super) is_whole: bool,
     pub(super) text: String,
     pub(super) sources: Vec<Shown>,
     pub(super) seconds: f64,
@@ -44,21 +51,22 @@ pub(super) struct Shown {
     pub(super) quote_stands: Option<bool>,
 }
 
-/// Prints the table.
-pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
+/// Prints the tables.
+pub(crate) async fn measure(program: &Path, real: Option<&Real>, quick: bool) -> anyhow::Result<()> {
+    match real {
+        Some(real) => real::measure(program, real, quick).await,
+        None => with_scripted_model(program, quick).await,
+    }
+}
+
+async fn with_scripted_model(program: &Path, quick: bool) -> anyhow::Result<()> {
     let web = ClosedWeb::start().await?;
     let model = Model::start().await?;
-    let origin = web.origin().to_owned();
     let program = Program::start(Setup {
         program,
         upstream: Some(model.base_url()),
         data_dir: None,
-        environment: &[
-            ("GLASSHOUSE_OUTBOUND_ALLOW", "127.0.0.0/8"),
-            ("GLASSHOUSE_WEB_SEARCH", "searxng"),
-            ("GLASSHOUSE_WEB_SEARCH_URL", &origin),
-            ("GLASSHOUSE_WEB_PAUSE_MS", "0"),
-        ],
+        environment: &on_the_web(web.origin()),
     })?;
     until_model_known(&program).await?;
     let (mut lines, mut all) = (Vec::new(), Score::default());
@@ -67,7 +75,8 @@ pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
         let most = if quick { QUICK } else { OF_EACH };
         for fact in web.facts().iter().filter(|fact| fact.kind == kind).take(most) {
             let before = model.tokens();
-            let answered = ask(&program, fact).await.with_context(|| fact.question.clone())?;
+            let answered = ask(&program, "scripted", fact).await.with_context(|| fact.question.clone())?;
+            anyhow::ensure!(answered.is_whole, "the run was not completed: {}", fact.question);
             score.add(&web, fact, &answered, model.tokens().since(before));
         }
         all.add_all(&score);
@@ -80,9 +89,19 @@ pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn ask(program: &Program, fact: &Fact) -> anyhow::Result<Answered> {
+/// What makes the program search and read this web.
+fn on_the_web(origin: &str) -> Vec<(&'static str, &str)> {
+    vec![
+        ("GLASSHOUSE_OUTBOUND_ALLOW", "127.0.0.0/8"),
+        ("GLASSHOUSE_WEB_SEARCH", "searxng"),
+        ("GLASSHOUSE_WEB_SEARCH_URL", origin),
+        ("GLASSHOUSE_WEB_PAUSE_MS", "0"),
+    ]
+}
+
+async fn ask(program: &Program, model: &str, fact: &Fact) -> anyhow::Result<Answered> {
     let mut client = Client::connect(program.address).await?;
-    let body = json!({"messages": [{"role": "user", "content": fact.question}], "model": "scripted", "mode": "research",
+    let body = json!({"messages": [{"role": "user", "content": fact.question}], "model": model, "mode": "research",
         "stream": true});
     let (ms, bytes) = client.call("POST", "/chat/stream", &body.to_string()).await?;
     let said = String::from_utf8(without_chunks(&bytes)?)?;
@@ -94,8 +113,7 @@ async fn ask(program: &Program, fact: &Fact) -> anyhow::Result<Answered> {
     let of = |kind: &'static str| {
         frames.iter().filter(move |frame| frame["type"] == kind).map(|frame| &frame["data"])
     };
-    let completed = of("done").any(|done| done["outcome"] == "completed");
-    anyhow::ensure!(completed, "the run was not completed: {:?}", frames.last());
+    let is_whole = of("done").any(|done| done["outcome"] == "completed");
     let tokens = of("token").filter(|token| token["agent_depth"] == 0);
     let text: String = tokens.filter_map(|token| token["content"].as_str()).collect();
     let (mut sources, mut seen) = (Vec::new(), HashSet::new());
@@ -110,7 +128,7 @@ async fn ask(program: &Program, fact: &Fact) -> anyhow::Result<Answered> {
             sources.push(Shown { url: source["url"].as_str().unwrap_or_default().to_owned(), quote_stands });
         }
     }
-    Ok(Answered { text, sources, seconds: ms / 1000.0 })
+    Ok(Answered { is_whole, text, sources, seconds: ms / 1000.0 })
 }
 
 /// Whether the stored copy has the quote at the place that the source names.

@@ -4,8 +4,11 @@ use std::process::Command;
 
 use crate::{
     command::{self, cargo, debug_folder, root},
-    parts::{agents, embedder, gateways, retrieval},
+    parts::{agents, embedder, gateways, real_model::RealModel, retrieval},
 };
+
+/// Asks for a real model, which `research` can be measured with. It takes minutes for a question.
+const REAL: &str = "--real";
 
 /// Builds the program and the bench, and runs the bench with `arguments`.
 ///
@@ -48,6 +51,18 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
             }
         }
     }
-    bench.args(arguments).current_dir(root());
+    // Held until the bench has ended.
+    let mut real = None;
+    if arguments.iter().any(|argument| argument == REAL) {
+        match RealModel::start() {
+            Ok(model) => drop(bench.arg("--real-model").arg(real.insert(model).url())),
+            Err(error) => anyhow::bail!("there is no real model to measure with: {error:#}"),
+        }
+        match agents::gpt_researcher() {
+            Ok(path) => drop(bench.arg("--gpt-researcher").arg(path)),
+            Err(error) => println!("Measuring without it: {error:#}"),
+        }
+    }
+    bench.args(arguments.iter().filter(|argument| *argument != REAL)).current_dir(root());
     command::run(&mut bench)
 }

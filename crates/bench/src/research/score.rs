@@ -4,11 +4,12 @@ use scripted::web::{ClosedWeb, Fact};
 
 use super::{Answered, model::Tokens};
 
-pub(super) const COLUMNS: [&str; 8] = [
+pub(super) const COLUMNS: [&str; 9] = [
     "questions",
     "exact answers",
     "citation precision",
     "citation recall",
+    "cited pages that it read",
     "quotes that stand",
     "tokens in",
     "tokens out",
@@ -23,6 +24,9 @@ pub(super) struct Score {
     /// Pages that are cited, and those of them that the answer stands in.
     cited: usize,
     cited_right: usize,
+    /// Pages that are cited, and were read by whoever cites them.
+    pages: usize,
+    cited_read: usize,
     /// Pages that have to be read for the answers.
     needed: usize,
     quotes: usize,
@@ -40,6 +44,16 @@ impl Score {
         // A wrong answer beside the right one is none.
         let is_wrong = fact.wrong.as_ref().is_some_and(|wrong| said.contains(wrong));
         self.exact += usize::from(said.contains(&fact.answer) && !is_wrong);
+        let visited: Vec<String> = web
+            .visits()
+            .iter()
+            .map(|visit| web.url(visit.target.split('?').next().unwrap_or_default()))
+            .collect();
+        let mut pages: Vec<&String> = answered.sources.iter().map(|source| &source.url).collect();
+        pages.sort();
+        pages.dedup();
+        self.pages += pages.len();
+        self.cited_read += pages.iter().filter(|url| visited.contains(url)).count();
         let mut cited: Vec<String> = answered
             .sources
             .iter()
@@ -63,6 +77,8 @@ impl Score {
     pub(super) fn add_all(&mut self, other: &Self) {
         self.questions += other.questions;
         self.exact += other.exact;
+        self.pages += other.pages;
+        self.cited_read += other.cited_read;
         self.cited += other.cited;
         self.cited_right += other.cited_right;
         self.needed += other.needed;
@@ -70,6 +86,11 @@ impl Score {
         self.quotes_stand += other.quotes_stand;
         self.tokens.add(other.tokens);
         self.seconds += other.seconds;
+    }
+
+    /// Whether nothing was scored.
+    pub(super) fn is_empty(&self) -> bool {
+        self.questions == 0
     }
 
     /// Tokens and seconds are those of one question.
@@ -85,6 +106,7 @@ impl Score {
             share(self.exact, self.questions),
             share(self.cited_right, self.cited),
             share(self.cited_right, self.needed),
+            share(self.cited_read, self.pages),
             share(self.quotes_stand, self.quotes),
             format!("{:.0}", each(self.tokens.input as f64)),
             format!("{:.0}", each(self.tokens.output as f64)),
