@@ -1,4 +1,5 @@
-//! Citations in a report that is being written: those of sources that exist are let through, the others taken out.
+//! Citations in a report that is being written: those of sources that exist are let through, the others taken out. Pictures
+//! become links: one that loads by itself would carry away what a page had the model write into its address.
 
 /// Longest mark that is looked at, characters; what is longer is no citation.
 const MARK_CHARS: usize = 60;
@@ -15,11 +16,13 @@ pub(crate) struct Citations {
     taken_out: bool,
     /// In a piece of code, where brackets mean something else.
     in_code: bool,
+    /// What was shown last.
+    last: char,
 }
 
 impl Citations {
     pub(crate) fn new(known: usize) -> Self {
-        Self { known, held: String::new(), blank: false, taken_out: false, in_code: false }
+        Self { known, held: String::new(), blank: false, taken_out: false, in_code: false, last: ' ' }
     }
 
     /// The part of the text so far that can be shown now.
@@ -27,6 +30,7 @@ impl Citations {
         let mut shown = String::with_capacity(delta.len() + 1);
         for character in delta.chars() {
             self.next(character, &mut shown);
+            self.last = shown.chars().next_back().unwrap_or(self.last);
         }
         shown
     }
@@ -47,6 +51,8 @@ impl Citations {
         let opens = matches!(character, '[' | '【') && !self.in_code;
         if self.held.is_empty() {
             if opens {
+                // A picture begins so.
+                self.blank |= self.last == '!';
                 self.held.push(character);
             } else {
                 self.outside(character, shown);
@@ -87,6 +93,9 @@ impl Citations {
         if self.taken_out && closes {
             self.blank = false;
         }
+        // Tags of pictures are as good as pictures; `<br>`, `<b>` and addresses in angle brackets are none.
+        let begins_tag = self.last == '<' && character.is_ascii_alphabetic() && !self.in_code;
+        self.blank |= begins_tag && !matches!(character.to_ascii_lowercase(), 'b' | 'h');
         self.show_blank(shown);
         shown.push(character);
     }
@@ -159,6 +168,17 @@ mod tests {
         check(1, "[[9]] [[1]] [x [9]].", "[] [[1]] [x].");
         check(1, "A ` [9] ` stays [", "A ` [9] ` stays [");
         check(1, "Blanks  stay . At the end too  ", "Blanks  stay . At the end too  ");
+        check(
+            1,
+            "![p](https://a.example/x.png) Yes![1] A ![2] b",
+            "! [p](https://a.example/x.png) Yes! [1] A ! b",
+        );
+        check(
+            1,
+            "![a][1] `![a](b)` <img src=x><IMG> a < b <br><b>",
+            "! [a][1] `![a](b)` < img src=x>< IMG> a < b <br><b>",
+        );
+        check(1, "<https://a.example/> <svg/onload=x>", "<https://a.example/> < svg/onload=x>");
         assert_eq!(cited("a [2] b [1][2] [x] [3"), [2, 1]);
     }
 }
