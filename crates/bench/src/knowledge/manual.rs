@@ -59,12 +59,17 @@ struct Section {
 fn sections(text: &str) -> Vec<Section> {
     let mut sections: Vec<Section> = Vec::new();
     let mut first = None;
-    for paragraph in text.split("\n\n").map(|paragraph| paragraph.trim_matches('\n')) {
+    // Lines of blanks part paragraphs, too.
+    let lines: Vec<&str> = text.lines().collect();
+    for lines in lines.split(|line| line.trim().is_empty()) {
+        let paragraph = &lines.join("\n");
         let words = match paragraph.strip_prefix('=') {
             None => plain(paragraph),
             Some(command) => {
                 let (name, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
                 let words = plain(&rest.split_whitespace().collect::<Vec<_>>().join(" "));
+                // Marks for an index may follow, of which nothing is shown.
+                let words = words.trim().to_owned();
                 match name {
                     "head1" => {
                         first = Some(words.clone());
@@ -124,4 +129,20 @@ fn plain(text: &str) -> String {
         rest = &rest[next.len_utf8()..];
     }
     plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_sections_without_marks() {
+        let text = "=head1 Strings\n\n=head2 How do I use C<print E<lt>> well?\nX<print>\n\nSee L<the manual|perlfunc> and\n \t\n\
+                    =item C<< a > b >>\n\n    code <here>\n\n=cut\n";
+        let found: Vec<_> = sections(text).into_iter().map(|it| (it.above, it.heading, it.body)).collect();
+        let heading = "How do I use print < well?".to_owned();
+        let body = "See the manual and\n\na > b\n\n    code <here>".to_owned();
+        let expected = [(None, "Strings".into(), String::new()), (Some("Strings".to_owned()), heading, body)];
+        assert_eq!(found, expected);
+    }
 }
