@@ -31,7 +31,9 @@ use crate::{
     error::ApiError,
     groups::Groups,
     http::mcp::Door,
-    knowledge::{Knowledge, READERS, keep_embedding, keep_graphs, keep_looking, keep_reading},
+    knowledge::{
+        Knowledge, READERS, keep_embedding, keep_graph_copy, keep_graphs, keep_looking, keep_reading,
+    },
     learning::keep_learning,
     mcp_servers::{McpServers, Surroundings},
     models::{Models, keep_health},
@@ -258,6 +260,7 @@ impl App {
         app.tasks.spawn(keep_looking(app.clone()));
         app.tasks.spawn(keep_embedding(app.clone()));
         app.tasks.spawn(keep_graphs(app.clone()));
+        app.tasks.spawn(keep_graph_copy(app.clone()));
         app.tasks.spawn(keep_crawling(app.clone()));
         app.tasks.spawn(ask_environment(app.clone()));
         app.tasks.spawn(keep_health(app.clone()));

@@ -5,6 +5,8 @@ mod asking;
 mod built_in;
 mod embedding;
 mod far;
+mod graph_copy;
+mod graph_database;
 mod graph_tool;
 mod graphing;
 mod loaded;
@@ -35,10 +37,12 @@ use crate::{app::App, config::KnowledgeSettings, error::ApiError};
 
 use asking::NoHelp;
 use built_in::BuiltIn;
+use graph_database::GraphDatabase;
 use loaded::{Loaded, serving};
 pub(crate) use {
     embedding::keep_embedding,
     far::{Far, Meaning},
+    graph_copy::keep_graph_copy,
     graph_tool::{NAME as GRAPH_TOOL, graph_spec, walk},
     graphing::keep_graphs,
     pictures::keep_looking,
@@ -69,6 +73,8 @@ pub(crate) struct Knowledge {
     to_embed: Notify,
     /// There is something to look at for a graph.
     to_graph: Notify,
+    /// Has a copy of the graphs, where one is named.
+    pub(crate) graph_database: Option<GraphDatabase>,
     loaded: Mutex<HashMap<CollectionId, Arc<Loaded>>>,
     /// Held while a collection is loaded, so that several who ask at once do not all do so.
     loading: tokio::sync::Mutex<()>,
@@ -101,6 +107,7 @@ impl Knowledge {
             to_see: Notify::new(),
             to_embed: Notify::new(),
             to_graph: Notify::new(),
+            graph_database: settings.graph_database.as_ref().map(GraphDatabase::new),
             loaded: Mutex::default(),
             loading: tokio::sync::Mutex::default(),
             searches: AtomicU64::new(0),
@@ -132,6 +139,13 @@ impl Knowledge {
     /// To be called when a collection is to have a graph.
     pub(crate) fn look_for_graphs(&self) {
         self.to_graph.notify_one();
+    }
+
+    /// To be called when the rows of a collection's graph have changed, or may have.
+    pub(crate) fn note_graph(&self, of: CollectionId) {
+        if let Some(database) = &self.graph_database {
+            database.note_change(of);
+        }
     }
 
     /// A collection as it can be searched now.

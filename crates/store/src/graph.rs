@@ -1,5 +1,6 @@
 //! What documents speak of: entities and relations with the words that prove them, kept document by document.
 
+mod shares;
 mod walks;
 
 use std::collections::HashSet;
@@ -13,6 +14,7 @@ use crate::{
     query::{Row, Tx},
     search::pattern,
 };
+pub use shares::{GraphShare, SharedEntity, SharedRelation, WholeShare};
 
 /// A document that this server is to look at.
 #[derive(Debug, Clone, PartialEq, Eq)]

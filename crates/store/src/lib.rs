@@ -81,7 +81,10 @@ pub use facts::{Fact, MemoryUse};
 pub use file_versions::{FileVersion, PastFile};
 pub use files::{FileContent, FileRow};
 pub use forks::{FileState, Fork};
-pub use graph::{Entity, GraphPiece, GraphQuote, GraphedDocument, Relation, Subgraph, ToGraph, Words};
+pub use graph::{
+    Entity, GraphPiece, GraphQuote, GraphShare, GraphedDocument, Relation, SharedEntity, SharedRelation,
+    Subgraph, ToGraph, WholeShare, Words,
+};
 pub use groups::{AllGroups, Group, GroupMember, PermissionRow};
 pub use halts::Their;
 pub use idempotency::{IdempotencyKey, StartedBefore};

@@ -25,6 +25,16 @@ impl Store {
         rows.iter().map(|row| Ok((row.get("name")?, row.json("value")?))).collect()
     }
 
+    /// One setting; this value from now on where it was never put.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn setting_or(&self, name: &str, value: &Value) -> Result<Value, StoreError> {
+        let sql = "INSERT INTO settings (name, value) VALUES ($1, $2) \
+                   ON CONFLICT (name) DO UPDATE SET value = settings.value RETURNING value";
+        self.db().write(sql).text(name).json(value)?.fetch_one().await?.json("value")
+    }
+
     /// Sets a setting, new or not.
     ///
     /// # Errors

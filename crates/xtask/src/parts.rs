@@ -1,6 +1,7 @@
 //! What the tests need beside Rust, and how it is installed.
 
 pub(crate) mod agents;
+pub(crate) mod bolt;
 pub(crate) mod chromium;
 pub(crate) mod clients;
 pub(crate) mod embedder;

@@ -12,7 +12,7 @@ use crate::{
     command::{Finished, cargo, debug_folder, npm, root, run as run_command, run_reading, web},
     counts::{Counts, Runner, TestsFailed},
     parts::{
-        self, chromium, clients, embedder, latex, node_packages, open_webui, postgres::Postgres,
+        self, bolt::Bolt, chromium, clients, embedder, latex, node_packages, open_webui, postgres::Postgres,
         real_model::RealModel,
     },
 };
@@ -109,6 +109,8 @@ pub(crate) fn rust() -> anyhow::Result<Counts> {
     // With matplotlib, so that sessions make real pictures.
     tests.env("GLASSHOUSE_TEST_PYTHON", clients::install_python(&root().join("crates/sandbox"))?);
     tests.env("GLASSHOUSE_TEST_EMBEDDER", embedder::install()?);
+    let bolt = Bolt::start()?;
+    tests.env("GLASSHOUSE_TEST_BOLT_URL", bolt.url());
     let mut counts = count(Runner::Nextest, &run_reading(&mut tests)?);
     if has_doc_tests(&root().join("crates"))? {
         counts += count(Runner::Rustdoc, &run_reading(&mut cargo(&["test", "--workspace", "--doc"]))?);

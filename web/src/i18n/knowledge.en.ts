@@ -157,6 +157,7 @@ export const knowledge = {
   "graph.offOthers": "Its owner has not turned the graph of this collection on.",
   "graph.unavailable":
     "This server has no model for graphs. An administrator can name one in the configuration: knowledge.graph_model.",
+  "graph.databaseAway": "Until it is back, the graph is read from the server's own database.",
   "graph.turnOn": "Build the graph",
   "graph.turnOff": "Delete the graph",
   "graph.turnOffText":

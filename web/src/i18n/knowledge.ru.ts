@@ -214,6 +214,7 @@ export const knowledge = {
   "graph.offOthers": "Владелец не включил граф этой коллекции.",
   "graph.unavailable":
     "На этом сервере нет модели для графов. Администратор может назвать её в настройках: knowledge.graph_model.",
+  "graph.databaseAway": "Пока она недоступна, граф читается из базы данных самого сервера.",
   "graph.turnOn": "Построить граф",
   "graph.turnOff": "Удалить граф",
   "graph.turnOffText":

@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use bolt::{Access, Address};
 use serde::Deserialize;
 
 /// Sizes of documents, and the models that help to find them.
@@ -30,6 +31,23 @@ pub struct KnowledgeSettings {
     pub vision_model: Option<String>,
     /// The id of the model that looks for entities and relations; nothing where there are no graphs.
     pub graph_model: Option<String>,
+    /// A graph database that has a copy of the graphs and is asked about them.
+    pub graph_database: Option<GraphDatabaseSettings>,
+}
+
+/// A graph database.
+#[derive(Clone)]
+pub struct GraphDatabaseSettings {
+    /// Where it is.
+    pub address: Address,
+    /// How we get in.
+    pub access: Access,
+}
+
+impl std::fmt::Debug for GraphDatabaseSettings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("GraphDatabaseSettings").field("address", &self.address).finish_non_exhaustive()
+    }
 }
 
 /// What makes vectors of texts.
@@ -73,6 +91,10 @@ pub(super) struct RawKnowledge {
     rerank_seconds: u64,
     vision_model: String,
     graph_model: String,
+    graph_url: String,
+    graph_user: String,
+    graph_password: String,
+    graph_database: String,
 }
 
 impl RawKnowledge {
@@ -100,6 +122,10 @@ impl RawKnowledge {
             let fits = prefix.chars().count() <= 1000 && !prefix.contains('\0');
             anyhow::ensure!(fits, "knowledge.{name} must have at most 1000 characters, and no NUL");
         }
+        let graph_database = graph_database(
+            &self.graph_url,
+            Access { user: self.graph_user, password: self.graph_password, database: self.graph_database },
+        )?;
         let (model, reranker) = (self.embedding_model.trim(), self.rerank_model.trim());
         let embedding = (!model.is_empty()).then(|| EmbeddingSettings {
             model: model.to_owned(),
@@ -123,10 +149,42 @@ impl RawKnowledge {
             rerank,
             vision_model: named(&self.vision_model),
             graph_model: named(&self.graph_model),
+            graph_database,
         })
     }
 }
 
 fn named(model: &str) -> Option<String> {
     Some(model.trim().to_owned()).filter(|model| !model.is_empty())
+}
+
+fn graph_database(url: &str, access: Access) -> anyhow::Result<Option<GraphDatabaseSettings>> {
+    let url = url.trim();
+    if url.is_empty() {
+        return Ok(None);
+    }
+    let address = Address::parse(url).map_err(|no| anyhow::anyhow!("knowledge.graph_url {no}"))?;
+    anyhow::ensure!(
+        access.password.is_empty() || !access.user.is_empty(),
+        "knowledge.graph_user is missing: whom the password belongs to"
+    );
+    Ok(Some(GraphDatabaseSettings { address, access }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_graph_database_is_named_with_what_it_needs() {
+        let check = |url, user: &str, password: &str| {
+            let access = Access { user: user.into(), password: password.into(), database: String::new() };
+            graph_database(url, access).map(|it| it.is_some()).map_err(|error| error.to_string())
+        };
+        assert_eq!(check("", "", ""), Ok(false));
+        assert_eq!(check(" bolt://127.0.0.1 ", "", ""), Ok(true));
+        assert_eq!(check("neo4j+s://graph.example.org", "neo4j", "secret"), Ok(true));
+        assert!(check("http://a", "", "").unwrap_err().contains("knowledge.graph_url must be an address"));
+        assert!(check("bolt://a", "", "secret").unwrap_err().contains("knowledge.graph_user is missing"));
+    }
 }

@@ -5,7 +5,8 @@ use serde::Serialize;
 use toml::{Table, Value};
 
 /// Settings whose values nobody is shown.
-const SECRET: [&str; 3] = ["database_url", "oidc.client_secret", "web.search_key"];
+const SECRET: [&str; 4] =
+    ["database_url", "knowledge.graph_password", "oidc.client_secret", "web.search_key"];
 
 /// A setting as it is in force.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -176,6 +176,7 @@ pub(super) async fn delete(
 ) -> Result<StatusCode, ApiError> {
     app.store.delete_collection(owner(&caller)?, collection).await.map_err(missing)?;
     app.knowledge.forget(collection);
+    app.knowledge.note_graph(collection);
     Ok(StatusCode::NO_CONTENT)
 }
 

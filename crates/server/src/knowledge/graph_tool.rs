@@ -156,7 +156,7 @@ pub(crate) async fn walk(
     }
     let mut walked = Walked { said: String::new(), sources: Vec::new() };
     for collection in &collections {
-        let found = look(&app.store, collection, (&action, &name, to.as_deref())).await;
+        let found = look(app, collection, (&action, &name, to.as_deref())).await;
         let (alone, graph) = found.map_err(|error| error.to_string())?;
         tell(&mut walked, collection, &alone, &graph);
     }
@@ -168,24 +168,28 @@ pub(crate) async fn walk(
 
 /// What one collection has: entities alone, and some with what is said of them.
 async fn look(
-    store: &Store,
+    app: &App,
     Collection { id, .. }: &Collection,
     (action, name, to): (&Action, &str, Option<&str>),
 ) -> Result<(Vec<Entity>, Subgraph), StoreError> {
-    let meant = async |name: &str| match store.entity_named(*id, &key(name)).await {
+    let meant = async |name: &str| match app.store.entity_named(*id, &key(name)).await {
         // A part of the name is enough where it means one thing before all others.
-        Err(StoreError::NotFound) => Ok(store.entities(*id, &key(name), 1).await?.pop()),
+        Err(StoreError::NotFound) => Ok(app.graph_entities(*id, &key(name), 1).await?.pop()),
         entity => entity.map(Some),
     };
     let nothing = || (Vec::new(), Subgraph::default());
     match action {
-        Action::Find => Ok((store.entities(*id, &key(name), MOST_FOUND).await?, Subgraph::default())),
+        Action::Find => Ok((app.graph_entities(*id, &key(name), MOST_FOUND).await?, Subgraph::default())),
         Action::Neighbours => match meant(name).await? {
-            Some(entity) => Ok((Vec::new(), store.neighbours(*id, entity.id, (1, MOST_NEIGHBOURS)).await?)),
+            Some(entity) => {
+                Ok((Vec::new(), app.graph_neighbours(*id, entity.id, (1, MOST_NEIGHBOURS)).await?))
+            }
             None => Ok(nothing()),
         },
         Action::Path => match (meant(name).await?, meant(to.unwrap_or_default()).await?) {
-            (Some(from), Some(to)) => Ok((Vec::new(), store.path(*id, (from.id, to.id), MOST_STEPS).await?)),
+            (Some(from), Some(to)) => {
+                Ok((Vec::new(), app.graph_path(*id, (from.id, to.id), MOST_STEPS).await?))
+            }
             _ => Ok(nothing()),
         },
     }

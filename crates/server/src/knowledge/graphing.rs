@@ -97,6 +97,7 @@ impl App {
                 // Deleted or changed meanwhile, or not wanted any more.
                 return Ok(());
             }
+            self.knowledge.note_graph(of.collection);
             of.done += 1;
             of.failures = 0;
         }

@@ -27,6 +27,7 @@ mod forks;
 mod formats;
 mod forms;
 mod graph;
+mod graph_database;
 mod groups;
 mod handed_over;
 mod harness;

@@ -120,8 +120,15 @@ impl Store {
         Ok(beside)
     }
 
-    /// Those of these entities that the collection has, in their order, and what is said of any two of them.
-    async fn among(&self, collection: CollectionId, ids: &[EntityId]) -> Result<Subgraph, StoreError> {
+    /// Those of these entities that the collection has, in their order.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn entities_of(
+        &self,
+        collection: CollectionId,
+        ids: &[EntityId],
+    ) -> Result<Vec<Entity>, StoreError> {
         let mut found: HashMap<EntityId, Entity> = HashMap::new();
         for ids in ids.chunks(MOST_IDS) {
             let last = ids.len() + 1;
@@ -136,8 +143,17 @@ impl Store {
             }
         }
         // One may have been deleted just now.
-        let entities = ids.iter().filter_map(|id| found.remove(id)).collect();
-        Ok(Subgraph { relations: self.said_among(ids).await?, entities })
+        Ok(ids.iter().filter_map(|id| found.remove(id)).collect())
+    }
+
+    /// Those of these entities that the collection has, in their order, and what is said of any two of them.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn among(&self, collection: CollectionId, ids: &[EntityId]) -> Result<Subgraph, StoreError> {
+        let entities = self.entities_of(collection, ids).await?;
+        let ids: Vec<EntityId> = entities.iter().map(|entity| entity.id).collect();
+        Ok(Subgraph { relations: self.said_among(&ids).await?, entities })
     }
 
     async fn said_among(&self, ids: &[EntityId]) -> Result<Vec<Relation>, StoreError> {

@@ -1,7 +1,7 @@
 //! What documents speak of: kept document by document, walked along, and gone with them.
 
 use domain::{CollectionId, EntityId, UserId};
-use store::{Document, GraphPiece, Store, StoreError, Subgraph, ToGraph};
+use store::{Document, GraphPiece, Store, StoreError, Subgraph, ToGraph, WholeShare};
 
 use crate::{
     knowledge::{MOST, add, document, text},
@@ -110,6 +110,17 @@ async fn a_document_takes_along_what_only_it_said(store: Store) {
     read(&store, owner, &mine, "two", "x").await;
     look(&store, "Ada-Bob Cid").await;
     look(&store, "Ada-Dee").await;
+    // Whoever keeps a copy sees what each has said.
+    let shares = store.graph_shares().await.unwrap();
+    let of_one = shares.iter().find(|share| share.document == one.id).unwrap();
+    assert_eq!((shares.len(), of_one.collection, of_one.version), (2, mine.id, 1));
+    assert_eq!((of_one.done, of_one.pieces), (1, 1));
+    let share = store.graph_share(one.id).await.unwrap();
+    let mut keys: Vec<&str> = share.entities.iter().map(|it| it.key.as_str()).collect();
+    keys.sort_unstable();
+    assert_eq!((keys, share.relations.len()), (vec!["ada", "bob", "cid"], 1));
+    let (ada, said) = (named(&store, mine.id, "ada").await, &share.relations[0]);
+    assert_eq!((said.source, said.kind.as_str(), said.quote.as_str()), (ada, "knows", "quote 0"));
     // Replaced: what the earlier text said is gone when the new one is looked at.
     read(&store, owner, &mine, "one", "y").await;
     let of = store.claim_graph(400, 500).await.unwrap().unwrap();
@@ -118,6 +129,8 @@ async fn a_document_takes_along_what_only_it_said(store: Store) {
     assert_eq!(left(store.subgraph(mine.id, 10).await.unwrap()), ["Ada", "Dee"]);
     assert!(store.keep_graph(&of, (0, 1), &piece("Eve-Ada"), 600).await.unwrap());
     store.delete_document(owner, mine.id, one.id, 12).await.unwrap();
+    assert_eq!(store.graph_share(one.id).await.unwrap(), WholeShare::default());
+    assert_eq!(store.graph_shares().await.unwrap().len(), 1);
     let graph = store.subgraph(mine.id, 10).await.unwrap();
     assert_eq!((graph.entities.len(), graph.relations.len()), (2, 1), "{graph:?}");
     // Off, nothing is left; on again, it begins anew.

@@ -11,6 +11,11 @@ async fn keeps_the_last_value(store: Store) {
         store.put_setting("default_model", &value).await.unwrap();
         assert_eq!(store.setting("default_model").await, Ok(Some(value)));
     }
+    // Whoever comes first says what it is.
+    for value in [json!(1), json!(2)] {
+        assert_eq!(store.setting_or("first", &value).await, Ok(json!(1)));
+    }
+    assert_eq!(store.setting("first").await, Ok(Some(json!(1))));
 }
 
 async fn lists_by_exact_prefix(store: Store) {

@@ -3,9 +3,10 @@
 use crate::{expect_none, repository::files_named};
 
 /// Each crate with those of ours it may use. A new arrow is a decision: say why in `docs/decisions/`.
-const ARROWS: [(&str, &[&str]); 15] = [
+const ARROWS: [(&str, &[&str]); 16] = [
     ("agent", &["domain", "llm", "sandbox", "store"]),
     ("bench", &["domain", "embedder", "knowledge", "scripted", "wire"]),
+    ("bolt", &[]),
     ("domain", &[]),
     ("embedder", &[]),
     ("knowledge", &[]),
@@ -16,7 +17,19 @@ const ARROWS: [(&str, &[&str]); 15] = [
     ("scripted", &["domain", "wire"]),
     (
         "server",
-        &["agent", "domain", "embedder", "knowledge", "llm", "mcp", "outbound", "sandbox", "store", "wire"],
+        &[
+            "agent",
+            "bolt",
+            "domain",
+            "embedder",
+            "knowledge",
+            "llm",
+            "mcp",
+            "outbound",
+            "sandbox",
+            "store",
+            "wire",
+        ],
     ),
     ("store", &["domain"]),
     ("torture", &["agent", "domain", "llm", "scripted", "server"]),

@@ -165,6 +165,16 @@ const texts: Record<string, readonly [en: string, ru: string]> = {
     "The model that reads documents for the graphs of collections. Empty: there are no graphs.",
     "Модель, которая читает документы для графов коллекций. Пусто: графов нет.",
   ],
+  "knowledge.graph_url": [
+    "A graph database that speaks Bolt, such as Neo4j, with a copy of the graphs. Empty: none.",
+    "Графовая база данных с протоколом Bolt, например Neo4j, где хранится копия графов. Пусто: нет.",
+  ],
+  "knowledge.graph_user": ["Our user in the graph database.", "Наш пользователь в графовой базе данных."],
+  "knowledge.graph_password": ["The user's password.", "Пароль этого пользователя."],
+  "knowledge.graph_database": [
+    "Which database of the graph server. Empty: its usual one.",
+    "Какая база данных на графовом сервере. Пусто: обычная.",
+  ],
   "research.turns": [
     "How often research searches and reads, at most.",
     "Сколько раз исследование ищет и читает, не больше.",

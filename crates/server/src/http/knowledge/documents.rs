@@ -252,6 +252,7 @@ pub(in crate::http) async fn delete(
 ) -> Result<StatusCode, ApiError> {
     let gone = app.store.delete_document(owner(&caller)?, collection, document, app.clock.now_ms()).await;
     gone.map_err(no_document)?;
+    app.knowledge.note_graph(collection);
     Ok(StatusCode::NO_CONTENT)
 }
 

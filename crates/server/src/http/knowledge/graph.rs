@@ -49,6 +49,16 @@ pub(in crate::http) struct GraphState {
     /// Whether the server has a model for it.
     available: bool,
     documents: Vec<DocumentView>,
+    /// How it stands with the copy in the graph database; nothing where there is none.
+    database: Option<DatabaseView>,
+}
+
+#[derive(Debug, Serialize)]
+struct DatabaseView {
+    /// Why it does not help, in a sentence; the graph is read without it then.
+    problem: Option<String>,
+    /// Whether it has all of this graph, and is asked about it.
+    whole: bool,
 }
 
 /// `GET /api/v1/knowledge/{collection}/graph`: whether there is one, and how far it is.
@@ -65,7 +75,12 @@ pub(in crate::http) async fn state(
         DocumentView { id, name, done, pieces, problem }
     };
     let documents = if on { documents.into_iter().map(view).collect() } else { Vec::new() };
-    Ok(Json(GraphState { on, available: app.config.knowledge.graph_model.is_some(), documents }))
+    let database = app.knowledge.graph_database.as_ref().map(|database| {
+        let (problem, whole) = database.state(collection);
+        DatabaseView { problem, whole }
+    });
+    let available = app.config.knowledge.graph_model.is_some();
+    Ok(Json(GraphState { on, available, documents, database }))
 }
 
 #[derive(Debug, Deserialize)]
@@ -90,6 +105,7 @@ pub(in crate::http) async fn switch(
     }
     app.store.set_graph(owner, collection, body.on).await.map_err(missing)?;
     app.knowledge.look_for_graphs();
+    app.knowledge.note_graph(collection);
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -204,7 +220,7 @@ pub(in crate::http) async fn entities(
         return Err(ApiError::invalid(message).with_field(Some("query")));
     }
     let words = if query.trim().is_empty() { String::new() } else { key(&query) };
-    let found = app.store.entities(collection, &words, limit(find.limit)?).await?;
+    let found = app.graph_entities(collection, &words, limit(find.limit)?).await?;
     Ok(Json(Entities { entities: found.into_iter().map(EntityView::from).collect() }))
 }
 
@@ -248,7 +264,7 @@ pub(in crate::http) async fn neighbours(
         return Err(ApiError::invalid(message).with_field(Some("depth")));
     }
     let bounds = (depth, limit(around.limit)? as usize);
-    Ok(Json(app.store.neighbours(collection, around.entity, bounds).await.map_err(gone)?.into()))
+    Ok(Json(app.graph_neighbours(collection, around.entity, bounds).await.map_err(gone)?.into()))
 }
 
 #[derive(Debug, Deserialize)]
@@ -266,7 +282,7 @@ pub(in crate::http) async fn path(
     Query(ends): Query<Ends>,
 ) -> Result<Json<SubgraphView>, ApiError> {
     readable(&app, &caller, collection).await?;
-    let way = app.store.path(collection, (ends.from, ends.to), MOST_STEPS).await.map_err(gone)?;
+    let way = app.graph_path(collection, (ends.from, ends.to), MOST_STEPS).await.map_err(gone)?;
     Ok(Json(way.into()))
 }
 
@@ -283,7 +299,7 @@ pub(in crate::http) async fn subgraph(
     Query(most): Query<Most>,
 ) -> Result<Json<SubgraphView>, ApiError> {
     readable(&app, &caller, collection).await?;
-    Ok(Json(app.store.subgraph(collection, limit(most.limit)?).await?.into()))
+    Ok(Json(app.graph_subgraph(collection, limit(most.limit)?).await?.into()))
 }
 
 async fn readable(app: &App, caller: &Caller, collection: CollectionId) -> Result<(), ApiError> {

@@ -1,0 +1,255 @@
+//! Keeps the copy of our graphs in the graph database. The rows say what there is: from time to time, and when something has
+//! changed, both are compared document by document, and what differs is copied or taken out. So it does not matter what was
+//! missed while one of the two was away, and nothing has to be remembered.
+
+use std::{
+    collections::HashMap,
+    sync::Arc,
+    time::Duration,
+};
+
+use bolt::{Fault, Value};
+use domain::DocumentId;
+use serde_json::json;
+use store::{GraphShare, SharedEntity, SharedRelation, StoreError};
+
+use super::graph_database::GraphDatabase;
+use crate::{app::App, error::ApiError, secret::random_token};
+
+/// How often both are compared where nothing is known to have changed.
+const LOOK: Duration = Duration::from_secs(30);
+/// The pause after a failure; it doubles.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// How long a step of the copying may take.
+const COPYING: Duration = Duration::from_secs(60);
+/// So much is copied in one step.
+const BATCH: usize = 500;
+/// The setting that tells our copy from those of other servers in the same database.
+const HOME: &str = "knowledge.graph_home";
+
+const RULES: [&str; 3] = [
+    "CREATE CONSTRAINT glasshouse_document IF NOT EXISTS FOR (d:GlasshouseDocument) REQUIRE d.id IS UNIQUE",
+    "CREATE CONSTRAINT glasshouse_entity IF NOT EXISTS FOR (e:GlasshouseEntity) REQUIRE e.id IS UNIQUE",
+    "CREATE INDEX glasshouse_collection IF NOT EXISTS FOR (e:GlasshouseEntity) ON (e.collection)",
+];
+const COPIED: &str = "MATCH (d:GlasshouseDocument {home: $home}) RETURN d.id, d.version, d.done";
+const BEGIN: &str = "MERGE (d:GlasshouseDocument {id: $document}) \
+                     SET d.home = $home, d.collection = $collection, d.version = $version, d.done = 0";
+const SPEAK: &str = "UNWIND $rows AS row MATCH (d:GlasshouseDocument {id: $document}) \
+                     MERGE (e:GlasshouseEntity {id: row.id}) \
+                     SET e.home = $home, e.collection = $collection, e.key = row.key, e.name = row.name, e.kind = row.kind \
+                     MERGE (e)<-[m:MENTIONS {first: row.first}]-(d) SET m.quote = row.quote";
+const SAY: &str = "UNWIND $rows AS row MATCH (a:GlasshouseEntity {id: row.source}) \
+                   MATCH (b:GlasshouseEntity {id: row.target}) \
+                   MERGE (a)-[r:SAYS {kind: row.kind, document: $document, first: row.first}]->(b) \
+                   SET r.quote = row.quote";
+const END: &str = "MATCH (d:GlasshouseDocument {id: $document}) SET d.done = $done";
+/// Whatever a document says is said of something that it speaks of.
+const UNSAY: &str = "MATCH (d:GlasshouseDocument {id: $document})-[:MENTIONS]->(e:GlasshouseEntity) \
+                     MATCH (e)-[r:SAYS {document: $document}]->() WITH DISTINCT r DELETE r";
+const FORGET: &str = "MATCH (d:GlasshouseDocument {id: $document}) DETACH DELETE d";
+/// What no document speaks of any more; so many at a time that a step stays short.
+const UNNAMED: &str = "MATCH (e:GlasshouseEntity {home: $home}) WHERE NOT EXISTS { MATCH (e)<-[:MENTIONS]-() } \
+                       RETURN e.id LIMIT 1000";
+const SWEEP: &str = "UNWIND $ids AS id MATCH (e:GlasshouseEntity {id: id}) \
+                     WHERE NOT EXISTS { MATCH (e)<-[:MENTIONS]-() } DETACH DELETE e";
+
+/// Why the copy could not be made.
+enum NoCopy {
+    /// Of the graph database.
+    There(Fault),
+    /// Of ours.
+    Here(ApiError),
+}
+
+impl From<Fault> for NoCopy {
+    fn from(fault: Fault) -> Self {
+        Self::There(fault)
+    }
+}
+
+impl From<ApiError> for NoCopy {
+    fn from(error: ApiError) -> Self {
+        Self::Here(error)
+    }
+}
+
+impl From<StoreError> for NoCopy {
+    fn from(error: StoreError) -> Self {
+        Self::Here(error.into())
+    }
+}
+
+/// Copies what is to be copied until the server stops.
+pub(crate) async fn keep_graph_copy(app: Arc<App>) {
+    let Some(database) = &app.knowledge.graph_database else { return };
+    let (mut pause, mut is_new) = (FIRST_PAUSE, true);
+    loop {
+        let copied = tokio::select! {
+            () = app.stopping.cancelled() => return,
+            copied = app.copy_graphs(database, is_new) => copied,
+        };
+        let wait = match copied {
+            Ok(()) => {
+                (pause, is_new) = (FIRST_PAUSE, false);
+                LOOK
+            }
+            Err(no_copy) => {
+                match no_copy {
+                    NoCopy::There(fault) => database.note_fault(&fault),
+                    NoCopy::Here(error) => {
+                        tracing::warn!(%error, "the graphs could not be copied; trying again")
+                    }
+                }
+                is_new = true;
+                pause = (pause * 2).min(LONGEST_PAUSE);
+                pause
+            }
+        };
+        tokio::select! {
+            () = app.stopping.cancelled() => return,
+            // Changes do not make a server well.
+            () = database.changed.notified(), if wait == LOOK => {}
+            () = tokio::time::sleep(wait) => {}
+        }
+    }
+}
+
+impl App {
+    /// Has the graph database show what the rows say now.
+    async fn copy_graphs(&self, database: &GraphDatabase, is_new: bool) -> Result<(), NoCopy> {
+        let fresh = json!(random_token("").map_err(ApiError::internal)?.reveal());
+        let home = self.store.setting_or(HOME, &fresh).await?;
+        let copy = Copy { database, home: home.as_str().unwrap_or_default().into() };
+        if is_new {
+            for rule in RULES {
+                copy.run(rule, &[]).await?;
+            }
+        }
+        let look = database.begin_look();
+        let rows: HashMap<DocumentId, GraphShare> =
+            self.store.graph_shares().await?.into_iter().map(|share| (share.document, share)).collect();
+        let copied = copy.copied().await?;
+        let is_old = |(document, (version, _)): &(&DocumentId, &(u64, u64))| {
+            rows.get(*document).is_none_or(|share| share.version != *version)
+        };
+        let old: Vec<DocumentId> = copied.iter().filter(is_old).map(|(document, _)| *document).collect();
+        let done = |share: &GraphShare| match copied.get(&share.document) {
+            Some((version, done)) if *version == share.version => *done,
+            _ => 0,
+        };
+        let (mut wanted, mut left) = (Vec::new(), Vec::new());
+        for share in rows.values().filter(|share| done(share) != share.done) {
+            // One that grows is copied as a whole each time it has doubled, or rests.
+            let rests = share.done == share.pieces || database.was_left(share);
+            if rests || share.done >= done(share) * 2 {
+                wanted.push(*share);
+            } else {
+                left.push(*share);
+            }
+        }
+        database.note_behind(wanted.iter().map(|share| share.collection), look);
+        for document in &old {
+            copy.forget(*document).await?;
+        }
+        for share in &wanted {
+            copy.put(share, &self.store.graph_share(share.document).await?).await?;
+        }
+        if is_new || !old.is_empty() {
+            copy.sweep().await?;
+        }
+        database.end_look(look, &left);
+        Ok(())
+    }
+}
+
+/// Our part of the graph database.
+struct Copy<'a> {
+    database: &'a GraphDatabase,
+    home: Value,
+}
+
+impl Copy<'_> {
+    async fn run(&self, query: &str, parameters: &[(&str, Value)]) -> Result<Vec<bolt::Row>, Fault> {
+        self.database.client.run(query, parameters, COPYING).await
+    }
+
+    fn home(&self) -> (&'static str, Value) {
+        ("home", self.home.clone())
+    }
+
+    /// The documents there, with the version of the text and how many of its pieces are copied.
+    async fn copied(&self) -> Result<HashMap<DocumentId, (u64, u64)>, Fault> {
+        let rows = self.run(COPIED, &[self.home()]).await?;
+        let read = |row: &bolt::Row| {
+            let [document, version, done] = row.as_slice() else { return None };
+            let document = document.as_text()?.parse().ok()?;
+            Some((document, (version.as_number().unwrap_or(0), done.as_number().unwrap_or(0))))
+        };
+        Ok(rows.iter().filter_map(read).collect())
+    }
+
+    /// Says last how far it is: what breaks off before is done once more.
+    async fn put(&self, share: &GraphShare, whole: &store::WholeShare) -> Result<(), Fault> {
+        let document = ("document", Value::from(share.document.to_string()));
+        let collection = ("collection", Value::from(share.collection.to_string()));
+        let around = [document.clone(), collection, self.home()];
+        let begin = [&around[..], &[("version", Value::from(share.version))]].concat();
+        self.run(BEGIN, &begin).await?;
+        for batch in whole.entities.chunks(BATCH) {
+            let rows = Value::List(batch.iter().map(entity).collect());
+            self.run(SPEAK, &[&around[..], &[("rows", rows)]].concat()).await?;
+        }
+        for batch in whole.relations.chunks(BATCH) {
+            let rows = Value::List(batch.iter().map(relation).collect());
+            self.run(SAY, &[document.clone(), ("rows", rows)]).await?;
+        }
+        self.run(END, &[document, ("done", Value::from(share.done))]).await?;
+        Ok(())
+    }
+
+    /// Takes out what no document speaks of any more.
+    async fn sweep(&self) -> Result<(), Fault> {
+        let mut before = Vec::new();
+        loop {
+            let unnamed = self.run(UNNAMED, &[self.home()]).await?;
+            // What stays although it was taken out is not ours.
+            if unnamed.is_empty() || unnamed == before {
+                return Ok(());
+            }
+            let ids = Value::List(unnamed.iter().flatten().cloned().collect());
+            self.run(SWEEP, &[("ids", ids)]).await?;
+            before = unnamed;
+        }
+    }
+
+    /// What only this document speaks of is swept up later.
+    async fn forget(&self, document: DocumentId) -> Result<(), Fault> {
+        let document = [("document", Value::from(document.to_string()))];
+        self.run(UNSAY, &document).await?;
+        self.run(FORGET, &document).await?;
+        Ok(())
+    }
+}
+
+fn entity(SharedEntity { id, key, name, kind, first, quote }: &SharedEntity) -> Value {
+    Value::map([
+        ("id", Value::from(id.to_string())),
+        ("key", Value::from(key.as_str())),
+        ("name", Value::from(name.as_str())),
+        ("kind", Value::from(kind.as_str())),
+        ("first", Value::from(*first)),
+        ("quote", Value::from(quote.as_str())),
+    ])
+}
+
+fn relation(SharedRelation { source, target, kind, first, quote }: &SharedRelation) -> Value {
+    Value::map([
+        ("source", Value::from(source.to_string())),
+        ("target", Value::from(target.to_string())),
+        ("kind", Value::from(kind.as_str())),
+        ("first", Value::from(*first)),
+        ("quote", Value::from(quote.as_str())),
+    ])
+}
