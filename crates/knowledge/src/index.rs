@@ -15,8 +15,8 @@ use std::{collections::HashMap, sync::Arc};
 
 pub(crate) use build::number_of;
 pub(crate) use segment::Segment;
-pub use vectors::encode_vector;
 pub(crate) use vectors::{PreparedVector, Vectors};
+pub use vectors::{decode_vector, encode_vector};
 
 use self::build::Builder;
 use crate::words::Terms;

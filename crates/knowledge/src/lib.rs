@@ -21,10 +21,10 @@ mod words;
 
 pub use chunks::{Chunk, Sizes, cut};
 pub use document::{Document, Heading, Page};
-pub use index::{ChunkToIndex, Index, ToIndex, encode_vector};
+pub use index::{ChunkToIndex, Index, ToIndex, decode_vector, encode_vector};
 pub use picture::Picture;
 pub use process::{ReadingProcess, become_reader};
 pub use read::{Format, read};
-pub use search::{Hit, Query, Scores, search};
+pub use search::{Hit, Meaning, Query, Scores, search};
 pub use unreadable::{Limits, Unreadable};
 pub use words::{Term, Terms};

@@ -3,28 +3,38 @@
 mod candidates;
 mod words;
 
+use std::collections::HashMap;
+
 use self::{
     candidates::Candidates,
     words::{FEEDBACK_CHUNKS, Scoring},
 };
-use crate::{
-    index::{Index, PreparedVector},
-    words::Terms,
-};
+use crate::{index::Index, words::Terms};
 
 /// What is looked for.
 #[derive(Clone, Copy)]
 pub struct Query<'a> {
     /// In the words of who asks.
     pub text: &'a str,
-    /// For each index what the embedding model that made its chunks' vectors makes of the question. Where there is none,
-    /// words alone decide.
-    pub vectors: &'a [Option<&'a [f32]>],
+    /// For each index what tells how near its chunks are to the question in meaning. Where nothing does, words alone decide.
+    pub meanings: &'a [Meaning],
     /// How many chunks are wanted.
     pub limit: usize,
     /// Which documents may be found; all, where it is not there. Asked once for each document of the indexes, before
     /// anything is ranked.
     pub admits: Option<&'a dyn Fn(u128) -> bool>,
+}
+
+/// What tells how near the chunks of an index are to the question in meaning.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Meaning {
+    /// Nothing does.
+    Unknown,
+    /// What the embedding model that made its chunks' vectors makes of the question: all vectors are compared with it.
+    Vector(Vec<f32>),
+    /// The cosines of the nearest chunks by document and number, as something else has found them. The others are taken to be
+    /// no nearer than the last of these.
+    Nearest(HashMap<(u128, u32), f32>),
 }
 
 impl std::fmt::Debug for Query<'_> {
@@ -67,8 +77,7 @@ pub fn search(terms: &Terms, indexes: &[&Index], query: &Query<'_>) -> Vec<Hit> 
     let scoring = Scoring::of(&candidates);
     let own = words::weights(terms, query.text);
     scoring.score(&mut candidates, &own, |part| &mut part.words);
-    let vectors: Vec<_> = query.vectors.iter().map(|vector| vector.and_then(PreparedVector::new)).collect();
-    candidates.compare(&vectors);
+    candidates.compare(query.meanings);
     let first = candidates.ranked(|part| &part.words, FEEDBACK_CHUNKS);
     let more = scoring.feedback(&candidates, &first, own);
     scoring.score(&mut candidates, &more, |part| &mut part.related);

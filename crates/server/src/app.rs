@@ -33,6 +33,7 @@ use crate::{
     http::mcp::Door,
     knowledge::{
         Knowledge, READERS, keep_embedding, keep_graph_copy, keep_graphs, keep_looking, keep_reading,
+        keep_vector_copy,
     },
     learning::keep_learning,
     mcp_servers::{McpServers, Surroundings},
@@ -181,7 +182,7 @@ impl App {
         };
         let mcp_door = Door::new(&stopping, config.body_limit_bytes);
         let program = std::env::current_exe().context("cannot find this program")?;
-        let knowledge = Knowledge::new(program.clone(), &config.knowledge);
+        let knowledge = Knowledge::new(program.clone(), &config.knowledge, outbound.clone());
         let web = Web::new(config.web.clone(), outbound.clone(), store.clone(), clock.clone(), program);
         let web = Arc::new(web);
         let app = Arc::new(Self {
@@ -261,6 +262,7 @@ impl App {
         app.tasks.spawn(keep_embedding(app.clone()));
         app.tasks.spawn(keep_graphs(app.clone()));
         app.tasks.spawn(keep_graph_copy(app.clone()));
+        app.tasks.spawn(keep_vector_copy(app.clone()));
         app.tasks.spawn(keep_crawling(app.clone()));
         app.tasks.spawn(ask_environment(app.clone()));
         app.tasks.spawn(keep_health(app.clone()));

@@ -32,7 +32,9 @@ use overview::Layers;
 use places::{default_data_dir, sqlite_url};
 
 pub use admission::Admission;
-pub use knowledge::{EmbeddingSettings, GraphDatabaseSettings, KnowledgeSettings, RerankSettings};
+pub use knowledge::{
+    EmbeddingSettings, GraphDatabaseSettings, KnowledgeSettings, QdrantSettings, RerankSettings,
+};
 pub use layers::DEFAULTS;
 pub use mcp_servers::{Approval, McpServer, McpWay};
 pub use mcp_sign_in::{OAuth, SignIn};

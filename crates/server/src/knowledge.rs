@@ -3,6 +3,7 @@
 
 mod asking;
 mod built_in;
+mod copies;
 mod embedding;
 mod far;
 mod graph_copy;
@@ -12,10 +13,12 @@ mod graphing;
 mod loaded;
 mod on_account;
 mod pictures;
+mod qdrant;
 mod reading;
 mod scope;
 mod search;
 mod tool;
+mod vector_copy;
 
 use std::{
     collections::HashMap,
@@ -30,7 +33,7 @@ use std::{
 use agent::Tool;
 use domain::{CollectionId, EmbeddingSpaceId, UserId};
 use knowledge::{ReadingProcess, Terms};
-use store::{Collection, Payer, Store, StoreError};
+use store::{Collection, Embedding, Payer, Store, StoreError};
 use tokio::{sync::Notify, time::Instant};
 
 use crate::{app::App, config::KnowledgeSettings, error::ApiError};
@@ -39,6 +42,8 @@ use asking::NoHelp;
 use built_in::BuiltIn;
 use graph_database::GraphDatabase;
 use loaded::{Loaded, serving};
+use outbound::Outbound;
+use qdrant::Qdrant;
 pub(crate) use {
     embedding::keep_embedding,
     far::{Far, Meaning},
@@ -50,6 +55,7 @@ pub(crate) use {
     scope::Scope,
     search::{Found, MOST_FOUND, Wish, missing, no_collection},
     tool::{NAME as SEARCH_TOOL, look, passage, source, spec},
+    vector_copy::keep_vector_copy,
 };
 
 /// Most documents of a collection.
@@ -75,6 +81,8 @@ pub(crate) struct Knowledge {
     to_graph: Notify,
     /// Has a copy of the graphs, where one is named.
     pub(crate) graph_database: Option<GraphDatabase>,
+    /// Compares the vectors, where one is named; they are compared in memory otherwise.
+    qdrant: Option<Qdrant>,
     loaded: Mutex<HashMap<CollectionId, Arc<Loaded>>>,
     /// Held while a collection is loaded, so that several who ask at once do not all do so.
     loading: tokio::sync::Mutex<()>,
@@ -97,7 +105,7 @@ struct Helping {
 
 impl Knowledge {
     /// Documents are read by `program`, which is this one.
-    pub(crate) fn new(program: PathBuf, settings: &KnowledgeSettings) -> Self {
+    pub(crate) fn new(program: PathBuf, settings: &KnowledgeSettings, outbound: Outbound) -> Self {
         Self {
             built_in: Arc::new(BuiltIn::new(settings, &program)),
             terms: Terms::default(),
@@ -108,6 +116,7 @@ impl Knowledge {
             to_embed: Notify::new(),
             to_graph: Notify::new(),
             graph_database: settings.graph_database.as_ref().map(GraphDatabase::new),
+            qdrant: settings.qdrant.as_ref().map(|settings| Qdrant::new(settings, outbound)),
             loaded: Mutex::default(),
             loading: tokio::sync::Mutex::default(),
             searches: AtomicU64::new(0),
@@ -146,6 +155,25 @@ impl Knowledge {
         if let Some(database) = &self.graph_database {
             database.note_change(of);
         }
+    }
+
+    /// To be called when vectors have come, or may have gone.
+    pub(crate) fn note_vectors(&self) {
+        if let Some(qdrant) = &self.qdrant {
+            qdrant.changed.notify_one();
+        }
+    }
+
+    /// How far the documents of a collection are embedded, and their vectors where they are compared.
+    async fn embeddings(&self, store: &Store, of: CollectionId) -> Result<Vec<Embedding>, StoreError> {
+        let mut embeddings = store.embeddings(of).await?;
+        if let Some(qdrant) = &self.qdrant {
+            for far in embeddings.iter_mut().filter(|far| !qdrant.has(far.space, (far.document, far.version)))
+            {
+                far.done = 0;
+            }
+        }
+        Ok(embeddings)
     }
 
     /// A collection as it can be searched now.
@@ -207,7 +235,7 @@ impl Knowledge {
             others.map(|(id, loaded)| (*id, loaded.space)).collect()
         };
         for (id, space) in others {
-            let (documents, embeddings) = (store.documents(id).await?, store.embeddings(id).await?);
+            let (documents, embeddings) = (store.documents(id).await?, self.embeddings(store, id).await?);
             let Some(of) = store.collection(id).await? else { continue };
             if serving(current, &documents, &embeddings) == space {
                 continue;

@@ -57,6 +57,19 @@ pub struct Embedding {
     pub problem: Option<String>,
 }
 
+/// A document that has all its vectors in a space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EmbeddedDocument {
+    /// Which one.
+    pub document: DocumentId,
+    /// Where it is.
+    pub collection: CollectionId,
+    /// Of its text.
+    pub version: u64,
+    /// How many pieces that has.
+    pub pieces: u64,
+}
+
 /// The vectors of some pieces in a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Vectors {
@@ -233,6 +246,28 @@ impl Store {
             })
         };
         rows.iter().map(read).collect()
+    }
+
+    /// The documents whose text as it is now has all its vectors in a space.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn embedded_documents(
+        &self,
+        space: EmbeddingSpaceId,
+    ) -> Result<Vec<EmbeddedDocument>, StoreError> {
+        let sql = "SELECT document, collection, far.version, pieces FROM document_embeddings AS far \
+                   JOIN documents ON documents.id = far.document AND documents.version = far.version \
+                   WHERE space = $1 AND done >= pieces AND pieces > 0 ORDER BY document";
+        let read = |row: &Row| {
+            Ok(EmbeddedDocument {
+                document: row.id("document")?,
+                collection: row.id("collection")?,
+                version: row.number("version")?,
+                pieces: row.number("pieces")?,
+            })
+        };
+        self.db().read(sql).id(space).fetch_all().await?.iter().map(read).collect()
     }
 
     /// The vectors of a document's text of that version in the order of its pieces.

@@ -74,7 +74,7 @@ pub use connections::{Connection, ConnectionKey};
 pub use copy::{Datum, Part, Restored, dump, restore};
 pub use crawls::{Crawl, CrawlPage, CrawlState, Visited};
 pub use document_filters::DocumentFilter;
-pub use embeddings::{Embedding, EmbeddingSpace, MOST_FAILURES, ToEmbed, Vectors};
+pub use embeddings::{EmbeddedDocument, Embedding, EmbeddingSpace, MOST_FAILURES, ToEmbed, Vectors};
 pub use error::StoreError;
 pub use events::Segment;
 pub use facts::{Fact, MemoryUse};

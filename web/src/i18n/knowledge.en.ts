@@ -106,6 +106,7 @@ export const knowledge = {
   "knowledge.fused": "Together",
   "knowledge.fusedText": "What orders the list.",
   "knowledge.noteMeaning": "Only words were compared: the embedding model did not answer in time.",
+  "knowledge.noteVectors": "Only words were compared: the vector database does not help at the moment.",
   "knowledge.noteRerank": "The best were not looked at once more: that model did not answer in time.",
   "knowledge.rerank": "Second look",
   "knowledge.rerankText":

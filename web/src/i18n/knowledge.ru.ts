@@ -162,6 +162,7 @@ export const knowledge = {
   "knowledge.fused": "Вместе",
   "knowledge.fusedText": "По этому упорядочен список.",
   "knowledge.noteMeaning": "Сравнивались только слова: модель векторов не ответила вовремя.",
+  "knowledge.noteVectors": "Сравнивались только слова: база векторов сейчас недоступна.",
   "knowledge.noteRerank": "Лучшие не оценены ещё раз: модель не ответила вовремя.",
   "knowledge.rerank": "Второй взгляд",
   "knowledge.rerankText":

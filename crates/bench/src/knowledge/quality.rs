@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use embedder::{Embedder, Urgency};
-use knowledge::{ChunkToIndex, Hit, Index, Query, Terms, ToIndex, encode_vector, search};
+use knowledge::{ChunkToIndex, Hit, Index, Meaning, Query, Terms, ToIndex, encode_vector, search};
 
 use super::collections::{Collection, Question};
 use crate::table::{Aim, Row, print, print_grid};
@@ -104,8 +104,9 @@ fn ask(collection: &Collection, embedded: Option<&Embedded>) -> Vec<Vec<Hit>> {
     let mut index = Index::default();
     index.put(&terms, &documents);
     let find = |(at, question): (usize, &Question)| {
-        let vector = embedded.and_then(|embedded| embedded.questions.get(at)).map(Vec::as_slice);
-        let query = Query { text: &question.text, vectors: &[vector], limit: 1000, admits: None };
+        let vector = embedded.and_then(|embedded| embedded.questions.get(at));
+        let meaning = vector.map_or(Meaning::Unknown, |vector| Meaning::Vector(vector.clone()));
+        let query = Query { text: &question.text, meanings: &[meaning], limit: 1000, admits: None };
         search(&terms, &[&index], &query)
     };
     collection.questions.iter().enumerate().map(find).collect()

@@ -2,7 +2,9 @@
 
 use std::{hint::black_box, time::Instant};
 
-use knowledge::{ChunkToIndex, Document, Index, Query, Sizes, Terms, ToIndex, cut, encode_vector, search};
+use knowledge::{
+    ChunkToIndex, Document, Index, Meaning, Query, Sizes, Terms, ToIndex, cut, encode_vector, search,
+};
 
 use anyhow::Context;
 
@@ -77,9 +79,9 @@ fn searches(chunks: usize) -> Vec<Row> {
         let mut times: Vec<f64> = (0..SEARCHES)
             .map(|_| {
                 let question = words.text(60);
-                let vector = has_vector.then(|| words.vector());
-                let vectors = [vector.as_deref(); 2];
-                let query = Query { text: &question, vectors: &vectors, limit: 20, admits };
+                let meaning = if has_vector { Meaning::Vector(words.vector()) } else { Meaning::Unknown };
+                let meanings = [meaning.clone(), meaning];
+                let query = Query { text: &question, meanings: &meanings, limit: 20, admits };
                 let start = Instant::now();
                 black_box(search(&terms, indexes, &query));
                 start.elapsed().as_secs_f64() * 1000.0

@@ -31,7 +31,7 @@ fn put(index: &mut Index, documents: &[Made]) {
 }
 
 fn found(index: &Index, question: &str) -> Vec<(u128, u32, f32)> {
-    let query = Query { text: question, vectors: &[], limit: 1000, admits: None };
+    let query = Query { text: question, meanings: &[], limit: 1000, admits: None };
     let hits = search(&Terms::default(), &[index], &query);
     let mut found: Vec<_> = hits
         .into_iter()

@@ -32,6 +32,13 @@ pub fn encode_vector(vector: &[f32]) -> Option<Vec<u8>> {
     Some(scale.to_le_bytes().into_iter().chain(codes.map(i8::cast_unsigned)).collect())
 }
 
+/// What [`encode_vector`] has kept of a vector, with about the length 1. `None` where that is nothing.
+#[must_use]
+pub fn decode_vector(encoded: &[u8]) -> Option<Vec<f32>> {
+    let (scale, codes) = decoded(encoded)?;
+    Some(codes.iter().map(|code| f32::from(code.cast_signed()) * scale).collect())
+}
+
 /// The scale and the codes of an encoded vector; nothing of what is none.
 fn decoded(encoded: &[u8]) -> Option<(f32, &[u8])> {
     let (scale, codes) = encoded.split_first_chunk::<4>()?;
@@ -133,6 +140,8 @@ mod tests {
             let vectors = Vectors::of([encode_vector(&a).as_deref()].into_iter()).unwrap();
             let cosine = vectors.cosine(0, &PreparedVector::new(&b).unwrap()).unwrap();
             prop_assert!((cosine - exact(&a, &b)).abs() < 0.01, "{cosine}");
+            let decoded = decode_vector(&encode_vector(&a).unwrap()).unwrap();
+            prop_assert!(exact(&decoded, &a) > 0.999);
         }
     }
 
@@ -141,6 +150,7 @@ mod tests {
         let (short, long) = (encode_vector(&[1.0, 0.0]), encode_vector(&[1.0, 0.0, 0.0]));
         for nothing in [&[f32::NAN, 0.0][..], &[0.0, 0.0], &[]] {
             assert!(encode_vector(nothing).is_none());
+            assert!(decode_vector(&[0; 9]).is_none() && decode_vector(&[1]).is_none());
         }
         let broken: [Option<&[u8]>; 2] = [Some(&[0, 0, 0xc0, 0x7f, 1, 1]), Some(&[0, 0])];
         let all = [None, short.as_deref(), long.as_deref(), broken[0], broken[1]];

@@ -1,6 +1,6 @@
 //! The chunks that may be found, with their scores.
 
-use super::{Hit, Scores};
+use super::{Hit, Meaning, Scores};
 use crate::index::{Index, Kept, PreparedVector};
 
 /// All chunks of the indexes.
@@ -18,6 +18,8 @@ pub(super) struct Part<'a> {
     pub(super) words: Vec<f32>,
     pub(super) related: Vec<f32>,
     meanings: Vec<f32>,
+    /// What the chunks have at most whose meaning was not among the nearest.
+    beyond: Option<f32>,
 }
 
 /// Cosines reach from -1 to 1.
@@ -50,21 +52,41 @@ impl<'a> Candidates<'a> {
             words: Vec::new(),
             related: Vec::new(),
             meanings: Vec::new(),
+            beyond: None,
         };
         Self { parts: parts.map(part).collect() }
     }
 
-    /// Compares the vectors of all chunks with that of the question for their index.
-    pub(super) fn compare(&mut self, of_indexes: &[Option<PreparedVector>]) {
+    /// Finds out how near all chunks are to the question in meaning, by what is known of that for their index.
+    pub(super) fn compare(&mut self, of_indexes: &[Meaning]) {
+        let prepared = |meaning: &Meaning| match meaning {
+            Meaning::Vector(vector) => PreparedVector::new(vector),
+            Meaning::Unknown | Meaning::Nearest(_) => None,
+        };
+        let prepared: Vec<Option<PreparedVector>> = of_indexes.iter().map(prepared).collect();
         for part in &mut self.parts {
-            let Some(Some(vector)) = of_indexes.get(part.index) else { continue };
-            let mut meanings = vec![NO_MEANING; part.kept.segment.chunk_count()];
-            for (position, vectors) in part.kept.vectors.iter().enumerate() {
-                let Some(vectors) = vectors else { continue };
-                for (number, chunk) in part.kept.segment.chunks_of(position).enumerate() {
-                    if part.is_open(chunk) {
-                        meanings[chunk] = vectors.cosine(number, vector).unwrap_or(NO_MEANING);
+            let segment = &part.kept.segment;
+            let mut meanings = vec![NO_MEANING; segment.chunk_count()];
+            match (of_indexes.get(part.index), prepared.get(part.index)) {
+                (_, Some(Some(vector))) => {
+                    for (position, vectors) in part.kept.vectors.iter().enumerate() {
+                        let Some(vectors) = vectors else { continue };
+                        for (number, chunk) in segment.chunks_of(position).enumerate() {
+                            meanings[chunk] = vectors.cosine(number, vector).unwrap_or(NO_MEANING);
+                        }
                     }
+                }
+                (Some(Meaning::Nearest(nearest)), _) => {
+                    part.beyond = nearest.values().copied().reduce(f32::min);
+                    for (chunk, meaning) in meanings.iter_mut().enumerate() {
+                        *meaning = nearest.get(&segment.document_of(chunk)).copied().unwrap_or(NO_MEANING);
+                    }
+                }
+                _ => continue,
+            }
+            for (chunk, meaning) in meanings.iter_mut().enumerate() {
+                if !part.is_open(chunk) {
+                    *meaning = NO_MEANING;
                 }
             }
             part.meanings = meanings;
@@ -102,11 +124,18 @@ impl<'a> Candidates<'a> {
         ranked
     }
 
-    /// The mean cosine of all chunks that have one and may be found.
+    /// The mean cosine of all chunks that have one and may be found. Those beyond the nearest count as the last of these.
     fn mean_meaning(&self) -> f32 {
-        let all = self.parts.iter().flat_map(|part| &part.meanings);
-        let known = all.filter(|meaning| **meaning > NO_MEANING);
-        let (sum, count) = known.fold((0.0, 0_u32), |(sum, count), it| (sum + f64::from(*it), count + 1));
+        let of_part = |part: &'_ Part<'a>| {
+            let meanings = part.meanings.iter().enumerate();
+            let known = meanings.filter_map(|(chunk, meaning)| match *meaning > NO_MEANING {
+                true => Some(*meaning),
+                false => part.beyond.filter(|_| part.is_open(chunk)),
+            });
+            known.fold((0.0, 0_u32), |(sum, count), it| (sum + f64::from(it), count + 1))
+        };
+        let parts = self.parts.iter().map(of_part);
+        let (sum, count) = parts.fold((0.0, 0), |(sum, count), (more, others)| (sum + more, count + others));
         #[expect(clippy::cast_possible_truncation, reason = "a cosine fits")]
         let mean = (sum / f64::from(count.max(1))) as f32;
         mean

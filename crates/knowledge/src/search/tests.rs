@@ -39,7 +39,7 @@ fn all() -> Index {
 }
 
 fn ask(text: &str) -> Query<'_> {
-    Query { text, vectors: &[], limit: 10, admits: None }
+    Query { text, meanings: &[], limit: 10, admits: None }
 }
 
 fn first(question: &str) -> Option<u128> {
@@ -68,8 +68,8 @@ fn what_stands_beside_the_words_finds_more() {
 
 #[test]
 fn meaning_finds_what_has_none_of_the_words() {
-    let vector = vector("ship");
-    let query = Query { vectors: &[Some(&vector)], ..ask("ship") };
+    let meanings = [Meaning::Vector(vector("ship").to_vec())];
+    let query = Query { meanings: &meanings, ..ask("ship") };
     let hits = search(&Terms::default(), &[&all()], &query);
     let both: Vec<u128> = hits[..2].iter().map(|hit| hit.document).collect();
     assert_eq!(both, [1, 2]);
@@ -90,8 +90,8 @@ fn vectors_may_come_later_than_words_and_stay_through_changes() {
         assert!(late.give_vectors(number, &[Some(vector)]));
     }
     assert!(!late.give_vectors(99, &[Some(&encoded[0])]));
-    let vector = vector("ship");
-    let query = Query { vectors: &[Some(&vector)], ..ask("moon boats") };
+    let meanings = [Meaning::Vector(vector("ship").to_vec())];
+    let query = Query { meanings: &meanings, ..ask("moon boats") };
     let find = |index: &Index| search(&Terms::default(), &[index], &query);
     assert_eq!(find(&late), find(&all()));
     assert!(find(&before).iter().all(|hit| hit.scores.meaning.is_none()));
@@ -105,8 +105,8 @@ fn vectors_may_come_later_than_words_and_stay_through_changes() {
 #[test]
 fn meaning_counts_from_the_mean_of_all() {
     // Near the moon, far from boats, and farthest from bread.
-    let vector = [1.0, 0.3, 0.05];
-    let query = Query { vectors: &[Some(&vector)], ..ask("zebra") };
+    let meanings = [Meaning::Vector(vec![1.0, 0.3, 0.05])];
+    let query = Query { meanings: &meanings, ..ask("zebra") };
     let hits = search(&Terms::default(), &[&all()], &query);
     let scores = |document| hits.iter().find(|hit| hit.document == document).unwrap().scores;
     assert!(scores(0).fused > 0.99, "{hits:?}");
@@ -119,25 +119,44 @@ fn meaning_counts_from_the_mean_of_all() {
 #[test]
 fn each_index_has_its_own_model() {
     let (one, other) = (index(&[(1, TEXTS[1])]), index(&[(2, TEXTS[0]), (3, TEXTS[2])]));
-    let (vector, longer) = (vector("ship"), [1.0; 4]);
-    let meanings = |vectors: &[Option<&[f32]>]| {
-        let query = Query { vectors, ..ask("moon boat") };
+    let vector = Meaning::Vector(vector("ship").to_vec());
+    let longer = Meaning::Vector(vec![1.0; 4]);
+    let meanings = |meanings: &[Meaning]| {
+        let query = Query { meanings, ..ask("moon boat") };
         let hits = search(&Terms::default(), &[&one, &other], &query);
         let known = hits.iter().filter(|hit| hit.scores.meaning.is_some());
         let mut known: Vec<u128> = known.map(|hit| hit.document).collect();
         known.sort_unstable();
         known
     };
-    assert_eq!(meanings(&[Some(&vector), None]), [1]);
-    assert_eq!(meanings(&[Some(&longer), Some(&vector)]), [2, 3]);
+    assert_eq!(meanings(&[vector.clone(), Meaning::Unknown]), [1]);
+    assert_eq!(meanings(&[longer, vector]), [2, 3]);
     assert!(meanings(&[]).is_empty());
 }
 
 #[test]
+fn what_something_else_has_compared_counts_as_what_is_compared_here() {
+    let question = vector("ship");
+    let query = |meanings: &[Meaning]| {
+        let hits = search(&Terms::default(), &[&all()], &Query { meanings, ..ask("ship") });
+        hits.iter().map(|hit| (hit.document, hit.scores)).collect::<Vec<_>>()
+    };
+    let here = query(&[Meaning::Vector(question.to_vec())]);
+    let known: HashMap<(u128, u32), f32> =
+        here.iter().filter_map(|(document, scores)| Some(((*document, 0), scores.meaning?))).collect();
+    assert!(known.len() > 2);
+    assert_eq!(query(&[Meaning::Nearest(known.clone())]), here);
+    // What is not among the nearest, or not in the index, has no meaning.
+    let one = known.into_iter().filter(|((document, _), _)| *document == 2).chain([((99, 0), 1.0)]);
+    let few = query(&[Meaning::Nearest(one.collect())]);
+    assert_eq!(few.iter().map(|(document, _)| *document).collect::<Vec<_>>(), [2]);
+}
+
+#[test]
 fn only_what_is_admitted_is_found() {
-    let vector = vector("moon");
+    let meanings = [Meaning::Vector(vector("moon").to_vec())];
     let admits = |document| document == 4;
-    let query = Query { vectors: &[Some(&vector)], admits: Some(&admits), ..ask("tides of the moon") };
+    let query = Query { meanings: &meanings, admits: Some(&admits), ..ask("tides of the moon") };
     let hits = search(&Terms::default(), &[&all()], &query);
     assert_eq!(hits.iter().map(|hit| hit.document).collect::<Vec<_>>(), [4]);
     let nobody = |_| false;

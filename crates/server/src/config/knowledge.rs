@@ -6,6 +6,9 @@ use std::{
 };
 
 use bolt::{Access, Address};
+use llm::Secret;
+use outbound::plain_host;
+use reqwest::Url;
 use serde::Deserialize;
 
 /// Sizes of documents, and the models that help to find them.
@@ -33,6 +36,19 @@ pub struct KnowledgeSettings {
     pub graph_model: Option<String>,
     /// A graph database that has a copy of the graphs and is asked about them.
     pub graph_database: Option<GraphDatabaseSettings>,
+    /// What compares the vectors instead of the memory.
+    pub qdrant: Option<QdrantSettings>,
+}
+
+/// A Qdrant.
+#[derive(Debug, Clone)]
+pub struct QdrantSettings {
+    /// Where it is.
+    pub url: Url,
+    /// Its host, which may be anywhere.
+    pub host: String,
+    /// How we are known there.
+    pub key: Option<Secret>,
 }
 
 /// A graph database.
@@ -95,6 +111,8 @@ pub(super) struct RawKnowledge {
     graph_user: String,
     graph_password: String,
     graph_database: String,
+    qdrant_url: String,
+    qdrant_key: String,
 }
 
 impl RawKnowledge {
@@ -150,6 +168,7 @@ impl RawKnowledge {
             vision_model: named(&self.vision_model),
             graph_model: named(&self.graph_model),
             graph_database,
+            qdrant: qdrant(&self.qdrant_url, self.qdrant_key)?,
         })
     }
 }
@@ -171,9 +190,37 @@ fn graph_database(url: &str, access: Access) -> anyhow::Result<Option<GraphDatab
     Ok(Some(GraphDatabaseSettings { address, access }))
 }
 
+fn qdrant(url: &str, key: String) -> anyhow::Result<Option<QdrantSettings>> {
+    let url = url.trim();
+    if url.is_empty() {
+        return Ok(None);
+    }
+    let parsed: Option<Url> = url.parse().ok().filter(|url: &Url| {
+        let is_plain = url.username().is_empty() && url.password().is_none() && url.query().is_none();
+        matches!(url.scheme(), "http" | "https") && is_plain
+    });
+    let parsed = parsed.and_then(|url| Some((plain_host(&url)?, url)));
+    let (host, url) = parsed.ok_or_else(|| {
+        anyhow::anyhow!(
+            "knowledge.qdrant_url must be an address such as http://127.0.0.1:6333, without a user name in it"
+        )
+    })?;
+    Ok(Some(QdrantSettings { url, host, key: (!key.is_empty()).then(|| Secret::new(key)) }))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_qdrant_is_named_by_its_address() {
+        let host = |url| qdrant(url, String::new()).map(|it| it.map(|it| it.host));
+        assert_eq!(host(" ").unwrap(), None);
+        assert_eq!(host("http://127.0.0.1:6333").unwrap().unwrap(), "127.0.0.1");
+        for bad in ["qdrant:6333", "http://u:p@a", "ftp://a", "http://a/?x=1"] {
+            assert!(host(bad).unwrap_err().to_string().contains("knowledge.qdrant_url"), "{bad}");
+        }
+    }
 
     #[test]
     fn a_graph_database_is_named_with_what_it_needs() {

@@ -5,8 +5,13 @@ use serde::Serialize;
 use toml::{Table, Value};
 
 /// Settings whose values nobody is shown.
-const SECRET: [&str; 4] =
-    ["database_url", "knowledge.graph_password", "oidc.client_secret", "web.search_key"];
+const SECRET: [&str; 5] = [
+    "database_url",
+    "knowledge.graph_password",
+    "knowledge.qdrant_key",
+    "oidc.client_secret",
+    "web.search_key",
+];
 
 /// A setting as it is in force.
 #[derive(Debug, Clone, PartialEq, Serialize)]

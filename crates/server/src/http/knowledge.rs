@@ -177,6 +177,7 @@ pub(super) async fn delete(
     app.store.delete_collection(owner(&caller)?, collection).await.map_err(missing)?;
     app.knowledge.forget(collection);
     app.knowledge.note_graph(collection);
+    app.knowledge.note_vectors();
     Ok(StatusCode::NO_CONTENT)
 }
 

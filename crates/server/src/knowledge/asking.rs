@@ -49,7 +49,7 @@ pub(super) enum NoHelpKind {
 }
 
 impl NoHelp {
-    fn failed(message: impl Into<String>) -> Self {
+    pub(super) fn failed(message: impl Into<String>) -> Self {
         Self { kind: NoHelpKind::Failed, message: message.into() }
     }
 }

@@ -107,7 +107,13 @@ impl App {
         };
         let Some(of) = self.store.claim_embedding(space, now, now.saturating_add(CLAIM_MS)).await? else {
             self.knowledge.switch_spaces(&self.store).await?;
-            while self.store.forget_old_vectors(space, now.saturating_sub(UNUSED_MS)).await? {}
+            let mut has_gone = false;
+            while self.store.forget_old_vectors(space, now.saturating_sub(UNUSED_MS)).await? {
+                has_gone = true;
+            }
+            if has_gone {
+                self.knowledge.note_vectors();
+            }
             return Ok(Looked::Nothing);
         };
         match self.embed_document(settings, space, &of).await? {
@@ -185,6 +191,7 @@ impl App {
             self.knowledge.set_no_help(None);
             done += batch.len();
         }
+        self.knowledge.note_vectors();
         Ok(Ok(()))
     }
 

@@ -1,33 +1,22 @@
-//! Keeps the copy of our graphs in the graph database. The rows say what there is: from time to time, and when something has
-//! changed, both are compared document by document, and what differs is copied or taken out. So it does not matter what was
-//! missed while one of the two was away, and nothing has to be remembered.
+//! Keeps the copy of our graphs in the graph database, document by document.
 
-use std::{
-    collections::HashMap,
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use bolt::{Fault, Value};
 use domain::DocumentId;
-use serde_json::json;
-use store::{GraphShare, SharedEntity, SharedRelation, StoreError};
+use futures_util::FutureExt;
+use store::{GraphShare, SharedEntity, SharedRelation};
 
-use super::graph_database::GraphDatabase;
-use crate::{app::App, error::ApiError, secret::random_token};
+use super::{
+    copies::{NoCopy, keep_copying},
+    graph_database::GraphDatabase,
+};
+use crate::app::App;
 
-/// How often both are compared where nothing is known to have changed.
-const LOOK: Duration = Duration::from_secs(30);
-/// The pause after a failure; it doubles.
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// How long a step of the copying may take.
 const COPYING: Duration = Duration::from_secs(60);
 /// So much is copied in one step.
 const BATCH: usize = 500;
-/// The setting that tells our copy from those of other servers in the same database.
-const HOME: &str = "knowledge.graph_home";
-
 const RULES: [&str; 3] = [
     "CREATE CONSTRAINT glasshouse_document IF NOT EXISTS FOR (d:GlasshouseDocument) REQUIRE d.id IS UNIQUE",
     "CREATE CONSTRAINT glasshouse_entity IF NOT EXISTS FOR (e:GlasshouseEntity) REQUIRE e.id IS UNIQUE",
@@ -55,73 +44,23 @@ const UNNAMED: &str = "MATCH (e:GlasshouseEntity {home: $home}) WHERE NOT EXISTS
 const SWEEP: &str = "UNWIND $ids AS id MATCH (e:GlasshouseEntity {id: id}) \
                      WHERE NOT EXISTS { MATCH (e)<-[:MENTIONS]-() } DETACH DELETE e";
 
-/// Why the copy could not be made.
-enum NoCopy {
-    /// Of the graph database.
-    There(Fault),
-    /// Of ours.
-    Here(ApiError),
-}
-
-impl From<Fault> for NoCopy {
+impl From<Fault> for NoCopy<Fault> {
     fn from(fault: Fault) -> Self {
         Self::There(fault)
-    }
-}
-
-impl From<ApiError> for NoCopy {
-    fn from(error: ApiError) -> Self {
-        Self::Here(error)
-    }
-}
-
-impl From<StoreError> for NoCopy {
-    fn from(error: StoreError) -> Self {
-        Self::Here(error.into())
     }
 }
 
 /// Copies what is to be copied until the server stops.
 pub(crate) async fn keep_graph_copy(app: Arc<App>) {
     let Some(database) = &app.knowledge.graph_database else { return };
-    let (mut pause, mut is_new) = (FIRST_PAUSE, true);
-    loop {
-        let copied = tokio::select! {
-            () = app.stopping.cancelled() => return,
-            copied = app.copy_graphs(database, is_new) => copied,
-        };
-        let wait = match copied {
-            Ok(()) => {
-                (pause, is_new) = (FIRST_PAUSE, false);
-                LOOK
-            }
-            Err(no_copy) => {
-                match no_copy {
-                    NoCopy::There(fault) => database.note_fault(&fault),
-                    NoCopy::Here(error) => {
-                        tracing::warn!(%error, "the graphs could not be copied; trying again")
-                    }
-                }
-                is_new = true;
-                pause = (pause * 2).min(LONGEST_PAUSE);
-                pause
-            }
-        };
-        tokio::select! {
-            () = app.stopping.cancelled() => return,
-            // Changes do not make a server well.
-            () = database.changed.notified(), if wait == LOOK => {}
-            () = tokio::time::sleep(wait) => {}
-        }
-    }
+    let copy = |is_new| app.copy_graphs(database, is_new).boxed();
+    keep_copying(&app, &database.changed, copy, |fault| database.note_fault(fault)).await;
 }
 
 impl App {
     /// Has the graph database show what the rows say now.
-    async fn copy_graphs(&self, database: &GraphDatabase, is_new: bool) -> Result<(), NoCopy> {
-        let fresh = json!(random_token("").map_err(ApiError::internal)?.reveal());
-        let home = self.store.setting_or(HOME, &fresh).await?;
-        let copy = Copy { database, home: home.as_str().unwrap_or_default().into() };
+    async fn copy_graphs(&self, database: &GraphDatabase, is_new: bool) -> Result<(), NoCopy<Fault>> {
+        let copy = Copy { database, home: Value::from(self.home().await?) };
         if is_new {
             for rule in RULES {
                 copy.run(rule, &[]).await?;

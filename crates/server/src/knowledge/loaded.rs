@@ -156,6 +156,16 @@ impl Loaded {
         self.documents.keys().copied()
     }
 
+    /// Whether it has a document.
+    pub(super) fn has(&self, document: u128) -> bool {
+        self.documents.contains_key(&document)
+    }
+
+    /// Whether it has this version of a document's text.
+    pub(super) fn has_text(&self, document: u128, version: u64) -> bool {
+        self.documents.get(&document).is_some_and(|known| known.version == version)
+    }
+
     /// A piece that was found.
     pub(super) fn piece(&self, document: u128, chunk: u32) -> Option<(&LoadedDocument, Place)> {
         let document = self.documents.get(&document)?;
@@ -181,7 +191,7 @@ impl Loaded {
         };
         let listed = store.documents(of.id).await?;
         let embeddings = match knowledge.space() {
-            Some(_) => store.embeddings(of.id).await?,
+            Some(_) => knowledge.embeddings(store, of.id).await?,
             None => Vec::new(),
         };
         loaded.space = loaded.space.or_else(|| serving(knowledge.space(), &listed, &embeddings));
@@ -201,8 +211,11 @@ impl Loaded {
             loaded.documents.remove(&document);
             loaded.index.remove(document);
         }
-        let is_embedded =
-            |document: &store::Document| embedded.get(&document.id.as_u128()) == Some(&document.version);
+        // What something else compares is not held here.
+        let compares = knowledge.qdrant.is_none();
+        let is_embedded = |document: &store::Document| {
+            compares && embedded.get(&document.id.as_u128()) == Some(&document.version)
+        };
         let is_new = |document: &&store::Document| {
             let known = loaded.documents.get(&document.id.as_u128());
             document.version > 0

@@ -9,7 +9,7 @@ use std::{
 use domain::{CollectionId, DocumentId, EmbeddingSpaceId, UserId};
 use embedder::Urgency;
 use futures_util::future::join_all;
-use knowledge::{Hit, Query, Scores};
+use knowledge::{Hit, Meaning, Query, Scores};
 use store::{Collection, EmbeddingSpace, Payer, Store, StoreError};
 use tokio::task::spawn_blocking;
 
@@ -17,6 +17,7 @@ use super::{
     Knowledge,
     asking::{Account, NoHelp, NoHelpKind},
     loaded::Loaded,
+    qdrant::{NoAnswer, Qdrant, Within, name_of},
 };
 use crate::{app::App, config::EmbeddingSettings, error::ApiError};
 
@@ -50,7 +51,7 @@ pub(crate) struct Answer {
 /// That something did not help, and why.
 #[derive(Debug)]
 pub(crate) struct Note {
-    /// `no_meaning` or `no_rerank`.
+    /// `no_meaning`, `no_vectors` or `no_rerank`.
     pub(crate) code: &'static str,
     /// In sentences.
     pub(crate) message: String,
@@ -102,11 +103,11 @@ impl App {
         }
         knowledge.make_room();
         let account = Account { owner: reader, payer };
-        let (vectors, mut notes) = self.question_vectors(account, &wish.query, &all).await?;
+        let (meanings, mut notes) = self.meanings(account, &wish, &collections, &all).await?;
         let rerank = self.config.knowledge.rerank.as_ref();
         let limit = wish.limit.min(MOST_FOUND);
         let most = if rerank.is_some() { limit.max(RERANKED) } else { limit };
-        let asked = (wish.query.clone(), vectors, closed(&all, &wish.documents));
+        let asked = (wish.query.clone(), meanings, closed(&all, &wish.documents));
         let hits = find(knowledge, &all, asked, most).await?;
         let mut found = passages(store, &collections, &all, hits).await?;
         if let Some(settings) = rerank.filter(|_| found.len() > 1) {
@@ -122,6 +123,29 @@ impl App {
         }
         found.truncate(limit);
         Ok(Answer { found, notes })
+    }
+
+    /// What tells for each collection how near its pieces are to the question in meaning.
+    async fn meanings(
+        &self,
+        account: Account<'_>,
+        wish: &Wish,
+        collections: &[Collection],
+        all: &[Arc<Loaded>],
+    ) -> Result<(Vec<Meaning>, Vec<Note>), ApiError> {
+        let qdrant = self.knowledge.qdrant.as_ref();
+        let is_asked = all.iter().any(|loaded| loaded.space.is_some());
+        if let Some(problem) = qdrant.and_then(Qdrant::problem).filter(|_| is_asked) {
+            return Ok((all.iter().map(|_| Meaning::Unknown).collect(), vec![no_vectors(problem)]));
+        }
+        let (vectors, mut notes) = self.question_vectors(account, &wish.query, all).await?;
+        let Some(qdrant) = qdrant else {
+            let meaning = |vector: Option<_>| vector.map_or(Meaning::Unknown, Meaning::Vector);
+            return Ok((vectors.into_iter().map(meaning).collect(), notes));
+        };
+        let (meanings, note) = self.nearest(qdrant, collections, all, (vectors, &wish.documents)).await?;
+        notes.extend(note);
+        Ok((meanings, notes))
     }
 
     /// What the models of these collections' vectors make of the question, for each collection.
@@ -164,6 +188,52 @@ impl App {
         Ok((all.iter().map(of).collect(), notes))
     }
 
+    /// What Qdrant finds near to the question, for each collection; it is given only what these may have, and what comes back
+    /// counts only where they have it.
+    async fn nearest(
+        &self,
+        qdrant: &Qdrant,
+        collections: &[Collection],
+        all: &[Arc<Loaded>],
+        (vectors, named): (Vec<Option<Vec<f32>>>, &[DocumentId]),
+    ) -> Result<(Vec<Meaning>, Option<Note>), ApiError> {
+        let mut meanings: Vec<Meaning> = all.iter().map(|_| Meaning::Unknown).collect();
+        let mut asked: HashMap<EmbeddingSpaceId, (Vec<f32>, Within)> = HashMap::new();
+        for ((loaded, collection), vector) in all.iter().zip(collections).zip(vectors) {
+            let (Some(space), Some(vector)) = (loaded.space, vector) else { continue };
+            let (_, within) = asked.entry(space).or_insert_with(|| (vector, Within::default()));
+            let here: Vec<DocumentId> =
+                named.iter().filter(|document| loaded.has(document.as_u128())).copied().collect();
+            match here.is_empty() {
+                true => within.collections.push(collection.id),
+                false => within.documents.extend(here),
+            }
+        }
+        let home = self.home().await?;
+        for (space, (vector, within)) in asked {
+            let found = match qdrant.nearest(&name_of(&home, space), &vector, &within).await {
+                Ok(found) => found,
+                Err(NoAnswer::Missing) => {
+                    // Nothing was copied yet, or all of it is lost.
+                    self.knowledge.note_vectors();
+                    continue;
+                }
+                Err(problem) => {
+                    return Ok((meanings, Some(no_vectors(qdrant.note_problem(&problem)))));
+                }
+            };
+            for (loaded, meaning) in all.iter().zip(&mut meanings) {
+                if loaded.space == Some(space) {
+                    let own =
+                        found.iter().filter(|near| loaded.has_text(near.document.as_u128(), near.version));
+                    let own = own.map(|near| ((near.document.as_u128(), near.piece), near.score));
+                    *meaning = Meaning::Nearest(own.collect());
+                }
+            }
+        }
+        Ok((meanings, None))
+    }
+
     async fn question_vector(
         &self,
         account: Account<'_>,
@@ -192,17 +262,16 @@ fn closed(all: &[Arc<Loaded>], named: &[DocumentId]) -> HashSet<u128> {
 async fn find(
     knowledge: &Arc<Knowledge>,
     all: &[Arc<Loaded>],
-    (text, vectors, closed): (String, Vec<Option<Vec<f32>>>, HashSet<u128>),
+    (text, meanings, closed): (String, Vec<Meaning>, HashSet<u128>),
     limit: usize,
 ) -> Result<Vec<Hit>, ApiError> {
     let (knowledge, all) = (Arc::clone(knowledge), all.to_vec());
     // It takes milliseconds of computing.
     let searching = spawn_blocking(move || {
         let indexes: Vec<_> = all.iter().map(|loaded| &loaded.index).collect();
-        let vectors: Vec<Option<&[f32]>> = vectors.iter().map(Option::as_deref).collect();
         let is_open = |document: u128| !closed.contains(&document);
         let admits = (!closed.is_empty()).then_some(&is_open as &dyn Fn(u128) -> bool);
-        let query = Query { text: &text, vectors: &vectors, limit, admits };
+        let query = Query { text: &text, meanings: &meanings, limit, admits };
         knowledge::search(&knowledge.terms, &indexes, &query)
     });
     searching.await.map_err(ApiError::internal)
@@ -255,6 +324,11 @@ fn put_in_order(found: &mut [Found], scores: &[Option<f32>]) {
 
 fn no_meaning(no_help: NoHelp) -> Note {
     note("no_meaning", "Only words were compared, no meanings", no_help)
+}
+
+/// What compares vectors does not.
+fn no_vectors(problem: String) -> Note {
+    note("no_vectors", "Only words were compared, no meanings", NoHelp::failed(problem))
 }
 
 fn note(code: &'static str, what: &str, no_help: NoHelp) -> Note {

@@ -23,14 +23,14 @@ use crate::{
 type Choose = Arc<dyn Fn(&Request) -> Reply + Send + Sync>;
 
 /// A model server whose ways change in the middle.
-struct Helper {
-    server: ScriptedServer,
+pub(crate) struct Helper {
+    pub(crate) server: ScriptedServer,
     embeddings: Arc<Mutex<Choose>>,
     rerank: Arc<Mutex<Choose>>,
 }
 
 impl Helper {
-    async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         let changing = |choose: Choose| Arc::new(Mutex::new(choose));
         let embeddings = changing(Arc::new(with_synonyms));
         let rerank = changing(Arc::new(vectors::rerank));
@@ -57,7 +57,7 @@ impl Helper {
         Self { server: ScriptedServer::start_with(chat, options).await.unwrap(), embeddings, rerank }
     }
 
-    fn embed_with(&self, choose: impl Fn(&Request) -> Reply + Send + Sync + 'static) {
+    pub(crate) fn embed_with(&self, choose: impl Fn(&Request) -> Reply + Send + Sync + 'static) {
         *self.embeddings.lock().unwrap() = Arc::new(choose);
     }
 
@@ -74,11 +74,11 @@ impl Helper {
 }
 
 /// Knows that a walrus is a sea elephant.
-fn with_synonyms(request: &Request) -> Reply {
+pub(crate) fn with_synonyms(request: &Request) -> Reply {
     vectors::embeddings_with(request, |text| vector(&text.to_lowercase().replace("walrus", "sea elephant")))
 }
 
-const EMBEDDING: [(&str, &str); 4] = [
+pub(crate) const EMBEDDING: [(&str, &str); 4] = [
     ("GLASSHOUSE_KNOWLEDGE_EMBEDDING_MODEL", "embedder"),
     // In the environment blanks at the ends do not count.
     ("GLASSHOUSE_KNOWLEDGE_QUERY_PREFIX", "query:"),
@@ -86,7 +86,7 @@ const EMBEDDING: [(&str, &str); 4] = [
     ("GLASSHOUSE_KNOWLEDGE_EMBEDDING_SECONDS", "1"),
 ];
 
-async fn begin(more: &[(&str, &str)]) -> (Helper, Server, String, String) {
+pub(crate) async fn begin(more: &[(&str, &str)]) -> (Helper, Server, String, String) {
     let helper = Helper::start().await;
     let server = Server::start_with(&[&EMBEDDING, more].concat()).await;
     let ada = server.set_up().await;
@@ -96,13 +96,13 @@ async fn begin(more: &[(&str, &str)]) -> (Helper, Server, String, String) {
 }
 
 impl Server {
-    async fn documents(&self, who: &str, collection: &str) -> Vec<Value> {
+    pub(crate) async fn documents(&self, who: &str, collection: &str) -> Vec<Value> {
         let all = self.get(&format!("{KNOWLEDGE}/{collection}/documents"), who).await.json();
         all["documents"].as_array().unwrap().clone()
     }
 
     /// Waits until all its documents are embedded.
-    async fn embedded(&self, who: &str, collection: &str) {
+    pub(crate) async fn embedded(&self, who: &str, collection: &str) {
         until("all documents are embedded", async || {
             let all = self.documents(who, collection).await;
             all.iter().all(|one| one["chunks"] == one["meaning"]["done"])
@@ -110,14 +110,14 @@ impl Server {
         .await;
     }
 
-    async fn answer(&self, who: &str, query: &str) -> Value {
+    pub(crate) async fn answer(&self, who: &str, query: &str) -> Value {
         let found = self.post(&format!("{KNOWLEDGE}/search"), who, &json!({ "query": query })).await;
         found.expect(200);
         found.json()
     }
 }
 
-fn names(answer: &Value) -> Vec<&str> {
+pub(crate) fn names(answer: &Value) -> Vec<&str> {
     answer["results"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect()
 }
 

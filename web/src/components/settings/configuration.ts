@@ -149,6 +149,11 @@ const texts: Record<string, readonly [en: string, ru: string]> = {
     "The ONNX Runtime library of the built-in model. Empty: beside the program or with the model.",
     "Библиотека ONNX Runtime для встроенной модели. Пусто: рядом с программой или с моделью.",
   ],
+  "knowledge.qdrant_url": [
+    "A Qdrant that compares the vectors. Empty: they are compared in memory.",
+    "Qdrant, который сравнивает векторы. Пусто: они сравниваются в памяти.",
+  ],
+  "knowledge.qdrant_key": ["Our key there.", "Наш ключ к нему."],
   "knowledge.rerank_model": [
     "The model that looks at the best passages once more. Empty: none.",
     "Модель, которая ещё раз оценивает лучшие отрывки. Пусто: никакая.",

@@ -41,6 +41,7 @@ const notes: Record<string, Key> = {
   limited: "knowledge.meaningLimited",
   cancelled: "knowledge.meaningCancelled",
   no_meaning: "knowledge.noteMeaning",
+  no_vectors: "knowledge.noteVectors",
   no_rerank: "knowledge.noteRerank",
 };
 

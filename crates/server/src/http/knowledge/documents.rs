@@ -253,6 +253,7 @@ pub(in crate::http) async fn delete(
     let gone = app.store.delete_document(owner(&caller)?, collection, document, app.clock.now_ms()).await;
     gone.map_err(no_document)?;
     app.knowledge.note_graph(collection);
+    app.knowledge.note_vectors();
     Ok(StatusCode::NO_CONTENT)
 }
 
