@@ -180,6 +180,10 @@ id!(
     EntityId, "ent"
 );
 id!(
+    /// A folder that a person keeps chats in.
+    FolderId, "fold"
+);
+id!(
     /// Documents that are searched together.
     CollectionId, "coll"
 );

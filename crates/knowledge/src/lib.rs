@@ -27,4 +27,4 @@ pub use process::{ReadingProcess, become_reader};
 pub use read::{Format, read};
 pub use search::{Hit, Meaning, Query, Scores, search};
 pub use unreadable::{Limits, Unreadable};
-pub use words::{Term, Terms};
+pub use words::{Term, Terms, is_unspaced};

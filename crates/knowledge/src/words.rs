@@ -37,6 +37,10 @@ impl Default for Terms {
 pub struct Term<'a> {
     /// In the form that is compared.
     pub text: &'a str,
+    /// The same with its ending.
+    pub word: &'a str,
+    /// Whether it is a name whose parts are terms of their own.
+    pub is_joined: bool,
     /// Whether it is a word that almost every text has.
     pub is_common: bool,
 }
@@ -77,7 +81,7 @@ impl Terms {
         if is_name && text.chars().count() <= WORD_LIMIT_CHARS {
             let joined: String =
                 text.chars().filter(|char| is_word_char(*char)).flat_map(char::to_lowercase).collect();
-            each(Term { text: &joined, is_common: false });
+            each(Term { text: &joined, word: &joined, is_joined: true, is_common: false });
         }
     }
 
@@ -92,7 +96,7 @@ impl Terms {
             Some('а'..='я') => self.russian.stem(&folded),
             _ => Cow::Borrowed(folded.as_str()),
         };
-        each(Term { text: &stemmed, is_common });
+        each(Term { text: &stemmed, word: &folded, is_joined: false, is_common });
     }
 }
 
@@ -186,8 +190,9 @@ fn fold(word: &str) -> String {
     folded
 }
 
-/// Scripts that write words without spaces.
-fn is_unspaced(char: char) -> bool {
+/// Whether it is of a script that writes words without spaces.
+#[must_use]
+pub fn is_unspaced(char: char) -> bool {
     matches!(char, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{3040}'..='\u{30ff}' |
         '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
@@ -198,7 +203,7 @@ fn pairs(word: &str, each: &mut impl FnMut(Term<'_>)) {
     for window in chars.windows(chars.len().min(2)) {
         pair.clear();
         pair.extend(window);
-        each(Term { text: &pair, is_common: false });
+        each(Term { text: &pair, word: &pair, is_joined: false, is_common: false });
     }
 }
 

@@ -24,6 +24,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     agents::DefinedAgents,
     auth::{Backoff, KeyUse, KnownKeys, Passwords, Standing, keep_standing},
+    chat_search::keep_searchable,
     clock::Clock,
     commands::Telling,
     config::{Auth, Config},
@@ -250,6 +251,7 @@ impl App {
         app.tasks.spawn(rest_where_quiet(app.clone()));
         app.tasks.spawn(keep_door(app.clone()));
         app.tasks.spawn(keep_learning(app.clone()));
+        app.tasks.spawn(keep_searchable(app.clone()));
         app.tasks.spawn(app.clone().keep_taking_up());
         app.tasks.spawn(keep_schedules(app.clone()));
         app.tasks.spawn(keep_standing(app.clone()));

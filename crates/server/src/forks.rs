@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use domain::{AgentPath, ChatId, EventBody, MessageId, ProblemCode, Role, RunEvent, RunId};
-use store::{Chat, ChatMessage, FileState, Fork, NewRun, Run, Segment};
+use store::{Chat, ChatMessage, ChatOrder, FileState, Fork, NewRun, Run, Segment};
 
 use crate::{app::App, conversation::path_to, error::ApiError, models::ResolvedModel, turns::Work};
 
@@ -122,7 +122,15 @@ impl App {
             let title: String = chat.title.chars().take(TITLE_LIMIT_CHARS).collect();
             format!("{title} (fork)")
         });
-        let chat = Chat { id, title, current: Some(message), created_at: now, updated_at: now, ..chat };
+        let chat = Chat {
+            id,
+            title,
+            current: Some(message),
+            created_at: now,
+            updated_at: now,
+            order: ChatOrder::default(),
+            ..chat
+        };
         let row = NewRun {
             id: run,
             owner: source.owner,

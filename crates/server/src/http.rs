@@ -5,6 +5,8 @@ mod ag_ui;
 mod agents;
 mod allowed_calls;
 mod audit;
+mod chat_order;
+mod chat_search;
 mod chat_stream;
 mod chats;
 mod connections;
@@ -214,10 +216,20 @@ pub fn table() -> Vec<Route> {
         // Chats
         get(User, "/api/v1/chats", chats::list),
         post(User, "/api/v1/chats", chats::create),
+        get(User, "/api/v1/chats/search", chat_search::get),
+        post(User, "/api/v1/chats/order", chat_order::order_many),
+        post(User, "/api/v1/chats/delete", chat_order::delete_many),
         get(User, "/api/v1/chats/{chat}", chats::get),
         patch(User, "/api/v1/chats/{chat}", chats::patch),
         delete(User, "/api/v1/chats/{chat}", chats::delete),
         post(User, "/api/v1/chats/{chat}/read", chats::mark_read),
+        get(User, "/api/v1/chats/{chat}/export", exports::get_one),
+        put(User, "/api/v1/chats/{chat}/tags", chat_order::put_tags),
+        get(User, "/api/v1/folders", chat_order::folders),
+        post(User, "/api/v1/folders", chat_order::create_folder),
+        patch(User, "/api/v1/folders/{folder}", chat_order::rename_folder),
+        delete(User, "/api/v1/folders/{folder}", chat_order::delete_folder),
+        get(User, "/api/v1/tags", chat_order::tags),
         get(User, "/api/v1/chats/{chat}/sharing", sharing::get),
         put(User, "/api/v1/chats/{chat}/sharing", sharing::put).noted("chat.open"),
         post(User, "/api/v1/chats/{chat}/readers", sharing::add).noted("chat.share"),

@@ -8,6 +8,8 @@ mod audit;
 pub mod auth;
 pub mod backup;
 mod brought;
+mod chat_search;
+mod chat_tags;
 pub mod cli;
 pub mod clock;
 mod commands;

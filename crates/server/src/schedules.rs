@@ -6,7 +6,7 @@ mod times;
 use std::{sync::Arc, time::Duration};
 
 use domain::{ChatId, Outcome, Part, ProblemCode, RunId, ScheduleId};
-use store::{Chat, IdempotencyKey, Payer, Schedule, Settled, Turn, TurnKind};
+use store::{Chat, ChatOrder, IdempotencyKey, Payer, Schedule, Settled, Turn, TurnKind};
 use tokio::sync::Notify;
 
 use crate::{app::App, error::ApiError, groups::Right, turns::NewMessage};
@@ -257,6 +257,7 @@ impl App {
             created_at: now,
             updated_at: now,
             unread: false,
+            order: ChatOrder::default(),
         };
         self.store.create_chat(&chat).await?;
         Ok(chat)

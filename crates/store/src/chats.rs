@@ -1,9 +1,9 @@
 //! Conversations. Each belongs to one person; for everybody else it does not exist.
 
-use domain::{ChatId, MessageId, UserId};
+use domain::{ChatId, FolderId, MessageId, UserId};
 
 use crate::{
-    Store, StoreError,
+    ChatOrder, Store, StoreError,
     query::{Query, Row},
     search,
 };
@@ -27,6 +27,8 @@ pub struct Chat {
     pub updated_at: i64,
     /// Whether a run has ended in it that its owner has not looked at.
     pub unread: bool,
+    /// Where its owner has put it.
+    pub order: ChatOrder,
 }
 
 /// Which chats to list.
@@ -36,28 +38,44 @@ pub struct ChatPage {
     pub query: Option<String>,
     /// Only chats changed before this time.
     pub before: Option<i64>,
+    /// Only those that are put away, or only those that are not.
+    pub archived: Option<bool>,
+    /// Only those that stand above the others.
+    pub pinned: bool,
+    /// Only those in this folder.
+    pub folder: Option<FolderId>,
+    /// Only those with this tag.
+    pub tag: Option<String>,
     /// At most so many.
     pub limit: u32,
 }
 
 pub(crate) const INSERT: &str = "INSERT INTO chats \
                                  (id, owner, title, search_text, current_message, created_at, updated_at, \
-                                 directory) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+                                 directory, pinned, archived, folder) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
 
-/// Gives [`INSERT`] its values.
+/// Gives [`INSERT`] its values. Tags are rows of their own.
 pub(crate) fn insert<'a>(query: Query<'a>, chat: &Chat) -> Query<'a> {
     let query = query.id(chat.id).id(chat.owner);
     let query = query.text(&chat.title).text(&search::fold(&chat.title)).optional_id(chat.current);
-    query.bind(chat.created_at).bind(chat.updated_at).bind(chat.directory.as_deref())
+    let query = query.bind(chat.created_at).bind(chat.updated_at).bind(chat.directory.as_deref());
+    query.bind(chat.order.pinned).bind(chat.order.archived).optional_id(chat.order.folder)
 }
+
+/// The columns that [`read_chat`] reads, where `chats` is among the tables.
+macro_rules! chat_columns {
+    () => {
+        "chats.id, chats.owner, chats.title, chats.current_message, chats.created_at, chats.updated_at, \
+         chats.directory, chats.unread, chats.pinned, chats.archived, chats.folder, \
+         (SELECT string_agg(tag, ',' ORDER BY place) FROM chat_tags WHERE chat_tags.chat = chats.id) AS tags"
+    };
+}
+pub(crate) use chat_columns;
 
 /// The statement that reads chats, with the given end.
 macro_rules! select_chats {
     ($end:literal) => {
-        concat!(
-            "SELECT id, owner, title, current_message, created_at, updated_at, directory, unread FROM chats ",
-            $end
-        )
+        concat!("SELECT ", crate::chats::chat_columns!(), " FROM chats ", $end)
     };
 }
 pub(crate) use select_chats;
@@ -85,15 +103,21 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn chats(&self, owner: UserId, page: &ChatPage) -> Result<Vec<Chat>, StoreError> {
-        let sql = r"SELECT id, owner, title, current_message, created_at, updated_at, directory, unread FROM chats
-                    WHERE owner = $1 AND updated_at < $2
-                      AND (search_text LIKE $3 ESCAPE '\' OR EXISTS (
-                          SELECT 1 FROM messages
-                          WHERE messages.chat = chats.id AND messages.search_text LIKE $3 ESCAPE '\'))
-                    ORDER BY updated_at DESC, id DESC LIMIT $4";
+        let sql = select_chats!(
+            r"WHERE owner = $1 AND updated_at < $2
+                AND (search_text LIKE $3 ESCAPE '\' OR EXISTS (
+                    SELECT 1 FROM messages
+                    WHERE messages.chat = chats.id AND messages.search_text LIKE $3 ESCAPE '\'))
+                AND (CAST($5 AS BOOLEAN) IS NULL OR archived = $5) AND (NOT $6 OR pinned)
+                AND (CAST($7 AS TEXT) IS NULL OR folder = $7)
+                AND (CAST($8 AS TEXT) IS NULL OR EXISTS (
+                    SELECT 1 FROM chat_tags WHERE chat_tags.chat = chats.id AND tag = $8))
+              ORDER BY updated_at DESC, chats.id DESC LIMIT $4"
+        );
         let pattern = search::pattern(page.query.as_deref().unwrap_or_default());
         let query = self.db().read(sql).id(owner).bind(page.before.unwrap_or(i64::MAX));
-        let rows = query.text(&pattern).bind(i64::from(page.limit)).fetch_all().await?;
+        let query = query.text(&pattern).bind(i64::from(page.limit)).bind(page.archived).bind(page.pinned);
+        let rows = query.optional_id(page.folder).optional_text(page.tag.as_deref()).fetch_all().await?;
         rows.iter().map(read_chat).collect()
     }
 
@@ -170,5 +194,16 @@ pub(crate) fn read_chat(row: &Row) -> Result<Chat, StoreError> {
         created_at: row.get("created_at")?,
         updated_at: row.get("updated_at")?,
         unread: row.get("unread")?,
+        order: ChatOrder {
+            pinned: row.get("pinned")?,
+            archived: row.get("archived")?,
+            folder: row.optional_id("folder")?,
+            tags: tags_of(row)?,
+        },
     })
+}
+
+fn tags_of(row: &Row) -> Result<Vec<String>, StoreError> {
+    let tags: Option<String> = row.get("tags")?;
+    Ok(tags.iter().flat_map(|tags| tags.split(',')).map(str::to_owned).collect())
 }

@@ -49,8 +49,21 @@ pub enum Datum {
 
 /// The last step of the schema that was taken.
 const STEPS: &str = "SELECT max(version) FROM _sqlx_migrations WHERE success";
-/// Of servers that run now; means nothing later.
-const PASSING: [&str; 4] = ["servers", "run_commands", "ended_secrets", "used_challenges"];
+/// Of servers that run now, which means nothing later; and what is made from the rest.
+const PASSING: [&str; 11] = [
+    "servers",
+    "run_commands",
+    "ended_secrets",
+    "used_challenges",
+    "search_pieces",
+    "search_due",
+    // With those in which SQLite keeps them.
+    "search_words",
+    "search_words_config",
+    "search_words_content",
+    "search_words_data",
+    "search_words_idx",
+];
 
 /// The database that a URL names.
 enum Place {

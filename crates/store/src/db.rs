@@ -4,7 +4,6 @@ use std::{fmt::Write as _, path::PathBuf, str::FromStr};
 
 use sqlx::{
     AssertSqlSafe, Connection, PgConnection, Postgres, Sqlite,
-    migrate::{Migration, MigrationType, Migrator},
     postgres::PgConnectOptions,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous},
 };
@@ -15,6 +14,7 @@ use crate::{
     lanes::{Lanes, PATIENCE, Place},
     leases::Lessee,
     query::{On, Query, Tx},
+    steps::{self, Dialect},
     transaction::Transaction,
 };
 
@@ -46,16 +46,16 @@ pub(crate) enum Db {
 
 impl Db {
     pub(crate) async fn open(url: &str) -> Result<Self, StoreError> {
-        Self::open_at(url, usize::MAX).await
+        Self::open_at(url, i64::MAX).await
     }
 
-    /// The same with the first `steps` of the schema only, as an earlier version had it.
-    pub(crate) async fn open_at(url: &str, steps: usize) -> Result<Self, StoreError> {
+    /// The same with the schema as it was at the step of that number.
+    pub(crate) async fn open_at(url: &str, until: i64) -> Result<Self, StoreError> {
         if url.starts_with("postgres:") || url.starts_with("postgresql:") {
-            Self::open_postgres(PgConnectOptions::from_str(url)?, steps).await
+            Self::open_postgres(PgConnectOptions::from_str(url)?, until).await
         } else if url.starts_with("sqlite:") {
             let in_memory = url.contains(":memory:") || url.contains("mode=memory");
-            Self::open_sqlite(SqliteConnectOptions::from_str(url)?, in_memory, steps).await
+            Self::open_sqlite(SqliteConnectOptions::from_str(url)?, in_memory, until).await
         } else {
             let cause = "the database URL must begin with sqlite: or postgres:";
             Err(StoreError::Unavailable(cause.to_owned()))
@@ -65,7 +65,7 @@ impl Db {
     async fn open_sqlite(
         options: SqliteConnectOptions,
         in_memory: bool,
-        steps: usize,
+        until: i64,
     ) -> Result<Self, StoreError> {
         let options = options.foreign_keys(true).busy_timeout(PATIENCE);
         let writing = options
@@ -81,50 +81,11 @@ impl Db {
             PathBuf::from(path)
         });
         let write = Lanes::new(Place::Here, writing, 1);
-        let migrations = [
-            ("first", include_str!("../migrations/sqlite/0001_first.sql")),
-            ("run inputs", include_str!("../migrations/sqlite/0002_run_inputs.sql")),
-            ("runs have numbers", include_str!("../migrations/sqlite/0003_runs_have_numbers.sql")),
-            ("trusted connections", include_str!("../migrations/sqlite/0004_trusted_connections.sql")),
-            ("runs go on", include_str!("../migrations/sqlite/0005_runs_go_on.sql")),
-            ("allowed calls", include_str!("../migrations/sqlite/0006_allowed_calls.sql")),
-            ("past of files", include_str!("../migrations/sqlite/0007_past_of_files.sql")),
-            ("agents", include_str!("../migrations/sqlite/0008_agents.sql")),
-            ("memories", include_str!("../migrations/sqlite/0009_memories.sql")),
-            ("idempotency keys", include_str!("../migrations/sqlite/0010_idempotency_keys.sql")),
-            ("leases", include_str!("../migrations/sqlite/0011_leases.sql")),
-            ("directories of chats", include_str!("../migrations/sqlite/0012_directories_of_chats.sql")),
-            ("mcp sign-ins", include_str!("../migrations/sqlite/0013_mcp_sign_ins.sql")),
-            ("schedules", include_str!("../migrations/sqlite/0014_schedules.sql")),
-            ("suspended accounts", include_str!("../migrations/sqlite/0015_suspended_accounts.sql")),
-            ("usage", include_str!("../migrations/sqlite/0016_usage.sql")),
-            ("webhooks", include_str!("../migrations/sqlite/0017_webhooks.sql")),
-            ("origins of runs", include_str!("../migrations/sqlite/0018_origins_of_runs.sql")),
-            ("runs that wait", include_str!("../migrations/sqlite/0019_runs_that_wait.sql")),
-            ("identities", include_str!("../migrations/sqlite/0020_identities.sql")),
-            ("seen sessions", include_str!("../migrations/sqlite/0021_seen_sessions.sql")),
-            ("links to get in", include_str!("../migrations/sqlite/0022_links_to_get_in.sql")),
-            ("connection keys", include_str!("../migrations/sqlite/0023_connection_keys.sql")),
-            ("audit", include_str!("../migrations/sqlite/0024_audit.sql")),
-            ("second factors", include_str!("../migrations/sqlite/0025_second_factors.sql")),
-            ("shared chats", include_str!("../migrations/sqlite/0026_shared_chats.sql")),
-            ("ended secrets", include_str!("../migrations/sqlite/0027_ended_secrets.sql")),
-            ("groups", include_str!("../migrations/sqlite/0028_groups.sql")),
-            ("passkeys", include_str!("../migrations/sqlite/0029_passkeys.sql")),
-            ("knowledge", include_str!("../migrations/sqlite/0030_knowledge.sql")),
-            ("meanings", include_str!("../migrations/sqlite/0031_meanings.sql")),
-            ("web", include_str!("../migrations/sqlite/0032_web.sql")),
-            ("attached files", include_str!("../migrations/sqlite/0033_attached_files.sql")),
-            ("graph", include_str!("../migrations/sqlite/0034_graph.sql")),
-            ("readers and pictures", include_str!("../migrations/sqlite/0040_readers_and_pictures.sql")),
-            ("research", include_str!("../migrations/sqlite/0039_research.sql")),
-        ];
         let mut writer = write.acquire().await?;
         if !in_memory {
-            let newest = i64::try_from(migrations.len()).unwrap_or(i64::MAX);
-            before_migrating(writer.connection()?, options.get_filename(), newest).await?;
+            before_migrating(writer.connection()?, options.get_filename(), steps::newest()).await?;
         }
-        migrator(migrations, steps).run_direct(None, writer.connection()?, false).await?;
+        steps::migrator(Dialect::Sqlite, until).run_direct(None, writer.connection()?, false).await?;
         drop(writer);
         let read = match in_memory {
             true => write.clone(),
@@ -133,49 +94,11 @@ impl Db {
         Ok(Self::Sqlite { read, write, log })
     }
 
-    async fn open_postgres(options: PgConnectOptions, steps: usize) -> Result<Self, StoreError> {
+    async fn open_postgres(options: PgConnectOptions, until: i64) -> Result<Self, StoreError> {
         let options = options.application_name("glasshouse");
         // Not through the pool: it would try for a while and then tell no more than that it has waited.
         let mut connection = PgConnection::connect_with(&options).await?;
-        let migrations = [
-            ("first", include_str!("../migrations/postgres/0001_first.sql")),
-            ("run inputs", include_str!("../migrations/postgres/0002_run_inputs.sql")),
-            ("runs have numbers", include_str!("../migrations/postgres/0003_runs_have_numbers.sql")),
-            ("trusted connections", include_str!("../migrations/postgres/0004_trusted_connections.sql")),
-            ("runs go on", include_str!("../migrations/postgres/0005_runs_go_on.sql")),
-            ("allowed calls", include_str!("../migrations/postgres/0006_allowed_calls.sql")),
-            ("past of files", include_str!("../migrations/postgres/0007_past_of_files.sql")),
-            ("agents", include_str!("../migrations/postgres/0008_agents.sql")),
-            ("memories", include_str!("../migrations/postgres/0009_memories.sql")),
-            ("idempotency keys", include_str!("../migrations/postgres/0010_idempotency_keys.sql")),
-            ("leases", include_str!("../migrations/postgres/0011_leases.sql")),
-            ("directories of chats", include_str!("../migrations/postgres/0012_directories_of_chats.sql")),
-            ("mcp sign-ins", include_str!("../migrations/postgres/0013_mcp_sign_ins.sql")),
-            ("schedules", include_str!("../migrations/postgres/0014_schedules.sql")),
-            ("suspended accounts", include_str!("../migrations/postgres/0015_suspended_accounts.sql")),
-            ("usage", include_str!("../migrations/postgres/0016_usage.sql")),
-            ("webhooks", include_str!("../migrations/postgres/0017_webhooks.sql")),
-            ("origins of runs", include_str!("../migrations/postgres/0018_origins_of_runs.sql")),
-            ("runs that wait", include_str!("../migrations/postgres/0019_runs_that_wait.sql")),
-            ("identities", include_str!("../migrations/postgres/0020_identities.sql")),
-            ("seen sessions", include_str!("../migrations/postgres/0021_seen_sessions.sql")),
-            ("links to get in", include_str!("../migrations/postgres/0022_links_to_get_in.sql")),
-            ("connection keys", include_str!("../migrations/postgres/0023_connection_keys.sql")),
-            ("audit", include_str!("../migrations/postgres/0024_audit.sql")),
-            ("second factors", include_str!("../migrations/postgres/0025_second_factors.sql")),
-            ("shared chats", include_str!("../migrations/postgres/0026_shared_chats.sql")),
-            ("ended secrets", include_str!("../migrations/postgres/0027_ended_secrets.sql")),
-            ("groups", include_str!("../migrations/postgres/0028_groups.sql")),
-            ("passkeys", include_str!("../migrations/postgres/0029_passkeys.sql")),
-            ("knowledge", include_str!("../migrations/postgres/0030_knowledge.sql")),
-            ("meanings", include_str!("../migrations/postgres/0031_meanings.sql")),
-            ("web", include_str!("../migrations/postgres/0032_web.sql")),
-            ("attached files", include_str!("../migrations/postgres/0033_attached_files.sql")),
-            ("graph", include_str!("../migrations/postgres/0034_graph.sql")),
-            ("readers and pictures", include_str!("../migrations/postgres/0040_readers_and_pictures.sql")),
-            ("research", include_str!("../migrations/postgres/0039_research.sql")),
-        ];
-        migrator(migrations, steps).run_direct(None, &mut connection, false).await?;
+        steps::migrator(Dialect::Postgres, until).run_direct(None, &mut connection, false).await?;
         connection.close().await?;
         let lanes = Lanes::new(Place::Server, options, POSTGRES_CONNECTIONS);
         Ok(Self::Postgres(lanes, Lessee::default()))
@@ -230,6 +153,16 @@ impl Db {
         }
     }
 
+    /// A statement that changes nothing, its text made here of constant pieces and placeholders.
+    pub(crate) fn built_to_read(&self, sql: String) -> Query<'_> {
+        let keep = sql.len() < MAX_KEPT_SQL_BYTES;
+        let sql = AssertSqlSafe(sql);
+        match self {
+            Self::Sqlite { read, .. } => Query::Sqlite(sqlx::query(sql).persistent(keep), On::Any(read)),
+            Self::Postgres(lanes, _) => Query::Postgres(sqlx::query(sql).persistent(keep), On::Any(lanes)),
+        }
+    }
+
     /// Adds `($1,$2), ($3,$4)` and so on, or `(?,?), (?,?)` for SQLite, which compares each name with all
     /// before it.
     pub(crate) fn push_rows(&self, sql: &mut String, rows: usize, columns: usize) {
@@ -267,13 +200,4 @@ impl Db {
             Self::Postgres(lanes, _) => lanes.close().await,
         }
     }
-}
-
-/// The steps to today's schema, in order: a step that has been released never changes.
-fn migrator<const COUNT: usize>(all: [(&'static str, &'static str); COUNT], steps: usize) -> Migrator {
-    let numbered = all.into_iter().take(steps).zip(1..).map(|((name, sql), number)| {
-        let sql = sqlx::SqlSafeStr::into_sql_str(sql);
-        Migration::new(number, name.into(), MigrationType::Simple, sql, false)
-    });
-    Migrator::with_migrations(numbered.collect())
 }

@@ -3,7 +3,8 @@
 use domain::{ChatId, RunId, RunSummary, UserId};
 
 use crate::{
-    Chat, ChatMessage, Fact, Segment, Store, StoreError, chats, learning, messages::add_message, query::Tx,
+    Chat, ChatMessage, Fact, Segment, Store, StoreError, chat_order::add_tags, chats, learning,
+    messages::add_message, query::Tx,
 };
 
 /// A run that has ended elsewhere.
@@ -51,6 +52,7 @@ impl Store {
         if chat.unread {
             tx.query("UPDATE chats SET unread = TRUE WHERE id = $1").id(chat.id).execute().await?;
         }
+        add_tags(&mut tx, chat.id, &chat.order.tags).await?;
         for message in messages {
             add_message(&mut tx, chat.id, message).await?;
         }

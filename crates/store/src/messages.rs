@@ -138,7 +138,7 @@ fn role_name(role: Role) -> &'static str {
     }
 }
 
-fn read_role(row: &Row) -> Result<Role, StoreError> {
+pub(crate) fn read_role(row: &Row) -> Result<Role, StoreError> {
     let name = serde_json::Value::String(row.get("role")?);
     Role::deserialize(name).map_err(|error| StoreError::Corrupt(format!("messages.role: {error}")))
 }

@@ -4,7 +4,7 @@ use domain::{ChatId, UserId};
 
 use crate::{
     Store, StoreError,
-    chats::{Chat, read_chat},
+    chats::{Chat, chat_columns, read_chat},
     query::Row,
     users::{User, read_user},
 };
@@ -29,8 +29,8 @@ pub struct SharedChat {
     pub owner_email: String,
 }
 
-const SHARED: &str = "chats.id, chats.owner, title, current_message, chats.created_at, updated_at, directory, unread, \
-                      users.name AS owner_name, users.email AS owner_email";
+pub(crate) const SHARED: &str =
+    concat!(chat_columns!(), ", users.name AS owner_name, users.email AS owner_email");
 
 impl Store {
     /// A chat that is shared with `reader`, by name or with everybody.
@@ -128,7 +128,7 @@ impl Store {
     }
 }
 
-fn read_shared(row: &Row) -> Result<SharedChat, StoreError> {
+pub(crate) fn read_shared(row: &Row) -> Result<SharedChat, StoreError> {
     let (owner_name, owner_email) = (row.get("owner_name")?, row.get("owner_email")?);
     Ok(SharedChat { chat: read_chat(row)?, owner_name, owner_email })
 }

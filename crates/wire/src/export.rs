@@ -112,6 +112,18 @@ pub struct Chat {
     /// The directory of the machine that its files are in; they are not taken along then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub directory: Option<String>,
+    /// Whether it stands above the others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pinned: bool,
+    /// Whether it is put away.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub archived: bool,
+    /// What the folder is called that it is in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
+    /// Its tags.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
 }
 
 /// A message of a conversation.
@@ -412,6 +424,10 @@ mod tests {
             updated_at: 2,
             unread: true,
             directory: None,
+            pinned: true,
+            archived: false,
+            folder: Some("F".to_owned()),
+            tags: vec!["t".to_owned()],
         };
         for line in [Line::GlasshouseExport(head), Line::Chat(chat), Line::End(End { lines: 2 })] {
             let text = serde_json::to_string(&line).expect("it can be written");

@@ -29,6 +29,12 @@ pub struct Chat {
     pub created_at: i64,
     /// When it was last changed.
     pub updated_at: i64,
+    /// Whether it stands above the others.
+    pub pinned: bool,
+    /// Whether it is put away.
+    pub archived: bool,
+    /// Its tags. Of the folder it is in, the file has no name.
+    pub tags: Vec<String>,
     /// Its messages, each after the one that it follows.
     pub messages: Vec<Message>,
     /// The place of the one that is shown last.
@@ -62,6 +68,8 @@ pub struct Message {
 
 /// Most messages of a chat.
 const MOST_MESSAGES: usize = 20_000;
+/// Of more tags these many are looked at.
+const MOST_TAGS: usize = 100;
 
 /// A chat as it stands in the file. What else it has is not asked for.
 #[derive(Deserialize)]
@@ -76,6 +84,12 @@ struct Row {
     created_at: Value,
     #[serde(default)]
     updated_at: Value,
+    #[serde(default)]
+    pinned: Value,
+    #[serde(default)]
+    archived: Value,
+    #[serde(default)]
+    meta: Value,
     #[serde(default)]
     history: Value,
     #[serde(default)]
@@ -97,6 +111,7 @@ impl Chat {
         }
         let row: Row = serde_json::from_slice(json).map_err(|_| "It is no chat of Open WebUI.".to_owned())?;
         let (id, outer_title) = (text_of(&row.id), text_of(&row.title));
+        let (pinned, archived) = (is_so(&row.pinned), is_so(&row.archived));
         let (made, changed) = (time(&row.created_at), time(&row.updated_at));
         // One chat by itself may come without what the list has around it.
         let inner = match row.chat {
@@ -125,6 +140,9 @@ impl Chat {
             title,
             created_at,
             updated_at: changed.unwrap_or(created_at),
+            pinned,
+            archived,
+            tags: tags_of(&row.meta, &inner),
             messages: Vec::new(),
             current: None,
             attachments_left: 0,
@@ -162,6 +180,19 @@ impl Chat {
             self.updated_at = self.updated_at.max(self.created_at);
         }
     }
+}
+
+/// Newer versions have the tags beside the chat, older ones in it.
+fn tags_of(meta: &Value, inner: &Map<String, Value>) -> Vec<String> {
+    let found = meta.get("tags").or_else(|| inner.get("tags")).and_then(Value::as_array);
+    let tags = found.into_iter().flatten().take(MOST_TAGS);
+    // As ids of tags they have lines for blanks.
+    tags.filter_map(Value::as_str).map(|tag| tag.replace('_', " ")).collect()
+}
+
+/// Old ones have numbers.
+fn is_so(value: &Value) -> bool {
+    value.as_bool().unwrap_or_else(|| value.as_i64().is_some_and(|number| number != 0))
 }
 
 /// A text, or nothing where it is something else.

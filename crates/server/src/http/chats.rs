@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{ChatId, MessageId, Part, Role, RunId, RunSummary, UserId};
+use domain::{ChatId, FolderId, MessageId, Part, Role, RunId, RunSummary, UserId};
 use serde::{Deserialize, Serialize};
-use store::{Chat, ChatMessage, ChatPage};
+use store::{Chat, ChatMessage, ChatOrder, ChatPage};
 
+use super::chat_order::OrderBody;
 use crate::{
     app::App,
     auth::Caller,
+    chat_tags::normal_tags,
     error::ApiError,
     extract::{Json, Path, Query},
     reading::{Looker, Readable},
@@ -33,6 +35,12 @@ pub(super) struct ChatRow {
     workspace: Option<String>,
     /// Whether a run has ended in it that the caller has not looked at.
     unread: bool,
+    /// It stands above the others.
+    pinned: bool,
+    /// It is put away.
+    archived: bool,
+    folder: Option<FolderId>,
+    tags: Vec<String>,
     /// Whose it is, where it is not the caller's.
     #[serde(skip_serializing_if = "Option::is_none")]
     owner: Option<OwnerView>,
@@ -46,11 +54,12 @@ struct OwnerView {
 }
 
 impl ChatRow {
-    /// As others see it, with whose it is, by name and address. Where its files are and what its owner has seen is the
-    /// owner's affair.
+    /// As others see it, with whose it is, by name and address. Where its files are, what its owner has seen and how they
+    /// keep order is the owner's affair.
     pub(super) fn of_another(self, (name, email): (String, String)) -> Self {
         let (workspace, unread, owner) = (None, false, Some(OwnerView { name, email }));
-        Self { workspace, unread, owner, ..self }
+        let (pinned, archived, folder, tags) = (false, false, None, Vec::new());
+        Self { workspace, unread, pinned, archived, folder, tags, owner, ..self }
     }
 }
 
@@ -98,8 +107,22 @@ pub(super) fn row(app: &App, chat: Chat) -> ChatRow {
             Some(_) => "running",
             None => "idle",
         };
-    let Chat { id, title, created_at, updated_at, directory: workspace, unread, .. } = chat;
-    ChatRow { id, title, created_at, updated_at, state, workspace, unread, owner: None }
+    let Chat { id, title, created_at, updated_at, directory: workspace, unread, order, .. } = chat;
+    let ChatOrder { pinned, archived, folder, tags } = order;
+    ChatRow {
+        id,
+        title,
+        created_at,
+        updated_at,
+        state,
+        workspace,
+        unread,
+        pinned,
+        archived,
+        folder,
+        tags,
+        owner: None,
+    }
 }
 
 async fn view(app: &App, chat: Chat) -> Result<ChatView, ApiError> {
@@ -113,6 +136,13 @@ pub(super) struct ListQuery {
     query: Option<String>,
     before: Option<i64>,
     limit: Option<u32>,
+    /// Those that are put away, and no others.
+    #[serde(default)]
+    archived: bool,
+    #[serde(default)]
+    pinned: bool,
+    folder: Option<FolderId>,
+    tag: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -121,7 +151,7 @@ pub(super) struct ChatList {
     more: bool,
 }
 
-/// `GET /api/v1/chats`: the caller's chats, newest change first.
+/// `GET /api/v1/chats`: the caller's chats, newest change first; those that are put away only where they are asked for.
 pub(super) async fn list(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -129,7 +159,16 @@ pub(super) async fn list(
 ) -> Result<Json<ChatList>, ApiError> {
     let limit = query.limit.unwrap_or(50).clamp(1, PAGE_LIMIT);
     let text = query.query.filter(|text| !text.trim().is_empty());
-    list_of(&app, caller.id(), ChatPage { query: text, before: query.before, limit }).await
+    let page = ChatPage {
+        query: text,
+        before: query.before,
+        archived: Some(query.archived),
+        pinned: query.pinned,
+        folder: query.folder,
+        tag: query.tag.as_deref().and_then(|tag| normal_tags([tag]).into_iter().next()),
+        limit,
+    };
+    list_of(&app, caller.id(), page).await
 }
 
 /// A page of somebody's chats.
@@ -172,6 +211,7 @@ pub(super) async fn create(
         created_at: now,
         updated_at: now,
         unread: false,
+        order: ChatOrder::default(),
     };
     app.store.create_chat(&chat).await?;
     Ok(Json(view(&app, chat).await?))
@@ -195,9 +235,11 @@ pub(super) async fn get(
 pub(super) struct PatchChat {
     title: Option<String>,
     current: Option<MessageId>,
+    #[serde(flatten)]
+    order: OrderBody,
 }
 
-/// `PATCH /api/v1/chats/{chat}`: another title, or another branch shown.
+/// `PATCH /api/v1/chats/{chat}`: another title, another branch shown, or another place among the chats.
 pub(super) async fn patch(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -211,6 +253,9 @@ pub(super) async fn patch(
     }
     if let Some(title) = title {
         app.store.rename_chat(owner, chat, &title, now).await?;
+    }
+    if let Some(change) = body.order.change() {
+        app.store.order_chats(owner, &[chat], &change).await?;
     }
     let chat = app.store.chat(owner, chat).await?;
     Ok(Json(row(&app, chat)))
@@ -234,14 +279,20 @@ pub(super) async fn delete(
     caller: Caller,
     Path(chat): Path<ChatId>,
 ) -> Result<StatusCode, ApiError> {
-    let chat = app.store.chat(caller.id(), chat).await?;
+    delete_one(&app, caller.id(), chat).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Stops the runs of somebody's chat and deletes it.
+pub(super) async fn delete_one(app: &App, owner: UserId, chat: ChatId) -> Result<(), ApiError> {
+    let chat = app.store.chat(owner, chat).await?;
     // Their last events are on their way; deleting under them would leave some behind.
     app.stop_in(chat.id).await?;
-    app.store.delete_chat(caller.id(), chat.id).await?;
+    app.store.delete_chat(owner, chat.id).await?;
     if let Some(programs) = app.programs.here() {
         programs.forget(&chat.id.to_string());
     }
-    Ok(StatusCode::NO_CONTENT)
+    Ok(())
 }
 
 /// A title in one line.

@@ -1,7 +1,7 @@
 //! All that is a person's own as one file of lines, made while it is sent: a chat's messages, a piece of a log and one file
 //! are in memory at a time.
 
-use std::{io, sync::Arc};
+use std::{collections::HashMap, io, sync::Arc};
 
 use axum::{
     body::Body,
@@ -11,15 +11,15 @@ use axum::{
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
 use bytes::Bytes;
-use domain::RunId;
+use domain::{ChatId, FolderId, RunId};
 use futures_util::stream;
 use jiff::Timestamp;
-use store::{Chat, ChatMessage, Fact, Memory, Run, Schedule, StoreError, UserRole};
+use store::{Chat, ChatMessage, ChatOrder, Fact, Memory, Run, Schedule, StoreError, UserRole};
 use tokio::sync::mpsc;
 use wire::export::{self, Line, log_line};
 
 use super::files::content::named;
-use crate::{app::App, auth::Caller, error::ApiError};
+use crate::{app::App, auth::Caller, error::ApiError, extract::Path, moving::Held};
 
 /// Bytes that are sent at a time, and pieces that wait for a slow reader.
 const PIECE_BYTES: usize = 64_000;
@@ -34,11 +34,43 @@ const PART_BYTES: usize = 6_000_000;
 /// `GET /api/v1/me/export`: everything of the caller's, without secrets.
 pub(super) async fn get(State(app): State<Arc<App>>, caller: Caller) -> Result<Response, ApiError> {
     let held = app.moving.begin(caller.id())?;
-    let day = Timestamp::from_millisecond(app.clock.now_ms()).map_err(ApiError::internal)?;
-    let name = format!("glasshouse-{}.jsonl", day.strftime("%Y-%m-%d"));
+    let name = format!("glasshouse-{}.jsonl", today(&app)?);
+    send(app, caller, (What::All, name), held)
+}
+
+/// `GET /api/v1/chats/{chat}/export`: one chat of the caller's, as the import takes it.
+pub(super) async fn get_one(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(chat): Path<ChatId>,
+) -> Result<Response, ApiError> {
+    let chat = app.store.chat(caller.id(), chat).await?;
+    let held = app.moving.begin(caller.id())?;
+    let name = format!("chat-{}.jsonl", today(&app)?);
+    send(app, caller, (What::Chat(Box::new(chat)), name), held)
+}
+
+fn today(app: &App) -> Result<String, ApiError> {
+    let now = Timestamp::from_millisecond(app.clock.now_ms()).map_err(ApiError::internal)?;
+    Ok(now.strftime("%Y-%m-%d").to_string())
+}
+
+/// What is taken along.
+enum What {
+    All,
+    Chat(Box<Chat>),
+}
+
+fn send(
+    app: Arc<App>,
+    caller: Caller,
+    (what, name): (What, String),
+    held: Held,
+) -> Result<Response, ApiError> {
     let (pieces, receiver) = mpsc::channel(PIECES);
     let ends = app.standing.ends(&caller);
-    let writing = Export { app: app.clone(), caller, pieces, piece: Vec::new(), lines: 0 };
+    let folders = HashMap::new();
+    let writing = Export { app: app.clone(), caller, folders, pieces, piece: Vec::new(), lines: 0 };
     app.tasks.spawn(async move {
         let _held = held;
         let stopping = writing.app.stopping.clone();
@@ -46,7 +78,7 @@ pub(super) async fn get(State(app): State<Arc<App>>, caller: Caller) -> Result<R
         tokio::select! {
             () = ends.cancelled() => {}
             () = stopping.cancelled() => {}
-            () = writing.run() => {}
+            () = writing.run(what) => {}
         }
     });
     let body = stream::unfold(receiver, async |mut receiver| Some((receiver.recv().await?, receiver)));
@@ -76,14 +108,20 @@ impl<E: Into<ApiError>> From<E> for Stop {
 struct Export {
     app: Arc<App>,
     caller: Caller,
+    /// What the folders are called.
+    folders: HashMap<FolderId, String>,
     pieces: mpsc::Sender<io::Result<Bytes>>,
     piece: Vec<u8>,
     lines: u64,
 }
 
 impl Export {
-    async fn run(mut self) {
-        match self.write().await {
+    async fn run(mut self, what: What) {
+        let written = match what {
+            What::All => self.write().await,
+            What::Chat(chat) => self.write_one(*chat).await,
+        };
+        match written {
             Ok(()) | Err(Stop::Left) => {}
             Err(Stop::Failed(error)) => {
                 tracing::warn!(%error, "an export broke off");
@@ -92,9 +130,27 @@ impl Export {
         }
     }
 
-    async fn write(&mut self) -> Result<(), Stop> {
+    /// One chat between the first line and the last.
+    async fn write_one(&mut self, chat: Chat) -> Result<(), Stop> {
+        self.head().await?;
+        self.chat(chat).await?;
+        self.end().await
+    }
+
+    async fn head(&mut self) -> Result<(), Stop> {
+        let folders = self.app.store.folders(self.caller.id()).await?;
+        self.folders = folders.into_iter().map(|folder| (folder.id, folder.name)).collect();
         let (version, made_at) = (env!("CARGO_PKG_VERSION").to_owned(), self.app.clock.now_ms());
-        self.line(&Line::GlasshouseExport(export::Head { format: export::FORMAT, version, made_at })).await?;
+        self.line(&Line::GlasshouseExport(export::Head { format: export::FORMAT, version, made_at })).await
+    }
+
+    async fn end(&mut self) -> Result<(), Stop> {
+        self.line(&Line::End(export::End { lines: self.lines })).await?;
+        self.send().await
+    }
+
+    async fn write(&mut self) -> Result<(), Stop> {
+        self.head().await?;
         let user = Arc::clone(&self.caller.user);
         let role = if user.role == UserRole::Admin { "admin" } else { "user" };
         let (email, name, role) = (user.email.clone(), user.name.clone(), role.to_owned());
@@ -122,8 +178,7 @@ impl Export {
                 self.line(&Line::Agent(export::Agent { name, definition })).await?;
             }
         }
-        self.line(&Line::End(export::End { lines: self.lines })).await?;
-        self.send().await
+        self.end().await
     }
 
     async fn chats(&mut self) -> Result<(), Stop> {
@@ -142,8 +197,22 @@ impl Export {
     async fn chat(&mut self, chat: Chat) -> Result<(), Stop> {
         let app = Arc::clone(&self.app);
         let (id, is_directory) = (chat.id, chat.directory.is_some());
-        let Chat { title, current, directory, created_at, updated_at, unread, .. } = chat;
-        let chat = export::Chat { id, title, current, created_at, updated_at, unread, directory };
+        let Chat { title, current, directory, created_at, updated_at, unread, order, .. } = chat;
+        let ChatOrder { pinned, archived, folder, tags } = order;
+        let folder = folder.and_then(|folder| self.folders.get(&folder).cloned());
+        let chat = export::Chat {
+            id,
+            title,
+            current,
+            created_at,
+            updated_at,
+            unread,
+            directory,
+            pinned,
+            archived,
+            folder,
+            tags,
+        };
         self.line(&Line::Chat(chat)).await?;
         for message in app.store.messages(id).await? {
             self.line(&message_line(message)).await?;

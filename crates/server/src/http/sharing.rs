@@ -173,5 +173,5 @@ pub(super) async fn of_user(
     })?;
     let subject = (user.id.to_string(), user.email);
     app.note_look("user.look", &caller, &place, subject, Map::new()).await?;
-    list_of(&app, user.id, ChatPage { query: None, before, limit: 50 }).await
+    list_of(&app, user.id, ChatPage { before, limit: 50, ..ChatPage::default() }).await
 }

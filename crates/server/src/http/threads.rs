@@ -3,7 +3,7 @@
 
 use domain::ChatId;
 use ring::digest;
-use store::{Chat, StoreError};
+use store::{Chat, ChatOrder, StoreError};
 
 use crate::{app::App, auth::Caller, error::ApiError};
 
@@ -39,6 +39,7 @@ pub(super) async fn make(app: &App, caller: &Caller, id: ChatId) -> Result<Chat,
         created_at: now,
         updated_at: now,
         unread: false,
+        order: ChatOrder::default(),
     };
     match app.store.create_chat(&chat).await {
         Ok(()) => Ok(chat),

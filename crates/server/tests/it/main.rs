@@ -10,6 +10,8 @@ mod bad_input;
 mod bombs;
 mod built_in;
 mod canaries;
+mod chat_order;
+mod chat_search;
 mod chat_stream;
 mod chats;
 mod connection;

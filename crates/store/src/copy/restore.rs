@@ -40,9 +40,10 @@ pub async fn restore<E: std::fmt::Display>(
     let Some(Part::Schema(schema)) = parts.next().transpose()? else {
         return Err(StoreError::Corrupt("it does not begin with the number of a schema".to_owned()));
     };
-    let steps = usize::try_from(schema).ok().filter(|steps| *steps > 0);
-    let steps = steps.ok_or_else(|| StoreError::Corrupt(format!("there is no schema {schema}")))?;
-    Db::open_at(url, steps).await?.close().await;
+    if schema < 1 {
+        return Err(StoreError::Corrupt(format!("there is no schema {schema}")));
+    }
+    Db::open_at(url, schema).await?.close().await;
     let restored = match Place::of(url)? {
         Place::Sqlite(options) => {
             let mut connection = SqliteConnection::connect_with(&options.foreign_keys(false)).await?;

@@ -27,7 +27,7 @@ async fn belongs_to_one_person(store: Store) {
     assert_eq!(store.set_current(bob, id, turn.assistant.id, 99).await, Err(StoreError::NotFound));
     assert_eq!(store.delete_chat(bob, id).await, Err(StoreError::NotFound));
     for query in [None, Some("secret".to_owned())] {
-        let page = ChatPage { query, before: None, limit: 10 };
+        let page = ChatPage { query, before: None, limit: 10, ..ChatPage::default() };
         assert_eq!(store.chats(bob, &page).await, Ok(vec![]));
         assert_eq!(store.chats(ann, &page).await.unwrap().len(), 1);
     }
@@ -44,7 +44,7 @@ async fn lists_the_newest_change_first(store: Store) {
         add_chat(&store, ann, title, updated_at).await;
     }
     let titles = async |before, limit| -> String {
-        let page = ChatPage { query: None, before, limit };
+        let page = ChatPage { query: None, before, limit, ..ChatPage::default() };
         store.chats(ann, &page).await.unwrap().into_iter().map(|chat| chat.title).collect()
     };
     assert_eq!(titles(None, 10).await, "dcba");

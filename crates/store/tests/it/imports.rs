@@ -1,7 +1,7 @@
 //! What is brought from elsewhere: a chat with all of it or nothing, facts up to the limit, and pages of what is taken along.
 
 use domain::{ChatId, FactId, MessageId, RunId, UserId};
-use store::{Chat, ChatMessage, EndedRun, Fact, Segment, Store, StoreError};
+use store::{Chat, ChatMessage, ChatOrder, EndedRun, Fact, Segment, Store, StoreError};
 
 use crate::samples::{add_chat, add_run, add_user, new_turn, summary};
 
@@ -14,8 +14,17 @@ on_every_database!(
 fn chat_of(owner: UserId) -> (Chat, Vec<ChatMessage>, EndedRun) {
     let (id, run) = (ChatId::generate(), RunId::generate());
     let title = "Brought".to_owned();
-    let chat =
-        Chat { id, owner, title, current: None, directory: None, created_at: 3, updated_at: 9, unread: true };
+    let chat = Chat {
+        id,
+        owner,
+        title,
+        current: None,
+        directory: None,
+        created_at: 3,
+        updated_at: 9,
+        unread: true,
+        order: ChatOrder::default(),
+    };
     let turn = new_turn(&chat, None, "Question\0", 5);
     let asked = turn.user.unwrap();
     let answer = MessageId::generate();

@@ -15,6 +15,8 @@ mod agents;
 mod allowed_calls;
 mod api_keys;
 mod audit;
+mod chat_order;
+mod chat_search;
 mod chats;
 mod collection_readers;
 mod connections;

@@ -46,7 +46,8 @@ async fn keeps_everything(url: String) {
     store.close().await;
 
     let store = Store::open(&url).await.unwrap();
-    let page = ChatPage { query: Some("ЗАГОЛОВОК".into()), before: None, limit: 5 };
+    let page =
+        ChatPage { query: Some("ЗАГОЛОВОК".into()), before: None, limit: 5, ..ChatPage::default() };
     assert_eq!(store.chats(ann, &page).await.unwrap(), [store.chat(ann, chat.id).await.unwrap()]);
     assert_eq!(store.messages(chat.id).await.unwrap()[1].content, text("ответ"));
     let events = store.events_after(turn.run.id, 0, 1_000).await.unwrap();

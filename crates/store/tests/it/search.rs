@@ -10,7 +10,7 @@ use crate::samples::{add_chat, add_user, new_turn, summary};
 on_every_database!(finds_in_titles_and_messages, takes_wildcards_as_they_are, pages_what_it_finds);
 
 async fn find(store: &Store, owner: UserId, query: &str) -> Vec<String> {
-    let page = ChatPage { query: Some(query.to_owned()), before: None, limit: 100 };
+    let page = ChatPage { query: Some(query.to_owned()), before: None, limit: 100, ..ChatPage::default() };
     store.chats(owner, &page).await.unwrap().into_iter().map(|chat| chat.title).collect()
 }
 
@@ -52,7 +52,7 @@ async fn pages_what_it_finds(store: Store) {
     for (title, updated_at) in [("Да 1", 1), ("нет", 2), ("да 2", 3), ("ДА 3", 4)] {
         add_chat(&store, ann, title, updated_at).await;
     }
-    let page = ChatPage { query: Some("да".into()), before: Some(4), limit: 1 };
+    let page = ChatPage { query: Some("да".into()), before: Some(4), limit: 1, ..ChatPage::default() };
     assert_eq!(store.chats(ann, &page).await.unwrap()[0].title, "да 2");
 }
 

@@ -42,6 +42,20 @@ fn a_tree_keeps_its_branches() {
 }
 
 #[test]
+fn where_a_chat_was_put_comes_along() {
+    let with = |more: Value| {
+        let mut chat = tree(&json!({"u1": {"id": "u1", "role": "user", "content": "Hi"}}), "u1");
+        chat.as_object_mut().expect("it is an object").extend(more.as_object().expect("so is this").clone());
+        read(&chat)
+    };
+    let chat =
+        with(json!({"pinned": true, "archived": 1, "folder_id": "f", "meta": {"tags": ["ocean_tides", 7]}}));
+    assert_eq!((chat.pinned, chat.archived, chat.tags), (true, true, vec!["ocean tides".to_owned()]));
+    let chat = with(json!({"pinned": null, "archived": "x", "meta": []}));
+    assert_eq!((chat.pinned, chat.archived, chat.tags), (false, false, vec![]));
+}
+
+#[test]
 fn a_list_is_a_tree_without_branches() {
     let list = json!([
         {"role": "user", "content": "Hi"},

@@ -1,7 +1,7 @@
 //! Writes a chat that was looked at: all of it in one transaction, under ids of its own and for whoever brings it.
 
 use domain::{EventBody, MessageId, Part, RunEvent, RunId};
-use store::{Chat, ChatImport, ChatMessage, EndedRun, Segment, StoreError};
+use store::{Chat, ChatImport, ChatMessage, ChatOrder, EndedRun, Segment, StoreError};
 use wire::export::{self, Line};
 
 use super::{
@@ -10,7 +10,12 @@ use super::{
     spool::Lines,
     survey::{Survey, read_file},
 };
-use crate::{app::App, error::ApiError};
+use crate::{
+    app::App,
+    chat_tags::few_tags,
+    error::ApiError,
+    http::chat_order::{MOST_FOLDERS, checked_name},
+};
 
 /// So long a title, a model's or a schedule's name may be, characters.
 const NAME_CHARS: usize = 200;
@@ -30,7 +35,7 @@ pub(super) async fn bring(
 ) -> Result<bool, ApiError> {
     let work = Bringing { app, ids, survey, now: app.clock.now_ms() };
     let messages = work.messages().await?;
-    let mut import = match app.store.import_chat(work.chat(), &messages).await {
+    let mut import = match app.store.import_chat(work.chat().await?, &messages).await {
         Err(StoreError::Conflict(_)) => return Ok(false),
         begun => begun?,
     };
@@ -83,10 +88,9 @@ impl Bringing<'_> {
         at.clamp(0, self.now.max(0))
     }
 
-    fn chat(&self) -> Chat {
-        let export::Chat { id, title, current, created_at, updated_at, unread, directory: _ } =
-            &self.survey.chat;
-        Chat {
+    async fn chat(&self) -> Result<Chat, ApiError> {
+        let export::Chat { id, title, current, created_at, updated_at, unread, .. } = &self.survey.chat;
+        Ok(Chat {
             id: self.ids.chat(*id),
             owner: self.ids.0,
             title: short(&title.split_whitespace().collect::<Vec<_>>().join(" ")),
@@ -96,7 +100,18 @@ impl Bringing<'_> {
             created_at: self.past(*created_at),
             updated_at: self.past(*updated_at),
             unread: *unread,
-        }
+            order: self.order().await?,
+        })
+    }
+
+    /// Where it is put; into a folder of that name, which is made where it is not there.
+    async fn order(&self) -> Result<ChatOrder, ApiError> {
+        let export::Chat { pinned, archived, folder, tags, .. } = &self.survey.chat;
+        let folder = match folder.as_deref().map(checked_name) {
+            Some(Ok(name)) => self.app.store.folder_named(self.ids.0, &name, MOST_FOLDERS).await?,
+            _ => None,
+        };
+        Ok(ChatOrder { pinned: *pinned, archived: *archived, folder, tags: few_tags(tags) })
     }
 
     async fn messages(&self) -> Result<Vec<ChatMessage>, ApiError> {

@@ -1,13 +1,13 @@
 //! Brings in the chats that Open WebUI exports. What an assistant thought and called comes as the log of a run.
 
 use domain::{ChatId, MessageId, Part, RunId};
-use store::{Chat, ChatMessage, EndedRun, Segment, StoreError};
+use store::{Chat, ChatMessage, ChatOrder, EndedRun, Segment, StoreError};
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 use wire::open_webui_chats::{self as there, Element, Elements, as_run};
 
 use super::{chat::short, check_may_go_on, ids::Ids, report::Report, spool::Pieces};
-use crate::{app::App, auth::Caller, error::ApiError};
+use crate::{app::App, auth::Caller, chat_tags::few_tags, error::ApiError};
 
 /// The longest chat, bytes: pictures stand in it as text.
 const CHAT_BYTES: usize = 64_000_000;
@@ -154,8 +154,22 @@ impl Brought {
             messages.push(row);
         }
         let current = chat.current.map(message_id);
-        let chat =
-            Chat { id, owner: ids.0, title, current, directory: None, created_at, updated_at, unread: false };
+        let chat = Chat {
+            id,
+            owner: ids.0,
+            title,
+            current,
+            directory: None,
+            created_at,
+            updated_at,
+            unread: false,
+            order: ChatOrder {
+                pinned: chat.pinned,
+                archived: chat.archived,
+                folder: None,
+                tags: few_tags(&chat.tags),
+            },
+        };
         Ok(Self { chat, messages, runs })
     }
 

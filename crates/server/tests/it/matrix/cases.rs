@@ -200,7 +200,17 @@ pub(super) const CASES: &[Case] = &[
     case("GET", "/api/v1/chats", Own(200), 200).at("/api/v1/chats?query=kumquat&limit=200"),
     case("POST", "/api/v1/chats", Own(200), 200)
         .sends(r#"{"title":"t","id":"{chat}","owner":"{owner}","owner_id":"{owner}"}"#),
+    case("GET", "/api/v1/chats/search", Own(200), 200).at("/api/v1/chats/search?query=kumquat").for_readers(),
+    case("POST", "/api/v1/chats/order", Own(200), 200).sends(r#"{"chats":["{chat}"],"pinned":true}"#),
+    case("POST", "/api/v1/chats/order", Missing, 200).sends(r#"{"chats":["{mine}"],"folder":"{folder}"}"#),
     case("GET", "/api/v1/chats/{chat}", Missing, 200).for_readers(),
+    case("GET", "/api/v1/chats/{chat}/export", Missing, 200),
+    case("PUT", "/api/v1/chats/{chat}/tags", Missing, 200).sends(r#"{"tags":["kumquat"]}"#),
+    case("GET", "/api/v1/tags", Own(200), 200),
+    case("GET", "/api/v1/folders", Own(200), 200),
+    case("POST", "/api/v1/folders", Own(200), 200).sends(r#"{"name":"Work","owner":"{owner}"}"#),
+    case("PATCH", "/api/v1/folders/{folder}", Missing, 204).sends(r#"{"name":"kumquat again"}"#),
+    case("PATCH", "/api/v1/chats/{chat}", Missing, 200).sends(r#"{"pinned":false,"folder":null}"#),
     case("PATCH", "/api/v1/chats/{chat}", Missing, 200).sends(r#"{"title":"kumquat again"}"#),
     case("PATCH", "/api/v1/chats/{chat}", Missing, 200).sends(r#"{"current":"{message}"}"#),
     case("PATCH", "/api/v1/chats/{chat}", Same(409), 409)
@@ -384,5 +394,7 @@ pub(super) const CASES: &[Case] = &[
     case("GET", "/v1/models", Own(200), 200),
     case("GET", "/v1/models/{*model}", Own(200), 200).at("/v1/models/scripted"),
     // What ends the chat comes last.
+    case("DELETE", "/api/v1/folders/{folder}", Missing, 204),
     case("DELETE", "/api/v1/chats/{chat}", Missing, 204),
+    case("POST", "/api/v1/chats/delete", Own(200), 200).sends(r#"{"chats":["{chat}"]}"#),
 ];

@@ -171,6 +171,7 @@ impl World {
         let (_, loose) = start_tour(server, who).await;
         waits(server, who, &loose, "approval_asked").await;
 
+        let folder = made(server, who, "/api/v1/folders", &json!({"name": CANARY})).await;
         let key = made(server, who, "/api/v1/keys", &json!({"name": CANARY})).await;
         let memory = json!({"name": "m", "text": CANARY});
         let memory = server.post("/api/v1/memories", who, &memory).await;
@@ -263,6 +264,7 @@ impl World {
             ("document", text(&document.json()["id"])),
             ("entity", entity),
             ("fact", fact),
+            ("folder", text(&folder["id"])),
             ("item", text(&response["output"][0]["id"])),
             ("key", text(&key["key"]["id"])),
             ("loose", loose),
@@ -285,11 +287,12 @@ impl World {
     }
 
     /// Every row there is: its table, and its values. When a key was used is no change, nor is what is written of use a
-    /// moment after it.
+    /// moment after it, nor what the search is made of: it is made from the rest, a moment later.
     pub(super) async fn rows(&self) -> Vec<String> {
         let mut rows = SqliteConnection::connect(&self.database).await.unwrap();
         let tables = "SELECT name FROM sqlite_master \
-                      WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name <> 'usage'";
+                      WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name <> 'usage' \
+                      AND name NOT LIKE 'search\\_%' ESCAPE '\\'";
         let mut dump = Vec::new();
         for table in sqlx::query(tables).fetch_all(&mut rows).await.unwrap() {
             let table: String = table.get(0);

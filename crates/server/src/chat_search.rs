@@ -1,0 +1,102 @@
+//! The search through chats: titles, messages and what tools have answered.
+
+mod filling;
+mod words;
+
+use std::sync::LazyLock;
+
+use domain::{EventBody, MessageId, Role, RunEvent, UserId, message::plain_text};
+use knowledge::Terms;
+use store::{ChatSearch, Found, FoundMessage, FoundPlace, SharedChat};
+
+pub(crate) use filling::keep_searchable;
+pub(crate) use words::{Excerpt, Question};
+
+use crate::{app::App, error::ApiError};
+
+/// Of longer texts only the beginning is searched, bytes.
+const TEXT_BYTES: usize = 65_536;
+
+static TERMS: LazyLock<Terms> = LazyLock::new(Terms::default);
+
+/// What is looked for, and how.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    pub(crate) question: Question,
+    pub(crate) archived: bool,
+    pub(crate) shown: bool,
+    pub(crate) before: Option<i64>,
+    pub(crate) limit: u32,
+}
+
+/// A message, or what a tool has answered in it, that has the words.
+pub(crate) struct Hit {
+    pub(crate) chat: SharedChat,
+    pub(crate) message: MessageId,
+    pub(crate) role: Role,
+    pub(crate) at: i64,
+    pub(crate) tool: Option<(String, u64)>,
+    pub(crate) excerpt: Excerpt,
+}
+
+/// What was found.
+pub(crate) struct Answer {
+    /// The chats whose titles have the words; only on the first page.
+    pub(crate) titles: Vec<(SharedChat, Excerpt)>,
+    pub(crate) hits: Vec<Hit>,
+    pub(crate) next: Option<i64>,
+}
+
+impl App {
+    /// Looks for words in what a person may read, newest first.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub(crate) async fn search_chats(&self, reader: UserId, asked: &Asked) -> Result<Answer, ApiError> {
+        let Asked { question, archived, shown, before, limit } = asked.clone();
+        let search = ChatSearch { words: question.words(), titles: false, archived, shown, before, limit };
+        let titles = match before {
+            Some(_) => Found::default(),
+            None => self.store.search_chats(reader, &ChatSearch { titles: true, ..search.clone() }).await?,
+        };
+        let titles = titles.places.into_iter().map(|place| {
+            let excerpt = question.whole(&place.chat.chat.title);
+            (place.chat, excerpt)
+        });
+        let found = self.store.search_chats(reader, &search).await?;
+        let mut hits = Vec::with_capacity(found.places.len());
+        for FoundPlace { chat, message } in found.places {
+            let Some(message) = message else { continue };
+            hits.extend(self.hit(&question, chat, message).await?);
+        }
+        Ok(Answer { titles: titles.collect(), hits, next: found.next })
+    }
+
+    async fn hit(
+        &self,
+        question: &Question,
+        chat: SharedChat,
+        message: FoundMessage,
+    ) -> Result<Option<Hit>, ApiError> {
+        let FoundMessage { id, role, content, created_at: at, answer } = message;
+        let (tool, text) = match answer {
+            None => (None, plain_text(&content)),
+            Some((run, seq)) => {
+                let line = self.store.event(run, seq).await?;
+                let event: Option<RunEvent> = line.and_then(|line| serde_json::from_str(&line).ok());
+                match event.map(|event| event.body) {
+                    Some(EventBody::ToolFinished { name, result, .. }) => (Some((name, seq)), result),
+                    // It has gone with its run meanwhile.
+                    _ => return Ok(None),
+                }
+            }
+        };
+        let excerpt = question.excerpt(beginning(&text));
+        Ok(Some(Hit { chat, message: id, role, at, tool, excerpt }))
+    }
+}
+
+/// As much of a text as is searched.
+fn beginning(text: &str) -> &str {
+    &text[..text.floor_char_boundary(TEXT_BYTES)]
+}

@@ -1,0 +1,97 @@
+//! Makes the search know what is said: beside all else, the newest first, a few messages at a time. What is left to do stands in
+//! the database, so after a restart it goes on.
+
+use std::{sync::Arc, time::Duration};
+
+use domain::{EventBody, RunId, message::plain_text};
+use store::{SearchDue, SearchPiece, StoreError};
+use tokio::time::Instant;
+
+use super::{beginning, words::words_of};
+use crate::app::App;
+
+/// How often something new is looked for.
+const LOOK: Duration = Duration::from_secs(1);
+/// Messages of one transaction: on SQLite all others who write wait for it.
+const MOST: u32 = 64;
+/// Words of one transaction, where the messages are long.
+const MOST_WORDS: usize = 20_000;
+/// So many answers of tools in one run are searched.
+const MOST_ANSWERS: usize = 200;
+
+/// Goes on until the server stops.
+pub(crate) async fn keep_searchable(app: Arc<App>) {
+    loop {
+        let work = async {
+            let begun = Instant::now();
+            match app.make_searchable().await {
+                // So that others get to write, too.
+                Ok(true) => tokio::time::sleep(begun.elapsed()).await,
+                Ok(false) => tokio::time::sleep(LOOK).await,
+                Err(error) => {
+                    tracing::warn!(%error, "cannot make chats searchable");
+                    tokio::time::sleep(LOOK * 30).await;
+                }
+            }
+        };
+        tokio::select! {
+            () = app.stopping.cancelled() => return,
+            () = work => {}
+        }
+    }
+}
+
+impl App {
+    /// Makes some messages searchable. Whether there were any.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn make_searchable(&self) -> Result<bool, StoreError> {
+        let due = self.store.search_due(MOST).await?;
+        if due.is_empty() {
+            return Ok(false);
+        }
+        let (mut known, mut words) = (Vec::with_capacity(due.len()), 0);
+        for due in due {
+            let pieces = self.pieces(&due).await?;
+            words += pieces.iter().map(|piece| piece.words.len()).sum::<usize>();
+            known.push((due, pieces));
+            if words > MOST_WORDS {
+                break;
+            }
+        }
+        match self.store.make_searchable(&known).await {
+            // Another server was quicker with one of them; it is looked at again.
+            Err(StoreError::Conflict(_)) | Ok(()) => Ok(true),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn pieces(&self, due: &SearchDue) -> Result<Vec<SearchPiece>, StoreError> {
+        let Some((_, content, run)) = &due.message else {
+            return Ok(vec![SearchPiece { seq: 0, words: words_of(&due.title) }]);
+        };
+        let text = plain_text(content);
+        let mut pieces = vec![SearchPiece { seq: 0, words: words_of(beginning(&text)) }];
+        if let Some(run) = run {
+            self.answers(*run, &mut pieces).await?;
+        }
+        Ok(pieces)
+    }
+
+    /// Adds what the tools of a run have answered.
+    async fn answers(&self, run: RunId, pieces: &mut Vec<SearchPiece>) -> Result<(), StoreError> {
+        let mut reader = self.runs.read_stored(run);
+        while let Some(events) = reader.next().await? {
+            for logged in &events {
+                let EventBody::ToolFinished { result, .. } = &logged.event.body else { continue };
+                let words = words_of(beginning(result));
+                pieces.push(SearchPiece { seq: logged.event.seq, words });
+                if pieces.len() > MOST_ANSWERS {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,323 @@
+//! Texts and questions as the words that are compared, and where those of a question stand in a text.
+//!
+//! The words are those of the search through documents, without their endings, and beside them as they stand there, so that the
+//! beginning of a word finds it. Scripts without spaces are single characters and pairs of them.
+
+use std::{collections::HashSet, ops::Range};
+
+use knowledge::is_unspaced;
+use store::SearchWord;
+
+use super::TERMS;
+
+/// Longer questions are cut.
+const QUESTION_CHARS: usize = 200;
+const QUESTION_WORDS: usize = 12;
+/// Different words of one text.
+const MOST_WORDS: usize = 8_000;
+/// So much of a text is shown, characters, and so much of it before the first word that was found.
+const SHOWN_CHARS: usize = 220;
+const BEFORE_CHARS: usize = 60;
+
+/// The different words of a text.
+pub(super) fn words_of(text: &str) -> HashSet<String> {
+    let mut words = HashSet::new();
+    for run in runs(text) {
+        let run = &text[run];
+        if run.chars().next().is_some_and(is_unspaced) {
+            words.extend(run.chars().flat_map(char::to_lowercase).map(String::from));
+        }
+    }
+    TERMS.of(&apart(text), |term| {
+        if words.len() < MOST_WORDS {
+            words.extend([clean(term.text), clean(term.word)]);
+        }
+    });
+    words.remove("");
+    words
+}
+
+/// What a person looks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Question(Vec<SearchWord>);
+
+impl Question {
+    /// The words of a text that is typed in; the last may be unfinished where nothing stands behind it. Common ones count only
+    /// where there are no others.
+    pub(crate) fn parse(text: &str) -> Self {
+        let text: String = text.chars().take(QUESTION_CHARS).collect();
+        let mut words: Vec<(SearchWord, bool)> = Vec::new();
+        TERMS.of(&apart(&text), |term| {
+            let word = clean(term.text);
+            if !term.is_joined && !word.is_empty() {
+                words.push((SearchWord { word, start: Some(clean(term.word)) }, term.is_common));
+            }
+        });
+        let is_unfinished = text.ends_with(char::is_alphanumeric);
+        let last = words.len().saturating_sub(1);
+        let has_rare = words.iter().any(|(_, is_common)| !is_common);
+        let mut asked: Vec<SearchWord> = Vec::new();
+        for (at, (mut word, is_common)) in words.into_iter().enumerate() {
+            let is_start = at == last && is_unfinished && may_be_start(&word.word);
+            if is_common && has_rare {
+                continue;
+            }
+            word.start = word.start.filter(|_| is_start);
+            if !asked.contains(&word) && asked.len() < QUESTION_WORDS {
+                asked.push(word);
+            }
+        }
+        Self(asked)
+    }
+
+    /// Whether there is no word in it.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn words(&self) -> Vec<SearchWord> {
+        self.0.clone()
+    }
+
+    /// All of a text, with the words marked.
+    pub(crate) fn whole(&self, text: &str) -> Excerpt {
+        Excerpt::new(text, &self.marks(text), "", "")
+    }
+
+    /// The words as they stand in a text, with some of it around the first.
+    pub(crate) fn excerpt(&self, text: &str) -> Excerpt {
+        let first = runs(text).find_map(|run| self.marks_in(&text[run.clone()], run.start).first().cloned());
+        let first = first.map_or(0, |mark| mark.start);
+        let begin = match text[..first].char_indices().rev().nth(BEFORE_CHARS) {
+            None => 0,
+            // Not in the middle of a word, where there is a blank.
+            Some((at, _)) => text[at..first].find(char::is_whitespace).map_or(at, |blank| at + blank),
+        };
+        let end = text[begin..].char_indices().nth(SHOWN_CHARS).map_or(text.len(), |(at, _)| begin + at);
+        let shown = &text[begin..end];
+        let (before, behind) = (if begin > 0 { "… " } else { "" }, if end < text.len() { " …" } else { "" });
+        Excerpt::new(shown, &self.marks(shown), before, behind)
+    }
+
+    /// Where the words stand, in order.
+    fn marks(&self, text: &str) -> Vec<Range<usize>> {
+        let mut marks: Vec<Range<usize>> = Vec::new();
+        for run in runs(text) {
+            for mark in self.marks_in(&text[run.clone()], run.start) {
+                match marks.last_mut() {
+                    Some(last) if last.end >= mark.start => last.end = last.end.max(mark.end),
+                    _ => marks.push(mark),
+                }
+            }
+        }
+        marks
+    }
+
+    /// Where they stand in a run of letters that begins at `from`: all of it, or some of it where nothing parts words.
+    fn marks_in(&self, run: &str, from: usize) -> Vec<Range<usize>> {
+        if run.chars().next().is_some_and(is_unspaced) {
+            let mut marks: Vec<Range<usize>> = self
+                .0
+                .iter()
+                .flat_map(|word| run.match_indices(word.word.as_str()))
+                .map(|(at, found)| from + at..from + at + found.len())
+                .collect();
+            marks.sort_by_key(|mark| mark.start);
+            return marks;
+        }
+        let mut is_found = false;
+        TERMS.of(run, |term| {
+            is_found |= self.0.iter().any(|asked| {
+                let begins = |start: &String| term.word.starts_with(start.as_str());
+                asked.word == term.text || asked.word == term.word || asked.start.as_ref().is_some_and(begins)
+            });
+        });
+        is_found.then(|| from..from + run.len()).into_iter().collect()
+    }
+}
+
+/// A piece of a text with some of it marked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Excerpt(pub(crate) Vec<(String, bool)>);
+
+impl Excerpt {
+    fn new(text: &str, marks: &[Range<usize>], before: &str, behind: &str) -> Self {
+        let mut parts: Vec<(String, bool)> = Vec::new();
+        let mut push = |text: String, is_marked| {
+            if !text.is_empty() {
+                parts.push((text, is_marked));
+            }
+        };
+        let mut at = 0;
+        for (place, mark) in marks.iter().enumerate() {
+            let between = in_one_line(&text[at..mark.start]);
+            push(if place == 0 { format!("{before}{}", between.trim_start()) } else { between }, false);
+            push(in_one_line(&text[mark.clone()]), true);
+            at = mark.end;
+        }
+        let rest = in_one_line(&text[at..]);
+        let rest = if marks.is_empty() { format!("{before}{}", rest.trim_start()) } else { rest };
+        push(format!("{}{behind}", rest.trim_end()), false);
+        Self(parts)
+    }
+}
+
+/// Every row of blanks as one.
+fn in_one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char.is_whitespace() || char.is_control() {
+            true if line.ends_with(' ') => {}
+            true => line.push(' '),
+            false => line.push(char),
+        }
+    }
+    line
+}
+
+/// Whether words may be found by it as their beginning: a single letter begins too many.
+fn may_be_start(word: &str) -> bool {
+    let mut chars = word.chars();
+    let first = chars.next();
+    first.is_some_and(|first| !is_unspaced(first)) && chars.next().is_some()
+}
+
+/// Without what would part a word in the index; words of all other scripts stay as they are.
+fn clean(word: &str) -> String {
+    word.chars().filter(|char| !char.is_ascii() || char.is_ascii_alphanumeric()).collect()
+}
+
+/// The text with a blank wherever a script with spaces meets one without.
+fn apart(text: &str) -> String {
+    let mut parted = String::with_capacity(text.len());
+    let mut before: Option<char> = None;
+    for char in text.chars() {
+        let meets = before.is_some_and(|before| {
+            before.is_alphanumeric() && char.is_alphanumeric() && is_unspaced(before) != is_unspaced(char)
+        });
+        if meets {
+            parted.push(' ');
+        }
+        parted.push(char);
+        before = Some(char);
+    }
+    parted
+}
+
+/// The runs of letters and digits in a text, of one kind of script each.
+fn runs(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let start = at + text[at..].find(char::is_alphanumeric)?;
+        let kind = text[start..].chars().next().is_some_and(is_unspaced);
+        let goes_on = |char: char| match char.is_alphanumeric() {
+            true => is_unspaced(char) == kind,
+            // Accents and vowel signs that are characters of their own.
+            false => !char.is_ascii() && !char.is_whitespace() && is_mark(char),
+        };
+        let length = text[start..].find(|char| !goes_on(char)).unwrap_or(text.len() - start);
+        at = start + length;
+        Some(start..at)
+    })
+}
+
+fn is_mark(char: char) -> bool {
+    matches!(char, '\u{300}'..='\u{36f}' | '\u{591}'..='\u{5c7}' | '\u{64b}'..='\u{65f}' | '\u{900}'..='\u{903}' |
+        '\u{93a}'..='\u{94f}' | '\u{200c}' | '\u{200d}' | '\u{e31}' | '\u{e34}'..='\u{e3a}' | '\u{e47}'..='\u{e4e}')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What is marked of a text, in brackets.
+    fn marked(question: &str, text: &str) -> String {
+        let Excerpt(parts) = Question::parse(question).excerpt(text);
+        parts.into_iter().map(|(text, hit)| if hit { format!("[{text}]") } else { text }).collect()
+    }
+
+    /// Whether a question finds a text, by the rule of the index.
+    fn finds(question: &str, text: &str) -> bool {
+        let words = words_of(text);
+        let has = |asked: &SearchWord| {
+            let begins = |start: &String| words.iter().any(|word| word.starts_with(start.as_str()));
+            words.contains(&asked.word) || asked.start.as_ref().is_some_and(begins)
+        };
+        let asked = Question::parse(question);
+        !asked.is_empty() && asked.0.iter().all(has)
+    }
+
+    fn check(question: &str, text: &str, expected: &str) {
+        assert!(finds(question, text), "{question} does not find {text}");
+        assert_eq!(marked(question, text), expected, "{question}");
+    }
+
+    #[test]
+    fn words_are_found_in_other_forms() {
+        check("договоры аренды", "О ДОГОВОРЕ аренды", "О [ДОГОВОРЕ] [аренды]");
+        check("елка", "Ёлки зелёные", "[Ёлки] зелёные");
+        check("run", "Running fast", "[Running] fast");
+        check("the runners", "A runner ran", "A [runner] ran");
+        check("cafe", "Café\tau\n lait", "[Café] au lait");
+        assert!(!finds("договор", "Разговоры"));
+        assert!(!finds("tide moon", "The tide"));
+    }
+
+    #[test]
+    fn the_last_word_may_be_unfinished() {
+        check("runn", "Running fast", "[Running] fast");
+        check("отчё", "Где мой отчёт?", "Где мой [отчёт]?");
+        check("max_ret", "set max_retries here", "set [max]_[retries] here");
+        assert!(!finds("runn ", "Running fast"));
+        assert!(!finds("r", "Running fast"));
+    }
+
+    #[test]
+    fn scripts_without_spaces_are_found_inside() {
+        check("識管", "知識管理の本", "知[識管]理の本");
+        check("理", "知識管理", "知識管[理]");
+        check("知識管理", "この知識管理は", "この[知識管理]は");
+        check("Rust入門", "新しいRust入門書", "新しい[Rust入門]書");
+        check("rust", "新しいRust入門書", "新しい[Rust]入門書");
+        assert!(!finds("識管", "管理知識"));
+    }
+
+    #[test]
+    fn common_words_count_only_alone() {
+        check("to be", "To be or not", "[To] [be] or not");
+        check("the tide and", "A tide rises", "A [tide] rises");
+    }
+
+    #[test]
+    fn an_excerpt_is_short_and_cut_at_blanks() {
+        let text = format!("{} needle {}", "hay ".repeat(100), "straw ".repeat(100));
+        let shown = marked("needle", &text);
+        assert!(shown.starts_with("… hay hay") && shown.contains("hay [needle] straw"), "{shown}");
+        assert!(shown.ends_with(" …") && shown.chars().count() < SHOWN_CHARS + 10, "{shown}");
+        assert_eq!(marked("absent", "nothing here"), "nothing here");
+    }
+
+    #[test]
+    fn nothing_is_asked_by_what_is_no_word() {
+        for text in ["", "  ", "%%", "'\"*", "…"] {
+            assert!(Question::parse(text).is_empty(), "{text}");
+        }
+    }
+
+    proptest! {
+        /// Whatever a text holds: its words fit into the index, and each finds it.
+        #[test]
+        fn every_word_finds_its_text(text in "\\PC{0,60}|[а-яА-ЯёЁ ]{0,40}|[a-zA-Z_.'-]{0,40}|[知識管理のRust ]{0,20}") {
+            for word in words_of(&text) {
+                prop_assert!(!word.contains(' ') && word.chars().all(|char| !char.is_ascii() || char.is_ascii_alphanumeric()));
+            }
+            for word in text.split_whitespace().filter(|word| !Question::parse(word).is_empty()) {
+                prop_assert!(finds(word, &text), "{word:?} in {text:?}");
+            }
+            let Excerpt(parts) = Question::parse(&text).excerpt(&text);
+            prop_assert!(parts.iter().all(|(part, _)| !part.is_empty()));
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! The tags of chats, in the one form they are kept in.
+
+use domain::ChatId;
+
+use crate::{app::App, error::ApiError};
+
+/// Most tags of one chat.
+pub(crate) const MOST_TAGS: usize = 8;
+/// Longer ones are cut, characters.
+const TAG_CHARS: usize = 40;
+
+/// Tags in small letters with single blanks, each once, none empty: of “#Rust, Web  search” those are `rust` and `web search`.
+pub(crate) fn normal_tags<'a>(tags: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    let mut normal: Vec<String> = Vec::new();
+    for tag in tags.into_iter().flat_map(|tag| tag.split([',', '\n'])) {
+        let words = tag.split(|char: char| char.is_whitespace() || char.is_control() || char == '\u{fffd}');
+        let tag = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ").to_lowercase();
+        let tag: String = tag.trim_start_matches('#').trim().chars().take(TAG_CHARS).collect();
+        let tag = tag.trim_end().to_owned();
+        if !tag.is_empty() && !normal.contains(&tag) {
+            normal.push(tag);
+        }
+    }
+    normal
+}
+
+/// The first of them, as many as a chat may have.
+pub(crate) fn few_tags(tags: &[String]) -> Vec<String> {
+    let mut tags = normal_tags(tags.iter().map(String::as_str));
+    tags.truncate(MOST_TAGS);
+    tags
+}
+
+impl App {
+    /// Gives a chat the tags that a model has found, the first [`MOST_TAGS`] of them, unless its owner has chosen some. Whether
+    /// it did.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn tag_chat(&self, chat: ChatId, tags: &[String]) -> Result<bool, ApiError> {
+        Ok(self.store.set_generated_tags(chat, &few_tags(tags)).await?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(tags: &[&str], expected: &[&str]) {
+        assert_eq!(normal_tags(tags.iter().copied()), expected, "{tags:?}");
+    }
+
+    #[test]
+    fn tags_have_one_form() {
+        check(&["#Rust", " rust ", "Web \t Search"], &["rust", "web search"]);
+        check(&["Ёлки, ПАЛКИ", "", " # "], &["ёлки", "палки"]);
+        check(&["知識", "a\0b\nc"], &["知識", "a b", "c"]);
+        check(&[&"ы".repeat(100)], &[&"ы".repeat(TAG_CHARS)]);
+    }
+}

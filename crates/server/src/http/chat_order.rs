@@ -1,0 +1,225 @@
+//! Order among chats: folders, tags, and what is done with many chats at once.
+
+use std::sync::Arc;
+
+use axum::{extract::State, http::StatusCode};
+use domain::{ChatId, FolderId, ProblemCode};
+use serde::{Deserialize, Deserializer, Serialize};
+use store::{ChatOrderChange, Folder, StoreError, TagCount};
+
+use super::chats::{ChatRow, delete_one, row};
+use crate::{
+    app::App,
+    auth::Caller,
+    chat_tags::{MOST_TAGS, normal_tags},
+    error::ApiError,
+    extract::{Json, Path},
+};
+
+/// Most folders of one person.
+pub(super) const MOST_FOLDERS: u32 = 200;
+/// Most chats that one request changes or deletes.
+const MOST_CHATS: usize = 500;
+const NAME_LIMIT_CHARS: usize = 80;
+
+#[derive(Debug, Serialize)]
+pub(super) struct FolderView {
+    id: FolderId,
+    name: String,
+    chats: u64,
+}
+
+impl From<Folder> for FolderView {
+    fn from(Folder { id, name, chats }: Folder) -> Self {
+        Self { id, name, chats }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct FolderList {
+    folders: Vec<FolderView>,
+}
+
+/// `GET /api/v1/folders`: the caller's folders, by name.
+pub(super) async fn folders(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+) -> Result<Json<FolderList>, ApiError> {
+    let folders = app.store.folders(caller.id()).await?;
+    Ok(Json(FolderList { folders: folders.into_iter().map(FolderView::from).collect() }))
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct FolderName {
+    name: String,
+}
+
+/// `POST /api/v1/folders`: a folder with nothing in it.
+pub(super) async fn create_folder(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Json(body): Json<FolderName>,
+) -> Result<Json<FolderView>, ApiError> {
+    let (id, name) = (FolderId::generate(), checked_name(&body.name)?);
+    app.store.create_folder(caller.id(), (id, &name), MOST_FOLDERS).await.map_err(refused)?;
+    Ok(Json(FolderView { id, name, chats: 0 }))
+}
+
+/// `PATCH /api/v1/folders/{folder}`: another name.
+pub(super) async fn rename_folder(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(folder): Path<FolderId>,
+    Json(body): Json<FolderName>,
+) -> Result<StatusCode, ApiError> {
+    app.store.rename_folder(caller.id(), folder, &checked_name(&body.name)?).await.map_err(refused)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `DELETE /api/v1/folders/{folder}`: its chats stay.
+pub(super) async fn delete_folder(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(folder): Path<FolderId>,
+) -> Result<StatusCode, ApiError> {
+    app.store.delete_folder(caller.id(), folder).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// What is to change in the order; what is left out stays.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct OrderBody {
+    pinned: Option<bool>,
+    archived: Option<bool>,
+    /// Nothing: in none any more.
+    #[serde(default, deserialize_with = "given")]
+    folder: Option<Option<FolderId>>,
+}
+
+/// Tells nothing from what is left out.
+fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<FolderId>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}
+
+impl OrderBody {
+    pub(super) fn change(&self) -> Option<ChatOrderChange> {
+        let Self { pinned, archived, folder } = *self;
+        let change = ChatOrderChange { pinned, archived, folder };
+        (change != ChatOrderChange::default()).then_some(change)
+    }
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct OrderMany {
+    chats: Vec<ChatId>,
+    #[serde(flatten)]
+    order: OrderBody,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Changed {
+    changed: u64,
+}
+
+/// `POST /api/v1/chats/order`: puts many of the caller's chats somewhere, all at once.
+pub(super) async fn order_many(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Json(body): Json<OrderMany>,
+) -> Result<Json<Changed>, ApiError> {
+    let Some(change) = body.order.change() else { return Ok(Json(Changed { changed: 0 })) };
+    let changed = app.store.order_chats(caller.id(), checked_many(&body.chats)?, &change).await?;
+    Ok(Json(Changed { changed }))
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct DeleteMany {
+    chats: Vec<ChatId>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Deleted {
+    deleted: u64,
+}
+
+/// `POST /api/v1/chats/delete`: deletes many of the caller's chats, one after the other; what is gone already does not count.
+pub(super) async fn delete_many(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Json(body): Json<DeleteMany>,
+) -> Result<Json<Deleted>, ApiError> {
+    let mut deleted = 0;
+    for chat in checked_many(&body.chats)? {
+        match delete_one(&app, caller.id(), *chat).await {
+            Ok(()) => deleted += 1,
+            Err(error) if error.problem().code == ProblemCode::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(Json(Deleted { deleted }))
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct TagView {
+    tag: String,
+    chats: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct TagList {
+    tags: Vec<TagView>,
+}
+
+/// `GET /api/v1/tags`: the tags of the caller's chats, the most used first.
+pub(super) async fn tags(State(app): State<Arc<App>>, caller: Caller) -> Result<Json<TagList>, ApiError> {
+    let tags = app.store.tags(caller.id()).await?;
+    let tags = tags.into_iter().map(|TagCount { tag, chats }| TagView { tag, chats });
+    Ok(Json(TagList { tags: tags.collect() }))
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Tags {
+    tags: Vec<String>,
+}
+
+/// `PUT /api/v1/chats/{chat}/tags`: these instead of those it has; no model changes them afterwards.
+pub(super) async fn put_tags(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(chat): Path<ChatId>,
+    Json(body): Json<Tags>,
+) -> Result<Json<ChatRow>, ApiError> {
+    let tags = normal_tags(body.tags.iter().map(String::as_str));
+    if tags.len() > MOST_TAGS {
+        return Err(ApiError::invalid(format!("A chat has at most {MOST_TAGS} tags.")));
+    }
+    app.store.set_tags(caller.id(), chat, &tags).await?;
+    Ok(Json(row(&app, app.store.chat(caller.id(), chat).await?)))
+}
+
+fn checked_many(chats: &[ChatId]) -> Result<&[ChatId], ApiError> {
+    match chats.len() {
+        1..=MOST_CHATS => Ok(chats),
+        _ => Err(ApiError::invalid(format!("Name 1 to {MOST_CHATS} chats."))),
+    }
+}
+
+/// A folder's name in one line.
+pub(super) fn checked_name(name: &str) -> Result<String, ApiError> {
+    let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+    if name.is_empty() || name.chars().count() > NAME_LIMIT_CHARS {
+        return Err(ApiError::invalid(format!("A folder's name has 1 to {NAME_LIMIT_CHARS} characters.")));
+    }
+    Ok(name)
+}
+
+fn refused(error: StoreError) -> ApiError {
+    let message = match error {
+        StoreError::Conflict("name") => "You have a folder of this name already.".to_owned(),
+        StoreError::Conflict("folders") => {
+            format!("You have {MOST_FOLDERS} folders, and more are not possible.")
+        }
+        error => return error.into(),
+    };
+    ApiError::new(ProblemCode::Conflict, message)
+}

@@ -1,0 +1,126 @@
+//! The steps to today's schema, in order, for both databases.
+
+use sqlx::migrate::{Migration, MigrationType, Migrator};
+
+/// One step: a file in each of the folders of `migrations`, which begins with its number.
+struct Step {
+    file: &'static str,
+    sqlite: &'static str,
+    postgres: &'static str,
+}
+
+/// The databases that a step is written for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    Sqlite,
+    Postgres,
+}
+
+macro_rules! steps {
+    ($($file:literal),+ $(,)?) => {
+        const STEPS: &[Step] = &[$(Step {
+            file: $file,
+            sqlite: include_str!(concat!("../migrations/sqlite/", $file, ".sql")),
+            postgres: include_str!(concat!("../migrations/postgres/", $file, ".sql")),
+        }),+];
+    };
+}
+
+// A step that has been released never changes. Numbers may be missing; none comes twice.
+steps![
+    "0001_first",
+    "0002_run_inputs",
+    "0003_runs_have_numbers",
+    "0004_trusted_connections",
+    "0005_runs_go_on",
+    "0006_allowed_calls",
+    "0007_past_of_files",
+    "0008_agents",
+    "0009_memories",
+    "0010_idempotency_keys",
+    "0011_leases",
+    "0012_directories_of_chats",
+    "0013_mcp_sign_ins",
+    "0014_schedules",
+    "0015_suspended_accounts",
+    "0016_usage",
+    "0017_webhooks",
+    "0018_origins_of_runs",
+    "0019_runs_that_wait",
+    "0020_identities",
+    "0021_seen_sessions",
+    "0022_links_to_get_in",
+    "0023_connection_keys",
+    "0024_audit",
+    "0025_second_factors",
+    "0026_shared_chats",
+    "0027_ended_secrets",
+    "0028_groups",
+    "0029_passkeys",
+    "0030_knowledge",
+    "0031_meanings",
+    "0032_web",
+    "0033_attached_files",
+    "0034_graph",
+    "0039_research",
+    "0040_readers_and_pictures",
+    "0041_chat_search",
+    "0042_order_of_chats",
+];
+
+/// What brings a database to the step of that number, or to the newest before it.
+pub(crate) fn migrator(dialect: Dialect, until: i64) -> Migrator {
+    let steps = STEPS.iter().map(|step| (step.number(), step)).filter(|(number, _)| *number <= until);
+    let migrations = steps.map(|(number, step)| {
+        let sql = match dialect {
+            Dialect::Sqlite => step.sqlite,
+            Dialect::Postgres => step.postgres,
+        };
+        let sql = sqlx::SqlSafeStr::into_sql_str(sql);
+        Migration::new(number, step.name().into(), MigrationType::Simple, sql, false)
+    });
+    Migrator::with_migrations(migrations.collect())
+}
+
+/// The number of the last step.
+pub(crate) fn newest() -> i64 {
+    STEPS.last().map_or(0, Step::number)
+}
+
+impl Step {
+    fn number(&self) -> i64 {
+        self.file.split('_').next().and_then(|number| number.parse().ok()).unwrap_or(0)
+    }
+
+    fn name(&self) -> String {
+        self.file.split('_').skip(1).collect::<Vec<_>>().join(" ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_steps_stand_in_the_order_of_their_numbers() {
+        let numbers: Vec<i64> = STEPS.iter().map(Step::number).collect();
+        assert!(numbers[0] == 1 && numbers.is_sorted_by(|a, b| a < b), "{numbers:?}");
+        assert_eq!(newest(), numbers[numbers.len() - 1]);
+        assert_eq!(STEPS[1].name(), "run inputs");
+    }
+
+    /// A file that is forgotten here would be a change that no database gets.
+    #[test]
+    fn every_file_is_a_step() {
+        for folder in ["sqlite", "postgres"] {
+            let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations").join(folder);
+            let mut files: Vec<String> = std::fs::read_dir(path)
+                .unwrap()
+                .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+                .collect();
+            files.sort();
+            let steps: Vec<String> = STEPS.iter().map(|step| format!("{}.sql", step.file)).collect();
+            assert_eq!(files, steps, "{folder}");
+        }
+    }
+}
