@@ -213,6 +213,8 @@ export class FakeServer {
     if (path[0] === "agents") return AGENTS;
     if (path[0] === "workspaces") return { workspaces: [] };
     if (path[0] === "shared-chats") return { chats: [] };
+    if (path[0] === "folders") return { folders: [] };
+    if (path[0] === "tags") return { tags: [] };
     if (path[0] === "mcp-servers") return { servers: MCP_SERVERS };
     if (path[0] === "mcp-sign-ins") return { servers: [] };
     if (path[0] === "keys") return this.#keyCall(request.method, path, body);
@@ -287,6 +289,10 @@ export class FakeServer {
       title,
       created_at: updated_at,
       updated_at,
+      pinned: false,
+      archived: false,
+      folder: null,
+      tags: [],
       current: null,
       messages,
       files: new FakeFiles(),
@@ -297,6 +303,15 @@ export class FakeServer {
   }
 
   #chatCall(method, [, id, what, message, action], body, url, response) {
+    if (id === "search") return this.#search(url.searchParams.get("query"));
+    if (id === "order") {
+      for (const chat of body.chats) Object.assign(this.chats.get(chat), { ...body, chats: undefined });
+      return { changed: body.chats.length };
+    }
+    if (id === "delete") {
+      for (const chat of body.chats) this.chats.delete(chat);
+      return { deleted: body.chats.length };
+    }
     if (id === undefined) {
       if (method === "POST")
         return { ...this.row(this.addChat(body.title ?? "")), current: null, messages: [] };
@@ -327,15 +342,23 @@ export class FakeServer {
     };
   }
 
+  /** Titles with the words as they stand; what was said is found by the real program alone. */
+  #search(query) {
+    const rows = [...this.chats.values()].filter((chat) =>
+      JSON.stringify([chat.title, chat.messages]).toLowerCase().includes(query.trim().toLowerCase()),
+    );
+    const titles = rows.map((chat) => ({ chat: this.row(chat), parts: [{ text: chat.title, hit: true }] }));
+    return { titles, hits: [], next: null };
+  }
+
   #list(search) {
-    const query = (search.get("query") ?? "").toLowerCase();
+    const isPinned = search.get("pinned") === "true";
+    const isArchived = search.get("archived") === "true";
     const before = Number(search.get("before") ?? Infinity);
     const limit = Number(search.get("limit") ?? 60);
     const all = [...this.chats.values()]
       .filter(
-        (chat) =>
-          chat.updated_at < before &&
-          JSON.stringify([chat.title, chat.messages]).toLowerCase().includes(query),
+        (chat) => chat.updated_at < before && chat.archived === isArchived && (chat.pinned || !isPinned),
       )
       .sort((a, b) => b.updated_at - a.updated_at);
     return { chats: all.slice(0, limit).map((chat) => this.row(chat)), more: all.length > limit };

@@ -10,6 +10,9 @@ import type { Me } from "./me.ts";
 import type { ChatReader, Sharing } from "./sharing.ts";
 import type { NewSecondFactor, SecondFactor } from "./second-factor.ts";
 import type {
+  ChatFolder,
+  ChatTag,
+  ChatsFound,
   Account,
   NewKey,
   Usage,
@@ -191,13 +194,48 @@ export const deleteConnection = (connection: string) =>
   call<undefined>("DELETE", `${v1}/connections/${id(connection)}`);
 
 export function listChats(
-  options: { query?: string; before?: number; limit?: number } = {},
+  options: {
+    before?: number;
+    limit?: number;
+    archived?: boolean;
+    pinned?: boolean;
+    folder?: string;
+    tag?: string;
+  } = {},
   signal?: AbortSignal,
 ) {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(options)) query.set(name, String(value));
   return call<{ chats: ChatRow[]; more: boolean }>("GET", `${v1}/chats?${query}`, undefined, signal);
 }
+/** Where chats are to be; what is left out stays. */
+export interface OrderChange {
+  pinned?: boolean;
+  archived?: boolean;
+  folder?: string | null;
+}
+export const orderChats = (chats: string[], change: OrderChange) =>
+  call<{ changed: number }>("POST", `${v1}/chats/order`, { chats, ...change });
+export const deleteChats = (chats: string[]) =>
+  call<{ deleted: number }>("POST", `${v1}/chats/delete`, { chats });
+export const listFolders = () => call<{ folders: ChatFolder[] }>("GET", `${v1}/folders`);
+export const createFolder = (name: string) => call<ChatFolder>("POST", `${v1}/folders`, { name });
+export const renameFolder = (folder: string, name: string) =>
+  call<undefined>("PATCH", `${v1}/folders/${id(folder)}`, { name });
+export const deleteFolder = (folder: string) => call<undefined>("DELETE", `${v1}/folders/${id(folder)}`);
+export const listTags = () => call<{ tags: ChatTag[] }>("GET", `${v1}/tags`);
+export const setTags = (chat: string, tags: string[]) =>
+  call<ChatRow>("PUT", `${v1}/chats/${id(chat)}/tags`, { tags });
+export function searchChats(
+  options: { query: string; before?: string; archived?: boolean },
+  signal?: AbortSignal,
+) {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(options)) query.set(name, String(value));
+  return call<ChatsFound>("GET", `${v1}/chats/search?${query}`, undefined, signal);
+}
+/** One chat as the import takes it. */
+export const chatExportAddress = (chat: string) => `${v1}/chats/${id(chat)}/export`;
 export const listWorkspaces = () => call<{ workspaces: WorkspaceChoice[] }>("GET", `${v1}/workspaces`);
 export const createChat = (workspace?: string) =>
   call<Chat>("POST", `${v1}/chats`, workspace === undefined ? {} : { workspace });
@@ -221,7 +259,6 @@ export const listChatsOf = (user: string, before?: number) =>
     `${v1}/users/${id(user)}/chats${before === undefined ? "" : `?before=${before}`}`,
   );
 export const readChat = (chat: string) => call<undefined>("POST", `${v1}/chats/${id(chat)}/read`);
-export const deleteChat = (chat: string) => call<undefined>("DELETE", `${v1}/chats/${id(chat)}`);
 export const sendMessage = (
   chat: string,
   body: {

@@ -373,10 +373,54 @@ export interface ChatRow {
   state: ChatActivity;
   /** Whether a run has ended in it that the person has not looked at. */
   unread: boolean;
+  /** It stands above the others. */
+  pinned: boolean;
+  /** It is put away. */
+  archived: boolean;
+  /** The folder it is in. */
+  folder: string | null;
+  tags: string[];
   /** The directory its files are in, by name; absent where they are virtual. */
   workspace?: string;
   /** Whose it is, where it is not the reader's own. */
   owner?: ChatOwner;
+}
+
+export interface ChatFolder {
+  id: string;
+  name: string;
+  chats: number;
+}
+
+export interface ChatTag {
+  tag: string;
+  chats: number;
+}
+
+/** A piece of a text that was found; with `hit` it is a word that was looked for. */
+export interface FoundPart {
+  text: string;
+  hit: boolean;
+}
+
+export interface FoundTitle {
+  chat: ChatRow;
+  parts: FoundPart[];
+}
+
+/** A message, or what a tool has answered in it. */
+export interface FoundHit extends FoundTitle {
+  message: string;
+  role: "user" | "assistant";
+  at: number;
+  tool?: string;
+  seq?: number;
+}
+
+export interface ChatsFound {
+  titles: FoundTitle[];
+  hits: FoundHit[];
+  next: string | null;
 }
 
 export interface ChatOwner {

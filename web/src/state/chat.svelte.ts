@@ -153,6 +153,14 @@ class OpenChat {
     }
   }
 
+  /** Shows the branch that a message stands in. Whether it is in this chat. */
+  async bring(id: string): Promise<boolean> {
+    const message = this.messages.find((message) => message.id === id);
+    if (!message) return false;
+    if (!this.path.includes(message)) await this.switchTo(message);
+    return true;
+  }
+
   async stop(): Promise<void> {
     if (this.active) await cancelRun(this.active.id);
   }

@@ -1,5 +1,5 @@
 /** The list of chats in the sidebar, kept live by the activity stream. */
-import { activityAddress, changeChat, deleteChat, listChats } from "../api/calls.ts";
+import { activityAddress, changeChat, listChats } from "../api/calls.ts";
 import { follow, type Follower } from "../api/follow.ts";
 import type { Activity, ChatRow } from "../api/types.ts";
 
@@ -12,14 +12,10 @@ class Chats {
   list = $state.raw<ChatRow[]>([]);
   more = $state(false);
   loaded = $state(false);
-  query = $state("");
-  found = $state.raw<ChatRow[] | null>(null);
-  searching = $state(false);
 
   #follower: Follower | undefined;
   #listeners = new Set<ActivityListener>();
   #openListeners = new Set<() => void>();
-  #searchAbort: AbortController | undefined;
 
   async load(): Promise<void> {
     const answer = await listChats({ limit: Math.max(pageSize, this.list.length) });
@@ -37,26 +33,6 @@ class Chats {
     this.more = answer.more;
   }
 
-  async search(query: string): Promise<void> {
-    this.query = query;
-    this.#searchAbort?.abort();
-    if (query.trim() === "") {
-      this.found = null;
-      this.searching = false;
-      return;
-    }
-    const abort = (this.#searchAbort = new AbortController());
-    this.searching = true;
-    try {
-      const answer = await listChats({ query: query.trim(), limit: pageSize }, abort.signal);
-      if (!abort.signal.aborted) this.found = answer.chats;
-    } catch (error) {
-      if (!abort.signal.aborted) throw error;
-    } finally {
-      if (this.#searchAbort === abort) this.searching = false;
-    }
-  }
-
   put(row: ChatRow): void {
     this.list = [row, ...this.list.filter((chat) => chat.id !== row.id)].sort(
       (a, b) => b.updated_at - a.updated_at,
@@ -68,10 +44,9 @@ class Chats {
     this.#change(id, { title: row.title });
   }
 
-  async remove(id: string): Promise<void> {
-    await deleteChat(id);
-    this.list = this.list.filter((chat) => chat.id !== id);
-    this.found = this.found?.filter((chat) => chat.id !== id) ?? null;
+  /** Lists these no more. */
+  forget(ids: string[]): void {
+    this.list = this.list.filter((chat) => !ids.includes(chat.id));
   }
 
   rowOf(id: string): ChatRow | undefined {
@@ -81,7 +56,6 @@ class Chats {
   #change(id: string, change: Partial<ChatRow>): void {
     const apply = (chat: ChatRow) => (chat.id === id ? { ...chat, ...change } : chat);
     this.list = this.list.map(apply);
-    this.found = this.found?.map(apply) ?? null;
   }
 
   /** Tells `listener` of every run that starts, waits or ends; gives back how to stop. */

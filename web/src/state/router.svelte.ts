@@ -1,7 +1,7 @@
 /** Which page the address names, and going to another one without loading the app again. */
 
 export type Route =
-  | { page: "chat"; chat: string | null; replay: string | null }
+  | { page: "chat"; chat: string | null; replay: string | null; message: string | null }
   | { page: "settings"; section: string }
   | { page: "login"; next: string; problem: string | null; step: "password" | "code" }
   | { page: "setup"; token: string | null; problem: string | null }
@@ -51,11 +51,16 @@ export function routeOf(address: URL): Route {
   if (rest.length > 0 || (third && first !== "knowledge")) return { page: "missing" };
   switch (first) {
     case "":
-      return { page: "chat", chat: null, replay: null };
+      return { page: "chat", chat: null, replay: null, message: null };
     case "c":
       return second
-        ? { page: "chat", chat: decodeURIComponent(second), replay: address.searchParams.get("replay") }
-        : { page: "chat", chat: null, replay: null };
+        ? {
+            page: "chat",
+            chat: decodeURIComponent(second),
+            replay: address.searchParams.get("replay"),
+            message: address.searchParams.get("message"),
+          }
+        : { page: "chat", chat: null, replay: null, message: null };
     case "settings":
       return { page: "settings", section: second || "appearance" };
     case "inbox":

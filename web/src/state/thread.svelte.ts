@@ -10,6 +10,10 @@ interface Parts {
 
 class Thread {
   atBottom = $state(true);
+  /** The message that is to be brought into view; nothing once it is. */
+  wanted = $state<string | null>(null);
+  /** The message that was, for a moment. */
+  marked = $state<string | null>(null);
   #parts: Parts | null = null;
 
   attach(parts: Parts): () => void {
@@ -37,6 +41,20 @@ class Thread {
     const target = now === undefined ? last : Math.min(last, Math.max(0, Number(now) + step));
     if (target < 0) return;
     if (target < last) this.atBottom = false;
+    this.#focus(target);
+  }
+
+  /** Brings the message that is wanted into view, at this place of the branch. */
+  show(target: number): void {
+    this.atBottom = false;
+    this.marked = this.wanted;
+    this.wanted = null;
+    this.#focus(target);
+  }
+
+  #focus(target: number): void {
+    const element = this.#parts?.element();
+    if (!element) return;
     this.#parts?.list()?.scrollToIndex(target, { align: "start" });
     // The list brings the turn into the page with its next frame.
     requestAnimationFrame(() =>

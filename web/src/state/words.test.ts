@@ -60,6 +60,10 @@ test("chats stand under running, today, yesterday, earlier", () => {
     updated_at,
     state,
     unread: false,
+    pinned: false,
+    archived: false,
+    folder: null,
+    tags: [],
   });
   const groups = groupChats(
     [row("a", at(21, 8)), row("b", at(20, 23)), row("c", at(19, 1)), row("d", at(1, 1), "waiting")],
@@ -77,9 +81,15 @@ describe("routes", () => {
   const route = (path: string) => routeOf(new URL(path, "http://page"));
 
   test("addresses name pages", () => {
-    expect(route("/")).toEqual({ page: "chat", chat: null, replay: null });
-    expect(route("/c/chat_1")).toEqual({ page: "chat", chat: "chat_1", replay: null });
-    expect(route("/c/chat_1?replay=msg_2")).toEqual({ page: "chat", chat: "chat_1", replay: "msg_2" });
+    expect(route("/")).toEqual({ page: "chat", chat: null, replay: null, message: null });
+    expect(route("/c/chat_1")).toEqual({ page: "chat", chat: "chat_1", replay: null, message: null });
+    expect(route("/c/chat_1?message=msg_3")).toMatchObject({ chat: "chat_1", message: "msg_3" });
+    expect(route("/c/chat_1?replay=msg_2")).toEqual({
+      page: "chat",
+      chat: "chat_1",
+      replay: "msg_2",
+      message: null,
+    });
     expect(route("/settings/keys")).toEqual({ page: "settings", section: "keys" });
     expect(route("/setup?token=abc")).toEqual({ page: "setup", token: "abc", problem: null });
     expect(route("/login?problem=denied&next=/c/1")).toEqual({

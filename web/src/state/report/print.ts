@@ -10,12 +10,17 @@ export function printReport(
   text: string,
   heading: string,
 ): void {
-  const sheet = sheetOf(title, answer, sources, text, heading);
+  printSheet(title, sheetOf(title, answer, sources, text, heading));
+}
+
+/** Prints an element of the class `print-sheet`, and takes it away after that. */
+export function printSheet(title: string, sheet: HTMLElement, onend?: () => void): void {
   const { dataset } = document.documentElement;
   const { theme } = dataset;
   const name = document.title;
   const end = () => {
     sheet.remove();
+    onend?.();
     document.title = name;
     if (theme) dataset.theme = theme;
   };

@@ -1,0 +1,168 @@
+/** Finding chats and keeping order among them, with the real program: search, folders, pins, tags, archive, many at once, export. */
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { check } from "./axe.mjs";
+import { launch, openPage } from "./browser.mjs";
+import { setUp } from "./people.mjs";
+import { startGlasshouse } from "./programs.mjs";
+
+let browser, glasshouse, page;
+
+const picture = async (name) => {
+  if (process.env.E2E_PICTURES) {
+    await page.screenshot({ path: join(process.env.E2E_PICTURES, `${name}.png`) });
+  }
+};
+
+before(async () => {
+  [browser, glasshouse] = await Promise.all([launch(), startGlasshouse()]);
+  page = await openPage(browser, { url: glasshouse.url, preferences: { theme: "light" } });
+  await setUp(page);
+  for (const title of ["Приливы и отливы", "Rust ownership", "Trip to 京都", "Old notes", "Older notes"]) {
+    await api("post", "/chats", { title });
+  }
+  await page.goto("/");
+  await page.locator("#composer").fill("Show me how Glasshouse works");
+  await page.getByRole("button", { name: "Send" }).click();
+  await page.getByRole("button", { name: "Allow once" }).click();
+  await page.getByRole("button", { name: "Regenerate" }).first().waitFor();
+});
+after(async () => {
+  await browser?.close();
+  await glasshouse?.stop();
+});
+
+async function api(method, path, data) {
+  const headers = { origin: glasshouse.url };
+  const answer = await page.request[method](`${glasshouse.url}/api/v1${path}`, { data, headers });
+  assert.ok(answer.ok(), `${path}: ${await answer.text()}`);
+  return answer.json();
+}
+
+const nav = () => page.getByRole("navigation", { name: "Chats" });
+const row = (title) =>
+  nav()
+    .locator("li", { has: page.locator(`.title:text-is("${title}")`) })
+    .last();
+
+async function choose(title, item) {
+  await row(title).hover();
+  await row(title)
+    .getByRole("button", { name: `Actions for “${title}”` })
+    .click();
+  await page.getByRole("menuitem", { name: item, exact: true }).click();
+}
+
+/** What is said becomes searchable a moment after it. */
+async function untilFound(query) {
+  const until = Date.now() + 15_000;
+  while (Date.now() < until) {
+    const found = await api("get", `/chats/search?query=${encodeURIComponent(query)}`);
+    if (found.hits.some((hit) => hit.tool)) return;
+  }
+  assert.fail(`${query} is not found`);
+}
+
+test("what was said is found, in a tool's answer too, and opened where it stands", async () => {
+  await untilFound("rain");
+  await page.keyboard.press("Control+k");
+  await page.locator("#chat-search").fill("прилив");
+  await nav().locator("mark", { hasText: "Приливы" }).waitFor();
+  await page.locator("#chat-search").fill("京");
+  await nav().locator("mark", { hasText: "京" }).waitFor();
+  await page.locator("#chat-search").fill("rain");
+  const hits = nav().locator("a", { has: page.locator("mark") });
+  await hits.first().waitFor();
+  await check(page, "the search");
+  await picture("chats-search");
+  await page.evaluate(() => document.querySelector(".thread").scrollTo(0, 0));
+  const answer = hits.filter({ hasText: "Answer" }).first();
+  await answer.press("Enter");
+  await page.waitForURL(/message=msg_/);
+  await page.locator("article.assistant.marked").waitFor();
+  await page.locator("#chat-search").fill("");
+});
+
+test("chats are pinned, filed, tagged and put away", async () => {
+  await choose("Rust ownership", "Pin");
+  await nav().getByRole("heading", { name: "Pinned" }).waitFor();
+  await choose("Trip to 京都", "Move to a folder");
+  const dialog = page.getByRole("dialog", { name: "Move to a folder" });
+  await dialog.getByLabel("New folder").fill("Japan");
+  await check(page, "the dialog of folders");
+  await page.keyboard.press("Enter");
+  await dialog.waitFor({ state: "detached" });
+  await nav().getByRole("button", { name: "Japan" }).first().click();
+  await row("Trip to 京都").waitFor();
+
+  await choose("Приливы и отливы", "Tags");
+  const tags = page.getByRole("dialog", { name: "Tags" });
+  await tags.getByLabel("Tags, with commas between them").fill("Sea, Наука");
+  await check(page, "the dialog of tags");
+  await tags.getByRole("button", { name: "Save" }).click();
+  await tags.waitFor({ state: "detached" });
+  await nav().getByRole("button", { name: "Tags", exact: true }).click();
+  await page.getByRole("menuitem", { name: "наука 1" }).click();
+  await nav().getByRole("heading", { name: "Tag: наука" }).waitFor();
+  assert.equal(await nav().locator(".list a").count(), 1);
+  await nav().getByRole("button", { name: "All chats" }).click();
+
+  await choose("Old notes", "Archive");
+  await row("Old notes").waitFor({ state: "detached" });
+  await check(page, "the sidebar with all of it");
+  await picture("chats-order");
+  await nav().getByRole("button", { name: "Archive" }).click();
+  await row("Old notes").waitFor();
+  await choose("Old notes", "Take out of the archive");
+  await nav().getByText("Nothing is in the archive.").waitFor();
+  await nav().getByRole("button", { name: "All chats" }).click();
+});
+
+test("many are deleted at once, after a question that counts", async () => {
+  await choose("Old notes", "Select several");
+  await nav().getByLabel("Select “Older notes”").check();
+  await nav().getByText("2 selected").waitFor();
+  await check(page, "a selection");
+  await picture("chats-selection");
+  await nav().getByRole("button", { name: "Delete", exact: true }).click();
+  const question = page.getByRole("dialog", { name: "Delete" });
+  await question.getByText("Delete 2 chats?").waitFor();
+  await question.getByRole("button", { name: "Delete" }).click();
+  await row("Old notes").waitFor({ state: "detached" });
+  assert.equal(await row("Older notes").count(), 0);
+  assert.equal((await api("get", "/chats")).chats.length, 4);
+});
+
+test("a chat is taken along to read, to print and to import", async () => {
+  const open = () => page.getByRole("button", { name: "Export this chat" }).click();
+  await open();
+  await picture("chats-export");
+  let [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("menuitem", { name: "Markdown" }).click(),
+  ]);
+  const text = await readFile(await download.path(), "utf8");
+  assert.match(text, /^# Show me how Glasshouse works\n\n## You\n\n\*.+\*\n\nShow me/);
+  assert.match(text, /<details>\n<summary>\d+ steps<\/summary>/);
+  assert.match(text, /October/);
+  await open();
+  [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("menuitem", { name: "JSON, for the import" }).click(),
+  ]);
+  const lines = (await readFile(await download.path(), "utf8")).trim().split("\n");
+  assert.deepEqual(Object.keys(JSON.parse(lines[0])), ["glasshouse_export"]);
+  assert.deepEqual(Object.keys(JSON.parse(lines.at(-1))), ["end"]);
+  // The browser's dialog is no part of the page.
+  await page.evaluate(
+    () => (window.print = () => (window.printed = document.querySelector(".print-sheet").innerText)),
+  );
+  await open();
+  await page.getByRole("menuitem", { name: "PDF" }).click();
+  await page.waitForFunction(() => window.printed !== undefined);
+  assert.equal(await page.locator(".print-sheet h1", { hasText: "Show me how Glasshouse works" }).count(), 1);
+  await page.evaluate(() => dispatchEvent(new Event("afterprint")));
+  assert.equal(await page.locator(".print-sheet").count(), 0);
+});

@@ -1,0 +1,96 @@
+/** The shown branch of a chat as one Markdown text: what was said and when, folded steps, sources. */
+import type { RunEvent, Source } from "../../api/events.ts";
+import type { ChatMessage } from "../../api/types.ts";
+import { textOf } from "../tree.ts";
+
+/** The words around what was said, in the reader's language. */
+export interface Labels {
+  you: string;
+  answer: string;
+  sources: string;
+  steps: (count: number) => string;
+  failed: string;
+  picture: string;
+  time: (at: number) => string;
+}
+
+/** Longer results are cut, characters. */
+const mostOfResult = 4_000;
+
+/** `logs` are the events of the runs, by id; a run without any has only its answer. */
+export function chatAsMarkdown(
+  title: string,
+  path: readonly ChatMessage[],
+  logs: ReadonlyMap<string, readonly RunEvent[]>,
+  labels: Labels,
+): string {
+  const parts = [`# ${inLine(title)}`];
+  for (const message of path) {
+    const who = message.role === "user" ? labels.you : labels.answer;
+    const model = message.role === "assistant" && message.model ? ` · ${inLine(message.model)}` : "";
+    parts.push(`## ${who}`, `*${labels.time(message.created_at)}${model}*`);
+    const log = message.run ? (logs.get(message.run) ?? []) : [];
+    const steps = stepsOf(log, labels);
+    if (steps !== "") parts.push(steps);
+    const text = textOf(message).trim();
+    if (text !== "") parts.push(text);
+    const pictures = message.content.filter((part) => part.type === "image").length;
+    for (let picture = 0; picture < pictures; picture += 1) parts.push(`*[${labels.picture}]*`);
+    for (const part of message.content) if (part.type === "document") parts.push(`📄 ${inLine(part.name)}`);
+    const sources = sourcesOf(log);
+    if (sources.length > 0) {
+      parts.push(`### ${labels.sources}`, sources.map(sourceLine).join("\n"));
+    }
+  }
+  return `${parts.join("\n\n")}\n`;
+}
+
+/** The tools that were called, each with what it was given and what it answered, in a fold. */
+function stepsOf(log: readonly RunEvent[], labels: Labels): string {
+  const steps = log.flatMap(({ body }) => {
+    if (body.type !== "tool_finished") return [];
+    const given = typeof body.arguments === "string" ? body.arguments : JSON.stringify(body.arguments);
+    const result = body.result.length > mostOfResult ? `${body.result.slice(0, mostOfResult)}…` : body.result;
+    const name = `**${inLine(body.name)}**${body.error ? ` (${labels.failed})` : ""}`;
+    return [`${name} ${codeIn(given.slice(0, mostOfResult))}`, fenced(result)];
+  });
+  if (steps.length === 0) return "";
+  const summary = labels.steps(steps.length / 2);
+  return `<details>\n<summary>${summary}</summary>\n\n${steps.join("\n\n")}\n\n</details>`;
+}
+
+/** Each source once, as it was last seen. */
+function sourcesOf(log: readonly RunEvent[]): Source[] {
+  const byId = new Map<string, Source>();
+  for (const { body } of log) {
+    if (body.type !== "sources_found") continue;
+    for (const source of body.sources) byId.set(source.id, source);
+  }
+  return [...byId.values()];
+}
+
+function sourceLine(source: Source): string {
+  const title = inLine(source.title || source.url);
+  const link = /^https?:/.test(source.url)
+    ? `[${title.replace(/[[\]]/g, "")}](<${source.url.replace(/[<>\s]/g, "")}>)`
+    : title;
+  return `- \\[${inLine(source.id)}\\] ${link}`;
+}
+
+/** Without what would end the line, or begin a tag. */
+const inLine = (text: string) => text.replace(/\s+/g, " ").replace(/</g, "&lt;").trim();
+
+/** As code in a line, whatever it holds. */
+function codeIn(text: string): string {
+  const line = text.replace(/\s+/g, " ");
+  const ticks = "`".repeat(longestRun(line) + 1);
+  return `${ticks} ${line} ${ticks}`;
+}
+
+/** As a block of code that nothing in it can end. */
+function fenced(text: string): string {
+  const fence = "`".repeat(Math.max(3, longestRun(text) + 1));
+  return `${fence}text\n${text}\n${fence}`;
+}
+
+const longestRun = (text: string) => Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
