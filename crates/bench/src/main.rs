@@ -1,6 +1,6 @@
 //! Load drivers: measures the release build against a scripted model server and prints tables.
 //!
-//! `bench [start] [turns] [tools] [streams] [idle] [waiting] [resume] [gateway] [team] [encoders] [knowledge] [research]`; without a name, all of them.
+//! `bench [start] [turns] [tools] [streams] [idle] [waiting] [resume] [gateway] [team] [encoders] [knowledge] [research] [pipelines]`; without a name, all of them.
 
 mod client;
 mod counting;
@@ -9,6 +9,7 @@ mod gateway;
 mod idle;
 mod knowledge;
 mod peer;
+mod pipelines;
 mod process;
 mod program;
 mod research;
@@ -92,6 +93,8 @@ enum Bench {
     Encoders,
     /// What knowledge finds in public collections, and what making and searching its index costs.
     Knowledge,
+    /// What stands around a chat: searching among 100,000 messages.
+    Pipelines,
     /// Questions researched in a web with known answers: how many are right, and what is cited.
     Research,
 }
@@ -136,6 +139,9 @@ async fn main() -> anyhow::Result<()> {
             python: options.embedding_python,
         };
         knowledge::measure(&folders, options.quick)?;
+    }
+    if wanted(Bench::Pipelines) {
+        pipelines::measure(&options.program, options.quick).await?;
     }
     if wanted(Bench::Research) {
         let gpt_researcher = options.gpt_researcher;
