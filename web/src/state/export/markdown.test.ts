@@ -1,3 +1,4 @@
+/** A chat as Markdown: who said what, folded steps that nothing ends, and sources. */
 import { expect, test } from "vitest";
 import type { RunEvent } from "../../api/events.ts";
 import type { ChatMessage } from "../../api/types.ts";
