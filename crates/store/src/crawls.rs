@@ -1,9 +1,9 @@
 //! Crawls: pages of the web that become documents of a collection, with the addresses that are still to be asked for. All of it
 //! is here, so that another server goes on where one has stopped.
 
-use domain::{CollectionId, CrawlId, UserId};
+use domain::{CollectionId, CrawlId, DocumentId, UserId};
 
-use crate::{Store, StoreError, query::Row};
+use crate::{Store, StoreError, collection_readers::may_read, query::Row};
 
 /// How a crawl stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -57,11 +57,27 @@ pub struct CrawlPage {
     pub problem: Option<String>,
 }
 
+/// A document that a crawl has brought in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CrawledPage {
+    /// Where it is.
+    pub collection: CollectionId,
+    /// What it became.
+    pub document: DocumentId,
+    /// Where it was asked for.
+    pub url: String,
+}
+
 /// What has become of an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Visited {
-    /// It is a document now.
-    Done,
+    /// It is this document now, of a content with this sum.
+    Done {
+        /// The document.
+        document: DocumentId,
+        /// Tells contents apart.
+        content_sum: String,
+    },
     /// It was left out: another address has led to the same.
     Skipped,
     /// It could not be read, and why.
@@ -165,20 +181,34 @@ impl Store {
         tx.commit().await
     }
 
-    /// A crawl that runs and that no other server works on, until `until`, and whose collection it is for.
+    /// A crawl that runs, that nobody works on until `until`, and whose beginning is `wanted`; with whose collection it is
+    /// for.
     ///
     /// # Errors
     /// Only those of the database.
-    pub async fn claim_crawl(&self, now: i64, until: i64) -> Result<Option<(CrawlId, UserId)>, StoreError> {
+    pub async fn claim_crawl(
+        &self,
+        now: i64,
+        until: i64,
+        wanted: impl Fn(&str) -> bool,
+    ) -> Result<Option<(Crawl, UserId)>, StoreError> {
         // The one that has waited longest, so that several go on side by side.
-        let sql = "SELECT crawls.id, owner FROM crawls JOIN collections ON collections.id = collection \
-                   WHERE state = 'running' AND claimed_until <= $1 ORDER BY crawls.updated_at, crawls.id LIMIT 8";
+        let sql = "SELECT crawls.id, url, owner FROM crawls JOIN collections ON collections.id = collection \
+                   WHERE state = 'running' AND claimed_until <= $1 ORDER BY crawls.updated_at, crawls.id LIMIT 1000";
         for row in &self.db().read(sql).bind(now).fetch_all().await? {
+            if !wanted(&row.get::<String>("url")?) {
+                continue;
+            }
             let id: CrawlId = row.id("id")?;
             let sql = "UPDATE crawls SET claimed_until = $3, updated_at = $2 \
                        WHERE id = $1 AND state = 'running' AND claimed_until <= $2";
-            if self.db().write(sql).id(id).bind(now).bind(until).execute().await? == 1 {
-                return Ok(Some((id, row.id("owner")?)));
+            if self.db().write(sql).id(id).bind(now).bind(until).execute().await? == 0 {
+                continue;
+            }
+            match self.crawl(id).await {
+                // Deleted just now.
+                Err(StoreError::NotFound) => {}
+                crawl => return Ok(Some((crawl?, row.id("owner")?))),
             }
         }
         Ok(None)
@@ -192,6 +222,35 @@ impl Store {
         let sql = "SELECT place, url, depth, problem FROM crawl_pages WHERE crawl = $1 AND state = 'waiting' \
                    ORDER BY place LIMIT 1";
         self.db().read(sql).id(id).fetch_optional().await?.as_ref().map(read_page).transpose()
+    }
+
+    /// Whether an address of a crawl has become a document of a content with this sum.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn has_crawled(&self, id: CrawlId, content_sum: &str) -> Result<bool, StoreError> {
+        let sql = "SELECT place FROM crawl_pages WHERE crawl = $1 AND content_sum = $2 LIMIT 1";
+        Ok(self.db().read(sql).id(id).text(content_sum).fetch_optional().await?.is_some())
+    }
+
+    /// The documents from crawls that somebody may search, the latest crawl of one last.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn crawled_pages(&self, reader: UserId) -> Result<Vec<CrawledPage>, StoreError> {
+        let sql = format!(
+            "SELECT crawls.collection, crawl_pages.document, crawl_pages.url FROM crawl_pages \
+             JOIN crawls ON crawls.id = crawl_pages.crawl \
+             JOIN documents ON documents.id = crawl_pages.document \
+             JOIN collections ON collections.id = crawls.collection \
+             WHERE {} AND NOT collections.attached ORDER BY crawls.id, crawl_pages.place",
+            may_read("$1")
+        );
+        let read = |row: &Row| {
+            let (collection, document) = (row.id("collection")?, row.id("document")?);
+            Ok(CrawledPage { collection, document, url: row.get("url")? })
+        };
+        self.db().built(sql).id(reader).fetch_all().await?.iter().map(read).collect()
     }
 
     /// Notes what has become of an address, with those that it links to, one link further away. Those that were met
@@ -208,13 +267,16 @@ impl Store {
         most: u64,
     ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
-        let (state, problem) = match visited {
-            Visited::Done => ("done", None),
-            Visited::Skipped => ("skipped", None),
-            Visited::Failed(problem) => ("failed", Some(problem.as_str())),
+        let (state, problem, is_now) = match visited {
+            Visited::Done { document, content_sum } => ("done", None, Some((document, content_sum))),
+            Visited::Skipped => ("skipped", None, None),
+            Visited::Failed(problem) => ("failed", Some(problem.as_str()), None),
         };
-        let sql = "UPDATE crawl_pages SET state = $3, problem = $4 WHERE crawl = $1 AND place = $2";
-        tx.query(sql).id(id).number(page.place).text(state).optional_text(problem).execute().await?;
+        let sql = "UPDATE crawl_pages SET state = $3, problem = $4, document = $5, content_sum = $6 \
+                   WHERE crawl = $1 AND place = $2";
+        let query = tx.query(sql).id(id).number(page.place).text(state).optional_text(problem);
+        let query = query.optional_id(is_now.map(|(document, _)| document));
+        query.optional_text(is_now.map(|(_, sum)| sum.as_str())).execute().await?;
         if !links.is_empty() {
             let sql = "SELECT MAX(place) AS last FROM crawl_pages WHERE crawl = $1";
             let mut place = tx.query(sql).id(id).fetch_one().await?.number("last")?;

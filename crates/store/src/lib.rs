@@ -77,7 +77,7 @@ pub use chats::{Chat, ChatPage};
 pub use collection_readers::{CollectionReaders, ReadersChange};
 pub use connections::{Connection, ConnectionKey};
 pub use copy::{Datum, Part, Restored, dump, restore};
-pub use crawls::{Crawl, CrawlPage, CrawlState, Visited};
+pub use crawls::{Crawl, CrawlPage, CrawlState, CrawledPage, Visited};
 pub use document_filters::DocumentFilter;
 pub use embeddings::{EmbeddedDocument, Embedding, EmbeddingSpace, MOST_FAILURES, ToEmbed, Vectors};
 pub use error::StoreError;

@@ -62,6 +62,7 @@ steps![
     "0032_web",
     "0033_attached_files",
     "0034_graph",
+    "0038_crawl_contents",
     "0039_research",
     "0040_readers_and_pictures",
     "0041_chat_search",

@@ -1,9 +1,14 @@
-//! Crawls: works on one after another, some pages at a time, and leaves all it knows in the database, so that what a server
+//! Crawls: works on several side by side, each of another site, and leaves all it knows in the database, so that what a server
 //! was doing when it stopped is gone on with by the next.
 
-use std::{collections::HashSet, sync::Arc, time::Duration};
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use domain::{CrawlId, DocumentId, UserId};
+use futures_util::future::join_all;
 use reqwest::Url;
 use ring::digest::{SHA256, digest};
 use store::{Crawl, CrawlPage, Document, DocumentState, Most, StoreError, Visited};
@@ -17,6 +22,8 @@ use super::{
 };
 use crate::{app::App, error::ApiError, knowledge::MOST_DOCUMENTS, secret::hex};
 
+/// Pages that are asked for at a time, each of another site.
+const AT_ONCE: usize = 4;
 /// How long a server that works on a crawl is waited for, beyond the time of a page.
 const CLAIM_MS: i64 = 60_000;
 /// The longest sleep: other servers may be gone.
@@ -30,25 +37,53 @@ const NAME_BYTES: usize = 200;
 
 /// There is something to crawl.
 #[derive(Debug, Default)]
-pub(crate) struct Crawling(Notify);
+pub(crate) struct Crawling {
+    look: Notify,
+    /// The sites that are being asked here. A page would only wait for its host's turn where another of it is asked for.
+    at_work: Mutex<HashSet<String>>,
+    /// Held while a crawl is chosen, so that two do not choose the same site.
+    choosing: tokio::sync::Mutex<()>,
+}
 
 impl Crawling {
     /// To be called when a crawl has begun.
     pub(crate) fn look_again(&self) {
-        self.0.notify_one();
+        self.look.notify_one();
+    }
+
+    fn sites(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
+        self.at_work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A crawl that is worked on here; its site is free again when it is dropped.
+struct Claimed<'a> {
+    crawling: &'a Crawling,
+    site: String,
+    crawl: Crawl,
+    owner: UserId,
+}
+
+impl Drop for Claimed<'_> {
+    fn drop(&mut self) {
+        self.crawling.sites().remove(&self.site);
     }
 }
 
 /// Crawls until the server stops.
 pub(crate) async fn keep_crawling(app: Arc<App>) {
-    // The contents that crawls have met, so that the same page at many addresses is one document.
-    let mut met = Met::default();
+    join_all((0..AT_ONCE).map(|_| work(&app))).await;
+}
+
+/// One of those that crawl.
+async fn work(app: &App) {
+    let mut claimed = None;
     loop {
         let worked = tokio::select! {
             () = app.stopping.cancelled() => None,
-            worked = app.crawl_some(&mut met) => Some(worked),
+            worked = app.crawl_some(&mut claimed) => Some(worked),
         };
-        let Some(worked) = worked else { return app.give_back(met).await };
+        let Some(worked) = worked else { return app.give_back(claimed).await };
         let pause = match worked {
             Ok(true) => continue,
             Ok(false) => LOOK,
@@ -59,57 +94,45 @@ pub(crate) async fn keep_crawling(app: Arc<App>) {
         };
         tokio::select! {
             () = app.stopping.cancelled() => return,
-            () = app.crawling.0.notified() => {}
+            () = app.crawling.look.notified() => {}
             () = tokio::time::sleep(pause) => {}
         }
     }
 }
 
-/// What was met of the crawl that is worked on.
-#[derive(Debug, Default)]
-struct Met {
-    /// The crawl that is worked on.
-    claimed: Option<CrawlId>,
-    contents: HashSet<(CrawlId, [u8; 16])>,
-}
-
-impl Met {
-    /// Whether the crawl has not met this before.
-    fn is_new(&mut self, crawl: CrawlId, content: &[u8]) -> bool {
-        // Forgetting makes no more than copies.
-        if self.contents.len() >= 100_000 {
-            self.contents.clear();
-        }
-        let mut sum = [0; 16];
-        sum.copy_from_slice(&digest(&SHA256, content).as_ref()[..16]);
-        self.contents.insert((crawl, sum))
-    }
-}
-
 impl App {
     /// So that the next server need not wait for this one.
-    async fn give_back(&self, met: Met) {
-        let Some(id) = met.claimed else { return };
+    async fn give_back(&self, claimed: Option<CrawlId>) {
+        let Some(id) = claimed else { return };
         if let Err(error) = self.store.leave_crawl(id, false, self.clock.now_ms()).await {
             tracing::warn!(%error, "a crawl could not be given back; it goes on when its claim is over");
         }
     }
 
-    /// Whether there was something to crawl. One page has its turn, so that several crawls go on side by side.
-    async fn crawl_some(&self, met: &mut Met) -> Result<bool, ApiError> {
+    /// A crawl of a site that nobody works on.
+    async fn claim_crawl(&self) -> Result<Option<Claimed<'_>>, ApiError> {
         let now = self.clock.now_ms();
         let time_ms = i64::try_from(self.config.web.time.as_millis()).unwrap_or(CLAIM_MS);
         let until = now.saturating_add(time_ms).saturating_add(CLAIM_MS);
-        let Some((id, owner)) = self.store.claim_crawl(now, until).await? else { return Ok(false) };
-        met.claimed = Some(id);
-        let crawl = match self.store.crawl(id).await {
-            // Deleted just now.
-            Err(StoreError::NotFound) => return Ok(true),
-            crawl => crawl?,
+        let crawling = &self.crawling;
+        let _alone = crawling.choosing.lock().await;
+        let is_free = |url: &str| !crawling.sites().contains(&site_of(url));
+        let Some((crawl, owner)) = self.store.claim_crawl(now, until, is_free).await? else {
+            return Ok(None);
         };
+        let site = site_of(&crawl.url);
+        crawling.sites().insert(site.clone());
+        Ok(Some(Claimed { crawling, site, crawl, owner }))
+    }
+
+    /// Whether there was something to crawl. One page has its turn, so that several crawls go on side by side.
+    async fn crawl_some(&self, noted: &mut Option<CrawlId>) -> Result<bool, ApiError> {
+        let Some(claimed) = self.claim_crawl().await? else { return Ok(false) };
+        let (crawl, id) = (&claimed.crawl, claimed.crawl.id);
+        *noted = Some(id);
         let next = if crawl.done < crawl.most_pages { self.store.next_to_crawl(id).await? } else { None };
         if let Some(page) = &next {
-            let (visited, found) = self.crawl_page(owner, &crawl, page, met).await?;
+            let (visited, found) = self.crawl_page(claimed.owner, crawl, page).await?;
             let most = crawl.most_pages.saturating_mul(ADDRESSES_OF_A_PAGE).max(100);
             match self.store.settle_crawled(id, page, &visited, &found, most).await {
                 // Deleted just now.
@@ -118,7 +141,7 @@ impl App {
             }
         }
         self.store.leave_crawl(id, next.is_none(), self.clock.now_ms()).await?;
-        met.claimed = None;
+        *noted = None;
         Ok(true)
     }
 
@@ -128,7 +151,6 @@ impl App {
         owner: UserId,
         crawl: &Crawl,
         page: &CrawlPage,
-        met: &mut Met,
     ) -> Result<(Visited, Vec<String>), ApiError> {
         let body = match self.web.body(&page.url).await {
             Ok(body) => body,
@@ -140,7 +162,9 @@ impl App {
             return Ok((Visited::Skipped, Vec::new()));
         }
         let bytes = body.recoded();
-        if !met.is_new(crawl.id, &bytes) {
+        // The same page at many addresses is one document.
+        let content_sum = hex(digest(&SHA256, &bytes).as_ref());
+        if self.store.has_crawled(crawl.id, &content_sum).await? {
             return Ok((Visited::Skipped, Vec::new()));
         }
         let mut found: Vec<String> = match page.depth < crawl.depth && body.is_html() {
@@ -168,7 +192,7 @@ impl App {
         };
         let most = Most { documents: MOST_DOCUMENTS, bytes: self.config.knowledge.person_bytes };
         let visited = match self.store.put_document(owner, &new, &bytes, most).await {
-            Ok(_) => Visited::Done,
+            Ok(document) => Visited::Done { document: document.id, content_sum },
             Err(StoreError::Conflict("documents")) => {
                 Visited::Failed(format!("A collection has at most {MOST_DOCUMENTS} documents."))
             }
@@ -207,6 +231,11 @@ impl Web {
         let url = normalised(url)?;
         Ok(self.outbound.address(url.as_str(), &[])?)
     }
+}
+
+/// What is asked one at a time: a host with its scheme and port.
+fn site_of(url: &str) -> String {
+    url.parse::<Url>().map(|url| url.origin().ascii_serialization()).unwrap_or_default()
 }
 
 /// A page is called by its address, with an ending that tells what it is.

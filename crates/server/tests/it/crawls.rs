@@ -181,3 +181,48 @@ async fn from_its_front_page_a_site_comes_in_with_what_it_names_itself() {
     let asked = web.visits().iter().filter(|visit| visit.target == "/sitemap.xml").count();
     assert_eq!(asked, 1);
 }
+
+/// Two sites, of which one takes its time: the other does not wait for it, and no host is asked twice at a time.
+#[tokio::test]
+async fn sites_are_read_side_by_side_and_each_one_page_at_a_time() {
+    let (slow, quick) = (ClosedWeb::start().await.unwrap(), ClosedWeb::start().await.unwrap());
+    let server = Server::start_with(&[SETTINGS[0], SETTINGS[1], ("GLASSHOUSE_WEB_SECONDS", "600")]).await;
+    let ada = server.set_up().await;
+    let (one, other) = (collection(&server, &ada).await, collection(&server, &ada).await);
+    begin(&server, &ada, &one, &json!({"url": slow.url(NEVER_ANSWERS)})).await;
+    until("the slow one is asked", async || slow.count(NEVER_ANSWERS) == 1).await;
+    // Another of the same site waits and is not asked for meanwhile.
+    begin(&server, &ada, &one, &json!({"url": slow.url("/towns/elmhaven")})).await;
+    begin(&server, &ada, &other, &json!({"url": quick.url("/towns/"), "depth": 1, "pages": 12})).await;
+    assert_eq!(ended(&server, &ada, &other).await["done"], 12);
+    assert_eq!((slow.open_requests(), slow.count("/towns/elmhaven")), (1, 0));
+    assert_eq!(latest(&server, &ada, &one).await["state"], "running");
+}
+
+/// The same page at two addresses, of which one is asked for before a restart and the other after it.
+#[tokio::test]
+async fn what_was_met_is_known_after_a_restart() {
+    let web = ClosedWeb::start().await.unwrap();
+    let kept = Kept::new();
+    let mirror = web.paths().into_iter().find(|path| path.starts_with("/mirror/")).unwrap();
+    let first = mirror.replace("/mirror/", "/lights/");
+    let links = format!("<a href='{first}'>1</a><a href='{NEVER_ANSWERS}'>2</a><a href='{mirror}'>3</a>");
+    web.change("/towns/", &links);
+    let at = {
+        let server = kept.start_with(&[SETTINGS[0], SETTINGS[1], ("GLASSHOUSE_WEB_SECONDS", "600")]).await;
+        let ada = server.set_up().await;
+        let at = collection(&server, &ada).await;
+        begin(&server, &ada, &at, &json!({"url": web.url("/towns/"), "depth": 1, "pages": 25})).await;
+        until("the first of them is there", async || web.count(NEVER_ANSWERS) == 1).await;
+        stop(&server).await;
+        at
+    };
+    assert_eq!((web.count(&first), web.count(&mirror)), (1, 0));
+    let server = kept.start_with(&SETTINGS).await;
+    let login = server.post("/api/v1/login", "", &json!({"email": EMAIL, "password": PASSWORD})).await;
+    let crawl = ended(&server, &login.cookie(), &at).await;
+    assert_eq!((web.count(&first), web.count(&mirror)), (1, 1), "{crawl}");
+    let all = names(&server, &login.cookie(), &at).await;
+    let of = |path: &str| all.iter().filter(|name| name.contains(path)).count();
+    assert_eq!((of(&first), of(&mirror)), (1, 0), "{all:?}");
+}

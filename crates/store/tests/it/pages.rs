@@ -1,6 +1,6 @@
 //! Copies of pages of the web, and crawls.
 
-use domain::{CollectionId, CrawlId, PageId, UserId};
+use domain::{CollectionId, CrawlId, DocumentId, PageId, UserId};
 use store::{Collection, Crawl, CrawlState, NewPage, Page, Store, StoreError, Visited};
 
 use crate::samples::add_user;
@@ -83,12 +83,20 @@ async fn a_crawl_is_claimed_and_ends(store: Store) {
     assert_eq!(store.begin_crawl(ada, &new, 1).await.unwrap(), new);
     let another = Crawl { id: CrawlId::generate(), ..new.clone() };
     assert_eq!(store.begin_crawl(ada, &another, 1).await.unwrap_err(), StoreError::Conflict("crawls"));
-    assert_eq!(store.claim_crawl(10, 20).await.unwrap(), Some((new.id, ada)));
-    assert_eq!(store.claim_crawl(15, 25).await.unwrap(), None);
+    assert_eq!(store.claim_crawl(10, 20, |url| url != "https://a/").await.unwrap(), None, "it is not wanted");
+    let (claimed, owner) = store.claim_crawl(10, 20, |url| url == "https://a/").await.unwrap().unwrap();
+    assert_eq!((claimed.id, owner), (new.id, ada));
+    assert_eq!(store.claim_crawl(15, 25, |_| true).await.unwrap(), None);
     let first = store.next_to_crawl(new.id).await.unwrap().unwrap();
     let links: Vec<String> =
         ["https://a/", "https://a/1", "https://a/1", "https://a/2", "https://a/3"].map(String::from).into();
-    store.settle_crawled(new.id, &first, &Visited::Done, &links, 3).await.unwrap();
+    let done = Visited::Done { document: DocumentId::generate(), content_sum: "one".into() };
+    assert!(!store.has_crawled(new.id, "one").await.unwrap());
+    store.settle_crawled(new.id, &first, &done, &links, 3).await.unwrap();
+    assert!(
+        store.has_crawled(new.id, "one").await.unwrap()
+            && !store.has_crawled(another.id, "one").await.unwrap()
+    );
     let next = store.next_to_crawl(new.id).await.unwrap().unwrap();
     assert_eq!((next.url.as_str(), next.depth), ("https://a/1", 1));
     store.settle_crawled(new.id, &next, &Visited::Failed("no".into()), &[], 3).await.unwrap();
@@ -96,7 +104,7 @@ async fn a_crawl_is_claimed_and_ends(store: Store) {
     assert_eq!((crawl.waiting, crawl.done, crawl.failed), (1, 1, 1), "no more than its addresses");
     assert_eq!(store.failed_pages(new.id, 9).await.unwrap()[0].problem.as_deref(), Some("no"));
     store.leave_crawl(new.id, false, 16).await.unwrap();
-    assert!(store.claim_crawl(17, 30).await.unwrap().is_some(), "it was given back");
+    assert!(store.claim_crawl(17, 30, |_| true).await.unwrap().is_some(), "it was given back");
     assert_eq!(store.cancel_crawl(bob, id, new.id, 18).await.unwrap_err(), StoreError::NotFound);
     store.cancel_crawl(ada, id, new.id, 18).await.unwrap();
     store.leave_crawl(new.id, true, 19).await.unwrap();
