@@ -226,6 +226,7 @@ impl App {
             _data_lock: data_lock,
         });
         app.knowledge.begin(&app);
+        app.web.begin(&app);
         if let Some(settings) = &app.config.knowledge.embedding {
             app.use_embedding(settings).await.context("cannot prepare the vectors of documents")?;
         }

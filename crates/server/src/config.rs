@@ -44,7 +44,7 @@ pub use public_url::PublicUrl;
 pub use research::ResearchSettings;
 pub use tracing::Tracing;
 pub use trusted_header::TrustedHeader;
-pub use web::{SearchKind, SearchSettings, WebSettings};
+pub use web::{Search, SearchKind, SearchSettings, WebSettings};
 pub use workspaces::WorkspaceSettings;
 
 /// The environment, as it was when the program started.
@@ -345,6 +345,10 @@ impl Raw {
         });
         let knowledge = self.knowledge.check(&data_dir)?;
         let agents = agents::check(self.agents, &data_dir)?;
+        let mcp_servers = mcp_servers::check(self.mcp_servers, environment)?;
+        let servers: Vec<(&str, bool)> =
+            mcp_servers.iter().map(|server| (server.name.as_str(), server.is_personal())).collect();
+        let web = self.web.check(&servers)?;
         anyhow::ensure!(self.body_limit_mb > 0, "body_limit_mb must be at least 1");
         anyhow::ensure!(self.session_hours > 0, "session_hours must be at least 1");
         anyhow::ensure!(self.connection_limit > 0, "connection_limit must be at least 1");
@@ -373,7 +377,7 @@ impl Raw {
             programs: self.programs.check()?,
             knowledge,
             research: self.research.check()?,
-            web: self.web.check()?,
+            web,
             limits: self.limits.check()?,
             first_token_timeout: timeout("first_token_seconds", self.model_timeouts.first_token_seconds)?,
             idle_timeout: timeout("idle_seconds", self.model_timeouts.idle_seconds)?,
@@ -382,7 +386,7 @@ impl Raw {
             environment_connection: environment_connection(environment)?,
             skills_folder,
             agents,
-            mcp_servers: mcp_servers::check(self.mcp_servers, environment)?,
+            mcp_servers,
             workspaces: workspaces::check(self.workspaces)?,
             outbound: Allowed::parse(&self.outbound.allow)
                 .map_err(|problem| anyhow::anyhow!("outbound.allow {problem}"))?,

@@ -1,6 +1,7 @@
 //! The MCP servers of the configuration, and their tools as agents get them when a run begins.
 
 mod account;
+mod asked;
 mod form;
 mod known;
 mod people;

@@ -106,8 +106,8 @@ impl App {
         {
             libraries.push(Arc::new(Documents::new(self.knowledge.app(), owner, payer, referred)));
         }
-        if may(web::SEARCH) && may(web::FETCH) && self.web.searches() && self.web.reads() {
-            libraries.push(Arc::new(Pages::new(&self.web, owner)));
+        if may(web::SEARCH) && may(web::FETCH) && self.web.searches(payer) && self.web.reads() {
+            libraries.push(Arc::new(Pages::new(&self.web, owner, payer)));
         }
         let settings = &self.config.research;
         let ResearchWish { deep, interactive } = wish;

@@ -12,7 +12,10 @@ mod search;
 mod sitemaps;
 mod tools;
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::PathBuf,
+    sync::{Arc, OnceLock, Weak},
+};
 
 use domain::{PageId, UserId};
 use knowledge::ReadingProcess;
@@ -20,7 +23,7 @@ use outbound::Outbound;
 use store::{NewPage, Page, Store, StoreError};
 use tokio::sync::Semaphore;
 
-use crate::{clock::Clock, config::WebSettings};
+use crate::{app::App, clock::Clock, config::WebSettings};
 
 use address::normalised;
 pub(crate) use crawl::{Crawling, keep_crawling};
@@ -45,6 +48,7 @@ pub(crate) struct Web {
     hosts: Hosts,
     searching: Semaphore,
     reading: Arc<Semaphore>,
+    app: OnceLock<Weak<App>>,
 }
 
 /// A copy of a page.
@@ -85,7 +89,13 @@ impl Web {
             hosts: Hosts::default(),
             searching: Semaphore::new(search::AT_ONCE),
             reading: Arc::new(Semaphore::new(READ_AT_ONCE)),
+            app: OnceLock::new(),
         }
+    }
+
+    /// To be called once, with what it is a part of.
+    pub(crate) fn begin(&self, app: &Arc<App>) {
+        _ = self.app.set(Arc::downgrade(app));
     }
 
     /// The page at an address, as `owner`'s copy of it: the one that is there where it is fresh or its server says that

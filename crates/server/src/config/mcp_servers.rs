@@ -38,6 +38,13 @@ pub struct McpServer {
     pub call_timeout: Duration,
 }
 
+impl McpServer {
+    /// Whether each person signs in to it.
+    pub(super) fn is_personal(&self) -> bool {
+        matches!(&self.way, McpWay::Url { sign_in, .. } if *sign_in != SignIn::Shared)
+    }
+}
+
 /// How a server is reached.
 #[derive(Debug, Clone)]
 pub enum McpWay {

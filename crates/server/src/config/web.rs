@@ -11,7 +11,7 @@ use serde::Deserialize;
 #[derive(Debug, Clone)]
 pub struct WebSettings {
     /// Who searches it; nothing where nobody.
-    pub search: Option<SearchSettings>,
+    pub search: Option<Search>,
     /// Whether agents read pages.
     pub fetch: bool,
     /// Whether what sites ask of robots holds for us.
@@ -29,6 +29,17 @@ pub struct WebSettings {
 }
 
 /// Who searches the web.
+#[derive(Debug, Clone)]
+pub enum Search {
+    /// A service.
+    Service(SearchSettings),
+    /// We, in the pages that crawls have brought in.
+    Own,
+    /// A tool of an MCP server, by its name for models.
+    Tool(String),
+}
+
+/// A service that searches the web.
 #[derive(Debug, Clone)]
 pub struct SearchSettings {
     /// How it is spoken to.
@@ -58,6 +69,7 @@ pub(super) struct RawWeb {
     search: String,
     search_url: String,
     search_key: String,
+    search_tool: String,
     fetch: bool,
     robots: bool,
     pause_ms: u64,
@@ -68,13 +80,14 @@ pub(super) struct RawWeb {
 }
 
 impl RawWeb {
-    pub(super) fn check(self) -> anyhow::Result<WebSettings> {
+    /// `servers` are the MCP servers, each with whether people sign in to it.
+    pub(super) fn check(self, servers: &[(&str, bool)]) -> anyhow::Result<WebSettings> {
         anyhow::ensure!(self.pause_ms <= 60_000, "web.pause_ms must be at most 60000");
         anyhow::ensure!((1..=600).contains(&self.seconds), "web.seconds must be 1 to 600");
         anyhow::ensure!((1..=100).contains(&self.page_mb), "web.page_mb must be 1 to 100");
         anyhow::ensure!((1..=1_000_000).contains(&self.person_mb), "web.person_mb must be 1 to 1000000");
         Ok(WebSettings {
-            search: search(&self.search, &self.search_url, self.search_key)?,
+            search: search(&self, servers)?,
             fetch: self.fetch,
             robots: self.robots,
             pause: Duration::from_millis(self.pause_ms),
@@ -86,17 +99,44 @@ impl RawWeb {
     }
 }
 
-fn search(name: &str, url: &str, key: String) -> anyhow::Result<Option<SearchSettings>> {
-    let (kind, usual) = match name {
+fn search(raw: &RawWeb, servers: &[(&str, bool)]) -> anyhow::Result<Option<Search>> {
+    let (name, url) = (raw.search.as_str(), raw.search_url.as_str());
+    Ok(Some(match name {
         "" => return Ok(None),
-        "searxng" => (SearchKind::Searxng, ""),
-        "brave" => (SearchKind::Brave, "https://api.search.brave.com/res/v1/web/search"),
-        "tavily" => (SearchKind::Tavily, "https://api.tavily.com/search"),
-        other => {
-            anyhow::bail!("web.search is “{other}”, but must be searxng, brave or tavily, or empty for none")
+        "own" => Search::Own,
+        "mcp" => Search::Tool(search_tool(&raw.search_tool, servers)?),
+        "searxng" => service(SearchKind::Searxng, name, url, &raw.search_key)?,
+        "brave" => {
+            let url = if url.is_empty() { "https://api.search.brave.com/res/v1/web/search" } else { url };
+            service(SearchKind::Brave, name, url, &raw.search_key)?
         }
-    };
-    let url = if url.is_empty() { usual } else { url };
+        "tavily" => {
+            let url = if url.is_empty() { "https://api.tavily.com/search" } else { url };
+            service(SearchKind::Tavily, name, url, &raw.search_key)?
+        }
+        other => anyhow::bail!(
+            "web.search is “{other}”, but must be searxng, brave, tavily, mcp or own, or empty for none"
+        ),
+    }))
+}
+
+fn search_tool(tool: &str, servers: &[(&str, bool)]) -> anyhow::Result<String> {
+    let named = tool.split_once("__").filter(|(_, name)| !name.is_empty());
+    let (server, _) = named.ok_or_else(|| {
+        anyhow::anyhow!(
+            "web.search_tool is “{tool}”, but must be the name of a tool as Settings → Tools has it, such as finder__search"
+        )
+    })?;
+    match servers.iter().find(|(name, _)| *name == server) {
+        None => anyhow::bail!("web.search_tool is “{tool}”, but mcp_servers has no “{server}”"),
+        Some((_, true)) => anyhow::bail!(
+            "web.search_tool is “{tool}”, but people sign in to “{server}”; it must be a server that all use alike"
+        ),
+        Some((_, false)) => Ok(tool.to_owned()),
+    }
+}
+
+fn service(kind: SearchKind, name: &str, url: &str, key: &str) -> anyhow::Result<Search> {
     anyhow::ensure!(!url.is_empty(), "web.search_url is missing: the address of your SearXNG");
     let parsed: Option<Url> = url.parse().ok().filter(|url: &Url| matches!(url.scheme(), "http" | "https"));
     let parsed = parsed.and_then(|url| Some((plain_host(&url)?, url)));
@@ -114,27 +154,56 @@ fn search(name: &str, url: &str, key: String) -> anyhow::Result<Option<SearchSet
         key.is_some() || kind == SearchKind::Searxng,
         "web.search_key is missing: {name} asks for a key"
     );
-    Ok(Some(SearchSettings { kind, url, host, key }))
+    Ok(Search::Service(SearchSettings { kind, url, host, key }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn raw(name: &str, url: &str, key: &str, tool: &str) -> RawWeb {
+        RawWeb {
+            search: name.to_owned(),
+            search_url: url.to_owned(),
+            search_key: key.to_owned(),
+            search_tool: tool.to_owned(),
+            fetch: true,
+            robots: true,
+            pause_ms: 0,
+            seconds: 1,
+            page_mb: 1,
+            fresh_minutes: 1,
+            person_mb: 1,
+        }
+    }
+
     #[test]
     fn a_search_is_named_with_what_it_needs() {
-        let url = |name, url| search(name, url, "k".to_owned()).unwrap().unwrap().url.to_string();
-        assert!(search("", "", String::new()).unwrap().is_none());
+        let servers = [("finder", false), ("mine", true)];
+        let found = |name, url, tool| search(&raw(name, url, "k", tool), &servers).unwrap();
+        let url = |name, url| match found(name, url, "") {
+            Some(Search::Service(service)) => service.url.to_string(),
+            other => panic!("{other:?}"),
+        };
+        assert!(found("", "", "").is_none());
+        assert!(matches!(found("own", "", ""), Some(Search::Own)));
+        assert!(
+            matches!(found("mcp", "", "finder__search"), Some(Search::Tool(tool)) if tool == "finder__search")
+        );
         assert_eq!(url("searxng", "http://127.0.0.1:8888"), "http://127.0.0.1:8888/search");
         assert_eq!(url("searxng", "https://a.example/sx/"), "https://a.example/sx/search");
         assert_eq!(url("brave", ""), "https://api.search.brave.com/res/v1/web/search");
-        for (name, address, key, words) in [
-            ("google", "", "", "searxng, brave or tavily"),
+        for (name, address, tool, words) in [
+            ("google", "", "", "searxng, brave, tavily, mcp or own"),
             ("searxng", "", "", "search_url is missing"),
             ("searxng", "file:///etc", "", "must be an address"),
             ("tavily", "", "", "search_key is missing"),
+            ("mcp", "", "", "such as finder__search"),
+            ("mcp", "", "finder__", "such as finder__search"),
+            ("mcp", "", "other__search", "has no “other”"),
+            ("mcp", "", "mine__search", "people sign in"),
         ] {
-            let error = search(name, address, key.to_owned()).unwrap_err().to_string();
+            let error = search(&raw(name, address, "", tool), &servers).unwrap_err().to_string();
             assert!(error.contains(words), "{error}");
         }
     }

@@ -91,11 +91,12 @@ impl Library for Documents {
 pub(super) struct Pages {
     web: Weak<Web>,
     owner: UserId,
+    payer: Payer,
 }
 
 impl Pages {
-    pub(super) fn new(web: &Arc<Web>, owner: UserId) -> Self {
-        Self { web: Arc::downgrade(web), owner }
+    pub(super) fn new(web: &Arc<Web>, owner: UserId, payer: &Payer) -> Self {
+        Self { web: Arc::downgrade(web), owner, payer: payer.clone() }
     }
 
     fn web(&self) -> Result<Arc<Web>, ToolFailure> {
@@ -103,7 +104,7 @@ impl Pages {
     }
 
     async fn find(&self, query: &str, limit: usize) -> Result<Vec<Hit>, ToolFailure> {
-        let found = self.web()?.search(self.owner, query, limit).await;
+        let found = self.web()?.search(self.owner, &self.payer, query, limit).await;
         let found = found.map_err(|problem| ToolFailure(problem.to_string()))?;
         Ok(found.into_iter().map(|WebHit { title, url, snippet }| Hit { title, url, snippet }).collect())
     }

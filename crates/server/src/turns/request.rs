@@ -52,7 +52,7 @@ impl App {
                 let agents = self.defined_agents.join(built_in, model.agent.as_deref(), of);
                 let agents = with_skills(agents, &self.skills.read().await);
                 let agents = self.with_knowledge(agents, owner, (&model, &permit), &referred).await?;
-                let agents = agents.with_tools(&self.web.tools(owner));
+                let agents = agents.with_tools(&self.web.tools(owner, &model.payer));
                 (agents, self.mcp_servers.late_tools(owner, RunIs::New, permit.clone()))
             }
             Worker::Model => (Agents::none(), None),

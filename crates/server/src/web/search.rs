@@ -1,6 +1,14 @@
-//! Searching the web by a service that an administrator has chosen: SearXNG, Brave or Tavily.
+//! Searching the web as an administrator has chosen: by SearXNG, Brave or Tavily, by a tool of an MCP server, or in the pages
+//! that crawls have brought in.
 
-use std::{collections::HashSet, time::Duration};
+mod own;
+mod tool;
+
+use std::{
+    collections::HashSet,
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
 use domain::UserId;
 use outbound::{Answer, Fault, Limits, Request};
@@ -9,9 +17,13 @@ use reqwest::{
     header::{ACCEPT, AUTHORIZATION, HeaderName},
 };
 use serde_json::{Value, json};
+use store::Payer;
 
 use super::{Web, WebProblem, address::normalised};
-use crate::config::{SearchKind, SearchSettings};
+use crate::{
+    app::App,
+    config::{Search, SearchKind, SearchSettings},
+};
 
 /// Searches at a time.
 pub(super) const AT_ONCE: usize = 4;
@@ -33,9 +45,13 @@ pub(crate) struct WebHit {
 }
 
 impl Web {
-    /// Whether somebody searches here.
-    pub(crate) fn searches(&self) -> bool {
-        self.settings.search.is_some()
+    /// Whether somebody searches here for this account. Documents are an account's own, not those of a front end's people.
+    pub(crate) fn searches(&self, payer: &Payer) -> bool {
+        match self.settings.search {
+            None => false,
+            Some(Search::Own) => payer.person.is_none(),
+            Some(Search::Service(_) | Search::Tool(_)) => true,
+        }
     }
 
     /// Whether pages may be read here.
@@ -49,21 +65,50 @@ impl Web {
     /// Why nothing was asked, or what the search says instead.
     pub(crate) async fn search(
         &self,
-        _owner: UserId,
+        owner: UserId,
+        payer: &Payer,
         query: &str,
         limit: usize,
     ) -> Result<Vec<WebHit>, WebProblem> {
-        let settings = self.settings.search.as_ref().ok_or(WebProblem::NoSearch)?;
+        let search = self.settings.search.as_ref().filter(|_| self.searches(payer));
+        let search = search.ok_or(WebProblem::NoSearch)?;
         let query = query.split_whitespace().collect::<Vec<_>>().join(" ");
         if query.is_empty() || query.chars().count() > QUERY_CHARS {
             return Err(WebProblem::BadQuery);
         }
         let limit = limit.clamp(1, MOST_HITS);
         let _turn = self.searching.acquire().await.map_err(|_| WebProblem::Internal)?;
-        let request = request(settings, &query, limit).chosen(std::slice::from_ref(&settings.host));
+        match search {
+            Search::Service(settings) => self.ask(settings, &query, limit).await,
+            Search::Own => own::search(&*self.app()?, (owner, payer), query, limit).await,
+            Search::Tool(name) => {
+                let arguments = |schema: &_| tool::arguments(schema, &query, limit);
+                let answer = self.app()?.mcp_servers.ask(name, arguments, LIMITS.time).await;
+                Ok(distinct(tool::hits(&answer.map_err(WebProblem::Search)?), limit))
+            }
+        }
+    }
+
+    async fn ask(
+        &self,
+        settings: &SearchSettings,
+        query: &str,
+        limit: usize,
+    ) -> Result<Vec<WebHit>, WebProblem> {
+        let request = request(settings, query, limit).chosen(std::slice::from_ref(&settings.host));
         let answer = self.outbound.send(request).await.map_err(|fault| WebProblem::Search(words(fault)))?;
         hits(settings.kind, &answer, limit)
     }
+
+    fn app(&self) -> Result<Arc<App>, WebProblem> {
+        self.app.get().and_then(Weak::upgrade).ok_or(WebProblem::Internal)
+    }
+}
+
+/// Each address once, and no more than wanted.
+fn distinct(hits: impl IntoIterator<Item = WebHit>, limit: usize) -> Vec<WebHit> {
+    let mut seen = HashSet::new();
+    hits.into_iter().filter(|hit| seen.insert(hit.url.clone())).take(limit).collect()
 }
 
 fn request(settings: &SearchSettings, query: &str, limit: usize) -> Request {
@@ -118,7 +163,6 @@ fn hits(kind: SearchKind, answer: &Answer, limit: usize) -> Result<Vec<WebHit>, 
         SearchKind::Brave => (&body["web"]["results"], "description"),
     };
     let none = Vec::new();
-    let mut seen = HashSet::new();
     let of = |result: &Value| {
         let url = normalised(result["url"].as_str()?).ok()?;
         let text = |name: &str, limit: usize| plain(result[name].as_str().unwrap_or_default(), limit);
@@ -126,8 +170,7 @@ fn hits(kind: SearchKind, answer: &Answer, limit: usize) -> Result<Vec<WebHit>, 
         let title = if title.is_empty() { url.host_str()?.to_owned() } else { title };
         Some(WebHit { title, url: url.into(), snippet })
     };
-    let hits = list.as_array().unwrap_or(&none).iter().take(200).filter_map(of);
-    Ok(hits.filter(|hit| seen.insert(hit.url.clone())).take(limit).collect())
+    Ok(distinct(list.as_array().unwrap_or(&none).iter().take(200).filter_map(of), limit))
 }
 
 /// Words on one line: searches put tags around the words that were asked for.

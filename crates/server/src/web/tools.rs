@@ -7,6 +7,7 @@ use domain::{EventBody, UserId, event::Source};
 use llm::ToolSpec;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use store::Payer;
 
 use super::{
     StoredPage, Web, WebHit,
@@ -43,11 +44,11 @@ struct FetchArguments {
 
 impl Web {
     /// The tools for a run of this person: those that are set up here.
-    pub(crate) fn tools(self: &Arc<Self>, owner: UserId) -> Vec<Arc<Tool>> {
+    pub(crate) fn tools(self: &Arc<Self>, owner: UserId, payer: &Payer) -> Vec<Arc<Tool>> {
         let mut tools = Vec::new();
-        if self.searches() {
-            let web = Arc::downgrade(self);
-            let call = move |arguments, _| search(web.clone(), owner, arguments);
+        if self.searches(payer) {
+            let (web, payer) = (Arc::downgrade(self), payer.clone());
+            let call = move |arguments, _| search(web.clone(), owner, payer.clone(), arguments);
             let tool = Tool::from_outside(search_spec(), ToolKind::REPEATABLE, call);
             tools.push(tool.map(Tool::finding_addresses));
         }
@@ -123,10 +124,15 @@ fn there(web: &Weak<Web>) -> Result<Arc<Web>, ToolFailure> {
     web.upgrade().ok_or_else(|| ToolFailure("The server is stopping.".to_owned()))
 }
 
-async fn search(web: Weak<Web>, owner: UserId, arguments: Value) -> Result<String, ToolFailure> {
+async fn search(
+    web: Weak<Web>,
+    owner: UserId,
+    payer: Payer,
+    arguments: Value,
+) -> Result<String, ToolFailure> {
     let SearchArguments { query, limit } =
         serde_json::from_value(arguments).map_err(|error| ToolFailure(error.to_string()))?;
-    let hits = there(&web)?.search(owner, &query, limit.unwrap_or(USUAL_HITS)).await;
+    let hits = there(&web)?.search(owner, &payer, &query, limit.unwrap_or(USUAL_HITS)).await;
     let hits = hits.map_err(|problem| ToolFailure(problem.to_string()))?;
     if hits.is_empty() {
         return Ok("Nothing was found. Other words may find something.".to_owned());

@@ -81,5 +81,6 @@ mod usage;
 mod users;
 mod web;
 mod web_pages;
+mod web_searches;
 mod webhooks;
 mod workspaces;

@@ -11,14 +11,14 @@ use crate::{
 };
 
 /// A server that may reach the closed web, and an agent that does what the script says.
-struct Desk {
-    server: Server,
-    ada: String,
-    web: ClosedWeb,
+pub(crate) struct Desk {
+    pub(crate) server: Server,
+    pub(crate) ada: String,
+    pub(crate) web: ClosedWeb,
 }
 
 impl Desk {
-    async fn open(more: &[(&str, &str)]) -> Self {
+    pub(crate) async fn open(more: &[(&str, &str)]) -> Self {
         let web = ClosedWeb::start().await.unwrap();
         let mut settings = vec![
             ("GLASSHOUSE_OUTBOUND_ALLOW", "127.0.0.0/8"),
@@ -34,13 +34,17 @@ impl Desk {
 
     /// One call of a tool by an agent: what the model hears, and the run with its answer's headers.
     async fn call(&self, tool: &str, arguments: Value) -> (String, Answer) {
+        self.call_as(&self.ada, tool, arguments).await
+    }
+
+    /// As [`Desk::call`], for somebody else.
+    pub(crate) async fn call_as(&self, who: &str, tool: &str, arguments: Value) -> (String, Answer) {
         let asked = format!("Go {}", arguments["url"].as_str().unwrap_or_default());
         let replies = vec![Reply::calls(&[(tool, arguments)]), Reply::text("Done.")];
         let upstream = ScriptedServer::start(Behaviour::sequence(replies)).await.unwrap();
         let name = format!("Up{}", upstream.address().port());
         connect(&self.server, &self.ada, &name, &upstream.base_url()).await;
-        let answer =
-            self.server.post("/v1/chat/completions", &self.ada, &ask("glasshouse/agent", &asked)).await;
+        let answer = self.server.post("/v1/chat/completions", who, &ask("glasshouse/agent", &asked)).await;
         answer.expect(200);
         let all = upstream.requests();
         let heard = all.last().unwrap()["messages"].as_array().unwrap().last().unwrap()["content"].clone();

@@ -198,14 +198,18 @@ const texts: Record<string, readonly [en: string, ru: string]> = {
     "Его время, когда оно что-то делает. 0: как в «limits».",
   ],
   "web.search": [
-    "Who searches the web: searxng, brave or tavily. Empty: nobody.",
-    "Кто ищет в интернете: searxng, brave или tavily. Пусто: никто.",
+    "Who searches the web: searxng, brave, tavily, mcp or own. Empty: nobody.",
+    "Кто ищет в интернете: searxng, brave, tavily, mcp или own. Пусто: никто.",
   ],
   "web.search_url": [
     "The address of SearXNG; for the others where it is not the usual one.",
     "Адрес SearXNG; для остальных — если он не обычный.",
   ],
   "web.search_key": ["The key for Brave or Tavily.", "Ключ для Brave или Tavily."],
+  "web.search_tool": [
+    "With mcp: the tool of an MCP server that searches.",
+    "Для mcp: инструмент сервера MCP, который ищет.",
+  ],
   "web.fetch": ["Whether agents read pages of the web.", "Читают ли агенты страницы в интернете."],
   "web.robots": [
     "Whether pages are left alone that their site’s robots.txt closes.",

@@ -1,0 +1,63 @@
+//! A call of a server's tool that the program makes itself, outside of a run: nobody watches it, and nobody answers what its
+//! server asks.
+
+use std::time::Duration;
+
+use mcp::{News, Server, name_for_models};
+use serde_json::{Map, Value};
+use tokio::time::timeout;
+
+use super::McpServers;
+
+/// How long a server is waited for that is just being connected.
+const CONNECTING: Duration = Duration::from_secs(5);
+/// Whose such calls are: no run's.
+const ASKER: &str = "glasshouse";
+
+impl McpServers {
+    /// Calls a tool, known by its name for models, with what `arguments` makes of its schema; gives its answer as text.
+    /// Only a server that needs no sign-in is called.
+    ///
+    /// # Errors
+    /// Why there is no answer, in a sentence that ends with a full stop.
+    pub(crate) async fn ask(
+        &self,
+        tool: &str,
+        arguments: impl FnOnce(&Map<String, Value>) -> Option<Map<String, Value>>,
+        limit: Duration,
+    ) -> Result<String, String> {
+        let server = tool.split("__").next().unwrap_or_default();
+        let known = self.0.shared.iter().find(|known| known.server.definition().name == server);
+        let server = &known.ok_or_else(|| format!("there is no MCP server “{server}” here."))?.server;
+        timeout(limit, call(server, tool, arguments))
+            .await
+            .unwrap_or_else(|_| Err("it does not answer in time.".to_owned()))
+    }
+}
+
+async fn call(
+    server: &Server,
+    tool: &str,
+    arguments: impl FnOnce(&Map<String, Value>) -> Option<Map<String, Value>>,
+) -> Result<String, String> {
+    let definition = server.definition();
+    let status = server.tried(CONNECTING).await;
+    let offer = status.tools.iter().find(|offer| name_for_models(&definition.name, &offer.name) == tool);
+    let offer = offer.ok_or_else(|| match status.problem {
+        Some(_) => format!("the MCP server “{}” is not connected now.", definition.name),
+        None => format!("the MCP server “{}” has no tool “{tool}” now.", definition.name),
+    })?;
+    let arguments = arguments(&offer.schema)
+        .ok_or_else(|| format!("the tool “{tool}” has no argument for a question."))?;
+    // A server may say to us what we have said to it.
+    let redact = |text: &str| definition.redact_said(text);
+    let failed = |error: mcp::CallError| redact(&error.to_string());
+    let mut call = server.call(&offer.name, arguments, ASKER.to_owned()).await.map_err(failed)?;
+    loop {
+        match call.next().await {
+            News::Progress(_) => {}
+            News::Asks(question) => question.reply(mcp::Reply::Cancel),
+            News::Ended(result) => return result.map(|text| redact(&text)).map_err(failed),
+        }
+    }
+}

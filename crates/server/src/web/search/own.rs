@@ -1,0 +1,55 @@
+//! The pages that crawls have brought in, as a search of the web: an index of our own.
+
+use std::collections::{HashMap, HashSet};
+
+use domain::{DocumentId, UserId};
+use store::Payer;
+
+use super::{SNIPPET_CHARS, TITLE_CHARS, WebHit, WebProblem, plain};
+use crate::{
+    app::App,
+    knowledge::{MOST_FOUND, Wish},
+};
+
+/// Several passages of a page are one hit, so more of them are looked for.
+const PASSAGES_OF_A_PAGE: usize = 3;
+
+/// What is found in the crawled pages that `owner` may search, the best first, at most `limit`.
+pub(super) async fn search(
+    app: &App,
+    (owner, payer): (UserId, &Payer),
+    query: String,
+    limit: usize,
+) -> Result<Vec<WebHit>, WebProblem> {
+    let (mut collections, mut addresses) = (HashSet::new(), HashMap::new());
+    for page in app.store.crawled_pages(owner).await? {
+        collections.insert(page.collection);
+        addresses.insert(page.document, page.url);
+    }
+    if addresses.is_empty() {
+        return Ok(Vec::new());
+    }
+    let documents: Vec<DocumentId> = addresses.keys().copied().collect();
+    let limit_passages = (limit * PASSAGES_OF_A_PAGE).min(MOST_FOUND);
+    let wish = Wish {
+        query,
+        collections: Some(collections.into_iter().collect()),
+        documents,
+        limit: limit_passages,
+    };
+    let answer = app.search_knowledge(owner, payer, wish).await;
+    let answer = answer.map_err(|error| WebProblem::Search(error.problem().message.clone()))?;
+    let mut hits: Vec<WebHit> = Vec::new();
+    for found in answer.found {
+        let Some(url) = addresses.get(&found.document) else { continue };
+        if hits.len() < limit && !hits.iter().any(|hit| hit.url == *url) {
+            let title = found.headings.first().unwrap_or(&found.name);
+            hits.push(WebHit {
+                title: plain(title, TITLE_CHARS),
+                url: url.clone(),
+                snippet: plain(&found.text, SNIPPET_CHARS),
+            });
+        }
+    }
+    Ok(hits)
+}
