@@ -1,6 +1,7 @@
 //! A web of its own on loopback, generated and always the same: pages with facts that are known, and whatever makes life hard
 //! for those who fetch pages. It says who asked for what.
 
+mod apps;
 mod facts;
 mod pages;
 mod pdf;
@@ -31,6 +32,7 @@ use crate::{
     reply::Kind,
 };
 
+pub use apps::SHOWN_BY_SCRIPT;
 pub use facts::{Fact, FactKind};
 use pages::Page;
 pub use traps::{ENDLESS, HUGE, LOOP, NEVER_ANSWERS, PRIVATE, SWOLLEN, TRICKLE};
@@ -55,6 +57,8 @@ pub struct Visit {
 /// - [`ClosedWeb::facts`] has questions with their answers, and the pages that say so.
 /// - Traps: `/calendar/2026/1`, `/session?sid=1`, `/maze/a/`, `/redirect/50`, [`LOOP`], [`HUGE`], [`ENDLESS`],
 ///   [`TRICKLE`], [`NEVER_ANSWERS`], [`SWOLLEN`], `/dead/1`; pages below `/private/` are closed to robots.
+/// - Pages that show nothing until their scripts have run: `/app` says [`SHOWN_BY_SCRIPT`], `/app/spy` tries all ways to the
+///   canary, `/app/endless` computes for ever and `/app/busy` changes and asks for ever.
 /// - Pages below `/planted/` tell agents to ask for an address at [`ClosedWeb::canary`], which nobody should.
 #[derive(Debug)]
 pub struct ClosedWeb {

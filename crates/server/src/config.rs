@@ -44,7 +44,7 @@ pub use public_url::PublicUrl;
 pub use research::ResearchSettings;
 pub use tracing::Tracing;
 pub use trusted_header::TrustedHeader;
-pub use web::{Search, SearchKind, SearchSettings, WebSettings};
+pub use web::{BrowserSettings, BrowserWay, Search, SearchKind, SearchSettings, WebSettings};
 pub use workspaces::WorkspaceSettings;
 
 /// The environment, as it was when the program started.
@@ -348,7 +348,7 @@ impl Raw {
         let mcp_servers = mcp_servers::check(self.mcp_servers, environment)?;
         let servers: Vec<(&str, bool)> =
             mcp_servers.iter().map(|server| (server.name.as_str(), server.is_personal())).collect();
-        let web = self.web.check(&servers)?;
+        let web = self.web.check(&servers, environment)?;
         anyhow::ensure!(self.body_limit_mb > 0, "body_limit_mb must be at least 1");
         anyhow::ensure!(self.session_hours > 0, "session_hours must be at least 1");
         anyhow::ensure!(self.connection_limit > 0, "connection_limit must be at least 1");

@@ -8,6 +8,7 @@ mod hosts;
 mod links;
 mod problem;
 mod robots;
+mod scripts;
 mod search;
 mod sitemaps;
 mod tools;
@@ -19,7 +20,7 @@ use std::{
 
 use domain::{PageId, UserId};
 use knowledge::ReadingProcess;
-use outbound::Outbound;
+use outbound::{Allowed, Outbound};
 use store::{NewPage, Page, Store, StoreError};
 use tokio::sync::Semaphore;
 
@@ -42,12 +43,15 @@ const TITLE_CHARS: usize = 300;
 pub(crate) struct Web {
     settings: WebSettings,
     outbound: Outbound,
+    /// To the open internet only, whatever an administrator allows: for what pages ask for by themselves.
+    open: Outbound,
     store: Store,
     clock: Clock,
     reader: ReadingProcess,
     hosts: Hosts,
     searching: Semaphore,
     reading: Arc<Semaphore>,
+    browsing: Semaphore,
     app: OnceLock<Weak<App>>,
 }
 
@@ -83,12 +87,14 @@ impl Web {
         Self {
             settings,
             outbound,
+            open: Outbound::new(Allowed::default()),
             store,
             clock,
             reader: ReadingProcess::new(program),
             hosts: Hosts::default(),
             searching: Semaphore::new(search::AT_ONCE),
             reading: Arc::new(Semaphore::new(READ_AT_ONCE)),
+            browsing: Semaphore::new(scripts::AT_ONCE),
             app: OnceLock::new(),
         }
     }
@@ -119,7 +125,7 @@ impl Web {
                 return Ok(self.store.page_is_as_it_was(known, now).await?.into());
             }
             (Fetched::AsItWas, None) => return Err(WebProblem::Status(304)),
-            (Fetched::New(fetched), _) => fetched,
+            (Fetched::New(fetched), _) => self.with_scripts(*fetched).await?,
         };
         let read = self.read(&fetched).await?;
         let title = read.title.unwrap_or_else(|| name_of(&fetched.url));

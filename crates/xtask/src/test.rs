@@ -111,6 +111,7 @@ pub(crate) fn rust() -> anyhow::Result<Counts> {
     tests.env("GLASSHOUSE_TEST_EMBEDDER", embedder::install()?);
     let bolt = Bolt::start()?;
     tests.env("GLASSHOUSE_TEST_BOLT_URL", bolt.url());
+    tests.env("GLASSHOUSE_TEST_CHROMIUM", chromium::install()?);
     let mut counts = count(Runner::Nextest, &run_reading(&mut tests)?);
     if has_doc_tests(&root().join("crates"))? {
         counts += count(Runner::Rustdoc, &run_reading(&mut cargo(&["test", "--workspace", "--doc"]))?);

@@ -78,6 +78,7 @@ pub(super) fn reply(path: &str, query: &str, canary: &str) -> Option<Reply> {
         ["trickle"] => trickle(),
         ["never"] => Reply::parts(200, &[("content-type", "text/html")], vec![Part::Silence]),
         ["hang-up"] => Reply::close(),
+        ["app", ..] => return super::apps::reply(&parts[1..], canary),
         _ => return None,
     })
 }

@@ -5,11 +5,12 @@ use serde::Serialize;
 use toml::{Table, Value};
 
 /// Settings whose values nobody is shown.
-const SECRET: [&str; 5] = [
+const SECRET: [&str; 6] = [
     "database_url",
     "knowledge.graph_password",
     "knowledge.qdrant_key",
     "oidc.client_secret",
+    "web.browser_key",
     "web.search_key",
 ];
 

@@ -1,11 +1,13 @@
 //! `[web]`: how the web is searched, and how its pages are read.
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 use llm::Secret;
 use outbound::plain_host;
 use reqwest::Url;
 use serde::Deserialize;
+
+use super::Environment;
 
 /// How the web is searched and read.
 #[derive(Debug, Clone)]
@@ -26,6 +28,35 @@ pub struct WebSettings {
     pub fresh_ms: i64,
     /// All copies of a person together.
     pub person_bytes: u64,
+    /// Who runs the scripts of pages; nothing where nobody.
+    pub browser: Option<BrowserSettings>,
+}
+
+/// Who runs the scripts of pages that show nothing without them.
+#[derive(Debug, Clone)]
+pub struct BrowserSettings {
+    /// How.
+    pub way: BrowserWay,
+    /// Hosts whose pages always go there.
+    pub hosts: Vec<String>,
+    /// For one page.
+    pub time: Duration,
+}
+
+/// How scripts are run.
+#[derive(Debug, Clone)]
+pub enum BrowserWay {
+    /// By this program, a Chromium.
+    Chromium(PathBuf),
+    /// By Crawl4AI.
+    Crawl4Ai {
+        /// Where it is asked.
+        url: Url,
+        /// Its host, which may be anywhere.
+        host: String,
+        /// How we are known there.
+        key: Option<Secret>,
+    },
 }
 
 /// Who searches the web.
@@ -77,11 +108,19 @@ pub(super) struct RawWeb {
     page_mb: u64,
     fresh_minutes: u32,
     person_mb: u64,
+    browser: String,
+    browser_key: String,
+    browser_hosts: Vec<String>,
+    browser_seconds: u64,
 }
 
 impl RawWeb {
     /// `servers` are the MCP servers, each with whether people sign in to it.
-    pub(super) fn check(self, servers: &[(&str, bool)]) -> anyhow::Result<WebSettings> {
+    pub(super) fn check(
+        self,
+        servers: &[(&str, bool)],
+        environment: &Environment,
+    ) -> anyhow::Result<WebSettings> {
         anyhow::ensure!(self.pause_ms <= 60_000, "web.pause_ms must be at most 60000");
         anyhow::ensure!((1..=600).contains(&self.seconds), "web.seconds must be 1 to 600");
         anyhow::ensure!((1..=100).contains(&self.page_mb), "web.page_mb must be 1 to 100");
@@ -95,8 +134,57 @@ impl RawWeb {
             page_bytes: self.page_mb * 1_000_000,
             fresh_ms: i64::from(self.fresh_minutes) * 60_000,
             person_bytes: self.person_mb * 1_000_000,
+            browser: browser(&self, environment)?,
         })
     }
+}
+
+fn browser(raw: &RawWeb, environment: &Environment) -> anyhow::Result<Option<BrowserSettings>> {
+    anyhow::ensure!((5..=120).contains(&raw.browser_seconds), "web.browser_seconds must be 5 to 120");
+    let way = match raw.browser.trim() {
+        "" => return Ok(None),
+        "auto" => BrowserWay::Chromium(find_chromium(environment)?),
+        path if path.starts_with('/') => BrowserWay::Chromium(path.into()),
+        address => {
+            let (host, mut url) = address_of(address).ok_or_else(|| {
+                anyhow::anyhow!(
+                    "web.browser is “{address}”, but must be auto, the whole path of a Chromium, or the address of a \
+                     Crawl4AI such as https://crawl.example.org"
+                )
+            })?;
+            if !url.path().ends_with("/crawl") {
+                let path = format!("{}/crawl", url.path().trim_end_matches('/'));
+                url.set_path(&path);
+            }
+            let key = (!raw.browser_key.is_empty()).then(|| Secret::new(raw.browser_key.clone()));
+            BrowserWay::Crawl4Ai { url, host, key }
+        }
+    };
+    let hosts = raw.browser_hosts.iter().map(|host| {
+        let url = format!("http://{}/", host.trim()).parse::<Url>().ok();
+        let plain =
+            url.filter(|url| url.path() == "/" && url.port().is_none()).and_then(|url| plain_host(&url));
+        plain.ok_or_else(|| anyhow::anyhow!("web.browser_hosts has “{host}”, but takes names of hosts"))
+    });
+    let hosts = hosts.collect::<anyhow::Result<Vec<_>>>()?;
+    Ok(Some(BrowserSettings { way, hosts, time: Duration::from_secs(raw.browser_seconds) }))
+}
+
+/// The first Chromium on the path.
+fn find_chromium(environment: &Environment) -> anyhow::Result<PathBuf> {
+    const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+    let path = environment.get("PATH").map(String::as_str).unwrap_or_default();
+    let all = NAMES.iter().flat_map(|name| std::env::split_paths(path).map(move |folder| folder.join(name)));
+    let found = all.filter(|program| program.is_absolute()).find(|program| program.is_file());
+    found.ok_or_else(|| {
+        anyhow::anyhow!("web.browser is auto, but there is no Chromium on the path; install one, or name it")
+    })
+}
+
+/// An address of the web with its host.
+fn address_of(text: &str) -> Option<(String, Url)> {
+    let url = text.parse().ok().filter(|url: &Url| matches!(url.scheme(), "http" | "https"))?;
+    Some((plain_host(&url)?, url))
 }
 
 fn search(raw: &RawWeb, servers: &[(&str, bool)]) -> anyhow::Result<Option<Search>> {
@@ -138,9 +226,7 @@ fn search_tool(tool: &str, servers: &[(&str, bool)]) -> anyhow::Result<String> {
 
 fn service(kind: SearchKind, name: &str, url: &str, key: &str) -> anyhow::Result<Search> {
     anyhow::ensure!(!url.is_empty(), "web.search_url is missing: the address of your SearXNG");
-    let parsed: Option<Url> = url.parse().ok().filter(|url: &Url| matches!(url.scheme(), "http" | "https"));
-    let parsed = parsed.and_then(|url| Some((plain_host(&url)?, url)));
-    let (host, mut url) = parsed.ok_or_else(|| {
+    let (host, mut url) = address_of(url).ok_or_else(|| {
         anyhow::anyhow!(
             "web.search_url is “{url}”, but must be an address such as https://search.example.org"
         )
@@ -174,6 +260,39 @@ mod tests {
             page_mb: 1,
             fresh_minutes: 1,
             person_mb: 1,
+            browser: String::new(),
+            browser_key: String::new(),
+            browser_hosts: Vec::new(),
+            browser_seconds: 15,
+        }
+    }
+
+    #[test]
+    fn a_browser_is_a_program_or_an_address() {
+        let browser = |name: &str, hosts: &[&str]| {
+            let browser_hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
+            let raw = RawWeb { browser: name.to_owned(), browser_hosts, ..raw("", "", "", "") };
+            browser(&raw, &Environment::from([("PATH".to_owned(), "/nowhere:/nothing".to_owned())]))
+        };
+        assert!(browser("", &[]).unwrap().is_none());
+        let named = browser("/opt/chromium", &["App.example.org", "127.0.0.1"]).unwrap().unwrap();
+        assert!(matches!(named.way, BrowserWay::Chromium(path) if path.to_str() == Some("/opt/chromium")));
+        assert_eq!(named.hosts, ["app.example.org", "127.0.0.1"]);
+        let BrowserWay::Crawl4Ai { url, host, .. } =
+            browser("http://10.0.0.9:11235/", &[]).unwrap().unwrap().way
+        else {
+            panic!("an address")
+        };
+        assert_eq!((url.as_str(), host.as_str()), ("http://10.0.0.9:11235/crawl", "10.0.0.9"));
+        for (name, hosts, words) in [
+            ("firefox", &[][..], "must be auto"),
+            ("auto", &[], "no Chromium on the path"),
+            ("/opt/chromium", &["https://a.example"], "takes names of hosts"),
+            ("/opt/chromium", &["a.example/x"], "takes names of hosts"),
+            ("/opt/chromium", &[""], "takes names of hosts"),
+        ] {
+            let error = browser(name, hosts).unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
         }
     }
 

@@ -112,7 +112,8 @@ impl App {
     /// A crawl of a site that nobody works on.
     async fn claim_crawl(&self) -> Result<Option<Claimed<'_>>, ApiError> {
         let now = self.clock.now_ms();
-        let time_ms = i64::try_from(self.config.web.time.as_millis()).unwrap_or(CLAIM_MS);
+        let time = self.config.web.time + self.web.time_of_scripts();
+        let time_ms = i64::try_from(time.as_millis()).unwrap_or(CLAIM_MS);
         let until = now.saturating_add(time_ms).saturating_add(CLAIM_MS);
         let crawling = &self.crawling;
         let _alone = crawling.choosing.lock().await;
@@ -217,7 +218,7 @@ impl Web {
             Fetched::New(body) => {
                 // What is no text need not come in.
                 super::fetch::file_name(&body)?;
-                Ok(*body)
+                self.with_scripts(*body).await
             }
             Fetched::AsItWas => Err(WebProblem::Status(304)),
         }

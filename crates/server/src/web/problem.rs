@@ -23,6 +23,9 @@ pub(crate) enum WebProblem {
     /// It came, and its text cannot be had.
     #[error("The page came, but cannot be read. {0}")]
     Unreadable(Unreadable),
+    /// Its scripts would show something, and did not.
+    #[error("The page shows nothing until its scripts have run, and {0}")]
+    Scripts(String),
     /// Nobody searches here.
     #[error("No search of the web is set up on this server. An administrator can name one (web.search).")]
     NoSearch,

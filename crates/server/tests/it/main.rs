@@ -81,6 +81,7 @@ mod usage;
 mod users;
 mod web;
 mod web_pages;
+mod web_scripts;
 mod web_searches;
 mod webhooks;
 mod workspaces;

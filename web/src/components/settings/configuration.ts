@@ -232,6 +232,16 @@ const texts: Record<string, readonly [en: string, ru: string]> = {
     "All copies of pages of a person together, in MB. The oldest go.",
     "Все копии страниц одного человека вместе, МБ. Старые удаляются.",
   ],
+  "web.browser": [
+    "Who runs the scripts of pages that need them: auto, the path of a Chromium, or the address of a Crawl4AI. Empty: nobody.",
+    "Кто выполняет скрипты страниц, которым они нужны: auto, путь к Chromium или адрес Crawl4AI. Пусто: никто.",
+  ],
+  "web.browser_key": ["The token of Crawl4AI.", "Токен Crawl4AI."],
+  "web.browser_hosts": ["Hosts whose pages always go there.", "Узлы, страницы которых всегда идут туда."],
+  "web.browser_seconds": [
+    "How many seconds the scripts of a page may run.",
+    "Сколько секунд могут работать скрипты страницы.",
+  ],
   "skills.folder": [
     "Where skills are. Empty: “skills” in the data folder.",
     "Где лежат навыки. Пусто: «skills» в папке данных.",

@@ -1,0 +1,197 @@
+//! A Chromium of this machine, started for one page and killed after it. It has no way out: its proxy does not exist and no
+//! name leads anywhere, so that all it gets is what [`super::parts`] hands it.
+
+use std::{io, path::Path, process::Stdio, time::Duration};
+
+use futures_util::{StreamExt, stream::FuturesUnordered};
+use serde_json::json;
+use tempfile::TempDir;
+use tokio::{
+    process::{Child, Command},
+    time::{Instant, sleep_until, timeout},
+};
+
+use super::{
+    Trouble,
+    devtools::DevTools,
+    parts::{Answer, Parts},
+};
+use crate::web::{Web, fetch::Body};
+
+/// A page that has loaded and asked for nothing for so long shows what it has to show.
+const QUIET: Duration = Duration::from_millis(500);
+/// How long a page may go on that was still at work when its time was over, so that what stands there is whole.
+const SETTLING: Duration = Duration::from_secs(1);
+/// How long reading what it shows may take.
+const READING: Duration = Duration::from_secs(2);
+/// Who a browser is run as where we are root, which it does not trust itself to be: nobody.
+const NOBODY: u32 = 65_534;
+/// Its pipes are the third and fourth file; it is given no other.
+const WITH_PIPES: &str = "exec \"$0\" \"$@\" 3<&0 4>&1 0</dev/null 1>/dev/null";
+const FLAGS: [&str; 22] = [
+    "--headless",
+    "--remote-debugging-pipe",
+    // No way out.
+    "--proxy-server=http://nowhere.invalid:1",
+    "--proxy-bypass-list=<-loopback>",
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--disable-quic",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-domain-reliability",
+    "--disable-sync",
+    "--disable-features=MediaRouter,OptimizationHints",
+    // Nothing that a page does not need.
+    "--block-new-web-contents",
+    "--disable-extensions",
+    "--disable-breakpad",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--js-flags=--max-old-space-size=512",
+    "--mute-audio",
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--password-store=basic",
+];
+
+/// A running browser. Dropping it kills it with all that it has started, and forgets what it knew.
+struct Browser {
+    child: Child,
+    _profile: TempDir,
+}
+
+impl Web {
+    /// What a page shows when its scripts have run, as HTML.
+    pub(super) async fn browse(
+        &self,
+        program: &Path,
+        time: Duration,
+        body: &Body,
+        html: &[u8],
+    ) -> Result<String, Trouble> {
+        let until = Instant::now() + time.saturating_sub(SETTLING + READING);
+        let (_browser, mut tools) = start(program).map_err(|error| {
+            tracing::warn!(%error, program = %program.display(), "the browser cannot be started");
+            Trouble::new("the browser of this server could not be started.")
+        })?;
+        let parts = Parts::new(self, time, &body.url, html);
+        let shown = show(&mut tools, &parts, until, self.settings.page_bytes).await;
+        shown.map_err(|error| {
+            // Without namespaces its sandbox cannot be made, and it ends at once.
+            tracing::warn!(%error, program = %program.display(), "the browser has failed at a page");
+            if error.kind() == io::ErrorKind::TimedOut {
+                Trouble::slow()
+            } else {
+                Trouble::new("the browser of this server failed at it.")
+            }
+        })
+    }
+}
+
+fn start(program: &Path) -> io::Result<(Browser, DevTools)> {
+    let profile = tempfile::Builder::new().prefix("glasshouse-browser-").tempdir()?;
+    let folder = profile.path().to_owned();
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", WITH_PIPES]).arg(program).args(FLAGS);
+    command.arg(format!("--user-data-dir={}", folder.display()));
+    command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("LANG", "C.UTF-8");
+    command.env("HOME", &folder).env("TMPDIR", &folder).current_dir(&folder);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command.kill_on_drop(true).process_group(0);
+    // What root makes is root's.
+    if std::os::unix::fs::MetadataExt::uid(&std::fs::metadata(&folder)?) == 0 {
+        std::os::unix::fs::chown(&folder, Some(NOBODY), Some(NOBODY))?;
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    let mut child = command.spawn()?;
+    let missing = || io::Error::other("a pipe is missing");
+    let (input, output) = (child.stdin.take(), child.stdout.take());
+    let tools = DevTools::new(input.ok_or_else(missing)?, output.ok_or_else(missing)?);
+    Ok((Browser { child, _profile: profile }, tools))
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        #[cfg(target_os = "linux")]
+        if let Some(id) =
+            self.child.id().and_then(|id| rustix::process::Pid::from_raw(i32::try_from(id).ok()?))
+        {
+            // An error means that nobody of it is left.
+            _ = rustix::process::kill_process_group(id, rustix::process::Signal::KILL);
+        }
+        _ = self.child.start_kill();
+    }
+}
+
+/// Opens the page, answers what it asks for until it is quiet or its time is over, and reads what it shows.
+async fn show(
+    tools: &mut DevTools,
+    parts: &Parts<'_>,
+    until: Instant,
+    most_bytes: u64,
+) -> io::Result<String> {
+    let page = tools.call("", "Target.createTarget", json!({ "url": "about:blank" })).await?;
+    let target = json!({ "targetId": page["targetId"], "flatten": true });
+    let attached = tools.call("", "Target.attachToTarget", target).await?;
+    let session = attached["sessionId"].as_str().unwrap_or_default().to_owned();
+    tools.call("", "Browser.setDownloadBehavior", json!({ "behavior": "deny" })).await?;
+    tools.call(&session, "Page.enable", json!({})).await?;
+    tools.call(&session, "Inspector.enable", json!({})).await?;
+    tools.call(&session, "Fetch.enable", json!({ "patterns": [{ "urlPattern": "*" }] })).await?;
+    tools.send(&session, "Page.navigate", json!({ "url": parts.url() })).await?;
+    let is_quiet = answer_until_quiet(tools, &session, parts, until).await?;
+    if !is_quiet {
+        // A script that never ends would keep us from what stands behind it.
+        tools.send(&session, "Runtime.terminateExecution", json!({})).await?;
+        answer_until_quiet(tools, &session, parts, Instant::now() + SETTLING).await?;
+    }
+    let most = usize::try_from(most_bytes).unwrap_or(usize::MAX);
+    let read = json!({
+        "expression": format!("document.documentElement.outerHTML.slice(0, {most})"), "returnByValue": true,
+    });
+    let slow = |_| io::Error::from(io::ErrorKind::TimedOut);
+    let read = timeout(READING, tools.call(&session, "Runtime.evaluate", read)).await.map_err(slow)??;
+    let html = read["result"]["value"].as_str().ok_or_else(|| io::Error::other("the page shows nothing"))?;
+    Ok(html.to_owned())
+}
+
+/// Whether the page has come to rest before its time was over.
+async fn answer_until_quiet(
+    tools: &mut DevTools,
+    session: &str,
+    parts: &Parts<'_>,
+    until: Instant,
+) -> io::Result<bool> {
+    let mut open: FuturesUnordered<_> = FuturesUnordered::new();
+    let (mut has_loaded, mut last) = (false, Instant::now());
+    loop {
+        let is_still = has_loaded && open.is_empty();
+        let wake = if is_still { (last + QUIET).min(until) } else { until };
+        tokio::select! {
+            () = sleep_until(wake) => return Ok(is_still && wake < until),
+            Some((method, parameters)) = open.next() => {
+                tools.send(session, method, parameters).await?;
+                last = Instant::now();
+            }
+            message = tools.receive() => {
+                let message = message?;
+                let (method, parameters) = (message["method"].as_str(), &message["params"]);
+                match method.unwrap_or_default() {
+                    "Fetch.requestPaused" => match parts.answer(parameters) {
+                        Answer::Now(method, parameters) => _ = tools.send(session, method, parameters).await?,
+                        Answer::Later { id, url } => open.push(parts.fetch(id, url)),
+                    },
+                    "Page.loadEventFired" => has_loaded = true,
+                    "Page.javascriptDialogOpening" => {
+                        let no = json!({ "accept": false });
+                        tools.send(session, "Page.handleJavaScriptDialog", no).await?;
+                    }
+                    "Inspector.targetCrashed" => return Err(io::Error::other("the page has crashed")),
+                    _ => continue,
+                }
+                last = Instant::now();
+            }
+        }
+    }
+}

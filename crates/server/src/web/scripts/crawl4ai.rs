@@ -1,0 +1,137 @@
+//! Crawl4AI, run by somebody else: it is asked for a page that we have read ourselves a moment ago, so that its address has come
+//! by the guard, by the site's rules and by its host's turn.
+
+use std::time::Duration;
+
+use llm::Secret;
+use outbound::{Limits, Request};
+use reqwest::{Method, Url, header::AUTHORIZATION};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::Trouble;
+use crate::web::Web;
+
+/// Beside the page come its text in other forms and its links, which nobody reads here.
+const TIMES_THE_PAGE: u64 = 8;
+/// Longest of its own words, characters.
+const WORDS: usize = 200;
+
+/// What is read of an answer of `POST /crawl`.
+#[derive(Deserialize)]
+struct Crawled {
+    #[serde(default)]
+    results: Vec<Outcome>,
+}
+
+#[derive(Deserialize)]
+struct Outcome {
+    url: String,
+    #[serde(default)]
+    redirected_url: Option<String>,
+    success: bool,
+    #[serde(default)]
+    html: Option<String>,
+    #[serde(default)]
+    error_message: Option<String>,
+}
+
+impl Web {
+    /// What a page shows when its scripts have run, as HTML.
+    pub(super) async fn ask_crawl4ai(
+        &self,
+        (at, host, key): (&Url, &String, Option<&Secret>),
+        time: Duration,
+        page: &Url,
+    ) -> Result<String, Trouble> {
+        let bytes = usize::try_from(self.settings.page_bytes.saturating_mul(TIMES_THE_PAGE));
+        let limits = Limits { time, body_bytes: bytes.unwrap_or(usize::MAX), hops: 0 };
+        let time_ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let mut request = Request::new(Method::POST, at.clone(), limits).chosen(std::slice::from_ref(host));
+        if let Some(key) = key {
+            request = request.header(AUTHORIZATION, &format!("Bearer {}", key.reveal()));
+        }
+        let request = request.json(&json!({
+            "urls": [page.as_str()],
+            "browser_config": { "type": "BrowserConfig", "params": { "headless": true } },
+            "crawler_config": {
+                "type": "CrawlerRunConfig", "params": { "cache_mode": "bypass", "page_timeout": time_ms },
+            },
+        }));
+        let answer = self.outbound.send(request).await;
+        let answer = answer.map_err(|fault| failed(&format!("it was asked for the page: {fault}")))?;
+        match answer.status.as_u16() {
+            200 => read(&answer.body, page),
+            401 | 403 => Err(failed("it does not take our token (web.browser_key)")),
+            429 => Err(failed("it has too much to do just now")),
+            status => Err(failed(&format!("it answered with HTTP {status}"))),
+        }
+    }
+}
+
+/// The page of an answer, where it is that page.
+fn read(answer: &[u8], page: &Url) -> Result<String, Trouble> {
+    let crawled: Crawled = serde_json::from_slice(answer).map_err(|_| failed("its answer cannot be read"))?;
+    let outcome = crawled.results.into_iter().next().ok_or_else(|| failed("its answer has no page"))?;
+    let Outcome { url, redirected_url, success, html, error_message } = outcome;
+    if !success {
+        let words = error_message.unwrap_or_default();
+        let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+        let words: String = words.chars().filter(|char| !char.is_control()).take(WORDS).collect();
+        return Err(failed(&format!("it says “{words}”")));
+    }
+    // What it was led to has come by no guard of ours.
+    let led_to = redirected_url.unwrap_or(url);
+    if !led_to.parse::<Url>().is_ok_and(|led_to| led_to.origin() == page.origin()) {
+        return Err(failed("it was led to another site"));
+    }
+    html.filter(|html| !html.is_empty()).ok_or_else(|| failed("its answer has no page"))
+}
+
+fn failed(words: &str) -> Trouble {
+    Trouble::new(format!("Crawl4AI did not bring it: {words}."))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    fn outcome(answer: &Value) -> Result<String, String> {
+        let page: Url = "https://e.example/app".parse().unwrap();
+        read(answer.to_string().as_bytes(), &page).map_err(|Trouble(words)| words)
+    }
+
+    #[test]
+    fn only_the_page_that_was_asked_for_is_taken() {
+        let one = |more: Value| {
+            let mut one = json!({"url": "https://e.example/app", "success": true, "html": "<p>x", "markdown": {"raw_markdown": "x"}});
+            one.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            json!({"success": true, "results": [one]})
+        };
+        assert_eq!(outcome(&one(json!({}))), Ok("<p>x".to_owned()));
+        assert_eq!(
+            outcome(&one(json!({"redirected_url": "https://e.example/other"}))),
+            Ok("<p>x".to_owned())
+        );
+        for (answer, words) in [
+            (one(json!({"redirected_url": "http://169.254.169.254/"})), "another site"),
+            (one(json!({"url": "http://e.example/app"})), "another site"),
+            (one(json!({"url": "nonsense"})), "another site"),
+            (one(json!({"html": ""})), "no page"),
+            (one(json!({"html": null})), "no page"),
+            (one(json!({"html": 7})), "cannot be read"),
+            (one(json!({"success": false, "error_message": "timed\n\u{7}out"})), "“timed out”"),
+            (json!({"results": []}), "no page"),
+            (json!({"detail": "x"}), "no page"),
+            (json!([]), "no page"),
+            (json!(["x"]), "cannot be read"),
+            (json!(null), "cannot be read"),
+        ] {
+            let error = outcome(&answer).unwrap_err();
+            assert!(error.contains(words), "{error}");
+        }
+        assert!(read(b"<html>", &"https://e.example/".parse().unwrap()).is_err());
+    }
+}

@@ -1,0 +1,154 @@
+//! What a page asks for while its scripts run. The browser itself reaches nothing: each request is handed to us, and what we
+//! do not fetch, it does not get.
+
+use std::{
+    sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed},
+    time::Duration,
+};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use outbound::{Limits, Request};
+use reqwest::{
+    Method, Url,
+    header::{ACCEPT, ORIGIN},
+};
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+
+use super::super::{Web, fetch::target};
+
+/// Most that a page may ask for.
+const MOST: usize = 100;
+/// At a time.
+const AT_ONCE: usize = 6;
+/// The largest of them, bytes.
+const PART_BYTES: u64 = 5_000_000;
+/// What the browser is told of an answer's head.
+const TOLD: [&str; 4] =
+    ["content-type", "access-control-allow-origin", "access-control-allow-credentials", "location"];
+
+/// What a page has asked for, and may still.
+pub(super) struct Parts<'a> {
+    web: &'a Web,
+    page: &'a Url,
+    html: &'a [u8],
+    asked: AtomicUsize,
+    bytes_left: AtomicU64,
+    turns: Semaphore,
+    time: Duration,
+    /// The page itself was given.
+    begun: AtomicBool,
+}
+
+/// What to do about a request: a command for the browser with its parameters, at once or when it has come.
+pub(super) enum Answer {
+    Now(&'static str, Value),
+    Later { id: String, url: Url },
+}
+
+impl<'a> Parts<'a> {
+    pub(super) fn new(web: &'a Web, time: Duration, page: &'a Url, html: &'a [u8]) -> Self {
+        Self {
+            web,
+            page,
+            html,
+            asked: AtomicUsize::new(0),
+            bytes_left: AtomicU64::new(web.settings.page_bytes),
+            turns: Semaphore::new(AT_ONCE),
+            time,
+            begun: AtomicBool::new(false),
+        }
+    }
+
+    /// The page.
+    pub(super) fn url(&self) -> &str {
+        self.page.as_str()
+    }
+
+    /// What is to be done about a request that the browser has paused.
+    pub(super) fn answer(&self, paused: &Value) -> Answer {
+        let id = paused["requestId"].as_str().unwrap_or_default();
+        let (url, kind) = (paused["request"]["url"].as_str().unwrap_or_default(), &paused["resourceType"]);
+        let scheme = url.split(':').next().unwrap_or_default();
+        if matches!(scheme, "data" | "blob") {
+            return Answer::Now("Fetch.continueRequest", json!({ "requestId": id }));
+        }
+        let is_get = paused["request"]["method"] == "GET";
+        match kind.as_str().unwrap_or_default() {
+            "Document" if is_get && url == self.page.as_str() && !self.begun.swap(true, Relaxed) => {
+                // In another encoding it says itself in which.
+                let kind = match std::str::from_utf8(self.html) {
+                    Ok(_) => "text/html; charset=utf-8",
+                    Err(_) => "text/html",
+                };
+                Answer::Now("Fetch.fulfillRequest", fulfilled(id, 200, kind_of(kind), self.html))
+            }
+            // A page that leads elsewhere by script stays; frames are pages of their own.
+            "Document" => refused(id, "Aborted"),
+            // Pages wait for these, and nobody looks at them.
+            "Stylesheet" => Answer::Now("Fetch.fulfillRequest", fulfilled(id, 200, kind_of("text/css"), b"")),
+            "Script" | "XHR" | "Fetch" if is_get && self.asked.fetch_add(1, Relaxed) < MOST => {
+                match url.parse() {
+                    Ok(url) => Answer::Later { id: id.to_owned(), url },
+                    Err(_) => refused(id, "BlockedByClient"),
+                }
+            }
+            _ => refused(id, "BlockedByClient"),
+        }
+    }
+
+    /// Fetches what was asked for; gives a command for the browser.
+    pub(super) async fn fetch(&self, id: String, url: Url) -> (&'static str, Value) {
+        match self.fetched(&url).await {
+            Some(answer) => {
+                let head =
+                    TOLD.iter().filter_map(|name| Some((*name, answer.headers.get(*name)?.to_str().ok()?)));
+                let head = head.map(|(name, value)| json!({ "name": name, "value": value })).collect();
+                ("Fetch.fulfillRequest", fulfilled(&id, answer.status.as_u16(), head, &answer.body))
+            }
+            None => ("Fetch.failRequest", json!({ "requestId": id, "errorReason": "BlockedByClient" })),
+        }
+    }
+
+    async fn fetched(&self, url: &Url) -> Option<outbound::Answer> {
+        let _turn = self.turns.acquire().await.ok()?;
+        let is_own = url.origin() == self.page.origin();
+        let web = self.web;
+        if is_own && web.settings.robots {
+            let host = web.hosts.of(&url.origin().ascii_serialization());
+            if !web.robots(&host, url).await.ok()?.allow(&target(url)) {
+                return None;
+            }
+        }
+        let most = self.bytes_left.load(Relaxed).min(PART_BYTES);
+        let limits = Limits {
+            time: self.time,
+            body_bytes: usize::try_from(most).ok().filter(|most| *most > 0)?,
+            // The browser asks again where it is led, and each hop is looked at here.
+            hops: 0,
+        };
+        let request = Request::new(Method::GET, url.clone(), limits).header(ACCEPT, "*/*");
+        let (way, request) = match is_own {
+            true => (&web.outbound, request),
+            false => (&web.open, request.header(ORIGIN, &self.page.origin().ascii_serialization())),
+        };
+        let answer = way.send(request).await.ok()?;
+        let size = answer.body.len() as u64;
+        // Several at a time may each take what is left; the next get nothing then.
+        let take = |left: u64| Some(left.saturating_sub(size));
+        _ = self.bytes_left.fetch_update(Relaxed, Relaxed, take);
+        Some(answer)
+    }
+}
+
+fn refused(id: &str, reason: &str) -> Answer {
+    Answer::Now("Fetch.failRequest", json!({ "requestId": id, "errorReason": reason }))
+}
+
+fn kind_of(kind: &str) -> Vec<Value> {
+    vec![json!({ "name": "content-type", "value": kind })]
+}
+
+fn fulfilled(id: &str, status: u16, head: Vec<Value>, body: &[u8]) -> Value {
+    json!({ "requestId": id, "responseCode": status, "responseHeaders": head, "body": STANDARD.encode(body) })
+}
