@@ -216,7 +216,12 @@ async fn read(mut response: Response, request: &Request) -> Result<Answer, Fault
     let is_plain = headers.get(CONTENT_ENCODING).is_none_or(|encoding| encoding == "identity");
     let mut body = BytesMut::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| fault_of(&error))? {
-        if !is_plain || body.len() + chunk.len() > limit {
+        let left = limit - body.len();
+        if is_plain && request.cuts && chunk.len() >= left {
+            body.extend_from_slice(&chunk[..left]);
+            break;
+        }
+        if !is_plain || chunk.len() > left {
             return Err(Fault::TooLarge);
         }
         body.extend_from_slice(&chunk);

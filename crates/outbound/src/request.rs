@@ -26,6 +26,7 @@ pub struct Request {
     pub(crate) body: Option<Bytes>,
     pub(crate) chosen: Vec<String>,
     pub(crate) limits: Limits,
+    pub(crate) cuts: bool,
 }
 
 /// The bounds of a request.
@@ -56,7 +57,7 @@ impl Request {
     /// A request without a body.
     #[must_use]
     pub fn new(method: Method, url: Url, limits: Limits) -> Self {
-        Self { method, url, headers: HeaderMap::new(), body: None, chosen: Vec::new(), limits }
+        Self { method, url, headers: HeaderMap::new(), body: None, chosen: Vec::new(), limits, cuts: false }
     }
 
     /// With this header. A value that cannot be sent is left out: parse what others say before.
@@ -80,6 +81,13 @@ impl Request {
     #[must_use]
     pub fn json(self, body: &Value) -> Self {
         self.body("application/json", body.to_string())
+    }
+
+    /// With the beginning of a body that is larger than it may be, instead of a fault.
+    #[must_use]
+    pub fn cut(mut self) -> Self {
+        self.cuts = true;
+        self
     }
 
     /// Without reading the answer's body.

@@ -32,7 +32,7 @@ use fetch::Fetched;
 use hosts::Hosts;
 pub(crate) use problem::WebProblem;
 pub(crate) use search::WebHit;
-pub(crate) use tools::{FETCH, SEARCH};
+pub(crate) use tools::{FETCH, PagePart, SEARCH, fetch_spec, search_spec};
 
 /// Pages that are made text at a time: each takes a process.
 const READ_AT_ONCE: usize = 2;

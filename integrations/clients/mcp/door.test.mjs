@@ -70,7 +70,7 @@ describe("Glasshouse as an MCP server", () => {
     const client = await connect();
     assert.equal(client.getServerVersion().name, "glasshouse");
     const { tools } = await client.listTools();
-    assert.deepEqual(tools.map((tool) => tool.name), ["ask"]);
+    assert.deepEqual(tools.map((tool) => tool.name), ["ask", "fetch_page"]);
     assert.deepEqual(tools[0].inputSchema.required, ["message"]);
     await client.ping();
   });

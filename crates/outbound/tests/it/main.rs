@@ -112,6 +112,10 @@ async fn what_is_too_much_is_refused() {
     assert_eq!(get(&outbound, &at("/fits")).await.unwrap().body.len(), 1_000);
     assert_eq!(get(&outbound, &at("/large")).await.unwrap_err(), Fault::TooLarge);
     assert_eq!(get(&outbound, &at("/bomb")).await.unwrap_err(), Fault::TooLarge);
+    for (path, size) in [("/large", Ok(1_000)), ("/fits", Ok(1_000)), ("/bomb", Err(Fault::TooLarge))] {
+        let request = Request::new(Method::GET, at(path).parse().unwrap(), LIMITS).cut();
+        assert_eq!(outbound.send(request).await.map(|answer| answer.body.len()), size, "{path}");
+    }
     assert!(site.requests().iter().all(|asked| asked.contains("accept-encoding: identity")));
     let limits = Limits { time: Duration::from_millis(200), ..LIMITS };
     let request = Request::new(Method::GET, at("/silent").parse().unwrap(), limits);

@@ -60,6 +60,8 @@ pub(super) fn reply(path: &str, query: &str, canary: &str) -> Option<Reply> {
             redirect(&format!("/redirect/{}", number.parse::<u32>().ok()?.checked_sub(1)?))
         }
         ["away"] => redirect(&format!("{canary}/away")),
+        ["inward"] => redirect("http://10.0.0.1/secret"),
+        ["mislabelled", kind] => mislabelled(kind)?,
         ["gone"] => html(410, &document("Gone", "<p>It was here.</p>")),
         ["broken"] => html(500, &document("Broken", "<p>The server stumbled.</p>")),
         ["busy"] => {
@@ -69,6 +71,7 @@ pub(super) fn reply(path: &str, query: &str, canary: &str) -> Option<Reply> {
             Reply::bytes(200, &[("content-type", "image/png")], &b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"[..])
         }
         ["huge"] => flood(60_000_000, &[("content-length", "60000000"), ("content-type", "text/html")]),
+        ["huger"] => flood(2_000_000_000, &[("content-length", "2000000000"), ("content-type", "text/html")]),
         ["endless"] => flood(u64::MAX, &[("content-type", "text/html")]),
         ["swollen"] => Reply::bytes(
             200,
@@ -79,6 +82,21 @@ pub(super) fn reply(path: &str, query: &str, canary: &str) -> Option<Reply> {
         ["never"] => Reply::parts(200, &[("content-type", "text/html")], vec![Part::Silence]),
         ["hang-up"] => Reply::close(),
         ["app", ..] => return super::apps::reply(&parts[1..], canary),
+        _ => return None,
+    })
+}
+
+/// What is said to be something else than it is.
+fn mislabelled(kind: &str) -> Option<Reply> {
+    let page = document("Mislabelled", "<p>This is a page, whatever its server says.</p>");
+    let picture = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\xff\xfe\0\x01".repeat(100);
+    Some(match kind {
+        "pdf" => Reply::status(200, &[("content-type", "application/pdf")], &page),
+        "nothing" => Reply::status(200, &[], &page),
+        "picture-as-page" => Reply::bytes(200, &[("content-type", "text/html")], picture),
+        "program" => Reply::bytes(200, &[("content-type", "application/octet-stream")], picture),
+        "film" => Reply::bytes(200, &[("content-type", "video/mp4")], picture),
+        "empty" => Reply::status(200, &[("content-type", "text/html")], ""),
         _ => return None,
     })
 }

@@ -9,6 +9,7 @@ mod handler;
 mod progress;
 mod search;
 mod sessions;
+mod web;
 
 use std::sync::Arc;
 

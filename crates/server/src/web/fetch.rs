@@ -144,7 +144,8 @@ impl Web {
             return Ok(robots);
         }
         let url = page.join("/robots.txt").map_err(|_| Fault::NoAddress)?;
-        let answer = self.outbound.send(Request::new(Method::GET, url, ROBOTS)).await?;
+        // What is beyond the beginning of very long rules is not looked at.
+        let answer = self.outbound.send(Request::new(Method::GET, url, ROBOTS).cut()).await?;
         let (robots, holds) = match answer.status.as_u16() {
             200..=299 => (Robots::parse(&String::from_utf8_lossy(&answer.body)), ROBOTS_HOLD),
             500.. => (Robots::closed(), CLOSED_HOLDS),

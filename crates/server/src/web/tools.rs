@@ -69,7 +69,8 @@ impl Web {
     }
 }
 
-fn search_spec() -> ToolSpec {
+/// How models are told of the one that searches.
+pub(crate) fn search_spec() -> ToolSpec {
     let parameters = json!({
         "type": "object",
         "properties": {
@@ -95,7 +96,8 @@ fn search_spec() -> ToolSpec {
     }
 }
 
-fn fetch_spec() -> ToolSpec {
+/// How models are told of the one that reads.
+pub(crate) fn fetch_spec() -> ToolSpec {
     let parameters = json!({
         "type": "object",
         "properties": {
@@ -130,18 +132,7 @@ async fn search(
     payer: Payer,
     arguments: Value,
 ) -> Result<String, ToolFailure> {
-    let SearchArguments { query, limit } =
-        serde_json::from_value(arguments).map_err(|error| ToolFailure(error.to_string()))?;
-    let hits = there(&web)?.search(owner, &payer, &query, limit.unwrap_or(USUAL_HITS)).await;
-    let hits = hits.map_err(|problem| ToolFailure(problem.to_string()))?;
-    if hits.is_empty() {
-        return Ok("Nothing was found. Other words may find something.".to_owned());
-    }
-    let told = hits
-        .iter()
-        .zip(1..)
-        .map(|(WebHit { title, url, snippet }, number)| format!("{number}. {title}\n{url}\n{snippet}"));
-    Ok(format!("{MATERIAL}\n\n{}", told.collect::<Vec<_>>().join("\n\n")))
+    Ok(there(&web)?.found(owner, &payer, arguments).await?.1)
 }
 
 async fn fetch(
@@ -150,15 +141,63 @@ async fn fetch(
     arguments: Value,
     context: ToolContext,
 ) -> Result<String, ToolFailure> {
-    let FetchArguments { url, from } =
-        serde_json::from_value(arguments).map_err(|error| ToolFailure(error.to_string()))?;
-    let page = there(&web)?.page(owner, &url).await.map_err(|problem| ToolFailure(problem.to_string()))?;
-    let (part, place) = part(&page, from.unwrap_or(0))?;
+    let PagePart { page, part, said, .. } = there(&web)?.part(owner, arguments).await?;
     let quote: String = part.chars().take(QUOTE_CHARS).collect();
     let (id, quote) = (page.id.to_string(), quote.trim().to_owned());
-    let source = Source::new(id, page.title.clone(), page.url.clone(), Some(quote));
+    let source = Source::new(id, page.title, page.url, Some(quote));
     context.emit(EventBody::SourcesFound { sources: vec![source] }).await;
-    Ok(format!("# {} ({})\n{place}{MATERIAL}\n\n{part}", page.title, page.url))
+    Ok(said)
+}
+
+/// A part of a page as a model gets it.
+pub(crate) struct PagePart {
+    pub(crate) page: StoredPage,
+    /// Where the part begins, in characters.
+    pub(crate) from: usize,
+    pub(crate) part: String,
+    /// All that the model is told.
+    pub(crate) said: String,
+}
+
+impl Web {
+    /// What a call of [`SEARCH`] finds, and how a model is told.
+    ///
+    /// # Errors
+    /// In words for the model.
+    pub(crate) async fn found(
+        &self,
+        owner: UserId,
+        payer: &Payer,
+        arguments: Value,
+    ) -> Result<(Vec<WebHit>, String), ToolFailure> {
+        let SearchArguments { query, limit } =
+            serde_json::from_value(arguments).map_err(|error| ToolFailure(error.to_string()))?;
+        let hits = self.search(owner, payer, &query, limit.unwrap_or(USUAL_HITS)).await;
+        let hits = hits.map_err(|problem| ToolFailure(problem.to_string()))?;
+        if hits.is_empty() {
+            return Ok((hits, "Nothing was found. Other words may find something.".to_owned()));
+        }
+        let told = hits
+            .iter()
+            .zip(1..)
+            .map(|(WebHit { title, url, snippet }, number)| format!("{number}. {title}\n{url}\n{snippet}"));
+        let said = format!("{MATERIAL}\n\n{}", told.collect::<Vec<_>>().join("\n\n"));
+        Ok((hits, said))
+    }
+
+    /// What a call of [`FETCH`] reads.
+    ///
+    /// # Errors
+    /// In words for the model.
+    pub(crate) async fn part(&self, owner: UserId, arguments: Value) -> Result<PagePart, ToolFailure> {
+        let FetchArguments { url, from } =
+            serde_json::from_value(arguments).map_err(|error| ToolFailure(error.to_string()))?;
+        let page = self.page(owner, &url).await.map_err(|problem| ToolFailure(problem.to_string()))?;
+        let from = from.unwrap_or(0);
+        let (part, place) = part(&page, from)?;
+        let said = format!("# {} ({})\n{place}{MATERIAL}\n\n{part}", page.title, page.url);
+        Ok(PagePart { page, from, part, said })
+    }
 }
 
 /// A part of a page, and where it stands in it.

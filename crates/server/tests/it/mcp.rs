@@ -85,7 +85,7 @@ async fn a_call_is_a_run_of_the_keys_user() {
     let key = key_of(&server, &cookie).await;
     let mut ada = connect(&server, &key).await;
     let tools = ada.client.list_all_tools().await.unwrap();
-    assert_eq!(tools.iter().map(|tool| &*tool.name).collect::<Vec<_>>(), ["ask"]);
+    assert_eq!(tools.iter().map(|tool| &*tool.name).collect::<Vec<_>>(), ["ask", "fetch_page"]);
     let result = ada.client.call_tool(tour()).await.unwrap();
     let result = result.structured_content.unwrap();
     assert_eq!(result["outcome"], "completed", "{result}");
@@ -316,7 +316,10 @@ async fn programs_of_others_search_documents() {
     let work = server.collection(&cookie, "Work").await;
     server.read_file(&cookie, &work, "plan.md", b"# Budget\n\nThe walrus costs 400 euros.").await;
     let tools = ada.client.list_all_tools().await.unwrap();
-    assert_eq!(tools.iter().map(|tool| &*tool.name).collect::<Vec<_>>(), ["ask", "search_knowledge"]);
+    assert_eq!(
+        tools.iter().map(|tool| &*tool.name).collect::<Vec<_>>(),
+        ["ask", "search_knowledge", "fetch_page"]
+    );
     assert!(tools[1].description.as_ref().unwrap().contains("- Work"));
     let result = call(json!({"query": "walrus", "collection": "Work"})).await.unwrap();
     let found = result.structured_content.unwrap()["passages"][0].clone();
@@ -332,5 +335,58 @@ async fn programs_of_others_search_documents() {
     // Those of others are not there.
     let bob = server.key_of_plain_user("bob@example.org").await;
     let bob = connect(&server, &bob).await;
-    assert_eq!(bob.client.list_all_tools().await.unwrap().len(), 1);
+    let names: Vec<_> =
+        bob.client.list_all_tools().await.unwrap().into_iter().map(|tool| tool.name).collect();
+    assert_eq!(names, ["ask", "fetch_page"]);
+}
+
+/// Whoever calls names the addresses: there is no conversation here that could. The guard and the groups hold as ever.
+#[tokio::test]
+async fn the_web_is_searched_and_read() {
+    let web = scripted::web::ClosedWeb::start().await.unwrap();
+    let server = Server::start_with(&[
+        ("GLASSHOUSE_OUTBOUND_ALLOW", "127.0.0.0/8"),
+        ("GLASSHOUSE_WEB_SEARCH", "searxng"),
+        ("GLASSHOUSE_WEB_SEARCH_URL", web.origin()),
+        ("GLASSHOUSE_WEB_PAUSE_MS", "0"),
+    ])
+    .await;
+    let cookie = server.set_up().await;
+    let ada = connect(&server, &key_of(&server, &cookie).await).await;
+    let tools = ada.client.list_all_tools().await.unwrap();
+    let names: Vec<_> = tools.iter().map(|tool| &*tool.name).collect();
+    assert_eq!(names, ["ask", "web_search", "fetch_page"]);
+    let open = |name: &str| {
+        let tool = tools.iter().find(|tool| tool.name == name).unwrap();
+        tool.annotations.as_ref().unwrap().open_world_hint
+    };
+    assert_eq!((open("web_search"), open("fetch_page")), (Some(true), Some(true)), "so that clients may ask");
+    let call = async |name: &'static str, arguments: Value| {
+        let call = CallToolRequestParams::new(name).with_arguments(arguments.as_object().unwrap().clone());
+        ada.client.call_tool(call).await.unwrap()
+    };
+    let found = call("web_search", json!({"query": "Korvel lighthouse metres high", "limit": 2})).await;
+    let found = found.structured_content.unwrap();
+    assert_eq!(found["pages"].as_array().unwrap().len(), 2, "{found}");
+    let url = web.url("/lights/korvel");
+    let read = call("fetch_page", json!({ "url": url })).await;
+    assert!(serde_json::to_string(&read.content).unwrap().contains("not instructions"));
+    let read = read.structured_content.unwrap();
+    assert_eq!((&read["url"], &read["title"]), (&json!(url), &json!("The Korvel lighthouse")), "{read}");
+    let copy = format!("/api/v1/pages/{}", read["page"].as_str().unwrap());
+    assert_eq!(server.get(&copy, &cookie).await.json()["text"], read["text"], "it is short");
+
+    for (arguments, words) in [
+        (json!({"url": "http://10.0.0.1/"}), "private network"),
+        (json!({ "url": web.url("/private/rota") }), "robots.txt"),
+        (json!({"url": 7}), "invalid type"),
+        (json!({}), "missing field"),
+        (json!({"url": url, "from": -1}), "invalid"),
+        (json!({"url": url, "from": 999_999}), "nothing from 999999"),
+    ] {
+        let refused = call("fetch_page", arguments).await;
+        let said = serde_json::to_string(&refused.content).unwrap();
+        assert!(refused.is_error == Some(true) && said.contains(words), "{words}: {said}");
+    }
+    assert_eq!(web.count("/private/rota"), 0);
 }

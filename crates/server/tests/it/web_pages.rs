@@ -188,6 +188,12 @@ async fn what_cannot_be_read_is_told_and_harms_nothing() {
         (scripted::web::NEVER_ANSWERS, "in time"),
         ("/hang-up", "cannot be reached"),
         ("/picture.png", "a picture"),
+        ("/huger", "too large"),
+        ("/inward", "private network"),
+        ("/mislabelled/pdf", "cannot be read"),
+        ("/mislabelled/program", "cannot be read"),
+        ("/mislabelled/film", "sound or film"),
+        ("/mislabelled/empty", "cannot be read"),
     ] {
         let heard = desk.read(path).await;
         assert!(heard.contains(expected) && heard.len() < 300, "{path}: {heard}");
@@ -205,6 +211,28 @@ async fn what_cannot_be_read_is_told_and_harms_nothing() {
     }
     assert!(desk.read("/towns/elmhaven").await.contains("Elmhaven"), "all is well after that");
     assert_eq!(desk.web.open_requests(), 0);
+}
+
+#[tokio::test]
+async fn rules_without_end_are_read_to_their_bound() {
+    let desk = Desk::open(&[]).await;
+    let filling = "# Nothing is said here, and at length.\n".repeat(30_000);
+    desk.web.set_robots(&format!("User-agent: *\nDisallow: /private/\n{filling}Disallow: /towns/\n"));
+    assert!(desk.read("/towns/elmhaven").await.contains("Elmhaven"), "it is told too late");
+    assert!(desk.read("/private/rota").await.contains("robots.txt"));
+    assert_eq!(desk.web.count("/private/rota"), 0);
+}
+
+#[tokio::test]
+async fn this_machine_is_not_asked_by_any_of_its_names() {
+    let desk = Desk::open(&[("GLASSHOUSE_OUTBOUND_ALLOW", "")]).await;
+    let port = desk.web.address().port();
+    for host in ["127.0.0.1", "localhost", "127.1", "2130706433", "[::ffff:127.0.0.1]"] {
+        let url = format!("http://{host}:{port}/");
+        let heard = desk.call("fetch_page", json!({ "url": url })).await.0;
+        assert!(heard.contains("private network") && heard.len() < 300, "{host}: {heard}");
+    }
+    assert!(desk.web.visits().is_empty());
 }
 
 #[tokio::test]

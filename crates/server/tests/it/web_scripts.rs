@@ -84,7 +84,7 @@ async fn a_page_reaches_nothing_but_its_own_site_and_the_open_internet() {
 
 #[tokio::test]
 async fn scripts_without_end_are_ended() {
-    let Some(desk) = with_chromium(&[("GLASSHOUSE_WEB_BROWSER_SECONDS", "8")]).await else { return };
+    let Some(desk) = with_chromium(&[("GLASSHOUSE_WEB_BROWSER_SECONDS", "12")]).await else { return };
     let heard = read(&desk, "/app/endless").await;
     let is_told = heard.contains("behind a script without end") || heard.contains("did not end in time");
     assert!(is_told && heard.len() < 600, "{heard}");

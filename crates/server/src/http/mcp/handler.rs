@@ -1,5 +1,5 @@
-//! What a client can ask for in its session: the tool that is our agent, the one that searches documents, and the files of
-//! the chats it worked in.
+//! What a client can ask for in its session: the tool that is our agent, those that search documents and the web, and the
+//! files of the chats it worked in.
 
 use std::{
     borrow::Cow,
@@ -11,16 +11,16 @@ use domain::ChatId;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CallToolRequestParams, CallToolResponse, Implementation, JsonObject, ListResourceTemplatesResult,
-        ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
-        ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
-        ToolAnnotations,
+        CallToolRequestParams, CallToolResponse, CallToolResult, Implementation, JsonObject,
+        ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+        ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+        Tool, ToolAnnotations,
     },
     service::RequestContext,
 };
 use serde_json::{Value, json};
 
-use super::{Visit, call, files, graph, search};
+use super::{Visit, call, files, graph, search, web};
 use crate::{
     knowledge::{GRAPH_TOOL, SEARCH_TOOL},
     origin::on_behalf_of,
@@ -66,7 +66,8 @@ impl ServerHandler for Handler {
             .with_instructions(
                 "Glasshouse runs agents that a person can watch. Give one a task with `ask`; go on in the same \
                  chat with the `chat` of its result. The files it wrote are resources. Where there are documents \
-                 to search, `search_knowledge` finds passages in them.",
+                 to search, `search_knowledge` finds passages in them. `web_search` and `fetch_page` search and read \
+                 the web, where the server allows it.",
             )
     }
 
@@ -82,7 +83,8 @@ impl ServerHandler for Handler {
     ) -> Result<ListToolsResult, ErrorData> {
         let visit = visit(&context)?;
         let (search, graph) = (search::tool(&visit).await?, graph::tool(&visit).await?);
-        Ok(ListToolsResult::with_all_items(std::iter::once(ask()).chain(search).chain(graph).collect()))
+        let all = std::iter::once(ask()).chain(search).chain(graph).chain(web::tools(&visit));
+        Ok(ListToolsResult::with_all_items(all.collect()))
     }
 
     async fn call_tool(
@@ -90,30 +92,19 @@ impl ServerHandler for Handler {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        if request.name == SEARCH_TOOL {
-            let visit = visit(&context)?;
-            if search::tool(&visit).await?.is_some() {
-                let arguments = Value::Object(request.arguments.unwrap_or_default());
-                let origin = visit.origin.clone();
-                return Ok(on_behalf_of(origin, search::answer(&visit, arguments)).await.into());
-            }
-        }
-        if request.name == GRAPH_TOOL {
-            let visit = visit(&context)?;
-            if graph::tool(&visit).await?.is_some() {
-                let arguments = Value::Object(request.arguments.unwrap_or_default());
-                let origin = visit.origin.clone();
-                return Ok(on_behalf_of(origin, graph::answer(&visit, arguments)).await.into());
-            }
+        let visit = visit(&context)?;
+        let arguments = Value::Object(request.arguments.unwrap_or_default());
+        // The protocol answers in a task of its own.
+        let origin = visit.origin.clone();
+        if let Some(answer) = on_behalf_of(origin, direct(&visit, &request.name, &arguments)).await? {
+            return Ok(answer.into());
         }
         if request.name != ASK {
             let message = format!("There is no tool “{}” here; there is “{ASK}”.", request.name);
             return Err(ErrorData::invalid_params(message, None));
         }
-        let Visit { app, caller, origin, .. } = visit(&context)?;
-        let arguments = Value::Object(request.arguments.unwrap_or_default());
+        let Visit { app, caller, origin, .. } = visit;
         let answer = call::answer(&app, &caller, arguments, &context, |chat| self.note(chat));
-        // The protocol answers in a task of its own.
         let result = on_behalf_of(origin, answer).await;
         Ok(result.into())
     }
@@ -143,6 +134,17 @@ impl ServerHandler for Handler {
     ) -> Result<ReadResourceResponse, ErrorData> {
         Ok(files::read(&visit(&context)?, request.uri).await?.into())
     }
+}
+
+/// What a tool says that needs no run; nothing where the caller has none of this name.
+async fn direct(visit: &Visit, name: &str, arguments: &Value) -> Result<Option<CallToolResult>, ErrorData> {
+    let arguments = arguments.clone();
+    Ok(match name {
+        SEARCH_TOOL if search::tool(visit).await?.is_some() => Some(search::answer(visit, arguments).await),
+        GRAPH_TOOL if graph::tool(visit).await?.is_some() => Some(graph::answer(visit, arguments).await),
+        name if web::has(visit, name) => Some(web::answer(visit, name, arguments).await),
+        _ => None,
+    })
 }
 
 /// The tool that is our agent.
