@@ -31,12 +31,17 @@ impl Store {
         self.entity_alone(collection, of).await?;
         let (mut seen, mut order, mut level) = (HashSet::from([of]), vec![of], vec![of]);
         for _ in 0..depth {
-            let beside = self.beside(&level).await?;
             let mut next_level = Vec::new();
-            for next in level.iter().filter_map(|at| beside.get(at)).flatten() {
-                if order.len() < limit && seen.insert(*next) {
-                    order.push(*next);
-                    next_level.push(*next);
+            for part in level.chunks(MOST_IDS) {
+                if order.len() >= limit {
+                    break;
+                }
+                let beside = self.beside(part).await?;
+                for next in part.iter().filter_map(|at| beside.get(at)).flatten() {
+                    if order.len() < limit && seen.insert(*next) {
+                        order.push(*next);
+                        next_level.push(*next);
+                    }
                 }
             }
             level = next_level;
@@ -60,17 +65,19 @@ impl Store {
         let mut before: HashMap<EntityId, EntityId> = HashMap::from([(from, from)]);
         let mut level = vec![from];
         for _ in 0..most {
-            if level.is_empty() || before.contains_key(&to) || before.len() >= MOST_SEEN {
-                break;
-            }
-            let beside = self.beside(&level).await?;
             let mut next_level = Vec::new();
-            for at in &level {
-                for next in beside.get(at).into_iter().flatten() {
-                    before.entry(*next).or_insert_with(|| {
-                        next_level.push(*next);
-                        *at
-                    });
+            for part in level.chunks(MOST_IDS) {
+                if before.contains_key(&to) || before.len() >= MOST_SEEN {
+                    break;
+                }
+                let beside = self.beside(part).await?;
+                for at in part {
+                    for next in beside.get(at).into_iter().flatten() {
+                        before.entry(*next).or_insert_with(|| {
+                            next_level.push(*next);
+                            *at
+                        });
+                    }
                 }
             }
             level = next_level;
@@ -99,23 +106,21 @@ impl Store {
         Ok(Subgraph { relations: self.said_among(&ids).await?, entities })
     }
 
-    /// Those right beside each of these, those first of which most is said together. All of a level are asked for at once: a
-    /// walk takes as many questions as it has steps, not as it sees things.
+    /// Those right beside each of these, at most [`MOST_IDS`], those first of which most is said together. They are asked for at
+    /// once: a walk takes about as many questions as it has steps, not as it sees things.
     async fn beside(&self, of: &[EntityId]) -> Result<HashMap<EntityId, Vec<EntityId>>, StoreError> {
         let mut beside: HashMap<EntityId, Vec<EntityId>> = HashMap::new();
-        for of in of.chunks(MOST_IDS) {
-            let (ids, most) = (numbered(of), of.len() + 1);
-            let sql = format!(
-                "SELECT at, other FROM (SELECT at, other, said, ROW_NUMBER() OVER (PARTITION BY at ORDER BY said DESC, other) \
-                 AS place FROM (SELECT at, other, COUNT(*) AS said FROM (SELECT source AS at, target AS other FROM relations \
-                 WHERE source IN ({ids}) UNION ALL SELECT target AS at, source AS other FROM relations \
-                 WHERE target IN ({ids})) AS both_ways GROUP BY at, other) AS counted) AS ranked \
-                 WHERE place <= ${most} ORDER BY at, place"
-            );
-            let query = of.iter().fold(self.db().built(sql), |query, id| query.id(id));
-            for row in &query.bind(MOST_RELATIONS).fetch_all().await? {
-                beside.entry(row.id("at")?).or_default().push(row.id("other")?);
-            }
+        let (ids, most) = (numbered(of), of.len() + 1);
+        let sql = format!(
+            "SELECT at, other FROM (SELECT at, other, said, ROW_NUMBER() OVER (PARTITION BY at ORDER BY said DESC, other) \
+             AS place FROM (SELECT at, other, COUNT(*) AS said FROM (SELECT source AS at, target AS other FROM relations \
+             WHERE source IN ({ids}) UNION ALL SELECT target AS at, source AS other FROM relations \
+             WHERE target IN ({ids})) AS both_ways GROUP BY at, other) AS counted) AS ranked \
+             WHERE place <= ${most} ORDER BY at, place"
+        );
+        let query = of.iter().fold(self.db().built(sql), |query, id| query.id(id));
+        for row in &query.bind(MOST_RELATIONS).fetch_all().await? {
+            beside.entry(row.id("at")?).or_default().push(row.id("other")?);
         }
         Ok(beside)
     }
