@@ -12,7 +12,7 @@ CREATE TABLE search_pieces (
 CREATE INDEX search_pieces_by_chat ON search_pieces (chat, message);
 
 -- The words come as they are compared, so nothing is left to do but to cut at the blanks.
-CREATE VIRTUAL TABLE search_words USING fts5 (words, tokenize = 'ascii', detail = 'none', columnsize = 0, prefix = '2 3');
+CREATE VIRTUAL TABLE search_words USING fts5 (words, tokenize = 'ascii', detail = 'none', columnsize = 0, prefix = '2 3 4');
 -- What is deleted leaves no word behind.
 INSERT INTO search_words (search_words, rank) VALUES ('secure-delete', 1);
 CREATE TRIGGER search_pieces_gone AFTER DELETE ON search_pieces
