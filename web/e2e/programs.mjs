@@ -25,12 +25,23 @@ function needed(name) {
   return path;
 }
 
+/** Most journeys count what their model is asked. */
+const NOTHING_BESIDE_CHATS = {
+  GLASSHOUSE_PIPELINES_ENABLE_TITLE_GENERATION: "false",
+  GLASSHOUSE_PIPELINES_ENABLE_TAGS_GENERATION: "false",
+  GLASSHOUSE_PIPELINES_ENABLE_FOLLOW_UP_GENERATION: "false",
+};
+
 /** Glasshouse on a free port unless one is named, set up through `environment`. */
 export async function startGlasshouse(environment = {}, port = 0) {
   const folder = await mkdtemp(join(tmpdir(), "glasshouse-e2e-"));
   const run = (port) => {
     const args = ["--listen", `127.0.0.1:${port}`, "--data-dir", folder];
-    return start(needed("GLASSHOUSE_BIN"), args, { GLASSHOUSE_LOG_LEVEL: "error", ...environment });
+    return start(needed("GLASSHOUSE_BIN"), args, {
+      GLASSHOUSE_LOG_LEVEL: "error",
+      ...NOTHING_BESIDE_CHATS,
+      ...environment,
+    });
   };
   let program = await run(port);
   return {

@@ -8,15 +8,29 @@ use serde_json::Value;
 
 use crate::ModelSettings;
 
-/// Most that the model may write: the thoughts of some are long.
-const MOST_OUTPUT_TOKENS: u64 = 4_000;
-/// Where it is stopped that does not keep to that.
-const MOST_ANSWER_BYTES: usize = 40_000;
-/// How long the model may take for one answer.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// Bytes of a token where a model is stopped that does not keep to its limit: more than any language takes.
+const MOST_TOKEN_BYTES: usize = 10;
 
-/// What the model answers, and the tokens used. `form` is the JSON schema of the answer: it is sent to servers that are known
-/// to hold to one. Whoever does not come to an end has answered what is there then.
+/// How much an answer may cost.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Effort {
+    /// Most that the model may write.
+    pub(crate) output_tokens: u64,
+    /// How long it may take.
+    pub(crate) patience: Duration,
+    /// Whether it may think first. One that must not is held to the form where its server can; else only where that is known
+    /// to hold to one.
+    pub(crate) thinks: bool,
+}
+
+impl Effort {
+    /// For a task that is worth some thoughts: those of some are long.
+    pub(crate) const THOROUGH: Self =
+        Self { output_tokens: 4_000, patience: Duration::from_secs(120), thinks: true };
+}
+
+/// What the model answers, and the tokens used. `form` is the JSON schema of the answer. Whoever does not come to an end has
+/// answered what is there then.
 ///
 /// # Errors
 /// Where the model's server does not answer.
@@ -25,17 +39,21 @@ pub(crate) async fn answer(
     settings: &ModelSettings,
     messages: &[Message],
     form: Option<&Value>,
+    effort: Effort,
 ) -> Result<(String, Usage), ModelError> {
     let request = ChatRequest {
         messages,
         tools: &[],
         tool_mode: ToolMode::Off,
         temperature: settings.temperature,
-        max_output_tokens: Some(MOST_OUTPUT_TOKENS),
-        answer_format: form.filter(|_| settings.tool_mode == ToolMode::Schema),
+        max_output_tokens: Some(effort.output_tokens),
+        answer_format: form.filter(|_| !effort.thinks || settings.tool_mode == ToolMode::Schema),
+        without_thinking: !effort.thinks,
         extra: None,
         trace: None,
     };
+    let most_bytes =
+        usize::try_from(effort.output_tokens).unwrap_or(usize::MAX).saturating_mul(MOST_TOKEN_BYTES);
     let mut call = model.call(&request);
     let (mut text, mut written_bytes) = (String::new(), 0);
     let read = async {
@@ -49,13 +67,13 @@ pub(crate) async fn answer(
                 ModelEvent::Finished { usage, .. } => return Ok(usage),
                 _ => {}
             }
-            if written_bytes > MOST_ANSWER_BYTES {
+            if written_bytes > most_bytes {
                 break;
             }
         }
         Ok(None)
     };
-    let usage = tokio::time::timeout(PATIENCE, read).await.unwrap_or(Ok(None))?;
+    let usage = tokio::time::timeout(effort.patience, read).await.unwrap_or(Ok(None))?;
     let input_tokens = messages.iter().map(crate::context::estimate_tokens).sum();
     let estimate = Usage { input_tokens, output_tokens: (written_bytes / 4) as u64 };
     Ok((text, usage.unwrap_or(estimate)))

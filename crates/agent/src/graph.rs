@@ -9,8 +9,9 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     ModelSettings,
-    alone::answer,
-    research::{loose_json::object, quotes::Quotable},
+    alone::{Effort, answer},
+    loose_json::object,
+    research::quotes::Quotable,
 };
 
 /// The kinds of things; all else is `other`.
@@ -96,7 +97,7 @@ pub async fn ask(
     let (form, mut usage, mut found) = (form(), Usage::default(), None);
     // The second time it is told what was wrong.
     for _ in 0..2 {
-        let (said, used) = answer(model, settings, &messages, Some(&form)).await?;
+        let (said, used) = answer(model, settings, &messages, Some(&form), Effort::THOROUGH).await?;
         usage.input_tokens = usage.input_tokens.saturating_add(used.input_tokens);
         usage.output_tokens = usage.output_tokens.saturating_add(used.output_tokens);
         if let Some(fields) = object(&said, &["entities", "relations"]) {

@@ -6,7 +6,10 @@ use llm::{ChatModel, ModelError};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::{ModelSettings, alone::answer};
+use crate::{
+    ModelSettings,
+    alone::{Effort, answer},
+};
 
 /// Most facts that are kept of one person.
 pub const MOST_FACTS: usize = 50;
@@ -64,7 +67,7 @@ pub async fn ask(
     let mut lessons = None;
     // The second time it is told what was wrong.
     for _ in 0..2 {
-        let (text, used) = answer(model, settings, &messages, None).await?;
+        let (text, used) = answer(model, settings, &messages, None, Effort::THOROUGH).await?;
         usage.input_tokens = usage.input_tokens.saturating_add(used.input_tokens);
         usage.output_tokens = usage.output_tokens.saturating_add(used.output_tokens);
         match read(&text, known, said.len()) {

@@ -3,7 +3,10 @@
 use domain::{Message, Part, Role, Usage};
 use llm::{ChatModel, ModelError};
 
-use crate::{ModelSettings, alone::answer};
+use crate::{
+    ModelSettings,
+    alone::{Effort, answer},
+};
 
 /// What looking has come to.
 #[derive(Debug)]
@@ -39,7 +42,7 @@ pub async fn look(
         tool_call_id: None,
     };
     let messages = [Message::text(Role::System, INSTRUCTIONS), question];
-    let (said, usage) = answer(model, settings, &messages, None).await?;
+    let (said, usage) = answer(model, settings, &messages, None, Effort::THOROUGH).await?;
     let cost_micro_usd = settings.prices.map(|prices| prices.cost_micro_usd(usage));
     Ok(Seen { text: bare(&said), usage, cost_micro_usd })
 }

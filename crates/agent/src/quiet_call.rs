@@ -62,6 +62,7 @@ async fn call_one(
         temperature: model.settings().temperature,
         max_output_tokens: None,
         answer_format: form.filter(|_| holds_to_schemas),
+        without_thinking: false,
         extra: None,
         trace: Some(&trace),
     };

@@ -4,7 +4,6 @@
 mod citations;
 mod driver;
 mod excerpt;
-pub(crate) mod loose_json;
 mod notes;
 mod prompts;
 pub(crate) mod quotes;

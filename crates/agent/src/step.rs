@@ -119,6 +119,7 @@ async fn call_one(
         temperature: model.settings().temperature,
         max_output_tokens: agent.run.wishes.max_output_tokens,
         answer_format: shape.format,
+        without_thinking: false,
         extra: Some(&agent.run.wishes.extra),
         trace: Some(&trace),
     };

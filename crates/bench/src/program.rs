@@ -71,6 +71,10 @@ impl Program {
         let mut command = Command::new(setup.program);
         command.args(["--listen", "127.0.0.1:0", "--auth", auth, "--data-dir"]).arg(&data_dir);
         command.env("GLASSHOUSE_LOG_LEVEL", "warn");
+        // What is asked beside chats is measured by itself.
+        for name in ["TITLE", "TAGS", "FOLLOW_UP"] {
+            command.env(format!("GLASSHOUSE_PIPELINES_ENABLE_{name}_GENERATION"), "false");
+        }
         command.envs(setup.environment.iter().copied());
         if let Some(upstream) = setup.upstream {
             command.env("OPENAI_API_BASE_URL", upstream);

@@ -176,6 +176,10 @@ id!(
 );
 
 id!(
+    /// A model call beside a chat.
+    PipelineCallId, "pcall"
+);
+id!(
     /// Something that documents speak of.
     EntityId, "ent"
 );

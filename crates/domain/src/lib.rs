@@ -19,7 +19,7 @@ pub use form::{Form, FormFault};
 pub use id::{
     AllowedCallId, ApiKeyId, AuditEntryId, ChatId, CollectionId, ConnectionId, ConnectionKeyId, CrawlId,
     DocumentId, EmbeddingSpaceId, EntityId, FactId, FolderId, GroupId, InvitationId, MemoryId, MessageId,
-    PageId, PasskeyId, RequestId, RunId, ScheduleId, SessionId, UserId, WebhookId,
+    PageId, PasskeyId, PipelineCallId, RequestId, RunId, ScheduleId, SessionId, UserId, WebhookId,
 };
 pub use message::{Message, Part, Role, ToolCall};
 pub use open_items::OpenItems;

@@ -25,6 +25,9 @@ pub struct ChatRequest<'a> {
     /// The JSON that the answer has to be, as `response_format` says it. Only where no tools are offered, and left
     /// out where the server does not know it: the conversation has to ask for it too.
     pub answer_format: Option<&'a Value>,
+    /// Whether a model that thinks before it answers is asked to leave that out, where its server knows how. Only where
+    /// no tools are offered.
+    pub without_thinking: bool,
     /// Further fields of the request, such as `top_p`, sent to the server as they are.
     pub extra: Option<&'a Map<String, Value>>,
     /// What the server is told of the trace that the call belongs to.

@@ -185,6 +185,7 @@ mod tests {
             temperature: None,
             max_output_tokens: None,
             answer_format: None,
+            without_thinking: false,
             extra: None,
             trace: None,
         };

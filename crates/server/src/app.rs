@@ -16,7 +16,7 @@ use llm::{ChatModel, HttpClient, Secret};
 use outbound::Outbound;
 use store::{Store, User};
 use tokio::{
-    sync::{Mutex, OnceCell, mpsc},
+    sync::{Mutex, OnceCell},
     time::Instant,
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -42,6 +42,7 @@ use crate::{
     moving::Moving,
     oidc::SignIn,
     once::REMEMBERED_MS,
+    pipelines::{self, Pipelines, keep_pipelines},
     programs::{self, ProgramsHere},
     reading::Looks,
     runs::{self, Runs},
@@ -111,6 +112,8 @@ pub struct App {
     /// The web, searched and read.
     pub(crate) web: Arc<Web>,
     pub(crate) crawling: Crawling,
+    /// What is written beside chats.
+    pub(crate) pipelines: Pipelines,
     /// Servers whose tools agents get.
     pub mcp_servers: McpServers,
     /// The sessions of MCP clients.
@@ -209,6 +212,7 @@ impl App {
             knowledge: Arc::new(knowledge),
             web,
             crawling: Crawling::default(),
+            pipelines: Pipelines::default(),
             mcp_servers,
             mcp_door,
             passwords: Passwords::default(),
@@ -238,9 +242,7 @@ impl App {
         app.tasks.spawn(keep_programs(app.clone()));
         app.take_lease().await.context("cannot begin a lease")?;
         if let Some(tracing) = tracing_to {
-            let (ends, ended) = mpsc::channel(traces::QUEUE_RUNS);
-            app.runs.tell_ends(ends);
-            app.tasks.spawn(traces::export(app.clone(), http, tracing, ended));
+            app.tasks.spawn(traces::export(app.clone(), http, tracing, app.runs.ends()));
         }
         app.take_over_runs().await.context("cannot go on with the runs of before")?;
         if let Err(error) = app.store.end_claims().await {
@@ -269,6 +271,7 @@ impl App {
         app.tasks.spawn(keep_crawling(app.clone()));
         app.tasks.spawn(ask_environment(app.clone()));
         app.tasks.spawn(keep_health(app.clone()));
+        app.tasks.spawn(keep_pipelines(app.clone()));
         Ok(app)
     }
 
@@ -380,6 +383,9 @@ async fn keep_house(app: Arc<App>) {
         }
         if let Err(error) = app.store.purge_unsent_files(now - UNSENT_FILES_MS).await {
             tracing::warn!(%error, "cannot delete files that were sent in no message");
+        }
+        if let Err(error) = app.store.purge_pipeline_calls(now - pipelines::KEPT_MS).await {
+            tracing::warn!(%error, "cannot forget old calls of pipelines");
         }
         if let Err(error) = app.store.forget_idempotency_keys(now - REMEMBERED_MS).await {
             tracing::warn!(%error, "cannot forget old idempotency keys");

@@ -10,7 +10,9 @@ mod mcp_servers;
 mod mcp_sign_in;
 mod oidc;
 mod overview;
+mod pipelines;
 mod places;
+mod programs;
 mod public_url;
 mod research;
 mod tracing;
@@ -40,6 +42,8 @@ pub use mcp_servers::{Approval, McpServer, McpWay};
 pub use mcp_sign_in::{OAuth, SignIn};
 pub use oidc::Oidc;
 pub use overview::{Layer, Setting};
+pub use pipelines::PipelineDefaults;
+pub use programs::ProgramSettings;
 pub use public_url::PublicUrl;
 pub use research::ResearchSettings;
 pub use tracing::Tracing;
@@ -112,6 +116,8 @@ pub struct Config {
     pub research: ResearchSettings,
     /// How the web is searched and read.
     pub web: WebSettings,
+    /// The small model calls around a chat, as far as nobody has set them in the page.
+    pub pipelines: PipelineDefaults,
     /// What one run may use.
     pub limits: Limits,
     /// How long to wait for a model's first token.
@@ -140,15 +146,6 @@ pub struct Config {
     pub file: Option<PathBuf>,
     /// What is odd but not wrong, in sentences for the log.
     pub warnings: Vec<String>,
-}
-
-/// How programs run that agents start.
-#[derive(Debug, Clone)]
-pub struct ProgramSettings {
-    /// The Python to use; that of the server's `PATH` where none is named.
-    pub python: Option<PathBuf>,
-    /// What each may use.
-    pub limits: sandbox::Limits,
 }
 
 /// How callers prove who they are.
@@ -213,11 +210,12 @@ struct Raw {
     drain_seconds: u32,
     lease_seconds: u32,
     approvals: Vec<Rule>,
-    programs: RawPrograms,
+    programs: programs::RawPrograms,
     skills: RawSkills,
     knowledge: knowledge::RawKnowledge,
     research: research::RawResearch,
     web: web::RawWeb,
+    pipelines: PipelineDefaults,
     limits: limits::RawLimits,
     model_timeouts: RawTimeouts,
     log: Log,
@@ -229,16 +227,6 @@ struct Raw {
     mcp_servers: Vec<mcp_servers::RawMcpServer>,
     #[serde(default)]
     workspaces: Vec<workspaces::RawWorkspace>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawPrograms {
-    enabled: bool,
-    python: String,
-    seconds: u64,
-    memory_mb: u64,
-    processes: u64,
 }
 
 #[derive(Deserialize)]
@@ -281,6 +269,7 @@ impl Config {
         let defaults = layers::defaults()?;
         let (mut in_environment, mut in_flags) = (Table::new(), Table::new());
         let warnings = layers::read_environment(&defaults, environment, &mut in_environment)?;
+        pipelines::read_environment(&defaults, environment, &mut in_environment)?;
         layers::read_flags(flags, &mut in_flags);
         let mut overrides = in_environment.clone();
         layers::merge(&mut overrides, in_flags.clone());
@@ -378,6 +367,7 @@ impl Raw {
             knowledge,
             research: self.research.check()?,
             web,
+            pipelines: self.pipelines.check()?,
             limits: self.limits.check()?,
             first_token_timeout: timeout("first_token_seconds", self.model_timeouts.first_token_seconds)?,
             idle_timeout: timeout("idle_seconds", self.model_timeouts.idle_seconds)?,
@@ -418,26 +408,6 @@ impl Raw {
              that were meant for it"
         );
         Ok(config)
-    }
-}
-
-impl RawPrograms {
-    fn check(self) -> anyhow::Result<Option<ProgramSettings>> {
-        anyhow::ensure!((1..=3600).contains(&self.seconds), "programs.seconds must be 1 to 3600");
-        anyhow::ensure!(
-            (64..=1_000_000).contains(&self.memory_mb),
-            "programs.memory_mb must be 64 to 1000000"
-        );
-        anyhow::ensure!((4..=10_000).contains(&self.processes), "programs.processes must be 4 to 10000");
-        let limits = sandbox::Limits {
-            wall_ms: self.seconds * 1000,
-            cpu_seconds: self.seconds,
-            memory_bytes: self.memory_mb * 1_000_000,
-            processes: self.processes,
-            ..sandbox::Limits::default()
-        };
-        let python = Some(self.python).filter(|path| !path.is_empty()).map(PathBuf::from);
-        Ok(self.enabled.then_some(ProgramSettings { python, limits }))
     }
 }
 

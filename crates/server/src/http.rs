@@ -41,6 +41,7 @@ mod passkey_login;
 mod passkeys;
 mod password_resets;
 mod permissions;
+mod pipelines;
 mod programs;
 mod runs;
 mod schedules;
@@ -51,6 +52,7 @@ mod sessions;
 mod settings;
 mod sharing;
 mod sign_up;
+mod tasks;
 mod threads;
 mod ui_message_stream;
 mod usage;
@@ -200,6 +202,16 @@ pub fn table() -> Vec<Route> {
             .noted("connection.change_key"),
         delete(Admin, "/api/v1/connections/{connection}/keys/{key}", connections::remove_key)
             .noted("connection.remove_key"),
+        // The small model calls around a chat
+        get(Admin, "/api/v1/pipelines", pipelines::list),
+        put(Admin, "/api/v1/pipelines/{pipeline}", pipelines::put).noted("pipeline.change"),
+        post(Admin, "/api/v1/pipelines/{pipeline}/preview", pipelines::preview).noted("pipeline.try"),
+        get(User, "/api/v1/runs/{run}/pipelines", pipelines::of_run),
+        post(Chat, "/api/v1/tasks/title/completions", tasks::title),
+        post(Chat, "/api/v1/tasks/tags/completions", tasks::tags),
+        post(Chat, "/api/v1/tasks/follow_up/completions", tasks::follow_ups),
+        post(Chat, "/api/v1/tasks/queries/completions", tasks::queries),
+        post(Chat, "/api/v1/tasks/auto/completions", tasks::autocomplete),
         // Agents, and what they can do beside their own tools
         get(Admin, "/api/v1/agents", agents::list),
         post(Admin, "/api/v1/agents", agents::create).noted("agent.create"),

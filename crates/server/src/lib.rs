@@ -42,6 +42,7 @@ mod oauth;
 mod oidc;
 mod once;
 mod origin;
+mod pipelines;
 mod place;
 pub mod programs;
 mod reading;

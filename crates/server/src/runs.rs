@@ -11,14 +11,14 @@ mod resting;
 
 use std::{
     collections::{HashMap, HashSet, hash_map::Entry},
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use agent::{Past, RunRequest};
 use domain::{ChatId, EventBody, RunId, RunSummary, UserId};
 use store::{Payer, Run, Store, StoreError};
-use tokio::{sync::mpsc, time::Instant};
+use tokio::{sync::broadcast, time::Instant};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 pub use activity::{Activity, ActivityState};
@@ -30,6 +30,9 @@ use crate::{clock::Clock, metrics::Metrics, usage::Usage};
 use given_up::GivenUpRuns;
 use resting::Rest;
 
+/// Ends of runs that those who are told may fall behind.
+const ENDS_KEPT: usize = 1_000;
+
 /// All runs of this process. Cloning is cheap.
 #[derive(Clone)]
 pub struct Runs(Arc<Inner>);
@@ -40,13 +43,13 @@ struct Inner {
     /// From when on the beats are counted on which deltas are stored.
     began: Instant,
     live: Mutex<HashMap<RunId, Arc<LiveRun>>>,
-    activity: tokio::sync::broadcast::Sender<Activity>,
+    activity: broadcast::Sender<Activity>,
     metrics: Metrics,
     usage: Arc<Usage>,
     rest: Rest,
     given_up: GivenUpRuns,
-    /// Who wants to know of runs that have ended.
-    ends: OnceLock<mpsc::Sender<RunId>>,
+    /// Tells whoever wants to know of runs that have ended.
+    ends: broadcast::Sender<RunId>,
     tasks: TaskTracker,
     /// No run that rests is waited for.
     draining: CancellationToken,
@@ -124,7 +127,7 @@ impl Runs {
     /// An empty registry. `shutdown` ends all runs as interrupted, once [`Runs::drain`] has waited.
     #[must_use]
     pub fn new(store: Store, clock: Clock, usage: Arc<Usage>) -> Self {
-        let (activity, _) = tokio::sync::broadcast::channel(256);
+        let (activity, _) = broadcast::channel(256);
         let (tasks, shutdown) = (TaskTracker::new(), CancellationToken::new());
         let (began, live) = (Instant::now(), Mutex::default());
         let (metrics, rest, draining) = (Metrics::default(), Rest::default(), CancellationToken::new());
@@ -139,7 +142,7 @@ impl Runs {
             usage,
             rest,
             given_up: GivenUpRuns::default(),
-            ends: OnceLock::new(),
+            ends: broadcast::channel(ENDS_KEPT).0,
             tasks,
             draining,
             shutdown,
@@ -233,14 +236,14 @@ impl Runs {
         &self.0.metrics
     }
 
-    /// Tells `ends` of each run that ends from now on; what finds no place there is counted as a trace that is dropped.
-    pub fn tell_ends(&self, ends: mpsc::Sender<RunId>) {
-        // Only one wants to know.
-        drop(self.0.ends.set(ends));
+    /// The runs of this process that end from now on. Whoever falls far behind misses some, and is told how many.
+    #[must_use]
+    pub fn ends(&self) -> broadcast::Receiver<RunId> {
+        self.0.ends.subscribe()
     }
 
     /// Changes in anybody's runs, from now on.
-    pub fn subscribe(&self) -> tokio::sync::broadcast::Receiver<Activity> {
+    pub fn subscribe(&self) -> broadcast::Receiver<Activity> {
         self.0.activity.subscribe()
     }
 
@@ -341,11 +344,8 @@ impl Inner {
     }
 
     fn tell_end(&self, run: RunId) {
-        if let Some(ends) = self.ends.get()
-            && ends.try_send(run).is_err()
-        {
-            self.metrics.note_trace(false);
-        }
+        // Nobody listening is fine.
+        drop(self.ends.send(run));
     }
 
     fn announce(&self, live: &LiveRun, state: ActivityState) {

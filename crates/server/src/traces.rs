@@ -6,13 +6,14 @@ use std::{sync::Arc, time::Duration};
 use axum::http::{HeaderMap, StatusCode, header};
 use domain::RunId;
 use llm::HttpClient;
-use tokio::sync::mpsc;
+use tokio::sync::broadcast::{
+    Receiver,
+    error::{RecvError, TryRecvError},
+};
 use wire::otlp::{Content, Span, request, spans_of};
 
 use crate::{app::App, config::Tracing};
 
-/// Runs that wait to be exported; more are dropped.
-pub const QUEUE_RUNS: usize = 1_000;
 /// Spans of one request.
 const BATCH_SPANS: usize = 512;
 /// How long the collector may take.
@@ -21,21 +22,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const PAUSES: [Duration; 3] = [Duration::from_millis(500), Duration::from_secs(2), Duration::from_secs(5)];
 
 /// Exports runs as they end, until the server stops and the queue is empty.
-pub(crate) async fn export(
-    app: Arc<App>,
-    http: HttpClient,
-    tracing: Tracing,
-    mut ended: mpsc::Receiver<RunId>,
-) {
-    loop {
-        let run = tokio::select! {
-            () = app.stopping.cancelled(), if !ended.is_closed() => {
-                ended.close();
-                continue;
-            }
-            run = ended.recv() => run,
-        };
-        let Some(run) = run else { return };
+pub(crate) async fn export(app: Arc<App>, http: HttpClient, tracing: Tracing, mut ended: Receiver<RunId>) {
+    while let Some(run) = next(&app, &mut ended).await {
         let sent = export_run(&app, &http, &tracing, run).await;
         match sent {
             Ok(true) => app.runs.metrics().note_trace(true),
@@ -45,6 +33,26 @@ pub(crate) async fn export(
                 tracing::warn!(%run, problem, "a trace could not be exported");
             }
         }
+    }
+}
+
+/// The next run that has ended; of a server that stops only those that have ended already. Those that were missed are
+/// counted.
+async fn next(app: &App, ended: &mut Receiver<RunId>) -> Option<RunId> {
+    loop {
+        let missed = tokio::select! {
+            run = ended.recv() => match run {
+                Ok(run) => return Some(run),
+                Err(RecvError::Closed) => return None,
+                Err(RecvError::Lagged(missed)) => missed,
+            },
+            () = app.stopping.cancelled() => match ended.try_recv() {
+                Ok(run) => return Some(run),
+                Err(TryRecvError::Empty | TryRecvError::Closed) => return None,
+                Err(TryRecvError::Lagged(missed)) => missed,
+            },
+        };
+        (0..missed).for_each(|_| app.runs.metrics().note_trace(false));
     }
 }
 

@@ -127,6 +127,7 @@ impl App {
         user: Option<ChatMessage>,
         mut work: Work,
     ) -> Result<Exchange, ApiError> {
+        self.pipelines.give_up(chat.id);
         self.check_limits(chat.owner, &work.model.payer).await?;
         let (run, now) = (RunId::generate(), self.clock.now_ms());
         work.told = self.told(chat.owner, &work).await?;

@@ -4,6 +4,7 @@
 mod account;
 mod ledger;
 mod limits;
+mod paid_call;
 mod quota;
 
 use std::{
@@ -20,6 +21,7 @@ pub use account::{Allowed, Amount, Span, Wish};
 use ledger::Ledger;
 pub(crate) use ledger::used_by;
 pub use limits::{LimitRules, Limits, LimitsOf, Most, Subject};
+pub(crate) use paid_call::PaidCall;
 pub use quota::RunQuota;
 
 use crate::{

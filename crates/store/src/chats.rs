@@ -132,7 +132,7 @@ impl Store {
         title: &str,
         now: i64,
     ) -> Result<(), StoreError> {
-        let sql = "UPDATE chats SET title = $3, search_text = $4, updated_at = $5 \
+        let sql = "UPDATE chats SET title = $3, search_text = $4, updated_at = $5, titled_by = 'person' \
                    WHERE id = $1 AND owner = $2";
         let query = self.db().write(sql).id(id).id(owner).text(title).text(&search::fold(title));
         query.bind(now).execute_on_one().await

@@ -43,7 +43,7 @@ pub struct NewTurn {
     pub assistant: ChatMessage,
     /// The run. Its owner must be the chat's.
     pub run: NewRun,
-    /// What the chat is called from now on; as before where nothing.
+    /// What the chat is called from now on, by the first words of what is said; as before where nothing.
     pub title: Option<String>,
 }
 
@@ -76,7 +76,8 @@ impl Store {
         let chat = turn.assistant.chat;
         let mut tx = self.db().begin().await?;
         let sql = "UPDATE chats SET current_message = $3, updated_at = $4, title = COALESCE($5, title), \
-                   search_text = COALESCE($6, search_text) WHERE id = $1 AND owner = $2";
+                   search_text = COALESCE($6, search_text), \
+                   titled_by = CASE WHEN $5 IS NULL THEN titled_by ELSE 'words' END WHERE id = $1 AND owner = $2";
         let update = tx.query(sql).id(chat).id(turn.run.owner).id(turn.assistant.id);
         let update = update.bind(turn.assistant.created_at).optional_text(turn.title.as_deref());
         update.optional_text(turn.title.as_deref().map(search::fold).as_deref()).execute_on_one().await?;

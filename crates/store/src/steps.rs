@@ -67,6 +67,7 @@ steps![
     "0040_readers_and_pictures",
     "0041_chat_search",
     "0042_order_of_chats",
+    "0043_pipelines",
 ];
 
 /// What brings a database to the step of that number, or to the newest before it.

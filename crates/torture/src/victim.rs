@@ -165,6 +165,10 @@ impl Victim {
         }
         // The sandbox needs the real program to start itself again.
         command.env("GLASSHOUSE_PROGRAMS_ENABLED", "false");
+        // The ledger counts what runs do, and nothing beside them.
+        for name in ["TITLE", "TAGS", "FOLLOW_UP"] {
+            command.env(format!("GLASSHOUSE_PIPELINES_ENABLE_{name}_GENERATION"), "false");
+        }
         let mut child = command.stdout(Stdio::piped()).kill_on_drop(true).spawn()?;
         let output = child.stdout.take().context("the server has no output")?;
         let (mut output, mut line) = (BufReader::new(output), String::new());

@@ -14,6 +14,8 @@ export interface Me {
   /** Whether administrators may read everybody's chats. */
   moderation: boolean;
   auth: "password" | "none";
+  /** Whether what people write can be completed here. */
+  autocomplete: boolean;
   /** What the provider is called that signs people in, if there is one. */
   oidc?: string;
   /** Whether somebody can sign in with a passkey here; told to whoever is not signed in. */

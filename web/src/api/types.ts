@@ -445,6 +445,8 @@ export interface ChatMessage {
   summary?: RunSummary | null;
   /** The schedule that said it, where the person did not. */
   schedule?: string;
+  /** What could be said next. */
+  follow_ups?: string[];
 }
 
 export interface Chat extends ChatRow {
@@ -492,9 +494,9 @@ export type FileDiff = { from: number; to: number } & (
 
 export interface Activity {
   chat: string | null;
-  /** Null where the person has looked at the chat. */
+  /** Null where the person has looked at the chat, or something was written beside it. */
   run: string | null;
-  state: "running" | "waiting" | "finished" | "read";
+  state: "running" | "waiting" | "finished" | "read" | "changed";
   outcome?: Outcome;
   title: string;
 }

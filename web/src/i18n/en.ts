@@ -9,6 +9,7 @@ import { groups } from "./groups.en.ts";
 import { composer } from "./composer.en.ts";
 import { knowledge } from "./knowledge.en.ts";
 import { passkeys } from "./passkeys.en.ts";
+import { pipelines } from "./pipelines.en.ts";
 import { research } from "./research.en.ts";
 import { sharing } from "./sharing.en.ts";
 import { settings } from "./settings.en.ts";
@@ -29,6 +30,7 @@ export const en = {
   ...research,
   ...twoStep,
   ...passkeys,
+  ...pipelines,
   "app.name": "Glasshouse",
   "app.skip": "Skip to the message field",
   "app.missing": "There is no such page.",

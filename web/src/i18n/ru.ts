@@ -9,6 +9,7 @@ import { groups } from "./groups.ru.ts";
 import { composer } from "./composer.ru.ts";
 import { knowledge } from "./knowledge.ru.ts";
 import { passkeys } from "./passkeys.ru.ts";
+import { pipelines } from "./pipelines.ru.ts";
 import { research } from "./research.ru.ts";
 import { sharing } from "./sharing.ru.ts";
 import { settings } from "./settings.ru.ts";
@@ -30,6 +31,7 @@ export const ru: Dictionary = {
   ...research,
   ...twoStep,
   ...passkeys,
+  ...pipelines,
   "app.name": "Glasshouse",
   "app.skip": "Перейти к полю сообщения",
   "app.missing": "Такой страницы нет.",

@@ -223,9 +223,30 @@ class OpenChat {
     if (activity.state === "read" || activity.chat !== this.id || this.sending || this.state !== "ready")
       return;
     if (activity.title) this.#title = activity.title;
+    if (activity.state === "changed") {
+      void this.#fetchFollowUps();
+      return;
+    }
     // Another tab sent something here.
     const known = this.messages.some((message) => message.run === activity.run);
     if (!known) void this.reload();
+  }
+
+  /** What could be said next was written after the answer. */
+  async #fetchFollowUps(): Promise<void> {
+    const id = this.id;
+    if (id === null) return;
+    try {
+      const { messages } = await getChat(id);
+      const found = new Map(messages.map((message) => [message.id, message.follow_ups]));
+      if (this.id !== id) return;
+      this.messages = this.messages.map((message) => {
+        const texts = found.get(message.id);
+        return texts ? { ...message, follow_ups: texts } : message;
+      });
+    } catch {
+      // They are a help, and no more: the next look at the chat brings them.
+    }
   }
 
   #leave(): void {

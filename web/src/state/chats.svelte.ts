@@ -103,6 +103,7 @@ class Chats {
 function changeBy({ state, outcome, title }: Activity): Partial<ChatRow> {
   if (state === "read") return { unread: false };
   const named = title ? { title } : {};
+  if (state === "changed") return named;
   if (state !== "finished") return { ...named, state };
   const unread = outcome === "cancelled" ? {} : { unread: true };
   return { ...named, ...unread, state: "idle", updated_at: Date.now() };

@@ -56,7 +56,7 @@ export function noteSeen(): void {
 export function watchNotices(): () => void {
   const unlisten = chats.listen((activity, before) => {
     const { chat } = activity;
-    if (chat === null || activity.state === "read") return;
+    if (chat === null || activity.state === "read" || activity.state === "changed") return;
     if (isSeen(chat)) {
       if (activity.state === "finished") void readChat(chat).catch(() => {});
     } else if (isNews(activity, before)) {

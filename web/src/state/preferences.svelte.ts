@@ -12,6 +12,8 @@ export interface Preferences {
   panelOpen: boolean;
   /** Whether the browser tells what has ended while the page is in the background. */
   notifications: boolean;
+  /** Whether what is written is completed, where the server does that. */
+  completions: boolean;
   model: string | null;
 }
 
@@ -30,6 +32,7 @@ function read(): Preferences {
     sidebarOpen: true,
     panelOpen: false,
     notifications: false,
+    completions: true,
     model: null,
   };
   try {

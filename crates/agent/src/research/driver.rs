@@ -11,7 +11,6 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Hit, Task, citations, first_chars,
-    loose_json::texts,
     notes::{Notes, Reading, write_answer},
     prompts::{self, MAY_ASK, NOTHING_FOUND, QUERIES, REPORT, RESEARCHER},
     ranking::{Candidate, best, same_address},
@@ -21,6 +20,7 @@ use super::{
 use crate::{
     budget::limit_reached,
     calls::{MODEL_RESULT_BYTES, run_side_by_side},
+    loose_json::texts,
     quota::is_limit,
     run::with_instructions,
     step::{RequestedCall, Shape, call_model},

@@ -4,8 +4,8 @@ use domain::{EventBody, Message, Problem, Role, Usage};
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
-use super::{first_chars, loose_json::object};
-use crate::{quiet_call::call_quietly, step::millis, turns::AgentContext};
+use super::first_chars;
+use crate::{loose_json::object, quiet_call::call_quietly, step::millis, turns::AgentContext};
 
 /// Longest answer that is waited for, bytes.
 const ANSWER_BYTES: usize = 16_000;

@@ -11,9 +11,9 @@ use llm::ToolSpec;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Library, Task, first_chars, loose_json, reader};
+use super::{Library, Task, first_chars, reader};
 use crate::{
-    AgentSpec, Question, Tool, ToolChoice, ToolFailure, Toolbox,
+    AgentSpec, Question, Tool, ToolChoice, ToolFailure, Toolbox, loose_json,
     subagent::{Job, run_reader},
     tool::{ToolContext, ToolKind},
 };

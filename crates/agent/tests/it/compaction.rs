@@ -164,6 +164,7 @@ fn bare() -> ChatRequest<'static> {
         temperature: None,
         max_output_tokens: None,
         answer_format: None,
+        without_thinking: false,
         extra: None,
         trace: None,
     }

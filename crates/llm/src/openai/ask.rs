@@ -6,18 +6,21 @@ use std::sync::{
 };
 
 use bytes::Bytes;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use wire::openai::{ChatBody, Tool, request::OutputLimit};
 
-use super::{Reach, Target, answer::TextReader, rescue::Rescue, schema, schema_reader::SchemaReader};
+use super::{Pool, Reach, Target, answer::TextReader, rescue::Rescue, schema, schema_reader::SchemaReader};
 use crate::{ChatRequest, ToolMode, ToolSpec};
+
+/// What vLLM, SGLang and llama.cpp hand to the model's template, which knows how to leave thoughts out.
+const NO_THOUGHTS: &str = "chat_template_kwargs";
 
 /// One request, encoded.
 #[derive(Debug)]
 pub(crate) struct Ask {
     body: Bytes,
-    /// Another way to ask for the same, where the server refuses the first.
-    other_body: Option<Bytes>,
+    /// Other ways to ask for the same, where the server refuses the first; the next one last.
+    other_bodies: Vec<Bytes>,
     /// How the bodies name the limit on written tokens.
     limit: Option<LimitName>,
     reading: Reading,
@@ -26,6 +29,13 @@ pub(crate) struct Ask {
 #[derive(Debug)]
 enum Reading {
     Plain,
+    /// The model is not to think.
+    Quick {
+        /// How many more demanding bodies were refused.
+        refused: usize,
+        /// Where that is remembered.
+        pool: Arc<Pool>,
+    },
     /// Calls of these tools may stand in the text.
     Native(Vec<String>),
     Schema {
@@ -43,21 +53,39 @@ impl Ask {
         let mode = if request.tools.is_empty() { ToolMode::Off } else { request.tool_mode };
         let limit = request.max_output_tokens.map(|_| LimitName::at(&reach.any()));
         match mode {
+            ToolMode::Off if request.without_thinking => Self { limit, ..Self::quick(request, reach) },
             ToolMode::Off => {
                 let plain = || body(request, reach, &[], None);
-                let (body, other_body) = match request.answer_format {
-                    Some(format) => (body(request, reach, &[], Some(format)), Some(plain())),
-                    None => (plain(), None),
+                let (body, other_bodies) = match request.answer_format {
+                    Some(format) => (body(request, reach, &[], Some(format)), vec![plain()]),
+                    None => (plain(), Vec::new()),
                 };
-                Self { body, other_body, limit, reading: Reading::Plain }
+                Self { body, other_bodies, limit, reading: Reading::Plain }
             }
             ToolMode::Native => {
                 let tools: Vec<Tool<'_>> = request.tools.iter().map(tool).collect();
                 let reading = Reading::Native(names(request.tools));
-                Self { body: body(request, reach, &tools, None), other_body: None, limit, reading }
+                Self { body: body(request, reach, &tools, None), other_bodies: Vec::new(), limit, reading }
             }
             ToolMode::Schema => Self { limit, ..Self::schema(request, reach) },
         }
+    }
+
+    /// Asks for an answer without thoughts, in its form: as much of that as the servers of the pool are known to take.
+    fn quick(request: &ChatRequest<'_>, reach: &Reach) -> Self {
+        let mut extra = request.extra.cloned().unwrap_or_default();
+        extra.insert(NO_THOUGHTS.to_owned(), json!({"enable_thinking": false}));
+        let silent = ChatRequest { extra: Some(&extra), ..*request };
+        let mut bodies = vec![body(request, reach, &[], None)];
+        if request.answer_format.is_some() {
+            bodies.push(body(request, reach, &[], request.answer_format));
+        }
+        bodies.push(body(&silent, reach, &[], request.answer_format));
+        let pool = Arc::clone(&reach.settings.pool);
+        let refused = pool.refused_forms();
+        bodies.truncate(bodies.len().saturating_sub(refused).max(1));
+        let first = bodies.pop().unwrap_or_default();
+        Self { body: first, other_bodies: bodies, limit: None, reading: Reading::Quick { refused, pool } }
     }
 
     fn schema(request: &ChatRequest<'_>, reach: &Reach) -> Self {
@@ -78,7 +106,7 @@ impl Ask {
             if is_object_form { (object_form, schema_form) } else { (schema_form, object_form) };
         let tools = names(request.tools);
         let reading = Reading::Schema { tools, is_object_form, prefers_object_form };
-        Self { body, other_body: Some(other), limit: None, reading }
+        Self { body, other_bodies: vec![other], limit: None, reading }
     }
 
     /// The JSON to send there.
@@ -92,25 +120,31 @@ impl Ask {
 
     /// Turns to the other way of asking for the same, if there is one that was not tried.
     pub(crate) fn use_other_form(&mut self) -> bool {
-        let Some(other) = self.other_body.take() else { return false };
+        let Some(other) = self.other_bodies.pop() else { return false };
         self.body = other;
-        if let Reading::Schema { is_object_form, .. } = &mut self.reading {
-            *is_object_form = !*is_object_form;
+        match &mut self.reading {
+            Reading::Schema { is_object_form, .. } => *is_object_form = !*is_object_form,
+            Reading::Quick { refused, .. } => *refused += 1,
+            Reading::Plain | Reading::Native(_) => {}
         }
         true
     }
 
     /// The server took the request: the next one is asked in the same form.
     pub(crate) fn was_accepted(&self) {
-        if let Reading::Schema { is_object_form, prefers_object_form, .. } = &self.reading {
-            prefers_object_form.store(*is_object_form, Ordering::Relaxed);
+        match &self.reading {
+            Reading::Schema { is_object_form, prefers_object_form, .. } => {
+                prefers_object_form.store(*is_object_form, Ordering::Relaxed);
+            }
+            Reading::Quick { refused, pool } => pool.note_refused_forms(*refused),
+            Reading::Plain | Reading::Native(_) => {}
         }
     }
 
     /// A fresh reader for the text of the answer.
     pub(crate) fn text_reader(&self) -> TextReader {
         match &self.reading {
-            Reading::Plain => TextReader::Plain,
+            Reading::Plain | Reading::Quick { .. } => TextReader::Plain,
             Reading::Native(tools) => TextReader::Rescue(Rescue::new(tools.iter().cloned())),
             Reading::Schema { tools, .. } => TextReader::Schema(SchemaReader::new(tools.clone())),
         }

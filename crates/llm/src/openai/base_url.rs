@@ -47,6 +47,12 @@ impl BaseUrl {
         self.0.origin() == other.0.origin()
     }
 
+    /// The machine that it names.
+    #[must_use]
+    pub fn host(&self) -> Option<&str> {
+        self.0.host_str()
+    }
+
     /// The address of one call, such as `models`.
     pub(crate) fn join(&self, call: &str) -> Url {
         let mut url = self.0.clone();

@@ -20,6 +20,8 @@ const MOST_TURNS: usize = 16;
 pub struct Pool {
     servers: Vec<Arc<Server>>,
     turn: AtomicUsize,
+    /// How many ways to ask for a quick answer in a form were refused, the most demanding first.
+    refused_forms: AtomicUsize,
 }
 
 /// A server of the pool, and one of its keys.
@@ -76,13 +78,26 @@ impl Pool {
     /// Those servers, first the one whose name stands for all; `None` where there are none.
     #[must_use]
     pub fn new(servers: Vec<Arc<Server>>) -> Option<Self> {
-        (!servers.is_empty()).then(|| Self { servers, turn: AtomicUsize::new(0) })
+        (!servers.is_empty()).then(|| Self {
+            servers,
+            turn: AtomicUsize::new(0),
+            refused_forms: AtomicUsize::new(0),
+        })
+    }
+
+    pub(super) fn refused_forms(&self) -> usize {
+        self.refused_forms.load(Relaxed)
+    }
+
+    pub(super) fn note_refused_forms(&self, refused: usize) {
+        self.refused_forms.fetch_max(refused, Relaxed);
     }
 
     /// One server.
     #[must_use]
     pub fn of_one(server: Server) -> Self {
-        Self { servers: vec![Arc::new(server)], turn: AtomicUsize::new(0) }
+        let (turn, refused_forms) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Self { servers: vec![Arc::new(server)], turn, refused_forms }
     }
 
     /// Whether none of them is asked at the moment.

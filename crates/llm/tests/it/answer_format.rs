@@ -10,6 +10,7 @@ fn request<'a>(messages: &'a [Message], format: &'a Value) -> ChatRequest<'a> {
         temperature: None,
         max_output_tokens: None,
         answer_format: Some(format),
+        without_thinking: false,
         extra: None,
         trace: None,
     }
@@ -32,4 +33,46 @@ async fn the_server_is_told_and_a_server_that_knows_no_forms_is_asked_without() 
     let forms: Vec<Option<Value>> =
         server.requests().into_iter().map(|request| request.get("response_format").cloned()).collect();
     assert_eq!(forms, [Some(format.clone()), Some(format), None]);
+}
+
+#[tokio::test]
+async fn a_model_is_asked_to_leave_thoughts_out_as_far_as_its_server_lets_it() {
+    let server = serve(Behaviour::answer(|request| match request.body.get("chat_template_kwargs") {
+        Some(_) => Reply::error(400, "Unrecognized request argument supplied: chat_template_kwargs"),
+        None => Reply::text("{}"),
+    }))
+    .await;
+    let (model, format) = (model(&server), json!({"type": "json_object"}));
+    let messages = [Message::text(Role::User, "As JSON")];
+    for asked in [2, 3] {
+        let quick = ChatRequest { without_thinking: true, ..request(&messages, &format) };
+        let (events, error) = drain(model.call(&quick)).await;
+        assert_eq!((text_of(&events), error), ("{}".to_owned(), None));
+        // The second time it is known that the server refuses that, and that it takes the form.
+        assert_eq!(server.requests().len(), asked);
+    }
+    let seen: Vec<(bool, bool)> = server
+        .requests()
+        .into_iter()
+        .map(|request| {
+            (request.get("chat_template_kwargs").is_some(), request.get("response_format").is_some())
+        })
+        .collect();
+    assert_eq!(seen, [(true, true), (false, true), (false, true)]);
+}
+
+#[tokio::test]
+async fn a_request_that_is_refused_in_every_form_teaches_nothing() {
+    let server = serve(Behaviour::answer(|request| match request.number {
+        1..=3 => Reply::error(400, "too long"),
+        _ => Reply::text("{}"),
+    }))
+    .await;
+    let (model, format) = (model(&server), json!({"type": "json_object"}));
+    let messages = [Message::text(Role::User, "As JSON")];
+    let quick = ChatRequest { without_thinking: true, ..request(&messages, &format) };
+    assert!(drain(model.call(&quick)).await.1.is_some());
+    assert_eq!(drain(model.call(&quick)).await.1, None);
+    let last = server.requests().pop().unwrap();
+    assert_eq!(last["chat_template_kwargs"], json!({"enable_thinking": false}));
 }

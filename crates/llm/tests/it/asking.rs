@@ -13,6 +13,7 @@ async fn a_request_with_tools() {
         temperature: Some(0.5),
         max_output_tokens: Some(100),
         answer_format: None,
+        without_thinking: false,
         extra: extra.as_object(),
         trace: None,
     };

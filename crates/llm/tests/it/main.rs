@@ -56,6 +56,7 @@ pub(crate) fn ask(model: &ChatModel, tool_mode: ToolMode) -> ModelCall {
         temperature: None,
         max_output_tokens: None,
         answer_format: None,
+        without_thinking: false,
         extra: None,
         trace: None,
     })

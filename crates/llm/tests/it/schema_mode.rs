@@ -31,6 +31,7 @@ async fn the_callers_form_gives_way() {
         temperature: None,
         max_output_tokens: None,
         answer_format: None,
+        without_thinking: false,
         extra: extra.as_object(),
         trace: None,
     };

@@ -61,6 +61,7 @@ async fn a_scenario_goes_by_the_turn() {
         temperature: None,
         max_output_tokens: None,
         answer_format: None,
+        without_thinking: false,
         extra: None,
         trace: None,
     };

@@ -123,7 +123,7 @@ fn read_variables(
 }
 
 /// Reads `text` as the kind of value `default` is.
-fn parse_like(default: &Value, text: &str) -> anyhow::Result<Value> {
+pub(super) fn parse_like(default: &Value, text: &str) -> anyhow::Result<Value> {
     let text = text.trim();
     Ok(match default {
         Value::Integer(_) => Value::Integer(text.parse().context("must be a whole number")?),

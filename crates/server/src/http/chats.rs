@@ -88,13 +88,17 @@ pub(super) struct MessageView {
     summary: Option<RunSummary>,
     #[serde(skip_serializing_if = "Option::is_none")]
     schedule: Option<String>,
+    /// What could be said next.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    follow_ups: Vec<String>,
 }
 
 impl From<ChatMessage> for MessageView {
     fn from(message: ChatMessage) -> Self {
         let ChatMessage { id, chat: _, parent, role, content, created_at, model, run, summary, schedule } =
             message;
-        Self { id, parent, role, content, created_at, model, run, summary, schedule }
+        let follow_ups = Vec::new();
+        Self { id, parent, role, content, created_at, model, run, summary, schedule, follow_ups }
     }
 }
 
@@ -127,7 +131,12 @@ pub(super) fn row(app: &App, chat: Chat) -> ChatRow {
 
 async fn view(app: &App, chat: Chat) -> Result<ChatView, ApiError> {
     let messages = app.store.messages(chat.id).await?;
-    let (current, messages) = (chat.current, messages.into_iter().map(MessageView::from).collect());
+    let mut follow_ups = app.store.follow_ups(chat.id).await?;
+    let message = |message: ChatMessage| {
+        let follow_ups = follow_ups.remove(&message.id).unwrap_or_default();
+        MessageView { follow_ups, ..MessageView::from(message) }
+    };
+    let (current, messages) = (chat.current, messages.into_iter().map(message).collect());
     Ok(ChatView { current, messages, row: row(app, chat) })
 }
 

@@ -3,7 +3,6 @@
 mod agent;
 mod background;
 pub(super) mod models;
-mod paid_call;
 mod passing;
 pub(super) mod responses;
 mod who_asks;

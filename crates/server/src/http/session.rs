@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use agent::pipelines::Pipeline;
 use axum::{
     extract::State,
     http::{HeaderMap, HeaderValue, StatusCode, header},
@@ -60,6 +61,8 @@ pub(super) struct Me {
     rights: Vec<&'static str>,
     setup_needed: bool,
     auth: &'static str,
+    /// Whether what the caller writes can be completed.
+    autocomplete: bool,
     /// Whether anybody may make an account without an invitation; told to whoever is not signed in.
     sign_up_open: bool,
     /// What the provider is called that signs people in, if there is one.
@@ -116,12 +119,14 @@ pub(super) async fn me(State(app): State<Arc<App>>, headers: HeaderMap) -> Resul
     let passkeys =
         caller.is_none() && known_party(&app, &headers).is_some() && app.store.has_passkeys().await?;
     let oidc = app.config.oidc.as_ref().map(|oidc| oidc.name.clone());
+    let autocomplete = caller.is_some() && app.pipeline_in_force(Pipeline::Autocomplete).await?.enabled;
     let (moderation, version) = (app.config.moderation, env!("CARGO_PKG_VERSION"));
     Ok(Json(Me {
         user,
         rights,
         setup_needed,
         auth,
+        autocomplete,
         sign_up_open,
         oidc,
         passkeys,

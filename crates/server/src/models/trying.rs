@@ -125,6 +125,7 @@ async fn say_ok(model: &ChatModel) -> Result<String, ModelError> {
         temperature: None,
         max_output_tokens: Some(MOST_TOKENS),
         answer_format: None,
+        without_thinking: false,
         extra: None,
         trace: None,
     });

@@ -36,6 +36,8 @@ pub enum ActivityState {
     Finished,
     /// Its owner has looked at the chat.
     Read,
+    /// Something was written beside the chat: its title, or what could be said next.
+    Changed,
 }
 
 impl Activity {

@@ -98,6 +98,10 @@ impl Server {
             ("GLASSHOUSE_DATA_DIR".to_owned(), data_dir.to_str().unwrap().to_owned()),
             // Looking for a sandbox takes a moment, and few tests need it.
             ("GLASSHOUSE_PROGRAMS_ENABLED".to_owned(), "false".to_owned()),
+            // Most tests count what their model is asked.
+            ("GLASSHOUSE_PIPELINES_ENABLE_TITLE_GENERATION".to_owned(), "false".to_owned()),
+            ("GLASSHOUSE_PIPELINES_ENABLE_TAGS_GENERATION".to_owned(), "false".to_owned()),
+            ("GLASSHOUSE_PIPELINES_ENABLE_FOLLOW_UP_GENERATION".to_owned(), "false".to_owned()),
         ]);
         environment.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
         let config = Config::from_parts(&Flags::default(), &environment).unwrap();

@@ -53,6 +53,7 @@ mod own_data;
 mod passing;
 mod passkeys;
 mod pictures;
+mod pipelines;
 mod program;
 mod programs;
 mod qdrant;

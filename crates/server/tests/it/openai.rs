@@ -86,6 +86,7 @@ pub(crate) async fn hear(model: &ChatModel, messages: &[Message], tools: &[ToolS
         temperature: None,
         max_output_tokens: None,
         answer_format: None,
+        without_thinking: false,
         extra: None,
         trace: None,
     });

@@ -17,12 +17,16 @@ use crate::{faults::until, harness::serve_other, knowledge::KNOWLEDGE, web_pages
 const FETCH: &str = "fetch_page";
 
 /// A server with a real browser; nothing where none is installed.
-#[expect(clippy::disallowed_methods, reason = "tests are set up through the environment")]
+#[expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "tests are set up through the environment, and say what is missing"
+)]
 async fn with_chromium(more: &[(&str, &str)]) -> Option<Desk> {
     let Some(program) = std::env::var_os("GLASSHOUSE_TEST_CHROMIUM") else {
         let required = std::env::var_os("GLASSHOUSE_TEST_REQUIRE").is_some();
         assert!(!required, "`cargo xtask test` sets GLASSHOUSE_TEST_CHROMIUM");
-        eprintln!("skipped: GLASSHOUSE_TEST_CHROMIUM names no Chromium");
+        println!("skipped: GLASSHOUSE_TEST_CHROMIUM names no Chromium");
         return None;
     };
     let settings = [&[("GLASSHOUSE_WEB_BROWSER", program.to_str().unwrap())], more].concat();

@@ -42,6 +42,7 @@ mod migrating;
 mod opening;
 mod pages;
 mod passkeys;
+mod pipelines;
 mod run_inputs;
 mod runs;
 mod samples;

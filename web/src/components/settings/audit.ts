@@ -15,6 +15,7 @@ export const areas = [
   "permission",
   "limits",
   "model",
+  "pipeline",
   "connection",
   "agent",
   "chat",

@@ -18,6 +18,7 @@ import SlidersHorizontal from "@lucide/svelte/icons/sliders-horizontal";
 import Smartphone from "@lucide/svelte/icons/smartphone";
 import Users from "@lucide/svelte/icons/users";
 import UsersRound from "@lucide/svelte/icons/users-round";
+import Workflow from "@lucide/svelte/icons/workflow";
 import Wrench from "@lucide/svelte/icons/wrench";
 import type { Right } from "../../api/me.ts";
 import { session } from "../../state/session.svelte.ts";
@@ -60,6 +61,7 @@ const groups = [
     sections: [
       { name: "models", icon: Boxes, isFor: anybody, load: () => import("./Models.svelte") },
       { name: "agents", icon: Bot, isFor: isAdmin, load: () => import("./Agents.svelte") },
+      { name: "pipelines", icon: Workflow, isFor: isAdmin, load: () => import("./Pipelines.svelte") },
       { name: "tools", icon: Wrench, isFor: anybody, load: () => import("./Tools.svelte") },
       { name: "people", icon: Users, isFor: isAdmin, load: () => import("./People.svelte") },
       { name: "groups", icon: UsersRound, isFor: isAdmin, load: () => import("./Groups.svelte") },

@@ -10,8 +10,13 @@ use domain::{RunId, Usage};
 use llm::{ChatRequest, ModelEvent, ToolMode};
 use wire::openai::{Completion, CompletionRequest};
 
-use super::paid_call::PaidCall;
-use crate::{app::App, auth::Caller, error::ApiError, origin, usage::Wish};
+use crate::{
+    app::App,
+    auth::Caller,
+    error::ApiError,
+    origin,
+    usage::{PaidCall, Wish},
+};
 
 /// Holds the name of the task, where the connection's headers are set as our guide says.
 const TASK: &str = "x-openwebui-task";
@@ -46,7 +51,7 @@ pub(super) async fn answer(
     let model = app.models.resolve(None, &caller.permit(app))?;
     let sent: usize = request.messages.iter().map(|message| message.plain_text().len()).sum();
     let wish = Wish { input_tokens: (sent / 4) as u64, max_output_tokens: None, prices: model.prices };
-    let paid = PaidCall::begin(app, caller, model.model.name(), wish).await?;
+    let paid = PaidCall::begin(app, (caller.id(), caller.payer()), model.model.name(), wish).await?;
     let mut call = model.model.call(&ChatRequest {
         messages: &request.messages,
         tools: &[],
@@ -54,6 +59,7 @@ pub(super) async fn answer(
         temperature: request.temperature.or(model.temperature),
         max_output_tokens: None,
         answer_format: None,
+        without_thinking: false,
         extra: None,
         trace: Some(&origin::passed_on()),
     });

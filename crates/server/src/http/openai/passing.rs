@@ -21,8 +21,15 @@ use wire::{
     sse,
 };
 
-use super::{paid_call::PaidCall, who_asks::who_asks};
-use crate::{app::App, auth::Caller, error::ApiError, models::ModelServer, origin, usage::Wish};
+use super::who_asks::who_asks;
+use crate::{
+    app::App,
+    auth::Caller,
+    error::ApiError,
+    models::ModelServer,
+    origin,
+    usage::{PaidCall, Wish},
+};
 
 /// An answer that is not streamed has no head before it is whole; OpenAI's packages wait as long.
 const WHOLE_ANSWER_TIMEOUT: Duration = Duration::from_secs(600);
@@ -50,7 +57,7 @@ pub(super) async fn pass_on(
         upstream.ok_or_else(|| ApiError::internal("a model without a server is no agent"))?;
     let input_tokens = text_bytes(body) / 4;
     let wish = Wish { input_tokens, max_output_tokens: passing.max_output_tokens, prices };
-    let paid = PaidCall::begin(app, caller, upstream.model(), wish).await?;
+    let paid = PaidCall::begin(app, (caller.id(), caller.payer()), upstream.model(), wish).await?;
     let body = if upstream.model() == passing.model {
         body.clone()
     } else {

@@ -1,19 +1,15 @@
-//! A model call of this door that is of no run: within the caller's limits, and in the ledger.
+//! A model call that is of no run: within the limits of whoever asks for it, and in the ledger.
 
 use std::sync::Arc;
 
 use domain::{Usage as Tokens, UserId};
 use store::{Payer, UsageSum};
 
-use crate::{
-    app::App,
-    auth::Caller,
-    error::ApiError,
-    usage::{Amount, Held, Wish},
-};
+use super::{Amount, Held, Wish};
+use crate::{app::App, error::ApiError};
 
 /// A call under way. Dropped without [`PaidCall::end`], it has failed and used nothing.
-pub(super) struct PaidCall {
+pub(crate) struct PaidCall {
     app: Arc<App>,
     owner: UserId,
     payer: Payer,
@@ -25,24 +21,23 @@ pub(super) struct PaidCall {
 }
 
 impl PaidCall {
-    /// Begins a call on the caller's account.
+    /// Begins a call of the model that its server knows by this name, on this account.
     ///
     /// # Errors
     /// 429 where a limit is reached, or would be.
-    pub(super) async fn begin(
+    pub(crate) async fn begin(
         app: &Arc<App>,
-        caller: &Caller,
+        (owner, payer): (UserId, Payer),
         model: &str,
         wish: Wish,
     ) -> Result<Self, ApiError> {
-        let (owner, payer) = (caller.id(), caller.payer());
         app.usage.know(owner, &payer).await?;
         let held = Some(app.usage.begin(owner, &payer, wish)?);
         Ok(Self { app: Arc::clone(app), owner, payer, model: model.to_owned(), wish, held })
     }
 
     /// It has used so much.
-    pub(super) fn end(mut self, used: Tokens) {
+    pub(crate) fn end(mut self, used: Tokens) {
         let Some(held) = self.held.take() else { return };
         let cost = self.wish.prices.map(|prices| prices.cost_micro_usd(used));
         let sum = UsageSum {

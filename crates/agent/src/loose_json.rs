@@ -53,7 +53,7 @@ fn closed(text: &str) -> Option<Value> {
 }
 
 /// The texts of a list, or of a text with one on each line; of an object, its first text.
-pub(super) fn texts(value: Option<&Value>) -> Vec<String> {
+pub(crate) fn texts(value: Option<&Value>) -> Vec<String> {
     let words = |value: &Value| match value {
         Value::String(text) => Some(text.trim().to_owned()),
         Value::Object(fields) => fields.values().find_map(Value::as_str).map(|text| text.trim().to_owned()),

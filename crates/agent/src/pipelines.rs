@@ -1,0 +1,164 @@
+//! The pipelines around a chat: small model calls beside the answer, each a template, a form of the answer and a reader of
+//! it. When they run, with which model and on whose account is the server's affair.
+
+mod answers;
+mod asking;
+mod template;
+mod texts;
+mod values;
+
+use serde_json::{Value, json};
+
+pub use answers::{FOLLOW_UPS, Notes, QUERIES, TAGS, read_completion, read_queries};
+pub use asking::{Asked, Bounds, ask};
+pub use template::{MOST_TEMPLATE_BYTES, Name, Template, TemplateError};
+pub use values::{Now, Person, Said, Values};
+
+/// One of the pipelines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pipeline {
+    /// What the chat is called.
+    Title,
+    /// What it is about, in one to three words to browse by.
+    Tags,
+    /// What the person could ask next.
+    FollowUps,
+    /// What is looked for, in documents or on the web, to answer the last message.
+    Queries,
+    /// How what was found is told to the model that answers.
+    Rag,
+    /// How the text goes on that is being written.
+    Autocomplete,
+}
+
+impl Pipeline {
+    /// All of them, in the order that people see.
+    pub const ALL: [Self; 6] =
+        [Self::Title, Self::Tags, Self::FollowUps, Self::Queries, Self::Rag, Self::Autocomplete];
+
+    /// As it stands in addresses and settings.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Title => "title",
+            Self::Tags => "tags",
+            Self::FollowUps => "follow_ups",
+            Self::Queries => "queries",
+            Self::Rag => "rag",
+            Self::Autocomplete => "autocomplete",
+        }
+    }
+
+    /// The one of this name.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|pipeline| pipeline.name() == name)
+    }
+
+    /// The template that is used where an administrator has written none.
+    #[must_use]
+    pub fn default_template(self) -> String {
+        match self {
+            Self::Title => texts::for_chat(&[texts::TITLE], 2),
+            Self::Tags => texts::for_chat(&[texts::TAGS], 6),
+            Self::FollowUps => texts::for_chat(&[texts::FOLLOW_UPS], 5),
+            Self::Queries => texts::QUERIES.to_owned(),
+            Self::Rag => texts::RAG.to_owned(),
+            Self::Autocomplete => texts::AUTOCOMPLETE.to_owned(),
+        }
+    }
+
+    /// The variables that its template may name beside those that all may.
+    #[must_use]
+    pub fn own_variables(self) -> &'static [Name] {
+        match self {
+            Self::Rag => &[Name::Context, Name::Query],
+            Self::Autocomplete => &[Name::Type],
+            Self::Title | Self::Tags | Self::FollowUps | Self::Queries => &[],
+        }
+    }
+
+    /// Reads a template for it.
+    ///
+    /// # Errors
+    /// With the place and what is wrong there, also where what it is for would not stand in it.
+    pub fn template(self, text: &str) -> Result<Template, TemplateError> {
+        let template = Template::parse(text, self.own_variables())?;
+        let (has, needed) = match self {
+            Self::Title | Self::Tags | Self::FollowUps | Self::Queries | Self::Autocomplete => {
+                (template.has_conversation(), "MESSAGES or prompt")
+            }
+            Self::Rag => (template.has(Name::Context), "CONTEXT"),
+        };
+        if has {
+            return Ok(template);
+        }
+        let problem = format!("The template has to name {needed}, or the model sees nothing of it.");
+        Err(TemplateError { line: 1, column: 1, problem })
+    }
+}
+
+/// Whether these pipelines of a chat can share one call: those whose templates are the default ones.
+#[must_use]
+pub fn shared_template(pipelines: &[Pipeline]) -> Option<Template> {
+    let part = |pipeline: &Pipeline| match pipeline {
+        Pipeline::Title => Some(texts::TITLE),
+        Pipeline::Tags => Some(texts::TAGS),
+        Pipeline::FollowUps => Some(texts::FOLLOW_UPS),
+        _ => None,
+    };
+    let parts: Option<Vec<_>> = pipelines.iter().map(part).collect();
+    Template::parse(&texts::for_chat(&parts?, 6), &[]).ok()
+}
+
+/// The JSON schema of an answer with what these pipelines want, as `response_format` says it.
+#[must_use]
+pub fn answer_format(pipelines: &[Pipeline]) -> Value {
+    let list = |most: usize| json!({"type": "array", "items": {"type": "string"}, "maxItems": most});
+    let mut properties = serde_json::Map::new();
+    for pipeline in pipelines {
+        let (field, form) = match pipeline {
+            Pipeline::Title => ("title", json!({"type": "string"})),
+            Pipeline::Tags => ("tags", list(TAGS)),
+            Pipeline::FollowUps => ("follow_ups", list(FOLLOW_UPS)),
+            Pipeline::Queries => ("queries", list(QUERIES)),
+            Pipeline::Autocomplete => ("text", json!({"type": "string"})),
+            _ => continue,
+        };
+        properties.insert(field.to_owned(), form);
+    }
+    let required: Vec<&String> = properties.keys().collect();
+    let schema = json!({
+        "type": "object", "properties": properties, "required": required, "additionalProperties": false,
+    });
+    json!({"type": "json_schema", "json_schema": {"name": "answer", "strict": true, "schema": schema}})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn default_templates_can_be_used_and_names_lead_back() {
+        for pipeline in Pipeline::ALL {
+            assert_eq!(Pipeline::of_name(pipeline.name()), Some(pipeline));
+            pipeline.template(&pipeline.default_template()).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_template_that_leaves_out_what_it_is_for_is_refused() {
+        for (pipeline, text) in [(Pipeline::Title, "Say a title."), (Pipeline::Rag, "{{QUERY}}")] {
+            assert!(pipeline.template(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_shares_a_call_shares_its_form() {
+        let all = [Pipeline::Title, Pipeline::Tags, Pipeline::FollowUps];
+        assert!(shared_template(&all).is_some() && shared_template(&[Pipeline::Rag]).is_none());
+        let format = answer_format(&all);
+        assert_eq!(format["json_schema"]["schema"]["required"], json!(["title", "tags", "follow_ups"]));
+    }
+}

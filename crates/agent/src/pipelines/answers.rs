@@ -1,0 +1,308 @@
+//! Reads what models answer to the pipelines, whatever stands around it, and holds it to its rules.
+
+use serde_json::{Map, Value};
+
+use super::Pipeline;
+use crate::loose_json::{object, texts};
+
+/// Most tags of a chat.
+pub const TAGS: usize = 3;
+/// Most follow-ups of an answer.
+pub const FOLLOW_UPS: usize = 5;
+/// Most queries for a message.
+pub const QUERIES: usize = 5;
+
+const MOST_TAG_CHARS: usize = 40;
+const MOST_FOLLOW_UP_CHARS: usize = 400;
+const MOST_QUERY_CHARS: usize = 300;
+const MOST_COMPLETION_CHARS: usize = 300;
+/// The words of a title.
+const TITLE_WORDS: std::ops::RangeInclusive<usize> = 3..=5;
+/// One without blanks between its words, as in Chinese.
+const MOST_TITLE_CHARS: usize = 60;
+/// Stands before a title to which the model gave no emoji.
+const ANY_CHAT: &str = "💬";
+/// Words that no title ends with.
+const LOOSE_ENDS: [&str; 22] = [
+    "a", "an", "and", "as", "at", "for", "from", "in", "of", "on", "or", "the", "to", "with", "в", "для",
+    "и", "из", "на", "о", "с", "у",
+];
+
+/// What a model wrote about a chat; what was not asked for, or could not be used, is empty.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Notes {
+    /// An emoji and 3 to 5 words.
+    pub title: Option<String>,
+    /// In lower case.
+    pub tags: Vec<String>,
+    /// What could be said next.
+    pub follow_ups: Vec<String>,
+}
+
+impl Notes {
+    /// Reads what these pipelines want; `None` where a part of it is not there, with what could be read.
+    ///
+    /// # Errors
+    /// With what is wrong, for the model.
+    pub fn read(text: &str, wanted: &[Pipeline]) -> Result<Self, (String, Self)> {
+        let fields: Vec<&str> = wanted.iter().map(|pipeline| pipeline.name()).collect();
+        let (mut notes, mut faults) = (Self::default(), Vec::new());
+        let found = object(text, &fields);
+        for pipeline in wanted {
+            let value = field(found.as_ref(), text, pipeline.name(), wanted.len() == 1);
+            let fault = match pipeline {
+                Pipeline::Title => match title(value.as_ref()) {
+                    Ok(title) => {
+                        notes.title = Some(title);
+                        None
+                    }
+                    Err(fault) => Some(fault),
+                },
+                Pipeline::Tags => {
+                    notes.tags = tags(value.as_ref());
+                    notes.tags.is_empty().then(|| "there are no tags".to_owned())
+                }
+                Pipeline::FollowUps => {
+                    notes.follow_ups = distinct(value.as_ref(), MOST_FOLLOW_UP_CHARS, FOLLOW_UPS);
+                    notes.follow_ups.is_empty().then(|| "there are no follow_ups".to_owned())
+                }
+                _ => None,
+            };
+            faults.extend(fault);
+        }
+        if faults.is_empty() { Ok(notes) } else { Err((faults.join("; "), notes)) }
+    }
+}
+
+/// The queries; none where nothing has to be looked up.
+///
+/// # Errors
+/// With what is wrong, for the model.
+pub fn read_queries(text: &str) -> Result<Vec<String>, String> {
+    let found = object(text, &["queries"]).ok_or("there is no JSON object with queries")?;
+    Ok(distinct(found.get("queries"), MOST_QUERY_CHARS, QUERIES))
+}
+
+/// How the text goes on, in one line and without what is there already; empty where it does not.
+///
+/// # Errors
+/// With what is wrong, for the model.
+pub fn read_completion(text: &str, written: &str) -> Result<String, String> {
+    let found = object(text, &["text"]).ok_or("there is no JSON object with text")?;
+    let said = found.get("text").and_then(Value::as_str).unwrap_or_default();
+    let line = said.trim_end().lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let new = without_overlap(line, written);
+    // One word that goes on in the middle needs no blank, and nothing after one does.
+    let new = if written.ends_with(char::is_whitespace) { new.trim_start() } else { new };
+    Ok(new.chars().take(MOST_COMPLETION_CHARS).collect())
+}
+
+/// The continuation without the end of what is written, which models like to say again.
+fn without_overlap<'a>(said: &'a str, written: &str) -> &'a str {
+    let written = written.trim_end();
+    let ends = said.char_indices().map(|(at, c)| at + c.len_utf8());
+    let repeated = ends.filter(|end| said[..*end].chars().count() >= 3 && written.ends_with(&said[..*end]));
+    match repeated.max() {
+        Some(end) => &said[end..],
+        None => said,
+    }
+}
+
+/// The field of the object, or what stands there for it where only that was asked for: a model that knows what to write,
+/// but not how.
+fn field(found: Option<&Map<String, Value>>, text: &str, name: &str, alone: bool) -> Option<Value> {
+    if let Some(found) = found {
+        return found.get(name).cloned();
+    }
+    let said = text.rsplit_once("</think>").map_or(text, |(_, said)| said).trim();
+    if !alone || said.is_empty() || said.contains(['{', '<']) {
+        return None;
+    }
+    match serde_json::from_str(said.trim_start_matches("```json").trim_matches('`').trim()) {
+        Ok(value @ (Value::String(_) | Value::Array(_))) => Some(value),
+        _ => Some(Value::from(said)),
+    }
+}
+
+fn title(value: Option<&Value>) -> Result<String, String> {
+    let said = value.and_then(Value::as_str).ok_or("there is no title")?;
+    if said.trim().lines().count() > 1 {
+        return Err("the title has several lines".to_owned());
+    }
+    let said = said.trim().trim_start_matches("Title:");
+    let (emoji, rest) = split_emoji(said.trim_matches(is_quote).trim());
+    let rest = rest.trim_matches(|c: char| is_quote(c) || c.is_whitespace());
+    let mut words: Vec<&str> = rest.trim_end_matches(['.', ':', ';', ',']).split_whitespace().collect();
+    // An emoji may stand at the end, too.
+    let at_end = words.last().filter(|last| last.chars().all(is_emoji)).copied();
+    if at_end.is_some() {
+        words.pop();
+    }
+    if words.is_empty() || words.iter().map(|word| word.chars().count()).sum::<usize>() > 200 {
+        return Err("the title has no words, or far too many".to_owned());
+    }
+    let has_blanks = !rest.chars().any(writes_without_blanks);
+    if has_blanks && !TITLE_WORDS.contains(&words.len()) {
+        if words.len() < *TITLE_WORDS.start() {
+            return Err("the title has to have 3 to 5 words".to_owned());
+        }
+        words.truncate(*TITLE_WORDS.end());
+        while words.len() > *TITLE_WORDS.start()
+            && words.last().is_some_and(|last| LOOSE_ENDS.contains(&last.to_lowercase().as_str()))
+        {
+            words.pop();
+        }
+    }
+    let words = words.join(" ");
+    let words: String = words.trim_end_matches(['.', ':', ';', ',']).chars().take(MOST_TITLE_CHARS).collect();
+    let emoji = if emoji.is_empty() { at_end.unwrap_or(ANY_CHAT) } else { emoji };
+    Ok(format!("{emoji} {words}"))
+}
+
+/// The emoji that a text begins with, and the rest.
+fn split_emoji(text: &str) -> (&str, &str) {
+    let end = text.char_indices().find(|(_, c)| !is_emoji(*c)).map_or(text.len(), |(at, _)| at);
+    (&text[..end], text[end..].trim_start())
+}
+
+/// Pictures, and what joins and tints them.
+fn is_emoji(c: char) -> bool {
+    matches!(u32::from(c), 0x1F000..=0x1FAFF | 0x2600..=0x27BF | 0x2B00..=0x2BFF | 0x2190..=0x21FF | 0x2300..=0x23FF
+        | 0xFE0F | 0x200D | 0x20E3 | 0xE0020..=0xE007F)
+}
+
+/// Whether words of its script stand without blanks between them.
+fn writes_without_blanks(c: char) -> bool {
+    matches!(u32::from(c), 0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF | 0x3040..=0x30FF | 0x3400..=0x9FFF
+        | 0x20000..=0x323AF)
+}
+
+fn is_quote(c: char) -> bool {
+    matches!(c, '"' | '\'' | '`' | '*' | '_' | '“' | '”' | '„' | '«' | '»' | '#' | '[' | ']')
+}
+
+fn tags(value: Option<&Value>) -> Vec<String> {
+    let split: Vec<String> = match value {
+        // Several in one line.
+        Some(Value::String(text)) if !text.contains('\n') => text.split(',').map(str::to_owned).collect(),
+        value => texts(value),
+    };
+    let tidy = |tag: &String| {
+        let tag = tag.trim_matches(|c: char| is_quote(c) || c.is_whitespace() || "-•.,".contains(c));
+        tag.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+    };
+    let mut tags: Vec<String> = Vec::new();
+    for tag in split.iter().map(tidy) {
+        if !tag.is_empty() && tag.chars().count() <= MOST_TAG_CHARS && !tags.contains(&tag) {
+            tags.push(tag);
+        }
+    }
+    tags.truncate(TAGS);
+    tags
+}
+
+/// Texts in one line each that differ in more than their case.
+fn distinct(value: Option<&Value>, most_chars: usize, most: usize) -> Vec<String> {
+    let mut seen: Vec<String> = Vec::new();
+    let mut kept = Vec::new();
+    for text in texts(value) {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = without_marker(&text);
+        let folded = text.to_lowercase();
+        if !text.is_empty() && text.chars().count() <= most_chars && !seen.contains(&folded) {
+            seen.push(folded);
+            kept.push(text.to_owned());
+        }
+    }
+    kept.truncate(most);
+    kept
+}
+
+/// An entry of a list without what stands before it: `- ` or `1. `.
+fn without_marker(text: &str) -> &str {
+    let (marker, rest) = text.split_once(' ').unwrap_or(("", text));
+    let number = marker.trim_end_matches(['.', ')']);
+    let is_number = number.len() < marker.len() && number.len() <= 2 && number.parse::<u8>().is_ok();
+    if is_number || matches!(marker, "-" | "•" | "*") { rest } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_title(text: &str, expected: Option<&str>) {
+        let read = Notes::read(text, &[Pipeline::Title]).ok().and_then(|notes| notes.title);
+        assert_eq!(read.as_deref(), expected, "{text}");
+    }
+
+    #[test]
+    fn titles_are_held_to_their_rules() {
+        check_title(r#"{"title": "🌱 How Plants Make Food"}"#, Some("🌱 How Plants Make Food"));
+        check_title("```json\n{\"title\": \"Bread at Home.\"}\n```", Some("💬 Bread at Home"));
+        check_title(
+            r#"{"title": "\"👩‍🔬 The Life and Work of the Great Marie Curie\""}"#,
+            Some("👩‍🔬 The Life and Work"),
+        );
+        check_title(r#"{"title": "Как растут растения 🌱"}"#, Some("🌱 Как растут растения"));
+        check_title(r#"{"title": "🌱 植物如何制造食物"}"#, Some("🌱 植物如何制造食物"));
+        check_title(
+            "<think>hm {\"title\": \"x\"}</think>{\"title\": \"🍞 Baking Good Bread\"}",
+            Some("🍞 Baking Good Bread"),
+        );
+        check_title("🍞 Baking Good Bread", Some("🍞 Baking Good Bread"));
+        check_title("\"Baking Good Bread\"", Some("💬 Baking Good Bread"));
+        for useless in
+            ["", "{}", r#"{"title": ""}"#, r#"{"title": "🌱"}"#, r#"{"title": "Bread"}"#, r#"{"title": 7}"#]
+        {
+            check_title(useless, None);
+        }
+        check_title("I would call it this:\nBread", None);
+        check_title("<think>I should find a title", None);
+    }
+
+    #[test]
+    fn one_answer_may_hold_all_and_parts_of_it_are_kept() {
+        let all = [Pipeline::Title, Pipeline::Tags, Pipeline::FollowUps];
+        let text = r##"{"title": "🌱 How Plants Grow", "tags": ["Science", "#biology", "science", "a", "b"],
+            "follow_ups": ["Why?", "why?", " 2. How  much? ", ""]}"##;
+        let notes = Notes {
+            title: Some("🌱 How Plants Grow".to_owned()),
+            tags: vec!["science".to_owned(), "biology".to_owned(), "a".to_owned()],
+            follow_ups: vec!["Why?".to_owned(), "How much?".to_owned()],
+        };
+        assert_eq!(Notes::read(text, &all), Ok(notes));
+        let (fault, notes) = Notes::read(r#"{"title": "🌱 How Plants Grow", "tags": ["a"#, &all).unwrap_err();
+        assert_eq!(notes.title.as_deref(), Some("🌱 How Plants Grow"));
+        assert_eq!(fault, "there are no tags; there are no follow_ups");
+    }
+
+    #[test]
+    fn lists_may_be_lines() {
+        let read = |text: &str, pipeline| Notes::read(text, &[pipeline]).unwrap();
+        assert_eq!(read("1. Why?\n2. How?", Pipeline::FollowUps).follow_ups, ["Why?", "How?"]);
+        assert_eq!(read("science, biology", Pipeline::Tags).tags, ["science", "biology"]);
+        assert_eq!(read("[\"science\", \"biology\"]", Pipeline::Tags).tags, ["science", "biology"]);
+    }
+
+    #[test]
+    fn queries_may_be_none() {
+        assert_eq!(read_queries(r#"{"queries": []}"#), Ok(vec![]));
+        let said = r#"Sure: {"queries": ["A b", "a B", "2026 prices"]}"#;
+        assert_eq!(read_queries(said), Ok(vec!["A b".to_owned(), "2026 prices".to_owned()]));
+        assert!(read_queries("none").is_err());
+    }
+
+    #[test]
+    fn completions_go_on_where_the_text_ends() {
+        let check = |said: &str, written: &str, expected: &str| {
+            let text = serde_json::json!({"text": said}).to_string();
+            assert_eq!(read_completion(&text, written), Ok(expected.to_owned()), "{said} after {written}");
+        };
+        check(" is the capital?", "What", " is the capital?");
+        check("What is the capital?", "What is", " the capital?");
+        check(" capital?\nParis", "What is the ", "capital?");
+        check("", "What", "");
+        check("aaa", "b", "aaa");
+        assert!(read_completion("Paris", "What").is_err());
+    }
+}

@@ -1,0 +1,80 @@
+//! Asks a model once, and once more where its answer cannot be used.
+
+use std::time::Duration;
+
+use domain::{Message, Role, Usage};
+use llm::{ChatModel, ModelError};
+use serde_json::Value;
+
+use crate::{
+    ModelSettings,
+    alone::{self, Effort},
+};
+
+/// How much of an answer that cannot be used the model is shown again, characters.
+const SHOWN_CHARS: usize = 1_000;
+
+/// How much a call may write, and how long that may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    /// Most that the model may write.
+    pub output_tokens: u64,
+    /// How long each try may take.
+    pub patience: Duration,
+    /// Whether the model is told what was wrong with its answer, and asked again.
+    pub repair: bool,
+}
+
+/// What asking has come to.
+#[derive(Debug)]
+pub struct Asked<T> {
+    /// What was read; nothing where the answers could not be used.
+    pub read: Option<T>,
+    /// What was wrong with the last one, if it could not.
+    pub fault: Option<String>,
+    /// Tokens of all tries.
+    pub usage: Usage,
+    /// How often the model was asked.
+    pub tries: u32,
+}
+
+/// Asks for an answer in this form, without thoughts where the model's server knows how to leave them out. `read` says what is
+/// wrong with an answer, in words for the model, and what could be made of it all the same.
+///
+/// # Errors
+/// Where the model's server does not answer.
+pub async fn ask<T>(
+    model: &ChatModel,
+    settings: &ModelSettings,
+    prompt: String,
+    form: &Value,
+    bounds: Bounds,
+    read: impl Fn(&str) -> Result<T, (String, Option<T>)>,
+) -> Result<Asked<T>, ModelError> {
+    let mut messages = vec![Message::text(Role::User, prompt)];
+    let mut asked = Asked { read: None, fault: None, usage: Usage::default(), tries: 0 };
+    let effort = Effort { output_tokens: bounds.output_tokens, patience: bounds.patience, thinks: false };
+    for _ in 0..if bounds.repair { 2 } else { 1 } {
+        let answer = alone::answer(model, settings, &messages, Some(form), effort).await;
+        let (text, used) = match answer {
+            // What the first try had come to is better than nothing.
+            Err(_) if asked.read.is_some() => break,
+            answer => answer?,
+        };
+        asked.tries += 1;
+        asked.usage.input_tokens = asked.usage.input_tokens.saturating_add(used.input_tokens);
+        asked.usage.output_tokens = asked.usage.output_tokens.saturating_add(used.output_tokens);
+        match read(&text) {
+            Ok(whole) => return Ok(Asked { read: Some(whole), fault: None, ..asked }),
+            Err((fault, part)) => {
+                let shown: String = text.chars().take(SHOWN_CHARS).collect();
+                messages.truncate(1);
+                messages.push(Message::text(Role::Assistant, if shown.is_empty() { "…" } else { &shown }));
+                let again = format!("This cannot be used: {fault}. Answer with the JSON object alone.");
+                messages.push(Message::text(Role::User, again));
+                (asked.fault, asked.read) = (Some(fault), part.or(asked.read));
+            }
+        }
+    }
+    Ok(asked)
+}

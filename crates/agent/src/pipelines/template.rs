@@ -1,0 +1,281 @@
+//! Templates of what a model is asked: text with `{{VARIABLES}}`, read once and then filled in one go, so that nothing that
+//! a person or a model wrote is ever taken for a variable.
+
+use super::values::Values;
+
+/// Longest template, bytes.
+pub const MOST_TEMPLATE_BYTES: usize = 32_000;
+/// Largest number after a colon.
+const MOST_COUNT: usize = 1_000_000;
+
+/// A template that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template(Vec<Piece>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Piece {
+    Text(String),
+    Variable(Variable),
+}
+
+/// A variable, and how much of it is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Variable {
+    /// What was said last, or is being written.
+    Prompt(Option<Cut>),
+    /// The conversation: so many of its messages, and so much of each.
+    Messages(Option<Cut>, Option<Cut>),
+    /// One that stands alone.
+    Plain(Name),
+}
+
+/// Which part of something long is wanted: characters of a text, messages of a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cut {
+    Start(usize),
+    End(usize),
+    /// Both ends, and nothing between.
+    Middle(usize),
+}
+
+/// The variables that stand alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Name {
+    /// `CURRENT_DATE`, as `2026-11-24`.
+    CurrentDate,
+    /// `CURRENT_TIME`, as `14:05:00`.
+    CurrentTime,
+    /// `CURRENT_DATETIME`: both.
+    CurrentDatetime,
+    /// `CURRENT_WEEKDAY`, in English.
+    CurrentWeekday,
+    /// `CURRENT_TIMEZONE`.
+    CurrentTimezone,
+    /// `USER_NAME`.
+    UserName,
+    /// `USER_EMAIL`.
+    UserEmail,
+    /// `USER_GROUPS`, with commas.
+    UserGroups,
+    /// What is asked of people elsewhere, and not here: `USER_BIO`, `USER_GENDER`, `USER_BIRTH_DATE`, `USER_AGE`,
+    /// `USER_LOCATION`, `USER_LANGUAGE`.
+    NotKnown,
+    /// `CONTEXT`: what was found.
+    Context,
+    /// `QUERY`: the question that it was looked for.
+    Query,
+    /// `TYPE`: what the text is that is being written.
+    Type,
+}
+
+/// All of [`Name`], as templates have them.
+const NAMES: [(&str, Name); 17] = [
+    ("CURRENT_DATE", Name::CurrentDate),
+    ("CURRENT_TIME", Name::CurrentTime),
+    ("CURRENT_DATETIME", Name::CurrentDatetime),
+    ("CURRENT_WEEKDAY", Name::CurrentWeekday),
+    ("CURRENT_TIMEZONE", Name::CurrentTimezone),
+    ("USER_NAME", Name::UserName),
+    ("USER_EMAIL", Name::UserEmail),
+    ("USER_GROUPS", Name::UserGroups),
+    ("USER_BIO", Name::NotKnown),
+    ("USER_GENDER", Name::NotKnown),
+    ("USER_BIRTH_DATE", Name::NotKnown),
+    ("USER_AGE", Name::NotKnown),
+    ("USER_LOCATION", Name::NotKnown),
+    ("USER_LANGUAGE", Name::NotKnown),
+    ("CONTEXT", Name::Context),
+    ("QUERY", Name::Query),
+    ("TYPE", Name::Type),
+];
+
+/// Why a template cannot be used. `Display` is the sentence for the administrator.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("Line {line}, column {column}: {problem}")]
+pub struct TemplateError {
+    /// The line, from 1.
+    pub line: usize,
+    /// The character of the line, from 1.
+    pub column: usize,
+    /// What is wrong there.
+    pub problem: String,
+}
+
+impl Template {
+    /// Reads a template that may name `own` beside the variables that all have. Names are taken in either case. Braces
+    /// around anything that is no name are text, as in an example of JSON.
+    ///
+    /// # Errors
+    /// With the place of a variable that is not known, or not there for this template.
+    pub fn parse(text: &str, own: &[Name]) -> Result<Self, TemplateError> {
+        if text.len() > MOST_TEMPLATE_BYTES {
+            let problem = format!("A template has at most {MOST_TEMPLATE_BYTES} bytes.");
+            return Err(TemplateError { line: 1, column: 1, problem });
+        }
+        let mut pieces = Vec::new();
+        let mut rest = text;
+        while let Some(begin) = rest.find("{{") {
+            let inside = &rest[begin + 2..];
+            let Some(end) = inside.find("}}").filter(|end| is_name(&inside[..*end])) else {
+                add_text(&mut pieces, &rest[..begin + 1]);
+                rest = &rest[begin + 1..];
+                continue;
+            };
+            add_text(&mut pieces, &rest[..begin]);
+            let variable = variable(inside[..end].trim(), own);
+            let place = text.len() - rest.len() + begin;
+            pieces.push(Piece::Variable(variable.map_err(|problem| error_at(text, place, problem))?));
+            rest = &inside[end + 2..];
+        }
+        add_text(&mut pieces, rest);
+        Ok(Self(pieces))
+    }
+
+    /// Whether it names this variable.
+    #[must_use]
+    pub fn has(&self, name: Name) -> bool {
+        self.0.contains(&Piece::Variable(Variable::Plain(name)))
+    }
+
+    /// Whether it names what was said: the prompt or messages.
+    #[must_use]
+    pub fn has_conversation(&self) -> bool {
+        self.0
+            .iter()
+            .any(|piece| matches!(piece, Piece::Variable(Variable::Prompt(_) | Variable::Messages(..))))
+    }
+
+    /// The text with these values in the places of the variables.
+    #[must_use]
+    pub fn fill(&self, values: &Values<'_>) -> String {
+        let mut filled = String::new();
+        for piece in &self.0 {
+            match piece {
+                Piece::Text(text) => filled.push_str(text),
+                Piece::Variable(variable) => values.write(*variable, &mut filled),
+            }
+        }
+        filled
+    }
+}
+
+fn add_text(pieces: &mut Vec<Piece>, text: &str) {
+    match pieces.last_mut() {
+        Some(Piece::Text(before)) => before.push_str(text),
+        _ if text.is_empty() => {}
+        _ => pieces.push(Piece::Text(text.to_owned())),
+    }
+}
+
+/// Whether somebody who wrote this in braces meant a variable.
+fn is_name(inside: &str) -> bool {
+    let inside = inside.trim();
+    inside.len() <= 100
+        && inside.starts_with(|first: char| first.is_ascii_alphabetic())
+        && inside.chars().all(|c| c.is_ascii_alphanumeric() || "_:|".contains(c))
+}
+
+fn variable(inside: &str, own: &[Name]) -> Result<Variable, String> {
+    let (whole, each) = match inside.split_once('|') {
+        Some((whole, each)) => (whole, Some(each)),
+        None => (inside, None),
+    };
+    let (name, part) = match whole.split_once(':') {
+        Some((name, part)) => (name, Some(part)),
+        None => (whole, None),
+    };
+    let upper = name.to_ascii_uppercase();
+    if upper == "MESSAGES" {
+        return Ok(Variable::Messages(part.map(cut).transpose()?, each.map(cut).transpose()?));
+    }
+    if each.is_some() {
+        return Err(format!("“|” stands only in MESSAGES, not in {name}."));
+    }
+    if upper == "PROMPT" {
+        return Ok(Variable::Prompt(part.map(cut).transpose()?));
+    }
+    if part.is_some() {
+        return Err(format!("“:” stands only in MESSAGES and prompt, not in {name}."));
+    }
+    let known = NAMES.iter().find(|(known, _)| *known == upper);
+    let Some((_, known)) = known else { return Err(format!("There is no variable {name}.")) };
+    match known {
+        Name::Context | Name::Query | Name::Type if !own.contains(known) => {
+            Err(format!("The variable {name} is not there for this template."))
+        }
+        known => Ok(Variable::Plain(*known)),
+    }
+}
+
+/// Reads `START:3` and the like.
+fn cut(text: &str) -> Result<Cut, String> {
+    let wrong = || format!("“{text}” is to be start:N, end:N or middletruncate:N.");
+    let (way, count) = text.split_once(':').ok_or_else(wrong)?;
+    let count = count.parse().ok().filter(|count| (1..=MOST_COUNT).contains(count)).ok_or_else(wrong)?;
+    match way.to_ascii_lowercase().as_str() {
+        "start" => Ok(Cut::Start(count)),
+        "end" => Ok(Cut::End(count)),
+        "middletruncate" => Ok(Cut::Middle(count)),
+        _ => Err(wrong()),
+    }
+}
+
+fn error_at(text: &str, place: usize, problem: String) -> TemplateError {
+    let before = &text[..place];
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    TemplateError { line, column, problem }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn check(text: &str, expected: &str) {
+        let read = Template::parse(text, &[]).map(|_| ()).map_err(|error| error.to_string());
+        let expected = if expected.is_empty() { Ok(()) } else { Err(expected.to_owned()) };
+        assert_eq!(read, expected, "{text}");
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_place() {
+        check("Hello {{USER_NAME}}, it is {{ current_weekday }}.\n{{MESSAGES:END:6|middletruncate:300}}", "");
+        check(
+            "{{prompt}} {{prompt:start:10}} {{PROMPT:MIDDLETRUNCATE:8}} {{MESSAGES}} {{MESSAGES|end:5}}",
+            "",
+        );
+        check("JSON: {{\"a\": 1}} {{}} {{ {x} }} { \"b\": {} } {{", "");
+        check("Hé\n  é {{NOBODY}}", "Line 2, column 5: There is no variable NOBODY.");
+        check("{{CONTEXT}}", "Line 1, column 1: The variable CONTEXT is not there for this template.");
+        check(
+            "{{MESSAGES:LAST:2}}",
+            "Line 1, column 1: “LAST:2” is to be start:N, end:N or middletruncate:N.",
+        );
+        check("{{prompt:end:0}}", "Line 1, column 1: “end:0” is to be start:N, end:N or middletruncate:N.");
+        check("{{prompt|end:3}}", "Line 1, column 1: “|” stands only in MESSAGES, not in prompt.");
+        check(
+            "{{USER_NAME:end:3}}",
+            "Line 1, column 1: “:” stands only in MESSAGES and prompt, not in USER_NAME.",
+        );
+        check(&"x".repeat(MOST_TEMPLATE_BYTES + 1), "Line 1, column 1: A template has at most 32000 bytes.");
+    }
+
+    #[test]
+    fn a_template_may_name_what_is_its_own() {
+        let template = Template::parse("{{CONTEXT}} {{query}}", &[Name::Context, Name::Query]).unwrap();
+        assert!(template.has(Name::Context) && template.has(Name::Query) && !template.has(Name::Type));
+        assert!(!template.has_conversation());
+        assert!(Template::parse("{{prompt}}", &[]).unwrap().has_conversation());
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_refused(text in "[{}A-Za-z_:|0-9 \n\u{e9}]{0,60}") {
+            if let Ok(template) = Template::parse(&text, &[]) {
+                prop_assert!(template.fill(&Values::default()).len() <= 10 * text.len());
+            }
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! What stands in the places of a template's variables: bounded, and never read again.
+
+use domain::Role;
+
+use super::template::{Cut, Name, Variable};
+
+/// Most of one message where the template does not say how much, characters: both ends of it.
+const MOST_MESSAGE_CHARS: usize = 4_000;
+/// Most of all messages together, characters; what was said last wins.
+const MOST_MESSAGES_CHARS: usize = 24_000;
+/// Most of any other value, characters.
+const MOST_VALUE_CHARS: usize = 200_000;
+/// What stands for what nobody has said.
+const NOT_KNOWN: &str = "Unknown";
+
+/// A message of the conversation, as the model is told of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    /// Who speaks.
+    pub role: Role,
+    /// What is said.
+    pub text: String,
+}
+
+/// Values for a template; what is left empty is filled in as nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Values<'a> {
+    /// The conversation, oldest first.
+    pub messages: &'a [Said],
+    /// What was said last, or is being written. Where it is left out, the last message of the person.
+    pub prompt: Option<&'a str>,
+    /// When it is for the person.
+    pub now: Now<'a>,
+    /// Who the person is.
+    pub person: Person<'a>,
+    /// What was found.
+    pub context: &'a str,
+    /// What it was looked for.
+    pub query: &'a str,
+    /// What kind of text is being written.
+    pub kind: &'a str,
+}
+
+/// A moment, written.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Now<'a> {
+    /// As `2026-11-24`.
+    pub date: &'a str,
+    /// As `14:05:00`.
+    pub time: &'a str,
+    /// In English.
+    pub weekday: &'a str,
+    /// As `Europe/Riga`.
+    pub timezone: &'a str,
+}
+
+/// Who asks.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Person<'a> {
+    /// What the person is called.
+    pub name: &'a str,
+    /// The address.
+    pub email: &'a str,
+    /// Names of groups, with commas.
+    pub groups: &'a str,
+}
+
+impl Values<'_> {
+    /// Adds the variable's value.
+    pub(super) fn write(&self, variable: Variable, out: &mut String) {
+        match variable {
+            Variable::Prompt(part) => out.push_str(&cut_text(self.prompt(), part, MOST_MESSAGES_CHARS)),
+            Variable::Messages(which, each) => self.write_messages(which, each, out),
+            Variable::Plain(Name::CurrentDatetime) => {
+                out.push_str(&format!("{} {}", self.now.date, self.now.time));
+            }
+            Variable::Plain(name) => {
+                out.push_str(&cut_text(self.plain(name), None, MOST_VALUE_CHARS));
+            }
+        }
+    }
+
+    fn prompt(&self) -> &str {
+        let last = || self.messages.iter().rev().find(|said| said.role == Role::User);
+        self.prompt.or_else(|| last().map(|said| said.text.as_str())).unwrap_or_default()
+    }
+
+    fn plain(&self, name: Name) -> &str {
+        let known = |text| if str::is_empty(text) { NOT_KNOWN } else { text };
+        match name {
+            Name::CurrentDate => self.now.date,
+            Name::CurrentTime => self.now.time,
+            Name::CurrentWeekday => self.now.weekday,
+            Name::CurrentTimezone => self.now.timezone,
+            Name::UserName => known(self.person.name),
+            Name::UserEmail => known(self.person.email),
+            Name::UserGroups => known(self.person.groups),
+            Name::NotKnown => NOT_KNOWN,
+            Name::Context => self.context,
+            Name::Query => self.query,
+            Name::Type => self.kind,
+            // Written by who asks.
+            Name::CurrentDatetime => "",
+        }
+    }
+
+    fn write_messages(&self, which: Option<Cut>, each: Option<Cut>, out: &mut String) {
+        let all = self.messages;
+        let at_end = |count: usize| &all[all.len().saturating_sub(count)..];
+        let (head, tail): (&[Said], &[Said]) = match which {
+            None => (&[], all),
+            Some(Cut::Start(count)) => (&[], &all[..count.min(all.len())]),
+            Some(Cut::End(count)) => (&[], at_end(count)),
+            Some(Cut::Middle(count)) if count >= all.len() => (&[], all),
+            Some(Cut::Middle(count)) => (&all[..count.div_ceil(2)], at_end(count / 2)),
+        };
+        let mut lines: Vec<String> = Vec::new();
+        let mut room = MOST_MESSAGES_CHARS;
+        for said in head.iter().chain(tail).rev() {
+            let who = if said.role == Role::User { "USER" } else { "ASSISTANT" };
+            let line = format!("{who}: {}", cut_text(&said.text, each, MOST_MESSAGE_CHARS.min(room)));
+            let chars = line.chars().count();
+            if chars > room {
+                break;
+            }
+            room -= chars;
+            lines.push(line);
+        }
+        lines.reverse();
+        out.push_str(&lines.join("\n"));
+    }
+}
+
+/// The part of the text that is wanted; both ends of one that is too long.
+fn cut_text(text: &str, part: Option<Cut>, most: usize) -> String {
+    let count = text.chars().count();
+    let from = |skip: usize, take: usize| text.chars().skip(skip).take(take).collect::<String>();
+    match part.unwrap_or(Cut::Middle(most)) {
+        Cut::Start(wanted) => from(0, wanted.min(most)),
+        Cut::End(wanted) => from(count.saturating_sub(wanted.min(most)), most),
+        Cut::Middle(wanted) if count <= wanted.min(most) => text.to_owned(),
+        Cut::Middle(wanted) => {
+            let wanted = wanted.min(most);
+            format!("{}...{}", from(0, wanted.div_ceil(2)), from(count - wanted / 2, wanted / 2))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipelines::Template;
+
+    fn said(role: Role, text: &str) -> Said {
+        Said { role, text: text.to_owned() }
+    }
+
+    fn check(template: &str, expected: &str) {
+        let messages = [
+            said(Role::User, "one"),
+            said(Role::Assistant, "twotwotwo"),
+            said(Role::User, "three {{USER_EMAIL}}"),
+        ];
+        let now = Now { date: "2026-11-24", time: "14:05:00", weekday: "Tuesday", timezone: "UTC" };
+        let person = Person { name: "Ann {{prompt}}", email: "ann@example.org", groups: "" };
+        let values = Values { messages: &messages, now, person, ..Values::default() };
+        assert_eq!(Template::parse(template, &[]).unwrap().fill(&values), expected, "{template}");
+    }
+
+    #[test]
+    fn variables_are_filled_once() {
+        check("{{USER_NAME}}|{{USER_GROUPS}}|{{USER_AGE}}", "Ann {{prompt}}|Unknown|Unknown");
+        check("{{CURRENT_DATETIME}} {{CURRENT_WEEKDAY}}", "2026-11-24 14:05:00 Tuesday");
+        check("{{prompt}}", "three {{USER_EMAIL}}");
+        check("{{prompt:start:5}} {{prompt:end:2}} {{prompt:middletruncate:4}}", "three }} th...}}");
+        check("{ {{{USER_EMAIL}}} }", "{ {ann@example.org} }");
+    }
+
+    #[test]
+    fn messages_are_chosen_and_cut() {
+        check("{{MESSAGES:END:2}}", "ASSISTANT: twotwotwo\nUSER: three {{USER_EMAIL}}");
+        check("{{MESSAGES:START:1}}", "USER: one");
+        check("{{MESSAGES:MIDDLETRUNCATE:2|start:3}}", "USER: one\nUSER: thr");
+        check("{{MESSAGES:END:2|end:3}}", "ASSISTANT: two\nUSER: L}}");
+        check("{{MESSAGES:END:9|middletruncate:4}}", "USER: one\nASSISTANT: tw...wo\nUSER: th...}}");
+    }
+
+    #[test]
+    fn what_is_long_is_bounded() {
+        let long = "é".repeat(1_000_000);
+        let messages: Vec<Said> = (0..100).map(|_| said(Role::User, &long)).collect();
+        let values = Values { messages: &messages, context: &long, ..Values::default() };
+        let own = [Name::Context];
+        let filled = |text| Template::parse(text, &own).unwrap().fill(&values).chars().count();
+        assert!(filled("{{MESSAGES}}") <= MOST_MESSAGES_CHARS + 100);
+        assert!(filled("{{MESSAGES|end:900000}}") <= MOST_MESSAGES_CHARS + 100);
+        assert!(filled("{{CONTEXT}}") <= MOST_VALUE_CHARS + 3);
+        assert!(filled("{{prompt:start:1000000}}") <= MOST_MESSAGES_CHARS);
+    }
+}

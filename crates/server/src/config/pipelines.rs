@@ -1,0 +1,123 @@
+//! `[pipelines]`: the small model calls around a chat, under the names that Open WebUI has for them, which are also read from
+//! its own variables of the environment. What an administrator sets in the page wins.
+
+use agent::pipelines::Pipeline;
+use serde::Deserialize;
+use toml::{Table, Value};
+
+use super::Environment;
+
+/// The settings as they are written; an empty template is the built-in one, an empty model the chat's own.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each switch is a setting of its own")]
+pub struct PipelineDefaults {
+    /// The model of all pipelines of chats with a local model.
+    pub task_model: String,
+    /// The same for chats with a model elsewhere.
+    pub task_model_external: String,
+    /// Whether chats get titles.
+    pub enable_title_generation: bool,
+    /// How they are asked for.
+    pub title_generation_prompt_template: String,
+    /// Whether chats get tags.
+    pub enable_tags_generation: bool,
+    /// How they are asked for.
+    pub tags_generation_prompt_template: String,
+    /// Whether answers get follow-ups.
+    pub enable_follow_up_generation: bool,
+    /// How they are asked for.
+    pub follow_up_generation_prompt_template: String,
+    /// Whether queries for the web are made by a model.
+    pub enable_search_query_generation: bool,
+    /// Whether queries for documents are made by a model.
+    pub enable_retrieval_query_generation: bool,
+    /// How both are asked for.
+    pub query_generation_prompt_template: String,
+    /// How what was found is told to the model.
+    pub rag_template: String,
+    /// Most passages.
+    pub rag_top_k: u32,
+    /// Whether what people write is completed.
+    pub enable_autocomplete_generation: bool,
+    /// Longest text that is completed, characters; any where negative.
+    pub autocomplete_generation_input_max_length: i64,
+    /// How it is asked for.
+    pub autocomplete_generation_prompt_template: String,
+}
+
+impl PipelineDefaults {
+    pub(super) fn check(self) -> anyhow::Result<Self> {
+        anyhow::ensure!((1..=50).contains(&self.rag_top_k), "pipelines.rag_top_k must be 1 to 50");
+        for pipeline in Pipeline::ALL {
+            let (setting, text) = self.template(pipeline);
+            if let Err(error) = pipeline.template(text)
+                && !text.trim().is_empty()
+            {
+                anyhow::bail!("pipelines.{setting} cannot be used: {error}");
+            }
+        }
+        Ok(self)
+    }
+}
+
+impl PipelineDefaults {
+    /// The setting that holds the template of a pipeline, and the template; empty where there is none.
+    #[must_use]
+    pub fn template(&self, pipeline: Pipeline) -> (&'static str, &str) {
+        match pipeline {
+            Pipeline::Title => ("title_generation_prompt_template", &self.title_generation_prompt_template),
+            Pipeline::Tags => ("tags_generation_prompt_template", &self.tags_generation_prompt_template),
+            Pipeline::FollowUps => {
+                ("follow_up_generation_prompt_template", &self.follow_up_generation_prompt_template)
+            }
+            Pipeline::Queries => ("query_generation_prompt_template", &self.query_generation_prompt_template),
+            Pipeline::Rag => ("rag_template", &self.rag_template),
+            Pipeline::Autocomplete => {
+                ("autocomplete_generation_prompt_template", &self.autocomplete_generation_prompt_template)
+            }
+        }
+    }
+
+    /// Whether it is on. Those without a switch of their own are.
+    #[must_use]
+    pub fn enables(&self, pipeline: Pipeline) -> bool {
+        match pipeline {
+            Pipeline::Title => self.enable_title_generation,
+            Pipeline::Tags => self.enable_tags_generation,
+            Pipeline::FollowUps => self.enable_follow_up_generation,
+            Pipeline::Queries => {
+                self.enable_search_query_generation || self.enable_retrieval_query_generation
+            }
+            Pipeline::Autocomplete => self.enable_autocomplete_generation,
+            Pipeline::Rag => true,
+        }
+    }
+}
+
+/// Reads the variables that Open WebUI has for these settings, such as `TASK_MODEL`, where ours are not set.
+pub(super) fn read_environment(
+    known: &Table,
+    environment: &Environment,
+    over: &mut Table,
+) -> anyhow::Result<()> {
+    let Some(Value::Table(known)) = known.get("pipelines") else { return Ok(()) };
+    let mut found = Table::new();
+    for (name, default) in known {
+        let variable = name.to_uppercase();
+        if let Some(text) = environment.get(&variable).filter(|text| !text.trim().is_empty()) {
+            // Python writes True.
+            let text = if matches!(default, Value::Boolean(_)) { &text.to_lowercase() } else { text };
+            let value = super::layers::parse_like(default, text)
+                .map_err(|error| anyhow::anyhow!("{variable} {error}"))?;
+            found.insert(name.clone(), value);
+        }
+    }
+    if let Some(Value::Table(ours)) = over.remove("pipelines") {
+        super::layers::merge(&mut found, ours);
+    }
+    if !found.is_empty() {
+        over.insert("pipelines".to_owned(), Value::Table(found));
+    }
+    Ok(())
+}

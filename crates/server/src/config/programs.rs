@@ -1,0 +1,44 @@
+//! `[programs]`: whether agents run programs, and what each may use.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+/// How programs run that agents start.
+#[derive(Debug, Clone)]
+pub struct ProgramSettings {
+    /// The Python to use; that of the server's `PATH` where none is named.
+    pub python: Option<PathBuf>,
+    /// What each may use.
+    pub limits: sandbox::Limits,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawPrograms {
+    enabled: bool,
+    python: String,
+    seconds: u64,
+    memory_mb: u64,
+    processes: u64,
+}
+
+impl RawPrograms {
+    pub(super) fn check(self) -> anyhow::Result<Option<ProgramSettings>> {
+        anyhow::ensure!((1..=3600).contains(&self.seconds), "programs.seconds must be 1 to 3600");
+        anyhow::ensure!(
+            (64..=1_000_000).contains(&self.memory_mb),
+            "programs.memory_mb must be 64 to 1000000"
+        );
+        anyhow::ensure!((4..=10_000).contains(&self.processes), "programs.processes must be 4 to 10000");
+        let limits = sandbox::Limits {
+            wall_ms: self.seconds * 1000,
+            cpu_seconds: self.seconds,
+            memory_bytes: self.memory_mb * 1_000_000,
+            processes: self.processes,
+            ..sandbox::Limits::default()
+        };
+        let python = Some(self.python).filter(|path| !path.is_empty()).map(PathBuf::from);
+        Ok(self.enabled.then_some(ProgramSettings { python, limits }))
+    }
+}

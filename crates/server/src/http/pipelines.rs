@@ -1,0 +1,275 @@
+//! The pipelines for administrators: what is set for each, what it has cost lately, and a look at its template with a real chat.
+//! For everybody: what was asked beside a run of one's own.
+
+use std::sync::Arc;
+
+use agent::pipelines::{Notes, Pipeline, Values, read_completion, read_queries};
+use axum::extract::State;
+use domain::{ChatId, RunId, Usage};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use store::{ChatPage, PipelineCall, PipelineSum};
+
+use super::runs::own_run;
+use crate::{
+    app::App,
+    auth::Caller,
+    conversation::path_to,
+    error::ApiError,
+    extract::{Json, Path},
+    pipelines::{InForce, Job, KEPT_MS, PipelineSettings, said_in, values, wrong_template},
+};
+
+/// How many of the latest calls are looked at for each pipeline's own.
+const LATEST: u32 = 500;
+/// How many of them are shown with each.
+const SHOWN: usize = 5;
+
+/// A pipeline as administrators see it.
+#[derive(Debug, Serialize)]
+pub(super) struct PipelineView {
+    name: &'static str,
+    enabled: bool,
+    /// The template in force.
+    template: String,
+    /// The built-in one.
+    default_template: String,
+    output_tokens: u64,
+    seconds: u64,
+    /// What an administrator has set here; what is null is as the configuration says.
+    set: PipelineSettings,
+    /// All calls of the last week. One that was for several pipelines counts for each, with its share of the tokens.
+    calls: u64,
+    failed: u64,
+    cancelled: u64,
+    usage: Usage,
+    cost_micro_usd: u64,
+    /// The newest first.
+    latest: Vec<CallView>,
+}
+
+/// A model call beside a chat.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct CallView {
+    pipelines: Vec<String>,
+    model: String,
+    at: i64,
+    duration_ms: u64,
+    usage: Usage,
+    cost_micro_usd: Option<u64>,
+    outcome: String,
+    /// What was written, or why nothing was. Left out for administrators: it is of people's chats.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<String>,
+}
+
+impl CallView {
+    fn of(call: PipelineCall) -> Self {
+        let PipelineCall {
+            pipelines, model, at, duration_ms, usage, cost_micro_usd, outcome, detail, ..
+        } = call;
+        let pipelines = pipelines.split(',').map(str::to_owned).collect();
+        Self { pipelines, model, at, duration_ms, usage, cost_micro_usd, outcome, detail: Some(detail) }
+    }
+
+    /// As administrators see those of others: with what went wrong, without what was written.
+    fn of_others(call: PipelineCall) -> Self {
+        let shows = call.outcome == "failed";
+        let view = Self::of(call);
+        Self { detail: view.detail.clone().filter(|_| shows), ..view }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct PipelineList {
+    pipelines: Vec<PipelineView>,
+    /// The models for all of them, as the configuration names them.
+    task_model: String,
+    task_model_external: String,
+}
+
+/// `GET /api/v1/pipelines`: all of them.
+pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<PipelineList>, ApiError> {
+    let mut views = Vec::new();
+    let sums = app.store.pipeline_sums(app.clock.now_ms() - KEPT_MS).await?;
+    let latest = app.store.latest_pipeline_calls(LATEST).await?;
+    for set in app.pipelines_in_force().await? {
+        views.push(view(&app, set, &sums, &latest).await?);
+    }
+    let defaults = &app.config.pipelines;
+    let (task_model, task_model_external) =
+        (defaults.task_model.clone(), defaults.task_model_external.clone());
+    Ok(Json(PipelineList { pipelines: views, task_model, task_model_external }))
+}
+
+async fn view(
+    app: &App,
+    set: InForce,
+    sums: &[PipelineSum],
+    latest: &[PipelineCall],
+) -> Result<PipelineView, ApiError> {
+    let InForce { pipeline, enabled, text, bounds, .. } = set;
+    let name = pipeline.name();
+    let is_of = |pipelines: &str| pipelines.split(',').any(|one| one == name);
+    let mut total = PipelineSum::default();
+    for sum in sums.iter().filter(|sum| is_of(&sum.pipelines)) {
+        let shares = sum.pipelines.split(',').count() as u64;
+        total.calls += sum.calls;
+        total.failed += sum.failed;
+        total.cancelled += sum.cancelled;
+        total.usage.input_tokens += sum.usage.input_tokens / shares;
+        total.usage.output_tokens += sum.usage.output_tokens / shares;
+        total.cost_micro_usd += sum.cost_micro_usd / shares;
+    }
+    let latest = latest.iter().filter(|call| is_of(&call.pipelines)).take(SHOWN).cloned();
+    Ok(PipelineView {
+        name,
+        enabled,
+        template: text,
+        default_template: pipeline.default_template(),
+        output_tokens: bounds.output_tokens,
+        seconds: bounds.patience.as_secs(),
+        set: app.pipeline_settings(pipeline).await?,
+        calls: total.calls,
+        failed: total.failed,
+        cancelled: total.cancelled,
+        usage: total.usage,
+        cost_micro_usd: total.cost_micro_usd,
+        latest: latest.map(CallView::of_others).collect(),
+    })
+}
+
+/// `PUT /api/v1/pipelines/{pipeline}`: sets all of it; what is null is as the configuration says.
+pub(super) async fn put(
+    State(app): State<Arc<App>>,
+    Path(name): Path<String>,
+    Json(body): Json<PipelineSettings>,
+) -> Result<Json<PipelineView>, ApiError> {
+    let pipeline = named(&name)?;
+    app.put_pipeline_settings(pipeline, body).await?;
+    let sums = app.store.pipeline_sums(app.clock.now_ms() - KEPT_MS).await?;
+    let latest = app.store.latest_pipeline_calls(LATEST).await?;
+    let set = app.pipeline_in_force(pipeline).await?;
+    view(&app, set, &sums, &latest).await.map(Json)
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct PreviewWish {
+    /// The template; the one in force where left out.
+    #[serde(default)]
+    template: Option<String>,
+    /// A chat of the caller's; the latest where left out.
+    #[serde(default)]
+    chat: Option<ChatId>,
+    /// Whether the model is asked, too.
+    #[serde(default)]
+    ask: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Preview {
+    /// What the chat is called; nothing where there is none.
+    chat: Option<String>,
+    prompt: String,
+    /// What was read of the model's answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer: Option<Value>,
+    /// What was wrong with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fault: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage: Option<Usage>,
+}
+
+/// `POST /api/v1/pipelines/{pipeline}/preview`: what the model would be asked about a chat of the caller's, and what it answers.
+pub(super) async fn preview(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(name): Path<String>,
+    Json(wish): Json<PreviewWish>,
+) -> Result<Json<Preview>, ApiError> {
+    let pipeline = named(&name)?;
+    let set = app.pipeline_in_force(pipeline).await?;
+    let template = match wish.template.as_deref().filter(|text| !text.trim().is_empty()) {
+        Some(text) => Some(pipeline.template(text).map_err(|error| wrong_template(&error))?),
+        None => set.template.clone(),
+    };
+    let template = template.ok_or_else(|| ApiError::invalid("This pipeline has no template."))?;
+    let chat = match wish.chat {
+        Some(chat) => Some(app.store.chat(caller.id(), chat).await?),
+        None => {
+            let page = ChatPage { limit: 1, ..ChatPage::default() };
+            app.store.chats(caller.id(), &page).await?.into_iter().next()
+        }
+    };
+    let (mut said, mut model_id) = (Vec::new(), None);
+    if let Some(chat) = &chat {
+        let messages = app.store.messages(chat.id).await?;
+        let path = path_to(&messages, chat.current);
+        model_id = path.iter().rev().find_map(|message| message.model.clone());
+        let told: Vec<domain::Message> = path
+            .into_iter()
+            .map(|message| domain::Message {
+                content: message.content.clone(),
+                ..domain::Message::text(message.role, "")
+            })
+            .collect();
+        said = said_in(&told);
+    }
+    let (person, now) = (app.told_person(&caller.user), app.told_now());
+    let values = Values {
+        context: "[1] A passage that was found.",
+        query: "a query",
+        kind: "General",
+        ..values(&said, &person, &now)
+    };
+    let prompt = template.fill(&values);
+    let chat = chat.map(|chat| chat.title);
+    if !wish.ask {
+        return Ok(Json(Preview { chat, prompt, answer: None, fault: None, model: None, usage: None }));
+    }
+    let chat_model = caller.resolve(&app, model_id.as_deref()).or_else(|_| caller.resolve(&app, None))?;
+    let model = app.pipeline_model(&set, &chat_model);
+    let model = model.ok_or_else(|| ApiError::invalid("Connect a model first: the tour cannot do this."))?;
+    let job =
+        Job { pipelines: &[pipeline], owner: caller.id(), chat: None, run: None, model, bounds: set.bounds };
+    let read = |text: &str| read_any(pipeline, text).map_err(|fault| (fault, None));
+    let answered = app.ask_pipeline(&job, prompt.clone(), read, Value::to_string).await?;
+    let (answer, fault, usage) = (answered.read, answered.fault, Some(answered.usage));
+    Ok(Json(Preview { chat, prompt, answer, fault, model: Some(job.model.model_id), usage }))
+}
+
+/// What a pipeline makes of an answer, as JSON.
+fn read_any(pipeline: Pipeline, text: &str) -> Result<Value, String> {
+    match pipeline {
+        Pipeline::Title | Pipeline::Tags | Pipeline::FollowUps => {
+            let notes = Notes::read(text, &[pipeline]).map_err(|(fault, _)| fault)?;
+            Ok(match pipeline {
+                Pipeline::Title => json!({"title": notes.title}),
+                Pipeline::Tags => json!({"tags": notes.tags}),
+                _ => json!({"follow_ups": notes.follow_ups}),
+            })
+        }
+        Pipeline::Queries => read_queries(text).map(|queries| json!({"queries": queries})),
+        Pipeline::Autocomplete => read_completion(text, "").map(|text| json!({"text": text})),
+        _ => Ok(json!({"text": text})),
+    }
+}
+
+/// `GET /api/v1/runs/{run}/pipelines`: what was asked beside a run of the caller's.
+pub(super) async fn of_run(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(run): Path<RunId>,
+) -> Result<Json<Value>, ApiError> {
+    let run = own_run(&app, &caller, run).await?;
+    let calls: Vec<CallView> =
+        app.store.pipeline_calls_of(run.id).await?.into_iter().map(CallView::of).collect();
+    Ok(Json(json!({"calls": calls})))
+}
+
+fn named(name: &str) -> Result<Pipeline, ApiError> {
+    Pipeline::of_name(name).ok_or_else(|| ApiError::not_found("There is no such pipeline."))
+}

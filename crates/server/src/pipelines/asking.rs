@@ -1,0 +1,168 @@
+//! One model call of pipelines: within the account's limits, in the ledger, and noted with what it came to, also where it is
+//! given up.
+
+use std::sync::Arc;
+
+use agent::{
+    ModelSettings,
+    pipelines::{Asked, Bounds, Pipeline, answer_format, ask},
+};
+use domain::{ChatId, PipelineCallId, RunId, Usage, UserId};
+use store::{PipelineCall, StoreError};
+use tokio::time::Instant;
+
+use crate::{
+    app::App,
+    error::ApiError,
+    models::ResolvedModel,
+    usage::{PaidCall, Wish},
+};
+
+/// How much of what was written is kept with a call, characters.
+const DETAIL_CHARS: usize = 500;
+const BYTES_PER_TOKEN: usize = 4;
+
+/// A call that is to be made.
+#[derive(Debug)]
+pub(crate) struct Job<'a> {
+    /// What it is for.
+    pub(crate) pipelines: &'a [Pipeline],
+    /// On whose account, beside that of the model's payer.
+    pub(crate) owner: UserId,
+    /// The chat that it is about.
+    pub(crate) chat: Option<ChatId>,
+    /// The run that it follows.
+    pub(crate) run: Option<RunId>,
+    /// Who is asked.
+    pub(crate) model: ResolvedModel,
+    /// How much it may cost.
+    pub(crate) bounds: Bounds,
+}
+
+/// What came of a call.
+#[derive(Debug)]
+pub(crate) struct Answered<T> {
+    /// What could be read.
+    pub(crate) read: Option<T>,
+    /// What was wrong with the answer otherwise.
+    pub(crate) fault: Option<String>,
+    /// Tokens used.
+    pub(crate) usage: Usage,
+}
+
+impl App {
+    /// Asks the model. `read` reads its answer, and `shown` says in short what was read.
+    ///
+    /// # Errors
+    /// Where a limit is reached or the model's server does not answer.
+    pub(crate) async fn ask_pipeline<T>(
+        self: &Arc<Self>,
+        job: &Job<'_>,
+        prompt: String,
+        read: impl Fn(&str) -> Result<T, (String, Option<T>)>,
+        shown: impl Fn(&T) -> String,
+    ) -> Result<Answered<T>, ApiError> {
+        let mut note = Note::begin(self, job, prompt.len());
+        let asked = self.pay_and_ask(job, prompt, read).await;
+        let asked = match asked {
+            Ok(asked) => asked,
+            Err(error) => {
+                note.call.usage = Usage::default();
+                note.end("failed", error.problem().message.clone());
+                return Err(error);
+            }
+        };
+        note.call.usage = asked.usage;
+        note.call.cost_micro_usd = job.model.prices.map(|prices| prices.cost_micro_usd(asked.usage));
+        let outcome = if asked.fault.is_none() { "done" } else { "fallback" };
+        let detail = asked.fault.clone().or_else(|| asked.read.as_ref().map(shown));
+        note.end(outcome, detail.unwrap_or_default());
+        Ok(Answered { read: asked.read, fault: asked.fault, usage: asked.usage })
+    }
+
+    async fn pay_and_ask<T>(
+        self: &Arc<Self>,
+        job: &Job<'_>,
+        prompt: String,
+        read: impl Fn(&str) -> Result<T, (String, Option<T>)>,
+    ) -> Result<Asked<T>, ApiError> {
+        let model = &job.model;
+        let wish = Wish {
+            input_tokens: (prompt.len() / BYTES_PER_TOKEN) as u64,
+            max_output_tokens: Some(job.bounds.output_tokens),
+            prices: model.prices,
+        };
+        let account = (job.owner, model.payer.clone());
+        let paid = PaidCall::begin(self, account, model.model.name(), wish).await?;
+        let settings = ModelSettings {
+            tool_mode: model.tool_mode,
+            temperature: model.temperature,
+            context_tokens: model.context_tokens,
+            prices: model.prices,
+        };
+        let form = answer_format(job.pipelines);
+        let asked = ask(&model.model, &settings, prompt, &form, job.bounds, read).await?;
+        paid.end(asked.usage);
+        Ok(asked)
+    }
+}
+
+/// The note of a call, written when it ends; dropped before, it was given up.
+struct Note {
+    app: Arc<App>,
+    begun: Instant,
+    call: PipelineCall,
+    is_written: bool,
+}
+
+impl Note {
+    fn begin(app: &Arc<App>, job: &Job<'_>, prompt_bytes: usize) -> Self {
+        let names: Vec<&str> = job.pipelines.iter().map(|pipeline| pipeline.name()).collect();
+        let call = PipelineCall {
+            id: PipelineCallId::generate(),
+            pipelines: names.join(","),
+            owner: job.owner,
+            chat: job.chat,
+            run: job.run,
+            model: job.model.model_id.clone(),
+            at: app.clock.now_ms(),
+            duration_ms: 0,
+            // What one that is given up has used at least.
+            usage: Usage { input_tokens: (prompt_bytes / BYTES_PER_TOKEN) as u64, output_tokens: 0 },
+            cost_micro_usd: None,
+            outcome: String::new(),
+            detail: String::new(),
+        };
+        Self { app: Arc::clone(app), begun: Instant::now(), call, is_written: false }
+    }
+
+    fn end(mut self, outcome: &str, detail: String) {
+        self.write(outcome, &detail);
+    }
+
+    /// Beside all else: nobody waits for it.
+    fn write(&mut self, outcome: &str, detail: &str) {
+        if std::mem::replace(&mut self.is_written, true) {
+            return;
+        }
+        let call = PipelineCall {
+            duration_ms: u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX),
+            outcome: outcome.to_owned(),
+            detail: detail.chars().take(DETAIL_CHARS).collect(),
+            ..self.call.clone()
+        };
+        let store = self.app.store.clone();
+        self.app.tasks.spawn(async move {
+            match store.note_pipeline_call(&call).await {
+                Ok(()) | Err(StoreError::NotFound) => {}
+                Err(error) => tracing::warn!(%error, "a call of a pipeline is not noted"),
+            }
+        });
+    }
+}
+
+impl Drop for Note {
+    fn drop(&mut self) {
+        self.write("cancelled", "");
+    }
+}

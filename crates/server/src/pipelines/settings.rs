@@ -1,0 +1,171 @@
+//! What is set for each pipeline: in the page by an administrator, else in the configuration. Read from the database when it is
+//! needed, so that it is the same for all servers on it.
+
+use std::{collections::HashMap, time::Duration};
+
+use agent::pipelines::{Bounds, Pipeline, Template, TemplateError};
+use serde::{Deserialize, Serialize};
+use store::StoreError;
+
+use crate::{app::App, config::PipelineDefaults, error::ApiError};
+
+const PREFIX: &str = "pipeline:";
+/// Most that a model may write for one, tokens, and how long that may take, seconds.
+const MOST_TOKENS: u64 = 32_000;
+const MOST_SECONDS: u32 = 600;
+
+/// What an administrator has set; what is left out is as the configuration says.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct PipelineSettings {
+    /// Whether it is on.
+    pub(crate) enabled: Option<bool>,
+    /// How the model is asked.
+    pub(crate) template: Option<String>,
+    /// The id of the model that is asked.
+    pub(crate) model: Option<String>,
+    /// Most that it may write.
+    pub(crate) output_tokens: Option<u64>,
+    /// How long it may take.
+    pub(crate) seconds: Option<u32>,
+}
+
+/// A pipeline as it is.
+#[derive(Debug, Clone)]
+pub(crate) struct InForce {
+    /// Which.
+    pub(crate) pipeline: Pipeline,
+    /// Whether it is on.
+    pub(crate) enabled: bool,
+    /// How the model is asked.
+    pub(crate) template: Option<Template>,
+    /// The same as it was written.
+    pub(crate) text: String,
+    /// Whether nobody has written one.
+    pub(crate) is_default: bool,
+    /// The model that an administrator has chosen for it.
+    pub(crate) model: Option<String>,
+    /// How much it may cost.
+    pub(crate) bounds: Bounds,
+}
+
+impl InForce {
+    fn of(pipeline: Pipeline, set: PipelineSettings, defaults: &PipelineDefaults) -> Self {
+        let written = [set.template.as_deref().unwrap_or_default(), defaults.template(pipeline).1];
+        // One that a later version has written may not be known here.
+        let usable = |text: &&str| !text.trim().is_empty() && pipeline.template(text).is_ok();
+        let own = written.into_iter().find(usable).map(str::to_owned);
+        let is_default = own.is_none();
+        let text = own.unwrap_or_else(|| pipeline.default_template());
+        let Bounds { output_tokens, patience, repair } = usual(pipeline);
+        let bounds = Bounds {
+            output_tokens: set.output_tokens.unwrap_or(output_tokens),
+            patience: set.seconds.map_or(patience, |seconds| Duration::from_secs(seconds.into())),
+            repair,
+        };
+        Self {
+            pipeline,
+            enabled: set.enabled.unwrap_or(defaults.enables(pipeline)),
+            template: Some(&text)
+                .filter(|text| !text.is_empty())
+                .and_then(|text| pipeline.template(text).ok()),
+            text,
+            is_default,
+            model: set.model.filter(|model| !model.is_empty()),
+            bounds,
+        }
+    }
+}
+
+/// What a pipeline costs where nobody has set anything. What people wait for is asked once.
+fn usual(pipeline: Pipeline) -> Bounds {
+    let bounds = |output_tokens, seconds, repair| Bounds {
+        output_tokens,
+        patience: Duration::from_secs(seconds),
+        repair,
+    };
+    match pipeline {
+        Pipeline::Title | Pipeline::Tags | Pipeline::FollowUps => bounds(1_000, 60, true),
+        Pipeline::Queries => bounds(500, 8, false),
+        Pipeline::Autocomplete => bounds(60, 5, false),
+        // It is told to the model that answers, and asks none.
+        Pipeline::Rag => bounds(0, 0, false),
+    }
+}
+
+impl App {
+    /// All pipelines as they are.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub(crate) async fn pipelines_in_force(&self) -> Result<Vec<InForce>, StoreError> {
+        let stored = self.store.settings(PREFIX).await?;
+        let mut set: HashMap<Pipeline, PipelineSettings> = stored
+            .into_iter()
+            .filter_map(|(name, value)| {
+                let pipeline = Pipeline::of_name(name.strip_prefix(PREFIX)?)?;
+                Some((pipeline, serde_json::from_value(value).ok()?))
+            })
+            .collect();
+        let of = |pipeline| {
+            InForce::of(pipeline, set.remove(&pipeline).unwrap_or_default(), &self.config.pipelines)
+        };
+        Ok(Pipeline::ALL.into_iter().map(of).collect())
+    }
+
+    /// One of them.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub(crate) async fn pipeline_in_force(&self, pipeline: Pipeline) -> Result<InForce, StoreError> {
+        let set = self.pipeline_settings(pipeline).await?;
+        Ok(InForce::of(pipeline, set, &self.config.pipelines))
+    }
+
+    /// What an administrator has set for it.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub(crate) async fn pipeline_settings(&self, pipeline: Pipeline) -> Result<PipelineSettings, StoreError> {
+        let stored = self.store.setting(&format!("{PREFIX}{}", pipeline.name())).await?;
+        Ok(stored.and_then(|value| serde_json::from_value(value).ok()).unwrap_or_default())
+    }
+
+    /// Sets all of it for one pipeline.
+    ///
+    /// # Errors
+    /// 422 in words, with the place where a template is wrong.
+    pub(crate) async fn put_pipeline_settings(
+        &self,
+        pipeline: Pipeline,
+        mut set: PipelineSettings,
+    ) -> Result<(), ApiError> {
+        set.template = set.template.filter(|text| !text.trim().is_empty());
+        set.model = set.model.filter(|model| !model.trim().is_empty());
+        if let Some(text) = &set.template {
+            pipeline.template(text).map_err(|error| wrong_template(&error))?;
+        }
+        if let Some(model) = &set.model {
+            let known = self.models.catalogue().model(model).is_some();
+            if !known {
+                let problem = "There is no such model (any more). Choose another one.";
+                return Err(ApiError::invalid(problem).with_field(Some("model")));
+            }
+        }
+        if set.output_tokens.is_some_and(|tokens| !(1..=MOST_TOKENS).contains(&tokens)) {
+            let problem = format!("The tokens are to be 1 to {MOST_TOKENS}.");
+            return Err(ApiError::invalid(problem).with_field(Some("output_tokens")));
+        }
+        if set.seconds.is_some_and(|seconds| !(1..=MOST_SECONDS).contains(&seconds)) {
+            let problem = format!("The seconds are to be 1 to {MOST_SECONDS}.");
+            return Err(ApiError::invalid(problem).with_field(Some("seconds")));
+        }
+        let value = serde_json::to_value(&set).map_err(ApiError::internal)?;
+        Ok(self.store.put_setting(&format!("{PREFIX}{}", pipeline.name()), &value).await?)
+    }
+}
+
+/// What is wrong with a template, for the administrator who wrote it.
+pub(crate) fn wrong_template(error: &TemplateError) -> ApiError {
+    ApiError::invalid(error.to_string()).with_field(Some("template"))
+}

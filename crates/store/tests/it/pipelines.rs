@@ -1,0 +1,98 @@
+//! What pipelines write beside a chat.
+
+use domain::{MessageId, PipelineCallId, Usage};
+use store::{Chat, PipelineCall, PipelineSum, Store, StoreError};
+
+use crate::samples::{add_chat, add_user, new_turn};
+
+on_every_database!(
+    only_first_words_give_way_to_a_title,
+    follow_ups_go_with_their_message,
+    calls_are_noted_summed_and_forgotten,
+);
+
+/// A chat that is called by what was said in it.
+async fn begun(store: &Store) -> (Chat, MessageId) {
+    let ann = add_user(store).await;
+    let chat = add_chat(store, ann, "", 50).await;
+    let mut turn = new_turn(&chat, None, "How do plants grow?", 100);
+    turn.title = Some("How do plants grow?".to_owned());
+    store.begin_turn(&turn).await.unwrap();
+    (chat, turn.assistant.id)
+}
+
+async fn only_first_words_give_way_to_a_title(store: Store) {
+    let (chat, _) = begun(&store).await;
+    let Chat { id, owner, .. } = chat;
+    assert!(store.is_titled_by_words(owner, id).await.unwrap());
+    assert!(store.title_chat(owner, id, "🌱 Plants").await.unwrap());
+    let titled = store.chat(owner, id).await.unwrap();
+    assert_eq!((titled.title.as_str(), titled.updated_at), ("🌱 Plants", 100));
+    // One of a model stays, too, and a person's above all.
+    assert!(!store.title_chat(owner, id, "🌱 Other").await.unwrap());
+    store.rename_chat(owner, id, "Mine", 200).await.unwrap();
+    assert!(!store.is_titled_by_words(owner, id).await.unwrap());
+    assert!(!store.title_chat(owner, id, "🌱 Other").await.unwrap());
+    assert_eq!(store.chat(owner, id).await.unwrap().title, "Mine");
+    let bob = add_user(&store).await;
+    assert_eq!(store.is_titled_by_words(bob, id).await, Err(StoreError::NotFound));
+    // One that began with a name has one.
+    let named = add_chat(&store, owner, "Named", 60).await;
+    assert!(!store.title_chat(owner, named.id, "🌱 Other").await.unwrap());
+}
+
+async fn follow_ups_go_with_their_message(store: Store) {
+    let (chat, answer) = begun(&store).await;
+    let texts = ["Why?".to_owned(), "И как?".to_owned()];
+    store.put_follow_ups(answer, &["Before?".to_owned()]).await.unwrap();
+    store.put_follow_ups(answer, &texts).await.unwrap();
+    store.put_follow_ups(MessageId::generate(), &texts).await.unwrap();
+    let kept = store.follow_ups(chat.id).await.unwrap();
+    assert_eq!((kept.len(), &kept[&answer][..]), (1, &texts[..]));
+    store.delete_chat(chat.owner, chat.id).await.unwrap();
+    assert!(store.follow_ups(chat.id).await.unwrap().is_empty());
+}
+
+async fn calls_are_noted_summed_and_forgotten(store: Store) {
+    let (chat, _) = begun(&store).await;
+    let run = store.runs_answering_in(chat.id).await.unwrap()[0];
+    let call = |pipelines: &str, at, outcome: &str| PipelineCall {
+        id: PipelineCallId::generate(),
+        pipelines: pipelines.to_owned(),
+        owner: chat.owner,
+        chat: Some(chat.id),
+        run: Some(run),
+        model: "tiny".to_owned(),
+        at,
+        duration_ms: 7,
+        usage: Usage { input_tokens: 100, output_tokens: 10 },
+        cost_micro_usd: (outcome == "done").then_some(3),
+        outcome: outcome.to_owned(),
+        detail: "…".to_owned(),
+    };
+    let calls =
+        [call("title,tags", 10, "done"), call("title,tags", 20, "fallback"), call("auto", 30, "cancelled")];
+    for call in &calls {
+        store.note_pipeline_call(call).await.unwrap();
+    }
+    assert_eq!(store.pipeline_calls_of(run).await.unwrap(), calls);
+    assert_eq!(store.latest_pipeline_calls(2).await.unwrap(), [calls[2].clone(), calls[1].clone()]);
+    let sums = store.pipeline_sums(0).await.unwrap();
+    let usage = Usage { input_tokens: 200, output_tokens: 20 };
+    let both = PipelineSum {
+        pipelines: "title,tags".to_owned(),
+        calls: 2,
+        failed: 1,
+        cancelled: 0,
+        usage,
+        cost_micro_usd: 3,
+    };
+    assert_eq!((sums.len(), &sums[1]), (2, &both));
+    store.purge_pipeline_calls(20).await.unwrap();
+    assert_eq!(store.pipeline_calls_of(run).await.unwrap().len(), 2);
+    store.delete_chat(chat.owner, chat.id).await.unwrap();
+    assert!(store.latest_pipeline_calls(9).await.unwrap().is_empty());
+    // Its chat is gone meanwhile.
+    store.note_pipeline_call(&calls[0]).await.unwrap();
+    assert!(store.latest_pipeline_calls(9).await.unwrap().is_empty());
+}

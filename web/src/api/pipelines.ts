@@ -1,0 +1,72 @@
+/** The pipelines: small model calls around a chat. */
+import { call } from "./http.ts";
+
+export interface PipelineSettings {
+  enabled: boolean | null;
+  template: string | null;
+  model: string | null;
+  output_tokens: number | null;
+  seconds: number | null;
+}
+
+export interface PipelineCall {
+  pipelines: string[];
+  model: string;
+  at: number;
+  duration_ms: number;
+  usage: { input_tokens: number; output_tokens: number };
+  cost_micro_usd: number | null;
+  outcome: "done" | "fallback" | "failed" | "cancelled";
+  /** What was written, or why nothing was. */
+  detail?: string;
+}
+
+export type PipelineName = "title" | "tags" | "follow_ups" | "queries" | "rag" | "autocomplete";
+
+export interface Pipeline {
+  name: PipelineName;
+  enabled: boolean;
+  template: string;
+  default_template: string;
+  output_tokens: number;
+  seconds: number;
+  /** What was set here; null is as the configuration says. */
+  set: PipelineSettings;
+  calls: number;
+  failed: number;
+  cancelled: number;
+  usage: { input_tokens: number; output_tokens: number };
+  cost_micro_usd: number;
+  latest: PipelineCall[];
+}
+
+export interface Preview {
+  chat: string | null;
+  prompt: string;
+  answer?: unknown;
+  fault?: string;
+  model?: string;
+}
+
+const v1 = "/api/v1";
+const path = (name: string) => `${v1}/pipelines/${encodeURIComponent(name)}`;
+
+export const listPipelines = () =>
+  call<{ pipelines: Pipeline[]; task_model: string; task_model_external: string }>("GET", `${v1}/pipelines`);
+export const putPipeline = (name: string, set: PipelineSettings) => call<Pipeline>("PUT", path(name), set);
+export const previewPipeline = (name: string, template: string, ask: boolean) =>
+  call<Preview>("POST", `${path(name)}/preview`, { template, ask });
+export const callsBeside = (run: string) =>
+  call<{ calls: PipelineCall[] }>("GET", `${v1}/runs/${encodeURIComponent(run)}/pipelines`);
+
+/** How a text goes on that is being written; empty where it does not. */
+export async function complete(model: string, prompt: string, signal: AbortSignal): Promise<string> {
+  const answer = await call<{ choices: { message: { content: string } }[] }>(
+    "POST",
+    `${v1}/tasks/auto/completions`,
+    { model, prompt, type: "chat" },
+    signal,
+  );
+  const said = JSON.parse(answer.choices[0]?.message.content ?? "{}") as { text?: unknown };
+  return typeof said.text === "string" ? said.text : "";
+}

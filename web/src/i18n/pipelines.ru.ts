@@ -1,0 +1,66 @@
+/** Russian for the pipelines: small model calls around a chat. */
+import type { Entry } from "./index.svelte.ts";
+import type { pipelines as en } from "./pipelines.en.ts";
+
+export const pipelines: Record<keyof typeof en, Entry> = {
+  "settings.pipelines": "Пайплайны",
+  "pipelines.intro":
+    "Небольшие вызовы моделей вокруг чата. Ответ их никогда не ждёт; сколько они стоят, указано ниже: суммы за последнюю неделю.",
+  "pipelines.taskModels": "В настройках сервера для них указана модель: {models}.",
+  "pipelines.title": "Заголовок",
+  "pipelines.title.hint": "Чат называется по первым словам, пока модель не найдёт заголовок лучше.",
+  "pipelines.tags": "Теги",
+  "pipelines.tags.hint": "От одного до трёх слов, по которым чаты удобно искать.",
+  "pipelines.follow_ups": "Продолжения",
+  "pipelines.follow_ups.hint": "Что можно сказать дальше, под каждым ответом.",
+  "pipelines.queries": "Поисковые запросы",
+  "pipelines.queries.hint": "Что искать в документах и в сети, решается по всему чату.",
+  "pipelines.rag": "Найденное",
+  "pipelines.rag.hint": "Как модели сообщают отрывки документов и страниц.",
+  "pipelines.autocomplete": "Автодополнение",
+  "pipelines.autocomplete.hint":
+    "Как продолжится текст, который человек пишет, серым цветом: Tab его принимает.",
+  "pipelines.calls": {
+    one: "{count} вызов",
+    few: "{count} вызова",
+    many: "{count} вызовов",
+    other: "{count} вызова",
+  },
+  "pipelines.failed": "без пользы: {count}",
+  "pipelines.cancelled": "отменено: {count}",
+  "pipelines.tokens": "токенов: {tokens}",
+  "pipelines.lastFailure": "Последний сбой ({at}):",
+  "pipelines.change": "Изменить",
+  "pipelines.template": "Шаблон",
+  "pipelines.templateHint":
+    "Имена в двойных фигурных скобках заменяются: MESSAGES:END:6, prompt, CURRENT_DATE, USER_NAME и другие. Шаблоны Open WebUI можно вставить как есть.",
+  "pipelines.preview": "Предпросмотр",
+  "pipelines.try": "Спросить модель",
+  "pipelines.reset": "Сбросить",
+  "pipelines.noChat": "У вас нет чата, на котором это можно показать.",
+  "pipelines.ofChat": "На вашем последнем чате: {chat}",
+  "pipelines.answerOf": "Ответ модели {model}",
+  "pipelines.model": "Модель",
+  "pipelines.modelDefault": "Из настроек сервера, иначе модель чата",
+  "pipelines.outputTokens": "Сколько токенов можно написать",
+  "pipelines.seconds": "Сколько секунд это может занять",
+  "pipelines.badNumber": "Нужно целое число.",
+  "pipelines.outcome.done": "готово",
+  "pipelines.outcome.fallback": "ответ не подошёл",
+  "pipelines.outcome.failed": "сбой",
+  "pipelines.outcome.cancelled": "отменено",
+  "debug.beside": {
+    one: "{count} вызов модели рядом с запуском",
+    few: "{count} вызова модели рядом с запуском",
+    many: "{count} вызовов модели рядом с запуском",
+    other: "{count} вызова модели рядом с запуском",
+  },
+  "followUps.title": "Что можно сказать дальше",
+  "followUps.edit": "Сначала изменить",
+  "settings.completions": "Дополнять то, что я пишу",
+  "settings.completionsHint":
+    "Серые слова показывают, как продолжить сообщение: Tab принимает их все, стрелка вправо — одно слово.",
+  "audit.area.pipeline": "Пайплайны",
+  "audit.pipeline.change": "Изменён пайплайн",
+  "audit.pipeline.try": "Испытан пайплайн",
+};

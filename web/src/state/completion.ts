@@ -1,0 +1,27 @@
+/** What is known of how texts go on, and how much of it is taken. Pure. */
+
+/** A text, and what a model said would follow. */
+export interface Known {
+  text: string;
+  ghost: string;
+}
+
+/** So many are remembered. */
+const most = 40;
+
+export function remembered(known: Known[], one: Known): Known[] {
+  return [one, ...known.filter(({ text }) => text !== one.text)].slice(0, most);
+}
+
+/** What follows the text by what is known: also in the middle of what was offered before; null where nothing is known. */
+export function goingOn(known: Known[], text: string): string | null {
+  const fits = ({ text: before, ghost }: Known) =>
+    text.startsWith(before) && (before + ghost).startsWith(text);
+  const found = known.find(fits);
+  return found ? (found.text + found.ghost).slice(text.length) : null;
+}
+
+/** The first word of what is offered, with the blanks before it. */
+export function firstWord(ghost: string): string {
+  return /^\s*\S+/.exec(ghost)?.[0] ?? ghost;
+}
