@@ -82,6 +82,7 @@ export const audit = {
   "audit.area.collection": "Sharing of documents",
   "audit.collection.share": "Set who reads a collection of documents",
   "audit.area.chat": "Sharing and reading of chats",
+  "audit.area.collection": "Sharing of documents",
   "audit.chat.open": "Opened a chat to everybody here, or closed it",
   "audit.chat.share": "Shared a chat with somebody",
   "audit.chat.unshare": "Shares a chat with somebody no longer",

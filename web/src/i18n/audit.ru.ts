@@ -82,6 +82,7 @@ export const audit = {
   "audit.area.collection": "Доступ к документам",
   "audit.collection.share": "Задано, кто читает коллекцию документов",
   "audit.area.chat": "Доступ к чатам",
+  "audit.area.collection": "Доступ к документам",
   "audit.chat.open": "Чат открыт для всех здесь или закрыт",
   "audit.chat.share": "Чат показан другому человеку",
   "audit.chat.unshare": "Чат больше не показан другому человеку",

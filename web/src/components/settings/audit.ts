@@ -19,6 +19,7 @@ export const areas = [
   "connection",
   "agent",
   "chat",
+  "collection",
   "settings",
   "audit",
 ] as const;

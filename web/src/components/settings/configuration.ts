@@ -228,6 +228,55 @@ const texts: Record<string, readonly [en: string, ru: string]> = {
     "So many minutes a copy is taken without asking the page’s server.",
     "Столько минут копия берётся без вопроса к серверу страницы.",
   ],
+  "pipelines.task_model": [
+    "Model that writes titles and the like in chats with a model on this machine or in its network. Empty: the chat’s own.",
+    "Модель, которая пишет заголовки и подобное в чатах с моделью на этой машине или в её сети. Пусто: модель самого чата.",
+  ],
+  "pipelines.task_model_external": [
+    "The same in chats with a model elsewhere.",
+    "То же в чатах с моделью в другом месте.",
+  ],
+  "pipelines.enable_title_generation": [
+    "Whether a model finds titles for chats.",
+    "Подбирает ли модель заголовки чатов.",
+  ],
+  "pipelines.title_generation_prompt_template": [
+    "How it is asked for a title. Empty: the built-in template.",
+    "Как у неё просят заголовок. Пусто: встроенный шаблон.",
+  ],
+  "pipelines.enable_tags_generation": [
+    "Whether a model finds tags for chats.",
+    "Подбирает ли модель теги чатов.",
+  ],
+  "pipelines.tags_generation_prompt_template": ["How it is asked for tags.", "Как у неё просят теги."],
+  "pipelines.enable_follow_up_generation": [
+    "Whether a model says what could come next.",
+    "Предлагает ли модель, что сказать дальше.",
+  ],
+  "pipelines.follow_up_generation_prompt_template": ["How it is asked for that.", "Как её об этом просят."],
+  "pipelines.enable_search_query_generation": [
+    "Whether a front end may have queries for the web made.",
+    "Можно ли внешнему интерфейсу получать запросы для поиска в сети.",
+  ],
+  "pipelines.enable_retrieval_query_generation": [
+    "Whether a front end may have queries for documents made.",
+    "Можно ли внешнему интерфейсу получать запросы для поиска в документах.",
+  ],
+  "pipelines.query_generation_prompt_template": ["How both are asked for.", "Как просят и те, и другие."],
+  "pipelines.rag_template": [
+    "How passages of documents are told to the model.",
+    "Как модели сообщают отрывки документов.",
+  ],
+  "pipelines.rag_top_k": ["Most passages for one message.", "Сколько отрывков приходится на сообщение."],
+  "pipelines.enable_autocomplete_generation": [
+    "Whether what people write is completed.",
+    "Дополняется ли то, что люди пишут.",
+  ],
+  "pipelines.autocomplete_generation_input_max_length": [
+    "Up to how many characters of it. -1: any.",
+    "До скольких знаков текста. -1: до любого.",
+  ],
+  "pipelines.autocomplete_generation_prompt_template": ["How that is asked for.", "Как об этом просят."],
   "web.person_mb": [
     "All copies of pages of a person together, in MB. The oldest go.",
     "Все копии страниц одного человека вместе, МБ. Старые удаляются.",
