@@ -20,6 +20,7 @@ use crate::{
     config::{Config, DEFAULTS, Flags, LogFormat},
     health_check,
     http::router,
+    knowledge::fetch_model,
     listen::{ListenOptions, serve},
     start,
 };
@@ -96,6 +97,9 @@ enum Command {
         #[command(flatten)]
         place: Place,
     },
+    /// The embedding model inside the program
+    #[command(subcommand)]
+    Models(ModelsCommand),
     /// Show the configuration
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -153,6 +157,21 @@ enum SecondFactorCommand {
 }
 
 #[derive(Debug, Subcommand)]
+enum ModelsCommand {
+    /// Bring the built-in model's files from a web folder of yours to where the server looks for them, and check them
+    Fetch {
+        /// Address of a folder with model.onnx and tokenizer.json
+        #[arg(long, value_name = "URL")]
+        from: String,
+        /// SHA-256 of the library of ONNX Runtime, to fetch it from there, too
+        #[arg(long, value_name = "SHA-256")]
+        library_sha256: Option<String>,
+        #[command(flatten)]
+        place: Place,
+    },
+}
+
+#[derive(Debug, Subcommand)]
 enum ConfigCommand {
     /// Print the default configuration file, with comments
     PrintDefault,
@@ -186,6 +205,13 @@ impl Cli {
                 let config = Config::load(&Flags { listen, ..place.into_flags() })?;
                 health_check::ask(&config.listen).await?;
                 print_line("ok")
+            }
+            Command::Models(ModelsCommand::Fetch { from, library_sha256, place }) => {
+                let config = Config::load(&place.into_flags())?;
+                let program = std::env::current_exe().context("cannot tell where this program is")?;
+                let lines =
+                    fetch_model(&config.knowledge, &program, &from, library_sha256.as_deref()).await?;
+                print_line(&lines.join("\n"))
             }
             Command::Config(ConfigCommand::PrintDefault) => print_line(DEFAULTS.trim_end()),
         }

@@ -6,6 +6,7 @@ mod built_in;
 mod copies;
 mod embedding;
 mod far;
+mod fetching;
 mod graph_copy;
 mod graph_database;
 mod graph_tool;
@@ -47,6 +48,7 @@ use qdrant::Qdrant;
 pub(crate) use {
     embedding::keep_embedding,
     far::{Far, Meaning},
+    fetching::fetch_model,
     graph_copy::keep_graph_copy,
     graph_tool::{NAME as GRAPH_TOOL, graph_spec, walk},
     graphing::keep_graphs,

@@ -291,6 +291,25 @@ impl Store {
         rows.iter().map(read).collect()
     }
 
+    /// Deletes the vectors of all spaces that no server was set to since `unused_since`: for a server that makes none. Says
+    /// whether some may be left to delete.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn forget_unused_vectors(&self, unused_since: i64) -> Result<bool, StoreError> {
+        let sql = "DELETE FROM document_embeddings WHERE (document, space) IN (SELECT document, space \
+                   FROM document_embeddings JOIN embedding_spaces ON embedding_spaces.id = space \
+                   WHERE used_at < $1 LIMIT $2)";
+        let query = self.db().write(sql).bind(unused_since);
+        if query.bind(FORGOTTEN_AT_ONCE).execute().await? > 0 {
+            return Ok(true);
+        }
+        let sql = "DELETE FROM embedding_spaces WHERE used_at < $1 \
+                   AND NOT EXISTS (SELECT 1 FROM document_embeddings WHERE space = embedding_spaces.id)";
+        self.db().write(sql).bind(unused_since).execute().await?;
+        Ok(false)
+    }
+
     /// Deletes the vectors of spaces that no server was set to since `unused_since`, once `current` has what can be had in
     /// it. Says whether some are left to delete.
     ///

@@ -74,7 +74,7 @@ impl BuiltIn {
 }
 
 /// Where the model's files are expected: the library where the settings say, else beside the program, else with the model.
-fn files(settings: &KnowledgeSettings, program: &Path) -> Files {
+pub(super) fn files(settings: &KnowledgeSettings, program: &Path) -> Files {
     let folder = &settings.model_folder;
     let beside = program.with_file_name(LIBRARY);
     let library = match &settings.onnxruntime {

@@ -43,9 +43,10 @@ enum Looked {
     NoHelp,
 }
 
-/// Embeds what is to be embedded until the server stops.
+/// Embeds what is to be embedded until the server stops. Where no model is named, what one made before is let go of, as soon
+/// as no other server uses it.
 pub(crate) async fn keep_embedding(app: Arc<App>) {
-    let Some(settings) = app.config.knowledge.embedding.clone() else { return };
+    let Some(settings) = app.config.knowledge.embedding.clone() else { return keep_forgetting(&app).await };
     let (mut pause, mut used) = (FIRST_PAUSE, Instant::now());
     loop {
         let looked = tokio::select! {
@@ -72,6 +73,24 @@ pub(crate) async fn keep_embedding(app: Arc<App>) {
             () = app.stopping.cancelled() => return,
             // New documents do not make a server well.
             () = app.knowledge.to_embed.notified(), if is_idle => {}
+            () = tokio::time::sleep(wait) => {}
+        }
+    }
+}
+
+async fn keep_forgetting(app: &App) {
+    loop {
+        let before = app.clock.now_ms().saturating_sub(UNUSED_MS);
+        let wait = match app.store.forget_unused_vectors(before).await {
+            Ok(true) => continue,
+            Ok(false) => SAY_USED,
+            Err(error) => {
+                tracing::warn!(%error, "vectors that nobody uses could not be deleted; trying again");
+                LONGEST_PAUSE
+            }
+        };
+        tokio::select! {
+            () = app.stopping.cancelled() => return,
             () = tokio::time::sleep(wait) => {}
         }
     }

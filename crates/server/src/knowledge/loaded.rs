@@ -34,6 +34,7 @@ pub(super) struct Loaded {
 }
 
 /// What is needed of a document when something of it is found.
+#[derive(Clone)]
 pub(super) struct LoadedDocument {
     pub(super) id: DocumentId,
     pub(super) name: String,
@@ -104,6 +105,21 @@ struct Changed {
     structure: Document,
     /// Where it has them.
     vectors: Option<Vec<Vectors>>,
+}
+
+/// The vector of each of so many pieces, where it has one.
+fn of_pieces(vectors: &[Vectors], count: usize) -> Vec<Option<&[u8]>> {
+    let mut of_pieces: Vec<Option<&[u8]>> = vec![None; count];
+    for Vectors { first, pieces, content } in vectors {
+        let length = content.len() / usize::try_from(*pieces).unwrap_or(usize::MAX).max(1);
+        let first = usize::try_from(*first).unwrap_or(usize::MAX);
+        for (piece, vector) in content.chunks_exact(length.max(1)).enumerate() {
+            if let Some(of_piece) = of_pieces.get_mut(first.saturating_add(piece)) {
+                *of_piece = Some(vector);
+            }
+        }
+    }
+    of_pieces
 }
 
 /// The space that serves a collection: the current one, as soon as it has what can be had in it, or more than another.
@@ -216,12 +232,12 @@ impl Loaded {
         let is_embedded = |document: &store::Document| {
             compares && embedded.get(&document.id.as_u128()) == Some(&document.version)
         };
+        for document in listed.iter().filter(|document| is_embedded(document)) {
+            loaded.take_vectors(store, document).await?;
+        }
         let is_new = |document: &&store::Document| {
             let known = loaded.documents.get(&document.id.as_u128());
-            document.version > 0
-                && known.is_none_or(|known| {
-                    known.version != document.version || (!known.is_embedded && is_embedded(document))
-                })
+            document.version > 0 && known.is_none_or(|known| known.version != document.version)
         };
         let new: Vec<_> = listed.iter().filter(is_new).cloned().collect();
         let (mut batch, mut bytes) = (Vec::new(), 0);
@@ -264,22 +280,25 @@ impl Loaded {
         indexed.await.map_err(ApiError::internal)
     }
 
+    /// Gives a document that was found by its words alone the vectors that it has now; its words stay.
+    async fn take_vectors(&mut self, store: &Store, of: &store::Document) -> Result<(), ApiError> {
+        let key = of.id.as_u128();
+        let (Some(space), Some(known)) = (self.space, self.documents.get_mut(&key)) else { return Ok(()) };
+        if known.is_embedded || known.version != of.version {
+            return Ok(());
+        }
+        let vectors = store.document_vectors(of.id, space, of.version).await?;
+        self.index.give_vectors(key, &of_pieces(&vectors, known.places.len()));
+        Arc::make_mut(known).is_embedded = true;
+        Ok(())
+    }
+
     fn put(&mut self, knowledge: &Knowledge, changed: Changed) {
         let Changed { id, name, version, text, structure, vectors } = changed;
         let document = Document { text, ..structure };
         let chunks = cut(&document, Sizes::default());
         let is_embedded = vectors.is_some();
-        let vectors = vectors.unwrap_or_default();
-        let mut of_chunks: Vec<Option<&[u8]>> = vec![None; chunks.len()];
-        for Vectors { first, pieces, content } in &vectors {
-            let length = content.len() / usize::try_from(*pieces).unwrap_or(usize::MAX).max(1);
-            let first = usize::try_from(*first).unwrap_or(usize::MAX);
-            for (piece, vector) in content.chunks_exact(length.max(1)).enumerate() {
-                if let Some(of_chunk) = of_chunks.get_mut(first.saturating_add(piece)) {
-                    *of_chunk = Some(vector);
-                }
-            }
-        }
+        let of_chunks = of_pieces(vectors.as_deref().unwrap_or_default(), chunks.len());
         let pieces: Vec<ChunkToIndex<'_>> = chunks
             .iter()
             .zip(of_chunks)

@@ -311,6 +311,13 @@ async fn embedding_goes_on_after_a_restart_and_with_another_model() {
         asked("other") > 0 && answer["results"][0]["scores"]["meaning"].is_number()
     })
     .await;
+    stop(&server).await;
+    // Without a model, an hour after the last server had one, nothing of them is kept.
+    kept.execute("UPDATE embedding_spaces SET used_at = used_at - 3600001").await;
+    let server = kept.start_with(&[("GLASSHOUSE_KNOWLEDGE_EMBEDDING_MODEL", "")]).await;
+    let store = &server.app.store;
+    until("its vectors are let go of", async || store.embedding_spaces().await.unwrap().is_empty()).await;
+    assert!(store.embeddings(work.parse().unwrap()).await.unwrap().is_empty());
 }
 
 #[tokio::test]

@@ -124,6 +124,12 @@ async fn old_spaces_serve_until_nobody_needs_them(store: Store) {
     assert_eq!(store.forget_old_vectors(new.id, 100).await, Ok(true));
     assert_eq!(store.forget_old_vectors(new.id, 100).await, Ok(false));
     assert_eq!(store.embedding_spaces().await.unwrap(), [new]);
+    assert_eq!(store.forget_unused_vectors(90).await, Ok(false), "some server may use it");
+    assert_eq!(store.embeddings(collection.id).await.unwrap().len(), 1);
+    assert_eq!(store.forget_unused_vectors(91).await, Ok(true));
+    assert_eq!(store.forget_unused_vectors(91).await, Ok(false));
+    assert!(store.embeddings(collection.id).await.unwrap().is_empty());
+    assert!(store.embedding_spaces().await.unwrap().is_empty());
     let missing = StoreError::NotFound;
     assert_eq!(store.delete_collection(add_user(&store).await, collection.id).await, Err(missing));
     store.delete_collection(collection.owner, collection.id).await.unwrap();
