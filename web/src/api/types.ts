@@ -491,12 +491,3 @@ export type FileDiff = { from: number; to: number } & (
     }
   | { kind: "binary" | "too_long" }
 );
-
-export interface Activity {
-  chat: string | null;
-  /** Null where the person has looked at the chat, or something was written beside it. */
-  run: string | null;
-  state: "running" | "waiting" | "finished" | "read" | "changed";
-  outcome?: Outcome;
-  title: string;
-}

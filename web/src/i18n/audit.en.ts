@@ -79,7 +79,6 @@ export const audit = {
   "audit.settings.default_model": "Set the default model",
   "audit.debug_chat.configure": "Connected a model server through /api/config",
   "audit.audit.export": "Took the audit log away as a file",
-  "audit.area.collection": "Sharing of documents",
   "audit.collection.share": "Set who reads a collection of documents",
   "audit.area.chat": "Sharing and reading of chats",
   "audit.area.collection": "Sharing of documents",

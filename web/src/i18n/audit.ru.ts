@@ -79,7 +79,6 @@ export const audit = {
   "audit.settings.default_model": "Задана модель по умолчанию",
   "audit.debug_chat.configure": "Сервер моделей подключён через /api/config",
   "audit.audit.export": "Журнал аудита выгружен в файл",
-  "audit.area.collection": "Доступ к документам",
   "audit.collection.share": "Задано, кто читает коллекцию документов",
   "audit.area.chat": "Доступ к чатам",
   "audit.area.collection": "Доступ к документам",

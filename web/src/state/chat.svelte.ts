@@ -9,7 +9,8 @@ import {
   sendMessage,
 } from "../api/calls.ts";
 import { ApiError } from "../api/http.ts";
-import type { Activity, Chat, ChatMessage, ChatOwner, Part, RunSummary } from "../api/types.ts";
+import type { Activity } from "../api/activity.ts";
+import type { Chat, ChatMessage, ChatOwner, Part, RunSummary } from "../api/types.ts";
 import { chats } from "./chats.svelte.ts";
 import { models } from "./models.svelte.ts";
 import type { RunNode } from "./nodes.ts";

@@ -1,7 +1,8 @@
 /** The list of chats in the sidebar, kept live by the activity stream. */
 import { activityAddress, changeChat, listChats } from "../api/calls.ts";
 import { follow, type Follower } from "../api/follow.ts";
-import type { Activity, ChatRow } from "../api/types.ts";
+import type { Activity } from "../api/activity.ts";
+import type { ChatRow } from "../api/types.ts";
 
 const pageSize = 60;
 

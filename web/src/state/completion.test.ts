@@ -1,3 +1,4 @@
+/** What is known of how texts go on. */
 import { expect, test } from "vitest";
 import { firstWord, goingOn, remembered, type Known } from "./completion.ts";
 

@@ -1,6 +1,7 @@
 /** Says what has come of runs in chats that the person is not looking at, and notes what was looked at. */
 import { readChat } from "../api/calls.ts";
-import type { Activity, ChatRow } from "../api/types.ts";
+import type { Activity } from "../api/activity.ts";
+import type { ChatRow } from "../api/types.ts";
 import { t } from "../i18n/index.svelte.ts";
 import { chats } from "./chats.svelte.ts";
 import { preferences, prefer } from "./preferences.svelte.ts";

@@ -10,6 +10,7 @@ use std::{
 
 use anyhow::{Context, bail, ensure};
 use embedder::{LIBRARY, NETWORK, TOKENIZER};
+use llm::HttpClient;
 use reqwest::{
     Client, Response, StatusCode, Url,
     header::{CONTENT_RANGE, RANGE},
@@ -93,6 +94,8 @@ fn folder_address(from: &str) -> anyhow::Result<Url> {
 }
 
 async fn fetch(base: &Url, all: &[Wanted]) -> anyhow::Result<Vec<String>> {
+    // It also says who does TLS, of which this client knows nothing.
+    HttpClient::new()?;
     let client = Client::builder().connect_timeout(CONNECTING).read_timeout(SILENCE).build()?;
     let mut lines = Vec::with_capacity(all.len());
     for wanted in all {

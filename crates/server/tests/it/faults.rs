@@ -29,7 +29,7 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use crate::harness::{Answer, plain_client};
+use crate::harness::{Answer, NOTHING_BESIDE_CHATS, plain_client};
 
 /// A long time for anything that is not a wait on purpose.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -67,6 +67,7 @@ impl Program {
         let mut command = Command::new(env!("CARGO_BIN_EXE_glasshouse"));
         command.args(["--listen", "127.0.0.1:0", "--auth", "none", "--data-dir"]).arg(data_dir);
         command.env_clear().env("OPENAI_API_BASE_URL", model_url).env("GLASSHOUSE_PROGRAMS_ENABLED", "false");
+        command.envs(NOTHING_BESIDE_CHATS);
         command
     }
 

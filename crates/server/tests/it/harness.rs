@@ -77,6 +77,13 @@ impl Answer {
     }
 }
 
+/// Most tests count what their model is asked.
+pub(crate) const NOTHING_BESIDE_CHATS: [(&str, &str); 3] = [
+    ("GLASSHOUSE_PIPELINES_ENABLE_TITLE_GENERATION", "false"),
+    ("GLASSHOUSE_PIPELINES_ENABLE_TAGS_GENERATION", "false"),
+    ("GLASSHOUSE_PIPELINES_ENABLE_FOLLOW_UP_GENERATION", "false"),
+];
+
 /// A new folder that no other test uses.
 pub(crate) fn new_folder() -> PathBuf {
     let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(domain::RunId::generate().to_string());
@@ -98,11 +105,8 @@ impl Server {
             ("GLASSHOUSE_DATA_DIR".to_owned(), data_dir.to_str().unwrap().to_owned()),
             // Looking for a sandbox takes a moment, and few tests need it.
             ("GLASSHOUSE_PROGRAMS_ENABLED".to_owned(), "false".to_owned()),
-            // Most tests count what their model is asked.
-            ("GLASSHOUSE_PIPELINES_ENABLE_TITLE_GENERATION".to_owned(), "false".to_owned()),
-            ("GLASSHOUSE_PIPELINES_ENABLE_TAGS_GENERATION".to_owned(), "false".to_owned()),
-            ("GLASSHOUSE_PIPELINES_ENABLE_FOLLOW_UP_GENERATION".to_owned(), "false".to_owned()),
         ]);
+        let settings = [&NOTHING_BESIDE_CHATS[..], settings].concat();
         environment.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
         let config = Config::from_parts(&Flags::default(), &environment).unwrap();
         let clock = Clock::movable(1_800_000_000_000);

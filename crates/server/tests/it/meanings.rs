@@ -312,6 +312,7 @@ async fn embedding_goes_on_after_a_restart_and_with_another_model() {
     })
     .await;
     stop(&server).await;
+    drop(server);
     // Without a model, an hour after the last server had one, nothing of them is kept.
     kept.execute("UPDATE embedding_spaces SET used_at = used_at - 3600001").await;
     let server = kept.start_with(&[("GLASSHOUSE_KNOWLEDGE_EMBEDDING_MODEL", "")]).await;

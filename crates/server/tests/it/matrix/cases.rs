@@ -180,6 +180,20 @@ pub(super) const CASES: &[Case] = &[
         .sends(r#"{"weight":2}"#),
     case("DELETE", "/api/v1/connections/{connection}/keys/{key}", Admin(404), 403)
         .at("/api/v1/connections/{connection}/keys/ckey_00000000000000000000000000000000"),
+    // The small model calls around a chat; the tour takes no part in them
+    case("GET", "/api/v1/pipelines", Admin(200), 403),
+    case("PUT", "/api/v1/pipelines/{pipeline}", Admin(404), 403)
+        .at("/api/v1/pipelines/nothing")
+        .sends("{}"),
+    case("POST", "/api/v1/pipelines/{pipeline}/preview", Admin(404), 403)
+        .at("/api/v1/pipelines/title/preview")
+        .sends(r#"{"chat":"{chat}"}"#),
+    case("GET", "/api/v1/runs/{run}/pipelines", Missing, 200),
+    case("POST", "/api/v1/tasks/title/completions", Own(400), 400).sends(r#"{"model":"tour","chat_id":"{chat}"}"#),
+    case("POST", "/api/v1/tasks/tags/completions", Own(400), 400).sends(r#"{"model":"tour"}"#),
+    case("POST", "/api/v1/tasks/follow_up/completions", Own(400), 400).sends(r#"{"model":"tour"}"#),
+    case("POST", "/api/v1/tasks/queries/completions", Own(400), 400).sends(r#"{"model":"tour"}"#),
+    case("POST", "/api/v1/tasks/auto/completions", Own(400), 400).sends(r#"{"model":"tour"}"#),
     // Agents, and what they can do beside their own tools
     case("GET", "/api/v1/agents", Admin(200), 403),
     case("POST", "/api/v1/agents", Admin(400), 403).sends("{}"),

@@ -9,6 +9,7 @@ use sqlx::{Connection, Row, SqliteConnection};
 use store::{NewUser, UserRole};
 
 use crate::{
+    faults::until,
     harness::{Answer, EMAIL, PASSWORD, Server, new_folder},
     openai::connect,
     runs::{events, start_tour},
@@ -284,6 +285,14 @@ impl World {
             ("step", step),
             ("waiting", waiting),
         ]);
+        until("the crawl rests", async || self.crawls_rest().await).await;
+    }
+
+    /// Whether no server is at work on a crawl: one that was cancelled still notes what has come of its last page.
+    async fn crawls_rest(&self) -> bool {
+        let mut rows = SqliteConnection::connect(&self.database).await.unwrap();
+        let claimed = "SELECT count(*) FROM crawls WHERE claimed_until > 0";
+        sqlx::query(claimed).fetch_one(&mut rows).await.unwrap().get::<i64, _>(0) == 0
     }
 
     /// Every row there is: its table, and its values. When a key was used is no change, nor is what is written of use a
