@@ -32,7 +32,7 @@ pub(crate) fn few_tags(tags: &[String]) -> Vec<String> {
 }
 
 impl App {
-    /// Gives a chat the tags that a model has found, the first [`MOST_TAGS`] of them, unless its owner has chosen some. Whether
+    /// Gives a chat the tags that a model has found, the first few of them, unless its owner has chosen some. Whether
     /// it did.
     ///
     /// # Errors
