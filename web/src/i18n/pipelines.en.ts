@@ -12,7 +12,7 @@ export const pipelines = {
   "pipelines.follow_ups.hint": "What could be said next, under each answer.",
   "pipelines.queries": "Search queries",
   "pipelines.queries.hint":
-    "What is looked for in documents and on the web is worked out from the whole chat.",
+    "For front ends that ask for them: what to look up is worked out from the whole chat.",
   "pipelines.rag": "What was found",
   "pipelines.rag.hint": "How passages of documents and pages are told to the model.",
   "pipelines.autocomplete": "Autocomplete",

@@ -14,7 +14,8 @@ export const pipelines: Record<keyof typeof en, Entry> = {
   "pipelines.follow_ups": "Продолжения",
   "pipelines.follow_ups.hint": "Что можно сказать дальше, под каждым ответом.",
   "pipelines.queries": "Поисковые запросы",
-  "pipelines.queries.hint": "Что искать в документах и в сети, решается по всему чату.",
+  "pipelines.queries.hint":
+    "Для внешних интерфейсов, которые о них просят: что искать, решается по всему чату.",
   "pipelines.rag": "Найденное",
   "pipelines.rag.hint": "Как модели сообщают отрывки документов и страниц.",
   "pipelines.autocomplete": "Автодополнение",
