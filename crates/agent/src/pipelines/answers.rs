@@ -91,6 +91,8 @@ pub fn read_completion(text: &str, written: &str) -> Result<String, String> {
     let found = object(text, &["text"]).ok_or("there is no JSON object with text")?;
     let said = found.get("text").and_then(Value::as_str).unwrap_or_default();
     let line = said.trim_end().lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    // What stands for the answer in the template.
+    let line = if line.trim() == "…" { "" } else { line };
     let new = without_overlap(line, written);
     // One word that goes on in the middle needs no blank, and nothing after one does.
     let new = if written.ends_with(char::is_whitespace) { new.trim_start() } else { new };
@@ -193,7 +195,7 @@ fn tags(value: Option<&Value>) -> Vec<String> {
     };
     let mut tags: Vec<String> = Vec::new();
     for tag in split.iter().map(tidy) {
-        if !tag.is_empty() && tag.chars().count() <= MOST_TAG_CHARS && !tags.contains(&tag) {
+        if says_something(&tag) && tag.chars().count() <= MOST_TAG_CHARS && !tags.contains(&tag) {
             tags.push(tag);
         }
     }
@@ -209,13 +211,18 @@ fn distinct(value: Option<&Value>, most_chars: usize, most: usize) -> Vec<String
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let text = without_marker(&text);
         let folded = text.to_lowercase();
-        if !text.is_empty() && text.chars().count() <= most_chars && !seen.contains(&folded) {
+        if says_something(text) && text.chars().count() <= most_chars && !seen.contains(&folded) {
             seen.push(folded);
             kept.push(text.to_owned());
         }
     }
     kept.truncate(most);
     kept
+}
+
+/// Whether there is more than marks, such as those that stand for an answer in the template.
+fn says_something(text: &str) -> bool {
+    text.chars().any(char::is_alphanumeric)
 }
 
 /// An entry of a list without what stands before it: `- ` or `1. `.
@@ -251,9 +258,15 @@ mod tests {
         );
         check_title("🍞 Baking Good Bread", Some("🍞 Baking Good Bread"));
         check_title("\"Baking Good Bread\"", Some("💬 Baking Good Bread"));
-        for useless in
-            ["", "{}", r#"{"title": ""}"#, r#"{"title": "🌱"}"#, r#"{"title": "Bread"}"#, r#"{"title": 7}"#]
-        {
+        for useless in [
+            "",
+            "{}",
+            r#"{"title": "…"}"#,
+            r#"{"title": ""}"#,
+            r#"{"title": "🌱"}"#,
+            r#"{"title": "Bread"}"#,
+            r#"{"title": 7}"#,
+        ] {
             check_title(useless, None);
         }
         check_title("I would call it this:\nBread", None);
@@ -302,6 +315,7 @@ mod tests {
         check("What is the capital?", "What is", " the capital?");
         check(" capital?\nParis", "What is the ", "capital?");
         check("", "What", "");
+        check("…", "What", "");
         check("aaa", "b", "aaa");
         assert!(read_completion("Paris", "What").is_err());
     }
