@@ -40,7 +40,7 @@ pub struct Notes {
 }
 
 impl Notes {
-    /// Reads what these pipelines want; `None` where a part of it is not there, with what could be read.
+    /// Reads what these pipelines want. Where a part of it is not there, what could be read comes with the fault.
     ///
     /// # Errors
     /// With what is wrong, for the model.

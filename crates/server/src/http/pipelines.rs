@@ -94,7 +94,7 @@ pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<PipelineLis
     let sums = app.store.pipeline_sums(app.clock.now_ms() - KEPT_MS).await?;
     let latest = app.store.latest_pipeline_calls(LATEST).await?;
     for set in app.pipelines_in_force().await? {
-        views.push(view(&app, set, &sums, &latest).await?);
+        views.push(view(set, &sums, &latest));
     }
     let defaults = &app.config.pipelines;
     let (task_model, task_model_external) =
@@ -102,13 +102,8 @@ pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<PipelineLis
     Ok(Json(PipelineList { pipelines: views, task_model, task_model_external }))
 }
 
-async fn view(
-    app: &App,
-    set: InForce,
-    sums: &[PipelineSum],
-    latest: &[PipelineCall],
-) -> Result<PipelineView, ApiError> {
-    let InForce { pipeline, enabled, text, bounds, .. } = set;
+fn view(of: InForce, sums: &[PipelineSum], latest: &[PipelineCall]) -> PipelineView {
+    let InForce { pipeline, enabled, text, bounds, set, .. } = of;
     let name = pipeline.name();
     let is_of = |pipelines: &str| pipelines.split(',').any(|one| one == name);
     let mut total = PipelineSum::default();
@@ -122,21 +117,21 @@ async fn view(
         total.cost_micro_usd += sum.cost_micro_usd / shares;
     }
     let latest = latest.iter().filter(|call| is_of(&call.pipelines)).take(SHOWN).cloned();
-    Ok(PipelineView {
+    PipelineView {
         name,
         enabled,
         template: text,
         default_template: pipeline.default_template(),
         output_tokens: bounds.output_tokens,
         seconds: bounds.patience.as_secs(),
-        set: app.pipeline_settings(pipeline).await?,
+        set,
         calls: total.calls,
         failed: total.failed,
         cancelled: total.cancelled,
         usage: total.usage,
         cost_micro_usd: total.cost_micro_usd,
         latest: latest.map(CallView::of_others).collect(),
-    })
+    }
 }
 
 /// `PUT /api/v1/pipelines/{pipeline}`: sets all of it; what is null is as the configuration says.
@@ -150,7 +145,7 @@ pub(super) async fn put(
     let sums = app.store.pipeline_sums(app.clock.now_ms() - KEPT_MS).await?;
     let latest = app.store.latest_pipeline_calls(LATEST).await?;
     let set = app.pipeline_in_force(pipeline).await?;
-    view(&app, set, &sums, &latest).await.map(Json)
+    Ok(Json(view(set, &sums, &latest)))
 }
 
 #[derive(Debug, Deserialize)]

@@ -47,6 +47,8 @@ pub(crate) struct InForce {
     pub(crate) model: Option<String>,
     /// How much it may cost.
     pub(crate) bounds: Bounds,
+    /// What an administrator has set.
+    pub(crate) set: PipelineSettings,
 }
 
 impl InForce {
@@ -71,8 +73,9 @@ impl InForce {
                 .and_then(|text| pipeline.template(text).ok()),
             text,
             is_default,
-            model: set.model.filter(|model| !model.is_empty()),
+            model: set.model.clone().filter(|model| !model.is_empty()),
             bounds,
+            set,
         }
     }
 }
@@ -118,17 +121,9 @@ impl App {
     /// # Errors
     /// Where the database does not answer.
     pub(crate) async fn pipeline_in_force(&self, pipeline: Pipeline) -> Result<InForce, StoreError> {
-        let set = self.pipeline_settings(pipeline).await?;
-        Ok(InForce::of(pipeline, set, &self.config.pipelines))
-    }
-
-    /// What an administrator has set for it.
-    ///
-    /// # Errors
-    /// Where the database does not answer.
-    pub(crate) async fn pipeline_settings(&self, pipeline: Pipeline) -> Result<PipelineSettings, StoreError> {
         let stored = self.store.setting(&format!("{PREFIX}{}", pipeline.name())).await?;
-        Ok(stored.and_then(|value| serde_json::from_value(value).ok()).unwrap_or_default())
+        let set = stored.and_then(|value| serde_json::from_value(value).ok()).unwrap_or_default();
+        Ok(InForce::of(pipeline, set, &self.config.pipelines))
     }
 
     /// Sets all of it for one pipeline.
