@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 pub use answers::{FOLLOW_UPS, Notes, QUERIES, TAGS, read_completion, read_queries};
 pub use asking::{Asked, Bounds, ask};
 pub use template::{MOST_TEMPLATE_BYTES, Name, Template, TemplateError};
-pub use values::{Now, Person, Said, Values};
+pub use values::{Now, Person, Said, Values, fit_answers};
 
 /// One of the pipelines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -30,12 +30,14 @@ pub enum Pipeline {
     Rag,
     /// How the text goes on that is being written.
     Autocomplete,
+    /// How several answers to one message become one: a mixture of agents.
+    Moa,
 }
 
 impl Pipeline {
     /// All of them, in the order that people see.
-    pub const ALL: [Self; 6] =
-        [Self::Title, Self::Tags, Self::FollowUps, Self::Queries, Self::Rag, Self::Autocomplete];
+    pub const ALL: [Self; 7] =
+        [Self::Title, Self::Tags, Self::FollowUps, Self::Queries, Self::Rag, Self::Autocomplete, Self::Moa];
 
     /// As it stands in addresses and settings.
     #[must_use]
@@ -47,6 +49,7 @@ impl Pipeline {
             Self::Queries => "queries",
             Self::Rag => "rag",
             Self::Autocomplete => "autocomplete",
+            Self::Moa => "moa",
         }
     }
 
@@ -66,6 +69,7 @@ impl Pipeline {
             Self::Queries => texts::QUERIES.to_owned(),
             Self::Rag => texts::RAG.to_owned(),
             Self::Autocomplete => texts::AUTOCOMPLETE.to_owned(),
+            Self::Moa => texts::MOA.to_owned(),
         }
     }
 
@@ -75,6 +79,7 @@ impl Pipeline {
         match self {
             Self::Rag => &[Name::Context, Name::Query],
             Self::Autocomplete => &[Name::Type],
+            Self::Moa => &[Name::Responses],
             Self::Title | Self::Tags | Self::FollowUps | Self::Queries => &[],
         }
     }
@@ -90,6 +95,7 @@ impl Pipeline {
                 (template.has_conversation(), "MESSAGES or prompt")
             }
             Self::Rag => (template.has(Name::Context), "CONTEXT"),
+            Self::Moa => (template.has(Name::Responses), "responses"),
         };
         if has {
             return Ok(template);
@@ -112,9 +118,9 @@ pub fn shared_template(pipelines: &[Pipeline]) -> Option<Template> {
     Template::parse(&texts::for_chat(&parts?, 6), &[]).ok()
 }
 
-/// The JSON schema of an answer with what these pipelines want, as `response_format` says it.
+/// The JSON schema of an answer with what these pipelines want, as `response_format` says it; nothing where they want a text.
 #[must_use]
-pub fn answer_format(pipelines: &[Pipeline]) -> Value {
+pub fn answer_format(pipelines: &[Pipeline]) -> Option<Value> {
     let list = |most: usize| json!({"type": "array", "items": {"type": "string"}, "maxItems": most});
     let mut properties = serde_json::Map::new();
     for pipeline in pipelines {
@@ -128,11 +134,14 @@ pub fn answer_format(pipelines: &[Pipeline]) -> Value {
         };
         properties.insert(field.to_owned(), form);
     }
+    if properties.is_empty() {
+        return None;
+    }
     let required: Vec<&String> = properties.keys().collect();
     let schema = json!({
         "type": "object", "properties": properties, "required": required, "additionalProperties": false,
     });
-    json!({"type": "json_schema", "json_schema": {"name": "answer", "strict": true, "schema": schema}})
+    Some(json!({"type": "json_schema", "json_schema": {"name": "answer", "strict": true, "schema": schema}}))
 }
 
 #[cfg(test)]
@@ -149,7 +158,12 @@ mod tests {
 
     #[test]
     fn a_template_that_leaves_out_what_it_is_for_is_refused() {
-        for (pipeline, text) in [(Pipeline::Title, "Say a title."), (Pipeline::Rag, "{{QUERY}}")] {
+        for (pipeline, text) in [
+            (Pipeline::Title, "Say a title."),
+            (Pipeline::Rag, "{{QUERY}}"),
+            (Pipeline::Moa, "{{prompt}}"),
+            (Pipeline::Title, "{{prompt}} {{responses}}"),
+        ] {
             assert!(pipeline.template(text).is_err(), "{text}");
         }
     }
@@ -158,7 +172,8 @@ mod tests {
     fn what_shares_a_call_shares_its_form() {
         let all = [Pipeline::Title, Pipeline::Tags, Pipeline::FollowUps];
         assert!(shared_template(&all).is_some() && shared_template(&[Pipeline::Rag]).is_none());
-        let format = answer_format(&all);
+        assert_eq!(answer_format(&[Pipeline::Moa]), None);
+        let format = answer_format(&all).unwrap();
         assert_eq!(format["json_schema"]["schema"]["required"], json!(["title", "tags", "follow_ups"]));
     }
 }

@@ -87,6 +87,8 @@ struct Kept {
     told: Option<Told>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     research: Option<ResearchWish>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    patience: Option<Duration>,
 }
 
 /// What there is of that.
@@ -121,6 +123,7 @@ impl Work {
             narrowed: self.narrowed.clone(),
             told: self.told.clone(),
             research: self.research,
+            patience: self.patience,
         };
         serde_json::to_string(&kept).map(Some).map_err(ApiError::internal)
     }
@@ -155,6 +158,7 @@ impl Kept {
             told,
             narrowed,
             research,
+            patience,
             ..
         } = self;
         let wishes =
@@ -168,6 +172,7 @@ impl Kept {
             directory,
             told,
             research,
+            patience,
             ..Work::of(history, model, Vec::new())
         };
         (work, workspace)

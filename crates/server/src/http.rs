@@ -32,6 +32,7 @@ mod mcp_sign_ins;
 mod memories;
 mod messages;
 mod metrics;
+mod moa;
 mod models;
 mod oidc;
 mod openai;
@@ -212,6 +213,7 @@ pub fn table() -> Vec<Route> {
         post(Chat, "/api/v1/tasks/follow_up/completions", tasks::follow_ups),
         post(Chat, "/api/v1/tasks/queries/completions", tasks::queries),
         post(Chat, "/api/v1/tasks/auto/completions", tasks::autocomplete),
+        post(Chat, "/api/v1/tasks/moa/completions", moa::complete),
         // Agents, and what they can do beside their own tools
         get(Admin, "/api/v1/agents", agents::list),
         post(Admin, "/api/v1/agents", agents::create).noted("agent.create"),

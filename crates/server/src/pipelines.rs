@@ -3,6 +3,7 @@
 
 mod after_answer;
 mod asking;
+mod moa;
 mod settings;
 
 use std::{

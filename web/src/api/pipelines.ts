@@ -21,7 +21,7 @@ export interface PipelineCall {
   detail?: string;
 }
 
-export type PipelineName = "title" | "tags" | "follow_ups" | "queries" | "rag" | "autocomplete";
+export type PipelineName = "title" | "tags" | "follow_ups" | "queries" | "rag" | "autocomplete" | "moa";
 
 export interface Pipeline {
   name: PipelineName;

@@ -17,6 +17,8 @@ export const pipelines = {
   "pipelines.rag.hint": "How passages of documents and pages are told to the model.",
   "pipelines.autocomplete": "Autocomplete",
   "pipelines.autocomplete.hint": "How the text goes on that somebody is writing, in grey: Tab takes it.",
+  "pipelines.moa": "Merging answers",
+  "pipelines.moa.hint": "How several answers to a message become one, when somebody asks for that.",
   "pipelines.calls": { one: "{count} call", other: "{count} calls" },
   "pipelines.failed": "{count} without use",
   "pipelines.cancelled": "{count} given up",

@@ -21,6 +21,8 @@ export const pipelines: Record<keyof typeof en, Entry> = {
   "pipelines.autocomplete": "Автодополнение",
   "pipelines.autocomplete.hint":
     "Как продолжится текст, который человек пишет, серым цветом: Tab его принимает.",
+  "pipelines.moa": "Сведение ответов",
+  "pipelines.moa.hint": "Как несколько ответов на сообщение становятся одним, когда кто-то об этом просит.",
   "pipelines.calls": {
     one: "{count} вызов",
     few: "{count} вызова",

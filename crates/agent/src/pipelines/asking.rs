@@ -38,7 +38,7 @@ pub struct Asked<T> {
     pub tries: u32,
 }
 
-/// Asks for an answer in this form, without thoughts where the model's server knows how to leave them out. `read` says what is
+/// Asks for an answer in this form, if any, without thoughts where the model's server knows how to leave them out. `read` says what is
 /// wrong with an answer, in words for the model, and what could be made of it all the same.
 ///
 /// # Errors
@@ -47,7 +47,7 @@ pub async fn ask<T>(
     model: &ChatModel,
     settings: &ModelSettings,
     prompt: String,
-    form: &Value,
+    form: Option<&Value>,
     bounds: Bounds,
     read: impl Fn(&str) -> Result<T, (String, Option<T>)>,
 ) -> Result<Asked<T>, ModelError> {
@@ -55,7 +55,7 @@ pub async fn ask<T>(
     let mut asked = Asked { read: None, fault: None, usage: Usage::default(), tries: 0 };
     let effort = Effort { output_tokens: bounds.output_tokens, patience: bounds.patience, thinks: false };
     for _ in 0..if bounds.repair { 2 } else { 1 } {
-        let answer = alone::answer(model, settings, &messages, Some(form), effort).await;
+        let answer = alone::answer(model, settings, &messages, form, effort).await;
         let (text, used) = match answer {
             // What the first try had come to is better than nothing.
             Err(_) if asked.read.is_some() => break,

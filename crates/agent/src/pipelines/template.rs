@@ -66,10 +66,12 @@ pub enum Name {
     Query,
     /// `TYPE`: what the text is that is being written.
     Type,
+    /// `responses`: answers that others gave.
+    Responses,
 }
 
 /// All of [`Name`], as templates have them.
-const NAMES: [(&str, Name); 17] = [
+const NAMES: [(&str, Name); 18] = [
     ("CURRENT_DATE", Name::CurrentDate),
     ("CURRENT_TIME", Name::CurrentTime),
     ("CURRENT_DATETIME", Name::CurrentDatetime),
@@ -87,6 +89,7 @@ const NAMES: [(&str, Name); 17] = [
     ("CONTEXT", Name::Context),
     ("QUERY", Name::Query),
     ("TYPE", Name::Type),
+    ("RESPONSES", Name::Responses),
 ];
 
 /// Why a template cannot be used. `Display` is the sentence for the administrator.
@@ -200,7 +203,7 @@ fn variable(inside: &str, own: &[Name]) -> Result<Variable, String> {
     let known = NAMES.iter().find(|(known, _)| *known == upper);
     let Some((_, known)) = known else { return Err(format!("There is no variable {name}.")) };
     match known {
-        Name::Context | Name::Query | Name::Type if !own.contains(known) => {
+        Name::Context | Name::Query | Name::Type | Name::Responses if !own.contains(known) => {
             Err(format!("The variable {name} is not there for this template."))
         }
         known => Ok(Variable::Plain(*known)),

@@ -10,6 +10,8 @@ const MOST_MESSAGE_CHARS: usize = 4_000;
 const MOST_MESSAGES_CHARS: usize = 24_000;
 /// Most of any other value, characters.
 const MOST_VALUE_CHARS: usize = 200_000;
+/// Most of all answers together that are to become one, characters.
+const MOST_ANSWERS_CHARS: usize = 60_000;
 /// What stands for what nobody has said.
 const NOT_KNOWN: &str = "Unknown";
 
@@ -39,6 +41,8 @@ pub struct Values<'a> {
     pub query: &'a str,
     /// What kind of text is being written.
     pub kind: &'a str,
+    /// What others have answered, as [`fit_answers`] leaves it.
+    pub answers: &'a [String],
 }
 
 /// A moment, written.
@@ -74,6 +78,7 @@ impl Values<'_> {
             Variable::Plain(Name::CurrentDatetime) => {
                 out.push_str(&format!("{} {}", self.now.date, self.now.time));
             }
+            Variable::Plain(Name::Responses) => self.write_answers(out),
             Variable::Plain(name) => {
                 out.push_str(&cut_text(self.plain(name), None, MOST_VALUE_CHARS));
             }
@@ -100,7 +105,14 @@ impl Values<'_> {
             Name::Query => self.query,
             Name::Type => self.kind,
             // Written by who asks.
-            Name::CurrentDatetime => "",
+            Name::CurrentDatetime | Name::Responses => "",
+        }
+    }
+
+    fn write_answers(&self, out: &mut String) {
+        for (number, answer) in (1..).zip(self.answers) {
+            let break_before = if number > 1 { "\n" } else { "" };
+            out.push_str(&format!("{break_before}<response number=\"{number}\">\n{answer}\n</response>"));
         }
     }
 
@@ -129,6 +141,24 @@ impl Values<'_> {
         lines.reverse();
         out.push_str(&lines.join("\n"));
     }
+}
+
+/// The answers that say something, each cut so that all have room in so many characters: short ones leave theirs to long ones.
+#[must_use]
+pub fn fit_answers<'a>(answers: impl IntoIterator<Item = &'a str>, most_chars: usize) -> Vec<String> {
+    let answers: Vec<&str> = answers.into_iter().map(str::trim).filter(|answer| !answer.is_empty()).collect();
+    let mut lengths: Vec<usize> = answers.iter().map(|answer| answer.chars().count()).collect();
+    lengths.sort_unstable();
+    let (mut room, mut most) = (most_chars.min(MOST_ANSWERS_CHARS), usize::MAX);
+    for (before, length) in lengths.iter().enumerate() {
+        let share = room / (lengths.len() - before);
+        if *length > share {
+            most = share;
+            break;
+        }
+        room -= length;
+    }
+    answers.iter().map(|answer| cut_text(answer, None, most)).collect()
 }
 
 /// The part of the text that is wanted; both ends of one that is too long.
@@ -174,6 +204,24 @@ mod tests {
         check("{{prompt}}", "three {{USER_EMAIL}}");
         check("{{prompt:start:5}} {{prompt:end:2}} {{prompt:middletruncate:4}}", "three }} th...}}");
         check("{ {{{USER_EMAIL}}} }", "{ {ann@example.org} }");
+    }
+
+    #[test]
+    fn answers_share_their_room_and_are_not_read_for_variables() {
+        let long = "é".repeat(100);
+        let answers = fit_answers([" {{USER_EMAIL}} ", "", &long, " \n", &long], 64);
+        let lengths: Vec<usize> = answers.iter().map(|answer| answer.chars().count()).collect();
+        // What was left out is marked with three points.
+        assert_eq!(lengths, [14, 28, 28]);
+        let huge = "é".repeat(1_000_000);
+        let most: usize =
+            fit_answers(vec![huge.as_str(); 9], usize::MAX).iter().map(|one| one.chars().count()).sum();
+        assert!(most <= MOST_ANSWERS_CHARS + 9 * 3, "{most}");
+        assert!(fit_answers(["", " "], 10).is_empty());
+        let values = Values { answers: &answers[..1], prompt: Some("{{responses}}"), ..Values::default() };
+        let template = Template::parse("{{prompt}}\n{{responses}}", &[Name::Responses]).unwrap();
+        let expected = "{{responses}}\n<response number=\"1\">\n{{USER_EMAIL}}\n</response>";
+        assert_eq!(template.fill(&values), expected);
     }
 
     #[test]

@@ -44,6 +44,10 @@ pub struct PipelineDefaults {
     pub autocomplete_generation_input_max_length: i64,
     /// How it is asked for.
     pub autocomplete_generation_prompt_template: String,
+    /// Whether several answers can be made one.
+    pub enable_moa_generation: bool,
+    /// How it is asked for.
+    pub moa_generation_prompt_template: String,
 }
 
 impl PipelineDefaults {
@@ -76,6 +80,7 @@ impl PipelineDefaults {
             Pipeline::Autocomplete => {
                 ("autocomplete_generation_prompt_template", &self.autocomplete_generation_prompt_template)
             }
+            Pipeline::Moa => ("moa_generation_prompt_template", &self.moa_generation_prompt_template),
         }
     }
 
@@ -90,6 +95,7 @@ impl PipelineDefaults {
                 self.enable_search_query_generation || self.enable_retrieval_query_generation
             }
             Pipeline::Autocomplete => self.enable_autocomplete_generation,
+            Pipeline::Moa => self.enable_moa_generation,
             Pipeline::Rag => true,
         }
     }

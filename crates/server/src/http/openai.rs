@@ -19,6 +19,8 @@ use wire::{
     openai::{ErrorObject, Passing},
 };
 
+pub(super) use agent::{collect, held_by_body, stop_when_dropped};
+
 use crate::{
     app::App,
     auth::Caller,

@@ -218,6 +218,7 @@ pub(super) async fn preview(
         context: "[1] A passage that was found.",
         query: "a query",
         kind: "General",
+        answers: &["One answer.".to_owned(), "Another answer.".to_owned()],
         ..values(&said, &person, &now)
     };
     let prompt = template.fill(&values);

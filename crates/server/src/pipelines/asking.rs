@@ -101,7 +101,7 @@ impl App {
             prices: model.prices,
         };
         let form = answer_format(job.pipelines);
-        let asked = ask(&model.model, &settings, prompt, &form, job.bounds, read).await?;
+        let asked = ask(&model.model, &settings, prompt, form.as_ref(), job.bounds, read).await?;
         paid.end(asked.usage);
         Ok(asked)
     }

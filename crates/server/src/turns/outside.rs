@@ -1,5 +1,7 @@
 //! Runs that other programs ask for: those of no chat, and turns of a chat that comes whole with each request.
 
+use std::time::Duration;
+
 use agent::CallWishes;
 use domain::{Message, MessageId, Part, Role, RunId, UserId};
 use llm::ToolSpec;
@@ -44,6 +46,8 @@ pub struct FreeRun {
     pub idempotency: Option<IdempotencyKey>,
     /// Research, and how; nothing for a conversation.
     pub research: Option<ResearchWish>,
+    /// How long it may take; as long as any where nothing.
+    pub patience: Option<Duration>,
 }
 
 impl FreeRun {
@@ -63,6 +67,7 @@ impl FreeRun {
             outlives_server: true,
             idempotency: None,
             research: None,
+            patience: None,
         }
     }
 }
@@ -130,6 +135,7 @@ impl App {
             outlives_server,
             idempotency,
             research,
+            patience,
         } = free;
         let workspace = workspace.unwrap_or_else(|| run.to_string());
         // What a form needs to go on is not kept.
@@ -138,7 +144,7 @@ impl App {
         unpack(&metadata, &files, &mut history).await?;
         let narrowed = tool_choices(&metadata);
         let work = Work::of(history, model, client_tools).with_research(research);
-        let mut work = Work { worker, wishes, narrowed, outlives_server, idempotency, ..work };
+        let mut work = Work { worker, wishes, narrowed, outlives_server, idempotency, patience, ..work };
         work.told = self.told(owner, &work).await?;
         let row = NewRun {
             id: run,

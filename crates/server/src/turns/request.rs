@@ -32,6 +32,7 @@ impl App {
             directory,
             told,
             research,
+            patience,
             origin,
             ..
         }: Work,
@@ -66,6 +67,11 @@ impl App {
             Some(_) => referred.named(&history),
             None => self.given(owner, (&model, &permit), &history, referred).await?,
         };
+        let mut limits = match research {
+            Some(_) => self.config.research.within(self.config.limits),
+            None => self.config.limits,
+        };
+        limits.time = patience.map_or(limits.time, |patience| limits.time.min(patience));
         let agents = agents.permitted(|tool| permit.allows(Thing::Tool(tool)));
         let fallbacks = model.callable_fallbacks();
         let quota = RunQuota::new(Arc::clone(&self.usage), owner, model.payer.clone(), permits);
@@ -87,10 +93,7 @@ impl App {
             given,
             workspace: self.workspace(owner, workspace, directory.as_deref()).await?,
             memory: told.map(|told| (self.memory(owner, run, chat), told)),
-            limits: match research {
-                Some(_) => self.config.research.within(self.config.limits),
-                None => self.config.limits,
-            },
+            limits,
             quota: Some(Arc::new(quota)),
             consents,
             earlier: Some(earlier_agents(&self.store, &self.runs, chat, run)),

@@ -1,5 +1,7 @@
 //! What an agent gets to do in one run, and who works on it.
 
+use std::time::Duration;
+
 use agent::{CallWishes, Told, ToolChoice};
 use domain::{Message, Origin};
 use llm::ToolSpec;
@@ -25,6 +27,8 @@ pub(crate) struct Work {
     pub(crate) told: Option<Told>,
     /// Research, and how; nothing where the agent works as it likes.
     pub(crate) research: Option<ResearchWish>,
+    /// How long it may take; as long as any where nothing.
+    pub(crate) patience: Option<Duration>,
     /// The name of the request that starts it.
     pub(crate) idempotency: Option<IdempotencyKey>,
     /// The request that it is done for.
@@ -47,6 +51,7 @@ impl Work {
             directory: None,
             told: None,
             research,
+            patience: None,
             idempotency: None,
             origin: origin::current(),
         }

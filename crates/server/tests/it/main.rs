@@ -46,6 +46,7 @@ mod mcp_sign_ins;
 mod meanings;
 mod memories;
 mod metadata;
+mod moa;
 mod oidc;
 mod open_webui_chats;
 mod openai;

@@ -96,6 +96,7 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("POST", "/api/v1/tasks/follow_up/completions", Access::Chat),
     ("POST", "/api/v1/tasks/queries/completions", Access::Chat),
     ("POST", "/api/v1/tasks/auto/completions", Access::Chat),
+    ("POST", "/api/v1/tasks/moa/completions", Access::Chat),
     ("GET", "/api/v1/agents", Access::Admin),
     ("POST", "/api/v1/agents", Access::Admin),
     ("PUT", "/api/v1/agents/{agent}", Access::Admin),

@@ -277,6 +277,11 @@ const texts: Record<string, readonly [en: string, ru: string]> = {
     "До скольких знаков текста. -1: до любого.",
   ],
   "pipelines.autocomplete_generation_prompt_template": ["How that is asked for.", "Как об этом просят."],
+  "pipelines.enable_moa_generation": [
+    "Whether several answers to a message can be made one.",
+    "Можно ли свести несколько ответов на сообщение в один.",
+  ],
+  "pipelines.moa_generation_prompt_template": ["How that is asked for.", "Как об этом просят."],
   "web.person_mb": [
     "All copies of pages of a person together, in MB. The oldest go.",
     "Все копии страниц одного человека вместе, МБ. Старые удаляются.",

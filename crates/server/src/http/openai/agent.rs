@@ -152,13 +152,13 @@ async fn earlier_workspace(
     Ok(find_own(app, caller, run).await?.map(|run| run.id.to_string()))
 }
 
-pub(super) fn stop_when_dropped(runs: &Runs, run: RunId) -> DropGuard {
+pub(in crate::http) fn stop_when_dropped(runs: &Runs, run: RunId) -> DropGuard {
     let live = runs.live(run);
     live.map_or_else(CancellationToken::new, |live| live.cancel.clone()).drop_guard()
 }
 
 /// The same response; `stop` is dropped with its body.
-pub(super) fn held_by_body(response: Response, stop: Option<DropGuard>) -> Response {
+pub(in crate::http) fn held_by_body(response: Response, stop: Option<DropGuard>) -> Response {
     let Some(stop) = stop else { return response };
     response.map(|body| {
         Body::from_stream(body.into_data_stream().map(move |chunk| {
@@ -169,7 +169,7 @@ pub(super) fn held_by_body(response: Response, stop: Option<DropGuard>) -> Respo
 }
 
 /// The same stream, read to its end and answered at once.
-async fn collect(app: &App, run: RunId, model: String) -> Result<Response, ApiError> {
+pub(in crate::http) async fn collect(app: &App, run: RunId, model: String) -> Result<Response, ApiError> {
     let mut reader = app.runs.read(run, 0);
     let mut completion = Completion::new(model);
     while let Some(events) = reader.next().await? {

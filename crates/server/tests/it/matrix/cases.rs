@@ -194,6 +194,8 @@ pub(super) const CASES: &[Case] = &[
     case("POST", "/api/v1/tasks/follow_up/completions", Own(400), 400).sends(r#"{"model":"tour"}"#),
     case("POST", "/api/v1/tasks/queries/completions", Own(400), 400).sends(r#"{"model":"tour"}"#),
     case("POST", "/api/v1/tasks/auto/completions", Own(400), 400).sends(r#"{"model":"tour"}"#),
+    case("POST", "/api/v1/tasks/moa/completions", Own(400), 400)
+        .sends(r#"{"model":"tour","prompt":"Hello","responses":["Hi"]}"#),
     // Agents, and what they can do beside their own tools
     case("GET", "/api/v1/agents", Admin(200), 403),
     case("POST", "/api/v1/agents", Admin(400), 403).sends("{}"),
