@@ -45,6 +45,7 @@ pub(crate) async fn answer(
         messages,
         tools: &[],
         tool_mode: ToolMode::Off,
+        tool_prompt: None,
         temperature: settings.temperature,
         max_output_tokens: Some(effort.output_tokens),
         answer_format: form.filter(|_| !effort.thinks || settings.tool_mode == ToolMode::Schema),

@@ -12,7 +12,7 @@ use domain::{
 };
 use serde_json::Value;
 
-use crate::{budget::Used, compaction::PastCompaction, run::STOPPED, step::Answer};
+use crate::{budget::Used, compaction::PastCompaction, run::STOPPED, step::Answer, workspace::seems_picture};
 
 /// What a call says that was not written to its end.
 const NOT_WRITTEN: &str = "The server was restarted before this call was written to its end.";
@@ -53,6 +53,8 @@ struct PastAgent {
     /// What the run's clock showed when it was started.
     began: Option<Duration>,
     used: Used,
+    /// The pictures among the files that it has changed.
+    pictures: Vec<String>,
 }
 
 /// One model call.
@@ -187,6 +189,11 @@ impl Past {
             }
             EventBody::AgentFinished { outcome, result } => {
                 self.agent(agent).end = Some((*outcome, result.clone()));
+            }
+            EventBody::FileChanged { path, deleted, .. } => {
+                let pictures = &mut self.agent(agent).pictures;
+                pictures.retain(|known| known != path);
+                pictures.extend(Some(path.clone()).filter(|path| !deleted && seems_picture(path)));
             }
             EventBody::RunResumed {} => self.restarts += 1,
             EventBody::SourcesFound { sources } => {
@@ -406,6 +413,11 @@ impl Past {
     /// The highest number of the agent's items, and of its sub-agents.
     pub(crate) fn numbers(&self, agent: &AgentPath) -> (usize, usize) {
         self.agents.get(agent).map(|agent| (agent.items, agent.sub_agents)).unwrap_or_default()
+    }
+
+    /// The pictures among the files that the agent has changed.
+    pub(crate) fn pictures(&self, agent: &AgentPath) -> Vec<String> {
+        self.agents.get(agent).map(|agent| agent.pictures.clone()).unwrap_or_default()
     }
 
     /// How many of the agent's events part its model calls.

@@ -32,12 +32,25 @@ pub enum Pipeline {
     Autocomplete,
     /// How several answers to one message become one: a mixture of agents.
     Moa,
+    /// How tools are told to models that are not offered them by the protocol.
+    Tools,
+    /// How such models are told to write code that is run.
+    CodeInterpreter,
 }
 
 impl Pipeline {
     /// All of them, in the order that people see.
-    pub const ALL: [Self; 7] =
-        [Self::Title, Self::Tags, Self::FollowUps, Self::Queries, Self::Rag, Self::Autocomplete, Self::Moa];
+    pub const ALL: [Self; 9] = [
+        Self::Title,
+        Self::Tags,
+        Self::FollowUps,
+        Self::Queries,
+        Self::Rag,
+        Self::Autocomplete,
+        Self::Moa,
+        Self::Tools,
+        Self::CodeInterpreter,
+    ];
 
     /// As it stands in addresses and settings.
     #[must_use]
@@ -50,6 +63,8 @@ impl Pipeline {
             Self::Rag => "rag",
             Self::Autocomplete => "autocomplete",
             Self::Moa => "moa",
+            Self::Tools => "tools",
+            Self::CodeInterpreter => "code_interpreter",
         }
     }
 
@@ -70,6 +85,8 @@ impl Pipeline {
             Self::Rag => texts::RAG.to_owned(),
             Self::Autocomplete => texts::AUTOCOMPLETE.to_owned(),
             Self::Moa => texts::MOA.to_owned(),
+            Self::Tools => texts::TOOLS.to_owned(),
+            Self::CodeInterpreter => texts::CODE_INTERPRETER.to_owned(),
         }
     }
 
@@ -80,6 +97,7 @@ impl Pipeline {
             Self::Rag => &[Name::Context, Name::Query],
             Self::Autocomplete => &[Name::Type],
             Self::Moa => &[Name::Responses],
+            Self::Tools | Self::CodeInterpreter => &[Name::Tools],
             Self::Title | Self::Tags | Self::FollowUps | Self::Queries => &[],
         }
     }
@@ -96,6 +114,8 @@ impl Pipeline {
             }
             Self::Rag => (template.has(Name::Context), "CONTEXT"),
             Self::Moa => (template.has(Name::Responses), "responses"),
+            Self::Tools => (template.has(Name::Tools), "TOOLS"),
+            Self::CodeInterpreter => (text.contains("<code_interpreter"), "the tag <code_interpreter>"),
         };
         if has {
             return Ok(template);
@@ -162,6 +182,8 @@ mod tests {
             (Pipeline::Title, "Say a title."),
             (Pipeline::Rag, "{{QUERY}}"),
             (Pipeline::Moa, "{{prompt}}"),
+            (Pipeline::Tools, "Call a tool."),
+            (Pipeline::CodeInterpreter, "Write Python. {{TOOLS}}"),
             (Pipeline::Title, "{{prompt}} {{responses}}"),
         ] {
             assert!(pipeline.template(text).is_err(), "{text}");

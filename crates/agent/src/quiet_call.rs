@@ -59,6 +59,7 @@ async fn call_one(
         messages,
         tools: &[],
         tool_mode: model.settings().tool_mode,
+        tool_prompt: None,
         temperature: model.settings().temperature,
         max_output_tokens: None,
         answer_format: form.filter(|_| holds_to_schemas),

@@ -4,7 +4,7 @@ use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use domain::{ChatId, EventBody, Message, MessageId, Outcome, Problem, ProblemCode, Role, RunTrace};
 use futures_util::FutureExt;
-use llm::{ChatModel, ToolMode, ToolSpec};
+use llm::{ChatModel, ToolMode, ToolPrompt, ToolSpec};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -64,6 +64,10 @@ pub struct RunRequest {
     pub model_id: String,
     /// How to call it.
     pub settings: ModelSettings,
+    /// How tools are told to models that are not offered them by the protocol; nothing where those are to have none.
+    pub tool_prompt: Option<ToolPrompt>,
+    /// How often code in a row may fail before none is run any more.
+    pub code_retries: u32,
     /// The models to ask where its server fails, in this order.
     pub fallbacks: Vec<CallableModel>,
     /// What the caller wishes beyond that.
@@ -101,6 +105,8 @@ pub(crate) struct RunContext {
     /// The main agent's.
     pub(crate) models: Arc<Models>,
     pub(crate) wishes: CallWishes,
+    pub(crate) tool_prompt: Option<ToolPrompt>,
+    pub(crate) code_retries: u32,
     pub(crate) workspace: Workspace,
     pub(crate) memory: Option<Memory>,
     pub(crate) told: Told,
@@ -144,6 +150,8 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
     let RunRequest {
         model_id,
         settings,
+        tool_prompt,
+        code_retries,
         fallbacks,
         wishes,
         mut history,
@@ -202,6 +210,8 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         agents,
         models,
         wishes,
+        tool_prompt,
+        code_retries,
         workspace,
         memory,
         told,

@@ -116,6 +116,7 @@ async fn call_one(
         messages,
         tools: tools.specs(),
         tool_mode: model.settings().tool_mode,
+        tool_prompt: agent.run.tool_prompt.as_ref(),
         temperature: model.settings().temperature,
         max_output_tokens: agent.run.wishes.max_output_tokens,
         answer_format: shape.format,
@@ -256,6 +257,15 @@ impl<'a> Step<'a> {
         }
     }
 
+    /// Adds the pictures that code has made to an answer that does not show them itself.
+    async fn show_pictures(&mut self) {
+        let Writing::Text { text, .. } = &self.writing else { return };
+        let left_out = self.agent.code.pictures_beside(text);
+        if !left_out.is_empty() && self.agent.answer_form().is_none() {
+            self.write_text(left_out).await;
+        }
+    }
+
     /// Finishes what is being written; `is_answer` where nothing but the end follows.
     async fn close(&mut self, is_answer: bool) {
         match mem::replace(&mut self.writing, Writing::Nothing) {
@@ -278,6 +288,9 @@ impl<'a> Step<'a> {
     }
 
     async fn finish(&mut self, reason: FinishReason, usage: Usage, held: Held) -> Answer {
+        if self.answer.calls.is_empty() {
+            self.show_pictures().await;
+        }
         self.close(self.answer.calls.is_empty()).await;
         let cost_micro_usd = self.agent.budget.book(usage, self.model.settings().prices);
         held.end(usage, cost_micro_usd);

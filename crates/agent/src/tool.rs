@@ -87,6 +87,16 @@ impl ToolContext {
         Arc::as_ptr(&self.agent.run).addr()
     }
 
+    /// Notes a picture among the files that a program has written: it is to stand in the answer.
+    pub(crate) fn note_picture(&self, path: &str) {
+        self.agent.code.note_picture(path);
+    }
+
+    /// Notes that a file is gone.
+    pub(crate) fn forget_picture(&self, path: &str) {
+        self.agent.code.forget_picture(path);
+    }
+
     /// Tells something to the log.
     pub async fn emit(&self, body: EventBody) {
         self.agent.emitter.emit(body).await;
@@ -286,8 +296,13 @@ impl Toolbox {
     /// The same tools without those whose names are listed.
     #[must_use]
     pub fn without(&self, names: &[&str]) -> Self {
-        let kept = self.tools.iter().filter(|tool| !names.contains(&tool.name())).cloned().collect();
-        Self { needs_approval: self.needs_approval.clone(), ..Self::new(kept) }
+        let is_kept = |name: &str| !names.contains(&name);
+        Self {
+            tools: self.tools.iter().filter(|tool| is_kept(tool.name())).cloned().collect(),
+            specs: self.specs.iter().filter(|spec| is_kept(&spec.name)).cloned().collect(),
+            needs_approval: self.needs_approval.clone(),
+            client: self.client.iter().filter(|name| is_kept(name)).cloned().collect(),
+        }
     }
 
     /// Only the tools of this choice.

@@ -18,6 +18,7 @@ use crate::{
     answer_form::write_in_form,
     budget::{Budget, limit_reached},
     calls::run_calls,
+    code::Code,
     compaction::{do_again, make_room},
     context::{Gauge, estimate_request},
     quota::{self, is_limit},
@@ -36,6 +37,8 @@ pub(crate) struct AgentContext {
     /// Its own where it has limits of its own, or that of whoever started it.
     pub(crate) budget: Arc<Budget>,
     counters: Counters,
+    /// How the code that it runs has fared.
+    pub(crate) code: Code,
 }
 
 /// Numbers for the agent's items, so that ids do not depend on what other agents do meanwhile.
@@ -82,7 +85,8 @@ impl AgentContext {
         let spec = run.agents.main.clone();
         let counters = Counters::after(&run.past, emitter.agent());
         let (models, budget) = (Arc::clone(&run.models), Arc::clone(&run.budget));
-        Self { run, emitter, spec, models, budget, counters }
+        let code = Code::after(run.past.pictures(emitter.agent()));
+        Self { run, emitter, spec, models, budget, counters, code }
     }
 
     pub(crate) fn child(&self, path: AgentPath, spec: AgentSpec) -> Self {
@@ -97,7 +101,8 @@ impl AgentContext {
         };
         let (run, emitter, models) =
             (Arc::clone(&self.run), self.emitter.for_agent(path), Arc::clone(models));
-        Self { run, emitter, spec, models, budget, counters }
+        let code = Code::after(run.past.pictures(emitter.agent()));
+        Self { run, emitter, spec, models, budget, counters, code }
     }
 
     /// The path for the next sub-agent.
@@ -198,7 +203,8 @@ pub(crate) async fn take_turns(agent: Arc<AgentContext>, history: Vec<Message>) 
         };
         do_again(&agent.run.past.compactions(agent.emitter.agent(), step), &mut messages);
         // The last step has no tools, so that the agent answers with what it has.
-        let offered = if last.is_some() { Toolbox::default() } else { tools.clone() };
+        let offered =
+            if last.is_some() { Toolbox::default() } else { agent.code.left_of(&agent.run, &tools) };
         let answer = match past {
             Some((answer, _)) => answer,
             None => ask(&agent, &mut messages, &offered, last.is_some(), &mut gauge).await?,

@@ -23,6 +23,7 @@ use store::{FileRow, Store, StoreError};
 use diff::LineCounts;
 use directory::Place;
 pub use directory::{Directory, LEFT_OUT};
+pub(crate) use kind::seems_picture;
 pub use kind::{as_text, picture_type};
 pub use path::Path;
 

@@ -18,6 +18,8 @@ pub struct ChatRequest<'a> {
     pub tools: &'a [ToolSpec],
     /// How the model is to be told about the tools.
     pub tool_mode: ToolMode,
+    /// The words that tell of them where the protocol does not; nothing where such models are to have no tools.
+    pub tool_prompt: Option<&'a ToolPrompt>,
     /// 0 to 2; the server's default where `None`.
     pub temperature: Option<f32>,
     /// Upper limit on written tokens; the server's default where `None`.
@@ -104,6 +106,24 @@ impl<'de> Deserialize<'de> for ToolSchema {
     }
 }
 
+/// How tools are told in words.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ToolPrompt {
+    /// The text around the places where the tools stand, as a list in JSON.
+    pub tools: Vec<String>,
+    /// How code in tags is told of, where a tool runs it.
+    pub code: Option<CodePrompt>,
+}
+
+/// How code in tags, `<code_interpreter type="code" lang="python">`, is told of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CodePrompt {
+    /// The tool that runs it, by its argument `code`.
+    pub tool: String,
+    /// The text around the places where the tool's description stands.
+    pub text: Vec<String>,
+}
+
 /// How a model is told about tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -113,6 +133,8 @@ pub enum ToolMode {
     Native,
     /// The answer is forced into a JSON schema that chooses between a call and a reply: for small models.
     Schema,
+    /// The tools are told in words and the calls are written as text: for servers that do neither.
+    Prompt,
     /// No tools are offered.
     Off,
 }

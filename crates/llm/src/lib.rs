@@ -9,7 +9,9 @@ pub mod script;
 pub mod secret;
 
 pub use alarm::Alarm;
-pub use chat::{ChatRequest, FinishReason, ModelError, ModelEvent, ToolMode, ToolSchema, ToolSpec};
+pub use chat::{
+    ChatRequest, CodePrompt, FinishReason, ModelError, ModelEvent, ToolMode, ToolPrompt, ToolSchema, ToolSpec,
+};
 pub use http::HttpClient;
 pub use model::{ChatModel, ModelCall};
 pub use openai::{BaseUrl, OpenAiSettings, Upstream};

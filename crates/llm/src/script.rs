@@ -182,6 +182,7 @@ mod tests {
             messages: &[],
             tools: &[],
             tool_mode: ToolMode::Native,
+            tool_prompt: None,
             temperature: None,
             max_output_tokens: None,
             answer_format: None,

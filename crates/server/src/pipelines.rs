@@ -5,6 +5,7 @@ mod after_answer;
 mod asking;
 mod moa;
 mod settings;
+mod tools;
 
 use std::{
     collections::HashMap,

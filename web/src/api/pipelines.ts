@@ -21,7 +21,8 @@ export interface PipelineCall {
   detail?: string;
 }
 
-export type PipelineName = "title" | "tags" | "follow_ups" | "queries" | "rag" | "autocomplete" | "moa";
+export type PipelineName =
+  "title" | "tags" | "follow_ups" | "queries" | "rag" | "autocomplete" | "moa" | "tools" | "code_interpreter";
 
 export interface Pipeline {
   name: PipelineName;

@@ -228,7 +228,7 @@ export interface McpSignIn {
   tools: McpTool[];
 }
 
-export type ToolMode = "native" | "schema" | "off";
+export type ToolMode = "native" | "schema" | "prompt" | "off";
 
 export interface ModelSettings {
   tool_mode: ToolMode;

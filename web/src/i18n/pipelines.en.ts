@@ -19,6 +19,12 @@ export const pipelines = {
   "pipelines.autocomplete.hint": "How the text goes on that somebody is writing, in grey: Tab takes it.",
   "pipelines.moa": "Merging answers",
   "pipelines.moa.hint": "How several answers to a message become one, when somebody asks for that.",
+  "pipelines.tools": "Tools in words",
+  "pipelines.tools.hint":
+    "How tools are told to models that cannot call them otherwise. Where this is off, such models have none.",
+  "pipelines.code_interpreter": "Code interpreter",
+  "pipelines.code_interpreter.hint":
+    "Such models write Python between tags, and it is run. Where this is off, they call it like any other tool.",
   "pipelines.calls": { one: "{count} call", other: "{count} calls" },
   "pipelines.failed": "{count} without use",
   "pipelines.cancelled": "{count} given up",

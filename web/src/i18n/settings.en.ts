@@ -231,6 +231,7 @@ export const settings = {
   "models.toolMode": "Tools",
   "models.toolMode.native": "native",
   "models.toolMode.schema": "by JSON schema (small models)",
+  "models.toolMode.prompt": "in words (no tool calls)",
   "models.toolMode.off": "none",
   "models.temperature": "Temperature",
   "models.context": "Context, tokens",

@@ -244,6 +244,7 @@ export const settings: Record<keyof typeof en, Entry> = {
   "models.toolMode": "Инструменты",
   "models.toolMode.native": "встроенные",
   "models.toolMode.schema": "по схеме JSON (малые модели)",
+  "models.toolMode.prompt": "словами (без вызова инструментов)",
   "models.toolMode.off": "нет",
   "models.temperature": "Температура",
   "models.context": "Контекст, токенов",

@@ -66,12 +66,14 @@ pub enum Name {
     Query,
     /// `TYPE`: what the text is that is being written.
     Type,
+    /// `TOOLS`: what the model can call.
+    Tools,
     /// `responses`: answers that others gave.
     Responses,
 }
 
 /// All of [`Name`], as templates have them.
-const NAMES: [(&str, Name); 18] = [
+const NAMES: [(&str, Name); 19] = [
     ("CURRENT_DATE", Name::CurrentDate),
     ("CURRENT_TIME", Name::CurrentTime),
     ("CURRENT_DATETIME", Name::CurrentDatetime),
@@ -89,6 +91,7 @@ const NAMES: [(&str, Name); 18] = [
     ("CONTEXT", Name::Context),
     ("QUERY", Name::Query),
     ("TYPE", Name::Type),
+    ("TOOLS", Name::Tools),
     ("RESPONSES", Name::Responses),
 ];
 
@@ -151,14 +154,28 @@ impl Template {
     /// The text with these values in the places of the variables.
     #[must_use]
     pub fn fill(&self, values: &Values<'_>) -> String {
-        let mut filled = String::new();
+        self.around(None, values).concat()
+    }
+
+    /// The same in parts: the texts around the places where `open` stands, for what is known later.
+    #[must_use]
+    pub fn fill_around(&self, open: Name, values: &Values<'_>) -> Vec<String> {
+        self.around(Some(Variable::Plain(open)), values)
+    }
+
+    fn around(&self, open: Option<Variable>, values: &Values<'_>) -> Vec<String> {
+        let (mut parts, mut filled) = (Vec::new(), String::new());
         for piece in &self.0 {
             match piece {
                 Piece::Text(text) => filled.push_str(text),
+                Piece::Variable(variable) if Some(*variable) == open => {
+                    parts.push(std::mem::take(&mut filled));
+                }
                 Piece::Variable(variable) => values.write(*variable, &mut filled),
             }
         }
-        filled
+        parts.push(filled);
+        parts
     }
 }
 
@@ -203,7 +220,7 @@ fn variable(inside: &str, own: &[Name]) -> Result<Variable, String> {
     let known = NAMES.iter().find(|(known, _)| *known == upper);
     let Some((_, known)) = known else { return Err(format!("There is no variable {name}.")) };
     match known {
-        Name::Context | Name::Query | Name::Type | Name::Responses if !own.contains(known) => {
+        Name::Context | Name::Query | Name::Type | Name::Tools | Name::Responses if !own.contains(known) => {
             Err(format!("The variable {name} is not there for this template."))
         }
         known => Ok(Variable::Plain(*known)),

@@ -41,6 +41,8 @@ pub struct Values<'a> {
     pub query: &'a str,
     /// What kind of text is being written.
     pub kind: &'a str,
+    /// What the model can call.
+    pub tools: &'a str,
     /// What others have answered, as [`fit_answers`] leaves it.
     pub answers: &'a [String],
 }
@@ -104,6 +106,7 @@ impl Values<'_> {
             Name::Context => self.context,
             Name::Query => self.query,
             Name::Type => self.kind,
+            Name::Tools => self.tools,
             // Written by who asks.
             Name::CurrentDatetime | Name::Responses => "",
         }

@@ -11,7 +11,7 @@ use super::same::{Hash, Same, check_size, expected};
 use crate::{
     ToolFailure, Workspace,
     tool::ToolContext,
-    workspace::{BYTES_LIMIT, FileProblem, Path},
+    workspace::{BYTES_LIMIT, FileProblem, Path, picture_type},
 };
 
 /// Most files looked at after a program has run.
@@ -151,6 +151,7 @@ impl Room {
             };
             match deleted {
                 Ok(deleted) => {
+                    context.forget_picture(path.as_str());
                     context.emit(deleted.event(&path)).await;
                     told.push(format!("deleted {path}"));
                 }
@@ -226,6 +227,9 @@ impl Room {
                 let version = if is_shared { 0 } else { written.version };
                 self.same.insert(name, Same { version, hash, size_bytes, changed_ms });
                 context.emit(written.event(&path)).await;
+                if picture_type(&bytes).is_some() {
+                    context.note_picture(path.as_str());
+                }
                 let verb = if written.version == 1 { "new" } else { "changed" };
                 Ok(Some(format!("{verb} {path}, {} bytes{meanwhile}", bytes.len())))
             }

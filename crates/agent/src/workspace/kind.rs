@@ -35,6 +35,13 @@ pub fn picture_type(bytes: &[u8]) -> Option<&'static str> {
     PICTURES.iter().find(|(start, _)| begins_with(bytes, start)).map(|(_, media_type)| *media_type)
 }
 
+/// Whether a name is that of such a picture.
+#[must_use]
+pub(crate) fn seems_picture(path: &str) -> bool {
+    let ending = path.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
+    ending.is_some_and(|ending| ["png", "jpg", "jpeg", "gif", "webp"].contains(&ending.as_str()))
+}
+
 /// Whether it is text: UTF-8 without NUL characters.
 #[must_use]
 pub fn as_text(bytes: &[u8]) -> Option<&str> {

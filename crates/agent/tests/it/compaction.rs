@@ -161,6 +161,7 @@ fn bare() -> ChatRequest<'static> {
         messages: &[],
         tools: &[],
         tool_mode: llm::ToolMode::Native,
+        tool_prompt: None,
         temperature: None,
         max_output_tokens: None,
         answer_format: None,

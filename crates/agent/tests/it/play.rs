@@ -127,6 +127,8 @@ impl Play {
             model: self.model.clone(),
             model_id: "test".into(),
             settings: self.settings,
+            tool_prompt: None,
+            code_retries: 5,
             fallbacks: self.fallbacks.clone(),
             wishes: self.wishes.clone(),
             history: self.history(),

@@ -46,14 +46,20 @@ impl TextReader {
         pieces
     }
 
-    fn finish(&mut self) -> Vec<Piece> {
+    /// `is_cut` where the model had not said all.
+    fn finish(&mut self, is_cut: bool) -> Vec<Piece> {
         let mut pieces = Vec::new();
         match self {
             Self::Plain => {}
-            Self::Rescue(rescue) => rescue.finish(&mut pieces),
+            Self::Rescue(rescue) => rescue.finish(is_cut, &mut pieces),
             Self::Schema(reader) => reader.finish(&mut pieces),
         }
         pieces
+    }
+
+    /// Whether what follows does not matter.
+    fn is_done(&self) -> bool {
+        matches!(self, Self::Rescue(rescue) if rescue.is_done())
     }
 }
 
@@ -180,7 +186,8 @@ impl Answer {
         self.calls.finish()?;
         let split = self.thinking.finish();
         self.add_split(split)?;
-        let pieces = self.text.finish();
+        let is_cut = matches!(self.finish, Some(FinishReason::Length | FinishReason::ContentFilter));
+        let pieces = self.text.finish(is_cut);
         self.add_pieces(pieces)?;
         let reason = match (self.finish, self.calls.count()) {
             (Some(reason @ (FinishReason::Length | FinishReason::ContentFilter)), _) => reason,
@@ -197,7 +204,7 @@ impl Answer {
         let Split { reasoning, answer } = self.thinking.finish();
         self.add_reasoning(reasoning);
         let mut pieces = if answer.is_empty() { Vec::new() } else { self.text.push(answer) };
-        pieces.extend(self.text.finish());
+        pieces.extend(self.text.finish(true));
         for piece in pieces {
             if let Piece::Text(text) = piece {
                 self.events.push_back(ModelEvent::TextDelta(text));
@@ -236,7 +243,9 @@ impl Answer {
             return self.finish();
         }
         let chunk = Chunk::decode(data).map_err(|_| not_a_chunk(data, target))?;
-        self.read_chunk(chunk, target)
+        self.read_chunk(chunk, target)?;
+        // Nobody pays for what a model makes up.
+        if self.text.is_done() { self.finish() } else { Ok(()) }
     }
 
     fn read_whole(&mut self, body: &[u8], target: &Target) -> Result<(), Fault> {

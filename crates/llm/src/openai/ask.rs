@@ -9,8 +9,16 @@ use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use wire::openai::{ChatBody, Tool, request::OutputLimit};
 
-use super::{Pool, Reach, Target, answer::TextReader, rescue::Rescue, schema, schema_reader::SchemaReader};
-use crate::{ChatRequest, ToolMode, ToolSpec};
+use super::{
+    Pool, Reach, Target,
+    answer::TextReader,
+    fault::Retry,
+    prompt,
+    rescue::{Rescue, Told},
+    schema,
+    schema_reader::SchemaReader,
+};
+use crate::{ChatRequest, ToolMode, ToolPrompt, ToolSpec};
 
 /// What vLLM, SGLang and llama.cpp hand to the model's template, which knows how to leave thoughts out.
 const NO_THOUGHTS: &str = "chat_template_kwargs";
@@ -37,7 +45,20 @@ enum Reading {
         pool: Arc<Pool>,
     },
     /// Calls of these tools may stand in the text.
-    Native(Vec<String>),
+    Native {
+        tools: Vec<String>,
+        /// How the other body is read, in which the tools are told in words.
+        told: Option<Told>,
+        /// Where it is remembered whether the servers take tools.
+        pool: Arc<Pool>,
+    },
+    /// Calls are written into the text.
+    Prompt {
+        tools: Vec<String>,
+        told: Told,
+        /// Where it is remembered that the servers have refused tools, which they have just done.
+        refused_by: Option<Arc<Pool>>,
+    },
     Schema {
         tools: Vec<String>,
         /// Which form `body` has.
@@ -50,7 +71,7 @@ enum Reading {
 impl Ask {
     /// Encodes a request for `reach`.
     pub(crate) fn new(request: &ChatRequest<'_>, reach: &Reach) -> Self {
-        let mode = if request.tools.is_empty() { ToolMode::Off } else { request.tool_mode };
+        let mode = mode(request, &reach.settings.pool);
         let limit = request.max_output_tokens.map(|_| LimitName::at(&reach.any()));
         match mode {
             ToolMode::Off if request.without_thinking => Self { limit, ..Self::quick(request, reach) },
@@ -62,13 +83,32 @@ impl Ask {
                 };
                 Self { body, other_bodies, limit, reading: Reading::Plain }
             }
-            ToolMode::Native => {
-                let tools: Vec<Tool<'_>> = request.tools.iter().map(tool).collect();
-                let reading = Reading::Native(names(request.tools));
-                Self { body: body(request, reach, &tools, None), other_bodies: Vec::new(), limit, reading }
-            }
+            ToolMode::Native => Self { limit, ..Self::native(request, reach) },
+            ToolMode::Prompt => Self { limit, ..Self::prompt(request, reach) },
             ToolMode::Schema => Self { limit, ..Self::schema(request, reach) },
         }
+    }
+
+    /// Offers the tools by the protocol, and tells them in words where they are refused.
+    fn native(request: &ChatRequest<'_>, reach: &Reach) -> Self {
+        let tools: Vec<Tool<'_>> = request.tools.iter().map(tool).collect();
+        let pool = Arc::clone(&reach.settings.pool);
+        let prompt = request.tool_prompt.filter(|_| pool.takes_tools().is_none());
+        let (other_bodies, told) = match prompt {
+            Some(prompt) => (vec![told_body(request, reach, prompt)], Some(prompt)),
+            None => (Vec::new(), None),
+        };
+        let told = told.map(|prompt| prompt::told(request.messages, request.tools, prompt));
+        let reading = Reading::Native { tools: names(request.tools), told, pool };
+        Self { body: body(request, reach, &tools, None), other_bodies, limit: None, reading }
+    }
+
+    fn prompt(request: &ChatRequest<'_>, reach: &Reach) -> Self {
+        let prompt = request.tool_prompt.unwrap_or(&NO_PROMPT);
+        let told = prompt::told(request.messages, request.tools, prompt);
+        let reading = Reading::Prompt { tools: names(request.tools), told, refused_by: None };
+        let body = told_body(request, reach, prompt);
+        Self { body, other_bodies: Vec::new(), limit: None, reading }
     }
 
     /// Asks for an answer without thoughts, in its form: as much of that as the servers of the pool are known to take.
@@ -91,11 +131,7 @@ impl Ask {
     fn schema(request: &ChatRequest<'_>, reach: &Reach) -> Self {
         let schema = schema::answer_schema(request.tools);
         let messages = schema::plain_messages(request.messages, request.tools);
-        // Our schema stands where the caller's form and choice of tools would.
-        let mut extra = request.extra.cloned().unwrap_or_default();
-        for name in ["response_format", "tool_choice", "parallel_tool_calls"] {
-            extra.remove(name);
-        }
+        let extra = without_tool_wishes(request);
         let request = ChatRequest { messages: &messages, extra: Some(&extra), ..*request };
         let encode = |format: &Value| body(&request, reach, &[], Some(format));
         let schema_form = encode(&schema::json_schema_format(&schema));
@@ -118,14 +154,22 @@ impl Ask {
         }
     }
 
-    /// Turns to the other way of asking for the same, if there is one that was not tried.
-    pub(crate) fn use_other_form(&mut self) -> bool {
-        let Some(other) = self.other_bodies.pop() else { return false };
+    /// Turns to the other way of asking for the same, if there is one that was not tried and may help after this.
+    pub(crate) fn use_other_form(&mut self, after: Retry) -> bool {
+        let helps = match self.reading {
+            Reading::Native { .. } => after == Retry::WithoutTools,
+            _ => matches!(after, Retry::OtherForm | Retry::WithoutTools),
+        };
+        let Some(other) = self.other_bodies.pop_if(|_| helps) else { return false };
         self.body = other;
         match &mut self.reading {
             Reading::Schema { is_object_form, .. } => *is_object_form = !*is_object_form,
             Reading::Quick { refused, .. } => *refused += 1,
-            Reading::Plain | Reading::Native(_) => {}
+            Reading::Native { tools, told, pool } => {
+                let (tools, told) = (std::mem::take(tools), told.take().unwrap_or_default());
+                self.reading = Reading::Prompt { tools, told, refused_by: Some(Arc::clone(pool)) };
+            }
+            Reading::Plain | Reading::Prompt { .. } => {}
         }
         true
     }
@@ -137,7 +181,9 @@ impl Ask {
                 prefers_object_form.store(*is_object_form, Ordering::Relaxed);
             }
             Reading::Quick { refused, pool } => pool.note_refused_forms(*refused),
-            Reading::Plain | Reading::Native(_) => {}
+            Reading::Native { pool, .. } => pool.note_takes_tools(true),
+            Reading::Prompt { refused_by: Some(pool), .. } => pool.note_takes_tools(false),
+            Reading::Plain | Reading::Prompt { .. } => {}
         }
     }
 
@@ -145,10 +191,44 @@ impl Ask {
     pub(crate) fn text_reader(&self) -> TextReader {
         match &self.reading {
             Reading::Plain | Reading::Quick { .. } => TextReader::Plain,
-            Reading::Native(tools) => TextReader::Rescue(Rescue::new(tools.iter().cloned())),
+            Reading::Native { tools, .. } => TextReader::Rescue(Rescue::new(tools.iter().cloned())),
+            Reading::Prompt { tools, told, .. } => {
+                TextReader::Rescue(Rescue::told(tools.iter().cloned(), told.clone()))
+            }
             Reading::Schema { tools, .. } => TextReader::Schema(SchemaReader::new(tools.clone())),
         }
     }
+}
+
+/// No templates: the mode is not used without.
+static NO_PROMPT: ToolPrompt = ToolPrompt { tools: Vec::new(), code: None };
+
+/// How tools are told in this request.
+fn mode(request: &ChatRequest<'_>, pool: &Pool) -> ToolMode {
+    match request.tool_mode {
+        _ if request.tools.is_empty() => ToolMode::Off,
+        ToolMode::Native if pool.takes_tools() == Some(false) && request.tool_prompt.is_some() => {
+            ToolMode::Prompt
+        }
+        ToolMode::Prompt if request.tool_prompt.is_none() => ToolMode::Off,
+        mode => mode,
+    }
+}
+
+/// The request with the tools in the words of the template.
+fn told_body(request: &ChatRequest<'_>, reach: &Reach, prompt: &ToolPrompt) -> Bytes {
+    let messages = prompt::plain_messages(request.messages, request.tools, prompt);
+    let extra = without_tool_wishes(request);
+    body(&ChatRequest { messages: &messages, extra: Some(&extra), ..*request }, reach, &[], None)
+}
+
+/// The caller's fields without its wishes about tools and form: our words or schema stand in their place.
+fn without_tool_wishes(request: &ChatRequest<'_>) -> Map<String, Value> {
+    let mut extra = request.extra.cloned().unwrap_or_default();
+    for name in ["response_format", "tool_choice", "parallel_tool_calls"] {
+        extra.remove(name);
+    }
+    extra
 }
 
 /// OpenAI's newer models refuse the old name, and most other servers do not know the new one.

@@ -154,7 +154,7 @@ impl OpenAiCall {
         if begun {
             return Err(fault.error);
         }
-        if fault.retry == Retry::OtherForm && self.ask.use_other_form() {
+        if self.ask.use_other_form(fault.retry) {
             self.stage = Stage::Waiting(Instant::now());
             return Ok(None);
         }
@@ -181,7 +181,7 @@ impl OpenAiCall {
         let wait = match fault.retry {
             Retry::Soon => retry::backoff(settings.retry_wait, self.failed_attempts),
             Retry::After(hint) if hint <= retry::LONGEST_WAIT => retry::after_hint(hint, settings.retry_wait),
-            Retry::After(_) | Retry::No | Retry::OtherForm => return Err(fault.error),
+            Retry::After(_) | Retry::No | Retry::OtherForm | Retry::WithoutTools => return Err(fault.error),
         };
         if self.failed_attempts >= settings.attempts {
             return Err(fault.error);

@@ -30,6 +30,8 @@ pub(crate) enum Retry {
     After(Duration),
     /// The server does not take the request in this form; another form may do.
     OtherForm,
+    /// The server does not take tools, at least for this model.
+    WithoutTools,
 }
 
 impl Fault {
@@ -164,6 +166,9 @@ pub(crate) fn from_status(
     if says_context_full(status.as_u16(), kind, &words) {
         return context_full(&words);
     }
+    if says_no_tools(status, &words) {
+        return Fault { retry: Retry::WithoutTools, ..rejected(status, &said) };
+    }
     match status.as_u16() {
         300..=399 => redirect(headers, target),
         401 | 403 => unauthorized(status, &said, target),
@@ -196,6 +201,26 @@ pub(crate) fn from_status(
         400..=499 => rejected(status, &said),
         _ => failed(status, &said),
     }
+}
+
+/// Whether a server refuses tools as such, and not one that is wrong.
+fn says_no_tools(status: StatusCode, words: &str) -> bool {
+    const REFUSALS: [&str; 8] = [
+        "not support",
+        "unsupported",
+        "no endpoints found that support",
+        "requires --",
+        "to be set",
+        "unrecognized",
+        "not permitted",
+        "unknown field",
+    ];
+    let words = words.to_lowercase();
+    let may_mean_it = matches!(status.as_u16(), 400 | 404 | 415 | 422 | 500 | 501);
+    may_mean_it
+        && ["tool", "function call"].iter().any(|what| words.contains(what))
+        && !words.contains("schema")
+        && REFUSALS.iter().any(|refusal| words.contains(refusal))
 }
 
 fn context_full(words: &str) -> Fault {

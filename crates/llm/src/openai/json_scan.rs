@@ -9,6 +9,9 @@ pub(crate) const ARGUMENT_KEYS: [&str; 4] = ["arguments", "parameters", "args", 
 /// Keys that may stand beside them.
 const OTHER_KEYS: [&str; 3] = ["type", "id", "action"];
 
+/// The key of a list of calls.
+pub(crate) const CALL_LIST: &str = "tool_calls";
+
 /// What is known so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
@@ -32,6 +35,11 @@ pub(crate) struct Scan {
     escaped: bool,
     is_value: bool,
     names_tool: bool,
+    /// A list of calls, or a call of an offered tool: so far it could not be anything else.
+    is_meant: bool,
+    /// Only a list of calls counts.
+    is_list_only: bool,
+    is_list: bool,
 }
 
 impl Scan {
@@ -46,12 +54,30 @@ impl Scan {
             escaped: false,
             is_value: false,
             names_tool: false,
+            is_meant: false,
+            is_list_only: false,
+            is_list: false,
         }
+    }
+
+    /// The same for a value that can only be an object with a list of calls.
+    pub(crate) fn new_list(from: usize) -> Self {
+        Self { is_list_only: true, ..Self::new(from) }
+    }
+
+    /// Whether what was read can only be meant as a call.
+    pub(crate) fn is_meant(&self) -> bool {
+        self.is_meant
     }
 
     /// Where the value begins.
     pub(crate) fn from(&self) -> usize {
         self.from
+    }
+
+    /// How many bytes of it were read.
+    pub(crate) fn size(&self) -> usize {
+        self.at - self.from
     }
 
     /// Reads on in `text`, which only grows at its end.
@@ -116,11 +142,21 @@ impl Scan {
 
     /// Looks at a whole string of the first object: a key we know, or the tool's name.
     fn vet(&mut self, string: &str, tools: &[String]) -> Verdict {
-        let known = if self.is_value {
-            !std::mem::take(&mut self.names_tool) || tools.iter().any(|tool| tool == string)
+        let known = if self.is_list {
+            true
+        } else if self.is_value {
+            let is_name = std::mem::take(&mut self.names_tool);
+            let is_tool = is_name && tools.iter().any(|tool| tool == string);
+            self.is_meant |= is_tool;
+            !is_name || is_tool
+        } else if string == CALL_LIST {
+            self.is_list = true;
+            self.is_meant = true;
+            true
         } else {
             self.names_tool = NAME_KEYS.contains(&string);
-            self.names_tool || ARGUMENT_KEYS.contains(&string) || OTHER_KEYS.contains(&string)
+            let is_known = self.names_tool || ARGUMENT_KEYS.contains(&string) || OTHER_KEYS.contains(&string);
+            is_known && !self.is_list_only
         };
         if known { Verdict::Undecided } else { Verdict::No }
     }

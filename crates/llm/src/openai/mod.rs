@@ -5,19 +5,23 @@ mod ask;
 mod base_url;
 mod call;
 mod calls;
+mod code_tag;
 mod context_full;
 mod fault;
 mod gather;
 mod json_scan;
 mod models;
 mod passing;
+mod plain;
 mod pool;
+mod prompt;
 mod rescue;
 mod retry;
 mod schema;
 mod schema_reader;
 mod server;
 mod thinking;
+mod written_call;
 
 use std::{
     sync::{

@@ -1,7 +1,7 @@
 //! The servers that have one model: which of them is asked next, and with which key.
 
 use std::sync::{
-    Arc,
+    Arc, OnceLock,
     atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
@@ -22,6 +22,8 @@ pub struct Pool {
     turn: AtomicUsize,
     /// How many ways to ask for a quick answer in a form were refused, the most demanding first.
     refused_forms: AtomicUsize,
+    /// Whether tools of the protocol are taken; unknown before any were sent.
+    takes_tools: OnceLock<bool>,
 }
 
 /// A server of the pool, and one of its keys.
@@ -82,7 +84,18 @@ impl Pool {
             servers,
             turn: AtomicUsize::new(0),
             refused_forms: AtomicUsize::new(0),
+            takes_tools: OnceLock::new(),
         })
+    }
+
+    /// Whether the servers take tools of the protocol, where that is known.
+    pub(super) fn takes_tools(&self) -> Option<bool> {
+        self.takes_tools.get().copied()
+    }
+
+    /// Remembers whether they do. What was seen first holds: a server that takes them may still refuse one of them.
+    pub(super) fn note_takes_tools(&self, takes: bool) {
+        _ = self.takes_tools.set(takes);
     }
 
     pub(super) fn refused_forms(&self) -> usize {
@@ -97,7 +110,7 @@ impl Pool {
     #[must_use]
     pub fn of_one(server: Server) -> Self {
         let (turn, refused_forms) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Self { servers: vec![Arc::new(server)], turn, refused_forms }
+        Self { servers: vec![Arc::new(server)], turn, refused_forms, takes_tools: OnceLock::new() }
     }
 
     /// Whether none of them is asked at the moment.

@@ -1,15 +1,28 @@
-//! Finds tool calls that a model wrote into its text: in a code fence, in `<tool_call>` tags, or as the
-//! whole answer. Text flows on at once unless it may be the beginning of a call.
+//! Finds tool calls that a model wrote into its text: in a code fence, in tags, or as the whole answer; where the model was
+//! told to write them, also among words. Text flows on at once unless it may be the beginning of a call.
+
+mod marker;
 
 use std::ops::Range;
 
-use serde_json::Value;
+use serde_json::json;
 
-use super::json_scan::{self, Scan, Verdict};
+use super::{
+    code_tag::{CODE_TAG, Code, Head, Progress, bare, read_head},
+    json_scan::{Scan, Verdict},
+    written_call::{completed, read_calls, read_told_calls, unreadable},
+};
+use marker::{Marker, Sight, list_at};
 
-const FENCE: &str = "```";
-const TAG: &str = "<tool_call>";
-const TAG_END: &str = "</tool_call>";
+/// What a fence around calls may be called.
+const CALL_FENCES: [&str; 4] = ["json", "tool_call", "tool_calls", "tool_code"];
+/// What a fence around a tag with code may be called.
+const CODE_FENCES: [&str; 4] = ["python", "xml", "html", "code_interpreter"];
+
+/// A longer call is let through as text, bytes.
+const MOST_CALL_BYTES: usize = 1 << 20;
+/// More of what is no call is not looked at again for a call inside, bytes.
+const MOST_AGAIN_BYTES: usize = 500;
 
 /// A piece of what the model meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,21 +31,41 @@ pub(crate) enum Piece {
     Text(String),
     /// A tool call.
     Call {
-        /// An offered tool.
+        /// An offered tool, unless the model was told to write calls.
         name: String,
-        /// JSON text of an object.
+        /// JSON text of an object, unless the call cannot be read.
         arguments: String,
     },
+}
+
+/// What a model was told of writing calls.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Told {
+    /// The tool that runs code in tags.
+    pub(crate) code: Option<String>,
+    /// Whether a call that cannot be read is given out all the same, for the model to hear of it. If not, it is text.
+    pub(crate) corrects: bool,
 }
 
 /// Reads text and sorts out calls of the offered tools.
 #[derive(Debug)]
 pub(crate) struct Rescue {
     tools: Vec<String>,
-    /// Text not let through yet; where a marker was found it begins with that.
+    /// Nothing where the model is offered tools by the protocol.
+    told: Option<Told>,
+    /// Text not let through yet, after so many bytes that are done with; where a marker was found it begins with that.
     held: String,
+    taken: usize,
     state: State,
     place: Place,
+    /// Nothing but space stands before the held text in its line.
+    line_is_blank: bool,
+    /// The character before the held text.
+    before: Option<char>,
+    /// The text is in a code fence that is none of a call.
+    in_fence: bool,
+    /// The model has written calls and goes on with what it cannot know.
+    is_done: bool,
 }
 
 /// Where in the answer the held text stands, which says what white space at its beginning means.
@@ -62,114 +95,249 @@ enum State {
         end: usize,
         calls: Vec<Piece>,
     },
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Marker {
-    Fence,
-    Tag,
-    /// None: the answer itself begins with JSON.
-    Bare,
-}
-
-impl Marker {
-    fn text(self) -> &'static str {
-        match self {
-            Self::Fence => FENCE,
-            Self::Tag => TAG,
-            Self::Bare => "",
-        }
-    }
+    /// Code is being read, with which the held text begins.
+    Coding(Code),
 }
 
 impl Rescue {
+    /// For a model that is offered tools by the protocol.
     pub(crate) fn new(tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        let tools = tools.into_iter().map(Into::into).collect();
-        Self { tools, held: String::new(), state: State::Flowing, place: Place::Start }
+        Self {
+            tools: tools.into_iter().map(Into::into).collect(),
+            told: None,
+            held: String::new(),
+            taken: 0,
+            state: State::Flowing,
+            place: Place::Start,
+            line_is_blank: true,
+            before: None,
+            in_fence: false,
+            is_done: false,
+        }
+    }
+
+    /// For a model that is told to write its calls.
+    pub(crate) fn told(tools: impl IntoIterator<Item = impl Into<String>>, told: Told) -> Self {
+        Self { told: Some(told), ..Self::new(tools) }
     }
 
     /// Reads more text.
     pub(crate) fn push(&mut self, text: &str, out: &mut Vec<Piece>) {
         self.held.push_str(text);
-        while self.step(out) {}
+        while !self.is_done && self.step(out) {}
+        self.held.drain(..self.taken);
+        self.taken = 0;
     }
 
-    /// The text has ended: what is still held is decided now.
-    pub(crate) fn finish(&mut self, out: &mut Vec<Piece>) {
-        if let State::Closing { calls, .. } = std::mem::replace(&mut self.state, State::Flowing) {
-            self.deliver(calls, self.held.len(), out);
+    /// The text has ended: what is still held is decided now. `is_cut` where the model had not said all.
+    pub(crate) fn finish(&mut self, is_cut: bool, out: &mut Vec<Piece>) {
+        if self.is_done {
+            return;
         }
-        if self.place == Place::AfterCall && self.held.trim().is_empty() {
-            self.held.clear();
+        match std::mem::replace(&mut self.state, State::Flowing) {
+            State::Closing { calls, .. } => self.deliver(calls, self.held.len(), out),
+            State::Inside { scan, calls, .. } if self.told.is_some() => {
+                self.finish_call(&scan, calls, is_cut, out);
+            }
+            State::Coding(code) => self.finish_code(&code, self.held.len(), self.held.len(), is_cut, out),
+            State::Flowing | State::Opening(_) | State::Inside { .. } => {}
         }
-        self.release(self.held.len(), out);
+        if self.place == Place::AfterCall && self.rest().trim().is_empty() {
+            self.taken = self.held.len();
+        }
+        self.release(self.rest().len(), out);
+        self.held.clear();
+        self.taken = 0;
+    }
+
+    /// Whether what follows does not matter.
+    pub(crate) fn is_done(&self) -> bool {
+        self.is_done
+    }
+
+    fn rest(&self) -> &str {
+        &self.held[self.taken..]
+    }
+
+    fn code_tool(&self) -> Option<&str> {
+        self.told.as_ref()?.code.as_deref()
     }
 
     /// One step; says whether another one may follow.
     fn step(&mut self, out: &mut Vec<Piece>) -> bool {
         match std::mem::replace(&mut self.state, State::Flowing) {
             State::Flowing => self.look_for_marker(out),
+            State::Opening(Marker::Code) => self.look_for_code(out),
             State::Opening(marker) => self.look_for_json(marker, out),
             State::Inside { marker, scan, calls } => self.read_json(marker, scan, calls, out),
             State::Closing { marker, end, calls } => self.look_for_end(marker, end, calls, out),
+            State::Coding(code) => self.read_code(code, out),
         }
     }
 
     fn look_for_marker(&mut self, out: &mut Vec<Piece>) -> bool {
-        let space = self.held.len() - self.held.trim_start().len();
-        if self.place != Place::InText && space == self.held.len() {
+        let rest = self.rest();
+        let space = rest.len() - rest.trim_start().len();
+        if self.place != Place::InText && space == rest.len() {
             return false;
         }
-        if self.place == Place::Start && self.held[space..].starts_with(['{', '[']) {
+        if self.place == Place::Start && self.told.is_none() && rest[space..].starts_with(['{', '[']) {
             self.state = inside(Marker::Bare, space, Vec::new());
             return true;
         }
         if self.place == Place::AfterCall {
-            self.held.drain(..space);
+            self.taken += space;
         }
-        let found = [Marker::Fence, Marker::Tag]
-            .into_iter()
-            .filter_map(|marker| Some((self.held.find(marker.text())?, marker)))
-            .min_by_key(|(at, _)| *at);
-        match found {
-            Some((at, marker)) => {
-                self.release(at, out);
-                self.state = State::Opening(marker);
+        let (at, sight) = self.next_sight();
+        // What a model that was told writes before its first word is no text either.
+        let is_first = self.told.is_some() && self.place == Place::Start && at == space;
+        match sight {
+            Some(Sight::Perhaps) if is_first => false,
+            Some(Sight::Marker(marker)) => {
+                if is_first {
+                    self.taken += at;
+                } else {
+                    self.release(at, out);
+                }
+                self.state = match marker {
+                    Marker::Line { is_list } => inside(Marker::Line { is_list }, 0, Vec::new()),
+                    marker => State::Opening(marker),
+                };
                 true
             }
-            None => {
-                let maybe = [FENCE, TAG].map(|marker| partial_suffix(&self.held, marker));
-                self.release(self.held.len() - maybe[0].max(maybe[1]), out);
+            Some(Sight::Perhaps) | None => {
+                self.release(at, out);
                 false
             }
         }
     }
 
+    /// The first place where a marker stands, or may begin; the end of the text where there is none.
+    fn next_sight(&self) -> (usize, Option<Sight>) {
+        let (rest, mut line_is_blank, mut before) = (self.rest(), self.line_is_blank, self.before);
+        for (at, c) in rest.char_indices() {
+            let here = &rest[at..];
+            let sight = match c {
+                '`' => Marker::Fence.at(here),
+                '<' => Marker::Tag.at(here).or_else(|| self.code_tool().and_then(|_| Marker::Code.at(here))),
+                '{' | '[' if self.told.is_none() || self.in_fence => None,
+                '{' | '[' if line_is_blank => Some(Sight::Marker(Marker::Line { is_list: false })),
+                '{' if before != Some('`') => list_at(here),
+                _ => None,
+            };
+            if sight.is_some() {
+                return (at, sight);
+            }
+            line_is_blank = c == '\n' || (line_is_blank && c.is_whitespace());
+            before = Some(c);
+        }
+        (rest.len(), None)
+    }
+
     fn look_for_json(&mut self, marker: Marker, out: &mut Vec<Piece>) -> bool {
-        let after = &self.held[marker.text().len()..];
-        let info = after.find(['\n', '{', '[']).unwrap_or(after.len());
+        let after = &self.rest()[marker.text().len()..];
+        let is_told_fence = marker == Marker::Fence && self.told.is_some();
+        if is_told_fence && self.in_fence && after.lines().next().is_none_or(|line| line.trim().is_empty()) {
+            if !after.contains('\n') {
+                self.state = State::Opening(marker);
+                return false;
+            }
+            self.in_fence = false;
+            self.release(marker.text().len(), out);
+            return true;
+        }
+        let with_code = is_told_fence && self.code_tool().is_some();
+        let is_begin = |c: char| matches!(c, '\n' | '{' | '[') || (with_code && c == '<');
+        let info = after.find(is_begin).unwrap_or(after.len());
         let language = after[..info].trim();
-        let fits = match marker {
-            Marker::Fence => ["json", "tool_call", "tool_code"].iter().any(|known| {
-                if info < after.len() {
-                    language.is_empty() || language == *known
-                } else {
-                    known.starts_with(language)
-                }
-            }),
-            Marker::Tag | Marker::Bare => language.is_empty(),
+        let is_one_of = |known: &[&str]| {
+            known.iter().any(|known| match info < after.len() {
+                true => language.is_empty() || language == *known,
+                false => known.starts_with(language),
+            })
+        };
+        let (fits, fits_code) = match marker {
+            Marker::Fence => {
+                let fits = is_one_of(&CALL_FENCES);
+                (fits, with_code && (fits || is_one_of(&CODE_FENCES)))
+            }
+            Marker::Tag | Marker::Code | Marker::Bare | Marker::Line { .. } => (language.is_empty(), false),
         };
         let rest = after[info..].trim_start();
-        if fits && rest.is_empty() {
+        let from = self.rest().len() - rest.len();
+        if (fits || fits_code) && rest.is_empty() {
             self.state = State::Opening(marker);
             return false;
         }
-        if fits && rest.starts_with(['{', '[']) {
-            self.state = inside(marker, self.held.len() - rest.len(), Vec::new());
-        } else {
-            self.release(marker.text().len(), out);
+        match Marker::Code.at(rest).filter(|_| fits_code) {
+            Some(Sight::Perhaps) => {
+                self.state = State::Opening(marker);
+                false
+            }
+            Some(Sight::Marker(code)) => {
+                self.taken += from;
+                self.state = State::Opening(code);
+                true
+            }
+            None if fits && rest.starts_with(['{', '[']) => {
+                self.state = inside(marker, from, Vec::new());
+                true
+            }
+            None => {
+                self.in_fence |= is_told_fence && self.line_is_blank;
+                self.release(marker.text().len(), out);
+                true
+            }
+        }
+    }
+
+    fn look_for_code(&mut self, out: &mut Vec<Piece>) -> bool {
+        match read_head(self.rest()) {
+            Head::Undecided => {
+                self.state = State::Opening(Marker::Code);
+                return false;
+            }
+            Head::No => self.release(CODE_TAG.len(), out),
+            Head::Whole(language, size) => {
+                self.taken += size;
+                self.state = State::Coding(Code::new(language));
+            }
         }
         true
+    }
+
+    fn read_code(&mut self, mut code: Code, out: &mut Vec<Piece>) -> bool {
+        match code.advance(self.rest()) {
+            Progress::Open => {
+                self.state = State::Coding(code);
+                return false;
+            }
+            Progress::Ended(end, size) => {
+                let from = self.taken;
+                self.finish_code(&code, from + end, from + size, false, out);
+            }
+            Progress::TooLong => self.finish_code(&code, self.held.len(), self.held.len(), true, out),
+        }
+        true
+    }
+
+    /// The code ends at byte `end` of what is held, and its tag at byte `after`. What is cut, or for nothing that is here,
+    /// is shown.
+    fn finish_code(&mut self, code: &Code, end: usize, after: usize, is_cut: bool, out: &mut Vec<Piece>) {
+        let written = &self.held[self.taken..end];
+        let size = after - self.taken;
+        match self.code_tool().filter(|_| code.is_python() && !is_cut) {
+            Some(tool) => {
+                let arguments = json!({ "code": bare(written) }).to_string();
+                let call = Piece::Call { name: tool.to_owned(), arguments };
+                self.deliver(vec![call], size, out);
+            }
+            None => {
+                let shown = code.shown(written);
+                self.taken += size;
+                self.let_out(shown, out);
+            }
+        }
     }
 
     fn read_json(
@@ -179,26 +347,61 @@ impl Rescue {
         mut calls: Vec<Piece>,
         out: &mut Vec<Piece>,
     ) -> bool {
-        match scan.advance(&self.held, &self.tools) {
+        let rest = &self.held[self.taken..];
+        match scan.advance(rest, &self.tools) {
+            Verdict::Undecided if rest.len() - scan.from() > MOST_CALL_BYTES => {
+                self.give_up(marker, calls, scan.from()..rest.len(), out);
+            }
             Verdict::Undecided => {
                 self.state = State::Inside { marker, scan, calls };
                 return false;
             }
-            Verdict::No => self.give_up(marker, calls, scan.from()..scan.from() + 1, out),
-            Verdict::Whole(end) => match read_calls(&self.held[scan.from()..end], &self.tools) {
-                Some(more) => {
-                    calls.extend(more);
-                    self.state = State::Closing { marker, end, calls };
+            Verdict::No => {
+                let size = if scan.size() > MOST_AGAIN_BYTES { scan.size() } else { 1 };
+                self.give_up(marker, calls, scan.from()..scan.from() + size, out);
+            }
+            Verdict::Whole(end) => {
+                let json = &rest[scan.from()..end];
+                match self.read(json).or_else(|| self.corrected(&scan, json)) {
+                    Some(more) => {
+                        calls.extend(more);
+                        self.state = State::Closing { marker, end, calls };
+                    }
+                    None => self.give_up(marker, calls, scan.from()..end, out),
                 }
-                None => self.give_up(marker, calls, scan.from()..end, out),
-            },
+            }
         }
         true
+    }
+
+    fn read(&self, json: &str) -> Option<Vec<Piece>> {
+        match self.told {
+            Some(_) => read_told_calls(json, &self.tools),
+            None => read_calls(json, &self.tools),
+        }
+    }
+
+    /// A call that cannot be read, where the model is to hear of it.
+    fn corrected(&self, scan: &Scan, json: &str) -> Option<Vec<Piece>> {
+        let told = self.told.as_ref().filter(|told| told.corrects && scan.is_meant());
+        told.map(|_| vec![unreadable(json, &self.tools)])
+    }
+
+    /// The text has ended within a call.
+    fn finish_call(&mut self, scan: &Scan, mut calls: Vec<Piece>, is_cut: bool, out: &mut Vec<Piece>) {
+        let json = &self.rest()[scan.from()..];
+        let read = if is_cut { None } else { completed(json).and_then(|json| self.read(&json)) };
+        let read = read.or_else(|| self.corrected(scan, json));
+        if read.is_some() || !calls.is_empty() {
+            calls.extend(read.into_iter().flatten());
+            self.deliver(calls, self.held.len(), out);
+        }
     }
 
     /// What looked like a call is none. Earlier calls stand, unless the answer had to be calls only.
     fn give_up(&mut self, marker: Marker, calls: Vec<Piece>, json: Range<usize>, out: &mut Vec<Piece>) {
         if marker == Marker::Bare || calls.is_empty() {
+            self.in_fence |= marker == Marker::Fence && self.told.is_some();
             self.release(json.end, out);
         } else {
             self.deliver(calls, json.start, out);
@@ -208,23 +411,24 @@ impl Rescue {
 
     /// Hands out calls, which were written in the first `size` bytes of the held text.
     fn deliver(&mut self, calls: Vec<Piece>, size: usize, out: &mut Vec<Piece>) {
+        // A model that was told may also write that it calls nothing.
+        if !calls.is_empty() {
+            self.place = Place::AfterCall;
+        }
         out.extend(calls);
-        self.held.drain(..size);
-        self.place = Place::AfterCall;
+        self.taken += size.min(self.rest().len());
+        (self.line_is_blank, self.before) = (true, None);
     }
 
     fn look_for_end(&mut self, marker: Marker, end: usize, calls: Vec<Piece>, out: &mut Vec<Piece>) -> bool {
-        let rest = self.held[end..].trim_start_matches(|c: char| c.is_whitespace() || matches!(c, ',' | ';'));
-        let closing = match marker {
-            Marker::Fence => FENCE,
-            Marker::Tag => TAG_END,
-            Marker::Bare => "",
-        };
+        let held = self.rest();
+        let rest = held[end..].trim_start_matches(|c: char| c.is_whitespace() || matches!(c, ',' | ';'));
+        let closing = marker.end();
         if rest.is_empty() || (rest.len() < closing.len() && closing.starts_with(rest)) {
             self.state = State::Closing { marker, end, calls };
             return false;
         }
-        let rest_at = self.held.len() - rest.len();
+        let rest_at = held.len() - rest.len();
         if rest.starts_with(['{', '[']) {
             self.state = inside(marker, rest_at, calls);
         } else if marker == Marker::Bare {
@@ -239,183 +443,33 @@ impl Rescue {
     /// Lets the first `size` bytes of the held text through.
     fn release(&mut self, size: usize, out: &mut Vec<Piece>) {
         if size > 0 {
-            let text: String = self.held.drain(..size).collect();
-            self.place = Place::InText;
-            out.push(Piece::Text(text));
+            let text = self.rest()[..size].to_owned();
+            self.taken += size;
+            self.let_out(text, out);
         }
+    }
+
+    /// Gives text out, unless it follows a call of a model that was told to write calls: it has not seen the result, and
+    /// makes one up.
+    fn let_out(&mut self, text: String, out: &mut Vec<Piece>) {
+        if self.told.is_some() && self.place == Place::AfterCall {
+            self.is_done = true;
+            self.taken = self.held.len();
+            return;
+        }
+        let line = text.rsplit('\n').next().unwrap_or_default();
+        let is_whole_line = line.len() < text.len();
+        self.line_is_blank = (is_whole_line || self.line_is_blank) && line.trim().is_empty();
+        self.before = text.chars().next_back();
+        self.place = Place::InText;
+        out.push(Piece::Text(text));
     }
 }
 
 fn inside(marker: Marker, from: usize, calls: Vec<Piece>) -> State {
-    State::Inside { marker, scan: Scan::new(from), calls }
-}
-
-/// The length of the longest real prefix of `marker` that `text` ends with.
-fn partial_suffix(text: &str, marker: &str) -> usize {
-    (1..marker.len()).rev().find(|size| text.ends_with(&marker[..*size])).unwrap_or(0)
-}
-
-/// The calls in a JSON text, if it consists of calls of offered tools.
-pub(crate) fn read_calls(json: &str, tools: &[String]) -> Option<Vec<Piece>> {
-    match serde_json::from_str(json).ok()? {
-        Value::Array(list) if !list.is_empty() => list.iter().map(|call| read_call(call, tools)).collect(),
-        value => Some(vec![read_call(&value, tools)?]),
-    }
-}
-
-fn read_call(value: &Value, tools: &[String]) -> Option<Piece> {
-    let value = value.get("function").filter(|inner| inner.is_object()).unwrap_or(value);
-    let fields = value.as_object()?;
-    let name = json_scan::NAME_KEYS.iter().find_map(|key| fields.get(*key)?.as_str())?;
-    if !tools.iter().any(|tool| tool == name) {
-        return None;
-    }
-    let arguments = json_scan::ARGUMENT_KEYS.iter().find_map(|key| fields.get(*key));
-    let arguments = match arguments {
-        Some(Value::Object(arguments)) => serde_json::to_string(arguments).ok()?,
-        Some(Value::String(text)) if text.trim_start().starts_with('{') => text.clone(),
-        Some(Value::Null) => "{}".to_owned(),
-        Some(_) => return None,
-        // An object that only has a name may be anything, but nothing else could be meant here.
-        None if fields.len() == 1 => "{}".to_owned(),
-        None => return None,
-    };
-    Some(Piece::Call { name: name.to_owned(), arguments })
+    let is_list = marker == Marker::Line { is_list: true };
+    State::Inside { marker, scan: if is_list { Scan::new_list(from) } else { Scan::new(from) }, calls }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn read(tokens: &[&str]) -> Vec<Piece> {
-        let mut rescue = Rescue::new(["ls", "write_file"]);
-        let mut out = Vec::new();
-        for token in tokens {
-            rescue.push(token, &mut out);
-        }
-        rescue.finish(&mut out);
-        joined(out)
-    }
-
-    fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
-        let mut joined: Vec<Piece> = Vec::new();
-        for piece in pieces {
-            match (joined.last_mut(), piece) {
-                (Some(Piece::Text(text)), Piece::Text(more)) => text.push_str(&more),
-                (_, piece) => joined.push(piece),
-            }
-        }
-        joined
-    }
-
-    fn text(text: &str) -> Piece {
-        Piece::Text(text.to_owned())
-    }
-
-    fn ls(arguments: &str) -> Piece {
-        Piece::Call { name: "ls".into(), arguments: arguments.to_owned() }
-    }
-
-    /// The same result however the text is cut.
-    fn check(whole: &str, expected: &[Piece]) {
-        assert_eq!(read(&[whole]), expected, "{whole}");
-        let tokens: Vec<String> = whole.chars().map(String::from).collect();
-        let tokens: Vec<&str> = tokens.iter().map(String::as_str).collect();
-        assert_eq!(read(&tokens), expected, "{whole} by character");
-    }
-
-    #[test]
-    fn finds_calls_where_models_write_them() {
-        let call = r#"{"name": "ls", "arguments": {"path": "/"}}"#;
-        let found = ls(r#"{"path":"/"}"#);
-        check(&format!("```json\n{call}\n```"), std::slice::from_ref(&found));
-        check(&format!("```\n{call}\n```\n"), std::slice::from_ref(&found));
-        check(&format!("<tool_call>{call}</tool_call>\nDone."), &[found.clone(), text("Done.")]);
-        check(&format!("```json\n{call}\n{{\"x\": 1}}\n```"), &[found.clone(), text("{\"x\": 1}\n```")]);
-        check(&format!("I look.\n```json\n{call}\n```"), &[text("I look.\n"), found.clone()]);
-        check(&format!("<tool_call>\n{call}\n</tool_call>"), std::slice::from_ref(&found));
-        check(
-            &format!("<tool_call>{call}</tool_call><tool_call>{call}</tool_call>"),
-            &[found.clone(), found.clone()],
-        );
-        check(&format!(" \n{call}\n"), std::slice::from_ref(&found));
-        check(&format!("{call}\n{call}"), &[found.clone(), found.clone()]);
-        check(&format!("[{call},{call}]"), &[found.clone(), found.clone()]);
-        check(&format!("```json\n{call}\n{call}\n```"), &[found.clone(), found.clone()]);
-        check(&format!("```json\n{call}"), std::slice::from_ref(&found));
-        check(
-            r#"{"type":"function","function":{"name":"ls","parameters":{"path":"/"}}}"#,
-            std::slice::from_ref(&found),
-        );
-        check(r#"{"arguments":{"path":"/"},"name":"ls"}"#, std::slice::from_ref(&found));
-        check(r#"{"tool":"ls","args":"{\"path\":\"/\"}"}"#, std::slice::from_ref(&found));
-        check(r#"{"name":"ls"}"#, &[ls("{}")]);
-    }
-
-    #[test]
-    fn leaves_everything_else_alone() {
-        for whole in [
-            "Hello, `code` and ``more`` and < and <b>.",
-            "```rust\nfn main() {}\n```",
-            "```json\n{\"name\": \"Ada\", \"arguments\": {}}\n```",
-            "```json\n{\"a\": [1, 2, {\"name\": \"ls\"}]}\n```",
-            "```json\n[1, 2]\n```",
-            "```\nplain\n```",
-            "<tool_call>none</tool_call>",
-            r#"{"name": "ls", "size": 3}"#,
-            r#"{"name": "ls", "arguments": [1]}"#,
-            r#"{"name": "ls", "arguments": {}} is how you call it."#,
-            r#"See {"name": "ls", "arguments": {}}"#,
-            r#"{"name": "ls", "arguments": {"path""#,
-            "{",
-            "[",
-            "```json",
-            "``",
-            "<tool_c",
-            "",
-        ] {
-            check(whole, &if whole.is_empty() { vec![] } else { vec![text(whole)] });
-        }
-    }
-
-    #[test]
-    fn text_is_not_delayed() {
-        let mut rescue = Rescue::new(["ls"]);
-        for (token, expected) in [
-            ("A list: ", "A list: "),
-            ("`", ""),
-            ("x` ", "`x` "),
-            ("```", ""),
-            ("rust\n", "```rust\n"),
-            ("let", "let"),
-            ("```json\n{\"na", ""),
-            ("me\":\"A", ""),
-            ("da\",", "```json\n{\"name\":\"Ada\","),
-            ("}", "}"),
-        ] {
-            let mut out = Vec::new();
-            rescue.push(token, &mut out);
-            let expected = if expected.is_empty() { vec![] } else { vec![text(expected)] };
-            assert_eq!(joined(out), expected, "{token:?}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn nothing_is_lost(
-            tokens in proptest::collection::vec(
-                prop_oneof![
-                    Just("```"), Just("`"), Just("json"), Just("\n"), Just("{"), Just("}"), Just("\""),
-                    Just("\"name\":"), Just("\"no\""), Just("<tool_call>"), Just("</tool_call>"), Just("é"),
-                    Just("["), Just("]"), Just(","), Just("\\"), Just(" "),
-                ],
-                0..30,
-            )
-        ) {
-            let whole = tokens.concat();
-            let expected = if whole.is_empty() { vec![] } else { vec![text(&whole)] };
-            prop_assert_eq!(read(&tokens), expected);
-        }
-    }
-}
+mod tests;

@@ -1,8 +1,9 @@
 //! Schema mode, the asking side: tools described in words, and an answer forced to be a call or a reply.
 
-use domain::{Message, Part, Role, message::arguments_value};
+use domain::{Message, message::arguments_value};
 use serde_json::{Map, Value, json};
 
+use super::plain;
 use crate::ToolSpec;
 
 /// The schema of an answer: a reply, or a call of one of the tools.
@@ -124,38 +125,9 @@ pub(crate) fn json_object_format(schema: &Value) -> Value {
     json!({ "type": "json_object", "schema": schema })
 }
 
-/// The conversation in plain messages: the tools in the system text, calls as the JSON the model is to
-/// write, results as messages of the user.
+/// The conversation in plain messages: the tools in the system text, calls as the JSON the model is to write.
 pub(crate) fn plain_messages(messages: &[Message], tools: &[ToolSpec]) -> Vec<Message> {
-    let mut plain = vec![Message::text(Role::System, instructions(tools))];
-    let mut names: Vec<(&str, &str)> = Vec::new();
-    for message in messages {
-        names.extend(message.tool_calls.iter().map(|call| (call.id.as_str(), call.name.as_str())));
-        let rendered = match message.role {
-            Role::System | Role::User => message.clone(),
-            Role::Assistant => Message::text(Role::Assistant, assistant_text(message)),
-            Role::Tool => Message::text(Role::User, result_text(message, &names)),
-        };
-        append(&mut plain, rendered);
-    }
-    plain
-}
-
-/// Many chat templates insist on taking turns, so neighbours with one role become one message.
-fn append(plain: &mut Vec<Message>, message: Message) {
-    match plain.last_mut() {
-        Some(last) if last.role == message.role => {
-            if let [Part::Text { text }] = last.content.as_mut_slice()
-                && let [Part::Text { text: more }] = message.content.as_slice()
-            {
-                text.push_str("\n\n");
-                text.push_str(more);
-            } else {
-                last.content.extend(message.content);
-            }
-        }
-        _ => plain.push(message),
-    }
+    plain::plain_messages(messages, instructions(tools), assistant_text, |_| None)
 }
 
 fn instructions(tools: &[ToolSpec]) -> String {
@@ -188,16 +160,10 @@ fn assistant_text(message: &Message) -> String {
     lines.join("\n")
 }
 
-fn result_text(message: &Message, names: &[(&str, &str)]) -> String {
-    let id = message.tool_call_id.as_deref().unwrap_or_default();
-    let name = names.iter().rev().find(|(known, _)| *known == id).map_or("the tool", |(_, name)| name);
-    format!("Result of {name}:\n{}", message.plain_text())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::ToolCall;
+    use domain::{Role, ToolCall};
 
     fn tool(name: &str, parameters: Value) -> ToolSpec {
         ToolSpec { name: name.into(), description: format!("Does {name}."), parameters: parameters.into() }

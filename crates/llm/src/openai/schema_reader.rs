@@ -3,7 +3,10 @@
 
 use serde_json::Value;
 
-use super::rescue::{Piece, Rescue, read_calls};
+use super::{
+    rescue::{Piece, Rescue},
+    written_call::read_calls,
+};
 
 /// Reads an answer that should be one JSON object.
 #[derive(Debug)]
@@ -59,7 +62,7 @@ impl SchemaReader {
     pub(crate) fn finish(&mut self, out: &mut Vec<Piece>) {
         match std::mem::replace(&mut self.form, Form::Unknown) {
             Form::Unknown => {}
-            Form::Prose(mut rescue) => rescue.finish(out),
+            Form::Prose(mut rescue) => rescue.finish(false, out),
             // What was shown cannot be taken back; it was the reply.
             Form::Json { shown: true, .. } => {}
             Form::Json { raw, .. } => self.read_whole(raw, out),

@@ -7,6 +7,7 @@ fn request<'a>(messages: &'a [Message], format: &'a Value) -> ChatRequest<'a> {
         messages,
         tools: &[],
         tool_mode: ToolMode::Native,
+        tool_prompt: None,
         temperature: None,
         max_output_tokens: None,
         answer_format: Some(format),

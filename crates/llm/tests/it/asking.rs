@@ -10,6 +10,7 @@ async fn a_request_with_tools() {
         messages: &[Message::text(Role::System, "Be brief."), Message::text(Role::User, "Hello")],
         tools: &[tool("ls")],
         tool_mode: ToolMode::Native,
+        tool_prompt: None,
         temperature: Some(0.5),
         max_output_tokens: Some(100),
         answer_format: None,

@@ -5,6 +5,7 @@
 mod answer_format;
 mod asking;
 mod faults;
+mod prompt_mode;
 mod retries;
 mod schema_mode;
 mod streams;
@@ -53,6 +54,7 @@ pub(crate) fn ask(model: &ChatModel, tool_mode: ToolMode) -> ModelCall {
         messages: &[Message::text(Role::User, "Hello")],
         tools: &[tool("ls")],
         tool_mode,
+        tool_prompt: None,
         temperature: None,
         max_output_tokens: None,
         answer_format: None,

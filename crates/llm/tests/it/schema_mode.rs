@@ -28,6 +28,7 @@ async fn the_callers_form_gives_way() {
         messages: &[Message::text(Role::User, "Hello")],
         tools: &[tool("ls")],
         tool_mode: ToolMode::Schema,
+        tool_prompt: None,
         temperature: None,
         max_output_tokens: None,
         answer_format: None,

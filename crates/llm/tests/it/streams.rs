@@ -58,6 +58,7 @@ async fn a_scenario_goes_by_the_turn() {
         messages: &messages,
         tools: &[],
         tool_mode: ToolMode::Off,
+        tool_prompt: None,
         temperature: None,
         max_output_tokens: None,
         answer_format: None,

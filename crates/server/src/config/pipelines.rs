@@ -48,11 +48,23 @@ pub struct PipelineDefaults {
     pub enable_moa_generation: bool,
     /// How it is asked for.
     pub moa_generation_prompt_template: String,
+    /// How tools are told to models that are not offered them by the protocol.
+    pub tools_function_calling_prompt_template: String,
+    /// Whether such models write code in tags.
+    pub enable_code_interpreter: bool,
+    /// How they are told of it.
+    pub code_interpreter_prompt_template: String,
+    /// How often code in a row may fail before none is run any more in an answer.
+    pub code_interpreter_max_retries: u32,
 }
 
 impl PipelineDefaults {
     pub(super) fn check(self) -> anyhow::Result<Self> {
         anyhow::ensure!((1..=50).contains(&self.rag_top_k), "pipelines.rag_top_k must be 1 to 50");
+        anyhow::ensure!(
+            self.code_interpreter_max_retries <= 50,
+            "pipelines.code_interpreter_max_retries must be 0 to 50"
+        );
         for pipeline in Pipeline::ALL {
             let (setting, text) = self.template(pipeline);
             if let Err(error) = pipeline.template(text)
@@ -81,6 +93,12 @@ impl PipelineDefaults {
                 ("autocomplete_generation_prompt_template", &self.autocomplete_generation_prompt_template)
             }
             Pipeline::Moa => ("moa_generation_prompt_template", &self.moa_generation_prompt_template),
+            Pipeline::Tools => {
+                ("tools_function_calling_prompt_template", &self.tools_function_calling_prompt_template)
+            }
+            Pipeline::CodeInterpreter => {
+                ("code_interpreter_prompt_template", &self.code_interpreter_prompt_template)
+            }
         }
     }
 
@@ -96,7 +114,8 @@ impl PipelineDefaults {
             }
             Pipeline::Autocomplete => self.enable_autocomplete_generation,
             Pipeline::Moa => self.enable_moa_generation,
-            Pipeline::Rag => true,
+            Pipeline::CodeInterpreter => self.enable_code_interpreter,
+            Pipeline::Rag | Pipeline::Tools => true,
         }
     }
 }

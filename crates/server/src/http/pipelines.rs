@@ -218,6 +218,7 @@ pub(super) async fn preview(
         context: "[1] A passage that was found.",
         query: "a query",
         kind: "General",
+        tools: "(what the agent can call)",
         answers: &["One answer.".to_owned(), "Another answer.".to_owned()],
         ..values(&said, &person, &now)
     };

@@ -122,6 +122,7 @@ async fn say_ok(model: &ChatModel) -> Result<String, ModelError> {
         messages: &[Message::text(Role::User, "Say OK.")],
         tools: &[],
         tool_mode: ToolMode::Off,
+        tool_prompt: None,
         temperature: None,
         max_output_tokens: Some(MOST_TOKENS),
         answer_format: None,

@@ -94,7 +94,7 @@ fn usual(pipeline: Pipeline) -> Bounds {
         // The answer that people get, and thoughts before it.
         Pipeline::Moa => bounds(8_000, 300, false),
         // It is told to the model that answers, and asks none.
-        Pipeline::Rag => bounds(0, 0, false),
+        Pipeline::Rag | Pipeline::Tools | Pipeline::CodeInterpreter => bounds(0, 0, false),
     }
 }
 

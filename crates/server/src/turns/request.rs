@@ -87,6 +87,8 @@ impl App {
             model,
             model_id,
             settings,
+            tool_prompt: self.tool_prompt(owner).await?,
+            code_retries: self.config.pipelines.code_interpreter_max_retries,
             fallbacks,
             wishes,
             history,

@@ -75,6 +75,7 @@ mod sites;
 mod skills;
 mod sse;
 mod tampered;
+mod tools_in_words;
 mod traces;
 mod trusted_header;
 mod unread;

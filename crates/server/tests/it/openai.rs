@@ -83,6 +83,7 @@ pub(crate) async fn hear(model: &ChatModel, messages: &[Message], tools: &[ToolS
         messages,
         tools,
         tool_mode,
+        tool_prompt: None,
         temperature: None,
         max_output_tokens: None,
         answer_format: None,

@@ -282,6 +282,19 @@ const texts: Record<string, readonly [en: string, ru: string]> = {
     "Можно ли свести несколько ответов на сообщение в один.",
   ],
   "pipelines.moa_generation_prompt_template": ["How that is asked for.", "Как об этом просят."],
+  "pipelines.tools_function_calling_prompt_template": [
+    "How tools are told to models that cannot call them otherwise.",
+    "Как об инструментах говорят моделям, которые не могут вызывать их иначе.",
+  ],
+  "pipelines.enable_code_interpreter": [
+    "Whether such models write Python in tags; off, they call it like any other tool.",
+    "Пишут ли такие модели Python в тегах; если нет, они вызывают его, как другие инструменты.",
+  ],
+  "pipelines.code_interpreter_prompt_template": ["How they are told of it.", "Как им об этом говорят."],
+  "pipelines.code_interpreter_max_retries": [
+    "How often in a row Python that failed is tried again in one answer.",
+    "Сколько раз подряд Python с ошибкой пробуют снова в одном ответе.",
+  ],
   "web.person_mb": [
     "All copies of pages of a person together, in MB. The oldest go.",
     "Все копии страниц одного человека вместе, МБ. Старые удаляются.",

@@ -56,6 +56,7 @@ pub(super) async fn answer(
         messages: &request.messages,
         tools: &[],
         tool_mode: ToolMode::Off,
+        tool_prompt: None,
         temperature: request.temperature.or(model.temperature),
         max_output_tokens: None,
         answer_format: None,

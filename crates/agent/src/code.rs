@@ -1,0 +1,121 @@
+//! How the code that an agent writes has fared: pictures that it has made, and failures in a row.
+
+use std::sync::{
+    Mutex, PoisonError,
+    atomic::{AtomicU32, Ordering::Relaxed},
+};
+
+use crate::{run::RunContext, tool::Toolbox};
+
+/// The tool that runs code, whether it is called or its code is written in tags.
+pub const CODE_TOOL: &str = "python";
+
+/// What the model is told when its code is not run any more.
+const NO_MORE: &str = "\n[the code has failed too often: none is run any more. Answer with what you have, and say what could \
+    not be done]";
+
+/// Most pictures that are added to an answer.
+const MOST_PICTURES: usize = 8;
+
+/// What is known of an agent's code.
+#[derive(Debug, Default)]
+pub(crate) struct Code {
+    failed: AtomicU32,
+    pictures: Mutex<Vec<String>>,
+}
+
+impl Code {
+    /// For an agent whose programs have made these pictures before the server was started.
+    pub(crate) fn after(pictures: Vec<String>) -> Self {
+        Self { failed: AtomicU32::new(0), pictures: Mutex::new(pictures) }
+    }
+
+    /// Notes how a call went; returns what is to be said of it beside its result.
+    pub(crate) fn note(&self, run: &RunContext, tool: &str, is_error: bool) -> &'static str {
+        if tool != CODE_TOOL {
+            return "";
+        }
+        if !is_error {
+            self.failed.store(0, Relaxed);
+            return "";
+        }
+        let failed = self.failed.fetch_add(1, Relaxed) + 1;
+        if failed > run.code_retries { NO_MORE } else { "" }
+    }
+
+    /// The tools that are left: code that fails again and again is not run any more.
+    pub(crate) fn left_of(&self, run: &RunContext, tools: &Toolbox) -> Toolbox {
+        if self.failed.load(Relaxed) > run.code_retries { tools.without(&[CODE_TOOL]) } else { tools.clone() }
+    }
+
+    /// Notes a file that a program has written.
+    pub(crate) fn note_picture(&self, path: &str) {
+        let mut pictures = self.pictures.lock().unwrap_or_else(PoisonError::into_inner);
+        pictures.retain(|known| known != path);
+        pictures.push(path.to_owned());
+    }
+
+    /// Notes that a file is gone.
+    pub(crate) fn forget_picture(&self, path: &str) {
+        self.pictures.lock().unwrap_or_else(PoisonError::into_inner).retain(|known| known != path);
+    }
+
+    /// The pictures that an answer does not name, as Markdown to be added to it: the newest, oldest first.
+    pub(crate) fn pictures_beside(&self, answer: &str) -> String {
+        let pictures = self.pictures.lock().unwrap_or_else(PoisonError::into_inner);
+        let left_out: Vec<&String> = pictures.iter().filter(|path| !names(answer, path)).collect();
+        let skipped = left_out.len().saturating_sub(MOST_PICTURES);
+        left_out.iter().skip(skipped).map(|path| format!("\n\n{}", shown(path))).collect()
+    }
+}
+
+/// Whether a text names the file.
+fn names(text: &str, path: &str) -> bool {
+    let encoded = address(path);
+    text.contains(path.trim_start_matches('/')) || text.contains(encoded.trim_start_matches('/'))
+}
+
+fn shown(path: &str) -> String {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let words: String = stem.chars().map(|c| if "[]\\`*_<>!&".contains(c) { ' ' } else { c }).collect();
+    format!("![{}]({})", words.trim(), address(path))
+}
+
+/// The path as an address in Markdown.
+fn address(path: &str) -> String {
+    let mut address = String::new();
+    for c in path.chars() {
+        if c.is_whitespace() || c.is_control() || "()<>%\\\"'#?`*".contains(c) {
+            let mut bytes = [0; 4];
+            c.encode_utf8(&mut bytes).bytes().for_each(|byte| address.push_str(&format!("%{byte:02X}")));
+        } else {
+            address.push(c);
+        }
+    }
+    address
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pictures_that_are_not_shown_are_added() {
+        let code = Code::after(vec!["/old.png".into()]);
+        for path in ["/a b (1).png", "/plots/rain_fall.jpg", "/gone.png", "/a b (1).png"] {
+            code.note_picture(path);
+        }
+        code.forget_picture("/gone.png");
+        assert_eq!(
+            code.pictures_beside("See ![it](old.png)."),
+            "\n\n![rain fall](/plots/rain_fall.jpg)\n\n![a b  1 ](/a%20b%20%281%29.png)"
+                .replace(" 1 ", "(1)"),
+        );
+        let all = "![](/old.png) ![](/a%20b%20%281%29.png) plots/rain_fall.jpg";
+        assert_eq!(code.pictures_beside(all), "");
+        (0..20).for_each(|number| code.note_picture(&format!("/{number}.png")));
+        assert_eq!(code.pictures_beside(all).matches("![").count(), MOST_PICTURES);
+        assert!(code.pictures_beside(all).ends_with("![19](/19.png)"));
+    }
+}

@@ -1,0 +1,143 @@
+//! Code that a model writes between `<code_interpreter type="code" lang="python">` and its end.
+
+/// How the tag begins.
+pub(crate) const CODE_TAG: &str = "<code_interpreter";
+
+/// How it ends.
+const CODE_END: &str = "</code_interpreter>";
+
+/// Longer attributes are no tag of ours, bytes.
+const MOST_HEAD_BYTES: usize = 200;
+
+/// No tool takes more code, bytes.
+const MOST_CODE_BYTES: usize = 400_000;
+
+/// What stands where the tag may begin.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Head {
+    /// More has to come before that can be said.
+    Undecided,
+    /// It is something else.
+    No,
+    /// The tag, with its language in lower case, and how many bytes it has.
+    Whole(String, usize),
+}
+
+/// Reads the tag at the beginning of `text`.
+pub(crate) fn read_head(text: &str) -> Head {
+    let Some(after) = text.strip_prefix(CODE_TAG) else { return Head::No };
+    if !after.is_empty() && !after.starts_with(|c: char| c.is_whitespace() || c == '>') {
+        return Head::No;
+    }
+    match after.find('>') {
+        Some(end) if end <= MOST_HEAD_BYTES => {
+            let language = attribute(&after[..end], "lang").unwrap_or("python").to_lowercase();
+            Head::Whole(language, CODE_TAG.len() + end + 1)
+        }
+        None if after.len() <= MOST_HEAD_BYTES => Head::Undecided,
+        _ => Head::No,
+    }
+}
+
+fn attribute<'a>(attributes: &'a str, name: &str) -> Option<&'a str> {
+    let mut words = attributes.split_whitespace();
+    let value = words.find_map(|word| word.strip_prefix(name)?.strip_prefix('='))?;
+    Some(value.trim_matches(['"', '\'']))
+}
+
+/// Code whose end has not come yet.
+#[derive(Debug)]
+pub(crate) struct Code {
+    pub(crate) language: String,
+    /// So many bytes were looked through.
+    searched: usize,
+}
+
+/// How far the code has come.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Progress {
+    Open,
+    /// The code has so many bytes, and with its end so many.
+    Ended(usize, usize),
+    TooLong,
+}
+
+impl Code {
+    pub(crate) fn new(language: String) -> Self {
+        Self { language, searched: 0 }
+    }
+
+    /// Looks for the end in `text`, which begins with the code and only grows at its end.
+    pub(crate) fn advance(&mut self, text: &str) -> Progress {
+        let from = text.floor_char_boundary(self.searched.saturating_sub(CODE_END.len()));
+        self.searched = text.len();
+        match text[from..].find(CODE_END) {
+            Some(end) => Progress::Ended(from + end, from + end + CODE_END.len()),
+            None if text.len() > MOST_CODE_BYTES => Progress::TooLong,
+            None => Progress::Open,
+        }
+    }
+
+    /// Whether it is for Python.
+    pub(crate) fn is_python(&self) -> bool {
+        matches!(self.language.as_str(), "" | "python" | "python3" | "py")
+    }
+
+    /// Code that is not run, as people read code.
+    pub(crate) fn shown(&self, code: &str) -> String {
+        let code = bare(code);
+        let fence = if code.contains("```") { "~~~~" } else { "```" };
+        let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '#' | '-');
+        let language: String = self.language.chars().filter(|c| word(*c)).take(20).collect();
+        format!("\n{fence}{language}\n{code}\n{fence}\n")
+    }
+}
+
+/// The code without the fence that many models put around it, and without an end that has only begun.
+pub(crate) fn bare(code: &str) -> &str {
+    let half = (2..CODE_END.len()).rev().find(|size| code.ends_with(&CODE_END[..*size])).unwrap_or(0);
+    let code = code[..code.len() - half].trim_end().trim_start_matches(['\r', '\n']);
+    let Some(inside) = code.trim_start().strip_prefix("```") else { return code };
+    let Some((_, inside)) = inside.split_once('\n') else { return code };
+    let inside = inside.strip_suffix("```").unwrap_or(inside);
+    inside.trim_end()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_and_what_is_none() {
+        let whole = |language: &str, size| Head::Whole(language.to_owned(), size);
+        for (text, head) in [
+            ("<code_interpreter>x", whole("python", 18)),
+            ("<code_interpreter type=\"code\" lang=\"python\">", whole("python", 44)),
+            ("<code_interpreter lang='JavaScript' >", whole("javascript", 37)),
+            ("<code_interpreter", Head::Undecided),
+            ("<code_interpreter type=", Head::Undecided),
+            ("<code_interpreters>", Head::No),
+        ] {
+            assert_eq!(read_head(text), head, "{text}");
+        }
+        assert_eq!(read_head(&format!("<code_interpreter {}", "x".repeat(300))), Head::No);
+    }
+
+    #[test]
+    fn code_stands_alone() {
+        for (written, code) in [
+            ("\nprint(1)\n", "print(1)"),
+            ("\n    x = 1\n", "    x = 1"),
+            ("```python\nprint(1)\n```\n", "print(1)"),
+            ("\n```\na = '''```'''\n```", "a = '''```'''"),
+            ("print(1)\n</code_inter", "print(1)"),
+            ("a </", "a"),
+            ("```", "```"),
+            ("", ""),
+        ] {
+            assert_eq!(bare(written), code, "{written}");
+        }
+        assert_eq!(Code::new("r`\nx".into()).shown("1"), "\n```rx\n1\n```\n");
+        assert_eq!(Code::new("go".into()).shown("a ``` b"), "\n~~~~go\na ``` b\n~~~~\n");
+    }
+}

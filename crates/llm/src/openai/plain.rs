@@ -1,0 +1,53 @@
+//! A conversation for models that know nothing of tools: calls and results as text.
+
+use domain::{Message, Part, Role};
+
+/// The conversation in plain messages: `instructions` in the system text, what an assistant said and called as `written`
+/// has it, and what came of the calls in messages of the user. `told` says that of the call with this name, where it is
+/// not simply what the tool said.
+pub(crate) fn plain_messages(
+    messages: &[Message],
+    instructions: String,
+    written: impl Fn(&Message) -> String,
+    told: impl Fn(&str) -> Option<&'static str>,
+) -> Vec<Message> {
+    let mut plain = vec![Message::text(Role::System, instructions)];
+    let mut names: Vec<(&str, &str)> = Vec::new();
+    for message in messages {
+        names.extend(message.tool_calls.iter().map(|call| (call.id.as_str(), call.name.as_str())));
+        let rendered = match message.role {
+            Role::System | Role::User => message.clone(),
+            Role::Assistant => Message::text(Role::Assistant, written(message)),
+            Role::Tool => Message::text(Role::User, result_text(message, &names, &told)),
+        };
+        append(&mut plain, rendered);
+    }
+    plain
+}
+
+/// Many chat templates insist on taking turns, so neighbours with one role become one message.
+fn append(plain: &mut Vec<Message>, message: Message) {
+    match plain.last_mut() {
+        Some(last) if last.role == message.role => {
+            if let [Part::Text { text }] = last.content.as_mut_slice()
+                && let [Part::Text { text: more }] = message.content.as_slice()
+            {
+                text.push_str("\n\n");
+                text.push_str(more);
+            } else {
+                last.content.extend(message.content);
+            }
+        }
+        _ => plain.push(message),
+    }
+}
+
+fn result_text(
+    message: &Message,
+    names: &[(&str, &str)],
+    told: &impl Fn(&str) -> Option<&'static str>,
+) -> String {
+    let id = message.tool_call_id.as_deref().unwrap_or_default();
+    let name = names.iter().rev().find(|(known, _)| *known == id).map_or("the tool", |(_, name)| name);
+    told(name).map_or_else(|| format!("Result of {name}:\n{}", message.plain_text()), str::to_owned)
+}

@@ -1,0 +1,313 @@
+//! Where calls are found in text, where not, and that nothing else is lost or delayed.
+
+use super::*;
+use proptest::prelude::*;
+
+fn read(tokens: &[&str]) -> Vec<Piece> {
+    let mut rescue = Rescue::new(["ls", "write_file"]);
+    let mut out = Vec::new();
+    for token in tokens {
+        rescue.push(token, &mut out);
+    }
+    rescue.finish(false, &mut out);
+    joined(out)
+}
+
+fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
+    let mut joined: Vec<Piece> = Vec::new();
+    for piece in pieces {
+        match (joined.last_mut(), piece) {
+            (Some(Piece::Text(text)), Piece::Text(more)) => text.push_str(&more),
+            (_, piece) => joined.push(piece),
+        }
+    }
+    joined
+}
+
+fn text(text: &str) -> Piece {
+    Piece::Text(text.to_owned())
+}
+
+fn ls(arguments: &str) -> Piece {
+    Piece::Call { name: "ls".into(), arguments: arguments.to_owned() }
+}
+
+/// The same result however the text is cut.
+fn check(whole: &str, expected: &[Piece]) {
+    assert_eq!(read(&[whole]), expected, "{whole}");
+    let tokens: Vec<String> = whole.chars().map(String::from).collect();
+    let tokens: Vec<&str> = tokens.iter().map(String::as_str).collect();
+    assert_eq!(read(&tokens), expected, "{whole} by character");
+}
+
+#[test]
+fn finds_calls_where_models_write_them() {
+    let call = r#"{"name": "ls", "arguments": {"path": "/"}}"#;
+    let found = ls(r#"{"path":"/"}"#);
+    check(&format!("```json\n{call}\n```"), std::slice::from_ref(&found));
+    check(&format!("```\n{call}\n```\n"), std::slice::from_ref(&found));
+    check(&format!("<tool_call>{call}</tool_call>\nDone."), &[found.clone(), text("Done.")]);
+    check(&format!("```json\n{call}\n{{\"x\": 1}}\n```"), &[found.clone(), text("{\"x\": 1}\n```")]);
+    check(&format!("I look.\n```json\n{call}\n```"), &[text("I look.\n"), found.clone()]);
+    check(&format!("<tool_call>\n{call}\n</tool_call>"), std::slice::from_ref(&found));
+    check(
+        &format!("<tool_call>{call}</tool_call><tool_call>{call}</tool_call>"),
+        &[found.clone(), found.clone()],
+    );
+    check(&format!(" \n{call}\n"), std::slice::from_ref(&found));
+    check(&format!("{call}\n{call}"), &[found.clone(), found.clone()]);
+    check(&format!("[{call},{call}]"), &[found.clone(), found.clone()]);
+    check(&format!("```json\n{call}\n{call}\n```"), &[found.clone(), found.clone()]);
+    check(&format!("```json\n{call}"), std::slice::from_ref(&found));
+    check(
+        r#"{"type":"function","function":{"name":"ls","parameters":{"path":"/"}}}"#,
+        std::slice::from_ref(&found),
+    );
+    check(r#"{"arguments":{"path":"/"},"name":"ls"}"#, std::slice::from_ref(&found));
+    check(r#"{"tool":"ls","args":"{\"path\":\"/\"}"}"#, std::slice::from_ref(&found));
+    check(r#"{"name":"ls"}"#, &[ls("{}")]);
+}
+
+#[test]
+fn leaves_everything_else_alone() {
+    for whole in [
+        "Hello, `code` and ``more`` and < and <b>.",
+        "```rust\nfn main() {}\n```",
+        "```json\n{\"name\": \"Ada\", \"arguments\": {}}\n```",
+        "```json\n{\"a\": [1, 2, {\"name\": \"ls\"}]}\n```",
+        "```json\n[1, 2]\n```",
+        "```\nplain\n```",
+        "<tool_call>none</tool_call>",
+        r#"{"name": "ls", "size": 3}"#,
+        r#"{"name": "ls", "arguments": [1]}"#,
+        r#"{"name": "ls", "arguments": {}} is how you call it."#,
+        r#"See {"name": "ls", "arguments": {}}"#,
+        r#"{"name": "ls", "arguments": {"path""#,
+        "{",
+        "[",
+        "```json",
+        "``",
+        "<tool_c",
+        "",
+    ] {
+        check(whole, &if whole.is_empty() { vec![] } else { vec![text(whole)] });
+    }
+}
+
+#[test]
+fn text_is_not_delayed() {
+    let mut rescue = Rescue::new(["ls"]);
+    for (token, expected) in [
+        ("A list: ", "A list: "),
+        ("`", ""),
+        ("x` ", "`x` "),
+        ("```", ""),
+        ("rust\n", "```rust\n"),
+        ("let", "let"),
+        ("```json\n{\"na", ""),
+        ("me\":\"A", ""),
+        ("da\",", "```json\n{\"name\":\"Ada\","),
+        ("}", "}"),
+    ] {
+        let mut out = Vec::new();
+        rescue.push(token, &mut out);
+        let expected = if expected.is_empty() { vec![] } else { vec![text(expected)] };
+        assert_eq!(joined(out), expected, "{token:?}");
+    }
+}
+
+fn told(tokens: &[&str], told: &Told, is_cut: bool) -> Vec<Piece> {
+    let mut rescue = Rescue::told(["ls", "python"], told.clone());
+    let mut out = Vec::new();
+    for token in tokens {
+        rescue.push(token, &mut out);
+    }
+    rescue.finish(is_cut, &mut out);
+    joined(out)
+}
+
+fn both() -> Told {
+    Told { code: Some("python".into()), corrects: true }
+}
+
+/// What a model that was told to write calls has meant, however its answer is cut: in two at each place, too.
+fn check_told(whole: &str, expected: &[Piece]) {
+    assert_eq!(told(&[whole], &both(), false), expected, "{whole}");
+    let tokens: Vec<String> = whole.chars().map(String::from).collect();
+    let tokens: Vec<&str> = tokens.iter().map(String::as_str).collect();
+    assert_eq!(told(&tokens, &both(), false), expected, "{whole} by character");
+    for (at, _) in whole.char_indices() {
+        let (head, tail) = whole.split_at(at);
+        assert_eq!(told(&[head, tail], &both(), false), expected, "{head:?} {tail:?}");
+    }
+}
+
+fn python(code: &str) -> Piece {
+    Piece::Call { name: "python".into(), arguments: json!({ "code": code }).to_string() }
+}
+
+#[test]
+fn told_calls_are_found_among_words() {
+    let list = r#"{"tool_calls": [{"name": "ls", "parameters": {"path": "/"}}]}"#;
+    let single = r#"{"name": "ls", "arguments": {"path": "/"}}"#;
+    let found = ls(r#"{"path":"/"}"#);
+    let one = std::slice::from_ref(&found);
+    check_told(list, one);
+    check_told(&format!(" \n{list}\n"), one);
+    check_told(&format!("```json\n{list}\n```"), one);
+    check_told(&format!("```\n{list}\n```\nI have looked: nothing."), one);
+    check_told(&format!("<tool_call>{single}</tool_call>"), one);
+    check_told(&format!("{list}}}}} Done, the files are a and b."), one);
+    check_told(&format!("I look.\n\n{list}"), &[text("I look.\n\n"), found.clone()]);
+    check_told(&format!("I look: {list} Okay?"), &[text("I look: "), found.clone()]);
+    check_told(&format!("I look.\n{single}\nResult: a"), &[text("I look.\n"), found.clone()]);
+    check_told(&format!("{list}\n{list}"), &[found.clone(), found.clone()]);
+    check_told(
+        r#"{"tool_calls": [{"name": "ls", "parameters": {}}, {"name": "gone", "parameters": {}}]}"#,
+        &[ls("{}"), Piece::Call { name: "gone".into(), arguments: "{}".into() }],
+    );
+    check_told(r#"{"tool_calls": [{"function": {"name": "ls", "arguments": "{}"}}]}"#, &[ls("{}")]);
+    check_told(r#"{"tool_calls": []}"#, &[]);
+    check_told("{\"tool_calls\": []}\n\nParis.", &[text("Paris.")]);
+    check_told(
+        r#"Half: {"tool_calls": [{"name": "ls", "parameters": {"path": "/"}}"#,
+        &[text("Half: "), found.clone()],
+    );
+    check_told("```json\n{\"name\": \"ls\", \"arguments\": {\"path\": \"/\"}\n```", one);
+}
+
+#[test]
+fn told_text_stays_text() {
+    for whole in [
+        "Hello, `code` and ``more`` and < and <b> and { and [1].",
+        "In JSON: {\"a\": 1}\n{\"name\": \"Ada\"}\n[1, 2]\n{}",
+        "Write `{\"tool_calls\": []}` to call.",
+        "{\"tool_use\": [1]} {\"tool\": 1",
+        "```python\nx = {\"tool_calls\": []}\n{\"name\": \"ls\", \"arguments\": {}}\n```\nSo.",
+        "```json\n{\"name\": \"Ada\", \"arguments\": {}}\n```\nA person.",
+        "```text\n<code_interpret\n```",
+        "<code_interpreters>x</code_interpreters>",
+        "a {                                                                                  \"tool_calls\"",
+        "a {",
+        "`",
+        "```",
+        "```js",
+        "<code_interpreter",
+        "<code_interpreter lang=",
+    ] {
+        check_told(whole, &[text(whole)]);
+    }
+    check_told("", &[]);
+}
+
+#[test]
+fn code_in_tags_is_a_call() {
+    let tag = "<code_interpreter type=\"code\" lang=\"python\">";
+    let end = "</code_interpreter>";
+    let code = "print(\"é\")\nx = {\"tool_calls\": []}";
+    check_told(&format!("{tag}\n{code}\n{end}"), &[python(code)]);
+    check_told(&format!("I try.\n{tag}{code}{end}\nIt prints é."), &[text("I try.\n"), python(code)]);
+    check_told(&format!("{tag}\n```python\n{code}\n```\n{end}"), &[python(code)]);
+    check_told(&format!("```xml\n{tag}\n{code}\n{end}\n```"), &[python(code)]);
+    check_told(&format!("```python\n{tag}\n{code}\n{end}\n```"), &[python(code)]);
+    check_told(&format!("{tag}{code}"), &[python(code)]);
+    check_told(&format!("{tag}1{end}\n{tag}2{end}"), &[python("1"), python("2")]);
+    check_told(&format!("{tag}{end}"), &[python("")]);
+    check_told(
+        "So: <code_interpreter type=\"code\" lang=\"R\">\nx <- 1\n</code_interpreter> Done.",
+        &[text("So: \n```r\nx <- 1\n```\n Done.")],
+    );
+    let cut = told(&[tag, code], &both(), true);
+    assert_eq!(cut, [text(&format!("\n```python\n{code}\n```\n"))], "half of the code is not run");
+    let without = Told { code: None, corrects: true };
+    let whole = format!("{tag}1{end}");
+    assert_eq!(told(&[&whole], &without, false), [text(&whole)]);
+}
+
+#[test]
+fn a_call_that_cannot_be_read_is_told_once() {
+    for (whole, name) in [
+        (r#"{"tool_calls": [{"name": "ls", "parameters": {"path": "#, "ls"),
+        (r#"{"tool_calls": [{"name": "ls", "parameters": {"path": '/'}}]}"#, "ls"),
+        (r#"{"tool_calls": 3}"#, "tool_calls"),
+        (r#"{"name": "ls", "arguments": [1]}"#, "tool_calls"),
+    ] {
+        let read = told(&[whole], &both(), false);
+        let [Piece::Call { name: read, arguments }] = read.as_slice() else { panic!("{read:?}") };
+        assert_eq!(read, name, "{whole}");
+        assert!(domain::message::arguments_value(arguments).is_string(), "{arguments}");
+        let again = told(&[whole], &Told { corrects: false, ..both() }, false);
+        assert_eq!(again, [text(whole)]);
+    }
+    let half = r#"{"tool_calls": [{"name": "ls", "parameters": {"path": "/"}}"#;
+    let cut = told(&[half], &both(), true);
+    assert!(matches!(&cut[..], [Piece::Call { arguments, .. }] if arguments == half), "{cut:?}");
+}
+
+#[test]
+fn what_never_ends_is_bounded() {
+    let mut rescue = Rescue::told(["ls"], both());
+    let mut out = Vec::new();
+    rescue.push("{\"tool_calls\": [\"", &mut out);
+    let chunk = "x".repeat(64 << 10);
+    for _ in 0..40 {
+        rescue.push(&chunk, &mut out);
+    }
+    assert!(rescue.held.len() <= MOST_CALL_BYTES + chunk.len() && !out.is_empty());
+    let mut rescue = Rescue::told(["python"], both());
+    rescue.push("<code_interpreter>", &mut out);
+    for _ in 0..40 {
+        rescue.push(&chunk, &mut out);
+    }
+    assert!(rescue.held.len() <= 1 << 20);
+    let mut rescue = Rescue::told(["ls"], both());
+    out.clear();
+    rescue.push("{\"tool_calls\": [{\"name\": \"ls\"}]} and so", &mut out);
+    assert!(rescue.is_done() && rescue.held.is_empty(), "what follows is made up");
+    // A time that grows with the square of this would be felt.
+    for hostile in
+        ["[\n", "{\"id\": \"\n", "{\n", "```\n{", "{\"tool_calls\":", "<code_interpreter>", "`{\"t"]
+    {
+        let mut rescue = Rescue::told(["ls"], both());
+        rescue.push(&hostile.repeat((4 << 20) / hostile.len()), &mut out);
+        rescue.finish(false, &mut out);
+    }
+}
+
+proptest! {
+    #[test]
+    fn told_text_is_the_same_however_it_is_cut(
+        tokens in proptest::collection::vec(
+            prop_oneof![
+                Just("```"), Just("`"), Just("json"), Just("\n"), Just("{"), Just("}"), Just("\""),
+                Just("\"tool_calls\":"), Just("\"name\":"), Just("\"ls\""), Just("\"parameters\":{}"),
+                Just("<code_interpreter>"), Just("</code_interpreter>"), Just("<tool_call>"), Just("é"),
+                Just("["), Just("]"), Just(","), Just(" "),
+            ],
+            0..30,
+        )
+    ) {
+        let whole = tokens.concat();
+        let once = told(&[&whole], &both(), false);
+        prop_assert_eq!(told(&tokens, &both(), false), once.clone());
+        let characters: Vec<String> = whole.chars().map(String::from).collect();
+        let characters: Vec<&str> = characters.iter().map(String::as_str).collect();
+        prop_assert_eq!(told(&characters, &both(), false), once);
+    }
+
+    #[test]
+    fn nothing_is_lost(
+        tokens in proptest::collection::vec(
+            prop_oneof![
+                Just("```"), Just("`"), Just("json"), Just("\n"), Just("{"), Just("}"), Just("\""),
+                Just("\"name\":"), Just("\"no\""), Just("<tool_call>"), Just("</tool_call>"), Just("é"),
+                Just("["), Just("]"), Just(","), Just("\\"), Just(" "),
+            ],
+            0..30,
+        )
+    ) {
+        let whole = tokens.concat();
+        let expected = if whole.is_empty() { vec![] } else { vec![text(&whole)] };
+        prop_assert_eq!(read(&tokens), expected);
+    }
+}

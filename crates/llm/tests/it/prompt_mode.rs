@@ -1,0 +1,119 @@
+//! Prompt mode: tools told in words to servers and models that know nothing of them.
+
+use llm::{CodePrompt, ToolPrompt};
+
+use super::*;
+
+/// What a server is told that has to hear of tools in words.
+fn prompt() -> ToolPrompt {
+    let text = |words: &str| vec![format!("{words} "), String::new()];
+    ToolPrompt {
+        tools: text("Tools:"),
+        code: Some(CodePrompt { tool: "python".into(), text: text("Code:") }),
+    }
+}
+
+async fn told(model: &ChatModel, tool_mode: ToolMode) -> (Vec<ModelEvent>, Option<ModelError>) {
+    let code = json!({"type": "object", "properties": {"code": {"type": "string"}}});
+    let python = ToolSpec { parameters: code.into(), ..tool("python") };
+    let (tools, prompt) = ([tool("ls"), python], prompt());
+    let extra = json!({"tool_choice": "required", "top_p": 0.5});
+    drain(model.call(&ChatRequest {
+        messages: &[Message::text(Role::User, "Hello")],
+        tools: &tools,
+        tool_mode,
+        tool_prompt: Some(&prompt),
+        temperature: None,
+        max_output_tokens: None,
+        answer_format: None,
+        without_thinking: false,
+        extra: extra.as_object(),
+        trace: None,
+    }))
+    .await
+}
+
+const WRITTEN: &str =
+    "I look.\n```json\n{\"tool_calls\": [{\"name\": \"ls\", \"parameters\": {\"path\": \"/\"}}]}\n```\n";
+
+#[tokio::test]
+async fn calls_are_written_and_read() {
+    let server = server(Reply::text(WRITTEN)).await;
+    let (events, _) = told(&model(&server), ToolMode::Prompt).await;
+    assert_eq!(calls_of(&events), [("call_0".into(), "ls".into(), "{\"path\":\"/\"}".into())]);
+    assert_eq!((text_of(&events), finish_of(&events).0), ("I look.\n".into(), FinishReason::ToolCalls));
+    let body = server.requests().remove(0);
+    assert_eq!((body.get("tools"), body.get("tool_choice"), &body["top_p"]), (None, None, &json!(0.5)));
+    let system = body["messages"][0]["content"].as_str().unwrap();
+    assert!(
+        system.contains("Tools: [{\"name\":\"ls\"") && system.ends_with("Code: Does python."),
+        "{system}"
+    );
+    assert_eq!(body["messages"][1]["content"], "Hello");
+}
+
+/// Words after a call are made up, and may never end.
+#[tokio::test]
+async fn nothing_after_a_call_is_waited_for() {
+    let steps =
+        [text_step("<code_interpreter>1 + 1</code_inter"), text_step("preter>\nIt is 2"), Step::Silence];
+    let server = server(Reply::stream(&steps)).await;
+    let (events, error) = told(&model(&server), ToolMode::Prompt).await;
+    assert_eq!(error, None);
+    assert_eq!(calls_of(&events), [("call_0".into(), "python".into(), "{\"code\":\"1 + 1\"}".into())]);
+    assert_eq!((text_of(&events), finish_of(&events).0), (String::new(), FinishReason::ToolCalls));
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_tools_hears_of_them_in_words() {
+    for (status, words) in [
+        (400, "registry.ollama.ai/library/gemma:2b does not support tools"),
+        (400, "\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set"),
+        (404, "No endpoints found that support tool use."),
+        (500, "tools param requires --jinja flag"),
+    ] {
+        let server = serve(Behaviour::answer(move |request| {
+            if request.body.get("tools").is_some() {
+                Reply::error(status, words)
+            } else {
+                Reply::text(WRITTEN)
+            }
+        }))
+        .await;
+        let model = model(&server);
+        for _ in 0..2 {
+            let (events, _) = told(&model, ToolMode::Native).await;
+            assert_eq!(calls_of(&events).len(), 1, "{words}: {events:?}");
+        }
+        let native: Vec<bool> = server.requests().iter().map(|body| body.get("tools").is_some()).collect();
+        assert_eq!(native, [true, false, false], "the second call knows better: {words}");
+    }
+}
+
+#[tokio::test]
+async fn one_tool_that_is_wrong_is_no_refusal_of_tools() {
+    for words in ["Invalid schema for function 'ls' in tools: x is not supported.", "no such model setting"] {
+        let server = server(Reply::error(400, words)).await;
+        let (_, error) = told(&model(&server), ToolMode::Native).await;
+        assert_error(&error.expect("an error"), ProblemCode::ModelRejected, words);
+        assert_eq!(server.requests().len(), 1);
+    }
+    // A server that has taken tools is not asked otherwise later.
+    let server =
+        serve(Behaviour::sequence(vec![Reply::text("Hi"), Reply::error(400, "tools are not supported")]))
+            .await;
+    let model = model(&server);
+    assert_eq!(told(&model, ToolMode::Native).await.1, None);
+    let (_, error) = told(&model, ToolMode::Native).await;
+    assert_error(&error.expect("an error"), ProblemCode::ModelRejected, "not supported");
+    assert_eq!(server.requests().len(), 2);
+}
+
+/// Without words for it there are no tools, and a refusal is one.
+#[tokio::test]
+async fn nothing_is_told_without_a_prompt() {
+    let server = server(Reply::text(WRITTEN)).await;
+    let events = events(&model(&server), ToolMode::Prompt).await;
+    assert_eq!(text_of(&events), WRITTEN);
+    assert_eq!(server.requests()[0]["messages"].as_array().map(Vec::len), Some(1));
+}

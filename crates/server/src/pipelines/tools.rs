@@ -1,0 +1,32 @@
+//! How tools are told to models that are not offered them by the protocol.
+
+use agent::{
+    CODE_TOOL,
+    pipelines::{Name, Pipeline},
+};
+use domain::UserId;
+use llm::{CodePrompt, ToolPrompt};
+use store::StoreError;
+
+use super::{InForce, values};
+use crate::app::App;
+
+impl App {
+    /// The words for a run of this person; nothing where such models are to have no tools.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub(crate) async fn tool_prompt(&self, owner: UserId) -> Result<Option<ToolPrompt>, StoreError> {
+        let mut all = self.pipelines_in_force().await?;
+        all.retain(|set| set.enabled);
+        let of = |pipeline| all.iter().find(|set: &&InForce| set.pipeline == pipeline)?.template.as_ref();
+        let Some(tools) = of(Pipeline::Tools) else { return Ok(None) };
+        let (person, now) = (self.told_person(&self.store.user(owner).await?), self.told_now());
+        let values = values(&[], &person, &now);
+        let code = of(Pipeline::CodeInterpreter).map(|template| CodePrompt {
+            tool: CODE_TOOL.to_owned(),
+            text: template.fill_around(Name::Tools, &values),
+        });
+        Ok(Some(ToolPrompt { tools: tools.fill_around(Name::Tools, &values), code }))
+    }
+}
