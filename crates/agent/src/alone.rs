@@ -21,12 +21,14 @@ pub(crate) struct Effort {
     /// Whether it may think first. One that must not is held to the form where its server can; else only where that is known
     /// to hold to one.
     pub(crate) thinks: bool,
+    /// Whether what it has written is all that is wanted; it is not heard out then.
+    pub(crate) is_enough: fn(&str) -> bool,
 }
 
 impl Effort {
     /// For a task that is worth some thoughts: those of some are long.
     pub(crate) const THOROUGH: Self =
-        Self { output_tokens: 4_000, patience: Duration::from_secs(120), thinks: true };
+        Self { output_tokens: 4_000, patience: Duration::from_secs(120), thinks: true, is_enough: |_| false };
 }
 
 /// What the model answers, and the tokens used. `form` is the JSON schema of the answer. Whoever does not come to an end has
@@ -68,7 +70,7 @@ pub(crate) async fn answer(
                 ModelEvent::Finished { usage, .. } => return Ok(usage),
                 _ => {}
             }
-            if written_bytes > most_bytes {
+            if written_bytes > most_bytes || (effort.is_enough)(&text) {
                 break;
             }
         }

@@ -9,8 +9,10 @@ mod values;
 
 use serde_json::{Value, json};
 
-pub use answers::{FOLLOW_UPS, Notes, QUERIES, TAGS, read_completion, read_queries};
-pub use asking::{Asked, Bounds, ask};
+pub use answers::{
+    FOLLOW_UPS, Notes, QUERIES, TAGS, continuation, is_continued, read_completion, read_queries,
+};
+pub use asking::{Asked, Bounds, ask, continue_text};
 pub use template::{MOST_TEMPLATE_BYTES, Name, Template, TemplateError};
 pub use values::{Now, Person, Said, Values, fit_answers};
 
@@ -136,6 +138,13 @@ pub fn shared_template(pipelines: &[Pipeline]) -> Option<Template> {
     };
     let parts: Option<Vec<_>> = pipelines.iter().map(part).collect();
     Template::parse(&texts::for_chat(&parts?, 6), &[]).ok()
+}
+
+/// A chat as a text that ends where somebody is writing, for models that continue texts: the autocompletion that needs no
+/// template.
+#[must_use]
+pub fn text_to_continue(said: &[Said], written: &str) -> String {
+    texts::to_continue(said, written)
 }
 
 /// The JSON schema of an answer with what these pipelines want, as `response_format` says it; nothing where they want a text.

@@ -8,6 +8,7 @@ mod encoders;
 mod gateway;
 mod idle;
 mod knowledge;
+mod passed_on;
 mod peer;
 mod pipelines;
 mod process;
@@ -58,7 +59,7 @@ struct Options {
     /// A Python with onnxruntime, tokenizers and numpy, to measure the built-in model beside it.
     #[arg(long)]
     embedding_python: Option<PathBuf>,
-    /// A real model's server, such as `http://127.0.0.1:8080/v1`, to have it research instead of the scripted one.
+    /// A real model's server, such as `http://127.0.0.1:8080/v1`, for what only such a one can show in `research` and `pipelines`.
     #[arg(long)]
     real_model: Option<String>,
     /// A Python that has GPT Researcher, to measure it beside our research with a real model.
@@ -93,7 +94,7 @@ enum Bench {
     Encoders,
     /// What knowledge finds in public collections, and what making and searching its index costs.
     Knowledge,
-    /// What stands around a chat: searching among 100,000 messages.
+    /// What stands around a chat: what it costs the answer, searching among 100,000 messages, titles, autocomplete.
     Pipelines,
     /// Questions researched in a web with known answers: how many are right, and what is cited.
     Research,
@@ -141,7 +142,7 @@ async fn main() -> anyhow::Result<()> {
         knowledge::measure(&folders, options.quick)?;
     }
     if wanted(Bench::Pipelines) {
-        pipelines::measure(&options.program, options.quick).await?;
+        pipelines::measure(&options.program, options.real_model.as_deref(), options.quick).await?;
     }
     if wanted(Bench::Research) {
         let gpt_researcher = options.gpt_researcher;

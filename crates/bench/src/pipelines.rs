@@ -1,9 +1,58 @@
-//! What stands around a chat.
+//! What stands around a chat: what it costs the answer, and what it does.
 
+mod autocomplete;
+mod beside;
 mod search;
+mod titles;
 
 use std::path::Path;
 
-pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
-    search::measure(program, quick).await
+use serde_json::Value;
+
+use crate::{
+    client::Client,
+    program::{Program, Setup},
+};
+
+/// All of them; with a real model, what only such a one can show.
+pub(crate) async fn measure(program: &Path, real_model: Option<&str>, quick: bool) -> anyhow::Result<()> {
+    beside::measure(program, quick).await?;
+    search::measure(program, quick).await?;
+    if let Some(base_url) = real_model {
+        titles::measure(program, base_url, quick).await?;
+        autocomplete::measure(program, base_url, quick).await?;
+    }
+    Ok(())
+}
+
+/// A program with these pipelines on, and the others off.
+fn start(program: &Path, upstream: &str, on: &[&str]) -> anyhow::Result<Program> {
+    let variable = |name: &&str| format!("GLASSHOUSE_PIPELINES_ENABLE_{name}_GENERATION");
+    let names: Vec<String> = on.iter().map(variable).collect();
+    let environment: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "true")).collect();
+    let upstream = Some(upstream.to_owned());
+    Program::start(Setup { program, upstream, data_dir: None, environment: &environment })
+}
+
+async fn get(client: &mut Client, path: &str) -> anyhow::Result<Value> {
+    let (_, answer) = client.call("GET", path, "").await?;
+    Ok(serde_json::from_slice(&answer)?)
+}
+
+/// What a pipeline has come to, as administrators see it.
+async fn seen(client: &mut Client, name: &str) -> anyhow::Result<Value> {
+    let list = get(client, "/api/v1/pipelines").await?;
+    let found = list["pipelines"].as_array().into_iter().flatten().find(|one| one["name"] == name);
+    Ok(found.cloned().unwrap_or_default())
+}
+
+/// Asks for what a front end asks for; how long it took, milliseconds, the JSON that the model's text
+/// is, and the tokens that were written for it.
+async fn ask_task(client: &mut Client, task: &str, body: &Value) -> anyhow::Result<(f64, Value, f64)> {
+    let path = format!("/api/v1/tasks/{task}/completions");
+    let (ms, answer) = client.call("POST", &path, &body.to_string()).await?;
+    let answer: Value = serde_json::from_slice(&answer)?;
+    let text = answer["choices"][0]["message"]["content"].as_str().unwrap_or_default();
+    let tokens = answer["usage"]["completion_tokens"].as_f64().unwrap_or_default();
+    Ok((ms, serde_json::from_str(text).unwrap_or_default(), tokens))
 }

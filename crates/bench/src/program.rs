@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::Context;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{client::Client, process::Process};
 
@@ -61,6 +61,22 @@ impl Program {
         let said = String::from_utf8(create.output()?.stdout)?;
         let key = said.split_whitespace().find(|word| word.starts_with("gh_"));
         Ok((program, key.with_context(|| format!("no key in {said:?}"))?.to_owned()))
+    }
+
+    /// The first model that its model server has, once the program knows it.
+    pub(crate) async fn first_model(&self) -> anyhow::Result<String> {
+        let mut client = Client::connect(self.address).await?;
+        for _ in 0..200 {
+            let (_, answer) = client.call("GET", "/api/v1/models", "").await?;
+            let models: Value = serde_json::from_slice(&answer)?;
+            let named = models["models"].as_array().into_iter().flatten();
+            let mut named = named.filter_map(|model| model["id"].as_str());
+            if let Some(name) = named.find(|name| *name != "tour") {
+                return Ok(name.to_owned());
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        anyhow::bail!("the program knows no model of the server")
     }
 
     fn start_with(setup: Setup<'_>, auth: &str) -> anyhow::Result<Self> {

@@ -3,7 +3,6 @@
 
 mod gpt_researcher;
 mod model;
-mod passed_on;
 mod real;
 mod score;
 

@@ -49,6 +49,16 @@ impl ChatModel {
         }
     }
 
+    /// The same model, asked to continue a text as it stands and not to answer it: that of a request's last message. Nothing
+    /// where it has no server; one that cannot do it refuses each call.
+    #[must_use]
+    pub fn continuing(&self) -> Option<Self> {
+        match &*self.0 {
+            Kind::OpenAi(model) => Some(Self(Arc::new(Kind::OpenAi(model.continuing())))),
+            Kind::Scripted(_) => None,
+        }
+    }
+
     /// Begins a call. Nothing is sent before the first [`ModelCall::next`].
     #[must_use]
     pub fn call(&self, request: &ChatRequest<'_>) -> ModelCall {

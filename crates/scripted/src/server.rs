@@ -97,6 +97,8 @@ pub struct ServerOptions {
     pub embeddings: Option<Behaviour>,
     /// What answers `POST /v1/rerank`.
     pub rerank: Option<Behaviour>,
+    /// What answers `POST /v1/completions`, which continues texts.
+    pub completions: Option<Behaviour>,
     /// Whether to keep each request for [`ScriptedServer::requests`]; not for benchmarks.
     pub keep_requests: bool,
 }
@@ -109,6 +111,7 @@ impl Default for ServerOptions {
             models_reply: None,
             embeddings: None,
             rerank: None,
+            completions: None,
             keep_requests: true,
         }
     }
@@ -269,9 +272,12 @@ impl Shared {
         if request.method() == Method::POST && path.ends_with("/chat/completions") {
             return self.chosen(request, &self.behaviour).await;
         }
-        for (call, behaviour) in
-            [("/embeddings", &self.options.embeddings), ("/rerank", &self.options.rerank)]
-        {
+        let others = [
+            ("/embeddings", &self.options.embeddings),
+            ("/rerank", &self.options.rerank),
+            ("/completions", &self.options.completions),
+        ];
+        for (call, behaviour) in others {
             if let Some(behaviour) = behaviour.as_ref().filter(|_| path.ends_with(call)) {
                 return self.chosen(request, behaviour).await;
             }

@@ -8,7 +8,7 @@ mod settings;
 mod tools;
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     net::IpAddr,
     sync::{Mutex, MutexGuard, PoisonError},
 };
@@ -21,7 +21,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use after_answer::keep_pipelines;
-pub(crate) use asking::Job;
+pub(crate) use asking::{Job, cannot_continue};
 pub(crate) use settings::{InForce, PipelineSettings, wrong_template};
 
 use crate::{
@@ -40,11 +40,17 @@ pub(crate) const KEPT_MS: i64 = 7 * 24 * 3_600_000;
 pub(crate) struct Pipelines {
     at_work: Mutex<HashMap<ChatId, CancellationToken>>,
     turns: Semaphore,
+    /// Models, by their ids, whose servers have refused to continue texts.
+    cannot_continue: Mutex<HashSet<String>>,
 }
 
 impl Default for Pipelines {
     fn default() -> Self {
-        Self { at_work: Mutex::default(), turns: Semaphore::new(SIDE_BY_SIDE) }
+        Self {
+            at_work: Mutex::default(),
+            turns: Semaphore::new(SIDE_BY_SIDE),
+            cannot_continue: Mutex::default(),
+        }
     }
 }
 
@@ -73,6 +79,12 @@ impl Pipelines {
         }
     }
 
+    /// A model's server does not continue texts.
+    pub(crate) fn note_cannot_continue(&self, model: &str) {
+        let mut refused = self.cannot_continue.lock().unwrap_or_else(PoisonError::into_inner);
+        refused.insert(model.to_owned());
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<ChatId, CancellationToken>> {
         self.at_work.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -94,6 +106,15 @@ impl App {
             None => chat_model.clone(),
         };
         (model.model_id != TOUR).then_some(model)
+    }
+
+    /// The model as one that continues texts, where its server may be able to: those elsewhere take every text for a message.
+    pub(crate) fn continuing_model(&self, model: &ResolvedModel) -> Option<ResolvedModel> {
+        let refused = self.pipelines.cannot_continue.lock().unwrap_or_else(PoisonError::into_inner);
+        if refused.contains(&model.model_id) || !self.is_local(&model.model_id) {
+            return None;
+        }
+        Some(ResolvedModel { model: model.model.continuing()?, ..model.clone() })
     }
 
     /// Whether the model is on this machine or in its network.

@@ -2,8 +2,9 @@
 import { complete } from "../api/pipelines.ts";
 import { goingOn, remembered, type Known } from "./completion.ts";
 
-/** How long the typing rests before a model is asked. */
-const restMs = 180;
+/** How long the typing rests before a model is asked. Nobody stops in the middle of a word to see how it goes on. */
+const restMs = 100;
+const restInWordMs = 250;
 /** Shorter texts could go on in any way. */
 const leastChars = 4;
 
@@ -24,7 +25,8 @@ class Completion {
       return;
     }
     if (text.trim().length < leastChars) return;
-    this.#timer = setTimeout(() => void this.#ask(text, model), restMs);
+    const rest = /[\p{L}\p{N}]$/u.test(text) ? restInWordMs : restMs;
+    this.#timer = setTimeout(() => void this.#ask(text, model), rest);
   }
 
   /** Nothing is offered any more, and nobody is asked. */

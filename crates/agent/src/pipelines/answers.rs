@@ -16,6 +16,7 @@ const MOST_TAG_CHARS: usize = 40;
 const MOST_FOLLOW_UP_CHARS: usize = 400;
 const MOST_QUERY_CHARS: usize = 300;
 const MOST_COMPLETION_CHARS: usize = 300;
+const MOST_CONTINUED_WORDS: usize = 6;
 /// The words of a title.
 const TITLE_WORDS: std::ops::RangeInclusive<usize> = 3..=5;
 /// One without blanks between its words, as in Chinese.
@@ -81,6 +82,31 @@ impl Notes {
 pub fn read_queries(text: &str) -> Result<Vec<String>, String> {
     let found = object(text, &["queries"]).ok_or("there is no JSON object with queries")?;
     Ok(distinct(found.get("queries"), MOST_QUERY_CHARS, QUERIES))
+}
+
+/// Whether a text is continued far enough: to the end of a sentence, or by some words. Also where it is not going on.
+#[must_use]
+pub fn is_continued(said: &str) -> bool {
+    let said = said.trim_start();
+    let words = said.split_whitespace().count();
+    // The last word may still grow.
+    words > MOST_CONTINUED_WORDS
+        || said.contains('\n')
+        || (words > 1 && said.ends_with(['.', '!', '?', '…', '。', '！', '？']))
+}
+
+/// What a model has made of a text that it was to continue, without a word that it was stopped in.
+#[must_use]
+pub fn continuation(said: &str, written: &str) -> String {
+    let line = said.lines().next().unwrap_or_default();
+    let words = line.split_whitespace().count();
+    let line = match line.trim_end().rsplit_once(' ') {
+        Some((whole, _)) if words > MOST_CONTINUED_WORDS => whole,
+        _ => line,
+    };
+    // One word that goes on in the middle needs no blank, and nothing after one does.
+    let line = if written.ends_with(char::is_whitespace) { line.trim_start() } else { line };
+    line.trim_end().chars().take(MOST_COMPLETION_CHARS).collect()
 }
 
 /// How the text goes on, in one line and without what is there already; empty where it does not.
@@ -303,6 +329,21 @@ mod tests {
         let said = r#"Sure: {"queries": ["A b", "a B", "2026 prices"]}"#;
         assert_eq!(read_queries(said), Ok(vec!["A b".to_owned(), "2026 prices".to_owned()]));
         assert!(read_queries("none").is_err());
+    }
+
+    #[test]
+    fn texts_are_continued_by_some_words_or_to_the_end_of_the_sentence() {
+        let check = |said: &str, written: &str, enough: bool, expected: &str| {
+            assert_eq!(is_continued(said), enough, "{said}");
+            assert_eq!(continuation(said, written), expected, "{said} after {written}");
+        };
+        check(" is the capital of Fra", "What", false, " is the capital of Fra");
+        check(" one two three four five six se", "What", true, " one two three four five six");
+        check(" is it?", "What ", true, "is it?");
+        check("ers. ", "din", false, "ers.");
+        check(" рождения.\nЕщё", "с днём", true, " рождения.");
+        check("", "What", false, "");
+        check("\nParis", "What", false, "");
     }
 
     #[test]

@@ -38,8 +38,33 @@ pub struct Asked<T> {
     pub tries: u32,
 }
 
-/// Asks for an answer in this form, if any, without thoughts where the model's server knows how to leave them out. `read` says what is
-/// wrong with an answer, in words for the model, and what could be made of it all the same.
+fn effort(bounds: Bounds, is_enough: fn(&str) -> bool) -> Effort {
+    Effort { output_tokens: bounds.output_tokens, patience: bounds.patience, thinks: false, is_enough }
+}
+
+/// Has a text continued by a model that continues texts ([`ChatModel::continuing`]), until `is_enough`. `read` is as for [`ask`].
+///
+/// # Errors
+/// Where the model's server does not answer, or cannot do it.
+pub async fn continue_text<T>(
+    model: &ChatModel,
+    settings: &ModelSettings,
+    text: String,
+    is_enough: fn(&str) -> bool,
+    bounds: Bounds,
+    read: impl Fn(&str) -> Result<T, (String, Option<T>)>,
+) -> Result<Asked<T>, ModelError> {
+    let messages = [Message::text(Role::User, text)];
+    let (text, usage) = alone::answer(model, settings, &messages, None, effort(bounds, is_enough)).await?;
+    let (read, fault) = match read(&text) {
+        Ok(whole) => (Some(whole), None),
+        Err((fault, part)) => (part, Some(fault)),
+    };
+    Ok(Asked { read, fault, usage, tries: 1 })
+}
+
+/// Asks for an answer in this form, if any, without thoughts where the model's server knows how to leave them out. `read` says
+/// what is wrong with an answer, in words for the model, and what could be made of it all the same.
 ///
 /// # Errors
 /// Where the model's server does not answer.
@@ -53,7 +78,7 @@ pub async fn ask<T>(
 ) -> Result<Asked<T>, ModelError> {
     let mut messages = vec![Message::text(Role::User, prompt)];
     let mut asked = Asked { read: None, fault: None, usage: Usage::default(), tries: 0 };
-    let effort = Effort { output_tokens: bounds.output_tokens, patience: bounds.patience, thinks: false };
+    let effort = effort(bounds, |_| false);
     for _ in 0..if bounds.repair { 2 } else { 1 } {
         let answer = alone::answer(model, settings, &messages, form, effort).await;
         let (text, used) = match answer {

@@ -1,5 +1,14 @@
 //! The templates as they are where an administrator has written none.
 
+use domain::Role;
+
+use super::Said;
+
+/// What stands before a text that is continued: messages, and characters of each.
+const CONTINUED_MESSAGES: usize = 4;
+const CONTINUED_CHARS: usize = 400;
+const MOST_WRITTEN_CHARS: usize = 1_000;
+
 /// What one pipeline asks about a chat, so that several can be asked in one call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted {
@@ -76,3 +85,17 @@ pub(super) const CODE_INTERPRETER: &str = "### Python:\nYou can run Python: to c
     code between these tags and nothing after them:\n<code_interpreter type=\"code\" lang=\"python\">\n…\n\
     </code_interpreter>\n{{TOOLS}}\nWhat it prints comes in the next message: never make it up. Where the code fails, put right \
     what was wrong and run it again. Then answer the user in words.";
+
+/// A chat as a text that ends where somebody is writing, for models that continue texts.
+pub(super) fn to_continue(said: &[Said], written: &str) -> String {
+    let mut text = "A chat between a person and an assistant.\n".to_owned();
+    for Said { role, text: said } in &said[said.len().saturating_sub(CONTINUED_MESSAGES)..] {
+        let who = if *role == Role::User { "Person" } else { "Assistant" };
+        let words: Vec<&str> = said.split_whitespace().collect();
+        let start: String = words.join(" ").chars().take(CONTINUED_CHARS).collect();
+        text += &format!("\n{who}: {start}\n");
+    }
+    let from = written.char_indices().rev().nth(MOST_WRITTEN_CHARS).map_or(0, |(at, _)| at);
+    // A model that has seen a blank expects no word that begins with one.
+    text + "\nPerson: " + written[from..].trim_end()
+}

@@ -16,10 +16,9 @@ use serde_json::Value;
 
 use super::{
     Answered, Shown,
-    passed_on::PassedOn,
     real::{MINUTES, QUERIES, SOURCES},
 };
-use crate::{peer::made_folder, process::Process};
+use crate::{passed_on::PassedOn, peer::made_folder, process::Process};
 
 /// What it needs beside the closed web.
 pub(super) struct Peer {

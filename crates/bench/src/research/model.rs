@@ -8,23 +8,7 @@ use std::sync::{
 use scripted::{Behaviour, Reply, Request, ScriptedServer, ServerOptions};
 use serde_json::{Value, json};
 
-/// Words: this model has no other tokens.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Tokens {
-    pub(super) input: usize,
-    pub(super) output: usize,
-}
-
-impl Tokens {
-    pub(super) fn since(self, before: Self) -> Self {
-        Self { input: self.input - before.input, output: self.output - before.output }
-    }
-
-    pub(super) fn add(&mut self, other: Self) {
-        self.input += other.input;
-        self.output += other.output;
-    }
-}
+use crate::passed_on::Tokens;
 
 /// The model behind its server.
 pub(super) struct Model {
@@ -51,6 +35,7 @@ impl Model {
         self.server.base_url()
     }
 
+    /// Words: this model has no other tokens.
     pub(super) fn tokens(&self) -> Tokens {
         let [input, output] = &*self.counts;
         Tokens { input: input.load(Ordering::Relaxed), output: output.load(Ordering::Relaxed) }

@@ -4,11 +4,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use scripted::web::{ClosedWeb, Fact};
-use serde_json::Value;
 
-use super::{KINDS, ask, gpt_researcher::Peer, on_the_web, passed_on::PassedOn, score, score::Score};
+use super::{KINDS, ask, gpt_researcher::Peer, on_the_web, score, score::Score};
 use crate::{
-    client::Client,
+    passed_on::PassedOn,
     program::{Program, Setup},
     table::print_grid,
 };
@@ -59,7 +58,7 @@ async fn ours(program: &Path, model: &PassedOn, most: usize) -> anyhow::Result<L
     ]);
     let upstream = Some(model.base_url());
     let program = Program::start(Setup { program, upstream, data_dir: None, environment: &environment })?;
-    let name = first_model(&program).await?;
+    let name = program.first_model().await?;
     let mut all = Score::default();
     let mut lines = Lines::new();
     for (kind, told) in KINDS {
@@ -112,20 +111,4 @@ fn canary(who: &str, web: &ClosedWeb) -> (String, Result<Vec<String>, String>) {
 fn tell(who: &str, fact: &Fact, text: &str) {
     let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(300).collect();
     println!("{who}: {} ({})\n  {text}", fact.question, fact.answer);
-}
-
-/// The first model that the server has, once the program knows it.
-async fn first_model(program: &Program) -> anyhow::Result<String> {
-    for _ in 0..200 {
-        let mut client = Client::connect(program.address).await?;
-        let (_, answer) = client.call("GET", "/api/v1/models", "").await?;
-        let models: Value = serde_json::from_slice(&answer)?;
-        let named =
-            models["models"].as_array().into_iter().flatten().filter_map(|model| model["id"].as_str());
-        if let Some(name) = named.into_iter().find(|name| *name != "tour") {
-            return Ok(name.to_owned());
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-    }
-    anyhow::bail!("the program knows no model of the server")
 }

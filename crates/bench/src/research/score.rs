@@ -2,7 +2,8 @@
 
 use scripted::web::{ClosedWeb, Fact};
 
-use super::{Answered, model::Tokens};
+use super::Answered;
+use crate::passed_on::Tokens;
 
 pub(super) const COLUMNS: [&str; 9] = [
     "questions",

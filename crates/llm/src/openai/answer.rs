@@ -24,11 +24,16 @@ const EVENT_LIMIT_BYTES: usize = 8 << 20;
 /// No honest answer is longer.
 const ANSWER_LIMIT_BYTES: usize = 32 << 20;
 
+/// Ollama's: it puts a text that is to be continued into the model's template, as if somebody had said it.
+const ANSWERS_TEXTS: &str = "fp_ollama";
+
 /// How the answer's text is to be read.
 #[derive(Debug)]
 pub(crate) enum TextReader {
     /// As it is.
     Plain,
+    /// As it is, from a server that does not take the text for a message.
+    Continuing,
     /// Looking for calls written as text.
     Rescue(Rescue),
     /// As the object that schema mode forces.
@@ -39,7 +44,7 @@ impl TextReader {
     fn push(&mut self, text: String) -> Vec<Piece> {
         let mut pieces = Vec::new();
         match self {
-            Self::Plain => pieces.push(Piece::Text(text)),
+            Self::Plain | Self::Continuing => pieces.push(Piece::Text(text)),
             Self::Rescue(rescue) => rescue.push(&text, &mut pieces),
             Self::Schema(reader) => reader.push(&text, &mut pieces),
         }
@@ -50,7 +55,7 @@ impl TextReader {
     fn finish(&mut self, is_cut: bool) -> Vec<Piece> {
         let mut pieces = Vec::new();
         match self {
-            Self::Plain => {}
+            Self::Plain | Self::Continuing => {}
             Self::Rescue(rescue) => rescue.finish(is_cut, &mut pieces),
             Self::Schema(reader) => reader.finish(&mut pieces),
         }
@@ -269,6 +274,13 @@ impl Answer {
     fn read_chunk(&mut self, chunk: Chunk<'_>, target: &Target) -> Result<(), Fault> {
         if let Some(error) = &chunk.error {
             return Err(fault::in_stream(error, target));
+        }
+        if matches!(self.text, TextReader::Continuing) && chunk.fingerprint.as_deref() == Some(ANSWERS_TEXTS)
+        {
+            return Err(Fault::new(
+                domain::ProblemCode::ModelRejected,
+                "The model server answers texts and does not continue them.",
+            ));
         }
         self.add_reasoning(chunk.reasoning.into_owned());
         if !chunk.content.is_empty() {

@@ -6,6 +6,7 @@ use std::sync::{
 };
 
 use bytes::Bytes;
+use domain::Message;
 use serde_json::{Map, Value, json};
 use wire::openai::{ChatBody, Tool, request::OutputLimit};
 
@@ -37,6 +38,8 @@ pub(crate) struct Ask {
 #[derive(Debug)]
 enum Reading {
     Plain,
+    /// A text is continued.
+    Continuing,
     /// The model is not to think.
     Quick {
         /// How many more demanding bodies were refused.
@@ -71,6 +74,10 @@ enum Reading {
 impl Ask {
     /// Encodes a request for `reach`.
     pub(crate) fn new(request: &ChatRequest<'_>, reach: &Reach) -> Self {
+        if reach.continues {
+            let reading = Reading::Continuing;
+            return Self { body: text_body(request, reach), other_bodies: Vec::new(), limit: None, reading };
+        }
         let mode = mode(request, &reach.settings.pool);
         let limit = request.max_output_tokens.map(|_| LimitName::at(&reach.any()));
         match mode {
@@ -169,7 +176,7 @@ impl Ask {
                 let (tools, told) = (std::mem::take(tools), told.take().unwrap_or_default());
                 self.reading = Reading::Prompt { tools, told, refused_by: Some(Arc::clone(pool)) };
             }
-            Reading::Plain | Reading::Prompt { .. } => {}
+            Reading::Plain | Reading::Continuing | Reading::Prompt { .. } => {}
         }
         true
     }
@@ -183,7 +190,7 @@ impl Ask {
             Reading::Quick { refused, pool } => pool.note_refused_forms(*refused),
             Reading::Native { pool, .. } => pool.note_takes_tools(true),
             Reading::Prompt { refused_by: Some(pool), .. } => pool.note_takes_tools(false),
-            Reading::Plain | Reading::Prompt { .. } => {}
+            Reading::Plain | Reading::Continuing | Reading::Prompt { .. } => {}
         }
     }
 
@@ -191,6 +198,7 @@ impl Ask {
     pub(crate) fn text_reader(&self) -> TextReader {
         match &self.reading {
             Reading::Plain | Reading::Quick { .. } => TextReader::Plain,
+            Reading::Continuing => TextReader::Continuing,
             Reading::Native { tools, .. } => TextReader::Rescue(Rescue::new(tools.iter().cloned())),
             Reading::Prompt { tools, told, .. } => {
                 TextReader::Rescue(Rescue::told(tools.iter().cloned(), told.clone()))
@@ -266,6 +274,22 @@ fn names(tools: &[ToolSpec]) -> Vec<String> {
 
 fn tool(spec: &ToolSpec) -> Tool<'_> {
     Tool { name: &spec.name, description: &spec.description, parameters: spec.parameters.json() }
+}
+
+/// The JSON that has a text continued: the last message's, up to the end of its line.
+fn text_body(request: &ChatRequest<'_>, reach: &Reach) -> Bytes {
+    let text = request.messages.last().map(Message::plain_text).unwrap_or_default();
+    let mut fields = json!({
+        "model": reach.settings.model, "prompt": text, "stop": ["\n"], "stream": true,
+        "stream_options": {"include_usage": true},
+    });
+    if let Some(most) = request.max_output_tokens {
+        fields["max_tokens"] = json!(most);
+    }
+    if let Some(temperature) = request.temperature {
+        fields["temperature"] = json!(temperature);
+    }
+    fields.to_string().into()
 }
 
 fn body(

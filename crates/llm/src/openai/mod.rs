@@ -102,6 +102,12 @@ impl OpenAiModel {
         self.0.settings.pool.is_resting()
     }
 
+    /// The same, asked to continue texts.
+    pub(crate) fn continuing(&self) -> Self {
+        let Reach { settings, http, .. } = &*self.0;
+        Self(Arc::new(Reach { continues: true, ..Reach::new(settings.clone(), http, "completions") }))
+    }
+
     pub(crate) fn call(&self, request: &ChatRequest<'_>) -> OpenAiCall {
         let headers = request.trace.map(trace_headers).unwrap_or_default();
         OpenAiCall::new(Arc::clone(&self.0), ask::Ask::new(request, &self.0), headers)
@@ -130,6 +136,8 @@ pub(crate) struct Reach {
     http: HttpClient,
     /// The address below that of the server.
     call: String,
+    /// Whether texts are continued there and not messages answered.
+    continues: bool,
     /// The servers take a schema only as `json_object`.
     prefers_object_form: Arc<AtomicBool>,
     /// Who has answered last, by [`Place::code`]: what it has read is at hand there.
@@ -139,7 +147,14 @@ pub(crate) struct Reach {
 impl Reach {
     fn new(settings: OpenAiSettings, http: &HttpClient, call: &str) -> Self {
         let (http, call) = (http.clone(), call.to_owned());
-        Self { settings, http, call, prefers_object_form: Arc::default(), before: AtomicU64::new(0) }
+        Self {
+            settings,
+            http,
+            call,
+            continues: false,
+            prefers_object_form: Arc::default(),
+            before: AtomicU64::new(0),
+        }
     }
 
     /// Whom a new request goes to.

@@ -230,8 +230,15 @@ pub(super) async fn preview(
     let chat_model = caller.resolve(&app, model_id.as_deref()).or_else(|_| caller.resolve(&app, None))?;
     let model = app.pipeline_model(&set, &chat_model);
     let model = model.ok_or_else(|| ApiError::invalid("Connect a model first: the tour cannot do this."))?;
-    let job =
-        Job { pipelines: &[pipeline], owner: caller.id(), chat: None, run: None, model, bounds: set.bounds };
+    let job = Job {
+        pipelines: &[pipeline],
+        owner: caller.id(),
+        chat: None,
+        run: None,
+        model,
+        bounds: set.bounds,
+        continues: false,
+    };
     let read = |text: &str| read_any(pipeline, text).map_err(|fault| (fault, None));
     let answered = app.ask_pipeline(&job, prompt.clone(), read, Value::to_string).await?;
     let (answer, fault, usage) = (answered.read, answered.fault, Some(answered.usage));

@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use agent::pipelines::{Notes, Pipeline, QUERIES, Said, Values, read_completion, read_queries};
+use agent::pipelines::{
+    Notes, Pipeline, QUERIES, Said, Values, continuation, read_completion, read_queries, text_to_continue,
+};
 use axum::{
     extract::State,
     response::{IntoResponse, Response},
@@ -19,7 +21,7 @@ use crate::{
     error::ApiError,
     extract::Json,
     models::ResolvedModel,
-    pipelines::{InForce, Job, values},
+    pipelines::{InForce, Job, cannot_continue, values},
 };
 
 /// Most messages that are looked at.
@@ -134,9 +136,13 @@ pub(super) async fn autocomplete(
     if usize::try_from(most).is_ok_and(|most| written.chars().count() > most) {
         return Err(ApiError::invalid(format!("A text is completed up to {most} characters.")));
     }
+    let said = request.said();
+    if let Some((text, usage)) = task.continued(&said, written).await? {
+        return Ok(task.answer(&json!({"text": text}), usage));
+    }
     let kind = request.kind.as_deref().unwrap_or("General");
     let read = |text: &str| read_completion(text, written).map_err(|fault| (fault, None));
-    let asked = task.ask(&request.said(), Some(written), kind, read, String::clone).await?;
+    let asked = task.ask(&said, Some(written), kind, read, String::clone).await?;
     Ok(task.answer(&json!({"text": asked.0.unwrap_or_default()}), asked.1))
 }
 
@@ -208,16 +214,39 @@ impl<'a> Task<'a> {
         };
         let (person, now) = (self.app.told_person(&self.caller.user), self.app.told_now());
         let prompt = template.fill(&Values { prompt, kind, ..values(said, &person, &now) });
-        let job = Job {
-            pipelines: &[self.set.pipeline],
+        let answered =
+            self.app.ask_pipeline(&self.job(self.model.clone(), false), prompt, read, shown).await?;
+        Ok((answered.read, answered.usage))
+    }
+
+    /// How what is being written goes on, from a model that continues texts: sooner than from one that is asked about it. Nothing
+    /// where an administrator has said how to ask, or the model's server cannot do it.
+    async fn continued(&self, said: &[Said], written: &str) -> Result<Option<(String, Usage)>, ApiError> {
+        let Some(model) = self.app.continuing_model(&self.model).filter(|_| self.set.is_default) else {
+            return Ok(None);
+        };
+        let read = |text: &str| Ok(continuation(text, written));
+        let text = text_to_continue(said, written);
+        match self.app.ask_pipeline(&self.job(model, true), text, read, String::clone).await {
+            Ok(answered) => Ok(Some((answered.read.unwrap_or_default(), answered.usage))),
+            Err(error) if cannot_continue(&error) => {
+                self.app.pipelines.note_cannot_continue(&self.model.model_id);
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn job(&self, model: ResolvedModel, continues: bool) -> Job<'_> {
+        Job {
+            pipelines: std::slice::from_ref(&self.set.pipeline),
             owner: self.caller.id(),
             chat: None,
             run: None,
-            model: self.model.clone(),
+            model,
             bounds: self.set.bounds,
-        };
-        let answered = self.app.ask_pipeline(&job, prompt, read, shown).await?;
-        Ok((answered.read, answered.usage))
+            continues,
+        }
     }
 
     fn answer(&self, answer: &Value, usage: Usage) -> Response {

@@ -136,6 +136,7 @@ impl App {
             run: Some(answer.run.id),
             model: group.model.clone(),
             bounds: group.set.bounds,
+            continues: false,
         };
         let prompt = group.template.fill(&values(&answer.said, person, now));
         let read =

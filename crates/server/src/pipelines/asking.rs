@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use agent::{
     ModelSettings,
-    pipelines::{Asked, Bounds, Pipeline, answer_format, ask},
+    pipelines::{Asked, Bounds, Pipeline, answer_format, ask, continue_text, is_continued},
 };
-use domain::{ChatId, PipelineCallId, RunId, Usage, UserId};
+use domain::{ChatId, PipelineCallId, ProblemCode, RunId, Usage, UserId};
 use store::{PipelineCall, StoreError};
 use tokio::time::Instant;
 
@@ -37,6 +37,8 @@ pub(crate) struct Job<'a> {
     pub(crate) model: ResolvedModel,
     /// How much it may cost.
     pub(crate) bounds: Bounds,
+    /// Whether the model continues the text that it is given, instead of answering it.
+    pub(crate) continues: bool,
 }
 
 /// What came of a call.
@@ -68,7 +70,9 @@ impl App {
             Ok(asked) => asked,
             Err(error) => {
                 note.call.usage = Usage::default();
-                note.end("failed", error.problem().message.clone());
+                // What cannot be continued is asked for.
+                let outcome = if job.continues && cannot_continue(&error) { "fallback" } else { "failed" };
+                note.end(outcome, error.problem().message.clone());
                 return Err(error);
             }
         };
@@ -100,11 +104,21 @@ impl App {
             context_tokens: model.context_tokens,
             prices: model.prices,
         };
-        let form = answer_format(job.pipelines);
-        let asked = ask(&model.model, &settings, prompt, form.as_ref(), job.bounds, read).await?;
+        let asked = if job.continues {
+            continue_text(&model.model, &settings, prompt, is_continued, job.bounds, read).await?
+        } else {
+            let form = answer_format(job.pipelines);
+            ask(&model.model, &settings, prompt, form.as_ref(), job.bounds, read).await?
+        };
         paid.end(asked.usage);
         Ok(asked)
     }
+}
+
+/// Whether a model's server has refused to continue a text, and would again.
+pub(crate) fn cannot_continue(error: &ApiError) -> bool {
+    let code = error.problem().code;
+    matches!(code, ProblemCode::ModelRejected | ProblemCode::ModelProtocol | ProblemCode::ModelNotFound)
 }
 
 /// The note of a call, written when it ends; dropped before, it was given up.

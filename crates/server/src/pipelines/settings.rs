@@ -90,7 +90,7 @@ fn usual(pipeline: Pipeline) -> Bounds {
     match pipeline {
         Pipeline::Title | Pipeline::Tags | Pipeline::FollowUps => bounds(1_000, 60, true),
         Pipeline::Queries => bounds(500, 8, false),
-        Pipeline::Autocomplete => bounds(60, 5, false),
+        Pipeline::Autocomplete => bounds(30, 5, false),
         // The answer that people get, and thoughts before it.
         Pipeline::Moa => bounds(8_000, 300, false),
         // It is told to the model that answers, and asks none.

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use scripted::{Behaviour, Reply, ScriptedServer, Step};
+use scripted::{Behaviour, Reply, ScriptedServer, ServerOptions, Step};
 use serde_json::{Value, json};
 
 use crate::{harness::Server, openai::connect, runs::events};
@@ -307,4 +307,38 @@ async fn a_front_end_asks_by_itself() {
     let off = server.post("/api/v1/tasks/title/completions", ada, &json!({"model": "scripted"})).await;
     off.expect(200);
     assert!(off.text.contains("turned off"));
+}
+
+#[tokio::test]
+async fn what_somebody_writes_is_continued_where_the_model_can_and_asked_for_where_an_administrator_says_how()
+{
+    let text = r#"{"choices": [{"text": " capital of France?"}]}"#;
+    let reply = Reply::stream(&[Step::Event { data: text.to_owned() }, Step::Silence]);
+    let completions = Some(Behaviour::always(reply));
+    let asked = Behaviour::always(Reply::text(r#"{"text": "the capital of Italy?"}"#));
+    let options = ServerOptions { completions, ..ServerOptions::default() };
+    let upstream = ScriptedServer::start_with(asked, options).await.unwrap();
+    let server = Server::start_with(&[("ENABLE_AUTOCOMPLETE_GENERATION", "True")]).await;
+    let ada = server.set_up().await;
+    connect(&server, &ada, "Up", &upstream.base_url()).await;
+    let messages = json!([{"role": "assistant", "content": "Ask me {{prompt}}."}]);
+    let body = json!({"model": "scripted", "prompt": "What is the ", "messages": messages});
+    let complete = async || {
+        let answer = server.post("/api/v1/tasks/auto/completions", &ada, &body).await;
+        answer.expect(200);
+        answer.json()["choices"][0]["message"]["content"].as_str().unwrap().to_owned()
+    };
+    // Enough has come: nobody waits for the rest.
+    assert_eq!(complete().await, r#"{"text":"capital of France?"}"#);
+    let sent = upstream.requests().pop().unwrap();
+    let expected =
+        "A chat between a person and an assistant.\n\nAssistant: Ask me {{prompt}}.\n\nPerson: What is the";
+    assert_eq!(sent["prompt"], expected);
+    let own = json!({"enabled": true, "template": "How does it go on? {{prompt}}"});
+    server.put("/api/v1/pipelines/autocomplete", &ada, &own).await.expect(200);
+    assert_eq!(complete().await, r#"{"text":"capital of Italy?"}"#);
+    assert_eq!(
+        upstream.requests().pop().unwrap()["messages"][0]["content"],
+        "How does it go on? What is the "
+    );
 }

@@ -24,6 +24,8 @@ pub struct Chunk<'a> {
     pub usage: Option<Usage>,
     /// The server reports a failure inside the stream.
     pub error: Option<UpstreamError>,
+    /// `system_fingerprint`, by which some servers can be told.
+    pub fingerprint: Option<Cow<'a, str>>,
 }
 
 /// A piece of one tool call.
@@ -50,6 +52,7 @@ impl<'a> Chunk<'a> {
         let mut chunk = Self {
             usage: wire.usage.or(wire.x_groq.and_then(|groq| groq.usage)).and_then(WireUsage::read),
             error: error.as_ref().map(UpstreamError::from_value),
+            fingerprint: some_text(wire.system_fingerprint),
             ..Self::default()
         };
         let choices = wire.choices.unwrap_or_default();
@@ -62,7 +65,11 @@ impl<'a> Chunk<'a> {
     fn read_choice(&mut self, choice: WireChoice<'a>) {
         self.finish_reason = some_text(choice.finish_reason);
         self.usage = self.usage.or(choice.usage.and_then(WireUsage::read));
-        let Some(delta) = choice.delta.or(choice.message) else { return };
+        let Some(delta) = choice.delta.or(choice.message) else {
+            // That of a text that is continued, which is nobody's message.
+            self.content = some_text(choice.text).unwrap_or_default();
+            return;
+        };
         let reasoning = [delta.reasoning_content, delta.reasoning, delta.thinking];
         self.reasoning = reasoning.into_iter().find_map(some_text).unwrap_or_default();
         match delta.content.map(RawValue::get) {
@@ -101,6 +108,8 @@ struct WireChunk<'a> {
     x_groq: Option<Groq>,
     error: Option<Value>,
     message: Option<Value>,
+    #[serde(borrow)]
+    system_fingerprint: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -115,6 +124,8 @@ struct WireChoice<'a> {
     delta: Option<WireDelta<'a>>,
     #[serde(borrow)]
     message: Option<WireDelta<'a>>,
+    #[serde(borrow)]
+    text: Option<&'a RawValue>,
     #[serde(borrow)]
     finish_reason: Option<&'a RawValue>,
     usage: Option<WireUsage>,
@@ -216,6 +227,13 @@ mod tests {
         let chunk = decoded(r#"{"choices":[{"index":0,"delta":{"content":"Hé"},"finish_reason":null}]}"#);
         assert!(matches!(chunk.content, Cow::Borrowed("Hé")));
         assert_eq!(chunk.finish_reason, None);
+    }
+
+    #[test]
+    fn texts_that_are_continued_are_nobodys_message() {
+        let chunk =
+            decoded(r#"{"system_fingerprint":"fp","choices":[{"index":0,"text":" of","logprobs":null}]}"#);
+        assert_eq!((&*chunk.content, chunk.fingerprint.as_deref()), (" of", Some("fp")));
     }
 
     #[test]

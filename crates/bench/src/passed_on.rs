@@ -23,7 +23,6 @@ use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::Semaphore};
 use tokio_util::task::TaskTracker;
 
-use super::model::Tokens;
 use crate::client::Client;
 
 /// Longest answer to one call, tokens: a small model may find no end.
@@ -31,6 +30,24 @@ const MOST_TOKENS: u64 = 800;
 /// The same for all, so that no one has the better luck.
 const TEMPERATURE: f64 = 0.2;
 const SEED: u64 = 7;
+
+/// Read and written by a model.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Tokens {
+    pub(crate) input: usize,
+    pub(crate) output: usize,
+}
+
+impl Tokens {
+    pub(crate) fn since(self, before: Self) -> Self {
+        Self { input: self.input - before.input, output: self.output - before.output }
+    }
+
+    pub(crate) fn add(&mut self, other: Self) {
+        self.input += other.input;
+        self.output += other.output;
+    }
+}
 
 /// One call.
 struct Call {
@@ -41,9 +58,9 @@ struct Call {
 }
 
 /// The server, as long as the process.
-pub(super) struct PassedOn {
+pub(crate) struct PassedOn {
     /// What the model is called.
-    pub(super) name: String,
+    pub(crate) name: String,
     upstream: SocketAddr,
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -59,7 +76,7 @@ struct Shared {
 
 impl PassedOn {
     /// Hands on to the server at this base URL, such as `http://127.0.0.1:8080/v1`.
-    pub(super) async fn start(base_url: &str) -> anyhow::Result<Self> {
+    pub(crate) async fn start(base_url: &str) -> anyhow::Result<Self> {
         let upstream = base_url.trim_start_matches("http://").trim_end_matches('/').trim_end_matches("/v1");
         let upstream: SocketAddr = upstream.parse().context("the model server has no plain address")?;
         let client = HttpClient::builder(TokioExecutor::new()).build(HttpConnector::new());
@@ -74,12 +91,12 @@ impl PassedOn {
         Ok(Self { name, upstream, address, shared })
     }
 
-    pub(super) fn base_url(&self) -> String {
+    pub(crate) fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
 
     /// The tokens of all calls since this was asked last, as the real server counts them.
-    pub(super) async fn tokens(&self) -> anyhow::Result<Tokens> {
+    pub(crate) async fn tokens(&self) -> anyhow::Result<Tokens> {
         let calls = std::mem::take(&mut *self.shared.calls());
         let mut tokens = Tokens::default();
         for Call { asked, said } in calls {
@@ -149,12 +166,15 @@ async fn pass_on(
 /// The call within its bounds, and what it asks; others as they are.
 fn bounded(body: &Bytes) -> (Bytes, Option<String>) {
     let Ok(mut call) = serde_json::from_slice::<Value>(body) else { return (body.clone(), None) };
-    let Some(messages) = call["messages"].as_array() else { return (body.clone(), None) };
     let words = |message: &Value| match &message["content"] {
         Value::String(text) => text.clone(),
         parts => parts.as_array().into_iter().flatten().filter_map(|part| part["text"].as_str()).collect(),
     };
-    let asked = messages.iter().map(words).collect::<Vec<_>>().join("\n");
+    let asked = match (call["messages"].as_array(), call["prompt"].as_str()) {
+        (Some(messages), _) => messages.iter().map(words).collect::<Vec<_>>().join("\n"),
+        (None, Some(text)) => text.to_owned(),
+        (None, None) => return (body.clone(), None),
+    };
     let most = call["max_tokens"].as_u64().unwrap_or(MOST_TOKENS).min(MOST_TOKENS);
     (call["max_tokens"], call["temperature"], call["seed"]) = (json!(most), json!(TEMPERATURE), json!(SEED));
     (call.to_string().into(), Some(asked))
@@ -165,7 +185,7 @@ fn text_of(said: &[u8]) -> String {
     let content = |answer: &Value| -> String {
         let choice = &answer["choices"][0];
         let text = choice["delta"]["content"].as_str().or_else(|| choice["message"]["content"].as_str());
-        text.unwrap_or_default().to_owned()
+        text.or_else(|| choice["text"].as_str()).unwrap_or_default().to_owned()
     };
     if let Ok(whole) = serde_json::from_slice::<Value>(said) {
         return content(&whole);
@@ -190,6 +210,11 @@ mod tests {
             (&json!(MOST_TOKENS), &json!(TEMPERATURE))
         );
         assert_eq!(asked.as_deref(), Some("One\ntwo"));
+        let text = json!({"prompt": "What is", "max_tokens": 9});
+        let (bounded, asked) = super::bounded(&text.to_string().into());
+        let bounded: Value = serde_json::from_slice(&bounded).unwrap();
+        assert_eq!((&bounded["max_tokens"], asked.as_deref()), (&json!(9), Some("What is")));
+        assert_eq!(text_of(json!({"choices": [{"text": " it"}]}).to_string().as_bytes()), " it");
         let whole = json!({"choices": [{"message": {"content": "three"}}]}).to_string();
         assert_eq!(text_of(whole.as_bytes()), "three");
         let event = |text: &str| format!("data: {}\n\n", json!({"choices": [{"delta": {"content": text}}]}));
