@@ -5,6 +5,7 @@ mod ag_ui;
 mod agents;
 mod allowed_calls;
 mod audit;
+mod beside;
 mod chat_order;
 mod chat_search;
 mod chat_stream;
@@ -251,6 +252,8 @@ pub fn table() -> Vec<Route> {
         get(User, "/api/v1/shared-chats", sharing::list),
         post(User, "/api/v1/chats/{chat}/messages", messages::send),
         post(User, "/api/v1/chats/{chat}/messages/{message}/regenerate", messages::regenerate),
+        post(User, "/api/v1/chats/{chat}/messages/{message}/others", beside::ask),
+        post(User, "/api/v1/chats/{chat}/messages/{message}/merge", beside::merge),
         get(User, "/api/v1/chats/{chat}/files", files::list),
         get(User, "/api/v1/chats/{chat}/files/content", files::content::get),
         put(User, "/api/v1/chats/{chat}/files/content", files::put),

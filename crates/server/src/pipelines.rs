@@ -20,7 +20,7 @@ use store::User;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use after_answer::keep_pipelines;
+pub(crate) use after_answer::{keep_pipelines, said_up_to};
 pub(crate) use asking::{Job, cannot_continue};
 pub(crate) use settings::{InForce, PipelineSettings, wrong_template};
 

@@ -1,5 +1,6 @@
 //! One exchange of a chat: stores the messages, gathers what the agent has to know, starts the run.
 
+mod beside;
 mod outside;
 mod referred;
 mod request;
@@ -7,10 +8,11 @@ mod said;
 mod work;
 
 use domain::{ChatId, Message, MessageId, Part, Role, RunId};
-use store::{Chat, ChatMessage, IdempotencyKey, NewRun, NewTurn, StoreError};
+use store::{Beside, Chat, ChatMessage, IdempotencyKey, NewRun, NewTurn, StoreError};
 
 use crate::{app::App, error::ApiError, models::ResolvedModel, research::ResearchWish, runs::NewLiveRun};
 
+pub(crate) use beside::{MOST_ASKED, MergeWish};
 pub(crate) use referred::Referred;
 use said::title_of;
 pub(crate) use work::Work;
@@ -42,6 +44,8 @@ pub struct Exchange {
     pub assistant: ChatMessage,
     /// The run that writes it.
     pub run: RunId,
+    /// What the answer stands beside, where it was asked for so.
+    pub beside: Option<Beside>,
 }
 
 /// What another answer to the same is.
@@ -88,6 +92,17 @@ impl App {
         research: Again,
         idempotency: Option<IdempotencyKey>,
     ) -> Result<Exchange, ApiError> {
+        self.answer_as(chat, answered, model, (research, None), idempotency).await
+    }
+
+    async fn answer_as(
+        &self,
+        chat: Chat,
+        answered: MessageId,
+        model: ResolvedModel,
+        (research, beside): (Again, Option<Beside>),
+        idempotency: Option<IdempotencyKey>,
+    ) -> Result<Exchange, ApiError> {
         let messages = self.store.messages(chat.id).await?;
         let gone = || ApiError::not_found("There is no such answer in this chat.");
         let is_it = |message: &&ChatMessage| message.id == answered && message.role == Role::Assistant;
@@ -100,7 +115,7 @@ impl App {
         };
         let history = self.history(&messages, Some(asked)).await?;
         let work = Work::of(history, model, Vec::new()).with_research(research);
-        let work = Work { is_of_chat: true, idempotency, ..work };
+        let work = Work { is_of_chat: true, beside, idempotency, ..work };
         self.begin(chat, asked, None, work).await
     }
 
@@ -157,7 +172,7 @@ impl App {
             origin: work.kept_origin()?,
             research: work.kept_research()?,
         };
-        let payer = row.payer.clone();
+        let (payer, beside) = (row.payer.clone(), work.beside.take());
         let request = self
             .request(chat.owner, work, chat.id.to_string(), run, (Some(chat.id), Some(assistant.id)))
             .await?;
@@ -165,10 +180,16 @@ impl App {
         let title_now = title.clone().unwrap_or(chat.title);
         let new =
             NewLiveRun { run, owner: chat.owner, payer, title: title_now, request, report_wanted: false };
-        let turn = NewTurn { user: user.clone(), assistant: assistant.clone(), run: row, title };
+        let turn = NewTurn {
+            user: user.clone(),
+            assistant: assistant.clone(),
+            run: row,
+            title,
+            beside: beside.clone(),
+        };
         let store = self.store.clone();
         self.start_when_stored(async move { store.begin_turn(&turn).await }, new).await?;
-        Ok(Exchange { user, assistant, run })
+        Ok(Exchange { user, assistant, run, beside })
     }
 
     /// Starts a run once it is stored, whether or not whoever asked for it still listens: a run that is stored and has

@@ -4,7 +4,7 @@ use domain::{ChatId, MessageId, Part, Role, RunId, RunSummary, message::plain_te
 use serde::Deserialize;
 
 use crate::{
-    NewRun, Store, StoreError,
+    Beside, NewRun, Store, StoreError, beside,
     query::{Row, Tx},
     runs, search,
 };
@@ -45,6 +45,8 @@ pub struct NewTurn {
     pub run: NewRun,
     /// What the chat is called from now on, by the first words of what is said; as before where nothing.
     pub title: Option<String>,
+    /// What the answer stands beside, where it was asked for so.
+    pub beside: Option<Beside>,
 }
 
 impl Store {
@@ -67,7 +69,8 @@ impl Store {
         self.db().read(sql).id(chat).fetch_all().await?.iter().map(|row| row.id("run")).collect()
     }
 
-    /// Adds a turn to a chat: its messages and its run, all or nothing. The answer becomes the shown leaf.
+    /// Adds a turn to a chat: its messages and its run, all or nothing. The answer becomes the shown leaf,
+    /// unless it stands beside others, of which one may be shown.
     ///
     /// # Errors
     /// `NotFound` where the chat is not there or not the run owner's; `Conflict("parent")` where a parent is
@@ -75,14 +78,19 @@ impl Store {
     pub async fn begin_turn(&self, turn: &NewTurn) -> Result<(), StoreError> {
         let chat = turn.assistant.chat;
         let mut tx = self.db().begin().await?;
-        let sql = "UPDATE chats SET current_message = $3, updated_at = $4, title = COALESCE($5, title), \
+        let sql = "UPDATE chats SET current_message = CASE WHEN $7 THEN current_message ELSE $3 END, updated_at = $4, title = COALESCE($5, title), \
                    search_text = COALESCE($6, search_text), \
                    titled_by = CASE WHEN $5 IS NULL THEN titled_by ELSE 'words' END WHERE id = $1 AND owner = $2";
         let update = tx.query(sql).id(chat).id(turn.run.owner).id(turn.assistant.id);
         let update = update.bind(turn.assistant.created_at).optional_text(turn.title.as_deref());
-        update.optional_text(turn.title.as_deref().map(search::fold).as_deref()).execute_on_one().await?;
+        let update = update.optional_text(turn.title.as_deref().map(search::fold).as_deref());
+        let is_one_of_several = turn.beside.as_ref().is_some_and(|beside| beside.made_of.is_empty());
+        update.bind(is_one_of_several).execute_on_one().await?;
         for message in turn.user.iter().chain([&turn.assistant]) {
             add_message(&mut tx, chat, message).await?;
+        }
+        if let Some(beside) = &turn.beside {
+            beside::put(&mut tx, turn.assistant.id, beside).await?;
         }
         let server = self.db().lessee()?;
         runs::insert(tx.query(runs::INSERT), &turn.run, server.as_deref()).execute().await?;

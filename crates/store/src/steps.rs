@@ -68,6 +68,7 @@ steps![
     "0041_chat_search",
     "0042_order_of_chats",
     "0043_pipelines",
+    "0044_answers_beside",
 ];
 
 /// What brings a database to the step of that number, or to the newest before it.

@@ -280,6 +280,20 @@ export const regenerate = (chat: string, message: string, model?: string) =>
     `${v1}/chats/${id(chat)}/messages/${id(message)}/regenerate`,
     model ? { model } : {},
   );
+/** More answers beside that one, so many of each model. */
+export const askOthers = (chat: string, message: string, models: string[], samples: number) =>
+  call<{ answers: { assistant: ChatMessage; run: string }[] }>(
+    "POST",
+    `${v1}/chats/${id(chat)}/messages/${id(message)}/others`,
+    { models, samples },
+  );
+/** One more answer, made of those that stand side by side. */
+export const mergeAnswers = (chat: string, message: string) =>
+  call<{ assistant: ChatMessage; run: string }>(
+    "POST",
+    `${v1}/chats/${id(chat)}/messages/${id(message)}/merge`,
+    {},
+  );
 export const listFiles = (chat: string) =>
   call<{ files: ChatFile[]; more: boolean; deleted: ChatFile[] }>("GET", `${v1}/chats/${id(chat)}/files`);
 export const fileAddress = (chat: string, path: string, version?: number) =>

@@ -16,6 +16,10 @@ export interface Me {
   auth: "password" | "none";
   /** Whether what people write can be completed here. */
   autocomplete: boolean;
+  /** Whether answers can be merged here. */
+  merging: boolean;
+  /** How often one model is asked for answers side by side, where nobody says. */
+  moa_samples: number;
   /** What the provider is called that signs people in, if there is one. */
   oidc?: string;
   /** Whether somebody can sign in with a passkey here; told to whoever is not signed in. */

@@ -447,6 +447,10 @@ export interface ChatMessage {
   schedule?: string;
   /** What could be said next. */
   follow_ups?: string[];
+  /** The first of the answers that it stands beside. */
+  beside?: string;
+  /** The answers that it was made of. */
+  made_of?: string[];
 }
 
 export interface Chat extends ChatRow {

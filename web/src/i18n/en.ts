@@ -1,6 +1,7 @@
 /** English, the language every other dictionary follows key by key. */
 import { account } from "./account.en.ts";
 import { audit } from "./audit.en.ts";
+import { beside } from "./beside.en.ts";
 import { chats } from "./chats.en.ts";
 import { configuration } from "./configuration.en.ts";
 import { data } from "./data.en.ts";
@@ -18,6 +19,7 @@ import { twoStep } from "./two-step.en.ts";
 export const en = {
   ...account,
   ...audit,
+  ...beside,
   ...chats,
   ...configuration,
   ...settings,

@@ -1,6 +1,7 @@
 /** Russian. */
 import { account } from "./account.ru.ts";
 import { audit } from "./audit.ru.ts";
+import { beside } from "./beside.ru.ts";
 import { chats } from "./chats.ru.ts";
 import { configuration } from "./configuration.ru.ts";
 import { data } from "./data.ru.ts";
@@ -19,6 +20,7 @@ import type { Dictionary } from "./index.svelte.ts";
 export const ru: Dictionary = {
   ...account,
   ...audit,
+  ...beside,
   ...chats,
   ...configuration,
   ...settings,

@@ -1,13 +1,16 @@
 /** The open chat: its tree of messages, the branch that is shown, and the runs in it. */
 import {
+  askOthers,
   cancelRun,
   changeChat,
   createChat,
   finishRun,
   getChat,
+  mergeAnswers,
   regenerate as askAgain,
   sendMessage,
 } from "../api/calls.ts";
+import { SvelteMap } from "svelte/reactivity";
 import { ApiError } from "../api/http.ts";
 import type { Activity } from "../api/activity.ts";
 import type { Chat, ChatMessage, ChatOwner, Part, RunSummary } from "../api/types.ts";
@@ -19,7 +22,7 @@ import { RunView } from "./run.svelte.ts";
 import { nodeOf } from "./timeline.ts";
 import { attempt } from "./toasts.svelte.ts";
 import { workspaces } from "./workspaces.svelte.ts";
-import { newestLeaf, pathTo, siblingGroups } from "./tree.ts";
+import { besideOf, newestLeaf, pathTo, siblingGroups } from "./tree.ts";
 
 export type LoadState = "empty" | "loading" | "ready" | "missing" | "failed";
 
@@ -38,13 +41,20 @@ class OpenChat {
 
   readonly path = $derived(pathTo(this.messages, this.current));
   readonly siblings = $derived(siblingGroups(this.messages));
-  /** The run of the last message, while it goes on. */
-  readonly active = $derived.by(() => {
+  /** The runs that go on of the last message and the answers beside it, its own first. */
+  readonly running = $derived.by(() => {
     const last = this.path.at(-1);
-    if (!last?.run || last.summary) return null;
-    const view = this.viewOf(last.run);
-    return view.finished || view.refusal ? null : view;
+    if (!last) return [];
+    const beside = besideOf(this.messages, last).filter((message) => message !== last);
+    return [last, ...beside].flatMap((message) => {
+      if (!message.run || message.summary) return [];
+      const view = this.viewOf(message.run);
+      return view.finished || view.refusal ? [] : [view];
+    });
   });
+  readonly active = $derived(this.running[0] ?? null);
+  /** Whether the answers of a message stand side by side, where the reader has said so; by the first of them. */
+  readonly sideBySide = new SvelteMap<string, boolean>();
 
   #views = new Map<string, RunView>();
   #abort: AbortController | undefined;
@@ -137,6 +147,37 @@ class OpenChat {
     if (this.id === id) this.#add([answer.assistant], answer.run);
   }
 
+  /** Asks these models for more answers beside that one, so many of each. */
+  async askOthers(message: ChatMessage, models: string[], samples: number): Promise<void> {
+    const id = this.id;
+    if (id === null) return;
+    this.sending = true;
+    try {
+      const { answers } = await askOthers(id, message.id, models, samples);
+      this.sideBySide.delete(message.beside ?? message.id);
+      if (this.id !== id) return;
+      for (const answer of answers) this.#add([answer.assistant], answer.run);
+      // Which of them the chat goes on from is as it was.
+      this.current = message.id;
+    } finally {
+      this.sending = false;
+    }
+  }
+
+  /** Has one more answer made of those that stand side by side with that one. */
+  async merge(message: ChatMessage): Promise<void> {
+    const id = this.id;
+    if (id === null) return;
+    this.sending = true;
+    try {
+      const answer = await mergeAnswers(id, message.id);
+      this.sideBySide.delete(message.beside ?? message.id);
+      if (this.id === id) this.#add([answer.assistant], answer.run);
+    } finally {
+      this.sending = false;
+    }
+  }
+
   /** Shows the branch through `message`, down to its newest end. */
   async switchTo(message: ChatMessage): Promise<void> {
     const id = this.id;
@@ -163,7 +204,7 @@ class OpenChat {
   }
 
   async stop(): Promise<void> {
-    if (this.active) await cancelRun(this.active.id);
+    await Promise.all(this.running.map((view) => cancelRun(view.id)));
   }
 
   /** Has the research that goes on write its report. */
@@ -193,7 +234,7 @@ class OpenChat {
   }
 
   #followShown(): void {
-    for (const message of this.path) {
+    for (const message of this.path.flatMap((shown) => besideOf(this.messages, shown).concat(shown))) {
       if (message.run && !message.summary) this.viewOf(message.run).follow();
     }
   }
@@ -253,6 +294,7 @@ class OpenChat {
   #leave(): void {
     this.#abort?.abort();
     for (const view of this.#views.values()) view.stopFollowing();
+    this.sideBySide.clear();
     this.#views.clear();
   }
 }

@@ -1,7 +1,7 @@
 /** The message tree: the way to a leaf, versions, and the newest end of a branch. */
 import { expect, test } from "vitest";
 import type { ChatMessage } from "../api/types.ts";
-import { newestLeaf, pathTo, siblingGroups, textOf } from "./tree.ts";
+import { besideOf, newestLeaf, pathTo, siblingGroups, textOf } from "./tree.ts";
 
 function message(id: string, parent: string | null, created_at: number): ChatMessage {
   const role = id.startsWith("u") ? "user" : "assistant";
@@ -55,4 +55,21 @@ test("the text of a message leaves its pictures out", () => {
     ],
   };
   expect(textOf(mixed)).toBe("a\nb");
+});
+
+test("answers stand side by side with those that were asked for beside them", () => {
+  const row = [
+    message("a1", "u1", 2),
+    { ...message("a3", "u1", 4), beside: "a1" },
+    { ...message("a2", "u1", 3), beside: "a1" },
+    { ...message("a4", "u1", 5), beside: "a1", made_of: ["a1", "a2"] },
+    message("a5", "u1", 6),
+  ];
+  const of = (place: number) => ids(besideOf(row, row[place] as ChatMessage));
+  expect([of(0), of(1), of(3)]).toEqual([
+    ["a1", "a2", "a3"],
+    ["a1", "a2", "a3"],
+    ["a1", "a2", "a3"],
+  ]);
+  expect(of(4)).toEqual(["a5"]);
 });

@@ -34,6 +34,15 @@ export function siblingGroups(messages: Message[]): Map<string, Message[]> {
   return result;
 }
 
+/** The answers that stand side by side with `message`, itself among them where it is not made of others; oldest first. */
+export function besideOf(messages: Message[], message: Message): Message[] {
+  const first = message.beside ?? message.id;
+  const row = messages.filter(
+    (other) => other.id === first || (other.beside === first && (other.made_of ?? []).length === 0),
+  );
+  return row.sort((a, b) => a.created_at - b.created_at);
+}
+
 /** The newest leaf under `root` (itself, if nothing follows). */
 export function newestLeaf(messages: Message[], root: string): string {
   const children = new Map<string, Message[]>();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{extract::State, http::StatusCode};
 use domain::{ChatId, FolderId, MessageId, Part, Role, RunId, RunSummary, UserId};
 use serde::{Deserialize, Serialize};
-use store::{Chat, ChatMessage, ChatOrder, ChatPage};
+use store::{Beside, Chat, ChatMessage, ChatOrder, ChatPage};
 
 use super::chat_order::OrderBody;
 use crate::{
@@ -91,14 +91,43 @@ pub(super) struct MessageView {
     /// What could be said next.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     follow_ups: Vec<String>,
+    /// The first of the answers that it stands beside.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    beside: Option<MessageId>,
+    /// The answers that it was made of.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    made_of: Vec<MessageId>,
+}
+
+impl MessageView {
+    /// The same, with what it stands beside.
+    pub(super) fn beside(self, beside: Option<Beside>) -> Self {
+        match beside {
+            Some(Beside { first, made_of }) => Self { beside: Some(first), made_of, ..self },
+            None => self,
+        }
+    }
 }
 
 impl From<ChatMessage> for MessageView {
     fn from(message: ChatMessage) -> Self {
         let ChatMessage { id, chat: _, parent, role, content, created_at, model, run, summary, schedule } =
             message;
-        let follow_ups = Vec::new();
-        Self { id, parent, role, content, created_at, model, run, summary, schedule, follow_ups }
+        let (follow_ups, beside, made_of) = (Vec::new(), None, Vec::new());
+        Self {
+            id,
+            parent,
+            role,
+            content,
+            created_at,
+            model,
+            run,
+            summary,
+            schedule,
+            follow_ups,
+            beside,
+            made_of,
+        }
     }
 }
 
@@ -132,9 +161,11 @@ pub(super) fn row(app: &App, chat: Chat) -> ChatRow {
 async fn view(app: &App, chat: Chat) -> Result<ChatView, ApiError> {
     let messages = app.store.messages(chat.id).await?;
     let mut follow_ups = app.store.follow_ups(chat.id).await?;
+    let mut beside = app.store.answers_beside(chat.id).await?;
     let message = |message: ChatMessage| {
         let follow_ups = follow_ups.remove(&message.id).unwrap_or_default();
-        MessageView { follow_ups, ..MessageView::from(message) }
+        let beside = beside.remove(&message.id);
+        MessageView { follow_ups, ..MessageView::from(message) }.beside(beside)
     };
     let (current, messages) = (chat.current, messages.into_iter().map(message).collect());
     Ok(ChatView { current, messages, row: row(app, chat) })

@@ -52,8 +52,16 @@ pub(super) struct Begun {
 
 impl From<Exchange> for Begun {
     fn from(exchange: Exchange) -> Self {
-        let Exchange { user, assistant, run } = exchange;
-        Self { user: user.map(MessageView::from), assistant: assistant.into(), run }
+        let Exchange { user, assistant, run, beside } = exchange;
+        let assistant = MessageView::from(assistant).beside(beside);
+        Self { user: user.map(MessageView::from), assistant, run }
+    }
+}
+
+impl Begun {
+    /// The same for a request that says nothing.
+    pub(super) fn without_user(self) -> Self {
+        Self { user: None, ..self }
     }
 }
 
@@ -109,16 +117,17 @@ pub(super) async fn regenerate(
         None => Again::AsBefore,
     };
     let begin = async |key| app.answer_again(chat, message, model, research, key).await.map(Begun::from);
-    let again = async |run| Ok(Begun { user: None, ..begun_before(&app, &run).await? });
+    let again = async |run| Ok(begun_before(&app, &run).await?.without_user());
     app.once(caller.id(), key, begin, again).await.map(Json)
 }
 
 /// The exchange of this run as it stands now.
-async fn begun_before(app: &App, run: &Run) -> Result<Begun, ApiError> {
+pub(super) async fn begun_before(app: &App, run: &Run) -> Result<Begun, ApiError> {
     let gone = || ApiError::not_found("The chat of the earlier request is gone.");
     let mut messages = app.store.messages(run.chat.ok_or_else(gone)?).await?;
     let answer = messages.iter().position(|message| Some(message.id) == run.message).ok_or_else(gone)?;
     let assistant = messages.swap_remove(answer);
     let user = messages.into_iter().find(|message| Some(message.id) == assistant.parent);
-    Ok(Exchange { user, assistant, run: run.id }.into())
+    let beside = app.store.answers_beside(assistant.chat).await?.remove(&assistant.id);
+    Ok(Exchange { user, assistant, run: run.id, beside }.into())
 }

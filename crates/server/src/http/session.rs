@@ -63,6 +63,10 @@ pub(super) struct Me {
     auth: &'static str,
     /// Whether what the caller writes can be completed.
     autocomplete: bool,
+    /// Whether answers can be merged.
+    merging: bool,
+    /// How often one model is asked for answers side by side, where nobody says.
+    moa_samples: usize,
     /// Whether anybody may make an account without an invitation; told to whoever is not signed in.
     sign_up_open: bool,
     /// What the provider is called that signs people in, if there is one.
@@ -120,6 +124,8 @@ pub(super) async fn me(State(app): State<Arc<App>>, headers: HeaderMap) -> Resul
         caller.is_none() && known_party(&app, &headers).is_some() && app.store.has_passkeys().await?;
     let oidc = app.config.oidc.as_ref().map(|oidc| oidc.name.clone());
     let autocomplete = caller.is_some() && app.pipeline_in_force(Pipeline::Autocomplete).await?.enabled;
+    let merging = caller.is_some() && app.pipeline_in_force(Pipeline::Moa).await?.enabled;
+    let moa_samples = app.config.pipelines.moa_samples;
     let (moderation, version) = (app.config.moderation, env!("CARGO_PKG_VERSION"));
     Ok(Json(Me {
         user,
@@ -127,6 +133,8 @@ pub(super) async fn me(State(app): State<Arc<App>>, headers: HeaderMap) -> Resul
         setup_needed,
         auth,
         autocomplete,
+        merging,
+        moa_samples,
         sign_up_open,
         oidc,
         passkeys,

@@ -115,9 +115,13 @@ impl App {
         });
         let is_named = !self.store.is_titled_by_words(chat.owner, chat.id).await?;
         let is_first = answer.said.len() <= 2;
+        let beside = self.store.answers_beside(chat.id).await?.remove(&answer.message);
+        // The chat may go on from another one.
+        let is_one_of_several = beside.is_some_and(|beside| beside.made_of.is_empty());
         due.retain(|set| match set.pipeline {
             Pipeline::Title => !is_named,
             Pipeline::Tags => !is_named || is_first,
+            Pipeline::FollowUps => !is_one_of_several,
             _ => true,
         });
         Ok(due)
@@ -189,7 +193,7 @@ fn groups(due: impl Iterator<Item = (ResolvedModel, InForce)>) -> Vec<Group> {
 }
 
 /// What was said in the branch that ends with this message.
-fn said_up_to(messages: &[ChatMessage], last: MessageId) -> Vec<Said> {
+pub(crate) fn said_up_to(messages: &[ChatMessage], last: MessageId) -> Vec<Said> {
     let told = |message: &ChatMessage| Message {
         content: message.content.clone(),
         ..Message::text(message.role, "")

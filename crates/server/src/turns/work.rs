@@ -5,7 +5,7 @@ use std::time::Duration;
 use agent::{CallWishes, Told, ToolChoice};
 use domain::{Message, Origin};
 use llm::ToolSpec;
-use store::IdempotencyKey;
+use store::{Beside, IdempotencyKey};
 
 use crate::{models::ResolvedModel, origin, research::ResearchWish};
 
@@ -29,6 +29,8 @@ pub(crate) struct Work {
     pub(crate) research: Option<ResearchWish>,
     /// How long it may take; as long as any where nothing.
     pub(crate) patience: Option<Duration>,
+    /// What its answer stands beside.
+    pub(crate) beside: Option<Beside>,
     /// The name of the request that starts it.
     pub(crate) idempotency: Option<IdempotencyKey>,
     /// The request that it is done for.
@@ -52,6 +54,7 @@ impl Work {
             told: None,
             research,
             patience: None,
+            beside: None,
             idempotency: None,
             origin: origin::current(),
         }

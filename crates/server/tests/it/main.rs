@@ -7,6 +7,7 @@ mod attached;
 mod audit;
 mod backups;
 mod bad_input;
+mod beside;
 mod bombs;
 mod built_in;
 mod canaries;

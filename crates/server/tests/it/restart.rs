@@ -308,7 +308,10 @@ async fn leave_half_a_run(server: &Server, chat: &str) -> RunId {
         origin: None,
         research: None,
     };
-    store.begin_turn(&NewTurn { user: Some(user), assistant, run: row, title: None }).await.unwrap();
+    store
+        .begin_turn(&NewTurn { user: Some(user), assistant, run: row, title: None, beside: None })
+        .await
+        .unwrap();
     let bodies = [
         EventBody::RunStarted { chat: Some(chat), message: None, model: "tour".into() },
         EventBody::ToolRequested { call: "c1".into(), name: "ls".into() },

@@ -132,6 +132,8 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("GET", "/api/v1/shared-chats", Access::User),
     ("POST", "/api/v1/chats/{chat}/messages", Access::User),
     ("POST", "/api/v1/chats/{chat}/messages/{message}/regenerate", Access::User),
+    ("POST", "/api/v1/chats/{chat}/messages/{message}/others", Access::User),
+    ("POST", "/api/v1/chats/{chat}/messages/{message}/merge", Access::User),
     ("GET", "/api/v1/chats/{chat}/files", Access::User),
     ("GET", "/api/v1/chats/{chat}/files/content", Access::User),
     ("PUT", "/api/v1/chats/{chat}/files/content", Access::User),

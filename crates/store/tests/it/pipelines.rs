@@ -1,7 +1,7 @@
 //! What pipelines write beside a chat.
 
 use domain::{MessageId, PipelineCallId, Usage};
-use store::{Chat, PipelineCall, PipelineSum, Store, StoreError};
+use store::{Beside, Chat, NewTurn, PipelineCall, PipelineSum, Store, StoreError};
 
 use crate::samples::{add_chat, add_user, new_turn};
 
@@ -9,6 +9,7 @@ on_every_database!(
     only_first_words_give_way_to_a_title,
     follow_ups_go_with_their_message,
     calls_are_noted_summed_and_forgotten,
+    answers_stand_beside_others_with_what_they_were_made_of,
 );
 
 /// A chat that is called by what was said in it.
@@ -95,4 +96,24 @@ async fn calls_are_noted_summed_and_forgotten(store: Store) {
     // Its chat is gone meanwhile.
     store.note_pipeline_call(&calls[0]).await.unwrap();
     assert!(store.latest_pipeline_calls(9).await.unwrap().is_empty());
+}
+
+async fn answers_stand_beside_others_with_what_they_were_made_of(store: Store) {
+    let (chat, first) = begun(&store).await;
+    let asked = store.messages(chat.id).await.unwrap()[0].id;
+    let mut expected = std::collections::HashMap::new();
+    for made_of in [vec![], vec![first]] {
+        let turn = new_turn(&chat, None, "", 200);
+        let mut turn = NewTurn { user: None, beside: Some(Beside { first, made_of }), ..turn };
+        turn.assistant.parent = Some(asked);
+        store.begin_turn(&turn).await.unwrap();
+        // One that was made of others takes their place, one among them does not.
+        let is_made = turn.beside.as_ref().is_some_and(|beside| !beside.made_of.is_empty());
+        let current = store.chat(chat.owner, chat.id).await.unwrap().current;
+        assert_eq!(current, Some(if is_made { turn.assistant.id } else { first }));
+        expected.extend(turn.beside.map(|beside| (turn.assistant.id, beside)));
+    }
+    assert_eq!(store.answers_beside(chat.id).await.unwrap(), expected);
+    store.delete_chat(chat.owner, chat.id).await.unwrap();
+    assert!(store.answers_beside(chat.id).await.unwrap().is_empty());
 }

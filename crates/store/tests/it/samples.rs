@@ -77,7 +77,7 @@ pub(crate) fn new_turn(chat: &Chat, parent: Option<MessageId>, question: &str, n
         run: Some(run.id),
         ..user.clone()
     };
-    NewTurn { user: Some(user), assistant, run, title: None }
+    NewTurn { user: Some(user), assistant, run, title: None, beside: None }
 }
 
 /// A stored run without a chat.

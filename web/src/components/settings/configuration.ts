@@ -282,6 +282,10 @@ const texts: Record<string, readonly [en: string, ru: string]> = {
     "Можно ли свести несколько ответов на сообщение в один.",
   ],
   "pipelines.moa_generation_prompt_template": ["How that is asked for.", "Как об этом просят."],
+  "pipelines.moa_samples": [
+    "How often one model is asked for answers side by side, where nobody says.",
+    "Сколько ответов рядом просят у одной модели, если никто не сказал.",
+  ],
   "pipelines.tools_function_calling_prompt_template": [
     "How tools are told to models that cannot call them otherwise.",
     "Как об инструментах говорят моделям, которые не могут вызывать их иначе.",

@@ -248,6 +248,15 @@ pub(super) const CASES: &[Case] = &[
     case("POST", "/api/v1/chats/{chat}/messages/{message}/regenerate", Missing, 404)
         .at("/api/v1/chats/{mine}/messages/{message}/regenerate")
         .sends(r#"{"model":"scripted"}"#),
+    case("POST", "/api/v1/chats/{chat}/messages/{message}/others", Missing, 200)
+        .sends(r#"{"models":["scripted"],"samples":1}"#),
+    case("POST", "/api/v1/chats/{chat}/messages/{message}/others", Missing, 404)
+        .at("/api/v1/chats/{mine}/messages/{message}/others")
+        .sends(r#"{"models":["scripted"],"samples":1}"#),
+    case("POST", "/api/v1/chats/{chat}/messages/{message}/merge", Missing, 200).sends(r#"{"model":"scripted"}"#),
+    case("POST", "/api/v1/chats/{chat}/messages/{message}/merge", Missing, 404)
+        .at("/api/v1/chats/{mine}/messages/{message}/merge")
+        .sends(r#"{"model":"scripted"}"#),
     case("GET", "/api/v1/chats/{chat}/files", Missing, 200).for_readers(),
     case("GET", "/api/v1/chats/{chat}/files/content", Missing, 200)
         .at("/api/v1/chats/{chat}/files/content?path=/kept.md")

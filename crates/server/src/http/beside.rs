@@ -1,0 +1,111 @@
+//! Answers side by side: asking others for the same, and merging what they have said.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::State,
+    http::{HeaderMap, Uri},
+};
+use domain::{ChatId, MessageId};
+use serde::{Deserialize, Serialize};
+use store::IdempotencyKey;
+
+use super::messages::{Begun, begun_before};
+use crate::{
+    app::App,
+    auth::Caller,
+    error::ApiError,
+    extract::{Json, Path, RawJson, parse},
+    once::idempotency_key,
+    turns::{MOST_ASKED, MergeWish},
+};
+
+#[derive(Debug, Deserialize)]
+pub(super) struct OthersWish {
+    /// Who is asked; the default model where nobody is named.
+    #[serde(default)]
+    models: Vec<String>,
+    /// How often each is asked; as the configuration says where one alone is.
+    samples: Option<usize>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Others {
+    answers: Vec<Begun>,
+}
+
+/// `POST /api/v1/chats/{chat}/messages/{message}/others`: more answers beside that one, each with a run of its own.
+pub(super) async fn ask(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path((chat, message)): Path<(ChatId, MessageId)>,
+    uri: Uri,
+    headers: HeaderMap,
+    RawJson(body): RawJson,
+) -> Result<Json<Others>, ApiError> {
+    let key = idempotency_key(&headers, uri.path(), &body)?;
+    let wish: OthersWish = parse(&body)?;
+    let chat = app.store.chat(caller.id(), chat).await?;
+    let usual = if wish.models.len() > 1 { 1 } else { app.config.pipelines.moa_samples };
+    let samples = wish.samples.unwrap_or(usual);
+    let named: Vec<Option<&str>> = match wish.models.is_empty() {
+        true => vec![None],
+        false => wish.models.iter().map(|model| Some(model.as_str())).collect(),
+    };
+    let asked = named.len().saturating_mul(samples);
+    if !(1..=MOST_ASKED).contains(&asked) {
+        return Err(ApiError::invalid(format!("1 to {MOST_ASKED} answers can be asked for at a time.")));
+    }
+    let mut models = Vec::with_capacity(asked);
+    for id in named {
+        let model = caller.resolve(&app, id)?;
+        models.extend(std::iter::repeat_n(model, samples));
+    }
+    let is_new = match &key {
+        Some(key) => app.started_before(caller.id(), &numbered(key, 0)).await?.is_none(),
+        None => true,
+    };
+    if is_new {
+        app.check_room_beside(&chat, message, &models).await?;
+    }
+    let mut answers = Vec::with_capacity(asked);
+    for (number, model) in models.into_iter().enumerate() {
+        let key = key.as_ref().map(|key| numbered(key, number));
+        let chat = chat.clone();
+        let begin = async |key| app.answer_beside(chat, message, model, key).await.map(Begun::from);
+        let again = async |run| Ok(begun_before(&app, &run).await?.without_user());
+        answers.push(app.once(caller.id(), key, begin, again).await?);
+    }
+    Ok(Json(Others { answers }))
+}
+
+/// The name of one of the runs that a request starts.
+fn numbered(key: &IdempotencyKey, number: usize) -> IdempotencyKey {
+    IdempotencyKey { key: format!("{}#{number}", key.key), ..key.clone() }
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Merge {
+    model: Option<String>,
+    answers: Option<Vec<MessageId>>,
+}
+
+/// `POST /api/v1/chats/{chat}/messages/{message}/merge`: one more answer, made of those that stand side by side.
+pub(super) async fn merge(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path((chat, message)): Path<(ChatId, MessageId)>,
+    uri: Uri,
+    headers: HeaderMap,
+    RawJson(body): RawJson,
+) -> Result<Json<Begun>, ApiError> {
+    let key = idempotency_key(&headers, uri.path(), &body)?;
+    let Merge { model, answers } = parse(&body)?;
+    let chat = app.store.chat(caller.id(), chat).await?;
+    let begin = async |idempotency| {
+        let wish = MergeWish { of: message, answers, model, idempotency };
+        app.merge_answers(chat, &caller, wish).await.map(Begun::from)
+    };
+    let again = async |run| Ok(begun_before(&app, &run).await?.without_user());
+    app.once(caller.id(), key, begin, again).await.map(Json)
+}

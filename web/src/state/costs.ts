@@ -1,0 +1,17 @@
+/** What several runs have cost together. */
+import type { RunSummary } from "../api/types.ts";
+
+/** The tokens, and the price where that of any is known, of those that have ended. */
+export function costsOf(summaries: (RunSummary | null | undefined)[]): {
+  tokens: number;
+  costMicroUsd: number | null;
+} {
+  let tokens = 0;
+  let costMicroUsd: number | null = null;
+  for (const summary of summaries) {
+    if (!summary) continue;
+    tokens += summary.usage.input_tokens + summary.usage.output_tokens;
+    if (summary.cost_micro_usd !== null) costMicroUsd = (costMicroUsd ?? 0) + summary.cost_micro_usd;
+  }
+  return { tokens, costMicroUsd };
+}
