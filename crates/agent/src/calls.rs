@@ -57,6 +57,19 @@ pub(crate) async fn run_side_by_side(
     stream::iter(calls).buffered(agent.run.limits.parallel_calls.max(1)).collect().await
 }
 
+/// Tells the log of calls that our own code wants, not a model.
+pub(crate) async fn request_ours(agent: &AgentContext, wanted: Vec<(&str, Value)>) -> Vec<RequestedCall> {
+    let mut calls = Vec::with_capacity(wanted.len());
+    for (name, arguments) in wanted {
+        let (call, delta) = (agent.next_item('c'), arguments.to_string());
+        agent.emitter.emit(EventBody::ToolRequested { call: call.clone(), name: name.to_owned() }).await;
+        let arguments = EventBody::ToolArgumentsDelta { call: call.clone(), delta: delta.clone() };
+        agent.emitter.emit(arguments).await;
+        calls.push(RequestedCall::of_ours(call, name, delta));
+    }
+    calls
+}
+
 /// Whether the log says that this was worked on, and what was said of it.
 fn was_begun(agent: &AgentContext, call: &RequestedCall) -> bool {
     agent.run.past.of_call(&call.id).is_some_and(PastCall::was_begun)

@@ -383,6 +383,11 @@ impl Past {
         steps.iter().rev().find(|past| past.number == step)?.last.as_deref()
     }
 
+    /// Whether the agent had come to this step.
+    pub(crate) fn has_begun_step(&self, agent: &AgentPath, step: u32) -> bool {
+        self.agents.get(agent).is_some_and(|agent| agent.steps.iter().any(|past| past.number >= step))
+    }
+
     /// Whether the main agent had written an answer to its end.
     pub(crate) fn has_answered(&self) -> bool {
         let steps = self.agents.get(&AgentPath::main()).map_or(&[][..], |main| &main.steps);

@@ -3,14 +3,14 @@
 
 mod citations;
 mod driver;
-mod excerpt;
+pub(crate) mod excerpt;
 mod notes;
 mod prompts;
 pub(crate) mod quotes;
-mod ranking;
+pub(crate) mod ranking;
 mod reader;
 mod thinking;
-mod tools;
+pub(crate) mod tools;
 
 use std::{
     collections::HashMap,
@@ -175,7 +175,16 @@ impl Task {
     }
 }
 
+/// Longest query, characters.
+const QUERY_CHARS: usize = 200;
+
+/// A query on one line. Addresses are left out: what a page says must not lead elsewhere.
+pub(crate) fn as_query(text: &str) -> String {
+    let words = text.split_whitespace().filter(|word| !word.contains("://"));
+    first_chars(&words.collect::<Vec<_>>().join(" "), QUERY_CHARS)
+}
+
 /// The first so many characters.
-fn first_chars(text: &str, most: usize) -> String {
+pub(crate) fn first_chars(text: &str, most: usize) -> String {
     text.chars().take(most).collect()
 }

@@ -10,12 +10,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     AgentStops, Agents, AnswerForm, Asks, CallableModel, Consents, EarlierAgents, Emitter, Given, LateTools,
-    Limits, Memory, Past, Prices, Quota, Research, Told, ToolChoice, Workspace,
+    Limits, LookUp, Memory, Past, Prices, Quota, Research, Told, ToolChoice, Workspace,
     addresses::Addresses,
     budget::Budget,
+    look_up::look,
     models::Models,
     research::Task,
-    turns::{AgentContext, Stop, take_turns},
+    turns::{AgentContext, Before, Stop, take_turns},
     work_time::WorkTime,
 };
 
@@ -90,6 +91,8 @@ pub struct RunRequest {
     pub earlier: Option<EarlierAgents>,
     /// What it looks in, and how, where it is research; nothing where the agent works as it likes.
     pub research: Option<Research>,
+    /// How it looks for what the answer needs before the first turn, if it does. Research looks in its own way.
+    pub look_up: Option<LookUp>,
     /// What it did before the server was stopped.
     pub past: Past,
     /// Whether it goes on when the server is started again. If not, the end of the server ends it.
@@ -163,6 +166,7 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         consents,
         earlier,
         research,
+        look_up,
         mut past,
         trace,
         ..
@@ -202,6 +206,8 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         agents.main.tools = agents.main.tools.with_client_tools(&client_tools);
     }
     let addresses = Addresses::of(&history, &agents.main.tools);
+    let instructions = &mut agents.main.instructions;
+    *instructions = joined(&[instructions, &given.instructions]);
     given.tell(&mut history);
     let budget = Arc::new(Budget::new(limits, past.used()));
     let models = Arc::new(Models::new(CallableModel { id: model_id, model, settings }, fallbacks));
@@ -231,7 +237,7 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
     let main = Arc::new(AgentContext::main(Arc::clone(&context), emitter.clone()));
     let work = match &research {
         Some(research) => Arc::clone(research).carry_out(Arc::clone(&main), history).boxed(),
-        None => take_turns(Arc::clone(&main), history).boxed(),
+        None => answer(Arc::clone(&main), look_up, &narrowed, history).boxed(),
     };
     let work = AssertUnwindSafe(work).catch_unwind();
     let end = tokio::select! {
@@ -252,6 +258,20 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         },
     };
     finish(&main, research, end).await;
+}
+
+/// Looks for what the answer needs, where the caller lets it, then answers.
+async fn answer(
+    agent: Arc<AgentContext>,
+    look_up: Option<LookUp>,
+    narrowed: &[ToolChoice],
+    history: Vec<Message>,
+) -> Result<String, Stop> {
+    let (history, before) = match look_up {
+        Some(look_up) => look(&agent, look_up.narrowed(narrowed), history).await,
+        None => (history, Before::default()),
+    };
+    take_turns(agent, history, before).await
 }
 
 fn end_of(result: Result<String, Stop>) -> End {
@@ -308,6 +328,11 @@ async fn finish(main: &AgentContext, research: Option<Arc<Task>>, End(outcome, p
             cost_micro_usd: used.cost_micro_usd,
         })
         .await;
+}
+
+/// The parts of what the model is told, as far as they say something.
+pub(crate) fn joined(parts: &[&str]) -> String {
+    parts.iter().copied().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 
 /// The instructions, if any, as the first message.

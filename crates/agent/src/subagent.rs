@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     AgentSpec, Emitter, NoEarlierAgent,
     tool::{ToolContext, ToolFailure},
-    turns::{AgentContext, Stop, take_turns},
+    turns::{AgentContext, Before, Stop, take_turns},
 };
 
 /// What a sub-agent is to do.
@@ -175,7 +175,7 @@ async fn work(child: &Arc<AgentContext>, job: Job) -> Result<String, End> {
     let work = async {
         let mut history = conversation(child, job.continues).await.map_err(End::NothingEarlier)?;
         history.push(Message::text(Role::User, job.task));
-        take_turns(Arc::clone(child), history).await.map_err(End::Of)
+        take_turns(Arc::clone(child), history, Before::default()).await.map_err(End::Of)
     };
     let (end_of_time, problem) = child.budget.end_of_time();
     tokio::select! {

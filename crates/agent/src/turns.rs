@@ -22,7 +22,7 @@ use crate::{
     compaction::{do_again, make_room},
     context::{Gauge, estimate_request},
     quota::{self, is_limit},
-    run::{RunContext, with_instructions},
+    run::{RunContext, joined, with_instructions},
     step::{Answer, CallFailed, RequestedCall, Shape, call_model},
     tool::Toolbox,
 };
@@ -170,6 +170,11 @@ impl AgentContext {
         parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n").into()
     }
 
+    /// The same, with what was found before the first turn.
+    fn told(&self, before: &Before) -> String {
+        joined(&[&self.instructions(), &before.instructions])
+    }
+
     /// Sets the one line that says what is going on.
     pub(crate) async fn status(&self, description: impl Into<String>) {
         let description = description.into();
@@ -186,20 +191,40 @@ impl AgentContext {
     }
 }
 
+/// What was done before an agent's first turn.
+#[derive(Debug, Default)]
+pub(crate) struct Before {
+    /// The steps that it took.
+    pub(crate) steps: u32,
+    /// What the model is told beside the agent's instructions.
+    pub(crate) instructions: String,
+    /// The sources that it has found, if any, which the answer cites by number.
+    pub(crate) cites: Option<usize>,
+}
+
 /// Runs the agent on `history` until it answers. Returns the answer.
-pub(crate) async fn take_turns(agent: Arc<AgentContext>, history: Vec<Message>) -> Result<String, Stop> {
+pub(crate) async fn take_turns(
+    agent: Arc<AgentContext>,
+    history: Vec<Message>,
+    before: Before,
+) -> Result<String, Stop> {
     let tools = agent.tools();
-    let mut messages = with_instructions(&agent.instructions(), history);
+    let mut messages = with_instructions(&agent.told(&before), history);
+    // An answer in a form has brackets of its own.
+    let shape = Shape { cites: before.cites.filter(|_| agent.answer_form().is_none()), ..Shape::default() };
     let share = agent.run.limits.context_share;
     let mut gauge = Gauge::new(agent.models.chosen().settings(), share, tools.specs());
-    for step in 1..=agent.steps() {
+    for step in before.steps + 1..=before.steps.saturating_add(agent.steps()) {
         let past = agent.run.past.answer(agent.emitter.agent(), step);
         let said = agent.run.past.guidance(agent.emitter.agent(), step);
         let said = said.inspect(|text| agent.run.addresses.learn(text));
         messages.extend(said.map(|text| Message::text(Role::User, text)));
         let last = match &past {
-            Some((_, last)) => last.clone().or_else(|| last_of_steps(&agent, step)),
-            None => begin_step(&agent, step, estimate_request(&messages, tools.specs())).await?,
+            Some((_, last)) => last.clone().or_else(|| last_of_steps(&agent, step - before.steps)),
+            None => {
+                let input_tokens = estimate_request(&messages, tools.specs());
+                begin_step(&agent, step, before.steps, input_tokens).await?
+            }
         };
         do_again(&agent.run.past.compactions(agent.emitter.agent(), step), &mut messages);
         // The last step has no tools, so that the agent answers with what it has.
@@ -207,7 +232,7 @@ pub(crate) async fn take_turns(agent: Arc<AgentContext>, history: Vec<Message>) 
             if last.is_some() { Toolbox::default() } else { agent.code.left_of(&agent.run, &tools) };
         let answer = match past {
             Some((answer, _)) => answer,
-            None => ask(&agent, &mut messages, &offered, last.is_some(), &mut gauge).await?,
+            None => ask(&agent, &mut messages, &offered, (last.is_some(), shape), &mut gauge).await?,
         };
         gauge.learn(estimate_request(&messages, offered.specs()), answer.input_tokens);
         if answer.calls.is_empty() {
@@ -232,21 +257,26 @@ pub(crate) async fn take_turns(agent: Arc<AgentContext>, history: Vec<Message>) 
     Err(out_of_budget(&agent, problem, String::new()).await)
 }
 
-/// Tells the log that a step begins. Returns why it is the agent's last, where it is.
-async fn begin_step(agent: &AgentContext, step: u32, input_tokens: u64) -> Result<Option<String>, Stop> {
+/// Tells the log that a step begins, after those before the first turn. Returns why it is the agent's last, where it is.
+async fn begin_step(
+    agent: &AgentContext,
+    step: u32,
+    steps_before: u32,
+    input_tokens: u64,
+) -> Result<Option<String>, Stop> {
     check_budget(agent).await?;
-    let last = last_of_steps(agent, step).or_else(|| {
+    let last = last_of_steps(agent, step - steps_before).or_else(|| {
         let spent = agent.run.work_time.spent();
         let nearly_spent =
             || agent.budget.nearly_spent(spent).or_else(|| quota::nearly_spent(agent, input_tokens));
-        (step > 1).then(nearly_spent).flatten()
+        (step > steps_before + 1).then(nearly_spent).flatten()
     });
     agent.emit_and_part_calls(EventBody::StepStarted { step, last: last.clone() }).await;
     agent.status("Thinking…").await;
     Ok(last)
 }
 
-/// Why this step is the agent's last by its number, where it is.
+/// Why this turn is the agent's last by its number, where it is.
 fn last_of_steps(agent: &AgentContext, step: u32) -> Option<String> {
     (step > 1 && step == agent.steps()).then(|| out_of_steps(agent))
 }
@@ -257,7 +287,7 @@ async fn ask(
     agent: &AgentContext,
     messages: &mut Vec<Message>,
     tools: &Toolbox,
-    is_last: bool,
+    (is_last, shape): (bool, Shape<'_>),
     gauge: &mut Gauge,
 ) -> Result<Answer, Stop> {
     make_room(agent, messages, gauge).await?;
@@ -267,7 +297,7 @@ async fn ask(
         if is_last {
             messages.push(Message::text(Role::User, LAST_STEP));
         }
-        let answer = call_model(agent, messages, tools, Shape::default()).await;
+        let answer = call_model(agent, messages, tools, shape).await;
         messages.truncate(told);
         let CallFailed { problem, has_begun } = match answer {
             Ok(answer) => return Ok(answer),

@@ -54,6 +54,7 @@ mod sessions;
 mod settings;
 mod sharing;
 mod sign_up;
+mod task_config;
 mod tasks;
 mod threads;
 mod ui_message_stream;
@@ -209,6 +210,8 @@ pub fn table() -> Vec<Route> {
         put(Admin, "/api/v1/pipelines/{pipeline}", pipelines::put).noted("pipeline.change"),
         post(Admin, "/api/v1/pipelines/{pipeline}/preview", pipelines::preview).noted("pipeline.try"),
         get(User, "/api/v1/runs/{run}/pipelines", pipelines::of_run),
+        get(Chat, "/api/v1/tasks/config", task_config::get),
+        post(Admin, "/api/v1/tasks/config/update", task_config::update).noted("pipeline.change"),
         post(Chat, "/api/v1/tasks/title/completions", tasks::title),
         post(Chat, "/api/v1/tasks/tags/completions", tasks::tags),
         post(Chat, "/api/v1/tasks/follow_up/completions", tasks::follow_ups),

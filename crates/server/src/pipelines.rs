@@ -3,6 +3,7 @@
 
 mod after_answer;
 mod asking;
+mod common;
 mod moa;
 mod settings;
 mod tools;
@@ -22,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) use after_answer::{keep_pipelines, said_up_to};
 pub(crate) use asking::{Job, cannot_continue};
+pub(crate) use common::{Common, CommonSettings};
 pub(crate) use settings::{InForce, PipelineSettings, wrong_template};
 
 use crate::{
@@ -95,10 +97,10 @@ impl App {
     /// a part and understands nothing.
     pub(crate) fn pipeline_model(&self, set: &InForce, chat_model: &ResolvedModel) -> Option<ResolvedModel> {
         let task_model = match self.is_local(&chat_model.model_id) {
-            true => &self.config.pipelines.task_model,
-            false => &self.config.pipelines.task_model_external,
+            true => &set.common.task_model,
+            false => &set.common.task_model_external,
         };
-        let chosen = set.model.as_deref().or(Some(task_model.trim())).filter(|model| !model.is_empty());
+        let chosen = set.model.as_deref().or(Some(task_model.as_str())).filter(|model| !model.is_empty());
         // An administrator has chosen it for everybody. One that is gone is done without.
         let chosen = chosen.and_then(|model| self.models.resolve(Some(model), &Permit::all()).ok());
         let model = match chosen {

@@ -1,4 +1,4 @@
-//! Research for the runs of this server: where it looks, and how long.
+//! Research for the runs of this server, from a look at the web before an answer to a report: where it looks, and how long.
 
 mod library;
 
@@ -19,25 +19,39 @@ use crate::{
     web,
 };
 
-use library::{Documents, Pages};
+pub(crate) use library::{Documents, Pages};
 
 /// Research that somebody wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ResearchWish {
-    /// The long one.
-    deep: bool,
-    /// Whether somebody is there who may be asked, and may change the plan.
-    #[serde(default)]
-    interactive: bool,
+#[serde(untagged)]
+pub enum ResearchWish {
+    /// A report.
+    Report {
+        /// The long one.
+        deep: bool,
+        /// Whether somebody is there who may be asked, and may change the plan.
+        #[serde(default)]
+        interactive: bool,
+    },
+    /// A look before the answer.
+    LookUp {
+        /// At the web; the only place that is looked at by somebody's wish.
+        web_search: bool,
+    },
 }
 
 /// What kind of work is wanted, as our own API names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "snake_case", expecting = "`mode` has to be \"chat\", \"research\" or \"deep\"")]
+#[serde(
+    rename_all = "snake_case",
+    expecting = "`mode` has to be \"chat\", \"web_search\", \"research\" or \"deep\""
+)]
 pub(crate) enum WorkMode {
     /// A conversation.
     #[default]
     Chat,
+    /// The same, with a look at the web before the answer.
+    WebSearch,
     /// A short research.
     Research,
     /// A long one.
@@ -48,6 +62,7 @@ impl From<Mode> for WorkMode {
     fn from(mode: Mode) -> Self {
         match mode {
             Mode::Chat => Self::Chat,
+            Mode::WebSearch => Self::WebSearch,
             Mode::Research => Self::Research,
             Mode::Deep => Self::Deep,
         }
@@ -59,13 +74,19 @@ impl WorkMode {
     pub(crate) fn research(self, interactive: bool) -> Option<ResearchWish> {
         match self {
             Self::Chat => None,
-            Self::Research => Some(ResearchWish { deep: false, interactive }),
-            Self::Deep => Some(ResearchWish { deep: true, interactive }),
+            Self::WebSearch => Some(ResearchWish::LookUp { web_search: true }),
+            Self::Research => Some(ResearchWish::Report { deep: false, interactive }),
+            Self::Deep => Some(ResearchWish::Report { deep: true, interactive }),
         }
     }
 }
 
 impl ResearchWish {
+    /// Whether the web is to be looked at before the answer.
+    pub(crate) fn looks_at_web(self) -> bool {
+        matches!(self, Self::LookUp { web_search: true })
+    }
+
     /// What the name of one of our agents stands for.
     pub(crate) fn of_model(id: &str) -> Option<Self> {
         match id {
@@ -89,15 +110,17 @@ impl App {
         kept.map(|kept| serde_json::from_str(&kept)).transpose().map_err(ApiError::internal)
     }
 
-    /// Research as this person may have it. Documents are an account's own, not those of a front end's people.
+    /// The report as this person may have it; nothing where none is wanted. Documents are an account's own, not those of a
+    /// front end's people.
     pub(crate) async fn research(
         &self,
         owner: UserId,
         payer: &Payer,
         permit: &Permit,
-        wish: ResearchWish,
+        wish: Option<ResearchWish>,
         referred: &Referred,
-    ) -> Result<Research, StoreError> {
+    ) -> Result<Option<Research>, StoreError> {
+        let Some(ResearchWish::Report { deep, interactive }) = wish else { return Ok(None) };
         let mut libraries: Vec<Arc<dyn Library>> = Vec::new();
         let may = |tool| permit.allows(Thing::Tool(tool));
         if may(SEARCH_TOOL)
@@ -110,13 +133,12 @@ impl App {
             libraries.push(Arc::new(Pages::new(&self.web, owner, payer)));
         }
         let settings = &self.config.research;
-        let ResearchWish { deep, interactive } = wish;
-        Ok(Research {
+        Ok(Some(Research {
             libraries,
             turns: if deep { settings.deep_turns } else { settings.turns },
             queries: settings.queries,
             sources: settings.sources,
             interactive,
-        })
+        }))
     }
 }

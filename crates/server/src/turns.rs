@@ -1,6 +1,7 @@
 //! One exchange of a chat: stores the messages, gathers what the agent has to know, starts the run.
 
 mod beside;
+mod looking_up;
 mod outside;
 mod referred;
 mod request;

@@ -10,7 +10,7 @@ use domain::{
 use serde_json::{Map, Value, json};
 
 use super::{
-    Hit, Task, citations, first_chars,
+    Hit, Task, as_query, citations, first_chars,
     notes::{Notes, Reading, write_answer},
     prompts::{self, MAY_ASK, NOTHING_FOUND, QUERIES, REPORT, RESEARCHER},
     ranking::{Candidate, best, same_address},
@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     budget::limit_reached,
-    calls::{MODEL_RESULT_BYTES, run_side_by_side},
+    calls::{MODEL_RESULT_BYTES, request_ours, run_side_by_side},
     loose_json::texts,
     quota::is_limit,
     run::with_instructions,
@@ -28,8 +28,6 @@ use crate::{
     turns::{AgentContext, Stop},
 };
 
-/// Longest query, characters.
-const QUERY_CHARS: usize = 200;
 /// How much of the conversation models are told, messages and bytes.
 const MESSAGES: usize = 12;
 const CONVERSATION_BYTES: usize = 24_000;
@@ -431,17 +429,7 @@ impl Course {
         wanted: Vec<(&'static str, Value)>,
         thought: Option<Thought>,
     ) -> Vec<RequestedCall> {
-        let mut calls = Vec::with_capacity(wanted.len());
-        for (name, arguments) in wanted {
-            let (call, delta) = (self.agent.next_item('c'), arguments.to_string());
-            self.agent
-                .emitter
-                .emit(EventBody::ToolRequested { call: call.clone(), name: name.to_owned() })
-                .await;
-            let arguments = EventBody::ToolArgumentsDelta { call: call.clone(), delta: delta.clone() };
-            self.agent.emitter.emit(arguments).await;
-            calls.push(RequestedCall::of_ours(call, name, delta));
-        }
+        let calls = request_ours(&self.agent, wanted).await;
         if let Some(thought) = thought {
             thought.tell(&self.agent).await;
         }
@@ -456,12 +444,6 @@ impl Course {
 
 fn arguments(call: &RequestedCall) -> Value {
     domain::message::arguments_value(&call.written.arguments)
-}
-
-/// A query on one line. Addresses are left out: what a page says must not lead elsewhere.
-fn as_query(text: &str) -> String {
-    let words = text.split_whitespace().filter(|word| !word.contains("://"));
-    first_chars(&words.collect::<Vec<_>>().join(" "), QUERY_CHARS)
 }
 
 /// What was said, without the work that was done for it.

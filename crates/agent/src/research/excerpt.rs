@@ -52,6 +52,25 @@ pub(super) fn best_sentences(text: &str, about: &str, most: usize) -> Vec<String
     scored.into_iter().take(most).map(|(_, sentence)| sentence.to_owned()).collect()
 }
 
+/// The blocks that share most words with `about`, at most so many, in their order; where none shares any, the first. Each with
+/// the character of the text that it begins at.
+pub(crate) fn best_blocks<'a>(text: &'a str, about: &str, most: usize) -> Vec<(usize, &'a str)> {
+    let wanted = words(about);
+    let mut begin = 0;
+    let placed = blocks(text).into_iter().map(|block| {
+        let from = begin;
+        begin += block.chars().count();
+        (shared(block, &wanted), from, block)
+    });
+    let mut scored: Vec<_> = placed.filter(|(_, _, block)| !block.trim().is_empty()).collect();
+    // Stable: of equals the first ones win.
+    scored.sort_by_key(|(shared, ..)| usize::MAX - shared);
+    let finds = scored.iter().take_while(|(shared, ..)| *shared > 0).count();
+    scored.truncate(most.min(finds.max(1)));
+    scored.sort_by_key(|(_, from, _)| *from);
+    scored.into_iter().map(|(_, from, block)| (from, block)).collect()
+}
+
 /// Pieces of about [`BLOCK_CHARS`], which end at the end of a line where there is one.
 fn blocks(text: &str) -> Vec<&str> {
     let (mut blocks, mut begin, mut chars) = (Vec::new(), 0, 0);
@@ -106,6 +125,18 @@ mod tests {
         assert_eq!(excerpt("short", "x", 10), "short");
         let endless = "ё".repeat(50_000);
         assert!(excerpt(&endless, "x", 4_000).chars().count() <= 4_000);
+    }
+
+    #[test]
+    fn the_best_blocks_stand_where_they_say() {
+        let filler = "Nothing of interest stands here at all, não.\n".repeat(60);
+        let text = format!("Ships.\n{filler}The Mayflower sailed in 1620.\n{filler}");
+        let found = best_blocks(&text, "When did the Mayflower sail?", 2);
+        let [(from, block)] = found[..] else { panic!("{found:?}") };
+        assert!(block.contains("The Mayflower sailed in 1620."), "{block}");
+        assert_eq!(text.chars().skip(from).take(block.chars().count()).collect::<String>(), block);
+        assert!(best_blocks(&text, "zebra", 3)[0].1.starts_with("Ships."));
+        assert!(best_blocks(" ", "x", 3).is_empty());
     }
 
     #[test]

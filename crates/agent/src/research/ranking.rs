@@ -11,14 +11,35 @@ const OF_ONE_SITE: usize = 2;
 
 /// A place to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Candidate {
+pub(crate) struct Candidate {
     /// The library that has it.
-    pub(super) library: String,
-    pub(super) hit: Hit,
+    pub(crate) library: String,
+    pub(crate) hit: Hit,
+}
+
+/// What several queries found as one list, the best first; each address once.
+pub(crate) fn fused(found: Vec<Vec<Hit>>) -> Vec<Hit> {
+    let mut scored: Vec<(f64, Hit)> = Vec::new();
+    for hits in found {
+        for (rank, hit) in hits.into_iter().enumerate() {
+            let score = score(rank);
+            match scored.iter_mut().find(|(_, known)| known.url == hit.url) {
+                Some((sum, _)) => *sum += score,
+                None => scored.push((score, hit)),
+            }
+        }
+    }
+    scored.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    scored.into_iter().map(|(_, hit)| hit).collect()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "ranks are small")]
+fn score(rank: usize) -> f64 {
+    1.0 / (RANK_OFFSET + rank) as f64
 }
 
 /// The best `most` of what was found, list by list, without those that are `known`.
-pub(super) fn best(
+pub(crate) fn best(
     found: Vec<(String, Vec<Hit>)>,
     known: impl Fn(&str) -> bool,
     most: usize,
@@ -31,8 +52,7 @@ pub(super) fn best(
             if known(&key) {
                 continue;
             }
-            #[expect(clippy::cast_precision_loss, reason = "ranks are small")]
-            let score = 1.0 / (RANK_OFFSET + rank) as f64;
+            let score = score(rank);
             let at = *places.entry(key).or_insert(scored.len());
             match scored.get_mut(at) {
                 Some((sum, _)) => *sum += score,
@@ -90,6 +110,13 @@ mod tests {
         let best = best(found.collect(), |url| url == "known.example", most);
         let urls: Vec<&str> = best.iter().map(|candidate| candidate.hit.url.as_str()).collect();
         assert_eq!(urls, expected);
+    }
+
+    #[test]
+    fn lists_become_one() {
+        let urls = |list: &[&str]| list.iter().map(|url| hit(url)).collect::<Vec<_>>();
+        let one = fused(vec![urls(&["/a?from=1", "/b"]), urls(&["/c", "/b"])]);
+        assert_eq!(one, urls(&["/b", "/a?from=1", "/c"]));
     }
 
     #[test]

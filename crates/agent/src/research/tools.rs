@@ -39,7 +39,7 @@ pub(super) fn all(task: &Arc<Task>, narrowed: &[ToolChoice]) -> Result<Vec<Arc<T
     let mut tools = vec![Arc::new(ask()?), Arc::new(plan()?)];
     let is_open = |library: &&Arc<dyn Library>| narrowed.iter().all(|choice| choice.allows(library.name()));
     for library in task.research.libraries.iter().filter(is_open) {
-        tools.push(Arc::new(search(library)?));
+        tools.push(Arc::new(search(library, SNIPPET_CHARS)?));
     }
     tools.push(Arc::new(read(task)?));
     Ok(tools)
@@ -136,7 +136,8 @@ fn form(plan: &[String]) -> Result<Form, ToolFailure> {
     Form::new(vec![field]).map_err(|fault| ToolFailure(fault.message))
 }
 
-fn search(library: &Arc<dyn Library>) -> Result<Tool, ToolFailure> {
+/// What searches the library, as JSON; so much of each place is told.
+pub(crate) fn search(library: &Arc<dyn Library>, snippet_chars: usize) -> Result<Tool, ToolFailure> {
     let properties = json!({"query": {"type": "string"}});
     let spec = spec(library.name(), "Searches for sources.", properties);
     let library = Arc::clone(library);
@@ -151,7 +152,7 @@ fn search(library: &Arc<dyn Library>) -> Result<Tool, ToolFailure> {
             hits.truncate(HITS);
             for hit in &mut hits {
                 hit.title = first_chars(&hit.title, 200);
-                hit.snippet = first_chars(&hit.snippet, SNIPPET_CHARS);
+                hit.snippet = first_chars(&hit.snippet, snippet_chars);
             }
             // An address that is that long is a trap.
             hits.retain(|hit| hit.url.len() <= 1_000);

@@ -9,6 +9,7 @@ mod continued;
 mod defined_agents;
 mod late_tools;
 mod limits;
+mod look_up;
 mod memory;
 mod permits;
 mod play;

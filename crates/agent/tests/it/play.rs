@@ -40,6 +40,7 @@ pub(crate) struct Play {
     /// The logs of other runs of the chat, where sub-agents can be continued.
     pub(crate) earlier: Option<Vec<RunEvent>>,
     pub(crate) research: Option<agent::Research>,
+    pub(crate) look_up: Option<agent::LookUp>,
     /// The log as far as it has come.
     so_far: Arc<Mutex<Vec<RunEvent>>>,
     requests: Arc<Mutex<Vec<Vec<Message>>>>,
@@ -94,6 +95,7 @@ impl Play {
             outlives_server: false,
             earlier: None,
             research: None,
+            look_up: None,
             so_far: Arc::default(),
             requests: Arc::default(),
         }
@@ -140,6 +142,7 @@ impl Play {
             consents: self.consents.clone(),
             earlier: self.earlier_agents(run),
             research: self.research.clone(),
+            look_up: self.look_up.clone(),
             past: self.past(),
             outlives_server: self.outlives_server,
             trace: RunTrace { run: RunId::generate(), origin: Origin::default(), is_exported: false },

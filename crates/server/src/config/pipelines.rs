@@ -38,6 +38,8 @@ pub struct PipelineDefaults {
     pub rag_template: String,
     /// Most passages.
     pub rag_top_k: u32,
+    /// Whether it is told with the instructions, and not with the message.
+    pub rag_system_context: bool,
     /// Whether what people write is completed.
     pub enable_autocomplete_generation: bool,
     /// Longest text that is completed, characters; any where negative.

@@ -17,7 +17,7 @@ use crate::{
     conversation::path_to,
     error::ApiError,
     extract::{Json, Path},
-    pipelines::{InForce, Job, KEPT_MS, PipelineSettings, said_in, values, wrong_template},
+    pipelines::{Common, InForce, Job, KEPT_MS, PipelineSettings, said_in, values, wrong_template},
 };
 
 /// How many of the latest calls are looked at for each pipeline's own.
@@ -83,9 +83,12 @@ impl CallView {
 #[derive(Debug, Serialize)]
 pub(super) struct PipelineList {
     pipelines: Vec<PipelineView>,
-    /// The models for all of them, as the configuration names them.
+    /// The models for all of them; empty for the chat's own.
     task_model: String,
     task_model_external: String,
+    /// What queries are worked out for: the web, documents.
+    search_queries: bool,
+    retrieval_queries: bool,
 }
 
 /// `GET /api/v1/pipelines`: all of them.
@@ -93,13 +96,15 @@ pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<PipelineLis
     let mut views = Vec::new();
     let sums = app.store.pipeline_sums(app.clock.now_ms() - KEPT_MS).await?;
     let latest = app.store.latest_pipeline_calls(LATEST).await?;
-    for set in app.pipelines_in_force().await? {
+    let all = app.pipelines_in_force().await?;
+    let common = all.first().map(|set| set.common.clone());
+    let common = common.ok_or_else(|| ApiError::internal("there are no pipelines"))?;
+    for set in all {
         views.push(view(set, &sums, &latest));
     }
-    let defaults = &app.config.pipelines;
-    let (task_model, task_model_external) =
-        (defaults.task_model.clone(), defaults.task_model_external.clone());
-    Ok(Json(PipelineList { pipelines: views, task_model, task_model_external }))
+    let Common { task_model, task_model_external, search_queries, retrieval_queries, .. } = common;
+    let pipelines = views;
+    Ok(Json(PipelineList { pipelines, task_model, task_model_external, search_queries, retrieval_queries }))
 }
 
 fn view(of: InForce, sums: &[PipelineSum], latest: &[PipelineCall]) -> PipelineView {

@@ -33,6 +33,7 @@ use crate::{
     groups::{Right, Thing},
     place::Place,
     secret::{hash_token, random_token},
+    web,
 };
 
 /// A user as the API shows it.
@@ -67,6 +68,8 @@ pub(super) struct Me {
     merging: bool,
     /// How often one model is asked for answers side by side, where nobody says.
     moa_samples: usize,
+    /// Whether the web can be searched for the caller.
+    web_search: bool,
     /// Whether anybody may make an account without an invitation; told to whoever is not signed in.
     sign_up_open: bool,
     /// What the provider is called that signs people in, if there is one.
@@ -126,6 +129,9 @@ pub(super) async fn me(State(app): State<Arc<App>>, headers: HeaderMap) -> Resul
     let autocomplete = caller.is_some() && app.pipeline_in_force(Pipeline::Autocomplete).await?.enabled;
     let merging = caller.is_some() && app.pipeline_in_force(Pipeline::Moa).await?.enabled;
     let moa_samples = app.config.pipelines.moa_samples;
+    let web_search = caller.as_ref().is_some_and(|caller| {
+        caller.permit(&app).allows(Thing::Tool(web::SEARCH)) && app.web.searches(&caller.payer())
+    });
     let (moderation, version) = (app.config.moderation, env!("CARGO_PKG_VERSION"));
     Ok(Json(Me {
         user,
@@ -135,6 +141,7 @@ pub(super) async fn me(State(app): State<Arc<App>>, headers: HeaderMap) -> Resul
         autocomplete,
         merging,
         moa_samples,
+        web_search,
         sign_up_open,
         oidc,
         passkeys,

@@ -103,12 +103,11 @@ pub(super) async fn queries(
     caller: Caller,
     Json(request): Json<TaskRequest>,
 ) -> Result<Response, ApiError> {
-    let defaults = &app.config.pipelines;
-    let is_on = match request.kind.as_deref() {
-        Some("retrieval") => defaults.enable_retrieval_query_generation,
-        _ => defaults.enable_search_query_generation,
-    };
     let task = Task::begin(&app, &caller, &request, Pipeline::Queries).await?;
+    let is_on = match request.kind.as_deref() {
+        Some("retrieval") => task.set.common.retrieval_queries,
+        _ => task.set.common.search_queries,
+    };
     if !is_on || !task.set.enabled {
         return Err(ApiError::invalid("Queries are turned off here."));
     }
@@ -132,7 +131,7 @@ pub(super) async fn autocomplete(
         return Err(ApiError::invalid("Autocompletion is turned off here."));
     }
     let written = request.prompt.as_deref().unwrap_or_default();
-    let most = app.config.pipelines.autocomplete_generation_input_max_length;
+    let most = task.set.common.input_max_length;
     if usize::try_from(most).is_ok_and(|most| written.chars().count() > most) {
         return Err(ApiError::invalid(format!("A text is completed up to {most} characters.")));
     }

@@ -14,7 +14,7 @@ pub(crate) struct Scope {
 
 impl Scope {
     /// The collections, as they are now.
-    pub(super) async fn collections(
+    pub(crate) async fn collections(
         &self,
         store: &Store,
         owner: UserId,

@@ -5,11 +5,15 @@ use std::{collections::HashMap, time::Duration};
 
 use agent::pipelines::{Bounds, Pipeline, Template, TemplateError};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use store::StoreError;
 
+use super::common::{Common, CommonSettings, KEPT};
 use crate::{app::App, config::PipelineDefaults, error::ApiError};
 
 const PREFIX: &str = "pipeline:";
+/// What the names of all of them begin with, and that of what is set for all together.
+const ALL: &str = "pipeline";
 /// Most that a model may write for one, tokens, and how long that may take, seconds.
 const MOST_TOKENS: u64 = 32_000;
 const MOST_SECONDS: u32 = 600;
@@ -49,10 +53,12 @@ pub(crate) struct InForce {
     pub(crate) bounds: Bounds,
     /// What an administrator has set.
     pub(crate) set: PipelineSettings,
+    /// What is set for all of them.
+    pub(crate) common: Common,
 }
 
 impl InForce {
-    fn of(pipeline: Pipeline, set: PipelineSettings, defaults: &PipelineDefaults) -> Self {
+    fn of(pipeline: Pipeline, set: PipelineSettings, common: Common, defaults: &PipelineDefaults) -> Self {
         let written = [set.template.as_deref().unwrap_or_default(), defaults.template(pipeline).1];
         // One that a later version has written may not be known here.
         let usable = |text: &&str| !text.trim().is_empty() && pipeline.template(text).is_ok();
@@ -67,7 +73,13 @@ impl InForce {
         };
         Self {
             pipeline,
-            enabled: set.enabled.unwrap_or(defaults.enables(pipeline)),
+            enabled: match pipeline {
+                // What is on of it is told apart.
+                Pipeline::Queries => {
+                    set.enabled.unwrap_or(true) && (common.search_queries || common.retrieval_queries)
+                }
+                _ => set.enabled.unwrap_or(defaults.enables(pipeline)),
+            },
             template: Some(&text)
                 .filter(|text| !text.is_empty())
                 .and_then(|text| pipeline.template(text).ok()),
@@ -76,6 +88,7 @@ impl InForce {
             model: set.model.clone().filter(|model| !model.is_empty()),
             bounds,
             set,
+            common,
         }
     }
 }
@@ -104,16 +117,13 @@ impl App {
     /// # Errors
     /// Where the database does not answer.
     pub(crate) async fn pipelines_in_force(&self) -> Result<Vec<InForce>, StoreError> {
-        let stored = self.store.settings(PREFIX).await?;
-        let mut set: HashMap<Pipeline, PipelineSettings> = stored
-            .into_iter()
-            .filter_map(|(name, value)| {
-                let pipeline = Pipeline::of_name(name.strip_prefix(PREFIX)?)?;
-                Some((pipeline, serde_json::from_value(value).ok()?))
-            })
-            .collect();
-        let of = |pipeline| {
-            InForce::of(pipeline, set.remove(&pipeline).unwrap_or_default(), &self.config.pipelines)
+        let mut stored: HashMap<String, Value> = self.store.settings(ALL).await?.into_iter().collect();
+        let common = stored.remove(KEPT).and_then(|value| serde_json::from_value(value).ok());
+        let common = Common::of(common.unwrap_or_default(), &self.config.pipelines);
+        let of = |pipeline: Pipeline| {
+            let set = stored.remove(&format!("{PREFIX}{}", pipeline.name()));
+            let set = set.and_then(|value| serde_json::from_value(value).ok()).unwrap_or_default();
+            InForce::of(pipeline, set, common.clone(), &self.config.pipelines)
         };
         Ok(Pipeline::ALL.into_iter().map(of).collect())
     }
@@ -123,9 +133,17 @@ impl App {
     /// # Errors
     /// Where the database does not answer.
     pub(crate) async fn pipeline_in_force(&self, pipeline: Pipeline) -> Result<InForce, StoreError> {
-        let stored = self.store.setting(&format!("{PREFIX}{}", pipeline.name())).await?;
-        let set = stored.and_then(|value| serde_json::from_value(value).ok()).unwrap_or_default();
-        Ok(InForce::of(pipeline, set, &self.config.pipelines))
+        let name = format!("{PREFIX}{}", pipeline.name());
+        let (mut set, mut common) = (PipelineSettings::default(), CommonSettings::default());
+        for (known, value) in self.store.settings(ALL).await? {
+            if known == name {
+                set = serde_json::from_value(value).unwrap_or_default();
+            } else if known == KEPT {
+                common = serde_json::from_value(value).unwrap_or_default();
+            }
+        }
+        let defaults = &self.config.pipelines;
+        Ok(InForce::of(pipeline, set, Common::of(common, defaults), defaults))
     }
 
     /// Sets all of it for one pipeline.

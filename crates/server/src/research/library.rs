@@ -6,31 +6,43 @@ use agent::{
     ToolFailure,
     research::{Hit, Library, Page},
 };
-use domain::{CollectionId, DocumentId, UserId};
+use domain::{CollectionId, DocumentId, UserId, event::Source};
 use futures_util::{FutureExt, future::BoxFuture};
 use store::{Payer, StoreError};
 
 use crate::{
     app::App,
-    knowledge::{SEARCH_TOOL, Wish},
+    knowledge::{Found, SEARCH_TOOL, Wish, source},
     turns::Referred,
     web::{Web, WebHit},
 };
 
 /// What one person may search, and nothing else.
 #[derive(Debug)]
-pub(super) struct Documents {
+pub(crate) struct Documents {
     app: Weak<App>,
     owner: UserId,
     payer: Payer,
     /// The collections and documents that the person points to; nothing where they point to none.
     within: Option<(Vec<CollectionId>, Vec<DocumentId>)>,
+    /// Whether each passage is a place of its own, and not each document.
+    by_passage: bool,
 }
 
 impl Documents {
     pub(super) fn new(app: Weak<App>, owner: UserId, payer: &Payer, referred: &Referred) -> Self {
         let within = referred.is_any().then(|| (referred.collections(), referred.documents()));
-        Self { app, owner, payer: payer.clone(), within }
+        Self { app, owner, payer: payer.clone(), within, by_passage: false }
+    }
+
+    /// Those of these collections and documents, passage by passage.
+    pub(crate) fn passages(
+        app: Weak<App>,
+        owner: UserId,
+        payer: &Payer,
+        within: (Vec<CollectionId>, Vec<DocumentId>),
+    ) -> Self {
+        Self { app, owner, payer: payer.clone(), within: Some(within), by_passage: true }
     }
 
     fn app(&self) -> Result<Arc<App>, ToolFailure> {
@@ -38,13 +50,20 @@ impl Documents {
     }
 
     async fn find(&self, query: &str, limit: usize) -> Result<Vec<Hit>, ToolFailure> {
-        // Several passages of a document are one place.
         let (collections, documents) = self.within.clone().unzip();
         let (query, documents) = (query.to_owned(), documents.unwrap_or_default());
         let wish = Wish { query, collections, documents, limit: 2 * limit };
         let answer = self.app()?.search_knowledge(self.owner, &self.payer, wish).await;
         let found = answer.map_err(|error| ToolFailure(error.problem().message.clone()))?.found;
         let mut hits: Vec<Hit> = Vec::new();
+        if self.by_passage {
+            let hit = |found: Found| {
+                let Source { title, url, .. } = source(&found);
+                Hit { title, url, snippet: found.text }
+            };
+            return Ok(found.into_iter().take(limit).map(hit).collect());
+        }
+        // Several passages of a document are one place.
         for found in found {
             let url = format!("/knowledge/{}/{}", found.collection, found.document);
             if hits.len() < limit && !hits.iter().any(|hit| hit.url == url) {
@@ -88,14 +107,14 @@ impl Library for Documents {
 
 /// The web, as one person reads it: what is read is kept as their copy.
 #[derive(Debug)]
-pub(super) struct Pages {
+pub(crate) struct Pages {
     web: Weak<Web>,
     owner: UserId,
     payer: Payer,
 }
 
 impl Pages {
-    pub(super) fn new(web: &Arc<Web>, owner: UserId, payer: &Payer) -> Self {
+    pub(crate) fn new(web: &Arc<Web>, owner: UserId, payer: &Payer) -> Self {
         Self { web: Arc::downgrade(web), owner, payer: payer.clone() }
     }
 

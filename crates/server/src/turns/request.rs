@@ -6,7 +6,7 @@ use agent::{Agents, CallableModel, Past, RunRequest, Skills, Tool, tour};
 use domain::{ChatId, MessageId, RunId, RunTrace, UserId};
 use store::StoreError;
 
-use super::{Referred, Work, Worker};
+use super::{Referred, Work, Worker, looking_up::Looker};
 use crate::{
     app::App,
     earlier_agents::earlier_agents,
@@ -58,14 +58,22 @@ impl App {
             }
             Worker::Model => (Agents::none(), None),
         };
-        let research = match research {
-            Some(wish) => Some(self.research(owner, &model.payer, &permit, wish, &referred).await?),
-            None => None,
-        };
-        let given = match &research {
+        let (wish, is_agent) = (research, worker == Worker::Agent && model.model_id != TOUR);
+        let research = self.research(owner, &model.payer, &permit, wish, &referred).await?;
+        let (given, look_up) = match &research {
             // It looks in what is pointed to itself.
-            Some(_) => referred.named(&history),
-            None => self.given(owner, (&model, &permit), &history, referred).await?,
+            Some(_) => (referred.named(&history), None),
+            None => {
+                let looker = Looker { owner, model: &model, permit: &permit, chat, run, history: &history };
+                let is_left = is_agent && self.works_out_queries(&looker).await?;
+                let (given, left) =
+                    self.given(owner, (&model, &permit), &history, (&referred, is_left)).await?;
+                let look_up = match is_agent {
+                    true => self.look_up(looker, wish, is_left.then_some(left)).await?,
+                    false => None,
+                };
+                (given, look_up)
+            }
         };
         let mut limits = match research {
             Some(_) => self.config.research.within(self.config.limits),
@@ -100,6 +108,7 @@ impl App {
             consents,
             earlier: Some(earlier_agents(&self.store, &self.runs, chat, run)),
             research,
+            look_up,
             past: Past::default(),
             outlives_server,
             trace: RunTrace { run, origin, is_exported: self.config.tracing.is_some() },

@@ -41,6 +41,7 @@ mod keys;
 mod knowledge;
 mod learning;
 mod long_runs;
+mod look_ups;
 mod matrix;
 mod mcp;
 mod mcp_sign_ins;

@@ -267,6 +267,71 @@ async fn the_task_model_of_the_configuration_is_asked() {
 }
 
 #[tokio::test]
+async fn a_front_end_reads_and_sets_it_under_other_names() {
+    let world = World::new().await;
+    let (server, ada) = (&world.server, world.ada.as_str());
+    let bob = server.key_of_plain_user("bob@example.org").await;
+    let (config, update) = ("/api/v1/tasks/config", "/api/v1/tasks/config/update");
+    let before = server.get(config, &bob).await.json();
+    assert_eq!(before["TITLE_GENERATION_PROMPT_TEMPLATE"], "", "the built-in one");
+    assert_eq!(before["ENABLE_TITLE_GENERATION"], true);
+    assert_eq!(before["ENABLE_RETRIEVAL_QUERY_GENERATION"], true);
+    assert_eq!(
+        (&before["TASK_MODEL"], &before["AUTOCOMPLETE_GENERATION_INPUT_MAX_LENGTH"]),
+        (&json!(""), &json!(-1))
+    );
+    server.post(update, &bob, &json!({})).await.expect(403);
+    for (wrong, problem) in [
+        (json!({"ENABLE_TITLE_GENERATION": "yes"}), "`ENABLE_TITLE_GENERATION` has to be true or false."),
+        (json!({"TASK_MODEL": "nobody"}), "There is no such model"),
+        (json!({"TAGS_GENERATION_PROMPT_TEMPLATE": "{{NOBODY}}"}), "There is no variable NOBODY"),
+        (json!({"AUTOCOMPLETE_GENERATION_INPUT_MAX_LENGTH": "long"}), "a whole number"),
+    ] {
+        let refused = server.post(update, ada, &wrong).await;
+        refused.expect(400);
+        assert!(refused.text.contains(problem), "{}", refused.text);
+    }
+    assert_eq!(server.get(config, ada).await.json(), before, "what is refused changes nothing");
+    // As the front end sends it: all of it, with what is not known here.
+    let mut form = before.clone();
+    let changes = json!({
+        "ENABLE_TITLE_GENERATION": false, "TASK_MODEL": "scripted", "ENABLE_RETRIEVAL_QUERY_GENERATION": false,
+        "TAGS_GENERATION_PROMPT_TEMPLATE": "Tags for {{prompt}}", "AUTOCOMPLETE_GENERATION_INPUT_MAX_LENGTH": 9,
+    });
+    form.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
+    form["IMAGE_PROMPT_GENERATION_PROMPT_TEMPLATE"] = json!("x");
+    form["TASK_MODEL_EXTERNAL"] = Value::Null;
+    let after = server.post(update, ada, &form).await;
+    after.expect(200);
+    let after = after.json();
+    for (name, value) in changes.as_object().unwrap() {
+        assert_eq!(&after[name], value, "{name}");
+    }
+    assert_eq!(after["ENABLE_SEARCH_QUERY_GENERATION"], true);
+    assert_eq!(server.get(config, &bob).await.json(), after);
+    // They are the settings of the page.
+    let list = server.get("/api/v1/pipelines", ada).await.json();
+    let of = |name: &str| {
+        list["pipelines"].as_array().unwrap().iter().find(|one| one["name"] == name).unwrap().clone()
+    };
+    assert_eq!(
+        (&of("title")["enabled"], &of("tags")["template"]),
+        (&json!(false), &json!("Tags for {{prompt}}"))
+    );
+    assert_eq!((&list["task_model"], &list["retrieval_queries"]), (&json!("scripted"), &json!(false)));
+    let ask = json!({"model": "scripted", "prompt": "And the seal?", "type": "retrieval"});
+    server.post("/api/v1/tasks/queries/completions", ada, &ask).await.expect(400);
+    // Who turns one kind on after both were turned off in the page gets it.
+    server.put("/api/v1/pipelines/queries", ada, &json!({"enabled": false})).await.expect(200);
+    assert_eq!(server.get(config, ada).await.json()["ENABLE_SEARCH_QUERY_GENERATION"], false);
+    let on = server.post(update, ada, &json!({"ENABLE_SEARCH_QUERY_GENERATION": true})).await.json();
+    assert_eq!(
+        (&on["ENABLE_SEARCH_QUERY_GENERATION"], &on["ENABLE_RETRIEVAL_QUERY_GENERATION"]),
+        (&json!(true), &json!(false))
+    );
+}
+
+#[tokio::test]
 async fn a_front_end_asks_by_itself() {
     let world = World::new().await;
     let (server, ada) = (&world.server, world.ada.as_str());

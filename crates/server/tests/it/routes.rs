@@ -91,6 +91,8 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("PUT", "/api/v1/pipelines/{pipeline}", Access::Admin),
     ("POST", "/api/v1/pipelines/{pipeline}/preview", Access::Admin),
     ("GET", "/api/v1/runs/{run}/pipelines", Access::User),
+    ("GET", "/api/v1/tasks/config", Access::Chat),
+    ("POST", "/api/v1/tasks/config/update", Access::Admin),
     ("POST", "/api/v1/tasks/title/completions", Access::Chat),
     ("POST", "/api/v1/tasks/tags/completions", Access::Chat),
     ("POST", "/api/v1/tasks/follow_up/completions", Access::Chat),

@@ -33,6 +33,8 @@ pub enum Mode {
     /// A conversation.
     #[default]
     Chat,
+    /// The same, with a look at the web before the answer.
+    WebSearch,
     /// A short research.
     Research,
     /// A long research.
@@ -64,13 +66,29 @@ impl ChatStreamRequest {
     }
 }
 
-/// The field `mode`, which means the same in every format.
+/// The field `mode`, which means the same in every format. A conversation may be told by `features.web_search` to look at the
+/// web, as Open WebUI says it; research does so anyway.
 pub(crate) fn mode(fields: &Map<String, Value>) -> Checked<Mode> {
+    let searches = searches_web(fields)?;
     match optional_text(fields, "mode")?.as_deref() {
+        None | Some("chat") if searches => Ok(Mode::WebSearch),
         None | Some("chat") => Ok(Mode::Chat),
+        Some("web_search") => Ok(Mode::WebSearch),
         Some("research") => Ok(Mode::Research),
         Some("deep") => Ok(Mode::Deep),
-        Some(_) => wrong("`mode`", "\"chat\", \"research\" or \"deep\""),
+        Some(_) => wrong("`mode`", "\"chat\", \"web_search\", \"research\" or \"deep\""),
+    }
+}
+
+fn searches_web(fields: &Map<String, Value>) -> Checked<bool> {
+    match present(fields, "features") {
+        None => Ok(false),
+        Some(Value::Object(features)) => match present(features, "web_search") {
+            None => Ok(false),
+            Some(Value::Bool(wanted)) => Ok(*wanted),
+            Some(_) => wrong("`features.web_search`", "true or false"),
+        },
+        Some(_) => wrong("`features`", "an object such as {\"web_search\": true}"),
     }
 }
 

@@ -172,8 +172,9 @@ fn input() -> Value {
             },
             "model": {"type": "string", "description": "The model to use, by its id. Without it the default one."},
             "mode": {
-                "enum": ["chat", "research", "deep"],
-                "description": "\"research\" and \"deep\" search, read and write a report with sources. Without it \"chat\".",
+                "enum": ["chat", "web_search", "research", "deep"],
+                "description": "\"research\" and \"deep\" search, read and write a report with sources; \"web_search\" answers with \
+                                what a quick search of the web finds. Without it \"chat\".",
             },
         },
         "required": ["message"],

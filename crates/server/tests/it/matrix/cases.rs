@@ -189,6 +189,8 @@ pub(super) const CASES: &[Case] = &[
         .at("/api/v1/pipelines/title/preview")
         .sends(r#"{"chat":"{chat}"}"#),
     case("GET", "/api/v1/runs/{run}/pipelines", Missing, 200),
+    case("GET", "/api/v1/tasks/config", Own(200), 200),
+    case("POST", "/api/v1/tasks/config/update", Admin(400), 403).sends(r#"{"TASK_MODEL":7}"#),
     case("POST", "/api/v1/tasks/title/completions", Own(400), 400).sends(r#"{"model":"tour","chat_id":"{chat}"}"#),
     case("POST", "/api/v1/tasks/tags/completions", Own(400), 400).sends(r#"{"model":"tour"}"#),
     case("POST", "/api/v1/tasks/follow_up/completions", Own(400), 400).sends(r#"{"model":"tour"}"#),

@@ -1,0 +1,248 @@
+//! A look before the answer: our code searches documents and the web for a message, reads the best pages, and tells the model
+//! what it found beside the message. Each search and each page is a tool call of the log, so that it is shown, and is not done
+//! twice after a restart.
+
+mod found;
+mod tools;
+
+use std::{fmt, sync::Arc};
+
+use domain::{EventBody, Message, Part, Role, event::NoticeLevel};
+use futures_util::future::BoxFuture;
+use serde_json::{Value, json};
+
+use crate::{
+    ToolChoice,
+    calls::{MODEL_RESULT_BYTES, request_ours, run_side_by_side},
+    research::{
+        Hit, Library, as_query, first_chars,
+        ranking::{best, fused},
+    },
+    step::RequestedCall,
+    tool::Toolbox,
+    turns::{AgentContext, Before},
+};
+
+use found::{Found, ReadPage};
+use tools::READ;
+
+/// Most queries for one message, beside the message itself.
+const QUERIES: usize = 3;
+/// Most pages that are read.
+const PAGES: usize = 3;
+/// What a page is read for, characters.
+const ABOUT_CHARS: usize = 600;
+/// Of what is found the model is told up to a quarter of its window, and no more than this, bytes.
+const MOST_BYTES: u64 = 60_000;
+const UNKNOWN_WINDOW_TOKENS: u64 = 16_000;
+
+/// What a look asks others.
+pub trait Asker: fmt::Debug + Send + Sync {
+    /// What to search for, each in one line; empty where nothing has to be looked up.
+    fn queries(&self) -> BoxFuture<'_, Vec<String>>;
+
+    /// What was found, as the model is told of it.
+    fn material(&self, found: String) -> BoxFuture<'_, String>;
+}
+
+/// How to look before the answer.
+#[derive(Debug, Clone)]
+pub struct LookUp {
+    /// Says what to search for and how what was found is told.
+    pub asker: Arc<dyn Asker>,
+    /// Where documents are searched, if they are; what it finds are passages.
+    pub documents: Option<Arc<dyn Library>>,
+    /// Where the web is searched, if it is.
+    pub web: Option<Arc<dyn Library>>,
+    /// Whether the pages that are found may be read.
+    pub reads: bool,
+    /// Most passages of documents, and of pages.
+    pub passages: usize,
+    /// Whether what was found is told with the instructions, and not with the message.
+    pub in_system: bool,
+    /// What the person is told where something cannot be looked in that they wanted looked in.
+    pub warning: Option<String>,
+}
+
+impl LookUp {
+    /// The same; it looks only where each choice lets it.
+    pub(crate) fn narrowed(self, choices: &[ToolChoice]) -> Self {
+        let is_open = |name: &str| choices.iter().all(|choice| choice.allows(name));
+        let open = |library: Option<Arc<dyn Library>>| library.filter(|library| is_open(library.name()));
+        let reads = self.reads && is_open(READ);
+        Self { documents: open(self.documents), web: open(self.web), reads, ..self }
+    }
+}
+
+/// Looks for what the last message of the history needs. Returns the history with what was found, and what has to be known of
+/// it in the turns that follow.
+pub(crate) async fn look(
+    agent: &Arc<AgentContext>,
+    look_up: LookUp,
+    mut history: Vec<Message>,
+) -> (Vec<Message>, Before) {
+    let tools = Toolbox::new(tools::all(&look_up));
+    let mut look = Look { agent, look_up, tools, question: question(&history), step: 0 };
+    let found = look.find().await;
+    let mut before = Before { steps: look.step, ..Before::default() };
+    for step in 1..=look.step {
+        // Where it is a fork, the person may have said something there.
+        let said = agent.run.past.guidance(agent.emitter.agent(), step);
+        history.extend(said.map(|text| Message::text(Role::User, text)));
+    }
+    let (text, sources) = found.told(look.room());
+    if sources.is_empty() {
+        return (history, before);
+    }
+    before.cites = Some(sources.len());
+    if sources.iter().any(|source| !agent.run.past.knows_source(&source.id)) {
+        agent.emitter.emit(EventBody::SourcesFound { sources }).await;
+    }
+    let material = look.look_up.asker.material(text).await;
+    let asked = history.iter_mut().rfind(|message| message.role == Role::User);
+    match asked.filter(|_| !look.look_up.in_system) {
+        Some(asked) => asked.content.insert(0, Part::Text { text: material }),
+        None => before.instructions = material,
+    }
+    (history, before)
+}
+
+struct Look<'a> {
+    agent: &'a Arc<AgentContext>,
+    look_up: LookUp,
+    tools: Toolbox,
+    question: String,
+    /// The number of the last step.
+    step: u32,
+}
+
+impl Look<'_> {
+    async fn find(&mut self) -> Found {
+        let calls = self.search().await;
+        let results = self.run(&calls).await;
+        let (mut documents, mut pages, mut queries) = (Vec::new(), Vec::new(), Vec::new());
+        for (call, result) in calls.iter().zip(results) {
+            // One that failed has found nothing.
+            let hits: Vec<Hit> = serde_json::from_str(&result.plain_text()).unwrap_or_default();
+            let is_of_documents =
+                self.look_up.documents.as_ref().is_some_and(|library| library.name() == call.written.name);
+            if is_of_documents {
+                documents.push(hits);
+            } else {
+                pages.push((call.written.name.clone(), hits));
+            }
+            let query = arguments(call)["query"].as_str().unwrap_or_default().to_owned();
+            if !queries.contains(&query) {
+                queries.push(query);
+            }
+        }
+        let mut documents = fused(documents);
+        documents.truncate(self.look_up.passages);
+        let chosen: Vec<Hit> =
+            best(pages, |_| false, PAGES).into_iter().map(|candidate| candidate.hit).collect();
+        let read = self.read(&chosen, &queries).await;
+        let pages = chosen.into_iter().zip(read).collect();
+        Found { documents, pages, passages: self.look_up.passages }
+    }
+
+    /// The searches, none where nothing has to be looked up.
+    async fn search(&mut self) -> Vec<RequestedCall> {
+        self.step = 1;
+        let (past, path) = (&self.agent.run.past, self.agent.emitter.agent());
+        if let Some((answer, _)) = past.answer(path, 1) {
+            return answer.calls;
+        }
+        if past.has_begun_step(path, 2) {
+            // Nothing had to be.
+            return Vec::new();
+        }
+        let is_new = !past.has_begun_step(path, 1);
+        self.agent.emit_and_part_calls(EventBody::StepStarted { step: 1, last: None }).await;
+        if let Some(warning) = self.look_up.warning.clone().filter(|_| is_new) {
+            self.agent.notice(NoticeLevel::Warning, warning).await;
+        }
+        self.agent.status("Looking for what to search…").await;
+        let queries = self.queries().await;
+        if queries.is_empty() {
+            return Vec::new();
+        }
+        let count = queries.len();
+        let noun = if count == 1 { "query" } else { "queries" };
+        self.agent.status(format!("Searching {count} {noun}…")).await;
+        let libraries = [&self.look_up.documents, &self.look_up.web].into_iter().flatten();
+        let names: Vec<&str> = libraries.map(|library| library.name()).collect();
+        let wanted =
+            queries.iter().flat_map(|query| names.iter().map(move |name| (*name, json!({"query": query}))));
+        request_ours(self.agent, wanted.collect()).await
+    }
+
+    async fn queries(&self) -> Vec<String> {
+        if self.tools.names().is_empty() {
+            return Vec::new();
+        }
+        let (_busy, _at_work) = (self.agent.run.work_time.busy(), self.agent.run.asks.at_work());
+        let mut queries: Vec<String> = Vec::new();
+        for query in self.look_up.asker.queries().await {
+            let query = as_query(&query);
+            let is_known = |known: &String| known.to_lowercase() == query.to_lowercase();
+            if !query.is_empty() && !queries.iter().any(is_known) {
+                queries.push(query);
+            }
+        }
+        queries.truncate(QUERIES);
+        queries
+    }
+
+    /// The pages as they were read, each in the place of its hit; nothing where one was not.
+    async fn read(&mut self, chosen: &[Hit], queries: &[String]) -> Vec<Option<ReadPage>> {
+        let nothing = vec![None; chosen.len()];
+        if chosen.is_empty() || !self.look_up.reads {
+            return nothing;
+        }
+        self.step += 1;
+        let (past, path) = (&self.agent.run.past, self.agent.emitter.agent());
+        let calls = match past.answer(path, self.step) {
+            Some((answer, _)) => answer.calls,
+            None => {
+                let count = chosen.len();
+                self.agent.emit_and_part_calls(EventBody::StepStarted { step: self.step, last: None }).await;
+                let noun = if count == 1 { "page" } else { "pages" };
+                self.agent.status(format!("Reading {count} {noun}…")).await;
+                let about = first_chars(&format!("{} {}", queries.join(" "), self.question), ABOUT_CHARS);
+                let wanted = chosen.iter().map(|hit| (READ, json!({"url": hit.url, "about": about})));
+                request_ours(self.agent, wanted.collect()).await
+            }
+        };
+        let results = self.run(&calls).await;
+        let mut read = nothing;
+        for (call, result) in calls.iter().zip(results) {
+            let of = chosen.iter().position(|hit| arguments(call)["url"] == hit.url);
+            if let Some(place) = of.and_then(|at| read.get_mut(at)) {
+                *place = serde_json::from_str(&result.plain_text()).ok();
+            }
+        }
+        read
+    }
+
+    async fn run(&self, calls: &[RequestedCall]) -> Vec<Message> {
+        let calls: Vec<&RequestedCall> = calls.iter().collect();
+        run_side_by_side(self.agent, &self.tools, &calls, MODEL_RESULT_BYTES).await
+    }
+
+    /// How much of what was found the model is told, bytes.
+    fn room(&self) -> usize {
+        // A token has about four bytes.
+        let window = self.agent.models.chosen().settings().context_tokens.unwrap_or(UNKNOWN_WINDOW_TOKENS);
+        usize::try_from(window.min(MOST_BYTES)).unwrap_or(usize::MAX)
+    }
+}
+
+/// What the person said last.
+fn question(history: &[Message]) -> String {
+    let asked = history.iter().rfind(|message| message.role == Role::User);
+    asked.map(Message::plain_text).unwrap_or_default()
+}
+
+fn arguments(call: &RequestedCall) -> Value {
+    domain::message::arguments_value(&call.written.arguments)
+}

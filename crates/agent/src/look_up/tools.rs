@@ -1,0 +1,63 @@
+//! What a look does, as tools: searching where it may look, and reading a page for what is looked for.
+
+use std::{sync::Arc, time::Duration};
+
+use llm::ToolSpec;
+use serde_json::{Value, json};
+
+use super::{LookUp, found::read_page};
+use crate::{
+    Tool, ToolFailure, ToolKind,
+    research::{Library, tools::search},
+};
+
+/// What the log calls the one that reads a page.
+pub(super) const READ: &str = "fetch_page";
+
+/// How much of a passage of a document is told, and of what a search says of a page, characters.
+const PASSAGE_CHARS: usize = 4_000;
+const SNIPPET_CHARS: usize = 400;
+/// How long a page is waited for.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Those of this look.
+pub(super) fn all(look_up: &LookUp) -> Vec<Arc<Tool>> {
+    let documents = look_up.documents.as_ref().map(|library| search(library, PASSAGE_CHARS));
+    let web = look_up.web.as_ref().map(|library| search(library, SNIPPET_CHARS).map(Tool::finding_addresses));
+    let read = look_up
+        .web
+        .as_ref()
+        .filter(|_| look_up.reads)
+        .map(|library| read(library, look_up.passages).map(|tool| tool.opening("url")));
+    let usable = |tool: Result<Tool, ToolFailure>| match tool {
+        Ok(tool) => Some(Arc::new(tool)),
+        Err(failure) => {
+            tracing::error!(%failure, "nothing can be looked up");
+            None
+        }
+    };
+    [documents, web, read].into_iter().flatten().filter_map(usable).collect()
+}
+
+fn read(library: &Arc<dyn Library>, passages: usize) -> Result<Tool, ToolFailure> {
+    let text = || json!({"type": "string"});
+    let parameters =
+        json!({"type": "object", "properties": {"url": text(), "about": text()}, "required": ["url"]});
+    let spec = ToolSpec {
+        name: READ.to_owned(),
+        description: "Reads a page for what is looked for.".to_owned(),
+        parameters: parameters.into(),
+    };
+    let library = Arc::clone(library);
+    Tool::from_outside(spec, ToolKind::REPEATABLE, move |arguments: Value, _| {
+        let library = Arc::clone(&library);
+        async move {
+            let (url, about) = (&arguments["url"], &arguments["about"]);
+            let page = library.read(url.as_str().unwrap_or_default());
+            let page = tokio::time::timeout(PATIENCE, page).await;
+            let page = page.unwrap_or_else(|_| Err(ToolFailure("It does not answer in time.".to_owned())))?;
+            let read = read_page(page, about.as_str().unwrap_or_default(), passages);
+            serde_json::to_string_pretty(&read).map_err(|error| ToolFailure(error.to_string()))
+        }
+    })
+}

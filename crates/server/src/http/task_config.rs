@@ -1,0 +1,130 @@
+//! `/api/v1/tasks/config`: what is set for the pipelines under the names that Open WebUI's front end has for it. The same
+//! settings as those of `/api/v1/pipelines`.
+
+use std::sync::Arc;
+
+use agent::pipelines::Pipeline;
+use axum::extract::State;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::{
+    app::App,
+    error::ApiError,
+    extract::Json,
+    pipelines::{CommonSettings, PipelineSettings, wrong_template},
+};
+
+/// The switches, and what they turn on.
+const SWITCHES: [(&str, Pipeline); 5] = [
+    ("ENABLE_TITLE_GENERATION", Pipeline::Title),
+    ("ENABLE_TAGS_GENERATION", Pipeline::Tags),
+    ("ENABLE_FOLLOW_UP_GENERATION", Pipeline::FollowUps),
+    ("ENABLE_AUTOCOMPLETE_GENERATION", Pipeline::Autocomplete),
+    ("ENABLE_MOA_GENERATION", Pipeline::Moa),
+];
+
+/// `GET /api/v1/tasks/config`.
+pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Json<Value>, ApiError> {
+    Ok(Json(config(&app).await?))
+}
+
+/// `POST /api/v1/tasks/config/update`: sets what is named; what is left out or not known here stays as it is.
+pub(super) async fn update(
+    State(app): State<Arc<App>>,
+    Json(body): Json<Map<String, Value>>,
+) -> Result<Json<Value>, ApiError> {
+    let mut changed: Vec<(Pipeline, PipelineSettings)> = Vec::new();
+    for before in app.pipelines_in_force().await? {
+        let (pipeline, mut set) = (before.pipeline, before.set.clone());
+        let (setting, _) = app.config.pipelines.template(pipeline);
+        let setting = setting.to_uppercase();
+        if let Some(text) = field::<String>(&body, &setting)? {
+            if !text.trim().is_empty() {
+                pipeline
+                    .template(&text)
+                    .map_err(|error| wrong_template(&error).with_field(Some(&setting)))?;
+            }
+            set.template = Some(text);
+        }
+        for (name, _) in SWITCHES.iter().filter(|(_, of)| *of == pipeline) {
+            set.enabled = field(&body, name)?.or(set.enabled);
+        }
+        if set != before.set {
+            changed.push((pipeline, set));
+        }
+    }
+    let common = CommonSettings {
+        task_model: field(&body, "TASK_MODEL")?,
+        task_model_external: field(&body, "TASK_MODEL_EXTERNAL")?,
+        search_queries: field(&body, "ENABLE_SEARCH_QUERY_GENERATION")?,
+        retrieval_queries: field(&body, "ENABLE_RETRIEVAL_QUERY_GENERATION")?,
+        input_max_length: field(&body, "AUTOCOMPLETE_GENERATION_INPUT_MAX_LENGTH")?,
+    };
+    if common.search_queries == Some(true) || common.retrieval_queries == Some(true) {
+        turn_on_queries(&app, &mut changed).await?;
+    }
+    app.change_common_settings(common).await?;
+    for (pipeline, set) in changed {
+        app.put_pipeline_settings(pipeline, set).await?;
+    }
+    Ok(Json(config(&app).await?))
+}
+
+/// Whoever turns on one kind of queries wants it, also where the switch for both was off.
+async fn turn_on_queries(app: &App, changed: &mut Vec<(Pipeline, PipelineSettings)>) -> Result<(), ApiError> {
+    if let Some((_, set)) = changed.iter_mut().find(|(pipeline, _)| *pipeline == Pipeline::Queries) {
+        set.enabled = None;
+        return Ok(());
+    }
+    let before = app.pipeline_in_force(Pipeline::Queries).await?.set;
+    if before.enabled == Some(false) {
+        changed.push((Pipeline::Queries, PipelineSettings { enabled: None, ..before }));
+    }
+    Ok(())
+}
+
+/// A field of the wish; one that is null counts as left out.
+fn field<T: for<'de> Deserialize<'de>>(body: &Map<String, Value>, name: &str) -> Result<Option<T>, ApiError> {
+    let Some(value) = body.get(name).filter(|value| !value.is_null()) else { return Ok(None) };
+    T::deserialize(value).map(Some).map_err(|_| {
+        let expected = if name.starts_with("ENABLE_") {
+            "true or false"
+        } else if name.ends_with("_LENGTH") {
+            "a whole number"
+        } else {
+            "a text"
+        };
+        ApiError::invalid(format!("`{name}` has to be {expected}.")).with_field(Some(name))
+    })
+}
+
+async fn config(app: &App) -> Result<Value, ApiError> {
+    let mut config = Map::new();
+    for set in app.pipelines_in_force().await? {
+        let (setting, _) = app.config.pipelines.template(set.pipeline);
+        // Nothing stands for the built-in one, as there.
+        let text = if set.is_default { String::new() } else { set.text.clone() };
+        config.insert(setting.to_uppercase(), json!(text));
+        for (name, _) in SWITCHES.iter().filter(|(_, of)| *of == set.pipeline) {
+            config.insert((*name).to_owned(), json!(set.enabled));
+        }
+        let common = &set.common;
+        match set.pipeline {
+            Pipeline::Queries => {
+                let is_on = |one: bool| json!(set.enabled && one);
+                config.insert("ENABLE_SEARCH_QUERY_GENERATION".to_owned(), is_on(common.search_queries));
+                config
+                    .insert("ENABLE_RETRIEVAL_QUERY_GENERATION".to_owned(), is_on(common.retrieval_queries));
+            }
+            Pipeline::Autocomplete => {
+                let most = json!(common.input_max_length);
+                config.insert("AUTOCOMPLETE_GENERATION_INPUT_MAX_LENGTH".to_owned(), most);
+                config.insert("TASK_MODEL".to_owned(), json!(common.task_model));
+                config.insert("TASK_MODEL_EXTERNAL".to_owned(), json!(common.task_model_external));
+            }
+            _ => {}
+        }
+    }
+    Ok(Value::Object(config))
+}

@@ -1,0 +1,224 @@
+//! The look before an answer: at the web where the person wants it, and at the documents that earlier messages point to. What
+//! is searched for is worked out by the pipeline for that, where it is on.
+
+use std::sync::{Arc, Weak};
+
+use agent::{
+    Asker, LookUp,
+    pipelines::{Pipeline, Said, read_queries},
+    research::Library,
+};
+use domain::{ChatId, CollectionId, DocumentId, Message, Part, Role, RunId, UserId};
+use futures_util::{FutureExt, future::BoxFuture};
+use store::StoreError;
+
+use super::referred::Searched;
+use crate::{
+    app::App,
+    error::ApiError,
+    groups::{Permit, Thing},
+    knowledge::{SEARCH_TOOL, Scope},
+    models::ResolvedModel,
+    pipelines::{Job, said_in, values},
+    research::{Documents, Pages, ResearchWish},
+    web,
+};
+
+/// Most queries that are taken from the pipeline.
+const QUERIES: usize = 3;
+
+/// Whose look it is, and for what.
+pub(super) struct Looker<'a> {
+    pub(super) owner: UserId,
+    pub(super) model: &'a ResolvedModel,
+    pub(super) permit: &'a Permit,
+    pub(super) chat: Option<ChatId>,
+    pub(super) run: RunId,
+    pub(super) history: &'a [Message],
+}
+
+impl App {
+    /// Whether documents are searched with queries that are worked out for this message: not for the first one, which is
+    /// its own query, and costs no call before the answer.
+    pub(super) async fn works_out_queries(&self, looker: &Looker<'_>) -> Result<bool, StoreError> {
+        let may = looker.permit.allows(Thing::Tool(SEARCH_TOOL)) && looker.model.payer.person.is_none();
+        let is_first = !looker.history.iter().any(|message| message.role == Role::Assistant);
+        if !may || is_first {
+            return Ok(false);
+        }
+        let set = self.pipeline_in_force(Pipeline::Queries).await?;
+        Ok(set.enabled && set.common.retrieval_queries)
+    }
+
+    /// How to look before the answer; nothing where there is nothing to look in. `searched` are the documents that the
+    /// conversation points to and that are not told whole; where there are none, those of the agent are looked in.
+    pub(super) async fn look_up(
+        &self,
+        looker: Looker<'_>,
+        wish: Option<ResearchWish>,
+        searched: Option<Searched>,
+    ) -> Result<Option<LookUp>, StoreError> {
+        let Looker { owner, model, permit, chat, run, history } = looker;
+        let may = |tool| permit.allows(Thing::Tool(tool));
+        let wants_web = wish.is_some_and(ResearchWish::looks_at_web);
+        let searches = wants_web && may(web::SEARCH) && self.web.searches(&model.payer);
+        let web = searches.then(|| Arc::new(Pages::new(&self.web, owner, &model.payer)) as Arc<dyn Library>);
+        let within = match searched {
+            Some(searched) => self.within(owner, model, searched).await?,
+            None => None,
+        };
+        let documents = within.map(|within| {
+            let documents = Documents::passages(self.knowledge.app(), owner, &model.payer, within);
+            Arc::new(documents) as Arc<dyn Library>
+        });
+        if !wants_web && documents.is_none() {
+            return Ok(None);
+        }
+        let asker = Looking {
+            app: self.knowledge.app(),
+            owner,
+            chat,
+            run,
+            model: model.clone(),
+            said: said_in(history),
+            question: question(history),
+            points: points_to_documents(history),
+            web: web.is_some(),
+            documents: documents.is_some(),
+        };
+        let warning = (wants_web && web.is_none())
+            .then(|| "The web cannot be searched here. This is answered without.".to_owned());
+        let settings = &self.config.pipelines;
+        Ok(Some(LookUp {
+            asker: Arc::new(asker),
+            documents,
+            web,
+            reads: may(web::FETCH) && self.web.reads(),
+            passages: settings.rag_top_k as usize,
+            in_system: settings.rag_system_context,
+            warning,
+        }))
+    }
+
+    /// Where documents are looked for: where the person points to, else in the collections that the agent has been given.
+    async fn within(
+        &self,
+        owner: UserId,
+        model: &ResolvedModel,
+        searched: Searched,
+    ) -> Result<Option<(Vec<CollectionId>, Vec<DocumentId>)>, StoreError> {
+        if !searched.is_empty() {
+            return Ok(Some(searched.places()));
+        }
+        let only = model.agent.as_ref().and_then(|agent| agent.collections.clone());
+        let Some(only) = only else { return Ok(None) };
+        let scope = Scope { only: Some(only), attached: Vec::new() };
+        let collections = scope.collections(&self.store, owner).await?;
+        let ids: Vec<CollectionId> = collections.into_iter().map(|collection| collection.id).collect();
+        Ok((!ids.is_empty()).then_some((ids, Vec::new())))
+    }
+}
+
+/// Asks the pipeline for queries on the person's account.
+#[derive(Debug)]
+struct Looking {
+    app: Weak<App>,
+    owner: UserId,
+    chat: Option<ChatId>,
+    run: RunId,
+    model: ResolvedModel,
+    said: Vec<Said>,
+    question: String,
+    /// Whether the last message itself points to documents.
+    points: bool,
+    web: bool,
+    documents: bool,
+}
+
+impl Looking {
+    async fn worked_out(&self) -> Vec<String> {
+        let itself = || vec![self.question.clone()];
+        let asked = match self.app.upgrade() {
+            Some(app) => self.ask(&app).await,
+            None => Ok(None),
+        };
+        // A model that cannot do it: the question itself is looked for.
+        let mut queries = asked.unwrap_or_else(|error| {
+            tracing::info!(run = %self.run, %error, "no queries are worked out");
+            None
+        });
+        if let Some(queries) = &mut queries {
+            queries.truncate(QUERIES);
+        }
+        match queries {
+            None => itself(),
+            // Documents are searched for what was said, too.
+            Some(queries) if self.documents && (self.points || !queries.is_empty()) => {
+                [queries, itself()].concat()
+            }
+            Some(queries) => queries,
+        }
+    }
+
+    /// What the model says; nothing where it is not asked or says nothing that can be used.
+    async fn ask(&self, app: &Arc<App>) -> Result<Option<Vec<String>>, ApiError> {
+        let set = app.pipeline_in_force(Pipeline::Queries).await?;
+        let is_on = self.web && set.common.search_queries || self.documents && set.common.retrieval_queries;
+        let model = app.pipeline_model(&set, &self.model);
+        let (true, true, Some(template), Some(model)) = (is_on, set.enabled, set.template.clone(), model)
+        else {
+            return Ok(None);
+        };
+        let (person, now) = (app.told_person(&app.store.user(self.owner).await?), app.told_now());
+        let prompt = template.fill(&values(&self.said, &person, &now));
+        let job = Job {
+            pipelines: &[Pipeline::Queries],
+            owner: self.owner,
+            chat: self.chat,
+            run: Some(self.run),
+            model,
+            bounds: set.bounds,
+            continues: false,
+        };
+        let read = |text: &str| read_queries(text).map_err(|fault| (fault, None));
+        let shown = |queries: &Vec<String>| match queries.is_empty() {
+            true => "Nothing has to be looked up.".to_owned(),
+            false => queries.join("\n"),
+        };
+        Ok(app.ask_pipeline(&job, prompt, read, shown).await?.read)
+    }
+
+    async fn told(&self, found: String) -> String {
+        let Some(app) = self.app.upgrade() else { return found };
+        match app.as_material(self.owner, &found, Some(&self.question)).await {
+            Ok(told) => told,
+            Err(error) => {
+                tracing::warn!(run = %self.run, %error, "what was found is told without the template");
+                found
+            }
+        }
+    }
+}
+
+impl Asker for Looking {
+    fn queries(&self) -> BoxFuture<'_, Vec<String>> {
+        self.worked_out().boxed()
+    }
+
+    fn material(&self, found: String) -> BoxFuture<'_, String> {
+        self.told(found).boxed()
+    }
+}
+
+fn asked(history: &[Message]) -> Option<&Message> {
+    history.iter().rfind(|message| message.role == Role::User)
+}
+
+fn question(history: &[Message]) -> String {
+    asked(history).map(Message::plain_text).unwrap_or_default()
+}
+
+fn points_to_documents(history: &[Message]) -> bool {
+    let points = |part: &Part| matches!(part, Part::Collection { .. } | Part::Document { .. });
+    asked(history).is_some_and(|message| message.content.iter().any(points))
+}
