@@ -265,7 +265,7 @@ export const sendMessage = (
     parent: string | null;
     content: string | Part[];
     model?: string;
-    mode?: "research" | "deep";
+    mode?: "web_search" | "research" | "deep";
     review_plan?: boolean;
   },
 ) =>

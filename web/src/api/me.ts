@@ -20,6 +20,8 @@ export interface Me {
   merging: boolean;
   /** How often one model is asked for answers side by side, where nobody says. */
   moa_samples: number;
+  /** Whether the web can be searched for the caller. */
+  web_search: boolean;
   /** What the provider is called that signs people in, if there is one. */
   oidc?: string;
   /** Whether somebody can sign in with a passkey here; told to whoever is not signed in. */

@@ -49,11 +49,27 @@ export interface Preview {
   model?: string;
 }
 
+/** What is set for the pipelines under other names, as far as it is changed from here. */
+export interface TaskConfig {
+  ENABLE_SEARCH_QUERY_GENERATION: boolean;
+  ENABLE_RETRIEVAL_QUERY_GENERATION: boolean;
+}
+
+export interface PipelineList {
+  pipelines: Pipeline[];
+  task_model: string;
+  task_model_external: string;
+  /** What queries are worked out for. */
+  search_queries: boolean;
+  retrieval_queries: boolean;
+}
+
 const v1 = "/api/v1";
 const path = (name: string) => `${v1}/pipelines/${encodeURIComponent(name)}`;
 
-export const listPipelines = () =>
-  call<{ pipelines: Pipeline[]; task_model: string; task_model_external: string }>("GET", `${v1}/pipelines`);
+export const listPipelines = () => call<PipelineList>("GET", `${v1}/pipelines`);
+export const putTaskConfig = (config: Partial<TaskConfig>) =>
+  call<TaskConfig>("POST", `${v1}/tasks/config/update`, config);
 export const putPipeline = (name: string, set: PipelineSettings) => call<Pipeline>("PUT", path(name), set);
 export const previewPipeline = (name: string, template: string, ask: boolean) =>
   call<Preview>("POST", `${path(name)}/preview`, { template, ask });

@@ -2,7 +2,7 @@
 export const pipelines = {
   "settings.pipelines": "Pipelines",
   "pipelines.intro":
-    "Small model calls around a chat. They never hold up an answer, and cost what stands below them: sums are of the last week.",
+    "Small model calls around a chat. Only search queries come before an answer, and are waited for a few seconds at most. Sums are of the last week.",
   "pipelines.taskModels": "The configuration names a model for them: {models}.",
   "pipelines.title": "Title",
   "pipelines.title.hint": "A chat is called by its first words until a model has found a better title.",
@@ -11,8 +11,13 @@ export const pipelines = {
   "pipelines.follow_ups": "Follow-ups",
   "pipelines.follow_ups.hint": "What could be said next, under each answer.",
   "pipelines.queries": "Search queries",
-  "pipelines.queries.hint":
-    "For front ends that ask for them: what to look up is worked out from the whole chat.",
+  "pipelines.queries.hint": "What to look up before an answer is worked out from the whole chat.",
+  "pipelines.queries.web": "On the web",
+  "pipelines.queries.webHint":
+    "Where somebody has switched web search on. Else the message itself is searched for.",
+  "pipelines.queries.documents": "In documents",
+  "pipelines.queries.documentsHint":
+    "For messages that follow others in a chat with collections. The first message is its own query.",
   "pipelines.rag": "What was found",
   "pipelines.rag.hint": "How passages of documents and pages are told to the model.",
   "pipelines.autocomplete": "Autocomplete",

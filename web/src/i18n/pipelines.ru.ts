@@ -5,7 +5,7 @@ import type { pipelines as en } from "./pipelines.en.ts";
 export const pipelines: Record<keyof typeof en, Entry> = {
   "settings.pipelines": "Пайплайны",
   "pipelines.intro":
-    "Небольшие вызовы моделей вокруг чата. Ответ их никогда не ждёт; сколько они стоят, указано ниже: суммы за последнюю неделю.",
+    "Небольшие вызовы моделей вокруг чата. Ответ ждёт только поисковых запросов, и не дольше нескольких секунд. Суммы — за последнюю неделю.",
   "pipelines.taskModels": "В настройках сервера для них указана модель: {models}.",
   "pipelines.title": "Заголовок",
   "pipelines.title.hint": "Чат называется по первым словам, пока модель не найдёт заголовок лучше.",
@@ -14,8 +14,12 @@ export const pipelines: Record<keyof typeof en, Entry> = {
   "pipelines.follow_ups": "Продолжения",
   "pipelines.follow_ups.hint": "Что можно сказать дальше, под каждым ответом.",
   "pipelines.queries": "Поисковые запросы",
-  "pipelines.queries.hint":
-    "Для внешних интерфейсов, которые о них просят: что искать, решается по всему чату.",
+  "pipelines.queries.hint": "Что искать перед ответом, решается по всему чату.",
+  "pipelines.queries.web": "В сети",
+  "pipelines.queries.webHint": "Там, где включён поиск в сети. Иначе ищется само сообщение.",
+  "pipelines.queries.documents": "В документах",
+  "pipelines.queries.documentsHint":
+    "Для следующих сообщений в чате с коллекциями. Первое сообщение само служит запросом.",
   "pipelines.rag": "Найденное",
   "pipelines.rag.hint": "Как модели сообщают отрывки документов и страниц.",
   "pipelines.autocomplete": "Автодополнение",

@@ -5,6 +5,12 @@ export const research = {
   "research.mode.deep": "Deep research",
   "research.modeHint":
     "Searches, reads and writes a report with sources. Press again for deep research, then off.",
+  "research.web": "Web search",
+  "research.webShort": "Web",
+  "research.webHint": "Looks things up on the web before it answers, and cites what it found.",
+  "research.lookingFor": "Looking for what to search…",
+  "research.searchingQueries": { one: "Searching {count} query…", other: "Searching {count} queries…" },
+  "research.readingPages": { one: "Reading {count} page…", other: "Reading {count} pages…" },
   "research.planning": "Planning…",
   "research.searching": "Turn {turn} - Searching…",
   "research.reading": {

@@ -5,6 +5,22 @@ export const research = {
   "research.mode.deep": "Глубокое исследование",
   "research.modeHint":
     "Ищет, читает и пишет отчёт с источниками. Ещё раз — глубокое исследование, потом выключается.",
+  "research.web": "Поиск в сети",
+  "research.webShort": "Сеть",
+  "research.webHint": "Сначала ищет в сети, потом отвечает со ссылками на найденное.",
+  "research.lookingFor": "Решаю, что искать…",
+  "research.searchingQueries": {
+    one: "Ищу по {count} запросу…",
+    few: "Ищу по {count} запросам…",
+    many: "Ищу по {count} запросам…",
+    other: "Ищу по {count} запроса…",
+  },
+  "research.readingPages": {
+    one: "Читаю {count} страницу…",
+    few: "Читаю {count} страницы…",
+    many: "Читаю {count} страниц…",
+    other: "Читаю {count} страницы…",
+  },
   "research.planning": "Составляю план…",
   "research.searching": "Круг {turn} — поиск…",
   "research.reading": {

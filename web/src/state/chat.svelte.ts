@@ -127,7 +127,8 @@ class OpenChat {
         parent: under,
         content: plain(content),
         ...(model ? { model } : {}),
-        ...(research.mode === "chat" ? {} : { mode: research.mode, review_plan: true }),
+        ...(research.mode === "chat" ? {} : { mode: research.mode }),
+        ...(research.mode === "research" || research.mode === "deep" ? { review_plan: true } : {}),
       });
       if (this.id === id) this.#add([answer.user, answer.assistant], answer.run);
       return id;

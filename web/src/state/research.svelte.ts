@@ -1,7 +1,10 @@
-/** Whether the next message is a conversation, research or deep research. Kept while the browser tab lives. */
-export type WorkMode = "chat" | "research" | "deep";
+/** Whether the next message is a conversation, with a look at the web or without, research or deep research. Kept while the
+ *  browser tab lives. */
+export type WorkMode = "chat" | "web_search" | "research" | "deep";
 
-const modes: readonly WorkMode[] = ["chat", "research", "deep"];
+const modes: readonly WorkMode[] = ["chat", "web_search", "research", "deep"];
+/** What the button for research goes through. */
+const round: readonly WorkMode[] = ["chat", "research", "deep"];
 const place = "glasshouse.mode";
 
 function kept(): WorkMode {
@@ -19,7 +22,12 @@ class Research {
 
   /** Off, research, deep, off. */
   next(): void {
-    this.#set(modes[(modes.indexOf(this.mode) + 1) % modes.length] ?? "chat");
+    this.#set(round[(Math.max(0, round.indexOf(this.mode)) + 1) % round.length] ?? "chat");
+  }
+
+  /** The look at the web, which research takes by itself. */
+  toggleWeb(): void {
+    this.#set(this.mode === "web_search" ? "chat" : "web_search");
   }
 
   reset(): void {

@@ -255,12 +255,12 @@ const texts: Record<string, readonly [en: string, ru: string]> = {
   ],
   "pipelines.follow_up_generation_prompt_template": ["How it is asked for that.", "Как её об этом просят."],
   "pipelines.enable_search_query_generation": [
-    "Whether a front end may have queries for the web made.",
-    "Можно ли внешнему интерфейсу получать запросы для поиска в сети.",
+    "Whether a model works out what is searched for on the web before an answer.",
+    "Решает ли модель, что искать в сети перед ответом.",
   ],
   "pipelines.enable_retrieval_query_generation": [
-    "Whether a front end may have queries for documents made.",
-    "Можно ли внешнему интерфейсу получать запросы для поиска в документах.",
+    "The same for documents, for all messages but a chat’s first.",
+    "То же для документов, для всех сообщений чата, кроме первого.",
   ],
   "pipelines.query_generation_prompt_template": ["How both are asked for.", "Как просят и те, и другие."],
   "pipelines.rag_template": [
@@ -268,6 +268,10 @@ const texts: Record<string, readonly [en: string, ru: string]> = {
     "Как модели сообщают отрывки документов.",
   ],
   "pipelines.rag_top_k": ["Most passages for one message.", "Сколько отрывков приходится на сообщение."],
+  "pipelines.rag_system_context": [
+    "Whether what was found stands in the system message, and not before the person’s words.",
+    "Стоит ли найденное в системном сообщении, а не перед словами человека.",
+  ],
   "pipelines.enable_autocomplete_generation": [
     "Whether what people write is completed.",
     "Дополняется ли то, что люди пишут.",
