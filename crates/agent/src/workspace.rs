@@ -23,8 +23,8 @@ use store::{FileRow, Store, StoreError};
 use diff::LineCounts;
 use directory::Place;
 pub use directory::{Directory, LEFT_OUT};
-pub(crate) use kind::seems_picture;
 pub use kind::{as_text, picture_type};
+pub(crate) use kind::{is_drawing, seems_picture};
 pub use path::Path;
 
 /// Largest file that is written as text, bytes.

@@ -48,11 +48,16 @@ function imageLabel(button: HTMLElement, labels: MarkdownLabels): string {
 }
 
 /** A picture of the reader's own files needs no click; where there is none, its words stay. */
-function showOwn(button: HTMLElement, address: string): void {
+function showOwn(button: HTMLElement, address: string | Promise<string>): void {
   const image = new Image();
   image.alt = button.dataset.alt ?? "";
   image.onerror = () => image.replaceWith(image.alt);
-  image.src = address;
+  if (typeof address === "string") image.src = address;
+  else
+    address.then(
+      (known) => (image.src = known),
+      () => image.replaceWith(image.alt),
+    );
   button.replaceWith(image);
 }
 

@@ -6,7 +6,7 @@ export interface MarkdownLabels {
   /** On the button that stands for an external image. */
   loadImage: (host: string) => string;
   /** Where a picture of the reader's own files is, by its path; undefined for all that is not one. */
-  ownPicture: (path: string) => string | undefined;
+  ownPicture: (path: string) => string | Promise<string> | undefined;
   /** Spoken name of the `[n]` button. */
   citation: (n: number) => string;
   /** Spoken name of a drawn diagram. */

@@ -76,11 +76,11 @@ pub(super) const AUTOCOMPLETE: &str = "### Task:\nSomebody is writing the text a
     {\"text\": \"…\"}\n\n### Chat before:\n<chat_history>\n{{MESSAGES:END:6|middletruncate:400}}\n\
     </chat_history>\n\n### Text:\n{{prompt:end:1000}}";
 
-pub(super) const TOOLS: &str = "### Tools:\nYou can call these tools:\n{{TOOLS}}\n\nTo call a tool, write one JSON object and \
-    nothing after it:\n{\"tool_calls\": [{\"name\": \"<tool>\", \"parameters\": {…}}]}\nIts parameters are those of its schema. \
-    Calls that do not need each other's results can stand in one list. The results come in the next message. Call a tool where \
-    the answer needs it, and never again for what you have. Where you need none, or have the results, answer the user in words, \
-    without JSON.";
+pub(super) const TOOLS: &str = "### Tools:\nYou can call these tools:\n{{TOOLS}}\n\nWhere one of them does what the user asks, \
+    or finds out what you need, call it: your whole answer is then one JSON object:\n{\"tool_calls\": [{\"name\": \"<tool>\", \
+    \"parameters\": {…}}]}\nThe parameters are those of the tool's schema. Calls that do not need each other's results can stand in \
+    one list. The results come in the next message: never make them up. Once you have them, or where no tool helps, answer the \
+    user in words, without JSON.";
 
 pub(super) const CODE_INTERPRETER: &str = "### Python:\nYou can run Python: to calculate, to work with files, to draw. Write the \
     code between these tags and nothing after them:\n<code_interpreter type=\"code\" lang=\"python\">\n…\n\

@@ -11,7 +11,7 @@ use super::same::{Hash, Same, check_size, expected};
 use crate::{
     ToolFailure, Workspace,
     tool::ToolContext,
-    workspace::{BYTES_LIMIT, FileProblem, Path, picture_type},
+    workspace::{BYTES_LIMIT, FileProblem, Path, is_drawing, picture_type},
 };
 
 /// Most files looked at after a program has run.
@@ -227,7 +227,7 @@ impl Room {
                 let version = if is_shared { 0 } else { written.version };
                 self.same.insert(name, Same { version, hash, size_bytes, changed_ms });
                 context.emit(written.event(&path)).await;
-                if picture_type(&bytes).is_some() {
+                if picture_type(&bytes).is_some() || is_drawing(path.as_str(), &bytes) {
                     context.note_picture(path.as_str());
                 }
                 let verb = if written.version == 1 { "new" } else { "changed" };

@@ -35,11 +35,17 @@ pub fn picture_type(bytes: &[u8]) -> Option<&'static str> {
     PICTURES.iter().find(|(start, _)| begins_with(bytes, start)).map(|(_, media_type)| *media_type)
 }
 
-/// Whether a name is that of such a picture.
+/// Whether it is a drawing: SVG, which a page may show as an image and never as a document.
+#[must_use]
+pub(crate) fn is_drawing(path: &str, bytes: &[u8]) -> bool {
+    path.to_ascii_lowercase().ends_with(".svg") && as_text(bytes).is_some_and(|text| text.contains("<svg"))
+}
+
+/// Whether a name is that of a picture or a drawing.
 #[must_use]
 pub(crate) fn seems_picture(path: &str) -> bool {
     let ending = path.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
-    ending.is_some_and(|ending| ["png", "jpg", "jpeg", "gif", "webp"].contains(&ending.as_str()))
+    ending.is_some_and(|ending| ["png", "jpg", "jpeg", "gif", "webp", "svg"].contains(&ending.as_str()))
 }
 
 /// Whether it is text: UTF-8 without NUL characters.
