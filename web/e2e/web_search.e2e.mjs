@@ -132,7 +132,7 @@ test("the web is searched, read and cited", async () => {
   await pictures("answer");
   await page.reload();
   await page.getByRole("button", { name: /Sources · 2/ }).click();
-  const source = page.getByRole("link", { name: "The Korvel lighthouse" });
+  const source = page.getByRole("link", { name: "The Korvel lighthouse", exact: true });
   assert.match((await source.getAttribute("href")) ?? "", /^\/pages\/page_[0-9a-f]+\?from=\d+&to=\d+/);
   await check(page, "the sources");
   await pictures("sources");
@@ -163,7 +163,10 @@ test("an administrator says what queries are worked out for", async () => {
 });
 
 test("in Russian", async () => {
-  await page.evaluate(() => localStorage.setItem("glasshouse.language", "ru"));
+  await page.evaluate(() => {
+    const kept = JSON.parse(localStorage.getItem("glasshouse.preferences") ?? "{}");
+    localStorage.setItem("glasshouse.preferences", JSON.stringify({ ...kept, language: "ru" }));
+  });
   await page.goto("/");
   await button().click();
   await page.getByRole("button", { name: "Поиск в сети" }).waitFor();
