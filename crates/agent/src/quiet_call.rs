@@ -46,7 +46,11 @@ pub(crate) async fn call_quietly(
     }
 }
 
-async fn call_one(
+/// Asks this model, and nobody else.
+///
+/// # Errors
+/// Where it does not answer, or may not be asked.
+pub(crate) async fn call_one(
     agent: &AgentContext,
     model: &OneModel,
     messages: &[Message],

@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    AgentStops, Agents, AnswerForm, Asks, CallableModel, Consents, EarlierAgents, Emitter, Given, LateTools,
-    Limits, LookUp, Memory, Past, Prices, Quota, Research, Told, ToolChoice, Workspace,
+    AgentStops, Agents, AnswerForm, Asks, CallableModel, Consents, Council, EarlierAgents, Emitter, Given,
+    LateTools, Limits, LookUp, Memory, Past, Prices, Quota, Research, Told, ToolChoice, Workspace,
     addresses::Addresses,
     budget::Budget,
     look_up::look,
@@ -93,6 +93,8 @@ pub struct RunRequest {
     pub research: Option<Research>,
     /// How it looks for what the answer needs before the first turn, if it does. Research looks in its own way.
     pub look_up: Option<LookUp>,
+    /// Who answers again before its model does; nothing where that answers at once.
+    pub council: Option<Council>,
     /// What it did before the server was stopped.
     pub past: Past,
     /// Whether it goes on when the server is started again. If not, the end of the server ends it.
@@ -167,6 +169,7 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         earlier,
         research,
         look_up,
+        council,
         mut past,
         trace,
         ..
@@ -237,7 +240,10 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
     let main = Arc::new(AgentContext::main(Arc::clone(&context), emitter.clone()));
     let work = match &research {
         Some(research) => Arc::clone(research).carry_out(Arc::clone(&main), history).boxed(),
-        None => answer(Arc::clone(&main), look_up, &narrowed, history).boxed(),
+        None => {
+            answer(Arc::clone(&main), council, look_up.map(|look_up| look_up.narrowed(&narrowed)), history)
+                .boxed()
+        }
     };
     let work = AssertUnwindSafe(work).catch_unwind();
     let end = tokio::select! {
@@ -260,15 +266,19 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
     finish(&main, research, end).await;
 }
 
-/// Looks for what the answer needs, where the caller lets it, then answers.
+/// Has others answer and looks for what the answer needs, where that is wanted, then answers.
 async fn answer(
     agent: Arc<AgentContext>,
+    council: Option<Council>,
     look_up: Option<LookUp>,
-    narrowed: &[ToolChoice],
     history: Vec<Message>,
 ) -> Result<String, Stop> {
+    let history = match council {
+        Some(council) => council.hold(&agent, history).await,
+        None => history,
+    };
     let (history, before) = match look_up {
-        Some(look_up) => look(&agent, look_up.narrowed(narrowed), history).await,
+        Some(look_up) => look(&agent, look_up, history).await,
         None => (history, Before::default()),
     };
     take_turns(agent, history, before).await

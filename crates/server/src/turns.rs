@@ -13,7 +13,7 @@ use store::{Beside, Chat, ChatMessage, IdempotencyKey, NewRun, NewTurn, StoreErr
 
 use crate::{app::App, error::ApiError, models::ResolvedModel, research::ResearchWish, runs::NewLiveRun};
 
-pub(crate) use beside::{MOST_ASKED, MergeWish};
+pub(crate) use beside::{MOST_ASKED, MOST_LAYERS, MergeWish};
 pub(crate) use referred::Referred;
 use said::title_of;
 pub(crate) use work::Work;

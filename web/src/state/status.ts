@@ -12,5 +12,7 @@ export function statusWords(status: string): string {
     /^Turn (\d+) - (?:(Searching…)|Reading (\d+) sources?…)$/.exec(status) ?? [];
   if (turn && searches) return t("research.searching", { turn: Number(turn) });
   if (turn && count) return t("research.reading", { turn: Number(turn), count: Number(count) });
+  const [, layer, layers] = /^Layer (\d+) of (\d+): \d+ answers…$/.exec(status) ?? [];
+  if (layer && layers) return t("beside.layer", { layer: Number(layer), layers: Number(layers) });
   return status;
 }

@@ -143,6 +143,7 @@ impl Play {
             earlier: self.earlier_agents(run),
             research: self.research.clone(),
             look_up: self.look_up.clone(),
+            council: None,
             past: self.past(),
             outlives_server: self.outlives_server,
             trace: RunTrace { run: RunId::generate(), origin: Origin::default(), is_exported: false },

@@ -52,6 +52,8 @@ pub struct PipelineDefaults {
     pub moa_generation_prompt_template: String,
     /// How often one model is asked for answers side by side, where nobody says.
     pub moa_samples: usize,
+    /// How often is answered before answers are merged, where nobody says.
+    pub moa_layers: u32,
     /// How tools are told to models that are not offered them by the protocol.
     pub tools_function_calling_prompt_template: String,
     /// Whether such models write code in tags.
@@ -66,6 +68,7 @@ impl PipelineDefaults {
     pub(super) fn check(self) -> anyhow::Result<Self> {
         anyhow::ensure!((1..=50).contains(&self.rag_top_k), "pipelines.rag_top_k must be 1 to 50");
         anyhow::ensure!((1..=8).contains(&self.moa_samples), "pipelines.moa_samples must be 1 to 8");
+        anyhow::ensure!((1..=3).contains(&self.moa_layers), "pipelines.moa_layers must be 1 to 3");
         anyhow::ensure!(
             self.code_interpreter_max_retries <= 50,
             "pipelines.code_interpreter_max_retries must be 0 to 50"

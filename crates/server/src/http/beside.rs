@@ -17,7 +17,7 @@ use crate::{
     error::ApiError,
     extract::{Json, Path, RawJson, parse},
     once::idempotency_key,
-    turns::{MOST_ASKED, MergeWish},
+    turns::{MOST_ASKED, MOST_LAYERS, MergeWish},
 };
 
 #[derive(Debug, Deserialize)]
@@ -88,6 +88,8 @@ fn numbered(key: &IdempotencyKey, number: usize) -> IdempotencyKey {
 pub(super) struct Merge {
     model: Option<String>,
     answers: Option<Vec<MessageId>>,
+    /// How often is answered before it is merged; as the configuration says where left out.
+    layers: Option<u32>,
 }
 
 /// `POST /api/v1/chats/{chat}/messages/{message}/merge`: one more answer, made of those that stand side by side.
@@ -100,10 +102,14 @@ pub(super) async fn merge(
     RawJson(body): RawJson,
 ) -> Result<Json<Begun>, ApiError> {
     let key = idempotency_key(&headers, uri.path(), &body)?;
-    let Merge { model, answers } = parse(&body)?;
+    let Merge { model, answers, layers } = parse(&body)?;
+    if layers.is_some_and(|layers| !(1..=MOST_LAYERS).contains(&layers)) {
+        let problem = format!("There are 1 to {MOST_LAYERS} layers of answers.");
+        return Err(ApiError::invalid(problem).with_field(Some("layers")));
+    }
     let chat = app.store.chat(caller.id(), chat).await?;
     let begin = async |idempotency| {
-        let wish = MergeWish { of: message, answers, model, idempotency };
+        let wish = MergeWish { of: message, answers, model, layers, idempotency };
         app.merge_answers(chat, &caller, wish).await.map(Begun::from)
     };
     let again = async |run| Ok(begun_before(&app, &run).await?.without_user());

@@ -17,7 +17,7 @@ use crate::{app::App, auth::Caller, error::ApiError, models::ResolvedModel, mode
 const CHARS_PER_TOKEN_OF_WINDOW: f64 = 1.5;
 
 /// How answers are made one.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Merging {
     set: InForce,
     /// Who is asked.

@@ -3,6 +3,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use agent::Council;
 use domain::{Message, MessageId, Outcome, Part, Role, message::plain_text};
 use store::{Beside, Chat, ChatMessage, IdempotencyKey};
 
@@ -18,6 +19,8 @@ use crate::{
 
 /// Most answers that are asked for at a time.
 pub(crate) const MOST_ASKED: usize = 8;
+/// Most layers of answers.
+pub(crate) const MOST_LAYERS: u32 = 3;
 /// Most that stand side by side.
 const MOST_BESIDE: usize = 16;
 
@@ -30,6 +33,9 @@ pub(crate) struct MergeWish {
     pub(crate) answers: Option<Vec<MessageId>>,
     /// The model; that of the answers where nothing.
     pub(crate) model: Option<String>,
+    /// How often is answered in all before it is merged, the answers that are there included; as the configuration says where
+    /// nothing.
+    pub(crate) layers: Option<u32>,
     /// The name of the request.
     pub(crate) idempotency: Option<IdempotencyKey>,
 }
@@ -153,8 +159,20 @@ impl App {
         let texts: Vec<String> = answers.iter().map(|answer| plain_text(&answer.content)).collect();
         let said = said_up_to(&messages, row.asked.id);
         let (person, now) = (self.told_person(&caller.user), self.told_now());
-        let prompt = plain_text(&row.asked.content);
-        let prompt = merging.prompt(&prompt, texts.iter().map(String::as_str), &said, (&person, &now))?;
+        let asked = plain_text(&row.asked.content);
+        let prompt = merging.prompt(&asked, texts.iter().map(String::as_str), &said, (&person, &now))?;
+        let layers = wish.layers.unwrap_or(self.config.pipelines.moa_layers);
+        let members = answers.iter().filter_map(|answer| caller.resolve(self, answer.model.as_deref()).ok());
+        let members: Vec<_> =
+            members.filter(|model| model.model_id != TOUR).map(|model| model.callable()).collect();
+        let council = (layers > 1 && !members.is_empty()).then(|| {
+            let (merging, first) = (merging.clone(), prompt.clone());
+            let ask = move |answers: &[String]| {
+                let answers = answers.iter().map(String::as_str);
+                merging.prompt(&asked, answers, &said, (&person, &now)).unwrap_or_else(|_| first.clone())
+            };
+            Council { layers, members, ask: Arc::new(ask) }
+        });
         let mut history = self.history(&messages, row.asked.parent).await?;
         // What was shown and pointed to belongs to what was said.
         let others = row.asked.content.iter().filter(|part| !matches!(part, Part::Text { .. }));
@@ -167,6 +185,7 @@ impl App {
             worker: Worker::Model,
             wishes,
             patience,
+            council,
             beside: Some(Beside { first: row.first, made_of }),
             idempotency: wish.idempotency,
             ..Work::of(history, merging.model, Vec::new())

@@ -32,6 +32,7 @@ impl App {
             directory,
             told,
             research,
+            council,
             patience,
             origin,
             ..
@@ -109,6 +110,7 @@ impl App {
             earlier: Some(earlier_agents(&self.store, &self.runs, chat, run)),
             research,
             look_up,
+            council,
             past: Past::default(),
             outlives_server,
             trace: RunTrace { run, origin, is_exported: self.config.tracing.is_some() },

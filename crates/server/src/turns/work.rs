@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agent::{CallWishes, Told, ToolChoice};
+use agent::{CallWishes, Council, Told, ToolChoice};
 use domain::{Message, Origin};
 use llm::ToolSpec;
 use store::{Beside, IdempotencyKey};
@@ -27,6 +27,8 @@ pub(crate) struct Work {
     pub(crate) told: Option<Told>,
     /// Research, and how; nothing where the agent works as it likes.
     pub(crate) research: Option<ResearchWish>,
+    /// Who answers again before its model does. Not kept: a run that goes on after a restart answers at once.
+    pub(crate) council: Option<Council>,
     /// How long it may take; as long as any where nothing.
     pub(crate) patience: Option<Duration>,
     /// What its answer stands beside.
@@ -53,6 +55,7 @@ impl Work {
             directory: None,
             told: None,
             research,
+            council: None,
             patience: None,
             beside: None,
             idempotency: None,

@@ -46,7 +46,10 @@ impl World {
             ]),
             false => reply(number.fetch_add(1, std::sync::atomic::Ordering::SeqCst)),
         });
-        let upstream = ScriptedServer::start(behaviour).await.unwrap();
+        Self::with(ScriptedServer::start(behaviour).await.unwrap()).await
+    }
+
+    async fn with(upstream: ScriptedServer) -> Self {
         let (server, ada) = Server::start_signed_in().await;
         connect(&server, &ada, "Up", &upstream.base_url()).await;
         let chat =
@@ -268,4 +271,65 @@ async fn a_request_that_is_sent_twice_begins_once() {
     );
     world.rest(&merged["run"]).await;
     assert_eq!(world.view().await["messages"].as_array().unwrap().len(), 6);
+}
+
+#[tokio::test]
+async fn further_layers_answer_again_with_all_in_view() {
+    let calls = std::sync::atomic::AtomicUsize::new(0);
+    let upstream = ScriptedServer::start(Behaviour::answer(move |request| {
+        let number = calls.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        match (merges(&request.body), number) {
+            // One of the second layer fails.
+            (true, 3) => Reply::error(400, "not today"),
+            _ => {
+                let usage = Step::Usage { input_tokens: 10, output_tokens: 1 };
+                Reply::stream(&[text(&format!("Said {number}.")), usage, finish()])
+            }
+        }
+    }));
+    let world = World::with(upstream.await.unwrap()).await;
+    let others = world.others(&world.first, &json!({"models": ["scripted"], "samples": 2})).await;
+    world.rest_of(&others).await;
+    for layers in [0, 4] {
+        world.merge(&world.first, &json!({"layers": layers})).await.expect(400);
+    }
+    let merged = world.merge(&world.first, &json!({"layers": 3})).await.json();
+    world.rest(&merged["run"]).await;
+    let asked: Vec<String> =
+        world.upstream.requests().iter().filter(|body| merges(body)).map(prompt).collect();
+    // Three answer again twice, one of them only the second time, and the last call writes.
+    assert_eq!(asked.len(), 7);
+    let tells = |told: &str, which: std::ops::Range<usize>| {
+        (0..10).all(|one| told.contains(&format!("Said {one}.")) == which.contains(&one))
+    };
+    assert!(asked[..3].iter().all(|told| tells(told, 0..3)), "{asked:?}");
+    assert!(asked[3..6].iter().all(|told| tells(told, 4..6)), "{asked:?}");
+    assert!(tells(&asked[6], 6..9), "{}", asked[6]);
+    let kept = world.message(&merged["assistant"]["id"]).await;
+    assert_eq!(kept["content"][0]["text"], "Said 9.");
+    // What all of it cost, without the one that failed.
+    assert_eq!(kept["summary"]["usage"]["input_tokens"], 60);
+    assert_eq!(kept["made_of"].as_array().unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn a_layer_in_which_all_fail_leaves_the_one_before() {
+    let calls = std::sync::atomic::AtomicUsize::new(0);
+    let upstream = ScriptedServer::start(Behaviour::answer(move |_| {
+        match calls.fetch_add(1, std::sync::atomic::Ordering::SeqCst) {
+            1 => Reply::error(400, "not today"),
+            number => Reply::text(&format!("Said {number}.")),
+        }
+    }));
+    let world = World::with(upstream.await.unwrap()).await;
+    let merged = world.merge(&world.first, &json!({"layers": 2})).await.json();
+    world.rest(&merged["run"]).await;
+    let requests = world.upstream.requests();
+    assert_eq!(requests.len(), 3);
+    assert!(prompt(&requests[2]).contains("Said 0."));
+    let kept = world.message(&merged["assistant"]["id"]).await;
+    assert_eq!(
+        (&kept["content"][0]["text"], &kept["summary"]["outcome"]),
+        (&json!("Said 2."), &json!("completed"))
+    );
 }

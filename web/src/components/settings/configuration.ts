@@ -290,6 +290,10 @@ const texts: Record<string, readonly [en: string, ru: string]> = {
     "How often one model is asked for answers side by side, where nobody says.",
     "Сколько ответов рядом просят у одной модели, если никто не сказал.",
   ],
+  "pipelines.moa_layers": [
+    "How often is answered before answers are merged: after the first time, with all answers in view.",
+    "Сколько раз отвечают до сведения: со второго раза — видя все ответы.",
+  ],
   "pipelines.tools_function_calling_prompt_template": [
     "How tools are told to models that cannot call them otherwise.",
     "Как об инструментах говорят моделям, которые не могут вызывать их иначе.",

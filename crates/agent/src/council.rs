@@ -1,0 +1,90 @@
+//! Answers in layers: before several answers become one, each model answers again with all that was said before in view. What
+//! comes of it is told to the run's model, which writes the answer.
+
+use std::{fmt, sync::Arc, time::Instant};
+
+use domain::{EventBody, Message, Part, Role, event::NoticeLevel};
+use futures_util::{FutureExt, future::join_all};
+
+use crate::{CallableModel, Models, quiet_call::call_one, step::millis, turns::AgentContext};
+
+/// What comes after so much of an answer is not waited for, bytes.
+const ANSWER_BYTES: usize = 100_000;
+
+/// How answers are told to a model that makes one of them.
+type Ask = Arc<dyn Fn(&[String]) -> String + Send + Sync>;
+
+/// The models that answer again before one writes the answer.
+#[derive(Clone)]
+pub struct Council {
+    /// How often they answer, the answers that are there included: 1 adds nothing.
+    pub layers: u32,
+    /// Those that answer again.
+    pub members: Vec<CallableModel>,
+    /// What a model is asked that has these answers in view.
+    pub ask: Ask,
+}
+
+impl fmt::Debug for Council {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { layers, members, ask: _ } = self;
+        f.debug_struct("Council").field("layers", layers).field("members", members).finish_non_exhaustive()
+    }
+}
+
+impl Council {
+    /// The conversation with the answers of the last layer in the place of those that its last message tells. One that fails
+    /// is left out, and where all do the layer before counts.
+    pub(crate) async fn hold(self, agent: &AgentContext, mut history: Vec<Message>) -> Vec<Message> {
+        let Self { layers, members, ask } = self;
+        let members: Vec<Models> = members.into_iter().map(|one| Models::new(one, Vec::new())).collect();
+        for layer in 2..=layers {
+            agent.status(format!("Layer {layer} of {layers}: {} answers…", members.len())).await;
+            let asked = &history;
+            // Boxed here, since the compiler cannot see through a borrowing closure that the futures are `Send`.
+            let calls: Vec<_> = members.iter().map(|member| answer(agent, member, asked).boxed()).collect();
+            let answers: Vec<String> = join_all(calls).await.into_iter().flatten().collect();
+            if answers.is_empty() {
+                agent
+                    .notice(NoticeLevel::Warning, "Nobody answered in this layer: the one before counts.")
+                    .await;
+                break;
+            }
+            tell(&mut history, ask(&answers));
+        }
+        history
+    }
+}
+
+/// What one of them says; nothing where it cannot.
+async fn answer(agent: &AgentContext, member: &Models, asked: &[Message]) -> Option<String> {
+    let _busy = (agent.run.work_time.busy(), agent.run.asks.at_work());
+    let began = Instant::now();
+    match call_one(agent, member.chosen(), asked, ANSWER_BYTES, None).await {
+        Ok(said) => {
+            agent
+                .emitter
+                .emit(EventBody::ModelCalled {
+                    model: said.model,
+                    usage: said.usage,
+                    cost_micro_usd: said.cost_micro_usd,
+                    duration_ms: millis(began.elapsed()),
+                    first_token_ms: None,
+                })
+                .await;
+            Some(said.text).filter(|text| !text.trim().is_empty())
+        }
+        Err(problem) => {
+            let name = member.chosen().model().name();
+            agent.notice(NoticeLevel::Warning, format!("{name} did not answer. {}", problem.message)).await;
+            None
+        }
+    }
+}
+
+/// Puts the text into the place of that of the last message; pictures and the like stay.
+fn tell(history: &mut [Message], text: String) {
+    let Some(last) = history.last_mut().filter(|last| last.role == Role::User) else { return };
+    last.content.retain(|part| !matches!(part, Part::Text { .. }));
+    last.content.insert(0, Part::Text { text });
+}
