@@ -82,10 +82,11 @@ pub(super) const TOOLS: &str = "### Tools:\nYou can call these tools:\n{{TOOLS}}
     one list. The results come in the next message: never make them up. Once you have them, or where no tool helps, answer the \
     user in words, without JSON.";
 
-pub(super) const CODE_INTERPRETER: &str = "### Python:\nYou can run Python: to calculate, to work with files, to draw. Write the \
-    code between these tags and nothing after them:\n<code_interpreter type=\"code\" lang=\"python\">\n…\n\
-    </code_interpreter>\n{{TOOLS}}\nWhat it prints comes in the next message: never make it up. Where the code fails, put right \
-    what was wrong and run it again. Then answer the user in words.";
+pub(super) const CODE_INTERPRETER: &str = "### Python:\n{{TOOLS}}\nCode in a block with ``` is only shown and never run. To run \
+    Python, your whole answer is the code between these tags:\n<code_interpreter type=\"code\" lang=\"python\">\n…\n\
+    </code_interpreter>\nWhat it prints comes in the next message: never make it up. Where it fails, put right what was wrong and \
+    write it in the tags again. Once you have what it printed, answer the user in words. Where the user asks for something to be \
+    calculated, counted or drawn, or names Python, begin your answer with <code_interpreter type=\"code\" lang=\"python\">";
 
 /// A chat as a text that ends where somebody is writing, for models that continue texts.
 pub(super) fn to_continue(said: &[Said], written: &str) -> String {

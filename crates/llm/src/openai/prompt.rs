@@ -1,6 +1,6 @@
 //! Prompt mode, the asking side: tools told in the words of a template, and earlier calls as the model is to write them.
 
-use domain::{Message, ToolCall, message::arguments_value};
+use domain::{Message, Part, Role, ToolCall, message::arguments_value};
 use serde_json::{Value, json};
 
 use super::{plain, rescue::Told, written_call::UNREADABLE};
@@ -10,13 +10,25 @@ use crate::{ToolPrompt, ToolSpec};
 const NOT_READ: &str = "Your call could not be read. To call a tool, write this JSON and nothing else: \
     {\"tool_calls\":[{\"name\":\"<tool>\",\"parameters\":{…}}]}. To answer the user, write the answer in words.";
 
+/// What stands after the newest results: small models call again and again for what they have.
+const RESULTS_END: &str =
+    "\n\n[Answer the user with this, in words. Only where something is still missing, call again.]";
+
 /// The conversation in plain messages, with the tools in the system text.
 pub(crate) fn plain_messages(messages: &[Message], tools: &[ToolSpec], prompt: &ToolPrompt) -> Vec<Message> {
     let code = code_tool(tools, prompt).map(|spec| spec.name.as_str());
     let written = |message: &Message| assistant_text(message, code);
-    plain::plain_messages(messages, instructions(tools, prompt), written, |name| {
+    let mut plain = plain::plain_messages(messages, instructions(tools, prompt), written, |name| {
         (name == UNREADABLE).then_some(NOT_READ)
-    })
+    });
+    let is_read = messages.iter().rev().find(|message| !message.tool_calls.is_empty());
+    let is_read = is_read.is_some_and(|message| message.tool_calls.iter().all(has_arguments));
+    if let Some(Message { role: Role::Tool, .. }) = messages.last().filter(|_| is_read)
+        && let Some(Part::Text { text }) = plain.last_mut().and_then(|last| last.content.last_mut())
+    {
+        text.push_str(RESULTS_END);
+    }
+    plain
 }
 
 /// How the answer is to be read.
@@ -30,7 +42,7 @@ pub(crate) fn told(messages: &[Message], tools: &[ToolSpec], prompt: &ToolPrompt
 }
 
 fn ends_with_question(messages: &[Message]) -> bool {
-    messages.last().is_some_and(|message| message.role == domain::Role::User)
+    messages.last().is_some_and(|message| message.role == Role::User)
 }
 
 fn has_arguments(call: &ToolCall) -> bool {
@@ -88,8 +100,6 @@ fn assistant_text(message: &Message, code: Option<&str>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use domain::Role;
-
     use super::*;
     use crate::CodePrompt;
 
@@ -162,6 +172,8 @@ mod tests {
         history.push(called(vec![call("b", "ls", "{}")]));
         history.push(Message::tool_result("b", "x"));
         assert!(corrects(&history), "another may follow one that was read");
+        let plain = plain_messages(&history, &tools, &prompt);
+        assert!(plain.last().unwrap().plain_text().ends_with(&format!("x{RESULTS_END}")));
         history.truncate(3);
         history.push(Message::text(Role::User, "And now?"));
         assert!(corrects(&history));
