@@ -186,7 +186,7 @@ impl App {
         };
         let mcp_door = Door::new(&stopping, config.body_limit_bytes);
         let program = std::env::current_exe().context("cannot find this program")?;
-        let knowledge = Knowledge::new(program.clone(), &config.knowledge, outbound.clone());
+        let knowledge = Knowledge::new(program.clone(), &config.knowledge, (&store, outbound.clone()));
         let web = Web::new(config.web.clone(), outbound.clone(), store.clone(), clock.clone(), program);
         let web = Arc::new(web);
         let app = Arc::new(Self {

@@ -36,6 +36,7 @@ use places::{default_data_dir, sqlite_url};
 pub use admission::Admission;
 pub use knowledge::{
     EmbeddingSettings, GraphDatabaseSettings, KnowledgeSettings, QdrantSettings, RerankSettings,
+    VectorDatabaseSettings,
 };
 pub use layers::DEFAULTS;
 pub use mcp_servers::{Approval, McpServer, McpWay};
@@ -333,6 +334,10 @@ impl Raw {
             folder => folder,
         });
         let knowledge = self.knowledge.check(&data_dir)?;
+        anyhow::ensure!(
+            !knowledge.asks_pgvector() || database_url.starts_with("postgres"),
+            "knowledge.pgvector is an extension of PostgreSQL: set database_url, or turn it off"
+        );
         let agents = agents::check(self.agents, &data_dir)?;
         let mcp_servers = mcp_servers::check(self.mcp_servers, environment)?;
         let servers: Vec<(&str, bool)> =

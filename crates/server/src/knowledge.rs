@@ -20,6 +20,7 @@ mod scope;
 mod search;
 mod tool;
 mod vector_copy;
+mod vector_database;
 
 use std::{
     collections::HashMap,
@@ -37,7 +38,11 @@ use knowledge::{ReadingProcess, Terms};
 use store::{Collection, Embedding, Payer, Store, StoreError};
 use tokio::{sync::Notify, time::Instant};
 
-use crate::{app::App, config::KnowledgeSettings, error::ApiError};
+use crate::{
+    app::App,
+    config::{KnowledgeSettings, VectorDatabaseSettings},
+    error::ApiError,
+};
 
 use asking::NoHelp;
 use built_in::BuiltIn;
@@ -45,6 +50,7 @@ use graph_database::GraphDatabase;
 use loaded::{Loaded, serving};
 use outbound::Outbound;
 use qdrant::Qdrant;
+use vector_database::VectorDatabase;
 pub(crate) use {
     embedding::keep_embedding,
     far::{Far, Meaning},
@@ -84,7 +90,7 @@ pub(crate) struct Knowledge {
     /// Has a copy of the graphs, where one is named.
     pub(crate) graph_database: Option<GraphDatabase>,
     /// Compares the vectors, where one is named; they are compared in memory otherwise.
-    qdrant: Option<Qdrant>,
+    vector_database: Option<VectorDatabase>,
     loaded: Mutex<HashMap<CollectionId, Arc<Loaded>>>,
     /// Held while a collection is loaded, so that several who ask at once do not all do so.
     loading: tokio::sync::Mutex<()>,
@@ -107,7 +113,11 @@ struct Helping {
 
 impl Knowledge {
     /// Documents are read by `program`, which is this one.
-    pub(crate) fn new(program: PathBuf, settings: &KnowledgeSettings, outbound: Outbound) -> Self {
+    pub(crate) fn new(
+        program: PathBuf,
+        settings: &KnowledgeSettings,
+        (store, outbound): (&Store, Outbound),
+    ) -> Self {
         Self {
             built_in: Arc::new(BuiltIn::new(settings, &program)),
             terms: Terms::default(),
@@ -118,7 +128,12 @@ impl Knowledge {
             to_embed: Notify::new(),
             to_graph: Notify::new(),
             graph_database: settings.graph_database.as_ref().map(GraphDatabase::new),
-            qdrant: settings.qdrant.as_ref().map(|settings| Qdrant::new(settings, outbound)),
+            vector_database: settings.vector_database.as_ref().map(|named| match named {
+                VectorDatabaseSettings::Qdrant(settings) => {
+                    VectorDatabase::qdrant(Qdrant::new(settings, outbound))
+                }
+                VectorDatabaseSettings::Pgvector => VectorDatabase::pgvector(store.clone()),
+            }),
             loaded: Mutex::default(),
             loading: tokio::sync::Mutex::default(),
             searches: AtomicU64::new(0),
@@ -161,16 +176,17 @@ impl Knowledge {
 
     /// To be called when vectors have come, or may have gone.
     pub(crate) fn note_vectors(&self) {
-        if let Some(qdrant) = &self.qdrant {
-            qdrant.changed.notify_one();
+        if let Some(database) = &self.vector_database {
+            database.changed.notify_one();
         }
     }
 
     /// How far the documents of a collection are embedded, and their vectors where they are compared.
     async fn embeddings(&self, store: &Store, of: CollectionId) -> Result<Vec<Embedding>, StoreError> {
         let mut embeddings = store.embeddings(of).await?;
-        if let Some(qdrant) = &self.qdrant {
-            for far in embeddings.iter_mut().filter(|far| !qdrant.has(far.space, (far.document, far.version)))
+        if let Some(database) = &self.vector_database {
+            for far in
+                embeddings.iter_mut().filter(|far| !database.has(far.space, (far.document, far.version)))
             {
                 far.done = 0;
             }

@@ -37,7 +37,23 @@ pub struct KnowledgeSettings {
     /// A graph database that has a copy of the graphs and is asked about them.
     pub graph_database: Option<GraphDatabaseSettings>,
     /// What compares the vectors instead of the memory.
-    pub qdrant: Option<QdrantSettings>,
+    pub vector_database: Option<VectorDatabaseSettings>,
+}
+
+impl KnowledgeSettings {
+    /// Whether the database has to be a PostgreSQL with that extension.
+    pub(super) fn asks_pgvector(&self) -> bool {
+        matches!(self.vector_database, Some(VectorDatabaseSettings::Pgvector))
+    }
+}
+
+/// What compares vectors instead of the memory.
+#[derive(Debug, Clone)]
+pub enum VectorDatabaseSettings {
+    /// A Qdrant.
+    Qdrant(QdrantSettings),
+    /// The extension of the PostgreSQL that has everything else.
+    Pgvector,
 }
 
 /// A Qdrant.
@@ -113,6 +129,7 @@ pub(super) struct RawKnowledge {
     graph_database: String,
     qdrant_url: String,
     qdrant_key: String,
+    pgvector: bool,
 }
 
 impl RawKnowledge {
@@ -168,7 +185,15 @@ impl RawKnowledge {
             vision_model: named(&self.vision_model),
             graph_model: named(&self.graph_model),
             graph_database,
-            qdrant: qdrant(&self.qdrant_url, self.qdrant_key)?,
+            vector_database: match (qdrant(&self.qdrant_url, self.qdrant_key)?, self.pgvector) {
+                (Some(_), true) => {
+                    anyhow::bail!(
+                        "knowledge.pgvector and knowledge.qdrant_url are both set: one compares the vectors"
+                    )
+                }
+                (qdrant, false) => qdrant.map(VectorDatabaseSettings::Qdrant),
+                (None, true) => Some(VectorDatabaseSettings::Pgvector),
+            },
         })
     }
 }

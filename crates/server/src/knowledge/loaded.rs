@@ -228,7 +228,7 @@ impl Loaded {
             loaded.index.remove(document);
         }
         // What something else compares is not held here.
-        let compares = knowledge.qdrant.is_none();
+        let compares = knowledge.vector_database.is_none();
         let is_embedded = |document: &store::Document| {
             compares && embedded.get(&document.id.as_u128()) == Some(&document.version)
         };

@@ -1,57 +1,26 @@
 //! Qdrant over its REST interface: a collection for each space of vectors, a point for each passage. A point knows of its
 //! passage nothing but where it stands: in which collection, document and version of the text, and its number there.
 
-use std::{
-    collections::{HashMap, HashSet},
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::HashMap, time::Duration};
 
-use domain::{CollectionId, DocumentId, EmbeddingSpaceId};
+use domain::DocumentId;
 use llm::Secret;
 use outbound::{Fault, Limits, Outbound, Request};
 use reqwest::{Method, StatusCode, Url, header::HeaderName};
 use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
-use tokio::sync::Notify;
+use store::NearPoint;
 
+use super::vector_database::{NEAREST, Near, NoAnswer, Text, Within};
 use crate::{config::QdrantSettings, secret::hex};
 
-/// How long a search waits for it.
-const ASKING: Duration = Duration::from_secs(3);
 /// How long a step of the copying may take.
 const COPYING: Duration = Duration::from_secs(60);
 /// No honest answer is longer.
 const ANSWER_BYTES: usize = 64 << 20;
-/// So many of the nearest passages are asked for; what is beyond counts as no nearer than these.
-const NEAREST: u32 = 400;
 /// Most documents of a space that can be told apart.
 const MOST_TEXTS: u32 = 1_000_000;
 const API_KEY: HeaderName = HeaderName::from_static("api-key");
-
-/// Why there is no answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum NoAnswer {
-    /// There is no such collection.
-    Missing,
-    /// It does not take what it was given.
-    Refused,
-    /// All else, in words that follow a colon.
-    Failed(String),
-}
-
-/// A version of a document's text.
-pub(super) type Text = (DocumentId, u64);
-
-/// A passage that is near to a question.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Near {
-    pub(super) document: DocumentId,
-    pub(super) version: u64,
-    pub(super) piece: u32,
-    /// The cosine.
-    pub(super) score: f32,
-}
 
 /// A Qdrant with a copy of our vectors.
 pub(super) struct Qdrant {
@@ -59,59 +28,12 @@ pub(super) struct Qdrant {
     host: String,
     key: Option<Secret>,
     outbound: Outbound,
-    /// There is something to copy.
-    pub(super) changed: Notify,
-    standing: Mutex<Standing>,
-}
-
-/// How it stands with the copy.
-#[derive(Default)]
-struct Standing {
-    /// What it has; nothing where that is not known.
-    copied: Option<HashSet<(EmbeddingSpaceId, Text)>>,
-    /// Why it does not help.
-    problem: Option<String>,
-}
-
-/// Where points may be found: in these collections, and in these documents.
-#[derive(Debug, Default)]
-pub(super) struct Within {
-    pub(super) collections: Vec<CollectionId>,
-    pub(super) documents: Vec<DocumentId>,
 }
 
 impl Qdrant {
     pub(super) fn new(settings: &QdrantSettings, outbound: Outbound) -> Self {
         let QdrantSettings { url, host, key } = settings.clone();
-        Self { url, host, key, outbound, changed: Notify::new(), standing: Mutex::default() }
-    }
-
-    fn standing(&self) -> MutexGuard<'_, Standing> {
-        self.standing.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Why it is not asked at the moment.
-    pub(super) fn problem(&self) -> Option<String> {
-        self.standing().problem.clone()
-    }
-
-    pub(super) fn note_problem(&self, problem: &NoAnswer) -> String {
-        let message = format!("Qdrant does not help: {}", words(problem));
-        let before = self.standing().problem.replace(message.clone());
-        if before.is_none() {
-            tracing::warn!(problem = message, "words alone answer meanwhile");
-        }
-        message
-    }
-
-    /// It has all of this, as far as was seen.
-    pub(super) fn note_copied(&self, copied: HashSet<(EmbeddingSpaceId, Text)>) {
-        *self.standing() = Standing { copied: Some(copied), problem: None };
-    }
-
-    /// Whether it has a text's vectors; also where that is not known.
-    pub(super) fn has(&self, space: EmbeddingSpaceId, text: Text) -> bool {
-        self.standing().copied.as_ref().is_none_or(|copied| copied.contains(&(space, text)))
+        Self { url, host, key, outbound }
     }
 
     async fn call(
@@ -193,21 +115,28 @@ impl Qdrant {
     }
 
     /// How many points of each text there are.
-    pub(super) async fn texts(&self, name: &str) -> Result<HashMap<String, u64>, NoAnswer> {
+    pub(super) async fn texts(&self, name: &str) -> Result<HashMap<Text, u64>, NoAnswer> {
         let body = json!({"key": "text", "limit": MOST_TEXTS, "exact": true});
         let found = self.call(Method::POST, &["collections", name, "facet"], Some(&body), COPYING).await?;
         let hits = found["hits"].as_array().into_iter().flatten();
-        let read = |hit: &Value| Some((hit["value"].as_str()?.to_owned(), hit["count"].as_u64()?));
+        let read = |hit: &Value| Some((read_text(hit["value"].as_str()?)?, hit["count"].as_u64()?));
         Ok(hits.filter_map(read).collect())
     }
 
-    pub(super) async fn put(&self, name: &str, points: Vec<Value>) -> Result<(), NoAnswer> {
+    pub(super) async fn put(
+        &self,
+        name: &str,
+        points: &[NearPoint],
+        dimensions: usize,
+    ) -> Result<(), NoAnswer> {
+        let points: Vec<Value> = points.iter().map(|it| point(it, dimensions)).collect();
         let body = json!({ "points": points });
         self.call(Method::PUT, &["collections", name, "points"], Some(&body), COPYING).await.map(drop)
     }
 
     /// Takes out all points of a text.
-    pub(super) async fn forget(&self, name: &str, text: &str) -> Result<(), NoAnswer> {
+    pub(super) async fn forget(&self, name: &str, text: Text) -> Result<(), NoAnswer> {
+        let text = text_of(text);
         let body = json!({"filter": {"must": [{"key": "text", "match": {"value": text}}]}});
         let path = ["collections", name, "points", "delete"];
         self.call(Method::POST, &path, Some(&body), COPYING).await.map(drop)
@@ -227,7 +156,7 @@ impl Qdrant {
             "with_payload": ["text", "piece"],
         });
         let path = ["collections", name, "points", "query"];
-        let found = self.call(Method::POST, &path, Some(&body), ASKING).await?;
+        let found = self.call(Method::POST, &path, Some(&body), super::vector_database::ASKING).await?;
         let points = found["points"].as_array().into_iter().flatten();
         Ok(points.filter_map(read_near).collect())
     }
@@ -253,40 +182,25 @@ fn read_near(point: &Value) -> Option<Near> {
     score.is_finite().then_some(Near { document, version, piece, score: score.clamp(-1.0, 1.0) })
 }
 
-/// What a collection of ours is called there.
-pub(super) fn name_of(home: &str, space: EmbeddingSpaceId) -> String {
-    format!("{}{space}", prefix_of(home))
-}
-
-/// What the names of all collections of ours begin with.
-pub(super) fn prefix_of(home: &str) -> String {
-    format!("glasshouse-{home}-")
-}
-
-pub(super) fn text_of((document, version): Text) -> String {
+fn text_of((document, version): Text) -> String {
     format!("{document}:{version}")
 }
 
-pub(super) fn read_text(text: &str) -> Option<Text> {
+fn read_text(text: &str) -> Option<Text> {
     let (document, version) = text.split_once(':')?;
     Some((document.parse().ok()?, version.parse().ok()?))
 }
 
 /// The point of a passage. One whose text has no direction is there too, so that they can be counted, but is in no
 /// collection, where it would be found.
-pub(super) fn point(
-    collection: CollectionId,
-    text: Text,
-    piece: u64,
-    (vector, dimensions): (Option<Vec<f32>>, usize),
-) -> Value {
-    let mut payload = json!({"text": text_of(text), "piece": piece});
-    if vector.is_some() {
-        payload["collection"] = json!(collection);
-        payload["document"] = json!(text.0);
+fn point(of: &NearPoint, dimensions: usize) -> Value {
+    let mut payload = json!({"text": text_of((of.document, of.version)), "piece": of.piece});
+    if of.vector.is_some() {
+        payload["collection"] = json!(of.collection);
+        payload["document"] = json!(of.document);
     }
-    let vector = vector.unwrap_or_else(|| vec![0.0; dimensions]);
-    json!({"id": point_id(text.0, piece), "vector": vector, "payload": payload})
+    let vector = of.vector.clone().unwrap_or_else(|| vec![0.0; dimensions]);
+    json!({"id": point_id(of.document, of.piece), "vector": vector, "payload": payload})
 }
 
 /// A UUID, always the same for a place in a document.
@@ -297,28 +211,24 @@ fn point_id(document: DocumentId, piece: u64) -> String {
     format!("{}-{}-{}-{}-{}", part(0..8), part(8..12), part(12..16), part(16..20), part(20..32))
 }
 
-fn words(problem: &NoAnswer) -> String {
-    match problem {
-        NoAnswer::Missing => "it does not have what was put into it.".to_owned(),
-        NoAnswer::Refused => "it refuses what it is asked; the server's log says why.".to_owned(),
-        NoAnswer::Failed(words) => words.clone(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use domain::CollectionId;
+
     use super::*;
 
     #[test]
     fn points_are_found_again_by_where_they_stand() {
         let (collection, document) = (CollectionId::generate(), DocumentId::generate());
-        let made = point(collection, (document, 3), 7, (Some(vec![1.0]), 1));
-        let again = point(collection, (document, 4), 7, (Some(vec![0.5]), 1));
+        let of =
+            |version, piece, vector| point(&NearPoint { collection, document, version, piece, vector }, 2);
+        let made = of(3, 7, Some(vec![1.0]));
+        let again = of(4, 7, Some(vec![0.5]));
         assert_eq!(made["id"], again["id"], "it takes the place of the one before");
-        assert_ne!(made["id"], point(collection, (document, 3), 8, (None, 1))["id"]);
+        assert_ne!(made["id"], of(3, 8, None)["id"]);
         let near = json!({"score": 0.5, "payload": made["payload"]});
         assert_eq!(read_near(&near), Some(Near { document, version: 3, piece: 7, score: 0.5 }));
-        let blank = point(collection, (document, 3), 8, (None, 2));
+        let blank = of(3, 8, None);
         assert_eq!((&blank["vector"], blank["payload"].get("collection")), (&json!([0.0, 0.0]), None));
         for bad in [
             json!(null),

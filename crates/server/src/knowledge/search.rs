@@ -17,7 +17,7 @@ use super::{
     Knowledge,
     asking::{Account, NoHelp, NoHelpKind},
     loaded::Loaded,
-    qdrant::{NoAnswer, Qdrant, Within, name_of},
+    vector_database::{NoAnswer, VectorDatabase, Within},
 };
 use crate::{app::App, config::EmbeddingSettings, error::ApiError};
 
@@ -133,17 +133,17 @@ impl App {
         collections: &[Collection],
         all: &[Arc<Loaded>],
     ) -> Result<(Vec<Meaning>, Vec<Note>), ApiError> {
-        let qdrant = self.knowledge.qdrant.as_ref();
+        let database = self.knowledge.vector_database.as_ref();
         let is_asked = all.iter().any(|loaded| loaded.space.is_some());
-        if let Some(problem) = qdrant.and_then(Qdrant::problem).filter(|_| is_asked) {
+        if let Some(problem) = database.and_then(VectorDatabase::problem).filter(|_| is_asked) {
             return Ok((all.iter().map(|_| Meaning::Unknown).collect(), vec![no_vectors(problem)]));
         }
         let (vectors, mut notes) = self.question_vectors(account, &wish.query, all).await?;
-        let Some(qdrant) = qdrant else {
+        let Some(database) = database else {
             let meaning = |vector: Option<_>| vector.map_or(Meaning::Unknown, Meaning::Vector);
             return Ok((vectors.into_iter().map(meaning).collect(), notes));
         };
-        let (meanings, note) = self.nearest(qdrant, collections, all, (vectors, &wish.documents)).await?;
+        let (meanings, note) = self.nearest(database, collections, all, (vectors, &wish.documents)).await?;
         notes.extend(note);
         Ok((meanings, notes))
     }
@@ -188,11 +188,11 @@ impl App {
         Ok((all.iter().map(of).collect(), notes))
     }
 
-    /// What Qdrant finds near to the question, for each collection; it is given only what these may have, and what comes back
+    /// What the database finds near to the question, for each collection; it is given only what these may have, and what comes back
     /// counts only where they have it.
     async fn nearest(
         &self,
-        qdrant: &Qdrant,
+        database: &VectorDatabase,
         collections: &[Collection],
         all: &[Arc<Loaded>],
         (vectors, named): (Vec<Option<Vec<f32>>>, &[DocumentId]),
@@ -211,7 +211,7 @@ impl App {
         }
         let home = self.home().await?;
         for (space, (vector, within)) in asked {
-            let found = match qdrant.nearest(&name_of(&home, space), &vector, &within).await {
+            let found = match database.nearest(&database.name_of(&home, space), &vector, &within).await {
                 Ok(found) => found,
                 Err(NoAnswer::Missing) => {
                     // Nothing was copied yet, or all of it is lost.
@@ -219,7 +219,7 @@ impl App {
                     continue;
                 }
                 Err(problem) => {
-                    return Ok((meanings, Some(no_vectors(qdrant.note_problem(&problem)))));
+                    return Ok((meanings, Some(no_vectors(database.note_problem(&problem)))));
                 }
             };
             for (loaded, meaning) in all.iter().zip(&mut meanings) {

@@ -1,4 +1,4 @@
-//! Keeps the copy of our vectors in Qdrant, text by text.
+//! Keeps the copy of our vectors in another database, text by text.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -8,11 +8,11 @@ use std::{
 use domain::EmbeddingSpaceId;
 use futures_util::FutureExt;
 use knowledge::decode_vector;
-use store::{EmbeddedDocument, Vectors};
+use store::{EmbeddedDocument, NearPoint, Vectors};
 
 use super::{
     copies::{NoCopy, keep_copying},
-    qdrant::{NoAnswer, Qdrant, Text, name_of, point, prefix_of, read_text, text_of},
+    vector_database::{NoAnswer, Text, VectorDatabase},
 };
 use crate::app::App;
 
@@ -27,52 +27,52 @@ impl From<NoAnswer> for NoCopy<NoAnswer> {
 
 /// Copies what is to be copied until the server stops.
 pub(crate) async fn keep_vector_copy(app: Arc<App>) {
-    let Some(qdrant) = &app.knowledge.qdrant else { return };
-    let copy = |_| app.copy_vectors(qdrant).boxed();
+    let Some(database) = &app.knowledge.vector_database else { return };
+    let copy = |_| app.copy_vectors(database).boxed();
     let note = |problem: &NoAnswer| {
-        qdrant.note_problem(problem);
+        database.note_problem(problem);
     };
-    keep_copying(&app, &qdrant.changed, copy, note).await;
+    keep_copying(&app, &database.changed, copy, note).await;
 }
 
 impl App {
-    /// Has Qdrant show what the rows say now.
-    async fn copy_vectors(&self, qdrant: &Qdrant) -> Result<(), NoCopy<NoAnswer>> {
+    /// Has the database show what the rows say now.
+    async fn copy_vectors(&self, database: &VectorDatabase) -> Result<(), NoCopy<NoAnswer>> {
         let home = self.home().await?;
         let spaces = self.store.embedding_spaces().await?;
-        let known: HashSet<String> = spaces.iter().map(|space| name_of(&home, space.id)).collect();
-        let there = qdrant.collections(&prefix_of(&home)).await?;
+        let known: HashSet<String> = spaces.iter().map(|space| database.name_of(&home, space.id)).collect();
+        let there = database.spaces(&home).await?;
         for name in there.iter().filter(|name| !known.contains(*name)) {
-            qdrant.remove(name).await?;
+            database.remove(name).await?;
         }
         let mut copied = HashSet::new();
         for space in spaces {
-            let name = name_of(&home, space.id);
+            let name = database.name_of(&home, space.id);
             let is_there = there.contains(&name);
-            self.copy_space(qdrant, (&name, space.id), is_there, &mut copied).await?;
+            self.copy_space(database, (&name, space.id), is_there, &mut copied).await?;
         }
-        qdrant.note_copied(copied);
+        database.note_copied(copied);
         self.knowledge.switch_spaces(&self.store).await?;
         Ok(())
     }
 
     async fn copy_space(
         &self,
-        qdrant: &Qdrant,
+        database: &VectorDatabase,
         (name, space): (&str, EmbeddingSpaceId),
         mut is_there: bool,
         copied: &mut HashSet<(EmbeddingSpaceId, Text)>,
     ) -> Result<(), NoCopy<NoAnswer>> {
         let rows = self.store.embedded_documents(space).await?;
-        let there = if is_there { qdrant.texts(name).await? } else { HashMap::new() };
+        let there = if is_there { database.texts(name).await? } else { HashMap::new() };
         let wanted: HashSet<Text> = rows.iter().map(|row| (row.document, row.version)).collect();
-        for text in there.keys().filter(|text| read_text(text).is_none_or(|text| !wanted.contains(&text))) {
-            qdrant.forget(name, text).await?;
+        for text in there.keys().filter(|text| !wanted.contains(*text)) {
+            database.forget(name, *text).await?;
         }
         for row in rows {
             let text = (row.document, row.version);
-            if there.get(&text_of(text)) != Some(&row.pieces) {
-                match self.copy_text(qdrant, (name, space), &row, &mut is_there).await {
+            if there.get(&text) != Some(&row.pieces) {
+                match self.copy_text(database, (name, space), &row, &mut is_there).await {
                     // Refused are vectors of another length than those before: nothing is to wait for them.
                     Ok(()) | Err(NoCopy::There(NoAnswer::Refused)) => {}
                     Err(error) => return Err(error),
@@ -85,7 +85,7 @@ impl App {
 
     async fn copy_text(
         &self,
-        qdrant: &Qdrant,
+        database: &VectorDatabase,
         (name, space): (&str, EmbeddingSpaceId),
         row: &EmbeddedDocument,
         is_there: &mut bool,
@@ -97,19 +97,19 @@ impl App {
             let length = content.len() / usize::try_from(pieces).unwrap_or(usize::MAX).max(1);
             let dimensions = length.saturating_sub(size_of::<f32>());
             if dimensions > 0 && !*is_there {
-                qdrant.make(name, dimensions).await?;
+                database.make(name, dimensions).await?;
                 *is_there = true;
             }
             for (piece, vector) in (first..).zip(content.chunks_exact(length.max(1))) {
-                let vector = (decode_vector(vector), dimensions);
-                points.push(point(collection, (document, version), piece, vector));
+                let vector = decode_vector(vector);
+                points.push(NearPoint { collection, document, version, piece, vector });
                 if points.len() >= BATCH {
-                    qdrant.put(name, std::mem::take(&mut points)).await?;
+                    database.put(name, &std::mem::take(&mut points), dimensions).await?;
                 }
             }
-        }
-        if !points.is_empty() {
-            qdrant.put(name, points).await?;
+            if !points.is_empty() {
+                database.put(name, &std::mem::take(&mut points), dimensions).await?;
+            }
         }
         Ok(())
     }

@@ -55,6 +55,7 @@ mod openai;
 mod own_data;
 mod passing;
 mod passkeys;
+mod pgvector;
 mod pictures;
 mod pipelines;
 mod program;

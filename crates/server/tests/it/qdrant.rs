@@ -30,7 +30,7 @@ impl FakeQdrant {
 
 impl Server {
     /// Waits until the best of what is found is so for what it means.
-    async fn finds(&self, who: &str, query: &str, name: &str) {
+    pub(crate) async fn finds(&self, who: &str, query: &str, name: &str) {
         until("it is found by its meaning", async || {
             let answer = self.answer(who, query).await;
             answer["notes"] == json!([])

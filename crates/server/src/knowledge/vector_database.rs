@@ -1,0 +1,243 @@
+//! A database with a copy of our vectors, which compares them: a Qdrant, or pgvector in our own PostgreSQL.
+
+use std::{
+    collections::{HashMap, HashSet},
+    future::Future,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use domain::{CollectionId, DocumentId, EmbeddingSpaceId};
+use store::{NearPiece, NearPoint, Store, StoreError};
+use tokio::{sync::Notify, time::timeout};
+
+use super::qdrant::Qdrant;
+
+/// How long a search waits for it.
+pub(super) const ASKING: Duration = Duration::from_secs(3);
+/// So many of the nearest passages are asked for; what is beyond counts as no nearer than these.
+pub(super) const NEAREST: u32 = 400;
+/// No space has more vectors before it is looked at, so an index may take its time.
+const MAKING: Duration = Duration::from_secs(60);
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum NoAnswer {
+    /// There is no such collection.
+    Missing,
+    /// It does not take what it was given.
+    Refused,
+    /// All else, in words that follow a colon.
+    Failed(String),
+}
+
+/// A version of a document's text.
+pub(super) type Text = (DocumentId, u64);
+
+/// A passage that is near to a question.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Near {
+    pub(super) document: DocumentId,
+    pub(super) version: u64,
+    pub(super) piece: u32,
+    /// The cosine.
+    pub(super) score: f32,
+}
+
+/// Where points may be found: in these collections, and in these documents.
+#[derive(Debug, Default)]
+pub(super) struct Within {
+    pub(super) collections: Vec<CollectionId>,
+    pub(super) documents: Vec<DocumentId>,
+}
+
+/// The database.
+pub(super) struct VectorDatabase {
+    kind: Kind,
+    /// There is something to copy.
+    pub(super) changed: Notify,
+    standing: Mutex<Standing>,
+}
+
+enum Kind {
+    Qdrant(Qdrant),
+    Pgvector(Store),
+}
+
+/// How it stands with the copy.
+#[derive(Default)]
+struct Standing {
+    /// What it has; nothing where that is not known.
+    copied: Option<HashSet<(EmbeddingSpaceId, Text)>>,
+    /// Why it does not help.
+    problem: Option<String>,
+}
+
+impl VectorDatabase {
+    pub(super) fn qdrant(qdrant: Qdrant) -> Self {
+        Self::of(Kind::Qdrant(qdrant))
+    }
+
+    /// pgvector in the database that has everything else.
+    pub(super) fn pgvector(store: Store) -> Self {
+        Self::of(Kind::Pgvector(store))
+    }
+
+    fn of(kind: Kind) -> Self {
+        Self { kind, changed: Notify::new(), standing: Mutex::default() }
+    }
+
+    fn standing(&self) -> MutexGuard<'_, Standing> {
+        self.standing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Why it is not asked at the moment.
+    pub(super) fn problem(&self) -> Option<String> {
+        self.standing().problem.clone()
+    }
+
+    pub(super) fn note_problem(&self, problem: &NoAnswer) -> String {
+        let name = match self.kind {
+            Kind::Qdrant(_) => "Qdrant",
+            Kind::Pgvector(_) => "pgvector",
+        };
+        let message = format!("{name} does not help: {}", words(problem));
+        let before = self.standing().problem.replace(message.clone());
+        if before.is_none() {
+            tracing::warn!(problem = message, "words alone answer meanwhile");
+        }
+        message
+    }
+
+    /// It has all of this, as far as was seen.
+    pub(super) fn note_copied(&self, copied: HashSet<(EmbeddingSpaceId, Text)>) {
+        *self.standing() = Standing { copied: Some(copied), problem: None };
+    }
+
+    /// Whether it has a text's vectors; also where that is not known.
+    pub(super) fn has(&self, space: EmbeddingSpaceId, text: Text) -> bool {
+        self.standing().copied.as_ref().is_none_or(|copied| copied.contains(&(space, text)))
+    }
+
+    /// What a space is called there. A Qdrant may be others', too; `home` tells ours from theirs.
+    pub(super) fn name_of(&self, home: &str, space: EmbeddingSpaceId) -> String {
+        format!("{}{space}", self.prefix_of(home))
+    }
+
+    fn prefix_of(&self, home: &str) -> String {
+        match self.kind {
+            Kind::Qdrant(_) => format!("glasshouse-{home}-"),
+            Kind::Pgvector(_) => String::new(),
+        }
+    }
+
+    /// The names of the spaces that are there.
+    pub(super) async fn spaces(&self, home: &str) -> Result<Vec<String>, NoAnswer> {
+        let prefix = self.prefix_of(home);
+        match &self.kind {
+            Kind::Qdrant(qdrant) => qdrant.collections(&prefix).await,
+            Kind::Pgvector(store) => {
+                own(MAKING, store.make_near_tables()).await?;
+                own(ASKING, store.near_spaces(&prefix)).await
+            }
+        }
+    }
+
+    /// Makes a space for vectors of this length.
+    pub(super) async fn make(&self, name: &str, dimensions: usize) -> Result<(), NoAnswer> {
+        match &self.kind {
+            Kind::Qdrant(qdrant) => qdrant.make(name, dimensions).await,
+            Kind::Pgvector(store) => own(MAKING, store.make_near_space(name, dimensions)).await,
+        }
+    }
+
+    pub(super) async fn remove(&self, name: &str) -> Result<(), NoAnswer> {
+        match &self.kind {
+            Kind::Qdrant(qdrant) => qdrant.remove(name).await,
+            Kind::Pgvector(store) => own(MAKING, store.remove_near_space(name)).await,
+        }
+    }
+
+    /// How many points of each text there are.
+    pub(super) async fn texts(&self, name: &str) -> Result<HashMap<Text, u64>, NoAnswer> {
+        match &self.kind {
+            Kind::Qdrant(qdrant) => qdrant.texts(name).await,
+            Kind::Pgvector(store) => {
+                let texts = own(MAKING, store.near_texts(name)).await?;
+                let mut counted = HashMap::new();
+                for (document, version, pieces) in texts {
+                    counted.insert((document, version), pieces);
+                }
+                Ok(counted)
+            }
+        }
+    }
+
+    /// Puts points into a space, whose vectors have this length.
+    pub(super) async fn put(
+        &self,
+        name: &str,
+        points: &[NearPoint],
+        dimensions: usize,
+    ) -> Result<(), NoAnswer> {
+        match &self.kind {
+            Kind::Qdrant(qdrant) => qdrant.put(name, points, dimensions).await,
+            Kind::Pgvector(store) => own(MAKING, store.put_near(name, points)).await,
+        }
+    }
+
+    /// Takes out all points of a text.
+    pub(super) async fn forget(&self, name: &str, text: Text) -> Result<(), NoAnswer> {
+        match &self.kind {
+            Kind::Qdrant(qdrant) => qdrant.forget(name, text).await,
+            Kind::Pgvector(store) => own(MAKING, store.forget_near(name, text.0, text.1)).await,
+        }
+    }
+
+    /// The passages that are nearest to a question.
+    pub(super) async fn nearest(
+        &self,
+        name: &str,
+        vector: &[f32],
+        within: &Within,
+    ) -> Result<Vec<Near>, NoAnswer> {
+        match &self.kind {
+            Kind::Qdrant(qdrant) => qdrant.nearest(name, vector, within).await,
+            Kind::Pgvector(store) => {
+                let within = (&*within.collections, &*within.documents);
+                let found = own(ASKING, store.nearest(name, vector, within, NEAREST)).await?;
+                Ok(found.into_iter().filter_map(near).collect())
+            }
+        }
+    }
+}
+
+/// What our own database says, within this time.
+async fn own<T>(time: Duration, asked: impl Future<Output = Result<T, StoreError>>) -> Result<T, NoAnswer> {
+    let answer = timeout(time, asked).await;
+    let answer = answer.map_err(|_| NoAnswer::Failed("it does not answer in time.".to_owned()))?;
+    answer.map_err(|error| match error {
+        StoreError::NotFound => NoAnswer::Missing,
+        StoreError::Conflict(_) => NoAnswer::Refused,
+        error => {
+            tracing::warn!(%error, "pgvector fails");
+            NoAnswer::Failed("the database does not do it; the server's log says why.".to_owned())
+        }
+    })
+}
+
+fn near(of: NearPiece) -> Option<Near> {
+    #[expect(clippy::cast_possible_truncation, reason = "seven digits are enough")]
+    let score = of.score as f32;
+    let piece = u32::try_from(of.piece).ok()?;
+    let NearPiece { document, version, .. } = of;
+    score.is_finite().then_some(Near { document, version, piece, score: score.clamp(-1.0, 1.0) })
+}
+
+fn words(problem: &NoAnswer) -> String {
+    match problem {
+        NoAnswer::Missing => "it does not have what was put into it.".to_owned(),
+        NoAnswer::Refused => "it refuses what it is asked; the server's log says why.".to_owned(),
+        NoAnswer::Failed(words) => words.clone(),
+    }
+}

@@ -1,0 +1,109 @@
+//! Vectors that pgvector compares.
+
+use domain::{CollectionId, DocumentId};
+use store::{NearPoint, Store, StoreError};
+
+on_every_database!(pgvector_finds_what_is_near_where_it_may_be, pgvector_finds_among_many_what_is_nearest);
+
+/// Of three dimensions, the same for a number each time.
+fn vector(number: u32) -> Vec<f32> {
+    let of = |by: u32| f32::from(u16::try_from(number * by % 101).unwrap()) - 50.0;
+    vec![of(7), of(31), of(57) + 0.5]
+}
+
+fn cosine(a: &[f32], b: &[f32]) -> f32 {
+    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+    dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
+}
+
+async fn pgvector_finds_what_is_near_where_it_may_be(store: Store) {
+    let made = store.make_near_tables().await;
+    if made == Err(StoreError::Conflict("database")) {
+        // SQLite has nothing of the kind.
+        return;
+    }
+    // The next server does the same.
+    store.make_near_tables().await.unwrap();
+    let name = "space_1";
+    assert_eq!(store.put_near(name, &[]).await, Err(StoreError::NotFound));
+    assert_eq!(store.make_near_space("it's", 3).await, Err(StoreError::Conflict("name")));
+    store.make_near_space(name, 3).await.unwrap();
+    store.make_near_space(name, 3).await.unwrap();
+    assert_eq!(store.near_spaces("").await.unwrap(), [name]);
+    assert_eq!(store.near_spaces("other").await.unwrap(), [""; 0]);
+
+    let (ours, theirs) = (CollectionId::generate(), CollectionId::generate());
+    let (a, b, c) = (DocumentId::generate(), DocumentId::generate(), DocumentId::generate());
+    let point = |collection, document, piece: u32| NearPoint {
+        collection,
+        document,
+        version: 1,
+        piece: u64::from(piece),
+        vector: Some(vector(piece)),
+    };
+    let mut points: Vec<NearPoint> = (0..250).map(|piece| point(ours, a, piece)).collect();
+    points.push(NearPoint { vector: None, ..point(ours, a, 250) });
+    points.extend((0..9).map(|piece| point(ours, b, piece)));
+    points.extend((0..250).map(|piece| point(theirs, c, piece)));
+    store.put_near(name, &points).await.unwrap();
+    store.put_near(name, &points[..5]).await.unwrap();
+    let mut texts = store.near_texts(name).await.unwrap();
+    texts.sort_by_key(|(_, _, pieces)| *pieces);
+    assert_eq!(texts, [(b, 1, 9), (c, 1, 250), (a, 1, 251)]);
+    let longer = NearPoint { vector: Some(vec![1.0; 4]), ..point(ours, b, 1) };
+    assert_eq!(store.put_near(name, &[longer]).await, Err(StoreError::Conflict("dimensions")));
+
+    let question = vector(77);
+    let found = store.nearest(name, &question, (&[ours], &[]), 10).await.unwrap();
+    assert_eq!(found.len(), 10);
+    assert!(found.iter().all(|near| [a, b].contains(&near.document)), "nothing of others");
+    let mut expected: Vec<f32> = points[..250]
+        .iter()
+        .chain(&points[251..260])
+        .map(|point| cosine(point.vector.as_ref().unwrap(), &question))
+        .collect();
+    expected.sort_by(|a, b| b.total_cmp(a));
+    for (near, score) in found.iter().zip(expected) {
+        assert!((near.score - f64::from(score)).abs() < 0.002, "{near:?} {score}");
+    }
+    let found = store.nearest(name, &question, (&[], &[b]), 400).await.unwrap();
+    assert_eq!(found.len(), 9, "only of the one that is named");
+    assert_eq!(store.nearest(name, &question, (&[], &[]), 400).await.unwrap(), []);
+    assert_eq!(store.nearest(name, &[1.0], (&[ours], &[]), 1).await, Err(StoreError::Conflict("dimensions")));
+    assert_eq!(store.nearest("none", &question, (&[ours], &[]), 1).await, Err(StoreError::NotFound));
+
+    store.forget_near(name, a, 2).await.unwrap();
+    store.forget_near(name, a, 1).await.unwrap();
+    assert_eq!(store.near_texts(name).await.unwrap().len(), 2);
+    store.remove_near_space(name).await.unwrap();
+    assert_eq!(store.near_texts(name).await.unwrap(), []);
+    assert_eq!(store.near_spaces("").await.unwrap(), [""; 0]);
+}
+
+async fn pgvector_finds_among_many_what_is_nearest(store: Store) {
+    if store.make_near_tables().await == Err(StoreError::Conflict("database")) {
+        return;
+    }
+    // More than are compared one by one: the index is asked.
+    store.make_near_space("many", 3).await.unwrap();
+    let (collection, document) = (CollectionId::generate(), DocumentId::generate());
+    let far = |piece: u32| {
+        let turn = f32::from(u16::try_from(piece % 50_000).unwrap()) / 50_000.0;
+        vec![-1.0, turn, 1.0 - turn]
+    };
+    let point = |piece: u32, vector| NearPoint {
+        collection,
+        document,
+        version: 1,
+        piece: piece.into(),
+        vector: Some(vector),
+    };
+    for start in (0..50_100).step_by(5_000) {
+        let points: Vec<NearPoint> =
+            (start..(start + 5_000).min(50_100)).map(|piece| point(piece, far(piece))).collect();
+        store.put_near("many", &points).await.unwrap();
+    }
+    store.put_near("many", &[point(60_000, vec![1.0, 0.1, 0.0])]).await.unwrap();
+    let found = store.nearest("many", &[1.0, 0.0, 0.0], (&[collection], &[]), 5).await.unwrap();
+    assert_eq!((found.len(), found[0].piece), (5, 60_000));
+}
