@@ -3,6 +3,7 @@
 
 mod answers;
 mod asking;
+mod script;
 mod template;
 mod texts;
 mod values;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::Pipeline;
+use super::{Pipeline, Said, script::is_foreign};
 use crate::loose_json::{object, texts};
 
 /// Most tags of a chat.
@@ -41,6 +41,21 @@ pub struct Notes {
 }
 
 impl Notes {
+    /// As [`Notes::read`], for a chat in which this was said: a title in another script is none.
+    ///
+    /// # Errors
+    /// With what is wrong, for the model.
+    pub fn read_for(said: &[Said], text: &str, wanted: &[Pipeline]) -> Result<Self, (String, Self)> {
+        let (mut notes, fault) = match Self::read(text, wanted) {
+            Ok(notes) => (notes, None),
+            Err((fault, notes)) => (notes, Some(fault)),
+        };
+        let foreign = notes.title.take_if(|title| is_foreign(title, said));
+        let of_title = foreign.map(|_| "the title is not in the language of the chat".to_owned());
+        let faults: Vec<String> = fault.into_iter().chain(of_title).collect();
+        if faults.is_empty() { Ok(notes) } else { Err((faults.join("; "), notes)) }
+    }
+
     /// Reads what these pipelines want. Where a part of it is not there, what could be read comes with the fault.
     ///
     /// # Errors

@@ -158,7 +158,8 @@ async fn notes(
         return Ok(axum::Json(json!({"detail": message})).into_response());
     }
     let said = request.said();
-    let read = |text: &str| Notes::read(text, &[pipeline]).map_err(|(fault, part)| (fault, Some(part)));
+    let read =
+        |text: &str| Notes::read_for(&said, text, &[pipeline]).map_err(|(fault, part)| (fault, Some(part)));
     let shown = |notes: &Notes| format!("{notes:?}");
     let (notes, usage) = task.ask(&said, request.prompt.as_deref(), "", read, shown).await?;
     let notes = notes.unwrap_or_default();

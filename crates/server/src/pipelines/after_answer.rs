@@ -143,8 +143,9 @@ impl App {
             continues: false,
         };
         let prompt = group.template.fill(&values(&answer.said, person, now));
-        let read =
-            |text: &str| Notes::read(text, &group.pipelines).map_err(|(fault, part)| (fault, Some(part)));
+        let read = |text: &str| {
+            Notes::read_for(&answer.said, text, &group.pipelines).map_err(|(fault, part)| (fault, Some(part)))
+        };
         let answered = self.ask_pipeline(&job, prompt, read, shown).await?;
         match answered.read {
             Some(notes) => self.keep_notes(answer, notes).await,

@@ -166,11 +166,14 @@ async fn a_model_that_cannot_do_it_leaves_the_first_words() {
     };
     let good = "🌱 How Plants Grow";
     let words = "How do plants grow?";
+    let foreign = ALL.replace("How Plants Grow", "Как растут растения");
     for (name, replies, title, outcome) in [
         ("fenced", vec![Reply::text(&format!("```json\n{ALL}\n```"))], good, "done"),
         ("chatty", vec![Reply::text(&format!("Sure, here you are: {ALL} Anything else?"))], good, "done"),
         ("half", vec![Reply::text(&ALL[..34]), Reply::text(&ALL[..34])], good, "fallback"),
         ("mended", vec![Reply::text("I do not know."), Reply::text(ALL)], good, "done"),
+        ("another language once", vec![Reply::text(&foreign), Reply::text(ALL)], good, "done"),
+        ("another language", vec![Reply::text(&foreign), Reply::text(&foreign)], words, "fallback"),
         ("reasoning only", vec![reasoning(ALL), reasoning(ALL)], words, "fallback"),
         ("empty", vec![Reply::text(""), Reply::text("")], words, "fallback"),
         ("refused", vec![Reply::error(404, "no such model")], words, "failed"),
