@@ -120,8 +120,10 @@ pub fn trace_headers(trace: &CallTrace) -> HeaderMap {
     let parent = trace.parent.as_ref().map(ToString::to_string);
     // The state is of no use to anybody without the trace.
     let state = trace.state.as_ref().filter(|_| parent.is_some());
+    // llama-cpp-python's server answers 400 to whatever is no UUID.
+    let request = trace.request.as_ref().map(|id| id.strip_prefix("req_").unwrap_or(id).to_owned());
     let headers =
-        [("traceparent", parent.as_ref()), ("tracestate", state), ("x-request-id", trace.request.as_ref())];
+        [("traceparent", parent.as_ref()), ("tracestate", state), ("x-request-id", request.as_ref())];
     let value = |text: &String| HeaderValue::from_str(text).ok();
     headers
         .into_iter()
