@@ -8,7 +8,7 @@ use domain::{CollectionId, DocumentId};
 use crate::{Store, StoreError, db::Db, query::Row};
 
 /// So many passages of all that may be found are compared one by one, which misses nothing; the index finds among more.
-const COMPARED: i64 = 50_000;
+const COMPARED: i64 = 20_000;
 /// An index takes no longer ones.
 const MOST_INDEXED_DIMENSIONS: usize = 4_000;
 /// So many rows are put with one statement.

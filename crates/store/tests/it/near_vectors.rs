@@ -84,26 +84,32 @@ async fn pgvector_finds_among_many_what_is_nearest(store: Store) {
     if store.make_near_tables().await == Err(StoreError::Conflict("database")) {
         return;
     }
-    // More than are compared one by one: the index is asked.
-    store.make_near_space("many", 3).await.unwrap();
+    // More than are compared one by one: the index is asked, which may miss some.
+    store.make_near_space("many", 8).await.unwrap();
     let (collection, document) = (CollectionId::generate(), DocumentId::generate());
-    let far = |piece: u32| {
-        let turn = f32::from(u16::try_from(piece % 50_000).unwrap()) / 50_000.0;
-        vec![-1.0, turn, 1.0 - turn]
+    let mut state = 7_u64;
+    let mut vector = || -> Vec<f32> {
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            f32::from(u16::try_from(state >> 48).unwrap()) - 32_768.0
+        };
+        (0..8).map(|_| next() / 32_768.0).collect()
     };
-    let point = |piece: u32, vector| NearPoint {
-        collection,
-        document,
-        version: 1,
-        piece: piece.into(),
-        vector: Some(vector),
-    };
-    for start in (0..50_100).step_by(5_000) {
-        let points: Vec<NearPoint> =
-            (start..(start + 5_000).min(50_100)).map(|piece| point(piece, far(piece))).collect();
-        store.put_near("many", &points).await.unwrap();
+    let question = vector();
+    let mut expected = Vec::new();
+    let mut points = Vec::new();
+    for piece in 0..20_100 {
+        let vector = vector();
+        expected.push((cosine(&vector, &question), piece));
+        points.push(NearPoint { collection, document, version: 1, piece, vector: Some(vector) });
     }
-    store.put_near("many", &[point(60_000, vec![1.0, 0.1, 0.0])]).await.unwrap();
-    let found = store.nearest("many", &[1.0, 0.0, 0.0], (&[collection], &[]), 5).await.unwrap();
-    assert_eq!((found.len(), found[0].piece), (5, 60_000));
+    store.put_near("many", &points).await.unwrap();
+    expected.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let found = store.nearest("many", &question, (&[collection], &[]), 400).await.unwrap();
+    assert!(found.len() >= 350, "{}", found.len());
+    let has = |(_, piece): &&(f32, u64)| found.iter().any(|near| near.piece == *piece);
+    let near = expected[..20].iter().filter(has).count();
+    assert!(near >= 18, "of the nearest 20 it finds {near}");
+    let others = store.nearest("many", &question, (&[CollectionId::generate()], &[]), 400).await.unwrap();
+    assert_eq!(others, []);
 }
