@@ -25,14 +25,13 @@ pub(super) const TITLE: Wanted = Wanted {
 };
 
 pub(super) const TAGS: Wanted = Wanted {
-    rules: "- tags: 1 to 3 tags to browse chats by: first a broad field such as science or cooking, then a narrower one. \
-            One or two words each, in lower case.",
+    rules: "- tags: 1 to 3 tags in lower case, one or two words each: first a broad field such as science, then narrower \
+            ones.",
     field: r#""tags": ["…", "…"]"#,
 };
 
 pub(super) const FOLLOW_UPS: Wanted = Wanted {
-    rules: "- follow_ups: 3 to 5 short questions or requests that the user could send next, in the user's own voice, about \
-            what was said and not answered yet.",
+    rules: "- follow_ups: 3 to 5 questions that the user could ask next, in their voice, not answered yet.",
     field: r#""follow_ups": ["…", "…", "…"]"#,
 };
 

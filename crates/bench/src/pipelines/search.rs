@@ -108,7 +108,7 @@ async fn found(client: &mut Client, question: &str) -> anyhow::Result<(f64, Stri
     Ok((ms, String::from_utf8_lossy(&answer).into_owned()))
 }
 
-/// An export with so many chats.
+/// An export with so many chats. The last digits of ids are others here, and all that differ in ours are before them.
 fn messages(chats: usize, dice: &mut Dice) -> String {
     let mut lines =
         String::from("{\"glasshouse_export\":{\"format\":1,\"version\":\"0.1.0\",\"made_at\":0}}\n");
@@ -118,7 +118,7 @@ fn messages(chats: usize, dice: &mut Dice) -> String {
         // Writing to a String does not fail.
         _ = writeln!(
             lines,
-            "{{\"chat\":{{\"id\":\"chat_{chat:032x}\",\"title\":\"{} {}\",\"created_at\":{at},\"updated_at\":{at}}}}}",
+            "{{\"chat\":{{\"id\":\"chat_{chat:024x}00000000\",\"title\":\"{} {}\",\"created_at\":{at},\"updated_at\":{at}}}}}",
             word(dice.below(VOCABULARY)),
             word(dice.below(VOCABULARY)),
         );
@@ -126,7 +126,7 @@ fn messages(chats: usize, dice: &mut Dice) -> String {
             let number = chat * MESSAGES + place;
             let parent = match place {
                 0 => "null".to_owned(),
-                _ => format!("\"msg_{:032x}\"", number - 1),
+                _ => format!("\"msg_{:024x}00000000\"", number - 1),
             };
             let role = if place % 2 == 0 { "user" } else { "assistant" };
             let mut text = if number == 0 { format!("{LAST} ") } else { String::new() };
@@ -137,7 +137,7 @@ fn messages(chats: usize, dice: &mut Dice) -> String {
             }
             _ = writeln!(
                 lines,
-                "{{\"message\":{{\"id\":\"msg_{number:032x}\",\"chat\":\"chat_{chat:032x}\",\"parent\":{parent},\"role\":\"{role}\",\
+                "{{\"message\":{{\"id\":\"msg_{number:024x}00000000\",\"chat\":\"chat_{chat:024x}00000000\",\"parent\":{parent},\"role\":\"{role}\",\
                  \"content\":[{{\"type\":\"text\",\"text\":\"{}\"}}],\"created_at\":{}}}}}",
                 text.trim_end(),
                 at + 1_000 * i64::try_from(place).unwrap_or_default(),
