@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::StoreError;
 
-use super::common::{Common, CommonSettings, KEPT};
+use super::common::{Common, KEPT};
 use crate::{app::App, config::PipelineDefaults, error::ApiError};
 
 const PREFIX: &str = "pipeline:";
@@ -117,15 +117,7 @@ impl App {
     /// # Errors
     /// Where the database does not answer.
     pub(crate) async fn pipelines_in_force(&self) -> Result<Vec<InForce>, StoreError> {
-        let mut stored: HashMap<String, Value> = self.store.settings(ALL).await?.into_iter().collect();
-        let common = stored.remove(KEPT).and_then(|value| serde_json::from_value(value).ok());
-        let common = Common::of(common.unwrap_or_default(), &self.config.pipelines);
-        let of = |pipeline: Pipeline| {
-            let set = stored.remove(&format!("{PREFIX}{}", pipeline.name()));
-            let set = set.and_then(|value| serde_json::from_value(value).ok()).unwrap_or_default();
-            InForce::of(pipeline, set, common.clone(), &self.config.pipelines)
-        };
-        Ok(Pipeline::ALL.into_iter().map(of).collect())
+        Ok(self.these_in_force(Pipeline::ALL).await?.into())
     }
 
     /// One of them.
@@ -133,17 +125,26 @@ impl App {
     /// # Errors
     /// Where the database does not answer.
     pub(crate) async fn pipeline_in_force(&self, pipeline: Pipeline) -> Result<InForce, StoreError> {
-        let name = format!("{PREFIX}{}", pipeline.name());
-        let (mut set, mut common) = (PipelineSettings::default(), CommonSettings::default());
-        for (known, value) in self.store.settings(ALL).await? {
-            if known == name {
-                set = serde_json::from_value(value).unwrap_or_default();
-            } else if known == KEPT {
-                common = serde_json::from_value(value).unwrap_or_default();
-            }
-        }
-        let defaults = &self.config.pipelines;
-        Ok(InForce::of(pipeline, set, Common::of(common, defaults), defaults))
+        let [one] = self.these_in_force([pipeline]).await?;
+        Ok(one)
+    }
+
+    /// Some of them, read together.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub(crate) async fn these_in_force<const N: usize>(
+        &self,
+        wanted: [Pipeline; N],
+    ) -> Result<[InForce; N], StoreError> {
+        let mut stored: HashMap<String, Value> = self.store.settings(ALL).await?.into_iter().collect();
+        let common = stored.remove(KEPT).and_then(|value| serde_json::from_value(value).ok());
+        let common = Common::of(common.unwrap_or_default(), &self.config.pipelines);
+        Ok(wanted.map(|pipeline| {
+            let set = stored.remove(&format!("{PREFIX}{}", pipeline.name()));
+            let set = set.and_then(|value| serde_json::from_value(value).ok()).unwrap_or_default();
+            InForce::of(pipeline, set, common.clone(), &self.config.pipelines)
+        }))
     }
 
     /// Sets all of it for one pipeline.

@@ -17,13 +17,12 @@ impl App {
     /// # Errors
     /// Where the database does not answer.
     pub(crate) async fn tool_prompt(&self, owner: UserId) -> Result<Option<ToolPrompt>, StoreError> {
-        let mut all = self.pipelines_in_force().await?;
-        all.retain(|set| set.enabled);
-        let of = |pipeline| all.iter().find(|set: &&InForce| set.pipeline == pipeline)?.template.as_ref();
-        let Some(tools) = of(Pipeline::Tools) else { return Ok(None) };
+        let [tools, code] = self.these_in_force([Pipeline::Tools, Pipeline::CodeInterpreter]).await?;
+        let of = |set: InForce| set.template.filter(|_| set.enabled);
+        let Some(tools) = of(tools) else { return Ok(None) };
         let (person, now) = (self.told_person(&self.store.user(owner).await?), self.told_now());
         let values = values(&[], &person, &now);
-        let code = of(Pipeline::CodeInterpreter).map(|template| CodePrompt {
+        let code = of(code).map(|template| CodePrompt {
             tool: CODE_TOOL.to_owned(),
             text: template.fill_around(Name::Tools, &values),
         });

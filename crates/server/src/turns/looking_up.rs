@@ -12,7 +12,7 @@ use domain::{ChatId, CollectionId, DocumentId, Message, Part, Role, RunId, UserI
 use futures_util::{FutureExt, future::BoxFuture};
 use store::StoreError;
 
-use super::referred::Searched;
+use super::{Referred, referred::Searched};
 use crate::{
     app::App,
     error::ApiError,
@@ -40,7 +40,16 @@ pub(super) struct Looker<'a> {
 impl App {
     /// Whether documents are searched with queries that are worked out for this message: not for the first one, which is
     /// its own query, and costs no call before the answer.
-    pub(super) async fn works_out_queries(&self, looker: &Looker<'_>) -> Result<bool, StoreError> {
+    pub(super) async fn works_out_queries(
+        &self,
+        looker: &Looker<'_>,
+        referred: &Referred,
+    ) -> Result<bool, StoreError> {
+        let of_agent = looker.model.agent.as_ref().is_some_and(|agent| agent.collections.is_some());
+        if referred.is_empty() && !of_agent {
+            // Most chats, which then read nothing for it.
+            return Ok(false);
+        }
         let may = looker.permit.allows(Thing::Tool(SEARCH_TOOL)) && looker.model.payer.person.is_none();
         let is_first = !looker.history.iter().any(|message| message.role == Role::Assistant);
         if !may || is_first {

@@ -114,6 +114,11 @@ impl Referred {
         Given { texts, ..Given::default() }
     }
 
+    /// Whether the messages point to nothing.
+    pub(super) fn is_empty(&self) -> bool {
+        self.things.is_empty()
+    }
+
     fn there(&self) -> impl Iterator<Item = &Is> {
         self.things.iter().filter_map(|thing| thing.is.as_ref())
     }

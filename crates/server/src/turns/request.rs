@@ -66,7 +66,7 @@ impl App {
             Some(_) => (referred.named(&history), None),
             None => {
                 let looker = Looker { owner, model: &model, permit: &permit, chat, run, history: &history };
-                let is_left = is_agent && self.works_out_queries(&looker).await?;
+                let is_left = is_agent && self.works_out_queries(&looker, &referred).await?;
                 let (given, left) =
                     self.given(owner, (&model, &permit), &history, (&referred, is_left)).await?;
                 let look_up = match is_agent {
