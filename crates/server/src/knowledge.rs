@@ -12,6 +12,7 @@ mod graph_database;
 mod graph_tool;
 mod graphing;
 mod loaded;
+mod narrowing;
 mod on_account;
 mod pictures;
 mod qdrant;
@@ -58,6 +59,7 @@ pub(crate) use {
     graph_copy::keep_graph_copy,
     graph_tool::{NAME as GRAPH_TOOL, graph_spec, walk},
     graphing::keep_graphs,
+    narrowing::{ENDING_CHARS, MOST_ENDINGS, NAME_CHARS, is_ending, narrow},
     pictures::keep_looking,
     reading::{READERS, keep_reading},
     scope::Scope,

@@ -9,6 +9,8 @@ use crate::{Store, StoreError};
 pub struct DocumentFilter {
     /// Endings of their names in small letters, without the dot.
     pub endings: Vec<String>,
+    /// A part of their names in small letters.
+    pub name: String,
     /// When they came, or were read, last: not before this.
     pub since: Option<i64>,
     /// And before this.
@@ -33,7 +35,8 @@ impl Store {
         for row in &rows {
             let name = row.get::<String>("name")?.to_lowercase();
             let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
-            if filter.endings.is_empty() || filter.endings.iter().any(|other| other == ending) {
+            let is_kind = filter.endings.is_empty() || filter.endings.iter().any(|other| other == ending);
+            if is_kind && name.contains(&filter.name) {
                 wanted.push(row.id("id")?);
             }
         }

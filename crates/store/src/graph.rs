@@ -260,6 +260,15 @@ impl Store {
         Ok((row.get("graph")?, documents.collect::<Result<_, StoreError>>()?))
     }
 
+    /// How many documents of a collection are still to be read.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn unread_documents(&self, id: CollectionId) -> Result<u64, StoreError> {
+        let sql = "SELECT COUNT(*) AS unread FROM documents WHERE collection = $1 AND state = 'waiting'";
+        self.db().read(sql).id(id).fetch_one().await?.number("unread")
+    }
+
     /// The collections that somebody may search and whose graph has something in it.
     ///
     /// # Errors

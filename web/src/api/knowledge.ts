@@ -237,6 +237,8 @@ export interface GraphState {
     pieces: number;
     problem: { code: string; message: string } | null;
   }[];
+  /** How many documents are still to be read, and come after that. */
+  unread: number;
   /** Where there is a graph database: why it does not help, and whether it has all of this graph. */
   database: { problem: string | null; whole: boolean } | null;
 }

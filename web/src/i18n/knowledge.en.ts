@@ -164,6 +164,10 @@ export const knowledge = {
   "graph.turnOffText":
     "All that was found is deleted. The documents stay. Built again, the model reads them again.",
   "graph.progress": "{done} of {count} documents were looked at.",
+  "graph.unread": {
+    one: "{count} more is still to be read first.",
+    other: "{count} more are still to be read first.",
+  },
   "graph.left": "Documents that are not done",
   "graph.pieces": "{done} of {pieces} parts",
   "graph.waits": "Waits for its turn",

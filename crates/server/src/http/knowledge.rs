@@ -14,7 +14,7 @@ use domain::{CollectionId, DocumentId, UserId};
 use serde::{Deserialize, Serialize};
 use store::{Collection, CollectionChange, ListedCollection, StoreError};
 
-use self::filters::{Narrowed, narrow};
+use self::filters::{Narrowed, narrowed};
 use crate::{
     app::App,
     auth::Caller,
@@ -189,6 +189,9 @@ pub(super) struct Search {
     /// Endings of names.
     #[serde(default)]
     types: Vec<String>,
+    /// A part of their names.
+    #[serde(default)]
+    name: String,
     /// When documents came, or were read, last.
     since: Option<i64>,
     until: Option<i64>,
@@ -255,7 +258,7 @@ pub(super) async fn search(
         );
     }
     let reader = owner(&caller)?;
-    let (collections, documents) = match narrow(&app, reader, &body).await? {
+    let (collections, documents) = match narrowed(&app, reader, &body).await? {
         Narrowed::No => (body.collections, Vec::new()),
         Narrowed::To(collections, documents) => (Some(collections), documents),
         Narrowed::Empty => return Ok(Json(Results { results: Vec::new(), notes: Vec::new() })),

@@ -127,7 +127,7 @@ async fn only_what_documents_say_is_in_the_graph_and_agents_walk_along_it() {
     server.read_file(&ada, &work, "more.txt", MORE.as_bytes()).await;
     assert_eq!(
         server.graph(&ada, &work, "").await,
-        json!({"on": false, "available": true, "documents": [], "database": null})
+        json!({"on": false, "available": true, "documents": [], "unread": 0, "database": null})
     );
     server.switch_graph(&ada, &work, true).await.expect(204);
     server.graphed(&ada, &work).await;

@@ -213,6 +213,8 @@ async fn a_search_is_narrowed_to_kinds_of_files_and_to_a_time() {
     assert_eq!(narrowed(json!({"until": since})).await, ["old.md", "seal.txt"]);
     assert_eq!(narrowed(json!({"since": before, "until": since})).await, [""; 0]);
     assert_eq!(narrowed(json!({"types": ["pdf"]})).await, [""; 0], "nothing, not everything");
+    assert_eq!(narrowed(json!({"name": "NEW"})).await, ["new.TXT"]);
+    assert_eq!(narrowed(json!({"name": "seal", "types": ["md"]})).await, [""; 0]);
     assert_eq!(narrowed(json!({"types": ["txt"], "collections": [work]})).await, ["new.TXT"]);
     // It narrows what one may read, and opens nothing.
     let named = json!({"query": "walrus", "types": ["pdf"], "collections": [work]});
@@ -221,6 +223,42 @@ async fn a_search_is_narrowed_to_kinds_of_files_and_to_a_time() {
         let asked = json!({"query": "walrus", "types": bad});
         server.post(&format!("{KNOWLEDGE}/search"), &ada, &asked).await.expect(400);
     }
+    let asked = json!({"query": "walrus", "name": "x".repeat(201)});
+    server.post(&format!("{KNOWLEDGE}/search"), &ada, &asked).await.expect(400);
+}
+
+#[tokio::test]
+async fn agents_narrow_their_searches() {
+    let look = |with: Value| {
+        let mut asked = json!({"query": "walrus"});
+        asked.as_object_mut().unwrap().extend(with.as_object().unwrap().clone());
+        Reply::calls(&[("search_knowledge", asked)])
+    };
+    let replies = vec![
+        look(json!({"types": "Word, .TXT"})),
+        look(json!({"types": ["md"], "document": "OLD", "since": "", "until": null})),
+        look(json!({"types": "pdf"})),
+        look(json!({"since": "last week"})),
+        look(json!({"since": 1970, "until": "1970"})),
+        Reply::text("Done."),
+    ];
+    let upstream = ScriptedServer::start(Behaviour::sequence(replies)).await.unwrap();
+    let (server, ada) = Server::start_signed_in().await;
+    connect(&server, &ada, "Up", &upstream.base_url()).await;
+    let work = server.collection(&ada, "Work").await;
+    server.read_file(&ada, &work, "old.md", b"The old walrus.").await;
+    server.read_file(&ada, &work, "new.txt", b"The new walrus.").await;
+    server.post("/v1/chat/completions", &ada, &ask("glasshouse/agent", "Walrus?")).await.expect(200);
+    let requests = upstream.requests();
+    let heard = |call: usize| {
+        let messages = requests[call + 1]["messages"].as_array().unwrap();
+        messages.last().unwrap()["content"].to_string()
+    };
+    assert!(heard(0).contains("[new.txt in Work]") && !heard(0).contains("old.md"), "{}", heard(0));
+    assert!(heard(1).contains("[old.md in Work]") && !heard(1).contains("new.txt"), "{}", heard(1));
+    assert!(heard(2).contains("There are: new.txt, old.md."), "{}", heard(2));
+    assert!(heard(3).contains("`since` must be a day"), "{}", heard(3));
+    assert!(heard(4).contains("No document fits"), "{}", heard(4));
 }
 
 #[tokio::test]

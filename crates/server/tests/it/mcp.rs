@@ -324,10 +324,16 @@ async fn programs_of_others_search_documents() {
     let result = call(json!({"query": "walrus", "collection": "Work"})).await.unwrap();
     let found = result.structured_content.unwrap()["passages"][0].clone();
     assert_eq!((&found["name"], &found["headings"]), (&json!("plan.md"), &json!(["Budget"])), "{found}");
+    for (types, count) in [("md", 1), ("pdf", 0)] {
+        let result = call(json!({"query": "walrus", "types": types})).await.unwrap();
+        assert_eq!(result.structured_content.unwrap()["passages"].as_array().unwrap().len(), count);
+    }
     for bad in [
         json!({}),
         json!({"query": " "}),
         json!({"query": "x".repeat(2000)}),
+        json!({"query": "x", "types": "../"}),
+        json!({"query": "x", "until": "soon"}),
         json!({"query": "x", "collection": "No"}),
     ] {
         assert_eq!(call(bad).await.unwrap().is_error, Some(true));

@@ -1,14 +1,14 @@
-//! Narrows a search to documents of some kinds, and to those that came in some time.
+//! Narrows a search to documents of some kinds or names, and to those that came in some time.
 
 use domain::{CollectionId, DocumentId, UserId};
 use store::DocumentFilter;
 
 use super::Search;
-use crate::{app::App, error::ApiError, knowledge::missing};
-
-/// Most kinds of files that are named, and the longest ending of one.
-const MOST_ENDINGS: usize = 30;
-const ENDING_CHARS: usize = 16;
+use crate::{
+    app::App,
+    error::ApiError,
+    knowledge::{ENDING_CHARS, MOST_ENDINGS, NAME_CHARS, is_ending, missing, narrow},
+};
 
 /// Where a search looks.
 pub(super) enum Narrowed {
@@ -23,9 +23,9 @@ pub(super) enum Narrowed {
 /// Where the search looks that `reader` asks for.
 ///
 /// # Errors
-/// 400 for kinds that no file has, 404 where a collection is named that they may not search.
-pub(super) async fn narrow(app: &App, reader: UserId, asked: &Search) -> Result<Narrowed, ApiError> {
-    let filter = DocumentFilter { endings: checked(&asked.types)?, since: asked.since, until: asked.until };
+/// 400 for kinds and names that no file has, 404 where a collection is named that they may not search.
+pub(super) async fn narrowed(app: &App, reader: UserId, asked: &Search) -> Result<Narrowed, ApiError> {
+    let filter = checked(asked)?;
     if filter == DocumentFilter::default() {
         return Ok(Narrowed::No);
     }
@@ -41,27 +41,23 @@ pub(super) async fn narrow(app: &App, reader: UserId, asked: &Search) -> Result<
             all.into_iter().map(|collection| collection.id).collect()
         }
     };
-    let (mut collections, mut documents) = (Vec::new(), Vec::new());
-    for collection in searched {
-        let wanted = app.store.filtered_documents(collection, &filter).await?;
-        // One of which nothing is wanted is not searched at all.
-        if !wanted.is_empty() {
-            collections.push(collection);
-            documents.extend(wanted);
-        }
-    }
-    Ok(if collections.is_empty() { Narrowed::Empty } else { Narrowed::To(collections, documents) })
+    let found = narrow(&app.store, &searched, &filter).await?;
+    Ok(found.map_or(Narrowed::Empty, |(collections, documents)| Narrowed::To(collections, documents)))
 }
 
-fn checked(types: &[String]) -> Result<Vec<String>, ApiError> {
-    let is_ending = |ending: &String| {
-        (1..=ENDING_CHARS).contains(&ending.chars().count()) && ending.chars().all(char::is_alphanumeric)
-    };
-    if types.len() > MOST_ENDINGS || !types.iter().all(is_ending) {
+fn checked(asked: &Search) -> Result<DocumentFilter, ApiError> {
+    let Search { types, name, since, until, .. } = asked;
+    if types.len() > MOST_ENDINGS || !types.iter().all(|ending| is_ending(ending)) {
         let message = format!(
             "`types` may have {MOST_ENDINGS} endings of names without their dots, 1 to {ENDING_CHARS} letters each."
         );
         return Err(ApiError::invalid(message).with_field(Some("types")));
     }
-    Ok(types.iter().map(|ending| ending.to_lowercase()).collect())
+    let name = name.trim().to_lowercase();
+    if name.chars().count() > NAME_CHARS {
+        let message = format!("`name` may have {NAME_CHARS} characters.");
+        return Err(ApiError::invalid(message).with_field(Some("name")));
+    }
+    let endings = types.iter().map(|ending| ending.to_lowercase()).collect();
+    Ok(DocumentFilter { endings, name, since: *since, until: *until })
 }

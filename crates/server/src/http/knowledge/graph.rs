@@ -49,6 +49,8 @@ pub(in crate::http) struct GraphState {
     /// Whether the server has a model for it.
     available: bool,
     documents: Vec<DocumentView>,
+    /// How many documents are still to be read, and come after that.
+    unread: u64,
     /// How it stands with the copy in the graph database; nothing where there is none.
     database: Option<DatabaseView>,
 }
@@ -68,6 +70,8 @@ pub(in crate::http) async fn state(
     Path(collection): Path<CollectionId>,
 ) -> Result<Json<GraphState>, ApiError> {
     readable(&app, &caller, collection).await?;
+    // One that is read in between is counted twice, and never passed over.
+    let unread = app.store.unread_documents(collection).await?;
     let (on, documents) = app.store.graph_state(collection).await.map_err(missing)?;
     let view = |document: GraphedDocument| {
         let GraphedDocument { document: id, name, done, pieces, problem } = document;
@@ -80,7 +84,7 @@ pub(in crate::http) async fn state(
         DatabaseView { problem, whole }
     });
     let available = app.config.knowledge.graph_model.is_some();
-    Ok(Json(GraphState { on, available, documents, database }))
+    Ok(Json(GraphState { on, available, documents, unread, database }))
 }
 
 #[derive(Debug, Deserialize)]
