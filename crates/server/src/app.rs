@@ -231,9 +231,7 @@ impl App {
         });
         app.knowledge.begin(&app);
         app.web.begin(&app);
-        if let Some(settings) = &app.config.knowledge.embedding {
-            app.use_embedding(settings).await.context("cannot prepare the vectors of documents")?;
-        }
+        app.begin_embedding().await.context("cannot prepare the vectors of documents")?;
         let resting = Arc::downgrade(&app);
         app.runs.read_logs_with(move |run| {
             let app = resting.upgrade();

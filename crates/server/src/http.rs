@@ -15,6 +15,7 @@ mod cookies;
 mod copilotkit;
 mod cors;
 mod debug_chat;
+mod embedding;
 mod exports;
 mod facts;
 mod files;
@@ -205,6 +206,10 @@ pub fn table() -> Vec<Route> {
             .noted("connection.change_key"),
         delete(Admin, "/api/v1/connections/{connection}/keys/{key}", connections::remove_key)
             .noted("connection.remove_key"),
+        // What makes vectors of documents
+        get(Admin, "/api/v1/embedding", embedding::get_state),
+        put(Admin, "/api/v1/embedding", embedding::choose).noted("embedding.change"),
+        post(Admin, "/api/v1/embedding/test", embedding::test).noted("embedding.try"),
         // The small model calls around a chat
         get(Admin, "/api/v1/pipelines", pipelines::list),
         put(Admin, "/api/v1/pipelines/{pipeline}", pipelines::put).noted("pipeline.change"),

@@ -3,6 +3,7 @@
 
 mod asking;
 mod built_in;
+mod choice;
 mod copies;
 mod embedding;
 mod far;
@@ -47,12 +48,14 @@ use crate::{
 
 use asking::NoHelp;
 use built_in::BuiltIn;
+use choice::InForce;
 use graph_database::GraphDatabase;
 use loaded::{Loaded, serving};
 use outbound::Outbound;
 use qdrant::Qdrant;
 use vector_database::VectorDatabase;
 pub(crate) use {
+    choice::{EmbeddingChoice, EmbeddingTried},
     embedding::keep_embedding,
     far::{Far, Meaning},
     fetching::fetch_model,
@@ -87,6 +90,8 @@ pub(crate) struct Knowledge {
     to_see: Notify,
     /// There is something to embed.
     to_embed: Notify,
+    /// Another model is to embed it.
+    embedding_changed: Notify,
     /// There is something to look at for a graph.
     to_graph: Notify,
     /// Has a copy of the graphs, where one is named.
@@ -105,8 +110,8 @@ pub(crate) struct Knowledge {
 /// How it stands with the embedding model.
 #[derive(Default)]
 struct Helping {
-    /// Where new vectors go.
-    space: Option<EmbeddingSpaceId>,
+    /// What makes vectors, and where they go.
+    in_force: Option<InForce>,
     /// Why documents are not embedded at the moment, as JSON.
     problem: Option<String>,
     /// Until when it is not asked about questions, how long that was, and why.
@@ -128,6 +133,7 @@ impl Knowledge {
             to_read: Notify::new(),
             to_see: Notify::new(),
             to_embed: Notify::new(),
+            embedding_changed: Notify::new(),
             to_graph: Notify::new(),
             graph_database: settings.graph_database.as_ref().map(GraphDatabase::new),
             vector_database: settings.vector_database.as_ref().map(|named| match named {
@@ -277,11 +283,7 @@ impl Knowledge {
 
     /// Where new vectors go; nothing where none are made.
     pub(crate) fn space(&self) -> Option<EmbeddingSpaceId> {
-        self.helping().space
-    }
-
-    fn set_space(&self, space: EmbeddingSpaceId) {
-        self.helping().space = Some(space);
+        self.helping().in_force.as_ref().map(|known| known.space)
     }
 
     /// Why documents are not embedded at the moment, as JSON.

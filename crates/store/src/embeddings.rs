@@ -70,6 +70,23 @@ pub struct EmbeddedDocument {
     pub pieces: u64,
 }
 
+/// How far all documents are embedded in a space.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EmbeddingProgress {
+    /// How many documents have a text.
+    pub documents: u64,
+    /// How many of them have all their vectors.
+    pub whole: u64,
+    /// How many failed so often that nothing waits for them, or were stopped.
+    pub failed: u64,
+    /// How many pieces all of them have.
+    pub pieces: u64,
+    /// How many pieces have their vectors.
+    pub done: u64,
+    /// How many numbers a vector has, where there is one.
+    pub dimensions: Option<u64>,
+}
+
 /// The vectors of some pieces in a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Vectors {
@@ -246,6 +263,51 @@ impl Store {
             })
         };
         rows.iter().map(read).collect()
+    }
+
+    /// How far all documents are embedded in a space.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn embedding_progress(&self, space: EmbeddingSpaceId) -> Result<EmbeddingProgress, StoreError> {
+        let sql = "SELECT COUNT(*) AS documents, CAST(COALESCE(SUM(chunks), 0) AS BIGINT) AS pieces, \
+                   CAST(COALESCE(SUM(far.done), 0) AS BIGINT) AS done, \
+                   CAST(COALESCE(SUM(CASE WHEN far.done >= far.pieces THEN 1 ELSE 0 END), 0) AS BIGINT) AS whole, \
+                   CAST(COALESCE(SUM(CASE WHEN far.done < far.pieces AND (far.failures >= $2 OR far.due_at >= $3) \
+                   THEN 1 ELSE 0 END), 0) AS BIGINT) AS failed FROM documents \
+                   LEFT JOIN document_embeddings AS far ON far.document = documents.id AND far.space = $1 \
+                   AND far.version = documents.version WHERE documents.version > 0 AND documents.chunks > 0";
+        let row = self.db().read(sql).id(space).number(MOST_FAILURES).bind(NEVER).fetch_one().await?;
+        let sql = "SELECT pieces, CAST(LENGTH(content) AS BIGINT) AS bytes FROM document_vectors WHERE space = $1 AND document = \
+                   (SELECT document FROM document_embeddings WHERE space = $1 AND done > 0 LIMIT 1) LIMIT 1";
+        let dimensions = match self.db().read(sql).id(space).fetch_optional().await? {
+            Some(row) => {
+                let bytes_of_one = row.number("bytes")? / row.number("pieces")?.max(1);
+                // Its scale stands before the numbers.
+                Some(bytes_of_one.saturating_sub(size_of::<f32>() as u64)).filter(|count| *count > 0)
+            }
+            None => None,
+        };
+        Ok(EmbeddingProgress {
+            documents: row.number("documents")?,
+            whole: row.number("whole")?,
+            failed: row.number("failed")?,
+            pieces: row.number("pieces")?,
+            done: row.number("done")?,
+            dimensions,
+        })
+    }
+
+    /// How many documents have all their vectors in each space that has any.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn embedded_counts(&self) -> Result<Vec<(EmbeddingSpaceId, u64)>, StoreError> {
+        let sql = "SELECT space, COUNT(*) AS documents FROM document_embeddings AS far \
+                   JOIN documents ON documents.id = far.document AND documents.version = far.version \
+                   WHERE done >= pieces AND pieces > 0 GROUP BY space ORDER BY space";
+        let rows = self.db().read(sql).fetch_all().await?;
+        rows.iter().map(|row| Ok((row.id("space")?, row.number("documents")?))).collect()
     }
 
     /// The documents whose text as it is now has all its vectors in a space.

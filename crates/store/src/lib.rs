@@ -83,7 +83,9 @@ pub use connections::{Connection, ConnectionKey};
 pub use copy::{Datum, Part, Restored, dump, restore};
 pub use crawls::{Crawl, CrawlPage, CrawlState, CrawledPage, Visited};
 pub use document_filters::DocumentFilter;
-pub use embeddings::{EmbeddedDocument, Embedding, EmbeddingSpace, MOST_FAILURES, ToEmbed, Vectors};
+pub use embeddings::{
+    EmbeddedDocument, Embedding, EmbeddingProgress, EmbeddingSpace, MOST_FAILURES, ToEmbed, Vectors,
+};
 pub use error::StoreError;
 pub use events::Segment;
 pub use facts::{Fact, MemoryUse};

@@ -6,6 +6,7 @@ import { chats } from "./chats.en.ts";
 import { configuration } from "./configuration.en.ts";
 import { data } from "./data.en.ts";
 import { doors } from "./doors.en.ts";
+import { embedding } from "./embedding.en.ts";
 import { groups } from "./groups.en.ts";
 import { composer } from "./composer.en.ts";
 import { knowledge } from "./knowledge.en.ts";
@@ -33,6 +34,7 @@ export const en = {
   ...twoStep,
   ...passkeys,
   ...pipelines,
+  ...embedding,
   "app.name": "Glasshouse",
   "app.skip": "Skip to the message field",
   "app.missing": "There is no such page.",

@@ -6,6 +6,7 @@ import { chats } from "./chats.ru.ts";
 import { configuration } from "./configuration.ru.ts";
 import { data } from "./data.ru.ts";
 import { doors } from "./doors.ru.ts";
+import { embedding } from "./embedding.ru.ts";
 import { groups } from "./groups.ru.ts";
 import { composer } from "./composer.ru.ts";
 import { knowledge } from "./knowledge.ru.ts";
@@ -34,6 +35,7 @@ export const ru: Dictionary = {
   ...twoStep,
   ...passkeys,
   ...pipelines,
+  ...embedding,
   "app.name": "Glasshouse",
   "app.skip": "Перейти к полю сообщения",
   "app.missing": "Такой страницы нет.",

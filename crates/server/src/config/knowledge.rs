@@ -20,8 +20,8 @@ pub struct KnowledgeSettings {
     pub person_bytes: u64,
     /// What collections may take of the memory while nobody asks for them.
     pub memory_bytes: usize,
-    /// What makes vectors of texts; words alone where nothing does.
-    pub embedding: Option<EmbeddingSettings>,
+    /// What makes vectors of texts, where nobody has chosen it in the page.
+    pub embedding: EmbeddingSettings,
     /// Where the files of the built-in embedding model are.
     pub model_folder: PathBuf,
     /// The library that runs it, where one is named.
@@ -83,9 +83,9 @@ impl std::fmt::Debug for GraphDatabaseSettings {
 }
 
 /// What makes vectors of texts.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EmbeddingSettings {
-    /// The model's id here.
+    /// The model's id here; empty where none does, and words alone serve.
     pub model: String,
     /// What it wants before a question.
     pub query_prefix: String,
@@ -162,13 +162,13 @@ impl RawKnowledge {
             Access { user: self.graph_user, password: self.graph_password, database: self.graph_database },
         )?;
         let (model, reranker) = (self.embedding_model.trim(), self.rerank_model.trim());
-        let embedding = (!model.is_empty()).then(|| EmbeddingSettings {
+        let embedding = EmbeddingSettings {
             model: model.to_owned(),
             query_prefix: self.query_prefix,
             passage_prefix: self.passage_prefix,
             batch: self.embedding_batch,
             deadline: Duration::from_secs(self.embedding_seconds),
-        });
+        };
         let rerank = (!reranker.is_empty()).then(|| RerankSettings {
             model: reranker.to_owned(),
             deadline: Duration::from_secs(self.rerank_seconds),

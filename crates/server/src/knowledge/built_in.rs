@@ -62,6 +62,11 @@ impl BuiltIn {
         made.map_err(|unusable: Unusable| failed(advice(&unusable)))
     }
 
+    /// Which of its files is missing, in words.
+    pub(super) fn problem(&self) -> Option<String> {
+        self.files.missing().map(|file| advice(&Unusable::Missing(file.to_owned())))
+    }
+
     fn embedder(&self) -> Result<Arc<Embedder>, Unusable> {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(embedder) = &*loaded {

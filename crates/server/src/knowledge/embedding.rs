@@ -9,7 +9,10 @@ use knowledge::{Chunk, Document, Sizes, cut, encode_vector};
 use store::{EmbeddingSpace, Payer, StoreError, ToEmbed, Vectors};
 use tokio::{task::spawn_blocking, time::Instant};
 
-use super::asking::{Account, NoHelp, NoHelpKind};
+use super::{
+    asking::{Account, NoHelp, NoHelpKind},
+    choice::InForce,
+};
 use crate::{app::App, config::EmbeddingSettings, error::ApiError};
 
 /// Counts the ways in which [`passage`] makes texts of pieces, and pieces are cut.
@@ -27,7 +30,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 const RETRY_MS: i64 = 5_000;
 const RETRY_DOUBLINGS: u64 = 7;
 /// How often it is said that a space is in use, and how long one is kept of which nobody says so.
-const SAY_USED: Duration = Duration::from_secs(600);
+pub(super) const SAY_USED: Duration = Duration::from_secs(600);
 const UNUSED_MS: i64 = 3_600_000;
 /// Longest headings before a piece, characters.
 const HEAD_CHARS: usize = 300;
@@ -43,15 +46,19 @@ enum Looked {
     NoHelp,
 }
 
-/// Embeds what is to be embedded until the server stops. Where no model is named, what one made before is let go of, as soon
+/// Embeds what is to be embedded until the server stops. Where no model is in force, what one made before is let go of, as soon
 /// as no other server uses it.
 pub(crate) async fn keep_embedding(app: Arc<App>) {
-    let Some(settings) = app.config.knowledge.embedding.clone() else { return keep_forgetting(&app).await };
-    let (mut pause, mut used) = (FIRST_PAUSE, Instant::now());
+    let (mut pause, mut forget_at) = (FIRST_PAUSE, Instant::now());
     loop {
         let looked = tokio::select! {
             () = app.stopping.cancelled() => return,
-            looked = app.embed_next(&settings, &mut used) => looked,
+            // What the model before was asked for is not wanted any more.
+            () = app.knowledge.embedding_changed.notified() => {
+                pause = FIRST_PAUSE;
+                continue;
+            }
+            looked = app.embed_next(&mut forget_at) => looked,
         };
         let wait = match looked {
             Ok(Looked::Went) => {
@@ -71,6 +78,7 @@ pub(crate) async fn keep_embedding(app: Arc<App>) {
         }
         tokio::select! {
             () = app.stopping.cancelled() => return,
+            () = app.knowledge.embedding_changed.notified() => pause = FIRST_PAUSE,
             // New documents do not make a server well.
             () = app.knowledge.to_embed.notified(), if is_idle => {}
             () = tokio::time::sleep(wait) => {}
@@ -78,27 +86,14 @@ pub(crate) async fn keep_embedding(app: Arc<App>) {
     }
 }
 
-async fn keep_forgetting(app: &App) {
-    loop {
-        let before = app.clock.now_ms().saturating_sub(UNUSED_MS);
-        let wait = match app.store.forget_unused_vectors(before).await {
-            Ok(true) => continue,
-            Ok(false) => SAY_USED,
-            Err(error) => {
-                tracing::warn!(%error, "vectors that nobody uses could not be deleted; trying again");
-                LONGEST_PAUSE
-            }
-        };
-        tokio::select! {
-            () = app.stopping.cancelled() => return,
-            () = tokio::time::sleep(wait) => {}
-        }
-    }
-}
-
 impl App {
-    /// From now on vectors are made as these settings say.
-    pub(crate) async fn use_embedding(
+    /// To be called once, before anything is searched.
+    pub(crate) async fn begin_embedding(&self) -> Result<(), StoreError> {
+        self.follow_embedding_choice().await.map(drop)
+    }
+
+    /// The space of vectors that are made as these settings say, which is in use from now on.
+    pub(super) async fn use_embedding(
         &self,
         settings: &EmbeddingSettings,
     ) -> Result<EmbeddingSpaceId, StoreError> {
@@ -109,21 +104,14 @@ impl App {
             passage_prefix: settings.passage_prefix.clone(),
             chunking: CHUNKING,
         };
-        let space = self.store.use_embedding_space(&wanted, self.clock.now_ms()).await?.id;
-        self.knowledge.set_space(space);
-        Ok(space)
+        Ok(self.store.use_embedding_space(&wanted, self.clock.now_ms()).await?.id)
     }
 
-    async fn embed_next(&self, settings: &EmbeddingSettings, used: &mut Instant) -> Result<Looked, ApiError> {
-        let now = self.clock.now_ms();
-        let known = self.knowledge.space().filter(|_| used.elapsed() < SAY_USED);
-        let space = match known {
-            Some(space) => space,
-            None => {
-                *used = Instant::now();
-                self.use_embedding(settings).await?
-            }
+    async fn embed_next(&self, forget_at: &mut Instant) -> Result<Looked, ApiError> {
+        let Some(InForce { settings, space, .. }) = self.follow_embedding_choice().await? else {
+            return self.forget_embeddings(forget_at).await;
         };
+        let now = self.clock.now_ms();
         let Some(of) = self.store.claim_embedding(space, now, now.saturating_add(CLAIM_MS)).await? else {
             self.knowledge.switch_spaces(&self.store).await?;
             let mut has_gone = false;
@@ -135,13 +123,27 @@ impl App {
             }
             return Ok(Looked::Nothing);
         };
-        match self.embed_document(settings, space, &of).await? {
+        match self.embed_document(&settings, space, &of).await? {
             Ok(()) => {
                 self.knowledge.set_no_help(None);
                 Ok(Looked::Went)
             }
             Err(no_help) => self.note_no_help(space, &of, no_help).await,
         }
+    }
+
+    /// What is done where no model is in force, the costly part now and then.
+    async fn forget_embeddings(&self, forget_at: &mut Instant) -> Result<Looked, ApiError> {
+        self.knowledge.switch_spaces(&self.store).await?;
+        if Instant::now() < *forget_at {
+            return Ok(Looked::Nothing);
+        }
+        let before = self.clock.now_ms().saturating_sub(UNUSED_MS);
+        while self.store.forget_unused_vectors(before).await? {
+            self.knowledge.note_vectors();
+        }
+        *forget_at = Instant::now() + SAY_USED;
+        Ok(Looked::Nothing)
     }
 
     async fn note_no_help(

@@ -156,7 +156,7 @@ impl App {
         all: &[Arc<Loaded>],
     ) -> Result<(Vec<Option<Vec<f32>>>, Vec<Note>), ApiError> {
         let none = || all.iter().map(|_| None).collect();
-        let Some(settings) = &self.config.knowledge.embedding else { return Ok((none(), Vec::new())) };
+        let Some(settings) = self.knowledge.embedding() else { return Ok((none(), Vec::new())) };
         let mut wanted: Vec<EmbeddingSpaceId> = all.iter().filter_map(|loaded| loaded.space).collect();
         wanted.sort_unstable();
         wanted.dedup();
@@ -168,7 +168,7 @@ impl App {
         }
         let mut spaces = self.store.embedding_spaces().await?;
         spaces.retain(|space| wanted.contains(&space.id));
-        let asked = spaces.iter().map(|space| self.question_vector(account, settings, space, question));
+        let asked = spaces.iter().map(|space| self.question_vector(account, &settings, space, question));
         let (mut vectors, mut notes) = (HashMap::new(), Vec::new());
         for (space, answer) in spaces.iter().zip(join_all(asked).await) {
             match answer {

@@ -22,6 +22,7 @@ mod crawls;
 mod debug_chat;
 mod described;
 mod doors;
+mod embedding_choice;
 mod ended_keys;
 mod fake_qdrant;
 mod fallbacks;

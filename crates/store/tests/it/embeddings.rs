@@ -1,7 +1,10 @@
 //! Vectors of documents, and how far they are.
 
 use domain::EmbeddingSpaceId;
-use store::{Collection, EmbeddingSpace, Store, StoreError, ToEmbed, Vectors, WasRead};
+use store::{
+    Collection, EmbeddingProgress, EmbeddingSpace, MOST_FAILURES, Store, StoreError, ToEmbed, Vectors,
+    WasRead,
+};
 
 use crate::{
     knowledge::{MOST, add, document},
@@ -10,6 +13,7 @@ use crate::{
 
 on_every_database!(
     documents_are_embedded_part_by_part,
+    how_far_all_are_is_counted,
     one_server_embeds_a_document,
     what_changes_begins_anew_and_what_is_deleted_leaves_nothing,
     old_spaces_serve_until_nobody_needs_them
@@ -71,6 +75,32 @@ async fn documents_are_embedded_part_by_part(store: Store) {
     assert!(store.document_vectors(of.document, space, of.version + 1).await.unwrap().is_empty());
     let far = store.embeddings(collection.id).await.unwrap();
     assert_eq!((far[0].done, far[0].failures, &far[0].problem), (5, 0, &None));
+}
+
+async fn how_far_all_are_is_counted(store: Store) {
+    let collection = add(&store, add_user(&store).await, "Mine").await;
+    let space = store.use_embedding_space(&space("a"), 1).await.unwrap().id;
+    assert_eq!(store.embedding_progress(space).await.unwrap(), EmbeddingProgress::default());
+    for (name, chunks) in [("a", 2), ("b", 3), ("c", 1)] {
+        put(&store, &collection, name, chunks).await;
+    }
+    let of = claim(&store, space, 30).await.unwrap();
+    assert!(store.keep_vectors(space, &of, &part(0, 2), 40).await.unwrap());
+    let of = claim(&store, space, 30).await.unwrap();
+    assert!(store.keep_vectors(space, &of, &part(0, 1), 40).await.unwrap());
+    let of = claim(&store, space, 30).await.unwrap();
+    for _ in 0..MOST_FAILURES {
+        store.note_embedding_failure(space, &of, "{}", 50).await.unwrap();
+    }
+    let far = store.embedding_progress(space).await.unwrap();
+    let dimensions = Some(2);
+    assert_eq!(far, EmbeddingProgress { documents: 3, whole: 1, failed: 1, pieces: 6, done: 3, dimensions });
+    assert_eq!(store.embedded_counts().await.unwrap(), [(space, 1)]);
+    // A text that was replaced is still to be done.
+    put(&store, &collection, "a", 2).await;
+    let far = store.embedding_progress(space).await.unwrap();
+    assert_eq!((far.documents, far.whole, far.done), (3, 0, 1));
+    assert_eq!(store.embedded_counts().await.unwrap(), []);
 }
 
 async fn one_server_embeds_a_document(store: Store) {

@@ -16,6 +16,7 @@ export const areas = [
   "limits",
   "model",
   "pipeline",
+  "embedding",
   "connection",
   "agent",
   "chat",

@@ -5,6 +5,7 @@ import Brain from "@lucide/svelte/icons/brain";
 import CalendarClock from "@lucide/svelte/icons/calendar-clock";
 import ChartColumn from "@lucide/svelte/icons/chart-column";
 import CircleUser from "@lucide/svelte/icons/circle-user";
+import FileSearch from "@lucide/svelte/icons/file-search";
 import Fingerprint from "@lucide/svelte/icons/fingerprint-pattern";
 import FolderInput from "@lucide/svelte/icons/folder-input";
 import Gauge from "@lucide/svelte/icons/gauge";
@@ -62,6 +63,7 @@ const groups = [
       { name: "models", icon: Boxes, isFor: anybody, load: () => import("./Models.svelte") },
       { name: "agents", icon: Bot, isFor: isAdmin, load: () => import("./Agents.svelte") },
       { name: "pipelines", icon: Workflow, isFor: isAdmin, load: () => import("./Pipelines.svelte") },
+      { name: "documents", icon: FileSearch, isFor: isAdmin, load: () => import("./Documents.svelte") },
       { name: "tools", icon: Wrench, isFor: anybody, load: () => import("./Tools.svelte") },
       { name: "people", icon: Users, isFor: isAdmin, load: () => import("./People.svelte") },
       { name: "groups", icon: UsersRound, isFor: isAdmin, load: () => import("./Groups.svelte") },

@@ -180,6 +180,10 @@ pub(super) const CASES: &[Case] = &[
         .sends(r#"{"weight":2}"#),
     case("DELETE", "/api/v1/connections/{connection}/keys/{key}", Admin(404), 403)
         .at("/api/v1/connections/{connection}/keys/ckey_00000000000000000000000000000000"),
+    // What makes vectors of documents
+    case("GET", "/api/v1/embedding", Admin(200), 403),
+    case("PUT", "/api/v1/embedding", Admin(400), 403).sends(r#"{"model":"nobody"}"#),
+    case("POST", "/api/v1/embedding/test", Admin(400), 403).sends(r#"{"model":"nobody"}"#),
     // The small model calls around a chat; the tour takes no part in them
     case("GET", "/api/v1/pipelines", Admin(200), 403),
     case("PUT", "/api/v1/pipelines/{pipeline}", Admin(404), 403)

@@ -1,0 +1,117 @@
+/** The embedding model with the real program: an administrator tries one, chooses it, sees how far it is, and goes back. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { check } from "./axe.mjs";
+import { launch, openPage } from "./browser.mjs";
+import { startEmbedder } from "./embedder.mjs";
+import { setUp } from "./people.mjs";
+import { startGlasshouse } from "./programs.mjs";
+
+let browser, embedder, glasshouse, page, work;
+
+before(async () => {
+  [browser, embedder, glasshouse] = await Promise.all([
+    launch(),
+    startEmbedder({ "tiny-embed": 48, "bge-long": 96, "chat-7b": 0 }),
+    startGlasshouse(),
+  ]);
+  page = await openPage(browser, { url: glasshouse.url });
+  await setUp(page);
+  const connected = await page.request.post("/api/v1/connections", {
+    data: { name: "Vectors", base_url: embedder.url },
+  });
+  assert.ok(connected.ok(), await connected.text());
+  work = await (await page.request.post("/api/v1/knowledge", { data: { name: "Sea" } })).json();
+  for (const name of ["walrus.md", "seal.md"]) {
+    const part = (n) =>
+      `# Part ${n}\n\n${`The ${name.slice(0, -3)} swims far, and sleeps ${n}. `.repeat(40)}\n\n`;
+    const put = await page.request.post(`/api/v1/knowledge/${work.id}/documents?name=${name}`, {
+      data: Buffer.from([1, 2, 3].map(part).join("")),
+    });
+    assert.ok(put.ok(), await put.text());
+  }
+  // Read, before anything is to embed them.
+  for (let tries = 0; ; tries++) {
+    const { documents } = await (await page.request.get(`/api/v1/knowledge/${work.id}/documents`)).json();
+    if (documents.every(({ state }) => state === "ready")) break;
+    assert.ok(tries < 400, JSON.stringify(documents));
+    await new Promise((again) => setTimeout(again, 50));
+  }
+});
+after(async () => {
+  await browser?.close();
+  await glasshouse?.stop();
+  await embedder?.stop();
+});
+
+async function picture(name) {
+  const folder = process.env.E2E_PICTURES;
+  if (folder) await page.screenshot({ path: `${folder}/embedding-${name}.png`, fullPage: true });
+}
+const model = () => page.getByLabel("Model", { exact: true });
+const meanings = async () => {
+  const data = { query: "a walrus that swims" };
+  const { results } = await (await page.request.post("/api/v1/knowledge/search", { data })).json();
+  return results.map(({ scores }) => scores.meaning);
+};
+
+test("a model is tried, and what is wrong with it is said", async () => {
+  await page.goto("/settings");
+  await page.getByRole("link", { name: "Documents" }).click();
+  await page.getByText("None: words alone").first().waitFor();
+  await picture("none");
+  await check(page, "no embedding model");
+  await model().selectOption({ label: "chat-7b" });
+  await page.getByRole("button", { name: "Try it" }).click();
+  await page.getByText("chat-7b does not embed.").waitFor();
+  await picture("wrong");
+  await model().selectOption({ label: "tiny-embed" });
+  await page.getByRole("button", { name: "Try it" }).click();
+  await page.getByText(/^One sentence took .* and became 48 numbers\.$/).waitFor();
+  await check(page, "an embedding model that was tried");
+  assert.deepEqual(new Set(await meanings()), new Set([null]), "nothing is chosen yet");
+});
+
+test("what is chosen embeds the documents", async () => {
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("2 of 2 are done (100 %)").waitFor();
+  await page.getByText("chosen here").waitFor();
+  await picture("done");
+  assert.ok((await meanings()).every((score) => score > 0));
+});
+
+test("another model embeds anew, and the one before serves meanwhile", async () => {
+  embedder.hold();
+  await model().selectOption({ label: "bge-long" });
+  await page.getByText("Every document is embedded anew").waitFor();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("tiny-embed serves until then, with 2 documents.").waitFor();
+  await page.getByText("0 of 2 are done (0 %)").waitFor();
+  await page.getByRole("progressbar").waitFor();
+  await picture("anew");
+  await check(page, "documents that are embedded anew");
+  assert.ok(
+    (await meanings()).every((score) => score > 0),
+    "the old vectors serve",
+  );
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.setViewportSize({ width: 390, height: 844 });
+  await picture("anew-phone-dark");
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize({ width: 1440, height: 900 });
+  embedder.release();
+  await page.getByText("2 of 2 are done (100 %)").waitFor();
+  assert.match(await page.locator("dl").innerText(), /96/);
+});
+
+test("none leaves words alone, and all of it is in the audit log", async () => {
+  await model().selectOption({ label: "None: words alone" });
+  await page.getByText("Meanings are not compared any more.").waitFor();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Numbers of a vector").waitFor({ state: "detached" });
+  assert.deepEqual(new Set(await meanings()), new Set([null]));
+  await page.goto("/settings/audit");
+  await page.getByText("Chose another embedding model").first().waitFor();
+  await page.getByText("Tried an embedding model").first().waitFor();
+  assert.deepEqual(page.complaints, []);
+});

@@ -1,0 +1,38 @@
+/** English for the choice of the embedding model. */
+export const embedding = {
+  "settings.documents": "Documents",
+  "embedding.title": "Meaning",
+  "embedding.intro":
+    "An embedding model makes passages findable by what they mean, whatever their words. Without one, words alone are compared.",
+  "embedding.inForce": "In force",
+  "embedding.none": "None: words alone",
+  "embedding.builtIn": "Built-in (English)",
+  "embedding.from.page": "chosen here",
+  "embedding.from.configuration": "as the configuration says",
+  "embedding.dimensions": "Numbers of a vector",
+  "embedding.notYet": "not known until the first document is done",
+  "embedding.progress": "Documents",
+  "embedding.done": "{whole} of {documents} are done ({percent} %)",
+  "embedding.failed": { one: "{count} cannot be done", other: "{count} cannot be done" },
+  "embedding.noDocuments": "There are no documents yet.",
+  "embedding.earlier": "{model} serves until then, with {count} documents.",
+  "embedding.problem": "It goes no further at the moment. {message}",
+  "embedding.choose": "Model",
+  "embedding.asConfigured": "As the configuration says ({model})",
+  "embedding.likely": "By their names, these are made for it",
+  "embedding.others": "Other models",
+  "embedding.noModels": "Connect a model server that has an embedding model, and it can be chosen here.",
+  "embedding.queryPrefix": "Words before a question",
+  "embedding.passagePrefix": "Words before a passage",
+  "embedding.prefixHint": "Some models want them; their makers say which. Blanks count.",
+  "embedding.try": "Try it",
+  "embedding.trying": "Trying…",
+  "embedding.tried": "One sentence took {time} and became {dimensions} numbers.",
+  "embedding.anew":
+    "Every document is embedded anew, in the background and on the account of its owner. What there is serves meanwhile.",
+  "embedding.turnsOff":
+    "Meanings are not compared any more. What the model has made is deleted after an hour.",
+  "audit.area.embedding": "Embedding model",
+  "audit.embedding.change": "Chose another embedding model",
+  "audit.embedding.try": "Tried an embedding model",
+} as const;
