@@ -31,6 +31,7 @@ pub(crate) use crawl::{Crawling, keep_crawling};
 use fetch::Fetched;
 use hosts::Hosts;
 pub(crate) use problem::WebProblem;
+use search::Resting;
 pub(crate) use search::WebHit;
 pub(crate) use tools::{FETCH, PagePart, SEARCH, fetch_spec, search_spec};
 
@@ -50,6 +51,7 @@ pub(crate) struct Web {
     reader: ReadingProcess,
     hosts: Hosts,
     searching: Semaphore,
+    resting: Resting,
     reading: Arc<Semaphore>,
     browsing: Semaphore,
     app: OnceLock<Weak<App>>,
@@ -93,6 +95,7 @@ impl Web {
             reader: ReadingProcess::new(program),
             hosts: Hosts::default(),
             searching: Semaphore::new(search::AT_ONCE),
+            resting: Resting::default(),
             reading: Arc::new(Semaphore::new(READ_AT_ONCE)),
             browsing: Semaphore::new(scripts::AT_ONCE),
             app: OnceLock::new(),

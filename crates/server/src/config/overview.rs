@@ -5,13 +5,15 @@ use serde::Serialize;
 use toml::{Table, Value};
 
 /// Settings whose values nobody is shown.
-const SECRET: [&str; 6] = [
+const SECRET: [&str; 8] = [
     "database_url",
     "knowledge.graph_password",
     "knowledge.qdrant_key",
     "oidc.client_secret",
     "web.browser_key",
     "web.search_key",
+    "web.brave_key",
+    "web.tavily_key",
 ];
 
 /// A setting as it is in force.

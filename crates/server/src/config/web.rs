@@ -12,8 +12,8 @@ use super::Environment;
 /// How the web is searched and read.
 #[derive(Debug, Clone)]
 pub struct WebSettings {
-    /// Who searches it; nothing where nobody.
-    pub search: Option<Search>,
+    /// Who searches it: the first is asked first, and nobody where there is none.
+    pub searches: Vec<Search>,
     /// Whether agents read pages.
     pub fetch: bool,
     /// Whether what sites ask of robots holds for us.
@@ -94,6 +94,24 @@ pub enum SearchKind {
     Tavily,
 }
 
+impl SearchKind {
+    /// What people call it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Searxng => "SearXNG",
+            Self::Brave => "Brave",
+            Self::Tavily => "Tavily",
+        }
+    }
+
+    fn of(name: &str) -> Option<Self> {
+        [("searxng", Self::Searxng), ("brave", Self::Brave), ("tavily", Self::Tavily)]
+            .into_iter()
+            .find_map(|(other, kind)| (other == name).then_some(kind))
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawWeb {
@@ -101,6 +119,10 @@ pub(super) struct RawWeb {
     search_url: String,
     search_key: String,
     search_tool: String,
+    brave_url: String,
+    brave_key: String,
+    tavily_url: String,
+    tavily_key: String,
     fetch: bool,
     robots: bool,
     pause_ms: u64,
@@ -126,7 +148,7 @@ impl RawWeb {
         anyhow::ensure!((1..=100).contains(&self.page_mb), "web.page_mb must be 1 to 100");
         anyhow::ensure!((1..=1_000_000).contains(&self.person_mb), "web.person_mb must be 1 to 1000000");
         Ok(WebSettings {
-            search: search(&self, servers)?,
+            searches: searches(&self, servers)?,
             fetch: self.fetch,
             robots: self.robots,
             pause: Duration::from_millis(self.pause_ms),
@@ -187,25 +209,57 @@ fn address_of(text: &str) -> Option<(String, Url)> {
     Some((plain_host(&url)?, url))
 }
 
-fn search(raw: &RawWeb, servers: &[(&str, bool)]) -> anyhow::Result<Option<Search>> {
-    let (name, url) = (raw.search.as_str(), raw.search_url.as_str());
-    Ok(Some(match name {
-        "" => return Ok(None),
-        "own" => Search::Own,
-        "mcp" => Search::Tool(search_tool(&raw.search_tool, servers)?),
-        "searxng" => service(SearchKind::Searxng, name, url, &raw.search_key)?,
-        "brave" => {
-            let url = if url.is_empty() { "https://api.search.brave.com/res/v1/web/search" } else { url };
-            service(SearchKind::Brave, name, url, &raw.search_key)?
+/// All that `web.search` names, in its order.
+fn searches(raw: &RawWeb, servers: &[(&str, bool)]) -> anyhow::Result<Vec<Search>> {
+    let names: Vec<&str> = raw.search.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+    let twice = names.iter().enumerate().find(|(place, name)| names[..*place].contains(name));
+    if let Some((_, name)) = twice {
+        anyhow::bail!("web.search names “{name}” twice");
+    }
+    let services: Vec<SearchKind> = names.iter().filter_map(|name| SearchKind::of(name)).collect();
+    names.into_iter().map(|name| search(raw, name, &services, servers)).collect()
+}
+
+/// One of them. `search_url` is SearXNG's where it is among the services, and that of the first otherwise; `search_key` is
+/// that of the first.
+fn search(
+    raw: &RawWeb,
+    name: &str,
+    services: &[SearchKind],
+    servers: &[(&str, bool)],
+) -> anyhow::Result<Search> {
+    let kind = match name {
+        "own" => return Ok(Search::Own),
+        "mcp" => return Ok(Search::Tool(search_tool(&raw.search_tool, servers)?)),
+        other => SearchKind::of(other).ok_or_else(|| {
+            anyhow::anyhow!(
+                "web.search has “{other}”, but must be searxng, brave, tavily, mcp or own, several with commas between, or \
+                 empty for none"
+            )
+        })?,
+    };
+    let is_first = services.first() == Some(&kind);
+    let has_url = kind == SearchKind::Searxng || (is_first && !services.contains(&SearchKind::Searxng));
+    let (own_url, own_key, usual) = match kind {
+        SearchKind::Searxng => ("", "", ""),
+        SearchKind::Brave => {
+            (&*raw.brave_url, &*raw.brave_key, "https://api.search.brave.com/res/v1/web/search")
         }
-        "tavily" => {
-            let url = if url.is_empty() { "https://api.tavily.com/search" } else { url };
-            service(SearchKind::Tavily, name, url, &raw.search_key)?
-        }
-        other => anyhow::bail!(
-            "web.search is “{other}”, but must be searxng, brave, tavily, mcp or own, or empty for none"
+        SearchKind::Tavily => (&*raw.tavily_url, &*raw.tavily_key, "https://api.tavily.com/search"),
+    };
+    let common_url = if has_url { &*raw.search_url } else { "" };
+    let common_key = if is_first { &*raw.search_key } else { "" };
+    let first =
+        |all: [&'_ str; 3]| all.into_iter().find(|text| !text.is_empty()).unwrap_or_default().to_owned();
+    let (url, key) = (first([own_url, common_url, usual]), first([own_key, common_key, ""]));
+    let key_setting = if is_first { "search_key".to_owned() } else { format!("{name}_key") };
+    service(kind, &url, &key).map_err(|missing| match missing {
+        Missing::Url => anyhow::anyhow!("web.search_url is missing: the address of your SearXNG"),
+        Missing::Address => anyhow::anyhow!(
+            "web.search_url is “{url}”, but must be an address such as https://search.example.org"
         ),
-    }))
+        Missing::Key => anyhow::anyhow!("web.{key_setting} is missing: {name} asks for a key"),
+    })
 }
 
 fn search_tool(tool: &str, servers: &[(&str, bool)]) -> anyhow::Result<String> {
@@ -224,22 +278,27 @@ fn search_tool(tool: &str, servers: &[(&str, bool)]) -> anyhow::Result<String> {
     }
 }
 
-fn service(kind: SearchKind, name: &str, url: &str, key: &str) -> anyhow::Result<Search> {
-    anyhow::ensure!(!url.is_empty(), "web.search_url is missing: the address of your SearXNG");
-    let (host, mut url) = address_of(url).ok_or_else(|| {
-        anyhow::anyhow!(
-            "web.search_url is “{url}”, but must be an address such as https://search.example.org"
-        )
-    })?;
+/// What a service lacks.
+enum Missing {
+    Url,
+    /// It has one that is no address.
+    Address,
+    Key,
+}
+
+fn service(kind: SearchKind, url: &str, key: &str) -> Result<Search, Missing> {
+    if url.is_empty() {
+        return Err(Missing::Url);
+    }
+    let (host, mut url) = address_of(url).ok_or(Missing::Address)?;
     if kind == SearchKind::Searxng && !url.path().ends_with("/search") {
         let path = format!("{}/search", url.path().trim_end_matches('/'));
         url.set_path(&path);
     }
     let key = (!key.is_empty()).then(|| Secret::new(key));
-    anyhow::ensure!(
-        key.is_some() || kind == SearchKind::Searxng,
-        "web.search_key is missing: {name} asks for a key"
-    );
+    if key.is_none() && kind != SearchKind::Searxng {
+        return Err(Missing::Key);
+    }
     Ok(Search::Service(SearchSettings { kind, url, host, key }))
 }
 
@@ -253,6 +312,10 @@ mod tests {
             search_url: url.to_owned(),
             search_key: key.to_owned(),
             search_tool: tool.to_owned(),
+            brave_url: String::new(),
+            brave_key: String::new(),
+            tavily_url: String::new(),
+            tavily_key: String::new(),
             fetch: true,
             robots: true,
             pause_ms: 0,
@@ -299,7 +362,7 @@ mod tests {
     #[test]
     fn a_search_is_named_with_what_it_needs() {
         let servers = [("finder", false), ("mine", true)];
-        let found = |name, url, tool| search(&raw(name, url, "k", tool), &servers).unwrap();
+        let found = |name, url, tool| searches(&raw(name, url, "k", tool), &servers).unwrap().pop();
         let url = |name, url| match found(name, url, "") {
             Some(Search::Service(service)) => service.url.to_string(),
             other => panic!("{other:?}"),
@@ -322,7 +385,49 @@ mod tests {
             ("mcp", "", "other__search", "has no “other”"),
             ("mcp", "", "mine__search", "people sign in"),
         ] {
-            let error = search(&raw(name, address, "", tool), &servers).unwrap_err().to_string();
+            let error = searches(&raw(name, address, "", tool), &servers).unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
+    }
+
+    #[test]
+    fn several_searches_stand_in_a_row() {
+        let named = |search: &str, url: &str, key: &str| RawWeb {
+            brave_key: "b".to_owned(),
+            tavily_url: "http://127.0.0.1:7/t".to_owned(),
+            ..raw(search, url, key, "")
+        };
+        let all = |raw: &RawWeb| -> Vec<String> {
+            let of = |search: &Search| match search {
+                Search::Service(SearchSettings { kind, url, key, .. }) => {
+                    format!("{} {url} {}", kind.name(), key.as_ref().map_or("", |key| key.reveal()))
+                }
+                other => format!("{other:?}"),
+            };
+            searches(raw, &[]).unwrap().iter().map(of).collect()
+        };
+        let usual = "https://api.search.brave.com/res/v1/web/search";
+        assert_eq!(
+            all(&named(" searxng, own ,brave,", "http://127.0.0.1:8", "")),
+            ["SearXNG http://127.0.0.1:8/search ", "Own", &format!("Brave {usual} b")]
+        );
+        // What is common goes to the first, but an address to SearXNG.
+        assert_eq!(
+            all(&named("tavily,searxng,brave", "http://127.0.0.1:8", "t")),
+            [
+                "Tavily http://127.0.0.1:7/t t",
+                "SearXNG http://127.0.0.1:8/search ",
+                &format!("Brave {usual} b")
+            ]
+        );
+        assert_eq!(all(&raw("brave", "http://127.0.0.1:9/b", "k", "")), ["Brave http://127.0.0.1:9/b k"]);
+        for (search, words) in [
+            ("brave,brave", "“brave” twice"),
+            ("brave,tavily", "web.tavily_key is missing"),
+            ("own,tavily", "web.search_key is missing"),
+            ("brave,bing", "“bing”"),
+        ] {
+            let error = searches(&named(search, "", ""), &[]).unwrap_err().to_string();
             assert!(error.contains(words), "{error}");
         }
     }

@@ -125,7 +125,7 @@ impl Pages {
     async fn find(&self, query: &str, limit: usize) -> Result<Vec<Hit>, ToolFailure> {
         let found = self.web()?.search(self.owner, &self.payer, query, limit).await;
         let found = found.map_err(|problem| ToolFailure(problem.to_string()))?;
-        Ok(found.into_iter().map(|WebHit { title, url, snippet }| Hit { title, url, snippet }).collect())
+        Ok(found.hits.into_iter().map(|WebHit { title, url, snippet }| Hit { title, url, snippet }).collect())
     }
 
     async fn page(&self, url: &str) -> Result<Page, ToolFailure> {

@@ -1,7 +1,9 @@
 //! Searching the web as an administrator has chosen: by SearXNG, Brave or Tavily, by a tool of an MCP server, or in the pages
-//! that crawls have brought in.
+//! that crawls have brought in. Of several the first that finds something wins.
 
 mod own;
+mod resting;
+mod service;
 mod tool;
 
 use std::{
@@ -11,19 +13,13 @@ use std::{
 };
 
 use domain::UserId;
-use outbound::{Answer, Fault, Limits, Request};
-use reqwest::{
-    Method,
-    header::{ACCEPT, AUTHORIZATION, HeaderName},
-};
-use serde_json::{Value, json};
 use store::Payer;
+use tokio::time::Instant;
 
-use super::{Web, WebProblem, address::normalised};
-use crate::{
-    app::App,
-    config::{Search, SearchKind, SearchSettings},
-};
+use super::{Web, WebProblem};
+use crate::{app::App, config::Search};
+pub(super) use resting::Resting;
+use resting::{NoAnswer, Why};
 
 /// Searches at a time.
 pub(super) const AT_ONCE: usize = 4;
@@ -31,7 +27,11 @@ pub(super) const AT_ONCE: usize = 4;
 pub(super) const QUERY_CHARS: usize = 400;
 /// Most results of one search.
 pub(crate) const MOST_HITS: usize = 20;
-const LIMITS: Limits = Limits { time: Duration::from_secs(20), body_bytes: 4_000_000, hops: 3 };
+/// How long one may take, and one behind which another stands.
+const TIME: Duration = Duration::from_secs(20);
+const TIME_BEFORE_OTHERS: Duration = Duration::from_secs(8);
+/// So much is told of what one did instead of answering, characters.
+const WORDS_CHARS: usize = 200;
 const TITLE_CHARS: usize = 300;
 const SNIPPET_CHARS: usize = 600;
 
@@ -44,14 +44,52 @@ pub(crate) struct WebHit {
     pub(crate) snippet: String,
 }
 
+/// What a search has come to.
+#[derive(Debug, Default)]
+pub(crate) struct Searched {
+    pub(crate) hits: Vec<WebHit>,
+    /// Who found it, where there are several.
+    by: Option<String>,
+    /// Who was passed over, and what each did instead.
+    passed: Vec<(String, String)>,
+}
+
+impl Searched {
+    /// Who was passed over, in a sentence for people and models; nothing where nobody was.
+    pub(crate) fn note(&self) -> Option<String> {
+        let passed = (!self.passed.is_empty()).then(|| told(&self.passed))?;
+        Some(match &self.by {
+            Some(by) => format!("Found by {by}. Passed over: {passed}"),
+            None => format!("Nobody found anything. {passed}"),
+        })
+    }
+}
+
+/// What each did: `SearXNG: its server cannot be reached. Brave: it finds nothing.`
+fn told(passed: &[(String, String)]) -> String {
+    let each = passed.iter().map(|(name, words)| format!("{name}: {}", plain(words, WORDS_CHARS)));
+    each.collect::<Vec<_>>().join(" ")
+}
+
+/// What people call it.
+fn name_of(search: &Search) -> String {
+    match search {
+        Search::Service(settings) => settings.kind.name().to_owned(),
+        Search::Own => "the pages read into collections".to_owned(),
+        Search::Tool(name) => name.clone(),
+    }
+}
+
 impl Web {
-    /// Whether somebody searches here for this account. Documents are an account's own, not those of a front end's people.
+    /// Whether somebody searches here for this account.
     pub(crate) fn searches(&self, payer: &Payer) -> bool {
-        match self.settings.search {
-            None => false,
-            Some(Search::Own) => payer.person.is_none(),
-            Some(Search::Service(_) | Search::Tool(_)) => true,
-        }
+        self.searching_for(payer).next().is_some()
+    }
+
+    /// Who searches for this account. Documents are an account's own, not those of a front end's people.
+    fn searching_for(&self, payer: &Payer) -> impl Iterator<Item = &Search> {
+        let is_person = payer.person.is_some();
+        self.settings.searches.iter().filter(move |search| !(is_person && matches!(search, Search::Own)))
     }
 
     /// Whether pages may be read here.
@@ -59,45 +97,95 @@ impl Web {
         self.settings.fetch
     }
 
-    /// What the chosen search finds, the best first: at most `limit` and [`MOST_HITS`], each address once.
+    /// What the first of the chosen searches finds that finds something, the best first: at most `limit` and [`MOST_HITS`],
+    /// each address once. One that has just failed is left out, as long as there are others.
     ///
     /// # Errors
-    /// Why nothing was asked, or what the search says instead.
+    /// Why nothing was asked, or what the searches say instead.
     pub(crate) async fn search(
         &self,
         owner: UserId,
         payer: &Payer,
         query: &str,
         limit: usize,
-    ) -> Result<Vec<WebHit>, WebProblem> {
-        let search = self.settings.search.as_ref().filter(|_| self.searches(payer));
-        let search = search.ok_or(WebProblem::NoSearch)?;
+    ) -> Result<Searched, WebProblem> {
+        let all: Vec<&Search> = self.searching_for(payer).collect();
+        if all.is_empty() {
+            return Err(WebProblem::NoSearch);
+        }
         let query = query.split_whitespace().collect::<Vec<_>>().join(" ");
         if query.is_empty() || query.chars().count() > QUERY_CHARS {
             return Err(WebProblem::BadQuery);
         }
         let limit = limit.clamp(1, MOST_HITS);
         let _turn = self.searching.acquire().await.map_err(|_| WebProblem::Internal)?;
-        match search {
-            Search::Service(settings) => self.ask(settings, &query, limit).await,
-            Search::Own => own::search(&*self.app()?, (owner, payer), query, limit).await,
-            Search::Tool(name) => {
-                let arguments = |schema: &_| tool::arguments(schema, &query, limit);
-                let answer = self.app()?.mcp_servers.ask(name, arguments, LIMITS.time).await;
-                Ok(distinct(tool::hits(&answer.map_err(WebProblem::Search)?), limit))
+        let (row, mut passed) = self.row(&all);
+        let mut is_answered = false;
+        for (place, search) in row.iter().enumerate() {
+            let (name, is_last) = (name_of(search), place + 1 == row.len());
+            let time = if is_last { TIME } else { TIME_BEFORE_OTHERS };
+            match self.ask_one(search, (owner, payer), (&query, limit), time).await? {
+                Ok(hits) => {
+                    self.resting.note_answer(&name);
+                    if !hits.is_empty() {
+                        let by = (all.len() > 1).then_some(name);
+                        return Ok(Searched { hits, by, passed });
+                    }
+                    is_answered = true;
+                    passed.push((name, "it finds nothing.".to_owned()));
+                }
+                Err(no_answer) => {
+                    tracing::warn!(
+                        search = name,
+                        error = no_answer.words,
+                        "a search of the web did not work"
+                    );
+                    self.resting.note_no_answer(&name, &no_answer, Instant::now());
+                    passed.push((name, no_answer.words));
+                }
             }
+        }
+        match (is_answered, &all[..], &mut passed[..]) {
+            (true, [_], _) => Ok(Searched::default()),
+            (true, ..) => Ok(Searched { passed, ..Searched::default() }),
+            (false, [_], [(_, words)]) => Err(WebProblem::Search(std::mem::take(words))),
+            (false, ..) => Err(WebProblem::Search(told(&passed))),
         }
     }
 
-    async fn ask(
+    /// Who is asked, in this order, and who is left out for now: nobody, where that would leave none.
+    fn row<'a>(&self, all: &[&'a Search]) -> (Vec<&'a Search>, Vec<(String, String)>) {
+        let (mut row, mut passed, now) = (Vec::new(), Vec::new(), Instant::now());
+        for search in all {
+            let name = name_of(search);
+            match self.resting.why(&name, now) {
+                None => row.push(*search),
+                Some(words) => passed.push((name, words)),
+            }
+        }
+        if row.is_empty() { (all.to_vec(), Vec::new()) } else { (row, passed) }
+    }
+
+    async fn ask_one(
         &self,
-        settings: &SearchSettings,
-        query: &str,
-        limit: usize,
-    ) -> Result<Vec<WebHit>, WebProblem> {
-        let request = request(settings, query, limit).chosen(std::slice::from_ref(&settings.host));
-        let answer = self.outbound.send(request).await.map_err(|fault| WebProblem::Search(words(fault)))?;
-        hits(settings.kind, &answer, limit)
+        search: &Search,
+        (owner, payer): (UserId, &Payer),
+        (query, limit): (&str, usize),
+        time: Duration,
+    ) -> Result<Result<Vec<WebHit>, NoAnswer>, WebProblem> {
+        Ok(match search {
+            Search::Service(settings) => self.ask(settings, (query, limit), time).await,
+            Search::Own => match own::search(&*self.app()?, (owner, payer), query.to_owned(), limit).await {
+                Ok(hits) => Ok(hits),
+                Err(WebProblem::Search(words)) => Err(NoAnswer { words, why: Why::Question }),
+                Err(problem) => return Err(problem),
+            },
+            Search::Tool(name) => {
+                let arguments = |schema: &_| tool::arguments(schema, query, limit);
+                let answer = self.app()?.mcp_servers.ask(name, arguments, time).await;
+                answer.map(|answer| distinct(tool::hits(&answer), limit)).map_err(NoAnswer::failed)
+            }
+        })
     }
 
     fn app(&self) -> Result<Arc<App>, WebProblem> {
@@ -111,68 +199,6 @@ fn distinct(hits: impl IntoIterator<Item = WebHit>, limit: usize) -> Vec<WebHit>
     hits.into_iter().filter(|hit| seen.insert(hit.url.clone())).take(limit).collect()
 }
 
-fn request(settings: &SearchSettings, query: &str, limit: usize) -> Request {
-    let SearchSettings { kind, url, key, .. } = settings;
-    let mut url = url.clone();
-    let key = key.as_ref().map(|key| key.reveal()).unwrap_or_default();
-    let request = match kind {
-        SearchKind::Searxng => {
-            url.query_pairs_mut().append_pair("q", query).append_pair("format", "json");
-            let request = Request::new(Method::GET, url, LIMITS);
-            // An instance may stand behind a door of its own.
-            if key.is_empty() { request } else { request.header(AUTHORIZATION, &format!("Bearer {key}")) }
-        }
-        SearchKind::Brave => {
-            url.query_pairs_mut().append_pair("q", query).append_pair("count", &limit.to_string());
-            Request::new(Method::GET, url, LIMITS)
-                .header(HeaderName::from_static("x-subscription-token"), key)
-        }
-        SearchKind::Tavily => Request::new(Method::POST, url, LIMITS)
-            .header(AUTHORIZATION, &format!("Bearer {key}"))
-            .json(&json!({ "query": query, "max_results": limit })),
-    };
-    request.header(ACCEPT, "application/json")
-}
-
-fn words(fault: Fault) -> String {
-    match fault {
-        Fault::Slow => "it does not answer in time.".to_owned(),
-        Fault::TooLarge => "its answer is too large.".to_owned(),
-        _ => "its server cannot be reached.".to_owned(),
-    }
-}
-
-fn hits(kind: SearchKind, answer: &Answer, limit: usize) -> Result<Vec<WebHit>, WebProblem> {
-    let failed = |words: &str| Err(WebProblem::Search(words.to_owned()));
-    match answer.status.as_u16() {
-        200 => {}
-        401 | 403 if kind == SearchKind::Searxng => {
-            return failed(
-                "it does not give JSON. An administrator has to list json in search.formats of SearXNG's settings.yml.",
-            );
-        }
-        401 | 403 => return failed("it does not take our key (web.search_key)."),
-        402 | 429 | 432 | 433 => return failed("it has had enough of us for now. Try it later."),
-        status => return failed(&format!("it answered with HTTP {status}.")),
-    }
-    let Ok(body) = serde_json::from_slice::<Value>(&answer.body) else {
-        return failed("its answer is no JSON.");
-    };
-    let (list, snippet) = match kind {
-        SearchKind::Searxng | SearchKind::Tavily => (&body["results"], "content"),
-        SearchKind::Brave => (&body["web"]["results"], "description"),
-    };
-    let none = Vec::new();
-    let of = |result: &Value| {
-        let url = normalised(result["url"].as_str()?).ok()?;
-        let text = |name: &str, limit: usize| plain(result[name].as_str().unwrap_or_default(), limit);
-        let (title, snippet) = (text("title", TITLE_CHARS), text(snippet, SNIPPET_CHARS));
-        let title = if title.is_empty() { url.host_str()?.to_owned() } else { title };
-        Some(WebHit { title, url: url.into(), snippet })
-    };
-    Ok(distinct(list.as_array().unwrap_or(&none).iter().take(200).filter_map(of), limit))
-}
-
 /// Words on one line: searches put tags around the words that were asked for.
 fn plain(text: &str, limit: usize) -> String {
     let mut out = text.to_owned();
@@ -184,57 +210,4 @@ fn plain(text: &str, limit: usize) -> String {
     }
     let out = out.split_whitespace().collect::<Vec<_>>().join(" ");
     out.chars().filter(|char| !char.is_control()).take(limit).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use reqwest::{StatusCode, header::HeaderMap};
-
-    use super::*;
-
-    fn answer(status: u16, body: &str) -> Answer {
-        Answer {
-            status: StatusCode::from_u16(status).unwrap(),
-            headers: HeaderMap::new(),
-            body: body.to_owned().into(),
-            url: "https://s.example/".parse().unwrap(),
-        }
-    }
-
-    #[test]
-    fn each_service_is_read() {
-        let found = |kind, body: Value| hits(kind, &answer(200, &body.to_string()), 5).unwrap();
-        let searxng = json!({"results": [
-            {"url": "https://a.example/#x", "title": "A\n<b>b</b>", "content": "c"},
-            {"url": "https://a.example/?utm_source=1", "title": "again"},
-            {"url": "javascript:alert(1)", "title": "no"}, {"title": "no address"}, 7,
-        ]});
-        let [hit] = &found(SearchKind::Searxng, searxng)[..] else { panic!("one") };
-        assert_eq!(
-            (hit.title.as_str(), hit.url.as_str(), hit.snippet.as_str()),
-            ("A b", "https://a.example/", "c")
-        );
-        let brave = json!({"web": {"results": [{"url": "https://b.example/", "title": "B", "description": "x <strong>y</strong> &amp; z"}]}});
-        assert_eq!(found(SearchKind::Brave, brave)[0].snippet, "x y & z");
-        let tavily =
-            json!({"results": [{"url": "https://c.example/", "title": "", "content": "t", "score": 0.9}]});
-        assert_eq!(found(SearchKind::Tavily, tavily)[0].title, "c.example");
-        assert!(found(SearchKind::Brave, json!({"web": []})).is_empty());
-        let many: Vec<Value> = (0..300).map(|n| json!({"url": format!("https://e.example/{n}")})).collect();
-        assert_eq!(found(SearchKind::Searxng, json!({ "results": many })).len(), 5);
-    }
-
-    #[test]
-    fn what_goes_wrong_is_told() {
-        for (kind, status, body, expected) in [
-            (SearchKind::Searxng, 403, "", "search.formats"),
-            (SearchKind::Brave, 401, "", "web.search_key"),
-            (SearchKind::Tavily, 432, "", "later"),
-            (SearchKind::Tavily, 500, "", "HTTP 500"),
-            (SearchKind::Searxng, 200, "<html>", "no JSON"),
-        ] {
-            let error = hits(kind, &answer(status, body), 5).unwrap_err().to_string();
-            assert!(error.contains(expected), "{error}");
-        }
-    }
 }

@@ -172,16 +172,18 @@ impl Web {
     ) -> Result<(Vec<WebHit>, String), ToolFailure> {
         let SearchArguments { query, limit } =
             serde_json::from_value(arguments).map_err(|error| ToolFailure(error.to_string()))?;
-        let hits = self.search(owner, payer, &query, limit.unwrap_or(USUAL_HITS)).await;
-        let hits = hits.map_err(|problem| ToolFailure(problem.to_string()))?;
+        let searched = self.search(owner, payer, &query, limit.unwrap_or(USUAL_HITS)).await;
+        let searched = searched.map_err(|problem| ToolFailure(problem.to_string()))?;
+        let note = searched.note().map(|note| format!("\n\n[Note: {note}]")).unwrap_or_default();
+        let hits = searched.hits;
         if hits.is_empty() {
-            return Ok((hits, "Nothing was found. Other words may find something.".to_owned()));
+            return Ok((hits, format!("Nothing was found. Other words may find something.{note}")));
         }
         let told = hits
             .iter()
             .zip(1..)
             .map(|(WebHit { title, url, snippet }, number)| format!("{number}. {title}\n{url}\n{snippet}"));
-        let said = format!("{MATERIAL}\n\n{}", told.collect::<Vec<_>>().join("\n\n"));
+        let said = format!("{MATERIAL}\n\n{}{note}", told.collect::<Vec<_>>().join("\n\n"));
         Ok((hits, said))
     }
 

@@ -1,13 +1,16 @@
 //! Who searches the web beside the services: the pages that crawls have brought in, and tools of MCP servers.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+};
 
 use axum::{
     Json, Router,
-    extract::State,
+    extract::{Path, State},
     http::StatusCode,
     response::{IntoResponse, Response},
-    routing::post,
+    routing::{any, post},
 };
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -124,4 +127,123 @@ async fn a_tool_of_an_mcp_server_searches() {
     let flood = ask(text(&"https://c.example/ ".repeat(100_000))).await;
     assert!(flood.len() < 20_000, "{}", flood.len());
     assert!(ask(json!({"nothing": true})).await.contains("The search did not work"), "no result at all");
+}
+
+/// Three services at one address, each of which answers as it was told to, and how often each was asked.
+#[derive(Clone, Default)]
+struct Services(Arc<Mutex<HashMap<String, Told>>>);
+
+struct Told {
+    status: u16,
+    body: Value,
+    asked: usize,
+}
+
+impl Services {
+    fn answers(&self, name: &str, status: u16, body: Value) {
+        let mut all = self.0.lock().unwrap();
+        let asked = all.get(name).map_or(0, |told| told.asked);
+        all.insert(name.to_owned(), Told { status, body, asked });
+    }
+
+    fn asked(&self) -> [usize; 3] {
+        let all = self.0.lock().unwrap();
+        ["search", "brave", "tavily"].map(|name| all[name].asked)
+    }
+}
+
+async fn service(State(services): State<Services>, Path(name): Path<String>) -> Response {
+    let mut all = services.0.lock().unwrap();
+    let told = all.get_mut(&name).unwrap();
+    told.asked += 1;
+    let status = StatusCode::from_u16(told.status).unwrap();
+    (status, [("retry-after", "7")], Json(told.body.clone())).into_response()
+}
+
+/// As SearXNG, Brave and Tavily answer.
+fn shaped(name: &str) -> Value {
+    let (url, title) = (format!("https://{name}.example/1"), format!("Of {name}"));
+    match name {
+        "search" => json!({"query": "korvel", "number_of_results": 0, "answers": [], "infoboxes": [],
+            "suggestions": [], "unresponsive_engines": [["bing", "timeout"]], "results": [
+            {"url": url, "title": title, "content": "words", "engine": "duckduckgo", "score": 1.0,
+             "category": "general", "parsed_url": ["https", "search.example", "/1", "", "", ""]}]}),
+        "brave" => {
+            json!({"type": "search", "query": {"original": "korvel"}, "mixed": {"type": "mixed", "main": []},
+            "web": {"type": "search", "family_friendly": true, "results": [
+            {"type": "search_result", "url": url, "title": title, "description": "<strong>words</strong>",
+             "profile": {"name": "b", "url": url}, "age": "May 3, 2026"}]}})
+        }
+        _ => json!({"query": "korvel", "follow_up_questions": null, "answer": null, "images": [],
+            "results": [{"url": url, "title": title, "content": "words", "score": 0.98, "raw_content": null}],
+            "response_time": 1.09, "request_id": "1"}),
+    }
+}
+
+#[tokio::test]
+async fn the_first_search_that_finds_something_wins() {
+    let services = Services::default();
+    for name in ["search", "brave", "tavily"] {
+        services.answers(name, 200, shaped(name));
+    }
+    let (address, _running) =
+        serve_other(Router::new().route("/{name}", any(service)).with_state(services.clone())).await;
+    let at = |name: &str| format!("http://{address}/{name}");
+    let desk = Desk::open(&[
+        ("GLASSHOUSE_WEB_SEARCH", "searxng, brave, tavily"),
+        ("GLASSHOUSE_WEB_SEARCH_URL", &at("search")),
+        ("GLASSHOUSE_WEB_BRAVE_URL", &at("brave")),
+        ("GLASSHOUSE_WEB_BRAVE_KEY", "b"),
+        ("GLASSHOUSE_WEB_TAVILY_URL", &at("tavily")),
+        ("GLASSHOUSE_WEB_TAVILY_KEY", "t"),
+    ])
+    .await;
+    let ask = async || desk.call_as(&desk.ada, SEARCH, json!({"query": "korvel"})).await.0;
+    let heard = ask().await;
+    assert!(heard.contains("1. Of search\nhttps://search.example/1\nwords"), "{heard}");
+    assert!(!heard.contains("Note:"), "nobody was passed over: {heard}");
+    assert_eq!(services.asked(), [1, 0, 0]);
+
+    // One that is empty is passed over, and asked again the next time.
+    services.answers("search", 200, json!({"results": [], "unresponsive_engines": [["bing", "timeout"]]}));
+    let heard = ask().await;
+    assert!(heard.contains("1. Of brave\nhttps://brave.example/1\nwords"), "{heard}");
+    assert!(heard.contains("[Note: Found by Brave. Passed over: SearXNG: it finds nothing.]"), "{heard}");
+    services.answers("brave", 422, json!({}));
+    assert!(ask().await.contains("Brave: it answered with HTTP 422."));
+    services.answers("brave", 200, shaped("brave"));
+    assert!(ask().await.contains("Found by Brave"));
+    assert_eq!(services.asked(), [4, 3, 1], "a question that it does not take is no fault of its server");
+
+    // One that stumbles, and one that has had enough, are left out for a while.
+    services.answers("search", 503, json!({}));
+    services.answers("brave", 429, json!({}));
+    let heard = ask().await;
+    assert!(heard.contains("Of tavily"), "{heard}");
+    assert!(heard.contains("SearXNG: it answered with HTTP 503. Brave: it has had enough of us"), "{heard}");
+    assert_eq!(services.asked(), [5, 4, 2]);
+    services.answers("search", 200, shaped("search"));
+    let heard = ask().await;
+    assert!(heard.contains("Of tavily") && heard.contains("SearXNG: it answered with HTTP 503."), "{heard}");
+    assert_eq!(services.asked(), [5, 4, 3], "those that rest are not asked");
+
+    // Where all rest, all are asked.
+    services.answers("tavily", 402, json!({}));
+    let heard = ask().await;
+    assert!(
+        heard.contains("The search did not work: SearXNG: ") && heard.contains("Tavily: it has"),
+        "{heard}"
+    );
+    assert_eq!(services.asked(), [5, 4, 4]);
+    let heard = ask().await;
+    assert!(heard.contains("1. Of search"), "{heard}");
+    assert!(!heard.contains("Note:"), "{heard}");
+    assert_eq!(services.asked(), [6, 4, 4]);
+
+    // Nobody finds anything.
+    for name in ["search", "brave", "tavily"] {
+        services.answers(name, 200, json!({}));
+    }
+    let heard = ask().await;
+    assert!(heard.contains("Nothing was found") && heard.contains("SearXNG: it finds nothing."), "{heard}");
 }

@@ -202,18 +202,31 @@ const texts: Record<string, readonly [en: string, ru: string]> = {
     "Его время, когда оно что-то делает. 0: как в «limits».",
   ],
   "web.search": [
-    "Who searches the web: searxng, brave, tavily, mcp or own. Empty: nobody.",
-    "Кто ищет в интернете: searxng, brave, tavily, mcp или own. Пусто: никто.",
+    "Who searches the web: searxng, brave, tavily, mcp or own; several with commas, the first that finds something wins. Empty: nobody.",
+    "Кто ищет в интернете: searxng, brave, tavily, mcp или own; несколько — через запятую, берётся первый, кто что-то нашёл. Пусто: никто.",
   ],
   "web.search_url": [
     "The address of SearXNG; for the others where it is not the usual one.",
     "Адрес SearXNG; для остальных — если он не обычный.",
   ],
-  "web.search_key": ["The key for Brave or Tavily.", "Ключ для Brave или Tavily."],
+  "web.search_key": [
+    "The key for Brave or Tavily; of several, that of the first.",
+    "Ключ для Brave или Tavily; если их несколько — для первого.",
+  ],
   "web.search_tool": [
     "With mcp: the tool of an MCP server that searches.",
     "Для mcp: инструмент сервера MCP, который ищет.",
   ],
+  "web.brave_url": [
+    "The address of Brave, where it is not the usual one.",
+    "Адрес Brave, если он не обычный.",
+  ],
+  "web.brave_key": ["The key for Brave, beside others.", "Ключ для Brave, когда служб несколько."],
+  "web.tavily_url": [
+    "The address of Tavily, where it is not the usual one.",
+    "Адрес Tavily, если он не обычный.",
+  ],
+  "web.tavily_key": ["The key for Tavily, beside others.", "Ключ для Tavily, когда служб несколько."],
   "web.fetch": ["Whether agents read pages of the web.", "Читают ли агенты страницы в интернете."],
   "web.robots": [
     "Whether pages are left alone that their site’s robots.txt closes.",

@@ -1,0 +1,111 @@
+//! Searches that have just failed are left out for a while: a little at first, longer each time, and ten minutes at most.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use tokio::time::Instant;
+
+/// How long one is left out that has failed, and one that has had enough of us, the first time; it doubles.
+const FAILED: Duration = Duration::from_secs(10);
+const ENOUGH: Duration = Duration::from_secs(60);
+const LONGEST: Duration = Duration::from_secs(600);
+
+/// That a search gave no answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct NoAnswer {
+    /// What it did instead, as the rest of a sentence.
+    pub(super) words: String,
+    pub(super) why: Why,
+}
+
+/// Who is to blame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Why {
+    /// What it was asked: something else it may answer.
+    Question,
+    /// Its server.
+    Failed,
+    /// We have asked too often, or not paid. It may say for how long.
+    Enough(Option<Duration>),
+}
+
+impl NoAnswer {
+    pub(super) fn failed(words: impl Into<String>) -> Self {
+        Self { words: words.into(), why: Why::Failed }
+    }
+}
+
+/// Which searches are left out, and why. It is the process's own, and forgotten with it.
+#[derive(Debug, Default)]
+pub(crate) struct Resting(Mutex<HashMap<String, Rest>>);
+
+#[derive(Debug, Clone)]
+struct Rest {
+    until: Instant,
+    length: Duration,
+    words: String,
+}
+
+impl Resting {
+    /// What the one of this name has done, where it is left out just now.
+    pub(super) fn why(&self, name: &str, now: Instant) -> Option<String> {
+        self.all().get(name).filter(|rest| now < rest.until).map(|rest| rest.words.clone())
+    }
+
+    /// Notes that it gave no answer.
+    pub(super) fn note_no_answer(&self, name: &str, no_answer: &NoAnswer, now: Instant) {
+        let mut all = self.all();
+        let doubled = all.get(name).map(|rest| rest.length * 2);
+        let length = match no_answer.why {
+            Why::Question => return,
+            Why::Failed => doubled.unwrap_or(FAILED),
+            Why::Enough(said) => said.unwrap_or_else(|| doubled.unwrap_or(ENOUGH).max(ENOUGH)),
+        };
+        let length = length.min(LONGEST);
+        let words = no_answer.words.clone();
+        all.insert(name.to_owned(), Rest { until: now + length, length, words });
+    }
+
+    /// Notes that it answers.
+    pub(super) fn note_answer(&self, name: &str) {
+        self.all().remove(name);
+    }
+
+    fn all(&self) -> MutexGuard<'_, HashMap<String, Rest>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(resting: &Resting, why: Why, expected_seconds: u64) {
+        let now = Instant::now();
+        resting.note_no_answer("a", &NoAnswer { words: "it is away.".to_owned(), why }, now);
+        let end = now + Duration::from_secs(expected_seconds);
+        assert_eq!(resting.why("a", end), None);
+        let before = resting.why("a", end - Duration::from_millis(1));
+        assert_eq!(before.is_some(), expected_seconds > 0, "{before:?}");
+    }
+
+    #[test]
+    fn rests_are_short_at_first_and_bounded() {
+        let resting = Resting::default();
+        for expected in [10, 20, 40, 80, 160, 320, 600, 600] {
+            check(&resting, Why::Failed, expected);
+        }
+        resting.note_answer("a");
+        check(&resting, Why::Failed, 10);
+        check(&resting, Why::Enough(None), 60);
+        check(&resting, Why::Enough(Some(Duration::from_secs(5))), 5);
+        check(&resting, Why::Enough(Some(Duration::from_secs(u64::MAX))), 600);
+        resting.note_answer("a");
+        check(&resting, Why::Question, 0);
+        assert_eq!(resting.why("b", Instant::now()), None);
+    }
+}
