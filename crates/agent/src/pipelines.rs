@@ -6,6 +6,7 @@ mod asking;
 mod script;
 mod template;
 mod texts;
+mod title;
 mod values;
 
 use serde_json::{Value, json};

@@ -117,11 +117,13 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn search_due(&self, limit: u32) -> Result<Vec<SearchDue>, StoreError> {
+        // Chosen before what they say is read: SQLite would otherwise read all that is due, sort it and take the first.
         let sql = "SELECT search_due.chat, search_due.message, at, turn, chats.owner, chats.title, messages.content, \
                    (SELECT runs.id FROM runs WHERE runs.id = messages.run AND runs.chat = search_due.chat) AS run \
-                   FROM search_due JOIN chats ON chats.id = search_due.chat \
+                   FROM (SELECT * FROM search_due ORDER BY at DESC LIMIT $1) AS search_due \
+                   JOIN chats ON chats.id = search_due.chat \
                    LEFT JOIN messages ON messages.id = search_due.message AND messages.chat = search_due.chat \
-                   ORDER BY at DESC, search_due.chat, search_due.message LIMIT $1";
+                   ORDER BY at DESC";
         self.db().read(sql).bind(i64::from(limit)).fetch_all().await?.iter().map(read_due).collect()
     }
 

@@ -2,7 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::{Pipeline, Said, script::is_foreign};
+use super::{
+    Pipeline, Said,
+    title::{NoTitle, is_quote, read_title},
+};
 use crate::loose_json::{object, texts};
 
 /// Most tags of a chat.
@@ -17,18 +20,6 @@ const MOST_FOLLOW_UP_CHARS: usize = 400;
 const MOST_QUERY_CHARS: usize = 300;
 const MOST_COMPLETION_CHARS: usize = 300;
 const MOST_CONTINUED_WORDS: usize = 6;
-/// The words of a title.
-const TITLE_WORDS: std::ops::RangeInclusive<usize> = 3..=5;
-/// One without blanks between its words, as in Chinese.
-const MOST_TITLE_CHARS: usize = 60;
-/// Stands before a title to which the model gave no emoji.
-const ANY_CHAT: &str = "💬";
-/// Words that no title ends with.
-const LOOSE_ENDS: [&str; 22] = [
-    "a", "an", "and", "as", "at", "for", "from", "in", "of", "on", "or", "the", "to", "with", "в", "для",
-    "и", "из", "на", "о", "с", "у",
-];
-
 /// What a model wrote about a chat; what was not asked for, or could not be used, is empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Notes {
@@ -41,38 +32,27 @@ pub struct Notes {
 }
 
 impl Notes {
-    /// As [`Notes::read`], for a chat in which this was said: a title in another script is none.
+    /// Reads what these pipelines want, for a chat in which this was said. Where a part of it is not there, what could be read
+    /// comes with the fault.
     ///
     /// # Errors
     /// With what is wrong, for the model.
-    pub fn read_for(said: &[Said], text: &str, wanted: &[Pipeline]) -> Result<Self, (String, Self)> {
-        let (mut notes, fault) = match Self::read(text, wanted) {
-            Ok(notes) => (notes, None),
-            Err((fault, notes)) => (notes, Some(fault)),
-        };
-        let foreign = notes.title.take_if(|title| is_foreign(title, said));
-        let of_title = foreign.map(|_| "the title is not in the language of the chat".to_owned());
-        let faults: Vec<String> = fault.into_iter().chain(of_title).collect();
-        if faults.is_empty() { Ok(notes) } else { Err((faults.join("; "), notes)) }
-    }
-
-    /// Reads what these pipelines want. Where a part of it is not there, what could be read comes with the fault.
-    ///
-    /// # Errors
-    /// With what is wrong, for the model.
-    pub fn read(text: &str, wanted: &[Pipeline]) -> Result<Self, (String, Self)> {
+    pub fn read(said: &[Said], text: &str, wanted: &[Pipeline]) -> Result<Self, (String, Self)> {
         let fields: Vec<&str> = wanted.iter().map(|pipeline| pipeline.name()).collect();
         let (mut notes, mut faults) = (Self::default(), Vec::new());
         let found = object(text, &fields);
         for pipeline in wanted {
             let value = field(found.as_ref(), text, pipeline.name(), wanted.len() == 1);
             let fault = match pipeline {
-                Pipeline::Title => match title(value.as_ref()) {
+                Pipeline::Title => match read_title(value.as_ref(), said) {
                     Ok(title) => {
                         notes.title = Some(title);
                         None
                     }
-                    Err(fault) => Some(fault),
+                    Err(NoTitle { fault, instead }) => {
+                        notes.title = instead;
+                        Some(fault.to_owned())
+                    }
                 },
                 Pipeline::Tags => {
                     notes.tags = tags(value.as_ref());
@@ -167,63 +147,6 @@ fn field(found: Option<&Map<String, Value>>, text: &str, name: &str, alone: bool
     }
 }
 
-fn title(value: Option<&Value>) -> Result<String, String> {
-    let said = value.and_then(Value::as_str).ok_or("there is no title")?;
-    if said.trim().lines().count() > 1 {
-        return Err("the title has several lines".to_owned());
-    }
-    let said = said.trim().trim_start_matches("Title:");
-    let (emoji, rest) = split_emoji(said.trim_matches(is_quote).trim());
-    let rest = rest.trim_matches(|c: char| is_quote(c) || c.is_whitespace());
-    let mut words: Vec<&str> = rest.trim_end_matches(['.', ':', ';', ',']).split_whitespace().collect();
-    // An emoji may stand at the end, too.
-    let at_end = words.last().filter(|last| last.chars().all(is_emoji)).copied();
-    if at_end.is_some() {
-        words.pop();
-    }
-    if words.is_empty() || words.iter().map(|word| word.chars().count()).sum::<usize>() > 200 {
-        return Err("the title has no words, or far too many".to_owned());
-    }
-    let has_blanks = !rest.chars().any(writes_without_blanks);
-    if has_blanks && !TITLE_WORDS.contains(&words.len()) {
-        if words.len() < *TITLE_WORDS.start() {
-            return Err("the title has to have 3 to 5 words".to_owned());
-        }
-        words.truncate(*TITLE_WORDS.end());
-        while words.len() > *TITLE_WORDS.start()
-            && words.last().is_some_and(|last| LOOSE_ENDS.contains(&last.to_lowercase().as_str()))
-        {
-            words.pop();
-        }
-    }
-    let words = words.join(" ");
-    let words: String = words.trim_end_matches(['.', ':', ';', ',']).chars().take(MOST_TITLE_CHARS).collect();
-    let emoji = if emoji.is_empty() { at_end.unwrap_or(ANY_CHAT) } else { emoji };
-    Ok(format!("{emoji} {words}"))
-}
-
-/// The emoji that a text begins with, and the rest.
-fn split_emoji(text: &str) -> (&str, &str) {
-    let end = text.char_indices().find(|(_, c)| !is_emoji(*c)).map_or(text.len(), |(at, _)| at);
-    (&text[..end], text[end..].trim_start())
-}
-
-/// Pictures, and what joins and tints them.
-fn is_emoji(c: char) -> bool {
-    matches!(u32::from(c), 0x1F000..=0x1FAFF | 0x2600..=0x27BF | 0x2B00..=0x2BFF | 0x2190..=0x21FF | 0x2300..=0x23FF
-        | 0xFE0F | 0x200D | 0x20E3 | 0xE0020..=0xE007F)
-}
-
-/// Whether words of its script stand without blanks between them.
-fn writes_without_blanks(c: char) -> bool {
-    matches!(u32::from(c), 0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF | 0x3040..=0x30FF | 0x3400..=0x9FFF
-        | 0x20000..=0x323AF)
-}
-
-fn is_quote(c: char) -> bool {
-    matches!(c, '"' | '\'' | '`' | '*' | '_' | '“' | '”' | '„' | '«' | '»' | '#' | '[' | ']')
-}
-
 fn tags(value: Option<&Value>) -> Vec<String> {
     let split: Vec<String> = match value {
         // Several in one line.
@@ -278,42 +201,6 @@ fn without_marker(text: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn check_title(text: &str, expected: Option<&str>) {
-        let read = Notes::read(text, &[Pipeline::Title]).ok().and_then(|notes| notes.title);
-        assert_eq!(read.as_deref(), expected, "{text}");
-    }
-
-    #[test]
-    fn titles_are_held_to_their_rules() {
-        check_title(r#"{"title": "🌱 How Plants Make Food"}"#, Some("🌱 How Plants Make Food"));
-        check_title("```json\n{\"title\": \"Bread at Home.\"}\n```", Some("💬 Bread at Home"));
-        check_title(
-            r#"{"title": "\"👩‍🔬 The Life and Work of the Great Marie Curie\""}"#,
-            Some("👩‍🔬 The Life and Work"),
-        );
-        check_title(r#"{"title": "Как растут растения 🌱"}"#, Some("🌱 Как растут растения"));
-        check_title(r#"{"title": "🌱 植物如何制造食物"}"#, Some("🌱 植物如何制造食物"));
-        check_title(
-            "<think>hm {\"title\": \"x\"}</think>{\"title\": \"🍞 Baking Good Bread\"}",
-            Some("🍞 Baking Good Bread"),
-        );
-        check_title("🍞 Baking Good Bread", Some("🍞 Baking Good Bread"));
-        check_title("\"Baking Good Bread\"", Some("💬 Baking Good Bread"));
-        for useless in [
-            "",
-            "{}",
-            r#"{"title": "…"}"#,
-            r#"{"title": ""}"#,
-            r#"{"title": "🌱"}"#,
-            r#"{"title": "Bread"}"#,
-            r#"{"title": 7}"#,
-        ] {
-            check_title(useless, None);
-        }
-        check_title("I would call it this:\nBread", None);
-        check_title("<think>I should find a title", None);
-    }
-
     #[test]
     fn one_answer_may_hold_all_and_parts_of_it_are_kept() {
         let all = [Pipeline::Title, Pipeline::Tags, Pipeline::FollowUps];
@@ -324,15 +211,16 @@ mod tests {
             tags: vec!["science".to_owned(), "biology".to_owned(), "a".to_owned()],
             follow_ups: vec!["Why?".to_owned(), "How much?".to_owned()],
         };
-        assert_eq!(Notes::read(text, &all), Ok(notes));
-        let (fault, notes) = Notes::read(r#"{"title": "🌱 How Plants Grow", "tags": ["a"#, &all).unwrap_err();
+        assert_eq!(Notes::read(&[], text, &all), Ok(notes));
+        let (fault, notes) =
+            Notes::read(&[], r#"{"title": "🌱 How Plants Grow", "tags": ["a"#, &all).unwrap_err();
         assert_eq!(notes.title.as_deref(), Some("🌱 How Plants Grow"));
         assert_eq!(fault, "there are no tags; there are no follow_ups");
     }
 
     #[test]
     fn lists_may_be_lines() {
-        let read = |text: &str, pipeline| Notes::read(text, &[pipeline]).unwrap();
+        let read = |text: &str, pipeline| Notes::read(&[], text, &[pipeline]).unwrap();
         assert_eq!(read("1. Why?\n2. How?", Pipeline::FollowUps).follow_ups, ["Why?", "How?"]);
         assert_eq!(read("science, biology", Pipeline::Tags).tags, ["science", "biology"]);
         assert_eq!(read("[\"science\", \"biology\"]", Pipeline::Tags).tags, ["science", "biology"]);

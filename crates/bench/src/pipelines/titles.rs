@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use serde_json::json;
+use anyhow::Context;
+use serde_json::{Value, json};
 
 use super::{ask_task, seen, start};
 use crate::{
@@ -49,6 +50,7 @@ const RUSSIAN: [&str; 5] = [
     "{}: какие ошибки делают чаще всего?",
 ];
 const WORDS: std::ops::RangeInclusive<usize> = 3..=5;
+const ANSWER_TOKENS: u32 = 100;
 
 pub(super) async fn measure(program: &Path, base_url: &str, quick: bool) -> anyhow::Result<()> {
     let program = start(program, base_url, &["TITLE"])?;
@@ -62,11 +64,7 @@ pub(super) async fn measure(program: &Path, base_url: &str, quick: bool) -> anyh
         let is_english = place < SUBJECTS.len() / 2;
         for form in if is_english { ENGLISH } else { RUSSIAN } {
             let question = form.replace("{}", subject);
-            let answer = if is_english {
-                "Gladly. Here is what matters most."
-            } else {
-                "С удовольствием. Вот главное."
-            };
+            let answer = answer(&mut client, &model, &question).await?;
             let body = json!({"model": model, "messages": [
                 {"role": "user", "content": question}, {"role": "assistant", "content": answer},
             ]});
@@ -93,6 +91,16 @@ pub(super) async fn measure(program: &Path, base_url: &str, quick: bool) -> anyh
         ],
     );
     Ok(())
+}
+
+/// The beginning of what the model answers: as in a chat, the title comes after it.
+async fn answer(client: &mut Client, model: &str, question: &str) -> anyhow::Result<String> {
+    let body = json!({"model": model, "messages": [{"role": "user", "content": question}],
+        "max_tokens": ANSWER_TOKENS});
+    let (_, answer) = client.call("POST", "/v1/chat/completions", &body.to_string()).await?;
+    let answer: Value = serde_json::from_slice(&answer)?;
+    let text = answer["choices"][0]["message"]["content"].as_str();
+    Ok(text.context("the model does not answer")?.to_owned())
 }
 
 /// One emoji, 3 to 5 words, in the script of the question, and not simply its first words.

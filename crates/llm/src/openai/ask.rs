@@ -124,9 +124,9 @@ impl Ask {
         extra.insert(NO_THOUGHTS.to_owned(), json!({"enable_thinking": false}));
         let silent = ChatRequest { extra: Some(&extra), ..*request };
         let mut bodies = vec![body(request, reach, &[], None)];
-        if request.answer_format.is_some() {
-            bodies.push(body(request, reach, &[], request.answer_format));
-        }
+        let older_form = request.answer_format.and_then(schema::as_object_format);
+        let forms = older_form.as_ref().into_iter().chain(request.answer_format);
+        bodies.extend(forms.map(|form| body(request, reach, &[], Some(form))));
         bodies.push(body(&silent, reach, &[], request.answer_format));
         let pool = Arc::clone(&reach.settings.pool);
         let refused = pool.refused_forms();

@@ -125,6 +125,11 @@ pub(crate) fn json_object_format(schema: &Value) -> Value {
     json!({ "type": "json_object", "schema": schema })
 }
 
+/// A caller's form with a schema as those take it; nothing for another form.
+pub(crate) fn as_object_format(format: &Value) -> Option<Value> {
+    format.pointer("/json_schema/schema").map(json_object_format)
+}
+
 /// The conversation in plain messages: the tools in the system text, calls as the JSON the model is to write.
 pub(crate) fn plain_messages(messages: &[Message], tools: &[ToolSpec]) -> Vec<Message> {
     plain::plain_messages(messages, instructions(tools), assistant_text, |_| None)

@@ -77,3 +77,25 @@ async fn a_request_that_is_refused_in_every_form_teaches_nothing() {
     let last = server.requests().pop().unwrap();
     assert_eq!(last["chat_template_kwargs"], json!({"enable_thinking": false}));
 }
+
+#[tokio::test]
+async fn a_server_that_takes_schemas_in_the_older_form_is_asked_in_it() {
+    let server = serve(Behaviour::answer(|request| match &request.body["response_format"]["type"] {
+        Value::String(form) if form == "json_schema" => {
+            Reply::error(422, "Input should be 'text' or 'json_object'")
+        }
+        _ => Reply::text("{}"),
+    }))
+    .await;
+    let schema = json!({"type": "object", "properties": {"title": {"type": "string"}}});
+    let (model, format) =
+        (model(&server), json!({"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}));
+    let messages = [Message::text(Role::User, "As JSON")];
+    let quick = ChatRequest { without_thinking: true, ..request(&messages, &format) };
+    for asked in [3, 4] {
+        assert_eq!(drain(model.call(&quick)).await.1, None);
+        assert_eq!(server.requests().len(), asked);
+    }
+    let last = server.requests().pop().unwrap();
+    assert_eq!(last["response_format"], json!({"type": "json_object", "schema": schema}));
+}

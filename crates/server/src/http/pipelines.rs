@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use agent::pipelines::{Notes, Pipeline, Values, read_completion, read_queries};
+use agent::pipelines::{Notes, Pipeline, Said, Values, read_completion, read_queries};
 use axum::extract::State;
 use domain::{ChatId, RunId, Usage};
 use serde::{Deserialize, Serialize};
@@ -244,17 +244,17 @@ pub(super) async fn preview(
         bounds: set.bounds,
         continues: false,
     };
-    let read = |text: &str| read_any(pipeline, text).map_err(|fault| (fault, None));
+    let read = |text: &str| read_any(pipeline, &said, text).map_err(|fault| (fault, None));
     let answered = app.ask_pipeline(&job, prompt.clone(), read, Value::to_string).await?;
     let (answer, fault, usage) = (answered.read, answered.fault, Some(answered.usage));
     Ok(Json(Preview { chat, prompt, answer, fault, model: Some(job.model.model_id), usage }))
 }
 
 /// What a pipeline makes of an answer, as JSON.
-fn read_any(pipeline: Pipeline, text: &str) -> Result<Value, String> {
+fn read_any(pipeline: Pipeline, said: &[Said], text: &str) -> Result<Value, String> {
     match pipeline {
         Pipeline::Title | Pipeline::Tags | Pipeline::FollowUps => {
-            let notes = Notes::read(text, &[pipeline]).map_err(|(fault, _)| fault)?;
+            let notes = Notes::read(said, text, &[pipeline]).map_err(|(fault, _)| fault)?;
             Ok(match pipeline {
                 Pipeline::Title => json!({"title": notes.title}),
                 Pipeline::Tags => json!({"tags": notes.tags}),

@@ -159,7 +159,7 @@ async fn notes(
     }
     let said = request.said();
     let read =
-        |text: &str| Notes::read_for(&said, text, &[pipeline]).map_err(|(fault, part)| (fault, Some(part)));
+        |text: &str| Notes::read(&said, text, &[pipeline]).map_err(|(fault, part)| (fault, Some(part)));
     let shown = |notes: &Notes| format!("{notes:?}");
     let (notes, usage) = task.ask(&said, request.prompt.as_deref(), "", read, shown).await?;
     let notes = notes.unwrap_or_default();

@@ -144,7 +144,7 @@ impl App {
         };
         let prompt = group.template.fill(&values(&answer.said, person, now));
         let read = |text: &str| {
-            Notes::read_for(&answer.said, text, &group.pipelines).map_err(|(fault, part)| (fault, Some(part)))
+            Notes::read(&answer.said, text, &group.pipelines).map_err(|(fault, part)| (fault, Some(part)))
         };
         let answered = self.ask_pipeline(&job, prompt, read, shown).await?;
         match answered.read {

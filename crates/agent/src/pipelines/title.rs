@@ -1,0 +1,236 @@
+//! The title of a chat: an emoji and 3 to 5 words, whatever stands around them in the model's answer.
+
+use domain::Role;
+use serde_json::Value;
+
+use super::{Said, script::is_foreign};
+
+/// The words of a title.
+const TITLE_WORDS: std::ops::RangeInclusive<usize> = 3..=5;
+/// One without blanks between its words, as in Chinese.
+const MOST_TITLE_CHARS: usize = 60;
+/// Stands before a title to which the model gave no emoji.
+const ANY_CHAT: &str = "💬";
+/// So much of a message is looked at for the words beside a title that is too short.
+const LOOKED_AT_CHARS: usize = 1_000;
+/// Words of the same beginning are forms of one.
+const STEM_CHARS: usize = 4;
+/// Words that no title ends with.
+const LOOSE_ENDS: [&str; 22] = [
+    "a", "an", "and", "as", "at", "for", "from", "in", "of", "on", "or", "the", "to", "with", "в", "для",
+    "и", "из", "на", "о", "с", "у",
+];
+
+/// An emoji, and the words.
+type Title = (String, String);
+
+/// Why there is no title.
+#[derive(Debug)]
+pub(super) struct NoTitle {
+    /// In words for the model.
+    pub(super) fault: &'static str,
+    /// What can stand there where no better one comes.
+    pub(super) instead: Option<String>,
+}
+
+/// Reads the title of a chat in which this was said.
+///
+/// # Errors
+/// With what is wrong. Instead of one that is too short there is one with the words that stand beside it in the chat.
+pub(super) fn read_title(value: Option<&Value>, said: &[Said]) -> Result<String, NoTitle> {
+    let (emoji, words) = match title(value) {
+        Ok(title) => title,
+        Err((fault, None)) => return Err(NoTitle { fault, instead: None }),
+        Err((fault, Some((emoji, short)))) => {
+            let instead = widened(&short, said).map(|words| format!("{emoji} {words}"));
+            return Err(NoTitle { fault, instead });
+        }
+    };
+    if is_foreign(&words, said) {
+        return Err(NoTitle { fault: "the title is not in the language of the chat", instead: None });
+    }
+    Ok(format!("{emoji} {words}"))
+}
+
+/// The emoji and the words; with the fault, where they are only too few.
+fn title(value: Option<&Value>) -> Result<Title, (&'static str, Option<Title>)> {
+    let said = value.and_then(Value::as_str).ok_or(("there is no title", None))?;
+    if said.trim().lines().count() > 1 {
+        return Err(("the title has several lines", None));
+    }
+    let said = said.trim().trim_start_matches("Title:");
+    let (emoji, rest) = split_emoji(said.trim_matches(is_quote).trim());
+    let rest = rest.trim_matches(|c: char| is_quote(c) || c.is_whitespace());
+    let mut words: Vec<&str> = rest.trim_end_matches(['.', ':', ';', ',']).split_whitespace().collect();
+    // An emoji may stand at the end, too.
+    let at_end = words.last().filter(|last| last.chars().all(is_emoji)).copied();
+    if at_end.is_some() {
+        words.pop();
+    }
+    if words.is_empty() || words.iter().map(|word| word.chars().count()).sum::<usize>() > 200 {
+        return Err(("the title has no words, or far too many", None));
+    }
+    let emoji = if emoji.is_empty() { at_end.unwrap_or(ANY_CHAT) } else { emoji }.to_owned();
+    let has_blanks = !rest.chars().any(writes_without_blanks);
+    if has_blanks && !TITLE_WORDS.contains(&words.len()) {
+        if words.len() < *TITLE_WORDS.start() {
+            return Err(("the title has to have 3 to 5 words", Some((emoji, words.join(" ")))));
+        }
+        words.truncate(*TITLE_WORDS.end());
+        drop_loose_end(&mut words);
+    }
+    let words = words.join(" ");
+    let words = words.trim_end_matches(['.', ':', ';', ',']).chars().take(MOST_TITLE_CHARS).collect();
+    Ok((emoji, words))
+}
+
+fn drop_loose_end(words: &mut Vec<&str>) {
+    while words.len() > *TITLE_WORDS.start() && words.last().is_some_and(|last| is_loose(last)) {
+        words.pop();
+    }
+}
+
+fn is_loose(word: &str) -> bool {
+    LOOSE_ENDS.contains(&word.to_lowercase().as_str())
+}
+
+/// A title of one or two words with those that stand beside them in what the person said, so that it is none too short.
+fn widened(short: &str, said: &[Said]) -> Option<String> {
+    let wanted: Vec<String> = short.split_whitespace().map(folded).filter(|word| !word.is_empty()).collect();
+    let persons = said.iter().filter(|said| said.role == Role::User);
+    persons.map(|said| said.text.chars().take(LOOKED_AT_CHARS).collect::<String>()).find_map(|text| {
+        let mut sentences = text.split(['.', '!', '?', '…', '\n']);
+        sentences.find_map(|sentence| around(&wanted, &sentence.split_whitespace().collect::<Vec<_>>()))
+    })
+}
+
+/// 3 to 5 words of the sentence, with the wanted ones among them.
+fn around(wanted: &[String], sentence: &[&str]) -> Option<String> {
+    let is_wanted = |word: &&str| wanted.iter().any(|wanted| is_form_of(&folded(word), wanted));
+    let mut from = sentence.iter().position(is_wanted)?;
+    let mut to = sentence.iter().rposition(is_wanted)? + 1;
+    if TITLE_WORDS.contains(&sentence.len()) {
+        (from, to) = (0, sentence.len());
+    }
+    let (least, most) = (*TITLE_WORDS.start(), *TITLE_WORDS.end());
+    while from > 0 && (to - from < least || is_loose(sentence[from]) && to - from < most) {
+        from -= 1;
+    }
+    to = to.max((from + least).min(sentence.len()));
+    while to < sentence.len() && to - from < most && is_loose(sentence[to - 1]) {
+        to += 1;
+    }
+    let mut words = sentence[from..to].to_vec();
+    drop_loose_end(&mut words);
+    let text = words.join(" ");
+    let text = text.trim_matches(|c: char| is_quote(c) || c == ',' || c == ':' || c == ';');
+    let mut letters = text.chars();
+    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+    let fits = TITLE_WORDS.contains(&words.len()) && text.chars().count() <= MOST_TITLE_CHARS;
+    fits.then(|| first + letters.as_str())
+}
+
+/// The letters and digits of a word.
+fn folded(word: &str) -> String {
+    word.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+fn is_form_of(word: &str, wanted: &str) -> bool {
+    let same = word.chars().zip(wanted.chars()).take_while(|(one, other)| one == other).count();
+    word == wanted || same >= STEM_CHARS
+}
+
+/// The emoji that a text begins with, and the rest.
+fn split_emoji(text: &str) -> (&str, &str) {
+    let end = text.char_indices().find(|(_, c)| !is_emoji(*c)).map_or(text.len(), |(at, _)| at);
+    (&text[..end], text[end..].trim_start())
+}
+
+/// Pictures, and what joins and tints them.
+fn is_emoji(c: char) -> bool {
+    matches!(u32::from(c), 0x1F000..=0x1FAFF | 0x2600..=0x27BF | 0x2B00..=0x2BFF | 0x2190..=0x21FF | 0x2300..=0x23FF
+        | 0xFE0F | 0x200D | 0x20E3 | 0xE0020..=0xE007F)
+}
+
+/// Whether words of its script stand without blanks between them.
+fn writes_without_blanks(c: char) -> bool {
+    matches!(u32::from(c), 0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF | 0x3040..=0x30FF | 0x3400..=0x9FFF
+        | 0x20000..=0x323AF)
+}
+
+pub(super) fn is_quote(c: char) -> bool {
+    matches!(c, '"' | '\'' | '`' | '*' | '_' | '“' | '”' | '„' | '«' | '»' | '#' | '[' | ']')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipelines::{Notes, Pipeline};
+
+    fn check_title(text: &str, expected: Option<&str>) {
+        let read = Notes::read(&[], text, &[Pipeline::Title]).ok().and_then(|notes| notes.title);
+        assert_eq!(read.as_deref(), expected, "{text}");
+    }
+
+    #[test]
+    fn titles_are_held_to_their_rules() {
+        check_title(r#"{"title": "🌱 How Plants Make Food"}"#, Some("🌱 How Plants Make Food"));
+        check_title("```json\n{\"title\": \"Bread at Home.\"}\n```", Some("💬 Bread at Home"));
+        check_title(
+            r#"{"title": "\"👩‍🔬 The Life and Work of the Great Marie Curie\""}"#,
+            Some("👩‍🔬 The Life and Work"),
+        );
+        check_title(r#"{"title": "Как растут растения 🌱"}"#, Some("🌱 Как растут растения"));
+        check_title(r#"{"title": "🌱 植物如何制造食物"}"#, Some("🌱 植物如何制造食物"));
+        check_title(
+            "<think>hm {\"title\": \"x\"}</think>{\"title\": \"🍞 Baking Good Bread\"}",
+            Some("🍞 Baking Good Bread"),
+        );
+        check_title("🍞 Baking Good Bread", Some("🍞 Baking Good Bread"));
+        check_title("\"Baking Good Bread\"", Some("💬 Baking Good Bread"));
+        for useless in [
+            "",
+            "{}",
+            r#"{"title": "…"}"#,
+            r#"{"title": ""}"#,
+            r#"{"title": "🌱"}"#,
+            r#"{"title": "Bread"}"#,
+            r#"{"title": 7}"#,
+        ] {
+            check_title(useless, None);
+        }
+        check_title("I would call it this:\nBread", None);
+        check_title("<think>I should find a title", None);
+    }
+
+    #[test]
+    fn a_title_that_is_too_short_takes_along_the_words_beside_it() {
+        let check = |short: &str, chat: &str, expected: Option<&str>| {
+            let said = [Said { role: Role::User, text: chat.to_owned() }];
+            let value = Value::from(short);
+            let instead = read_title(Some(&value), &said).unwrap_err().instead;
+            assert_eq!(instead.as_deref(), expected, "{short} in {chat}");
+        };
+        check(
+            "🇫🇷 French Revolution",
+            "What should I know about the French Revolution?",
+            Some("🇫🇷 About the French Revolution"),
+        );
+        check(
+            "Stage fright",
+            "Hi! Explain stage fright to me as if I were ten.",
+            Some("💬 Explain stage fright"),
+        );
+        check("Tomatoes", "tomatoes in a pot: which ones?", Some("💬 Tomatoes in a pot"));
+        check(
+            "Домашние растения",
+            "Объясни простыми словами: домашние растения.",
+            Some("💬 Объясни простыми словами: домашние растения"),
+        );
+        check("Ипотека", "Расскажи мне, что важно знать про ипотеку?", Some("💬 Знать про ипотеку"));
+        check("Пицца", "Расскажи, что важно знать. Тема: выпечка хлеба.", None);
+        check("Bread", "Bread.", None);
+        check("…", "How do plants grow?", None);
+        check("Bread", "", None);
+    }
+}
