@@ -19,8 +19,7 @@ pub(super) struct Wanted {
 }
 
 pub(super) const TITLE: Wanted = Wanted {
-    rules: "- title: one fitting emoji, then 3 to 5 words that name what the chat is about. No quotation marks, no full \
-            stop.",
+    rules: "- title: one fitting emoji, then a headline of 4 or 5 words for the chat.",
     field: r#""title": "…""#,
 };
 

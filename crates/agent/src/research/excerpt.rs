@@ -4,6 +4,8 @@ use std::collections::HashSet;
 
 /// Shortest word that tells something, characters.
 const WORD_CHARS: usize = 4;
+/// Words that a sentence has to share at least to be near.
+const LEAST_SHARED: usize = 2;
 /// So much of the text is taken or left together, characters.
 const BLOCK_CHARS: usize = 1_200;
 
@@ -40,13 +42,22 @@ pub(super) fn excerpt(text: &str, about: &str, most_chars: usize) -> String {
 
 /// The sentences that share most words with `about`, as they stand in the text; the best first.
 pub(super) fn best_sentences(text: &str, about: &str, most: usize) -> Vec<String> {
+    sentences_sharing(text, &words(about), 1, most)
+}
+
+/// Those sentences that have most of the words of `about`, and two at least: what the text itself says of it.
+pub(super) fn nearest_sentences(text: &str, about: &str, most: usize) -> Vec<String> {
     let wanted = words(about);
+    sentences_sharing(text, &wanted, LEAST_SHARED.max(wanted.len() / 2 + 1), most)
+}
+
+fn sentences_sharing(text: &str, wanted: &HashSet<String>, least: usize, most: usize) -> Vec<String> {
     let sentences = text.split_inclusive(['.', '!', '?', '\n']).map(str::trim);
     let mut scored: Vec<(usize, &str)> = sentences
         // A heading states nothing.
         .filter(|sentence| !sentence.starts_with('#') && (20..=400).contains(&sentence.chars().count()))
-        .map(|sentence| (shared(sentence, &wanted), sentence))
-        .filter(|(shared, _)| *shared > 0)
+        .map(|sentence| (shared(sentence, wanted), sentence))
+        .filter(|(shared, _)| *shared >= least)
         .collect();
     scored.sort_by_key(|(shared, _)| usize::MAX - shared);
     scored.into_iter().take(most).map(|(_, sentence)| sentence.to_owned()).collect()
@@ -148,5 +159,12 @@ mod tests {
             ["The Mayflower sailed in 1620 from Plymouth."]
         );
         assert!(best_sentences("", "x", 3).is_empty());
+        let near = |about| nearest_sentences(text, about, 1);
+        assert_eq!(
+            near("When did the Mayflower sail from Plymouth?"),
+            ["The Mayflower sailed in 1620 from Plymouth."]
+        );
+        assert!(near("When was the Mayflower built, where, and by which family of carpenters?").is_empty());
+        assert!(near("Mayflower?").is_empty());
     }
 }

@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 use super::{
     Page, Task,
-    excerpt::{best_sentences, excerpt},
+    excerpt::{best_sentences, excerpt, nearest_sentences},
     first_chars,
     notes::{MOST_OF_SOURCE, POINT_CHARS, QUOTE_CHARS, Reading, Taken},
     prompts::{COPY_EXACTLY, READER},
-    quotes::Quotable,
+    quotes::{Quotable, plain},
     thinking::think,
 };
 use crate::turns::{AgentContext, Stop};
@@ -24,6 +24,8 @@ const LEAST_CHARS: usize = 2_000;
 const PAGE_CHARS: usize = 2_000_000;
 /// How many sentences stand for the notes of a model that takes none.
 const SENTENCES: usize = 3;
+/// How many sentences are noted that a model has overlooked, though they speak in the words of the question.
+const NEAREST: usize = 2;
 
 /// A note as the model wrote it.
 struct Written {
@@ -102,10 +104,29 @@ pub(super) async fn read(
             }
         }
     }
+    add_nearest(&mut notes, &quotable, &page, nearest_sentences(&text, &task.question, NEAREST));
     let unverified = wrong.into_iter().filter(|note| !note.point.is_empty());
     notes.extend(unverified.map(|note| Taken { point: note.point, quote: None, copy: None }));
     notes.truncate(MOST_OF_SOURCE);
     Ok(reading(&page, &text, notes))
+}
+
+/// Adds these sentences of the source, before the others, where no note quotes them. Small models note what stands at the
+/// beginning of a page, and leave out what was asked for.
+fn add_nearest(notes: &mut Vec<Taken>, quotable: &Quotable<'_>, page: &Page, sentences: Vec<String>) {
+    for said in sentences.into_iter().rev() {
+        let Some(near) = taken(quotable, page, said.clone(), &said) else { continue };
+        let is_quoted = |note: &Taken| note.quote.as_ref().is_some_and(|quote| shares(quote, &said));
+        if !notes.iter().any(is_quoted) {
+            notes.insert(0, near);
+        }
+    }
+}
+
+/// Whether one of two pieces of a text has the other in it.
+fn shares(one: &str, other: &str) -> bool {
+    let (one, other) = (plain(one), plain(other));
+    one.contains(other.trim()) || other.contains(one.trim())
 }
 
 /// The notes in an answer.
