@@ -12,8 +12,8 @@ use super::{
     Target,
     calls::Calls,
     fault::{self, Fault},
-    rescue::{Piece, Rescue},
-    schema_reader::SchemaReader,
+    rescue::Piece,
+    text_reader::TextReader,
     thinking::{Split, Thinking},
 };
 use crate::{FinishReason, ModelEvent};
@@ -26,47 +26,6 @@ const ANSWER_LIMIT_BYTES: usize = 32 << 20;
 
 /// Ollama's: it puts a text that is to be continued into the model's template, as if somebody had said it.
 const ANSWERS_TEXTS: &str = "fp_ollama";
-
-/// How the answer's text is to be read.
-#[derive(Debug)]
-pub(crate) enum TextReader {
-    /// As it is.
-    Plain,
-    /// As it is, from a server that does not take the text for a message.
-    Continuing,
-    /// Looking for calls written as text.
-    Rescue(Rescue),
-    /// As the object that schema mode forces.
-    Schema(SchemaReader),
-}
-
-impl TextReader {
-    fn push(&mut self, text: String) -> Vec<Piece> {
-        let mut pieces = Vec::new();
-        match self {
-            Self::Plain | Self::Continuing => pieces.push(Piece::Text(text)),
-            Self::Rescue(rescue) => rescue.push(&text, &mut pieces),
-            Self::Schema(reader) => reader.push(&text, &mut pieces),
-        }
-        pieces
-    }
-
-    /// `is_cut` where the model had not said all.
-    fn finish(&mut self, is_cut: bool) -> Vec<Piece> {
-        let mut pieces = Vec::new();
-        match self {
-            Self::Plain | Self::Continuing => {}
-            Self::Rescue(rescue) => rescue.finish(is_cut, &mut pieces),
-            Self::Schema(reader) => reader.finish(&mut pieces),
-        }
-        pieces
-    }
-
-    /// Whether what follows does not matter.
-    fn is_done(&self) -> bool {
-        matches!(self, Self::Rescue(rescue) if rescue.is_done())
-    }
-}
 
 /// An answer being read.
 #[derive(Debug)]
@@ -192,7 +151,9 @@ impl Answer {
         let split = self.thinking.finish();
         self.add_split(split)?;
         let is_cut = matches!(self.finish, Some(FinishReason::Length | FinishReason::ContentFilter));
-        let pieces = self.text.finish(is_cut);
+        let mut pieces = self.text.finish(is_cut);
+        // A model that only says that it calls nothing has said nothing to the person, and hears so.
+        pieces.extend(self.text.empty_list().filter(|_| self.calls.count() == 0));
         self.add_pieces(pieces)?;
         let reason = match (self.finish, self.calls.count()) {
             (Some(reason @ (FinishReason::Length | FinishReason::ContentFilter)), _) => reason,
@@ -362,6 +323,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::openai::rescue::Rescue;
     use crate::{BaseUrl, HttpClient, OpenAiSettings, Secret, openai::Reach};
 
     fn target() -> &'static Target {

@@ -12,12 +12,12 @@ use wire::openai::{ChatBody, Tool, request::OutputLimit};
 
 use super::{
     Pool, Reach, Target,
-    answer::TextReader,
     fault::Retry,
     prompt,
     rescue::{Rescue, Told},
     schema,
     schema_reader::SchemaReader,
+    text_reader::TextReader,
 };
 use crate::{ChatRequest, ToolMode, ToolPrompt, ToolSpec};
 

@@ -20,6 +20,7 @@ mod retry;
 mod schema;
 mod schema_reader;
 mod server;
+mod text_reader;
 mod thinking;
 mod written_call;
 

@@ -19,6 +19,9 @@ const CALL_FENCES: [&str; 4] = ["json", "tool_call", "tool_calls", "tool_code"];
 /// What a fence around a tag with code may be called.
 const CODE_FENCES: [&str; 4] = ["python", "xml", "html", "code_interpreter"];
 
+/// How a model writes that it calls nothing.
+const EMPTY_LIST: &str = r#"{"tool_calls": []}"#;
+
 /// A longer call is let through as text, bytes.
 const MOST_CALL_BYTES: usize = 1 << 20;
 /// More of what is no call is not looked at again for a call inside, bytes.
@@ -66,6 +69,8 @@ pub(crate) struct Rescue {
     in_fence: bool,
     /// The model has written calls and goes on with what it cannot know.
     is_done: bool,
+    /// The model has written that it calls nothing.
+    has_called_nothing: bool,
 }
 
 /// Where in the answer the held text stands, which says what white space at its beginning means.
@@ -113,6 +118,7 @@ impl Rescue {
             before: None,
             in_fence: false,
             is_done: false,
+            has_called_nothing: false,
         }
     }
 
@@ -153,6 +159,13 @@ impl Rescue {
     /// Whether what follows does not matter.
     pub(crate) fn is_done(&self) -> bool {
         self.is_done
+    }
+
+    /// All that the model has written, where that is an empty list of calls, as a call that cannot be read.
+    pub(crate) fn empty_list(&self) -> Option<Piece> {
+        let is_all = self.has_called_nothing && self.place == Place::Start;
+        let told = self.told.as_ref().filter(|told| told.corrects && is_all);
+        told.map(|_| unreadable(EMPTY_LIST, &self.tools))
     }
 
     fn rest(&self) -> &str {
@@ -412,8 +425,9 @@ impl Rescue {
     /// Hands out calls, which were written in the first `size` bytes of the held text.
     fn deliver(&mut self, calls: Vec<Piece>, size: usize, out: &mut Vec<Piece>) {
         // A model that was told may also write that it calls nothing.
-        if !calls.is_empty() {
-            self.place = Place::AfterCall;
+        match calls.is_empty() {
+            true => self.has_called_nothing = true,
+            false => self.place = Place::AfterCall,
         }
         out.extend(calls);
         self.taken += size.min(self.rest().len());

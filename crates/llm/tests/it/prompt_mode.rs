@@ -52,6 +52,26 @@ async fn calls_are_written_and_read() {
     assert_eq!(body["messages"][1]["content"], "Hello");
 }
 
+/// Else the person would see an empty answer. What comes after the correction is taken as it is.
+#[tokio::test]
+async fn an_answer_that_only_calls_nothing_is_corrected_once() {
+    for (written, calls, said) in [
+        ("{\"tool_calls\": []}", 1, ""),
+        ("```json\n{\"tool_calls\": []}\n```", 1, ""),
+        ("{\"tool_calls\": []}\n\nHello.", 0, "Hello."),
+        ("Hello. {\"tool_calls\": []}", 0, "Hello. "),
+    ] {
+        let server = server(Reply::text(written)).await;
+        let (events, _) = told(&model(&server), ToolMode::Prompt).await;
+        let found = calls_of(&events);
+        assert_eq!((found.len(), text_of(&events).as_str()), (calls, said), "{written}");
+        for (_, name, arguments) in found {
+            assert_eq!(name, "tool_calls");
+            assert!(!domain::message::arguments_value(&arguments).is_object(), "{arguments}");
+        }
+    }
+}
+
 /// Words after a call are made up, and may never end.
 #[tokio::test]
 async fn nothing_after_a_call_is_waited_for() {
