@@ -1,10 +1,10 @@
 //! What a person brings along from elsewhere: a chat with all that is in it, in one transaction, and facts.
 
-use domain::{ChatId, RunId, RunSummary, UserId};
+use domain::{ChatId, MessageId, RunId, RunSummary, UserId};
 
 use crate::{
-    Chat, ChatMessage, Fact, Segment, Store, StoreError, chat_order::add_tags, chats, learning,
-    messages::add_message, query::Tx,
+    Beside, Chat, ChatMessage, Fact, Segment, Store, StoreError, beside, chat_order::add_tags, chats,
+    learning, messages::add_message, query::Tx,
 };
 
 /// A run that has ended elsewhere.
@@ -13,7 +13,7 @@ pub struct EndedRun {
     /// Its id here.
     pub id: RunId,
     /// The message of the chat that it has filled.
-    pub message: Option<domain::MessageId>,
+    pub message: Option<MessageId>,
     /// The main agent's model.
     pub model: String,
     /// When it began.
@@ -73,6 +73,14 @@ impl Store {
 }
 
 impl ChatImport {
+    /// Adds what one of the answers stands beside.
+    ///
+    /// # Errors
+    /// `Conflict` where that is said twice.
+    pub async fn add_beside(&mut self, answer: MessageId, beside: &Beside) -> Result<(), StoreError> {
+        beside::put(&mut self.tx, answer, beside).await
+    }
+
     /// Adds a run of the chat. Nothing of it is in the ledger, nor will be: it was used elsewhere.
     ///
     /// # Errors

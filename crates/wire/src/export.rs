@@ -154,6 +154,12 @@ pub struct Message {
     /// The name of the schedule that says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<String>,
+    /// The first of the answers beside which it stands, where it is not that one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<MessageId>,
+    /// The answers beside it that it was made of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub made_of: Vec<MessageId>,
 }
 
 /// A run of an agent.

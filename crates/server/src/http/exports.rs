@@ -14,7 +14,7 @@ use bytes::Bytes;
 use domain::{ChatId, FolderId, RunId};
 use futures_util::stream;
 use jiff::Timestamp;
-use store::{Chat, ChatMessage, ChatOrder, Fact, Memory, Run, Schedule, StoreError, UserRole};
+use store::{Beside, Chat, ChatMessage, ChatOrder, Fact, Memory, Run, Schedule, StoreError, UserRole};
 use tokio::sync::mpsc;
 use wire::export::{self, Line, log_line};
 
@@ -214,8 +214,10 @@ impl Export {
             tags,
         };
         self.line(&Line::Chat(chat)).await?;
+        let mut beside = app.store.answers_beside(id).await?;
         for message in app.store.messages(id).await? {
-            self.line(&message_line(message)).await?;
+            let beside = beside.remove(&message.id);
+            self.line(&message_line(message, beside)).await?;
         }
         for run in app.store.runs_in(id).await? {
             self.run_with_log(run).await?;
@@ -334,11 +336,24 @@ impl Export {
     }
 }
 
-fn message_line(message: ChatMessage) -> Line {
+fn message_line(message: ChatMessage, beside: Option<Beside>) -> Line {
     let ChatMessage { id, chat, parent, role, content, created_at, model, run, summary, schedule } = message;
-    let message =
-        export::Message { id, chat, parent, role, content, created_at, model, run, summary, schedule };
-    Line::Message(message)
+    let (beside, made_of) = beside.map(|Beside { first, made_of }| (first, made_of)).unzip();
+    let made_of = made_of.unwrap_or_default();
+    Line::Message(export::Message {
+        id,
+        chat,
+        parent,
+        role,
+        content,
+        created_at,
+        model,
+        run,
+        summary,
+        schedule,
+        beside,
+        made_of,
+    })
 }
 
 fn memory_line(memory: Memory) -> Line {

@@ -333,3 +333,35 @@ async fn a_layer_in_which_all_fail_leaves_the_one_before() {
         (&json!("Said 2."), &json!("completed"))
     );
 }
+
+#[tokio::test]
+async fn a_chat_that_is_taken_along_keeps_what_stands_side_by_side() {
+    let world = World::new(numbered).await;
+    let others = world.others(&world.first, &json!({"models": ["scripted"], "samples": 2})).await;
+    world.rest_of(&others).await;
+    let merged = world.merge(&world.first, &json!({})).await.json();
+    world.rest(&merged["run"]).await;
+    let export = world.server.get(&format!("/api/v1/chats/{}/export", world.chat), &world.ada).await.text;
+    // What stands behind an answer, or is no answer, is nothing that it was made of.
+    let question = world.view().await["messages"][0]["id"].as_str().unwrap().to_owned();
+    let strange = export.replace("\"made_of\":[", &format!("\"made_of\":[{},", merged["assistant"]["id"]));
+    let strange =
+        strange.replacen("\"role\":\"user\"", &format!("\"role\":\"user\",\"beside\":\"{question}\""), 1);
+    for file in [export, strange] {
+        let (there, bob) = Server::start_signed_in().await;
+        let import = there.request(Method::POST, "/api/v1/me/import", &bob).body(file);
+        let report = Answer::of(import).await.json();
+        assert_eq!((&report["made"]["chats"], &report["left"]), (&json!(1), &json!([])), "{report}");
+        let chats = there.get("/api/v1/chats", &bob).await.json();
+        let chat = chats["chats"][0]["id"].as_str().unwrap();
+        let view = there.get(&format!("/api/v1/chats/{chat}"), &bob).await.json();
+        let [question, first, second, third, merged] = view["messages"].as_array().unwrap().as_slice() else {
+            panic!("{view}")
+        };
+        assert_eq!((question.get("beside"), first.get("beside")), (None, None));
+        for other in [second, third, merged] {
+            assert_eq!(other["beside"], first["id"]);
+        }
+        assert_eq!(merged["made_of"], json!([first["id"], second["id"], third["id"]]));
+    }
+}

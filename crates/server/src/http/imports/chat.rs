@@ -1,7 +1,7 @@
 //! Writes a chat that was looked at: all of it in one transaction, under ids of its own and for whoever brings it.
 
 use domain::{EventBody, MessageId, Part, RunEvent, RunId};
-use store::{Chat, ChatImport, ChatMessage, ChatOrder, EndedRun, Segment, StoreError};
+use store::{Beside, Chat, ChatImport, ChatMessage, ChatOrder, EndedRun, Segment, StoreError};
 use wire::export::{self, Line};
 
 use super::{
@@ -172,8 +172,14 @@ impl Bringing<'_> {
         Ok(None)
     }
 
-    /// The runs, their logs and the files.
+    /// What stands beside what, the runs, their logs and the files.
     async fn rest(&self, import: &mut ChatImport, lines: &mut Lines, to: u64) -> Result<(), Stop> {
+        for message in &self.survey.messages {
+            let Some(first) = message.beside else { continue };
+            let made_of = message.made_of.iter().map(|part| self.ids.message(*part)).collect();
+            let beside = Beside { first: self.ids.message(first), made_of };
+            import.add_beside(self.ids.message(message.id), &beside).await?;
+        }
         let mut seen = 0;
         while lines.place() < to {
             let Some(found) = lines.next().await? else { break };

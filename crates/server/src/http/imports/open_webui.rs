@@ -87,7 +87,11 @@ async fn bring(
     match brought.keep(app).await {
         Ok(()) => {}
         Err(StoreError::Conflict(_)) => {
-            report.leave("chat", &title, "Something else here has its name.");
+            report.leave(
+                "chat",
+                &title,
+                "An id in it belongs to something else here already, or stands in the file twice.",
+            );
             return Ok(());
         }
         Err(error) => return Err(error.into()),

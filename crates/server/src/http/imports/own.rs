@@ -177,7 +177,11 @@ impl<'a> Own<'a> {
                 self.report.leave("file", &title, why);
             }
         } else {
-            self.report.leave("chat", &title, "Something else here has its name.");
+            self.report.leave(
+                "chat",
+                &title,
+                "An id in it belongs to something else here already, or stands in the file twice.",
+            );
             self.lines.seek(to).await?;
         }
         Ok(())

@@ -22,6 +22,8 @@ const AGENTS: usize = 10_000;
 const DEPTH: usize = 16;
 /// Most tokens, or millionths of a dollar, that one event tells of.
 const MOST_USED: u64 = 1_000_000_000_000;
+/// Most answers that one is made of.
+const MADE_OF: usize = 32;
 /// Most parts of a message.
 const PARTS: usize = 50;
 
@@ -122,7 +124,7 @@ impl Survey {
         self.refused.take()
     }
 
-    fn message(&mut self, message: export::Message, size_bytes: usize) {
+    fn message(&mut self, mut message: export::Message, size_bytes: usize) {
         self.messages_bytes += size_bytes;
         if self.messages.len() == MESSAGES || self.messages_bytes > MESSAGES_BYTES {
             return self.refuse("It has too many messages, or too long ones.");
@@ -143,6 +145,12 @@ impl Survey {
         if !self.ids.insert(message.id) {
             return self.refuse("It has a message twice.");
         }
+        // It may stand beside and be made of those before it only.
+        let is_answer = message.role == Role::Assistant;
+        let is_before = |id: &MessageId| is_answer && *id != message.id && self.ids.contains(id);
+        message.beside = message.beside.filter(is_before);
+        message.made_of.retain(is_before);
+        message.made_of.truncate(MADE_OF);
         self.messages.push(message);
     }
 
