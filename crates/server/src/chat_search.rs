@@ -1,6 +1,7 @@
 //! The search through chats: titles, messages and what tools have answered.
 
 mod filling;
+mod results;
 mod words;
 
 use std::sync::LazyLock;
@@ -10,6 +11,7 @@ use knowledge::Terms;
 use store::{ChatSearch, Found, FoundMessage, FoundPlace, SharedChat};
 
 pub(crate) use filling::keep_searchable;
+use results::readable;
 pub(crate) use words::{Excerpt, Question};
 
 use crate::{app::App, error::ApiError};
@@ -85,7 +87,9 @@ impl App {
                 let line = self.store.event(run, seq).await?;
                 let event: Option<RunEvent> = line.and_then(|line| serde_json::from_str(&line).ok());
                 match event.map(|event| event.body) {
-                    Some(EventBody::ToolFinished { name, result, .. }) => (Some((name, seq)), result),
+                    Some(EventBody::ToolFinished { name, result, .. }) => {
+                        (Some((name, seq)), readable(&result).into_owned())
+                    }
                     // It has gone with its run meanwhile.
                     _ => return Ok(None),
                 }

@@ -7,7 +7,7 @@ use domain::{EventBody, RunId, message::plain_text};
 use store::{SearchDue, SearchPiece, StoreError};
 use tokio::time::Instant;
 
-use super::{beginning, words::words_of};
+use super::{beginning, results::readable, words::words_of};
 use crate::app::App;
 
 /// How often something new is looked for.
@@ -85,7 +85,7 @@ impl App {
         while let Some(events) = reader.next().await? {
             for logged in &events {
                 let EventBody::ToolFinished { result, .. } = &logged.event.body else { continue };
-                let words = words_of(beginning(result));
+                let words = words_of(beginning(&readable(result)));
                 pieces.push(SearchPiece { seq: logged.event.seq, words });
                 if pieces.len() > MOST_ANSWERS {
                     return Ok(());
