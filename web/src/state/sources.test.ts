@@ -1,7 +1,7 @@
 /** The sources of an answer: which are cited, where they lead, and how they are taken along. */
 import { expect, test } from "vitest";
 import type { Source } from "../api/events.ts";
-import { addressOf, besideRun, asMarkdown, asPage, citedIn, known } from "./sources.ts";
+import { addressOf, besideRun, asMarkdown, asPage, citedIn, known, quoteOf } from "./sources.ts";
 
 const source = (id: string, more: Partial<Source> = {}): Source => ({
   id,
@@ -36,6 +36,17 @@ test("an export has what is cited, and nothing in it runs", () => {
   expect(page).toContain("&lt;script&gt;");
   expect(page).toContain("<title>&lt;b&gt;</title>");
   expect(page).not.toContain("Page 2");
+});
+
+test("a quote is shown in words, without the marks of Markdown where its copy is some", () => {
+  const check = (quote: string, expected: string, copy = "/pages/page_1") =>
+    expect(quoteOf(source("1", { quote, copy }))).toBe(expected);
+  check("# Page 1\n\n## Height\n\nIt is **47** `m`.", "Height It is 47 m.");
+  check("- one\n- [two](https://a.example/x) and [three](https://a.exa", "one two and three");
+  check("| a | b |\n|---|:-:|\n| 1 | 2 |", "a · b 1 · 2");
+  check("1 \\* 2 and 3 ** 4 and C# and #1", "1 * 2 and 3 ** 4 and C# and #1");
+  check("# Page 1", "Page 1");
+  check("# as it\n stands **here**", "# as it stands **here**", "/knowledge/c/d");
 });
 
 test("copies of pages can be opened by all who may read the run that cites them", () => {

@@ -35,10 +35,35 @@ export function addressOf(source: Source): string | null {
   return /^(?:https?:\/\/|\/(?!\/))/.test(source.url) ? source.url : null;
 }
 
+/** The words of a quote in one line. Copies of pages are Markdown: its marks are no words, nor is the title said again. */
+export function quoteOf(source: Source): string {
+  const quote = source.quote ?? "";
+  if (!source.copy?.startsWith("/pages/")) return inOneLine(quote);
+  const lines = quote.split("\n").map(withoutMarks);
+  const isTitle = (line: string) => line === inOneLine(source.title);
+  const said = lines.filter((line, place) => line !== "" && !(isTitle(line) && place < lines.length - 1));
+  return said.join(" ");
+}
+
+const inOneLine = (text: string) => text.replace(/\s+/g, " ").trim();
+
+function withoutMarks(line: string): string {
+  const cells = /^\s*\|(.*?)\|?\s*$/.exec(line)?.[1];
+  if (cells !== undefined && /^[\s:|-]*$/.test(cells)) return "";
+  const words = cells?.split("|").map((cell) => cell.trim()).join(" · ") ?? line; // prettier-ignore
+  return inOneLine(
+    words
+      .replace(/^\s*(?:#{1,6}|[-*+]|>)\s+/, "")
+      .replace(/!?\[([^\]]*)\]\([^)]*\)?/g, "$1")
+      .replace(/(\*\*|__|`)(\S(?:.*?\S)?)\1/g, "$2")
+      .replace(/\\([\\`*_{}[\]()#+.!|>-])/g, "$1"),
+  );
+}
+
 /** The report with its sources, as Markdown. */
 export function asMarkdown(text: string, sources: readonly Source[], heading: string): string {
   const lines = citedOf(text, sources).map((source) => {
-    const quote = source.quote ? `\n    > ${source.quote}` : "";
+    const quote = source.quote ? `\n    > ${quoteOf(source)}` : "";
     return `- [${source.id}] ${source.title.replace(/([[\]])/g, "\\$1")} <${encodeURI(source.url)}>${quote}`;
   });
   return lines.length === 0 ? text : `${text}\n\n## ${heading}\n\n${lines.join("\n")}\n`;
@@ -53,7 +78,7 @@ export function asPage(
   heading: string,
 ): string {
   const rows = citedOf(text, sources).map((source) => {
-    const quote = source.quote ? `<blockquote>${escaped(source.quote)}</blockquote>` : "";
+    const quote = source.quote ? `<blockquote>${escaped(quoteOf(source))}</blockquote>` : "";
     return `<li value="${escaped(source.id)}">${escaped(source.title)} <small>${escaped(source.url)}</small>${quote}</li>`;
   });
   const list = rows.length === 0 ? "" : `<h2>${escaped(heading)}</h2><ol>${rows.join("")}</ol>`;

@@ -6,6 +6,7 @@ import { formatDate } from "../../i18n/format.ts";
 import { t } from "../../i18n/index.svelte.ts";
 import { Markdown } from "../../markdown/index.ts";
 import { openChat } from "../chat.svelte.ts";
+import { fileNameOf } from "../report/name.ts";
 import { printSheet } from "../report/print.ts";
 import { chatAsMarkdown, type Labels } from "./markdown.ts";
 
@@ -42,11 +43,7 @@ export async function saveMarkdown(): Promise<void> {
   const address = URL.createObjectURL(new Blob([await text()], { type: "text/markdown" }));
   const link = document.createElement("a");
   link.href = address;
-  link.download = `${(
-    title()
-      .replace(/[^\p{L}\p{N}]+/gu, "-")
-      .slice(0, 60) || "chat"
-  ).toLowerCase()}.md`;
+  link.download = `${fileNameOf(title(), "chat")}.md`;
   link.click();
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }

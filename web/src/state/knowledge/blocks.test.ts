@@ -1,6 +1,6 @@
 /** The text of a document is drawn whole, in order, with the passage that was found. */
 import { expect, test } from "vitest";
-import { blocksOf, foundIn, partsOf } from "./blocks.ts";
+import { blocksOf, foundIn, markdownBlocksOf, partsOf } from "./blocks.ts";
 import { indexesOf } from "./places.ts";
 
 /** The byte where `part` begins in the text, as the server counts. */
@@ -37,6 +37,16 @@ test("pages and headings are where the server says, after wide characters too", 
       : text.slice(block.span.start, block.span.end);
   });
   expect(shown).toEqual([1, "Ж😀", "2 Один", "текст", "3 Deep", "more", 2, "page two"]);
+});
+
+test("the headings of Markdown are headings, but none in code", () => {
+  const text = "# Жук\n\nA.\n\n```\n# no heading\n```\n\n### Deep #\nB #1\n#none";
+  const shown = markdownBlocksOf(text, { start: 0, end: 3 }).map((block) => {
+    if (block.kind === "page") return null;
+    if (block.kind === "heading") return `${block.depth} ${block.text}${block.isFound ? " found" : ""}`;
+    return text.slice(block.span.start, block.span.end);
+  });
+  expect(shown).toEqual(["2 Жук found", "A.\n\n```\n# no heading\n```", "3 Deep", "B #1\n#none"]);
 });
 
 test("what was found is cut out of the blocks it stands in", () => {

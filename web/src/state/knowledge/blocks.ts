@@ -28,11 +28,41 @@ function depths(levels: number[]): number[] {
   return levels.map((level) => (above = Math.min(level + 1, above + 1, 6)));
 }
 
+interface Heading {
+  level: number;
+  span: Span;
+}
+
+/** A document's text, with what is known of its structure. */
 export function blocksOf(text: string, structure: Structure | null, found: Span | null): Block[] {
   const headings = structure?.headings ?? [];
-  const pages = structure?.pages ?? [];
   const starts = indexesOf(text, headings.map((heading) => heading.span.start), "bytes"); // prettier-ignore
   const ends = indexesOf(text, headings.map((heading) => heading.span.end), "bytes"); // prettier-ignore
+  const placed = headings.map(({ level }, index) => ({
+    level,
+    span: { start: starts[index] ?? 0, end: ends[index] ?? 0 },
+  }));
+  return laidOut(text, placed, structure?.pages ?? [], found);
+}
+
+/** A text in Markdown, such as the copy of a page, of which nothing else is known. */
+export function markdownBlocksOf(text: string, found: Span | null): Block[] {
+  const headings: Heading[] = [];
+  let isCode = false;
+  for (const line of text.matchAll(/^ {0,3}(?:(```|~~~)|(#{1,6})[ \t]+\S).*$/gm)) {
+    const [whole, fence, marks] = line;
+    if (fence) isCode = !isCode;
+    else if (!isCode) {
+      headings.push({
+        level: marks?.length ?? 1,
+        span: { start: line.index, end: line.index + whole.length },
+      });
+    }
+  }
+  return laidOut(text, headings, [], found);
+}
+
+function laidOut(text: string, headings: Heading[], pages: Structure["pages"], found: Span | null): Block[] {
   const turns = indexesOf(text, pages.map((page) => page.start), "bytes"); // prettier-ignore
   const depth = depths(headings.map((heading) => heading.level));
   const blocks: Block[] = [];
@@ -47,8 +77,7 @@ export function blocksOf(text: string, structure: Structure | null, found: Span 
     blocks.push(...paragraphs(text, { start: at, end }));
     at = Math.max(at, end);
   };
-  headings.forEach((_, index) => {
-    const span = { start: starts[index] ?? 0, end: ends[index] ?? 0 };
+  headings.forEach(({ span }, index) => {
     if (span.start < at) return;
     textUntil(span.start);
     blocks.push({

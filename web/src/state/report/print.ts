@@ -1,5 +1,5 @@
 /** Prints an answer alone, by which browsers also save it as PDF: with its fonts, formulas and tables as they are shown. */
-import { citedOf } from "../sources.ts";
+import { citedOf, quoteOf } from "../sources.ts";
 import type { Source } from "../../api/events.ts";
 
 /** Opens the browser's dialog. `answer` is the answer as it is shown. */
@@ -47,11 +47,12 @@ function sheetOf(
   const list = citedOf(text, sources);
   if (list.length === 0) return sheet;
   const items = document.createElement("ol");
-  for (const { id, title, url, quote } of list) {
+  for (const source of list) {
+    const { id, title, url } = source;
     const item = element("li", title);
     item.value = Number(id);
     item.append(" ", element("small", url));
-    if (quote) item.append(element("blockquote", quote));
+    if (source.quote) item.append(element("blockquote", quoteOf(source)));
     items.append(item);
   }
   sheet.append(element("h2", heading), items);

@@ -22,7 +22,7 @@ import {
 import type { Links, Token, Tokens } from "marked";
 import type { Source } from "../../api/events.ts";
 import { lex, safeHref } from "../../markdown/syntax.ts";
-import { citedOf } from "../sources.ts";
+import { citedOf, quoteOf } from "../sources.ts";
 
 type Block = Paragraph | Table;
 /** Everything below indents; Word has nine levels of lists. */
@@ -80,7 +80,9 @@ function levels(start: number) {
   }));
 }
 
-function sourceLines({ id, title, url, quote }: Source): Paragraph[] {
+function sourceLines(source: Source): Paragraph[] {
+  const { id, title, url } = source;
+  const quote = quoteOf(source);
   const name = new Bookmark({ id: `source-${id}`, children: [new TextRun(`[${id}] `)] });
   const address = /^https?:\/\//.test(url)
     ? new ExternalHyperlink({ link: url, children: [new TextRun({ text: clean(url), style: "Hyperlink" })] })
