@@ -29,8 +29,17 @@ class Models {
     return this.agents.find((agent) => agent.id === id) ?? this.list.find((model) => model.id === id);
   }
 
+  /** Its name; its id where others have the same name. */
   nameOf(id: string | null | undefined): string {
-    return this.find(id)?.name ?? id?.replace(agentPrefix, "") ?? "";
+    const found = this.find(id);
+    if (!found) return id?.replace(agentPrefix, "") ?? "";
+    return this.hasTwin(found) ? found.id : found.name;
+  }
+
+  hasTwin(choice: Choice): boolean {
+    return [...this.agents, ...this.list].some(
+      (other) => other.id !== choice.id && other.name === choice.name,
+    );
   }
 
   choose(id: string): void {

@@ -188,6 +188,10 @@ export interface QuestionNode {
   expiresAt: number | null;
 }
 
+/** Whether it is the plan of research, which waits for changes. */
+export const isResearchPlan = ({ fields, text }: QuestionNode) =>
+  fields?.length === 1 && text === "This is the plan. Change it, or begin.";
+
 export type TimelineNode =
   | RunNode
   | TextNode
