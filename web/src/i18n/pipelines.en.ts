@@ -35,6 +35,7 @@ export const pipelines = {
   "pipelines.cancelled": "{count} given up",
   "pipelines.tokens": "{tokens} tokens",
   "pipelines.lastFailure": "Failed last ({at}):",
+  "pipelines.latest": "Latest calls",
   "pipelines.change": "Change",
   "pipelines.template": "Template",
   "pipelines.templateHint":

@@ -9,7 +9,7 @@ export const pipelines: Record<keyof typeof en, Entry> = {
   "pipelines.taskModels": "В настройках сервера для них указана модель: {models}.",
   "pipelines.title": "Заголовок",
   "pipelines.title.hint": "Чат называется по первым словам, пока модель не найдёт заголовок лучше.",
-  "pipelines.tags": "Теги",
+  "pipelines.tags": "Метки",
   "pipelines.tags.hint": "От одного до трёх слов, по которым чаты удобно искать.",
   "pipelines.follow_ups": "Продолжения",
   "pipelines.follow_ups.hint": "Что можно сказать дальше, под каждым ответом.",
@@ -43,6 +43,7 @@ export const pipelines: Record<keyof typeof en, Entry> = {
   "pipelines.cancelled": "отменено: {count}",
   "pipelines.tokens": "токенов: {tokens}",
   "pipelines.lastFailure": "Последний сбой ({at}):",
+  "pipelines.latest": "Последние вызовы",
   "pipelines.change": "Изменить",
   "pipelines.template": "Шаблон",
   "pipelines.templateHint":
