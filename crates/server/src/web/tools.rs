@@ -141,10 +141,13 @@ async fn fetch(
     arguments: Value,
     context: ToolContext,
 ) -> Result<String, ToolFailure> {
-    let PagePart { page, part, said, .. } = there(&web)?.part(owner, arguments).await?;
+    let PagePart { page, from, part, said } = there(&web)?.part(owner, arguments).await?;
     let quote: String = part.chars().take(QUOTE_CHARS).collect();
-    let (id, quote) = (page.id.to_string(), quote.trim().to_owned());
-    let source = Source::new(id, page.title, page.url, Some(quote));
+    let first = from + quote.chars().take_while(|char| char.is_whitespace()).count();
+    let quote = quote.trim().to_owned();
+    let copy = format!("/pages/{}?from={first}&to={}", page.id, first + quote.chars().count());
+    let source =
+        Source { copy: Some(copy), ..Source::new(page.id.to_string(), page.title, page.url, Some(quote)) };
     context.emit(EventBody::SourcesFound { sources: vec![source] }).await;
     Ok(said)
 }

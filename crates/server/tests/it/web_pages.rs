@@ -93,6 +93,12 @@ async fn an_agent_searches_and_reads_and_the_copy_can_be_looked_up() {
     stored.expect(200);
     let stored = stored.json();
     assert!(stored["text"].as_str().unwrap().contains(source["quote"].as_str().unwrap()));
+    let at_quote = format!(
+        "/pages/{}?from=0&to={}",
+        stored["id"].as_str().unwrap(),
+        source["quote"].as_str().unwrap().chars().count()
+    );
+    assert_eq!(source["copy"], at_quote, "{source}");
     assert_eq!(stored["url"], url);
 
     // A copy is for whom it was read, and for those who may read a run that has it among its sources.
