@@ -167,7 +167,7 @@ pub(crate) async fn write_in_form(
         messages.push(answer.into_message());
         let again = format!("This answer cannot be used: {fault}.\n{}", form.instructions());
         messages.push(Message::text(Role::User, again));
-        let shape = Shape { format: Some(&form.format), cites: None };
+        let shape = Shape { format: Some(&form.format), ..Shape::default() };
         let written = call_model(agent, &messages, &Toolbox::default(), shape).await;
         answer = written.map_err(|failed| Stop::because(failed.problem))?;
     }

@@ -30,7 +30,7 @@ use crate::{
 
 use notes::{Notes, Reading, write_answer};
 
-pub(crate) use citations::Citations;
+pub(crate) use citations::{Citations, nearest};
 
 /// Where research looks: documents, the web.
 pub trait Library: fmt::Debug + Send + Sync {

@@ -11,7 +11,7 @@ use crate::{
     context::estimate_request,
     models::{OneModel, Tries},
     quota::{Held, begin_call},
-    research::Citations,
+    research::{Citations, nearest},
     tool::Toolbox,
     turns::AgentContext,
 };
@@ -34,6 +34,8 @@ pub(crate) struct Shape<'a> {
     pub(crate) format: Option<&'a Value>,
     /// It cites the sources of these numbers; citations of others are taken out.
     pub(crate) cites: Option<usize>,
+    /// What these sources say, in the order of their numbers: a text that cites none gets the numbers of those that say the same.
+    pub(crate) proofs: &'a [String],
 }
 
 /// A model call that failed.
@@ -166,13 +168,15 @@ struct Step<'a> {
     began: Instant,
     first_token: Option<Duration>,
     citations: Option<Citations>,
+    proofs: &'a [String],
 }
 
 impl<'a> Step<'a> {
-    fn new(agent: &'a AgentContext, model: &'a OneModel, shape: Shape<'_>) -> Self {
+    fn new(agent: &'a AgentContext, model: &'a OneModel, shape: Shape<'a>) -> Self {
         let (answer, writing) = (Answer::default(), Writing::Nothing);
         let citations = shape.cites.map(Citations::new);
-        Self { agent, model, answer, writing, began: Instant::now(), first_token: None, citations }
+        let (began, first_token, proofs) = (Instant::now(), None, shape.proofs);
+        Self { agent, model, answer, writing, began, first_token, citations, proofs }
     }
 
     fn failed(&self, problem: Problem) -> CallFailed {
@@ -266,6 +270,15 @@ impl<'a> Step<'a> {
         }
     }
 
+    /// Adds the numbers of the sources that say the same to an answer that cites none.
+    async fn cite_nearest(&mut self) {
+        let Writing::Text { text, .. } = &self.writing else { return };
+        let marks = nearest(text, self.proofs);
+        if !marks.is_empty() {
+            self.write_text(format!(" {marks}")).await;
+        }
+    }
+
     /// Finishes what is being written; `is_answer` where nothing but the end follows.
     async fn close(&mut self, is_answer: bool) {
         match mem::replace(&mut self.writing, Writing::Nothing) {
@@ -290,6 +303,7 @@ impl<'a> Step<'a> {
     async fn finish(&mut self, reason: FinishReason, usage: Usage, held: Held) -> Answer {
         if self.answer.calls.is_empty() {
             self.show_pictures().await;
+            self.cite_nearest().await;
         }
         self.close(self.answer.calls.is_empty()).await;
         let cost_micro_usd = self.agent.budget.book(usage, self.model.settings().prices);

@@ -1,8 +1,18 @@
 //! Citations in a report that is being written: those of sources that exist are let through, the others taken out. Pictures
 //! become links: one that loads by itself would carry away what a page had the model write into its address.
 
+use std::collections::HashSet;
+
+use super::excerpt::words;
+
 /// Longest mark that is looked at, characters; what is longer is no citation.
 const MARK_CHARS: usize = 60;
+
+/// So many sentences of a text that cites nothing are looked at, and so many sources are named for it.
+const MOST_SENTENCES: usize = 100;
+const MOST_ADDED: usize = 3;
+/// Words that a sentence and a quote have to share for that.
+const LEAST_SHARED: usize = 3;
 
 /// Reads a text piece by piece and holds back what may become a citation.
 #[derive(Debug)]
@@ -129,6 +139,33 @@ fn may_be_in_mark(character: char) -> bool {
     character.is_ascii_digit() || matches!(character, ' ' | ',' | ';' | '^' | '†')
 }
 
+/// Marks for the end of a text that cites nothing: of each sentence the source whose quote has most of its words and one of its
+/// numbers, if it names any. Empty where no quote says the same, or the text cites by itself.
+pub(crate) fn nearest(text: &str, quotes: &[String]) -> String {
+    if quotes.is_empty() || !cited(text).is_empty() {
+        return String::new();
+    }
+    let quotes: Vec<HashSet<String>> = quotes.iter().map(|quote| words(quote)).collect();
+    let mut marks: Vec<usize> = Vec::new();
+    for sentence in text.split(['.', '!', '?', '\n']).take(MOST_SENTENCES) {
+        let said = words(sentence);
+        let best = quotes.iter().enumerate().filter_map(|(at, quote)| Some((shows(quote, &said)?, at + 1)));
+        // Of equals the first.
+        let best = best.max_by_key(|(shared, number)| (*shared, usize::MAX - number));
+        marks.extend(best.map(|(_, number)| number).filter(|number| !marks.contains(number)));
+    }
+    marks.iter().take(MOST_ADDED).map(|number| format!("[{number}]")).collect()
+}
+
+/// How many words of what is said a quote has, where that shows it.
+fn shows(quote: &HashSet<String>, said: &HashSet<String>) -> Option<usize> {
+    let shared = said.intersection(quote).count();
+    let is_number = |word: &&String| word.chars().all(|c| c.is_ascii_digit());
+    let numbers = said.iter().filter(is_number).count();
+    let has_number = numbers == 0 || said.intersection(quote).any(|word| is_number(&word));
+    (shared >= LEAST_SHARED && shared * 2 > said.len() && has_number).then_some(shared)
+}
+
 /// The numbers that a text cites, each once, in the order of their first place.
 pub(super) fn cited(text: &str) -> Vec<usize> {
     let mut numbers = Vec::new();
@@ -180,5 +217,25 @@ mod tests {
         );
         check(1, "<https://a.example/> <svg/onload=x>", "<https://a.example/> < svg/onload=x>");
         assert_eq!(cited("a [2] b [1][2] [x] [3"), [2, 1]);
+    }
+
+    #[test]
+    fn a_text_that_cites_nothing_gets_the_sources_that_say_the_same() {
+        let quotes = [
+            "Its first keeper was Ida Halovic.",
+            "The Korvel lighthouse was built in 1702 and is 18 metres high.",
+            "",
+            "To visit the Astra lighthouse costs 94 crowns.",
+        ]
+        .map(str::to_owned);
+        let check = |text: &str, expected: &str| assert_eq!(nearest(text, &quotes), expected, "{text}");
+        check("The height of the Korvel lighthouse is 18 metres.", "[2]");
+        check("The first keeper was Ida Halovic. The Korvel lighthouse was built in 1702.", "[1][2]");
+        // Another number is another statement.
+        check("The cost of visiting the Astra lighthouse is 100 crowns.", "");
+        check("The Korvel lighthouse is 18 metres high [1].", "");
+        check("Nothing was found about the moon and its craters.", "");
+        check("", "");
+        assert_eq!(nearest("The Korvel lighthouse is 18 metres high.", &[]), "");
     }
 }

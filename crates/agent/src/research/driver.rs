@@ -36,6 +36,8 @@ const MOST_NOTES_BYTES: usize = 60_000;
 const LEAST_NOTES_BYTES: usize = 2_000;
 /// How often a report is tried with fewer notes, where the model's window is full.
 const SHORTER: u32 = 3;
+/// What is said of a report that nothing stands behind.
+const CITES_NOTHING: &str = "The report cites none of the notes: nothing shows where it comes from.";
 /// Why the last step is the last where a person said so.
 const FINISH: &str = "The person wants the report now.";
 
@@ -322,6 +324,7 @@ impl Course {
     }
 
     async fn write(&self) -> Result<String, Stop> {
+        let proofs = self.notes.quotes();
         let mut most_bytes = self.notes_bytes();
         for shorter in 0..=SHORTER {
             let notes = self.notes.for_model(most_bytes);
@@ -332,7 +335,7 @@ impl Course {
                 "The notes:\n\n{notes}\n\nWhat was to be found out:\n- {plan}\n\nWrite the report now."
             );
             messages.push(Message::text(Role::User, told));
-            let shape = Shape { format: None, cites: Some(self.notes.count()) };
+            let shape = Shape { format: None, cites: Some(self.notes.count()), proofs: &proofs };
             let failed = match call_model(&self.agent, &messages, &Toolbox::default(), shape).await {
                 Ok(answer) if !answer.text.trim().is_empty() => return Ok(answer.text),
                 Ok(_) => break,
@@ -358,6 +361,9 @@ impl Course {
     /// Says how many of the citations stand on words that were found in their source.
     async fn tell_share(&self, text: &str) {
         let (verified, cited) = self.notes.verified(&citations::cited(text));
+        if cited == 0 && !self.notes.is_empty() {
+            self.agent.notice(NoticeLevel::Warning, CITES_NOTHING).await;
+        }
         if cited > 0 {
             let level = if verified == cited { NoticeLevel::Info } else { NoticeLevel::Warning };
             let message = format!(

@@ -98,7 +98,8 @@ fn blocks(text: &str) -> Vec<&str> {
     blocks
 }
 
-fn words(text: &str) -> HashSet<String> {
+/// The stems of the words that tell something.
+pub(super) fn words(text: &str) -> HashSet<String> {
     text.split(|c: char| !c.is_alphanumeric()).filter_map(stem).collect()
 }
 

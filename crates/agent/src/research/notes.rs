@@ -104,6 +104,11 @@ impl Notes {
         self.all.len()
     }
 
+    /// The quotes, in the order of the numbers; empty where one was not found.
+    pub(super) fn quotes(&self) -> Vec<String> {
+        self.all.iter().map(|note| note.taken.quote.clone().unwrap_or_default()).collect()
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.all.is_empty()
     }

@@ -234,6 +234,40 @@ async fn a_report_cites_what_stands_in_the_sources() {
     assert!(said.iter().any(|line| line.contains("same_as")), "{said:?}");
 }
 
+/// A model that notes how a page begins, and cites nothing.
+fn careless(request: &ChatRequest<'_>) -> Vec<Line> {
+    match asked(request) {
+        "read" | "repair" => {
+            let note = json!({"point": "It was a ship.", "quote": "The Mayflower was an English ship."});
+            text(&json!({"notes": [note]}).to_string())
+        }
+        "report" => text("The Mayflower sailed from Plymouth in 1620."),
+        _ => good(request),
+    }
+}
+
+#[tokio::test]
+async fn what_was_asked_for_is_noted_and_cited_where_the_model_does_neither() {
+    let (mut play, _) = play(careless).await;
+    play.question = "With how many passengers was it that the Mayflower sailed from Plymouth?".into();
+    let log = play.log().await;
+    quotes_stand(&log);
+    assert_eq!(answer(&log).unwrap(), "The Mayflower sailed from Plymouth in 1620. [1]");
+    let first = sources(&log).into_iter().next().and_then(|source| source.quote);
+    assert_eq!(first.as_deref(), Some("It sailed from Plymouth on 6 September 1620 with 102 passengers."));
+}
+
+#[tokio::test]
+async fn a_report_that_nothing_shows_says_so() {
+    let model = |request: &ChatRequest<'_>| match asked(request) {
+        "report" => text("It was all a dream of somebody who slept on a beach."),
+        _ => good(request),
+    };
+    let log = play(model).await.0.log().await;
+    assert_eq!(answer(&log).unwrap(), "It was all a dream of somebody who slept on a beach.");
+    assert!(lines(&log).iter().any(|line| line.contains("cites none of the notes")), "{:?}", lines(&log));
+}
+
 #[tokio::test]
 async fn killed_after_any_event_it_goes_on() {
     let whole = play(good).await.0.log().await;
