@@ -228,6 +228,7 @@ export const en = {
   "notice.cut": "The model reached its limit on written tokens; the answer may be cut.",
   "notice.noReport": "The model wrote no report. These are the notes.",
   "notice.notesSoFar": "It ended before the report. These are the notes so far.",
+  "notice.citesNothing": "The report cites none of the notes: nothing shows where it comes from.",
 
   "compaction.summarised": "Older steps summarised: {before} → {after} tokens",
   "compaction.left": "Older steps left out: {before} → {after} tokens",

@@ -27,5 +27,9 @@ test("and so is what they note", () => {
     "Найдено слово в слово: 3 из 4 приведённых цитат.",
   );
   check("The model gave an empty answer.", "Модель дала пустой ответ.");
+  check(
+    "The report cites none of the notes: nothing shows where it comes from.",
+    "Отчёт не ссылается ни на одну заметку: ничто не показывает, откуда он взят.",
+  );
   check("The server said something else.", "The server said something else.");
 });

@@ -32,5 +32,7 @@ export function noticeWords(notice: string): string {
     return t("notice.cut");
   if (notice === "The model wrote no report. These are the notes.") return t("notice.noReport");
   if (notice === "It ended before the report. These are the notes so far.") return t("notice.notesSoFar");
+  if (notice === "The report cites none of the notes: nothing shows where it comes from.")
+    return t("notice.citesNothing");
   return notice;
 }
