@@ -127,8 +127,10 @@ test("the web is searched, read and cited", async () => {
   assert.deepEqual(web.searched, ["Korvel lighthouse height", "Korvel keepers"]);
   const answer = await page.locator("[data-cite]").allTextContents();
   assert.deepEqual(answer, ["1", "2"], "what no source has is not cited");
-  await page.locator("[data-cite]").first().hover();
-  await page.getByText(FACT).first().waitFor();
+  await page.locator("[data-cite]:enabled").first().hover();
+  // Its copy is Markdown that begins with the title: what is shown are words.
+  const card = page.getByRole("tooltip");
+  await card.getByText(`${FACT} It stands on a rock.`, { exact: true }).waitFor();
   await pictures("answer");
   await page.reload();
   await page.getByRole("button", { name: /Sources · 2/ }).click();

@@ -25,7 +25,7 @@ export const beside: Record<keyof typeof english, Entry> = {
   },
   "beside.answer": "Ответ {number}: {name}",
   "beside.stop": "Остановить ответ {number}",
-  "beside.choose": "Продолжить с ним",
+  "beside.choose": "Выбрать",
   "beside.chosen": "Выбран",
   "beside.merge": {
     one: "Свести ({count} ответ)",
