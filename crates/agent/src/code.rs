@@ -1,9 +1,11 @@
-//! How the code that an agent writes has fared: pictures that it has made, and failures in a row.
+//! How the code that an agent writes has fared: pictures that it has made, failures in a row, and the same code in a row.
 
 use std::sync::{
-    Mutex, PoisonError,
+    Mutex, MutexGuard, PoisonError,
     atomic::{AtomicU32, Ordering::Relaxed},
 };
+
+use domain::ToolCall;
 
 use crate::{run::RunContext, tool::Toolbox};
 
@@ -14,6 +16,13 @@ pub const CODE_TOOL: &str = "python";
 const NO_MORE: &str = "\n[the code has failed too often: none is run any more. Answer with what you have, and say what could \
     not be done]";
 
+/// The same, where it has run well, and the same code comes again instead of an answer.
+const AGAIN: &str = "\n[this code has just run before. Answer with what it printed]";
+const ENOUGH: &str =
+    "\n[the same code has run again and again: none is run any more. Answer with what it printed]";
+/// So often the same code is run in a row.
+const MOST_IN_A_ROW: u32 = 3;
+
 /// Most pictures that are added to an answer.
 const MOST_PICTURES: usize = 8;
 
@@ -21,31 +30,59 @@ const MOST_PICTURES: usize = 8;
 #[derive(Debug, Default)]
 pub(crate) struct Code {
     failed: AtomicU32,
+    last: Mutex<Last>,
     pictures: Mutex<Vec<String>>,
+}
+
+/// What ran last, and how often in a row without a failure.
+#[derive(Debug, Default)]
+struct Last {
+    arguments: String,
+    times: u32,
 }
 
 impl Code {
     /// For an agent whose programs have made these pictures before the server was started.
     pub(crate) fn after(pictures: Vec<String>) -> Self {
-        Self { failed: AtomicU32::new(0), pictures: Mutex::new(pictures) }
+        Self { pictures: Mutex::new(pictures), ..Self::default() }
     }
 
     /// Notes how a call went; returns what is to be said of it beside its result.
-    pub(crate) fn note(&self, run: &RunContext, tool: &str, is_error: bool) -> &'static str {
-        if tool != CODE_TOOL {
+    pub(crate) fn note(&self, run: &RunContext, call: &ToolCall, is_error: bool) -> &'static str {
+        if call.name != CODE_TOOL {
             return "";
         }
         if !is_error {
             self.failed.store(0, Relaxed);
-            return "";
+            return match self.times(&call.arguments) {
+                ..=1 => "",
+                times if times < MOST_IN_A_ROW => AGAIN,
+                _ => ENOUGH,
+            };
         }
+        *self.last() = Last::default();
         let failed = self.failed.fetch_add(1, Relaxed) + 1;
         if failed > run.code_retries { NO_MORE } else { "" }
     }
 
-    /// The tools that are left: code that fails again and again is not run any more.
+    /// The tools that are left: code that fails again and again is not run any more, nor is the same code time after time.
     pub(crate) fn left_of(&self, run: &RunContext, tools: &Toolbox) -> Toolbox {
-        if self.failed.load(Relaxed) > run.code_retries { tools.without(&[CODE_TOOL]) } else { tools.clone() }
+        let is_over = self.failed.load(Relaxed) > run.code_retries || self.last().times >= MOST_IN_A_ROW;
+        if is_over { tools.without(&[CODE_TOOL]) } else { tools.clone() }
+    }
+
+    /// How often this has run in a row, now.
+    fn times(&self, arguments: &str) -> u32 {
+        let mut last = self.last();
+        if last.arguments != arguments {
+            *last = Last { arguments: arguments.to_owned(), times: 0 };
+        }
+        last.times += 1;
+        last.times
+    }
+
+    fn last(&self) -> MutexGuard<'_, Last> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Notes a file that a program has written.

@@ -104,7 +104,7 @@ impl Client {
     }
 
     /// Sends a request and reads its answer, of known length or chunked, to the end. Returns how long it took,
-    /// milliseconds, and what came, with the marks between chunks if there are any.
+    /// milliseconds, and what came.
     pub(crate) async fn call(
         &mut self,
         method: &str,
@@ -121,7 +121,9 @@ impl Client {
         {
             self.more().await?;
         }
-        Ok((began.elapsed().as_secs_f64() * 1000.0, std::mem::take(&mut self.buffer)))
+        let ms = began.elapsed().as_secs_f64() * 1000.0;
+        let body = std::mem::take(&mut self.buffer);
+        Ok((ms, if length.is_some() { body } else { without_chunks(&body)? }))
     }
 
     /// Reads a chunked answer to its end.
@@ -159,5 +161,20 @@ impl Client {
             bail!("the server closed the connection");
         }
         Ok(())
+    }
+}
+
+/// The body without the marks between its chunks.
+fn without_chunks(mut bytes: &[u8]) -> anyhow::Result<Vec<u8>> {
+    let mut body = Vec::with_capacity(bytes.len());
+    loop {
+        let end = memmem::find(bytes, b"\r\n").context("a chunk has no length")?;
+        let length = usize::from_str_radix(std::str::from_utf8(&bytes[..end])?, 16)?;
+        if length == 0 {
+            return Ok(body);
+        }
+        let chunk = bytes.get(end + 2..end + 2 + length).context("a chunk is not whole")?;
+        body.extend_from_slice(chunk);
+        bytes = bytes.get(end + 4 + length..).context("a chunk has no end")?;
     }
 }

@@ -14,15 +14,18 @@ use crate::{
     program::{Program, Setup},
 };
 
-/// All of them; with a real model, what only such a one can show.
+/// With a real model what only such a one can show, and else all the rest.
 pub(crate) async fn measure(program: &Path, real_model: Option<&str>, quick: bool) -> anyhow::Result<()> {
-    beside::measure(program, quick).await?;
-    search::measure(program, quick).await?;
-    if let Some(base_url) = real_model {
-        titles::measure(program, base_url, quick).await?;
-        autocomplete::measure(program, base_url, quick).await?;
+    match real_model {
+        None => {
+            beside::measure(program, quick).await?;
+            search::measure(program, quick).await
+        }
+        Some(base_url) => {
+            autocomplete::measure(program, base_url, quick).await?;
+            titles::measure(program, base_url, quick).await
+        }
     }
-    Ok(())
 }
 
 /// A program with these pipelines on, and the others off.

@@ -103,7 +103,7 @@ async fn ask(program: &Program, model: &str, fact: &Fact) -> anyhow::Result<Answ
     let body = json!({"messages": [{"role": "user", "content": fact.question}], "model": model, "mode": "research",
         "stream": true});
     let (ms, bytes) = client.call("POST", "/chat/stream", &body.to_string()).await?;
-    let said = String::from_utf8(without_chunks(&bytes)?)?;
+    let said = String::from_utf8(bytes)?;
     let frames: Vec<Value> = said
         .lines()
         .filter_map(|line| line.strip_prefix("data: "))
@@ -144,19 +144,4 @@ async fn stands(client: &mut Client, source: &Value, quote: &str) -> anyhow::Res
     let there: String = text.chars().skip(from).take(to.saturating_sub(from)).collect();
     let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     Ok(!quote.trim().is_empty() && one_line(&there) == one_line(quote))
-}
-
-/// The body without the marks between its chunks.
-fn without_chunks(mut bytes: &[u8]) -> anyhow::Result<Vec<u8>> {
-    let mut body = Vec::with_capacity(bytes.len());
-    loop {
-        let end = memchr::memmem::find(bytes, b"\r\n").context("a chunk has no length")?;
-        let length = usize::from_str_radix(std::str::from_utf8(&bytes[..end])?, 16)?;
-        if length == 0 {
-            return Ok(body);
-        }
-        let chunk = bytes.get(end + 2..end + 2 + length).context("a chunk is not whole")?;
-        body.extend_from_slice(chunk);
-        bytes = bytes.get(end + 4 + length..).context("a chunk has no end")?;
-    }
 }

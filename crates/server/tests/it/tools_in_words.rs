@@ -199,6 +199,22 @@ async fn code_that_fails_again_and_again_is_not_run_any_more() {
 }
 
 #[tokio::test]
+async fn the_same_code_that_comes_instead_of_an_answer_is_not_run_for_ever() {
+    let same = "<code_interpreter type=\"code\" lang=\"python\">\nprint(6 * 7)\n</code_interpreter>";
+    let settings = [("GLASSHOUSE_PROGRAMS_ENABLED", "true")];
+    let (server, upstream, cookie, chat) = start(texts(&[same, same, same, "It is 42."]), &settings).await;
+    wait_for_programs(&server, &cookie).await;
+    let log = run(&server, &cookie, &chat).await;
+    let results = results(&log);
+    let says = |words: &str| results.iter().map(|(_, result)| result.contains(words)).collect::<Vec<_>>();
+    assert_eq!(says("has just run before"), [false, true, false], "{results:?}");
+    assert_eq!(says("none is run any more"), [false, false, true], "{results:?}");
+    assert!(shown(&log).ends_with("It is 42."));
+    let system = upstream.requests().pop().unwrap()["messages"][0]["content"].as_str().unwrap().to_owned();
+    assert!(!system.contains("### Python:"), "{system}");
+}
+
+#[tokio::test]
 async fn administrators_say_how_tools_are_told() {
     let (server, upstream, cookie, chat) = start(texts(&["One.", "Two.", "Three."]), &[]).await;
     let put = async |pipeline: &str, body: Value| {
