@@ -148,8 +148,13 @@ pub(crate) const NO_END: &str = "The model server ended its answer without sayin
 
 /// Tokens by rule of thumb, where the server does not count.
 fn estimate(messages: &[Message], tools: &Toolbox, step: &Step<'_>) -> Usage {
-    let written =
-        step.answer.text.len() + step.answer.calls.iter().map(|c| c.written.arguments.len()).sum::<usize>();
+    // What is being written is no part of the answer yet.
+    let writing = match &step.writing {
+        Writing::Nothing => 0,
+        Writing::Text { text, .. } | Writing::Reasoning { text, .. } => text.len(),
+    };
+    let calls = step.answer.calls.iter().map(|call| call.written.arguments.len()).sum::<usize>();
+    let written = step.answer.text.len() + writing + calls;
     Usage { input_tokens: estimate_request(messages, tools.specs()), output_tokens: (written / 4) as u64 }
 }
 

@@ -75,6 +75,25 @@ async fn bad_calls_are_answered_to_the_model() {
     assert_eq!(lines(&log).last().unwrap(), "main finished Completed");
 }
 
+/// Servers that do not count are not free.
+#[tokio::test]
+async fn what_a_server_does_not_count_is_estimated() {
+    let said = [text("Plants live on light, water and air."), finish(FinishReason::Stop)].concat();
+    let called =
+        [text("I look at the files."), call(0, "ls", &json!({})), finish(FinishReason::ToolCalls)].concat();
+    let log = Play::turns(vec![called, said]).await.log().await;
+    let written: Vec<u64> = log
+        .iter()
+        .filter_map(|event| match &event.body {
+            EventBody::ModelCalled { usage, .. } => Some(usage.output_tokens),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(written, [5, 9]);
+    let EventBody::RunFinished { usage, .. } = &log.last().unwrap().body else { unreachable!() };
+    assert!(usage.output_tokens == 14 && usage.input_tokens > 14, "{usage:?}");
+}
+
 #[tokio::test]
 async fn a_failing_model_ends_the_run_and_keeps_the_text() {
     let error = ModelError { code: ProblemCode::ModelTimeout, message: "The model was silent.".into() };
