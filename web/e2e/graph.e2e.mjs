@@ -34,7 +34,31 @@ const answer = {
     },
   ],
 };
+/** Two names of one thing. */
+const engine = "The Difference Engine Society (DES) met Charles Babbage. DES wrote notes.";
+const twice = {
+  entities: [
+    {
+      name: "Difference Engine Society",
+      kind: "organization",
+      quote: "The Difference Engine Society (DES) met",
+    },
+    { name: "DES", kind: "organization", quote: "DES wrote notes" },
+    { name: "Charles Babbage", kind: "person", quote: "met Charles Babbage" },
+    { name: "Notes", kind: "document", quote: "wrote notes" },
+  ],
+  relations: [
+    {
+      source: "Difference Engine Society",
+      relation: "met",
+      target: "Charles Babbage",
+      quote: "The Difference Engine Society (DES) met Charles Babbage.",
+    },
+    { source: "DES", relation: "wrote", target: "Notes", quote: "DES wrote notes." },
+  ],
+};
 const CASES = [
+  { contains: "Difference Engine Society", turns: [turn(text(JSON.stringify(twice)))] },
   { contains: "Jabberwocky", turns: [turn(text("I cannot read this."))] },
   { contains: "<document title=", turns: [turn(text(JSON.stringify(answer)))] },
 ];
@@ -147,6 +171,39 @@ test("a document that the model cannot do is stopped, and gone on with", async (
   await page.request.delete(`/api/v1/knowledge/${collections[0].id}/documents/${id}`);
   await page.reload();
   await drawing().getByRole("link").first().waitFor();
+});
+
+test("two names of one thing are put together, and taken apart", async () => {
+  const { collections } = await (await page.request.get("/api/v1/knowledge")).json();
+  await page.request.post(`/api/v1/knowledge/${collections[0].id}/documents?name=society.md`, {
+    data: Buffer.from(engine),
+  });
+  await page.goto(`/knowledge/${collections[0].id}/graph`);
+  await page.getByText("2 of 2 documents were looked at.").waitFor();
+  const proposed = page.getByRole("list", { name: "The same, as the documents say?" });
+  await proposed.getByText("Difference Engine Society (DES)").waitFor();
+  await check(page, "names that documents say to mean the same");
+  await picture("proposed");
+  await proposed.getByRole("button", { name: /^Put together: “DES”/ }).click();
+  await page.getByRole("list", { name: "The same under several names" }).getByText("“DES” is").waitFor();
+  await drawing().getByRole("link", { name: "DES", exact: true }).waitFor({ state: "detached" });
+  await drawing().getByRole("link", { name: "Difference Engine Society" }).click();
+  const other = page.getByRole("list", { name: "Also called" });
+  await other.getByText("DES", { exact: true }).waitFor();
+  await drawing().getByRole("link", { name: "Notes" }).waitFor();
+  await drawing().getByRole("link", { name: "Charles Babbage" }).waitFor();
+  await check(page, "one thing with two names");
+  await picture("one-with-names");
+  // By hand, too: without words that prove it.
+  await page.getByLabel("What is the same").fill("notes");
+  await page.getByRole("button", { name: "Put together", exact: true }).click();
+  await other.getByText("Put together by hand").waitFor();
+  await other.getByRole("button", { name: /^Take apart: “Notes”/ }).click();
+  await other.getByRole("button", { name: /^Take apart: “DES”/ }).click();
+  await other.waitFor({ state: "detached" });
+  await page.getByRole("button", { name: /^Put together: “DES”/ }).waitFor();
+  await page.goto(`/knowledge/${collections[0].id}/graph`);
+  await drawing().getByRole("link", { name: "DES", exact: true }).waitFor();
 });
 
 test("in the dark, on a phone, and deleted again", async () => {

@@ -326,6 +326,9 @@ pub fn table() -> Vec<Route> {
         get(User, "/api/v1/knowledge/{collection}/graph/neighbours", knowledge::graph::neighbours),
         get(User, "/api/v1/knowledge/{collection}/graph/path", knowledge::graph::path),
         get(User, "/api/v1/knowledge/{collection}/graph/subgraph", knowledge::graph::subgraph),
+        get(User, "/api/v1/knowledge/{collection}/graph/aliases", knowledge::aliases::list),
+        post(User, "/api/v1/knowledge/{collection}/graph/aliases", knowledge::aliases::merge),
+        delete(User, "/api/v1/knowledge/{collection}/graph/aliases/{entity}", knowledge::aliases::part),
         delete(User, "/api/v1/knowledge/{collection}", knowledge::delete),
         post(User, "/api/v1/attachments", knowledge::attachments::put),
         // Pages of the web as they were read

@@ -1,6 +1,7 @@
 //! Collections of documents: read in the background, and searched by people and agents. The database has the texts; what they
 //! are searched with is built from them in memory, when a collection is first asked, and follows what changes there.
 
+mod aliases;
 mod asking;
 mod built_in;
 mod choice;
@@ -55,6 +56,7 @@ use outbound::Outbound;
 use qdrant::Qdrant;
 use vector_database::VectorDatabase;
 pub(crate) use {
+    aliases::SameThing,
     choice::{EmbeddingChoice, EmbeddingTried},
     embedding::keep_embedding,
     far::{Far, Meaning},

@@ -1,5 +1,6 @@
 //! What documents speak of: entities and relations with the words that prove them, kept document by document.
 
+mod aliases;
 mod shares;
 mod walks;
 
@@ -14,6 +15,7 @@ use crate::{
     query::{Row, Tx},
     search::pattern,
 };
+pub use aliases::GraphAlias;
 pub use shares::{GraphShare, SharedEntity, SharedRelation, WholeShare};
 
 /// A document that this server is to look at.
@@ -233,6 +235,7 @@ impl Store {
             let sql = "DELETE FROM document_graphs WHERE document IN (SELECT id FROM documents WHERE collection = $1)";
             tx.query(sql).id(id).execute().await?;
             tx.query("DELETE FROM entities WHERE collection = $1").id(id).execute().await?;
+            tx.query("DELETE FROM entity_aliases WHERE collection = $1").id(id).execute().await?;
         }
         tx.commit().await
     }
@@ -297,7 +300,8 @@ impl Store {
              ORDER BY relations DESC, mentions DESC, entities.id LIMIT $3"
         );
         let query = self.db().built(sql).id(collection).text(&pattern(words)).bind(i64::from(limit));
-        query.fetch_all().await?.iter().map(read_entity).collect()
+        let found: Result<_, StoreError> = query.fetch_all().await?.iter().map(read_entity).collect();
+        self.as_one(collection, &self.aliases(collection).await?, found?).await
     }
 
     /// The entity of this key.
@@ -306,7 +310,8 @@ impl Store {
     /// `NotFound`.
     pub async fn entity_named(&self, collection: CollectionId, key: &str) -> Result<Entity, StoreError> {
         let sql = format!("SELECT {ENTITY} FROM entities WHERE collection = $1 AND name_key = $2");
-        read_entity(&self.db().built(sql).id(collection).text(key).fetch_one().await?)
+        let found = read_entity(&self.db().built(sql).id(collection).text(key).fetch_one().await?)?;
+        self.entity_alone(collection, found.id).await
     }
 
     /// An entity, the places that speak of it, at most `limit`, and what is said of it and others.
@@ -320,17 +325,30 @@ impl Store {
         limit: u32,
     ) -> Result<(Entity, Vec<GraphQuote>), StoreError> {
         let entity = self.entity_alone(collection, id).await?;
-        let sql = "SELECT document, documents.name, first, behind, quote FROM mentions \
-                   JOIN documents ON documents.id = mentions.document WHERE entity = $1 \
-                   ORDER BY documents.name, document, first LIMIT $2";
-        let rows = self.db().read(sql).id(id).bind(i64::from(limit)).fetch_all().await?;
+        let ids = self.aliases(collection).await?.with_others(&[entity.id]);
+        let sql = format!(
+            "SELECT DISTINCT document, documents.name, first, behind, quote FROM mentions \
+             JOIN documents ON documents.id = mentions.document WHERE entity IN ({}) \
+             ORDER BY documents.name, document, first, behind, quote LIMIT ${}",
+            numbered(&ids),
+            ids.len() + 1
+        );
+        let query = ids.iter().fold(self.db().built(sql), |query, id| query.id(id));
+        let rows = query.bind(i64::from(limit)).fetch_all().await?;
         Ok((entity, rows.iter().map(read_quote).collect::<Result<_, _>>()?))
     }
 
+    /// With all that is said of its other names; the one that it names, where it is such a name.
     async fn entity_alone(&self, collection: CollectionId, id: EntityId) -> Result<Entity, StoreError> {
-        let sql = format!("SELECT {ENTITY} FROM entities WHERE collection = $1 AND id = $2");
-        read_entity(&self.db().built(sql).id(collection).id(id).fetch_one().await?)
+        let aliases = self.aliases(collection).await?;
+        let found = self.entities_alone(collection, &[aliases.entity(id)]).await?;
+        self.as_one(collection, &aliases, found).await?.pop().ok_or(StoreError::NotFound)
     }
+}
+
+/// The places of these in a statement.
+fn numbered(ids: &[EntityId]) -> String {
+    (1..=ids.len()).map(|at| format!("${at}")).collect::<Vec<_>>().join(", ")
 }
 
 /// Deletes the entities of a collection that no document speaks of any more.

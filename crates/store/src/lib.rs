@@ -93,8 +93,8 @@ pub use file_versions::{FileVersion, PastFile};
 pub use files::{FileContent, FileRow};
 pub use forks::{FileState, Fork};
 pub use graph::{
-    Entity, GraphPiece, GraphQuote, GraphShare, GraphedDocument, Relation, SharedEntity, SharedRelation,
-    Subgraph, ToGraph, WholeShare, Words,
+    Entity, GraphAlias, GraphPiece, GraphQuote, GraphShare, GraphedDocument, Relation, SharedEntity,
+    SharedRelation, Subgraph, ToGraph, WholeShare, Words,
 };
 pub use groups::{AllGroups, Group, GroupMember, PermissionRow};
 pub use halts::Their;

@@ -69,6 +69,7 @@ steps![
     "0042_order_of_chats",
     "0043_pipelines",
     "0044_answers_beside",
+    "0045_aliases",
 ];
 
 /// What brings a database to the step of that number, or to the newest before it.

@@ -273,3 +273,19 @@ export const wayBetween = (collection: string, from: string, to: string) =>
   call<Subgraph>("GET", `${graphOf(collection)}/path?from=${id(from)}&to=${id(to)}`);
 export const mostSaid = (collection: string, signal?: AbortSignal) =>
   call<Subgraph>("GET", `${graphOf(collection)}/subgraph?limit=40`, undefined, signal);
+
+/** Two names of one thing, with the words that say so, where some do. */
+export interface GraphAlias {
+  entity: string;
+  entity_name: string;
+  alias: string;
+  alias_name: string;
+  proof: Quote | null;
+}
+
+export const listAliases = (collection: string) =>
+  call<{ aliases: GraphAlias[]; proposed: GraphAlias[] }>("GET", `${graphOf(collection)}/aliases`);
+export const mergeEntities = (collection: string, entity: string, alias: string) =>
+  call<undefined>("POST", `${graphOf(collection)}/aliases`, { entity, alias });
+export const partEntity = (collection: string, alias: string) =>
+  call<undefined>("DELETE", `${graphOf(collection)}/aliases/${id(alias)}`);

@@ -1,5 +1,6 @@
 //! Collections of documents: whose they are, what is in them, and what is found there.
 
+pub(super) mod aliases;
 pub(super) mod attachments;
 pub(super) mod crawls;
 pub(super) mod documents;

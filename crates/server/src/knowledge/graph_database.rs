@@ -184,8 +184,16 @@ fn texts(ids: &[EntityId]) -> Value {
 }
 
 impl App {
-    fn graph_database_of(&self, collection: CollectionId) -> Option<&GraphDatabase> {
-        self.knowledge.graph_database.as_ref().filter(|database| database.serves(collection))
+    /// The database that is asked about a graph. Its copy knows every name alone, so where names mean the same it is not.
+    async fn graph_database_of(
+        &self,
+        collection: CollectionId,
+    ) -> Result<Option<&GraphDatabase>, StoreError> {
+        let database = self.knowledge.graph_database.as_ref().filter(|database| database.serves(collection));
+        match database {
+            Some(_) if !self.store.graph_aliases(collection).await?.is_empty() => Ok(None),
+            database => Ok(database),
+        }
     }
 
     /// The entities whose name has these words in it, those first that most is said of. Whoever asks must have been let in.
@@ -195,7 +203,7 @@ impl App {
         words: &str,
         limit: u32,
     ) -> Result<Vec<Entity>, StoreError> {
-        if let Some(database) = self.graph_database_of(collection)
+        if let Some(database) = self.graph_database_of(collection).await?
             && let Some(ids) = database.find(collection, words, limit).await
         {
             return self.store.entities_of(collection, &ids).await;
@@ -210,7 +218,7 @@ impl App {
         of: EntityId,
         bounds: (u32, usize),
     ) -> Result<Subgraph, StoreError> {
-        if let Some(database) = self.graph_database_of(collection)
+        if let Some(database) = self.graph_database_of(collection).await?
             && let Some(ids) = database.around(of, bounds).await
         {
             let graph = self.store.among(collection, &ids).await?;
@@ -227,7 +235,7 @@ impl App {
         ends: (EntityId, EntityId),
         most: u32,
     ) -> Result<Subgraph, StoreError> {
-        if let Some(database) = self.graph_database_of(collection)
+        if let Some(database) = self.graph_database_of(collection).await?
             && let Some(ids) = database.way(ends, most).await
             && !ids.is_empty()
         {
@@ -246,7 +254,7 @@ impl App {
         collection: CollectionId,
         limit: u32,
     ) -> Result<Subgraph, StoreError> {
-        if let Some(database) = self.graph_database_of(collection)
+        if let Some(database) = self.graph_database_of(collection).await?
             && let Some(ids) = database.find(collection, "", limit).await
         {
             return self.store.among(collection, &ids).await;

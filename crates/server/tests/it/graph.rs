@@ -240,3 +240,75 @@ async fn without_a_model_there_is_no_graph() {
     assert!(refused.text.contains("knowledge.graph_model"), "{}", refused.text);
     assert_eq!(server.graph(&ada, &work, "").await["available"], false);
 }
+
+const NAMES: &str = "The World Health Organization (WHO) sits in Geneva. WHO was founded in 1948.\n";
+
+/// Finds two names of one thing.
+fn names_twice(_: &Request) -> Reply {
+    Reply::text(
+        &json!({
+            "entities": [
+                entity("World Health Organization", "organization", "The World Health Organization (WHO) sits in Geneva."),
+                entity("WHO", "organization", "WHO was founded in 1948"),
+                entity("Geneva", "place", "sits in Geneva"),
+                entity("1948", "event", "founded in 1948"),
+            ],
+            "relations": [
+                relation("World Health Organization", "sits in", "Geneva", "The World Health Organization (WHO) sits in Geneva."),
+                relation("WHO", "was founded in", "1948", "WHO was founded in 1948"),
+            ],
+        })
+        .to_string(),
+    )
+}
+
+#[tokio::test]
+async fn two_names_of_one_thing_are_proposed_put_together_and_taken_apart() {
+    let (_upstream, server, ada, work) = begin(Behaviour::answer(names_twice)).await;
+    let bob = server.key_of_plain_user("bob@example.org").await;
+    server.read_file(&ada, &work, "who.txt", NAMES.as_bytes()).await;
+    server.switch_graph(&ada, &work, true).await.expect(204);
+    server.graphed(&ada, &work).await;
+    let before = server.graph(&ada, &work, "/subgraph").await;
+    assert_eq!(names(&before).len(), 4, "{before}");
+    let found = server.graph(&ada, &work, "/aliases").await;
+    let proposed = &found["proposed"][0];
+    assert_eq!(
+        (&proposed["entity_name"], &proposed["alias_name"], &found["aliases"]),
+        (&json!("World Health Organization"), &json!("WHO"), &json!([]))
+    );
+    let proof = &proposed["proof"];
+    assert_eq!(
+        (&proof["text"], &proof["start"], &proof["end"], &proof["name"]),
+        (&json!("World Health Organization (WHO)"), &json!(4), &json!(35), &json!("who.txt")),
+        "{proof}"
+    );
+
+    let path = format!("{KNOWLEDGE}/{work}/graph/aliases");
+    let (entity, alias) = (proposed["entity"].as_str().unwrap(), proposed["alias"].as_str().unwrap());
+    let pair = json!({"entity": entity, "alias": alias});
+    server.post(&path, &bob, &pair).await.expect(404);
+    let open =
+        server.request(Method::PATCH, &format!("{KNOWLEDGE}/{work}"), &ada).json(&json!({"open": true}));
+    Answer::of(open).await.expect(200);
+    server.post(&path, &bob, &pair).await.expect(404);
+    server.post(&path, &ada, &json!({"entity": entity, "alias": entity})).await.expect(400);
+    server.post(&path, &ada, &pair).await.expect(204);
+    let found = server.graph(&bob, &work, "/aliases").await;
+    assert_eq!((&found["aliases"][0]["proof"], &found["proposed"]), (proof, &json!([])), "{found}");
+    let near = server.graph(&ada, &work, &format!("/neighbours?entity={alias}")).await;
+    assert_eq!(names(&near)[0], "World Health Organization");
+    assert_eq!(names(&near).len(), 3, "{near}");
+    let found = server.graph(&ada, &work, "/entities?query=who").await;
+    assert_eq!(names(&found), ["World Health Organization"]);
+    let places = server.graph(&ada, &work, "/entities?query=geneva").await["entities"][0]["id"].clone();
+    let years = server.graph(&ada, &work, "/entities?query=1948").await["entities"][0]["id"].clone();
+    let (from, to) = (places.as_str().unwrap(), years.as_str().unwrap());
+    let way = server.graph(&ada, &work, &format!("/path?from={from}&to={to}")).await;
+    assert_eq!(names(&way), ["Geneva", "World Health Organization", "1948"]);
+
+    server.delete(&format!("{path}/{alias}"), &bob).await.expect(404);
+    server.delete(&format!("{path}/{alias}"), &ada).await.expect(204);
+    server.delete(&format!("{path}/{alias}"), &ada).await.expect(404);
+    assert_eq!(server.graph(&ada, &work, "/subgraph").await, before, "as it was");
+}

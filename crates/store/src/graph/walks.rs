@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use domain::{CollectionId, EntityId};
 
-use super::{ENTITY, Entity, Relation, Subgraph, read_entity, read_quote};
+use super::{ENTITY, Entity, Relation, Subgraph, aliases::Aliases, numbered, read_entity, read_quote};
 use crate::{Store, StoreError, query::Row};
 
 /// Most statements that are given of one pair or one entity.
@@ -28,7 +28,8 @@ impl Store {
         of: EntityId,
         (depth, limit): (u32, usize),
     ) -> Result<Subgraph, StoreError> {
-        self.entity_alone(collection, of).await?;
+        let aliases = self.aliases(collection).await?;
+        let of = self.entity_alone(collection, of).await?.id;
         let (mut seen, mut order, mut level) = (HashSet::from([of]), vec![of], vec![of]);
         for _ in 0..depth {
             let mut next_level = Vec::new();
@@ -36,7 +37,7 @@ impl Store {
                 if order.len() >= limit {
                     break;
                 }
-                let beside = self.beside(part).await?;
+                let beside = self.beside(part, &aliases).await?;
                 for next in part.iter().filter_map(|at| beside.get(at)).flatten() {
                     if order.len() < limit && seen.insert(*next) {
                         order.push(*next);
@@ -60,8 +61,9 @@ impl Store {
         (from, to): (EntityId, EntityId),
         most: u32,
     ) -> Result<Subgraph, StoreError> {
-        self.entity_alone(collection, from).await?;
-        self.entity_alone(collection, to).await?;
+        let aliases = self.aliases(collection).await?;
+        let from = self.entity_alone(collection, from).await?.id;
+        let to = self.entity_alone(collection, to).await?.id;
         let mut before: HashMap<EntityId, EntityId> = HashMap::from([(from, from)]);
         let mut level = vec![from];
         for _ in 0..most {
@@ -70,7 +72,7 @@ impl Store {
                 if before.contains_key(&to) || before.len() >= MOST_SEEN {
                     break;
                 }
-                let beside = self.beside(part).await?;
+                let beside = self.beside(part, &aliases).await?;
                 for at in part {
                     for next in beside.get(at).into_iter().flatten() {
                         before.entry(*next).or_insert_with(|| {
@@ -103,14 +105,21 @@ impl Store {
     pub async fn subgraph(&self, collection: CollectionId, limit: u32) -> Result<Subgraph, StoreError> {
         let entities = self.entities(collection, "", limit).await?;
         let ids: Vec<EntityId> = entities.iter().map(|entity| entity.id).collect();
-        Ok(Subgraph { relations: self.said_among(&ids).await?, entities })
+        let aliases = self.aliases(collection).await?;
+        Ok(Subgraph { relations: self.said_among(&ids, &aliases).await?, entities })
     }
 
     /// Those right beside each of these, at most [`MOST_IDS`], those first of which most is said together. They are asked for at
     /// once: a walk takes about as many questions as it has steps, not as it sees things.
-    async fn beside(&self, of: &[EntityId]) -> Result<HashMap<EntityId, Vec<EntityId>>, StoreError> {
+    async fn beside(
+        &self,
+        of: &[EntityId],
+        aliases: &Aliases,
+    ) -> Result<HashMap<EntityId, Vec<EntityId>>, StoreError> {
         let mut beside: HashMap<EntityId, Vec<EntityId>> = HashMap::new();
-        let (ids, most) = (numbered(of), of.len() + 1);
+        let mut seen = HashSet::new();
+        let of = aliases.with_others(of);
+        let (ids, most) = (numbered(&of), of.len() + 1);
         let sql = format!(
             "SELECT at, other FROM (SELECT at, other, said, ROW_NUMBER() OVER (PARTITION BY at ORDER BY said DESC, other) \
              AS place FROM (SELECT at, other, COUNT(*) AS said FROM (SELECT source AS at, target AS other FROM relations \
@@ -120,16 +129,29 @@ impl Store {
         );
         let query = of.iter().fold(self.db().built(sql), |query, id| query.id(id));
         for row in &query.bind(MOST_RELATIONS).fetch_all().await? {
-            beside.entry(row.id("at")?).or_default().push(row.id("other")?);
+            let (at, other) = (aliases.entity(row.id("at")?), aliases.entity(row.id("other")?));
+            if at != other && seen.insert((at, other)) {
+                beside.entry(at).or_default().push(other);
+            }
         }
         Ok(beside)
     }
 
-    /// Those of these entities that the collection has, in their order.
+    /// Those of these entities that the collection has, in their order, each thing once.
     ///
     /// # Errors
     /// Only those of the database.
     pub async fn entities_of(
+        &self,
+        collection: CollectionId,
+        ids: &[EntityId],
+    ) -> Result<Vec<Entity>, StoreError> {
+        let found = self.entities_alone(collection, ids).await?;
+        self.as_one(collection, &self.aliases(collection).await?, found).await
+    }
+
+    /// The same whatever they are other names of.
+    pub(super) async fn entities_alone(
         &self,
         collection: CollectionId,
         ids: &[EntityId],
@@ -158,13 +180,14 @@ impl Store {
     pub async fn among(&self, collection: CollectionId, ids: &[EntityId]) -> Result<Subgraph, StoreError> {
         let entities = self.entities_of(collection, ids).await?;
         let ids: Vec<EntityId> = entities.iter().map(|entity| entity.id).collect();
-        Ok(Subgraph { relations: self.said_among(&ids).await?, entities })
+        let aliases = self.aliases(collection).await?;
+        Ok(Subgraph { relations: self.said_among(&ids, &aliases).await?, entities })
     }
 
-    async fn said_among(&self, ids: &[EntityId]) -> Result<Vec<Relation>, StoreError> {
+    async fn said_among(&self, ids: &[EntityId], aliases: &Aliases) -> Result<Vec<Relation>, StoreError> {
         let wanted: HashSet<EntityId> = ids.iter().copied().collect();
         let mut said: HashMap<EntityId, Vec<Relation>> = HashMap::new();
-        for ids in ids.chunks(MOST_IDS) {
+        for ids in aliases.with_others(ids).chunks(MOST_IDS) {
             let (list, most) = (numbered(ids), ids.len() + 1);
             let sql = format!(
                 "SELECT {RELATION} FROM (SELECT relations.*, ROW_NUMBER() OVER (PARTITION BY source \
@@ -173,8 +196,13 @@ impl Store {
             );
             let query = ids.iter().fold(self.db().built(sql), |query, id| query.id(id));
             for row in &query.bind(MOST_RELATIONS).fetch_all().await? {
-                let relation = read_relation(row)?;
-                if wanted.contains(&relation.target) {
+                let found = read_relation(row)?;
+                let (source, target) = (aliases.entity(found.source), aliases.entity(found.target));
+                let relation = Relation { source, target, ..found };
+                // That something belongs to itself under another name says nothing.
+                let is_told = source != target || found.source == found.target;
+                let is_new = aliases.is_empty() || !said_so(&said, &relation);
+                if is_told && is_new && wanted.contains(&target) {
                     said.entry(relation.source).or_default().push(relation);
                 }
             }
@@ -183,9 +211,9 @@ impl Store {
     }
 }
 
-/// The places of these in a statement.
-fn numbered(ids: &[EntityId]) -> String {
-    (1..=ids.len()).map(|at| format!("${at}")).collect::<Vec<_>>().join(", ")
+/// Whether the same is said by the same words already, under another name.
+fn said_so(said: &HashMap<EntityId, Vec<Relation>>, relation: &Relation) -> bool {
+    said.get(&relation.source).is_some_and(|known| known.contains(relation))
 }
 
 fn read_relation(row: &Row) -> Result<Relation, StoreError> {

@@ -10,6 +10,7 @@ use crate::{
 
 on_every_database!(
     what_is_said_is_walked_along,
+    names_that_mean_the_same_are_one,
     a_document_takes_along_what_only_it_said,
     one_server_looks_at_a_document,
     what_is_not_wanted_any_more_is_not_kept
@@ -100,6 +101,55 @@ async fn what_is_said_is_walked_along(store: Store) {
     assert_eq!(store.neighbours(other.id, ada, (1, 10)).await, Err(MISSING));
     assert_eq!(store.path(other.id, (ada, eve), 6).await, Err(MISSING));
     assert_eq!(store.subgraph(other.id, 10).await.unwrap(), Subgraph::default());
+}
+
+async fn names_that_mean_the_same_are_one(store: Store) {
+    let owner = add_user(&store).await;
+    let mine = add(&store, owner, "Mine").await;
+    read(&store, owner, &mine, "one", "x").await;
+    store.set_graph(owner, mine.id, true).await.unwrap();
+    look(&store, "Ada-Bob Lovelace-Cid Lovelace-Ada Eve-Dan").await;
+    let id = async |name: &str| named(&store, mine.id, name).await;
+    let (ada, lovelace, eve, bob, cid) =
+        (id("ada").await, id("lovelace").await, id("eve").await, id("bob").await, id("cid").await);
+    let before = store.subgraph(mine.id, 30).await.unwrap();
+    assert!(store.path(mine.id, (bob, cid), 6).await.unwrap().entities.len() == 4, "over both");
+
+    // Only its owner says so, and only of what is there.
+    let other = add_user(&store).await;
+    assert_eq!(store.merge_entities(other, mine.id, (ada, lovelace)).await, Err(MISSING));
+    assert_eq!(store.merge_entities(owner, mine.id, (ada, EntityId::generate())).await, Err(MISSING));
+    assert!(store.merge_entities(owner, mine.id, (ada, lovelace)).await.unwrap());
+    let all = store.graph_aliases(mine.id).await.unwrap();
+    assert_eq!((all.len(), all[0].entity, all[0].alias, &*all[0].alias_name), (1, ada, lovelace, "Lovelace"));
+    assert_eq!(id("lovelace").await, ada, "its other name finds it");
+    let near = store.neighbours(mine.id, lovelace, (1, 30)).await.unwrap();
+    let mut near_names = names(&near);
+    near_names.sort_unstable();
+    assert_eq!(near_names, ["Ada", "Bob", "Cid"]);
+    assert_eq!(near.relations.len(), 2, "what it says of itself is nothing: {near:?}");
+    assert!(near.relations.iter().all(|said| said.source == ada));
+    assert_eq!(names(&store.path(mine.id, (bob, cid), 6).await.unwrap()), ["Bob", "Ada", "Cid"]);
+    let (entity, quotes) = store.entity(mine.id, lovelace, 10).await.unwrap();
+    assert_eq!((entity.name.as_str(), entity.mentions, quotes.len()), ("Ada", 2, 2));
+    let found = store.entities(mine.id, "love", 10).await.unwrap();
+    assert_eq!(found.iter().map(|it| it.id).collect::<Vec<_>>(), [ada]);
+    assert_eq!(store.subgraph(mine.id, 30).await.unwrap().entities.len(), before.entities.len() - 1);
+
+    // What is merged takes its other names along, and nothing is its own other name.
+    assert!(store.merge_entities(owner, mine.id, (eve, ada)).await.unwrap());
+    assert!(store.merge_entities(owner, mine.id, (ada, eve)).await.unwrap());
+    let all = store.graph_aliases(mine.id).await.unwrap();
+    assert!(all.len() == 2 && all.iter().all(|one| one.entity == eve), "{all:?}");
+    // Each is taken back alone.
+    store.part_entity(owner, mine.id, ada).await.unwrap();
+    assert_eq!(store.part_entity(owner, mine.id, ada).await, Err(MISSING));
+    assert_eq!(store.part_entity(other, mine.id, lovelace).await, Err(MISSING));
+    store.part_entity(owner, mine.id, lovelace).await.unwrap();
+    assert_eq!(store.subgraph(mine.id, 30).await.unwrap(), before, "as it was");
+    assert!(store.merge_entities(owner, mine.id, (ada, lovelace)).await.unwrap());
+    store.set_graph(owner, mine.id, false).await.unwrap();
+    assert!(store.graph_aliases(mine.id).await.unwrap().is_empty());
 }
 
 async fn a_document_takes_along_what_only_it_said(store: Store) {

@@ -155,7 +155,7 @@ impl From<Entity> for EntityView {
 
 /// Words of a document; where they stand, in characters of its text.
 #[derive(Debug, Serialize)]
-struct QuoteView {
+pub(super) struct QuoteView {
     document: DocumentId,
     name: String,
     start: u64,
@@ -306,7 +306,7 @@ pub(in crate::http) async fn subgraph(
     Ok(Json(app.graph_subgraph(collection, limit(most.limit)?).await?.into()))
 }
 
-async fn readable(app: &App, caller: &Caller, collection: CollectionId) -> Result<(), ApiError> {
+pub(super) async fn readable(app: &App, caller: &Caller, collection: CollectionId) -> Result<(), ApiError> {
     app.store.readable_collection(owner(caller)?, collection).await.map_err(missing)?;
     Ok(())
 }
@@ -320,7 +320,7 @@ fn limit(wanted: Option<u32>) -> Result<u32, ApiError> {
     Ok(limit)
 }
 
-fn gone(error: StoreError) -> ApiError {
+pub(super) fn gone(error: StoreError) -> ApiError {
     match error {
         StoreError::NotFound => ApiError::not_found("The documents speak of nothing like that (any more)."),
         error => error.into(),

@@ -344,6 +344,10 @@ pub(super) const CASES: &[Case] = &[
     case("GET", "/api/v1/knowledge/{collection}/graph/neighbours", Missing, 200).at("/api/v1/knowledge/{collection}/graph/neighbours?entity={entity}"),
     case("GET", "/api/v1/knowledge/{collection}/graph/path", Missing, 200).at("/api/v1/knowledge/{collection}/graph/path?from={entity}&to={entity}"),
     case("GET", "/api/v1/knowledge/{collection}/graph/subgraph", Missing, 200),
+    case("GET", "/api/v1/knowledge/{collection}/graph/aliases", Missing, 200),
+    case("POST", "/api/v1/knowledge/{collection}/graph/aliases", Missing, 404)
+        .sends(r#"{"entity":"{entity}","alias":"ent_00000000000000000000000000000000"}"#),
+    case("DELETE", "/api/v1/knowledge/{collection}/graph/aliases/{entity}", Missing, 404),
     case("PUT", "/api/v1/knowledge/{collection}/graph", Missing, 204).sends(r#"{"on":false}"#),
     case("DELETE", "/api/v1/knowledge/{collection}/documents/{document}", Missing, 204),
     case("GET", "/api/v1/knowledge/{collection}/crawls", Missing, 200),

@@ -1,0 +1,89 @@
+//! Names of a graph that mean the same thing: put together by its owner, and proposed where documents say so.
+
+use std::sync::Arc;
+
+use axum::{extract::State, http::StatusCode};
+use domain::{CollectionId, EntityId};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    graph::{QuoteView, gone, readable},
+    owner,
+};
+use crate::{
+    app::App,
+    auth::Caller,
+    error::ApiError,
+    extract::{Json, Path},
+    knowledge::SameThing,
+};
+
+/// Two names of one thing.
+#[derive(Debug, Serialize)]
+struct AliasView {
+    entity: EntityId,
+    entity_name: String,
+    alias: EntityId,
+    alias_name: String,
+    /// The words that say so, where some do.
+    proof: Option<QuoteView>,
+}
+
+impl From<SameThing> for AliasView {
+    fn from(SameThing { names, proof }: SameThing) -> Self {
+        let store::GraphAlias { entity, entity_name, alias, alias_name } = names;
+        Self { entity, entity_name, alias, alias_name, proof: proof.map(QuoteView::from) }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(in crate::http) struct Aliases {
+    aliases: Vec<AliasView>,
+    /// What documents say, and nobody has put together.
+    proposed: Vec<AliasView>,
+}
+
+/// `GET /api/v1/knowledge/{collection}/graph/aliases`.
+pub(in crate::http) async fn list(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(collection): Path<CollectionId>,
+) -> Result<Json<Aliases>, ApiError> {
+    readable(&app, &caller, collection).await?;
+    let (aliases, proposed) = app.same_things(collection).await?;
+    let views = |all: Vec<SameThing>| all.into_iter().map(AliasView::from).collect();
+    Ok(Json(Aliases { aliases: views(aliases), proposed: views(proposed) }))
+}
+
+#[derive(Debug, Deserialize)]
+pub(in crate::http) struct Merge {
+    entity: EntityId,
+    alias: EntityId,
+}
+
+/// `POST /api/v1/knowledge/{collection}/graph/aliases`: from now on `alias` is another name of `entity`.
+pub(in crate::http) async fn merge(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(collection): Path<CollectionId>,
+    Json(Merge { entity, alias }): Json<Merge>,
+) -> Result<StatusCode, ApiError> {
+    if entity == alias {
+        let message = "Something is not another name of itself.";
+        return Err(ApiError::invalid(message).with_field(Some("alias")));
+    }
+    if !app.store.merge_entities(owner(&caller)?, collection, (entity, alias)).await.map_err(gone)? {
+        return Err(ApiError::conflict("The graph has 1000 other names, which is as many as it may have."));
+    }
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `DELETE /api/v1/knowledge/{collection}/graph/aliases/{entity}`: it is something of its own again.
+pub(in crate::http) async fn part(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path((collection, entity)): Path<(CollectionId, EntityId)>,
+) -> Result<StatusCode, ApiError> {
+    app.store.part_entity(owner(&caller)?, collection, entity).await.map_err(gone)?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,210 @@
+//! Names that mean the same thing, as the owner of a graph has said: what is said of them is read as said of one. Nothing of
+//! what documents say is changed, so that it can be taken back.
+
+use std::collections::{HashMap, HashSet};
+
+use domain::{CollectionId, EntityId, UserId};
+
+use super::{Entity, GraphQuote, read_quote};
+use crate::{Store, StoreError, query::Row};
+
+/// Most names of a collection that mean something else.
+const MOST_ALIASES: u64 = 1_000;
+
+/// Another name of something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GraphAlias {
+    /// What it is.
+    pub entity: EntityId,
+    /// What that is called.
+    pub entity_name: String,
+    /// The other name, as something that documents speak of.
+    pub alias: EntityId,
+    /// As it is written.
+    pub alias_name: String,
+}
+
+/// Which things of a collection are one.
+#[derive(Debug, Default)]
+pub(super) struct Aliases {
+    entity_of: HashMap<EntityId, EntityId>,
+    others_of: HashMap<EntityId, Vec<EntityId>>,
+}
+
+impl Aliases {
+    /// What this is.
+    pub(super) fn entity(&self, id: EntityId) -> EntityId {
+        self.entity_of.get(&id).copied().unwrap_or(id)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.entity_of.is_empty()
+    }
+
+    /// The other names of this.
+    pub(super) fn others(&self, of: EntityId) -> &[EntityId] {
+        self.others_of.get(&of).map_or(&[], Vec::as_slice)
+    }
+
+    /// The same, each with its other names.
+    pub(super) fn with_others(&self, of: &[EntityId]) -> Vec<EntityId> {
+        of.iter().flat_map(|id| std::iter::once(*id).chain(self.others(*id).iter().copied())).collect()
+    }
+}
+
+const ALIASES: &str = "SELECT main.id AS entity, main.name AS entity_name, other.id AS alias, other.name AS alias_name \
+    FROM entity_aliases AS said \
+    JOIN entities AS main ON main.collection = said.collection AND main.name_key = said.entity_key \
+    JOIN entities AS other ON other.collection = said.collection AND other.name_key = said.alias_key \
+    WHERE said.collection = $1 ORDER BY main.name, other.name, other.id";
+
+impl Store {
+    /// The names of a collection's graph that mean something else, as far as documents speak of both.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn graph_aliases(&self, collection: CollectionId) -> Result<Vec<GraphAlias>, StoreError> {
+        let read = |row: &Row| {
+            Ok(GraphAlias {
+                entity: row.id("entity")?,
+                entity_name: row.get("entity_name")?,
+                alias: row.id("alias")?,
+                alias_name: row.get("alias_name")?,
+            })
+        };
+        self.db().read(ALIASES).id(collection).fetch_all().await?.iter().map(read).collect()
+    }
+
+    pub(super) async fn aliases(&self, collection: CollectionId) -> Result<Aliases, StoreError> {
+        let mut aliases = Aliases::default();
+        for GraphAlias { entity, alias, .. } in self.graph_aliases(collection).await? {
+            aliases.entity_of.insert(alias, entity);
+            aliases.others_of.entry(entity).or_default().push(alias);
+        }
+        Ok(aliases)
+    }
+
+    /// From now on `alias` is another name of `entity`, and so are the other names of `alias`. Says whether there is room.
+    ///
+    /// # Errors
+    /// `NotFound` where one of them is not there, or the collection is another's.
+    pub async fn merge_entities(
+        &self,
+        owner: UserId,
+        collection: CollectionId,
+        (entity, alias): (EntityId, EntityId),
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.db().begin().await?;
+        // Whoever merges at the same time waits here.
+        let sql = "UPDATE collections SET graph = graph WHERE id = $1 AND owner = $2 AND graph";
+        tx.query(sql).id(collection).id(owner).execute_on_one().await?;
+        let key = "SELECT name_key FROM entities WHERE id = $1 AND collection = $2";
+        let named: String = tx.query(key).id(entity).id(collection).fetch_one().await?.get("name_key")?;
+        let alias: String = tx.query(key).id(alias).id(collection).fetch_one().await?.get("name_key")?;
+        let sql = "SELECT entity_key FROM entity_aliases WHERE collection = $1 AND alias_key = $2";
+        let main = match tx.query(sql).id(collection).text(&named).fetch_optional().await? {
+            // The name that is merged with may be another's by now; its own other names are not.
+            Some(row) => row.get::<String>("entity_key")?,
+            None => named,
+        };
+        if main == alias {
+            return Ok(true);
+        }
+        let sql = "SELECT COUNT(*) AS count FROM entity_aliases WHERE collection = $1";
+        if tx.query(sql).id(collection).fetch_one().await?.number("count")? >= MOST_ALIASES {
+            return Ok(false);
+        }
+        let sql = "UPDATE entity_aliases SET entity_key = $3 WHERE collection = $1 AND entity_key = $2";
+        tx.query(sql).id(collection).text(&alias).text(&main).execute().await?;
+        let sql = "INSERT INTO entity_aliases (collection, alias_key, entity_key) VALUES ($1, $2, $3) \
+                   ON CONFLICT (collection, alias_key) DO UPDATE SET entity_key = excluded.entity_key";
+        tx.query(sql).id(collection).text(&alias).text(&main).execute().await?;
+        tx.commit().await?;
+        Ok(true)
+    }
+
+    /// From now on `alias` is something of its own again.
+    ///
+    /// # Errors
+    /// `NotFound` where it is no other name of anything, or the collection is another's.
+    pub async fn part_entity(
+        &self,
+        owner: UserId,
+        collection: CollectionId,
+        alias: EntityId,
+    ) -> Result<(), StoreError> {
+        let sql = "DELETE FROM entity_aliases WHERE collection = $1 \
+                   AND alias_key = (SELECT name_key FROM entities WHERE id = $2 AND collection = $1) \
+                   AND EXISTS (SELECT 1 FROM collections WHERE id = $1 AND owner = $3)";
+        self.db().write(sql).id(collection).id(alias).id(owner).execute_on_one().await
+    }
+
+    /// Words of a collection's documents that speak of something and have brackets in them, at most `limit`.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn bracketed_quotes(
+        &self,
+        collection: CollectionId,
+        limit: u32,
+    ) -> Result<Vec<GraphQuote>, StoreError> {
+        let sql = "SELECT DISTINCT document, documents.name, first, behind, quote FROM mentions \
+                   JOIN documents ON documents.id = mentions.document WHERE documents.collection = $1 \
+                   AND quote LIKE '%(%)%' ORDER BY documents.name, document, first, quote LIMIT $2";
+        let rows = self.db().read(sql).id(collection).bind(i64::from(limit)).fetch_all().await?;
+        rows.iter().map(read_quote).collect()
+    }
+
+    /// The ids and names of those that have one of these keys, by their keys.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn entities_by_keys(
+        &self,
+        collection: CollectionId,
+        keys: &[String],
+    ) -> Result<HashMap<String, (EntityId, String)>, StoreError> {
+        let mut found = HashMap::new();
+        for keys in keys.chunks(500) {
+            let list = (2..=keys.len() + 1).map(|at| format!("${at}")).collect::<Vec<_>>().join(", ");
+            let sql = format!(
+                "SELECT id, name, name_key FROM entities WHERE collection = $1 AND name_key IN ({list})"
+            );
+            let query = self.db().built(sql).id(collection);
+            for row in &keys.iter().fold(query, |query, key| query.text(key)).fetch_all().await? {
+                found.insert(row.get("name_key")?, (row.id("id")?, row.get("name")?));
+            }
+        }
+        Ok(found)
+    }
+
+    /// The same entities, each thing once: one that is another name becomes what it names, with all that is said of it.
+    pub(super) async fn as_one(
+        &self,
+        collection: CollectionId,
+        aliases: &Aliases,
+        found: Vec<Entity>,
+    ) -> Result<Vec<Entity>, StoreError> {
+        if aliases.is_empty() {
+            return Ok(found);
+        }
+        let mut known: HashMap<EntityId, Entity> = found.iter().map(|one| (one.id, one.clone())).collect();
+        let mut seen = HashSet::new();
+        let order: Vec<EntityId> =
+            found.iter().map(|one| aliases.entity(one.id)).filter(|id| seen.insert(*id)).collect();
+        let missing: Vec<EntityId> =
+            aliases.with_others(&order).into_iter().filter(|id| !known.contains_key(id)).collect();
+        for entity in self.entities_alone(collection, &missing).await? {
+            known.insert(entity.id, entity);
+        }
+        let whole = order.into_iter().filter_map(|id| {
+            let mut entity = known.get(&id)?.clone();
+            for other in aliases.others(id).iter().filter_map(|other| known.get(other)) {
+                entity.mentions += other.mentions;
+                entity.relations += other.relations;
+            }
+            Some(entity)
+        });
+        Ok(whole.collect())
+    }
+}
