@@ -3,8 +3,8 @@ import { complete } from "../api/pipelines.ts";
 import { goingOn, remembered, type Known } from "./completion.ts";
 
 /** How long the typing rests before a model is asked. Nobody stops in the middle of a word to see how it goes on. */
-const restMs = 100;
-const restInWordMs = 250;
+const restMs = 150;
+const restInWordMs = 400;
 /** Shorter texts could go on in any way. */
 const leastChars = 4;
 

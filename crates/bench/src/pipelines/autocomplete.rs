@@ -18,7 +18,7 @@ use crate::{
 
 /// As the page has them (`web/src/state/completion.svelte.ts`).
 const REST: Duration = Duration::from_millis(150);
-const REST_IN_WORD: Duration = Duration::from_millis(250);
+const REST_IN_WORD: Duration = Duration::from_millis(400);
 const LEAST_CHARS: usize = 4;
 /// Between two keys, median: about 80 words a minute.
 const KEY_S: f64 = 0.15;
