@@ -106,6 +106,7 @@ test("chats are pinned, filed, tagged and put away", async () => {
   await nav().getByRole("button", { name: "Tags", exact: true }).click();
   await page.getByRole("menuitem", { name: "наука 1" }).click();
   await nav().getByRole("heading", { name: "Tag: наука" }).waitFor();
+  await row("Приливы и отливы").waitFor();
   assert.equal(await nav().locator(".list a").count(), 1);
   await nav().getByRole("button", { name: "All chats" }).click();
 
