@@ -27,6 +27,15 @@ use crate::{
 /// Most queries that are taken from the pipeline.
 const QUERIES: usize = 3;
 
+/// What documents are searched for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Queries {
+    /// The message itself.
+    Itself,
+    /// What the pipeline says, and the message.
+    WorkedOut,
+}
+
 /// Whose look it is, and for what.
 pub(super) struct Looker<'a> {
     pub(super) owner: UserId,
@@ -38,43 +47,49 @@ pub(super) struct Looker<'a> {
 }
 
 impl App {
-    /// Whether documents are searched with queries that are worked out for this message: not for the first one, which is
-    /// its own query, and costs no call before the answer.
-    pub(super) async fn works_out_queries(
+    /// What documents are searched for before the answer; nothing where none are. The first message is its own query, and
+    /// costs no call before the answer. Where no queries are worked out, only a message that points to documents has any.
+    pub(super) async fn document_queries(
         &self,
         looker: &Looker<'_>,
         referred: &Referred,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<Option<Queries>, StoreError> {
         let of_agent = looker.model.agent.as_ref().is_some_and(|agent| agent.collections.is_some());
-        if referred.is_empty() && !of_agent {
-            // Most chats, which then read nothing for it.
-            return Ok(false);
-        }
         let may = looker.permit.allows(Thing::Tool(SEARCH_TOOL)) && looker.model.payer.person.is_none();
-        let is_first = !looker.history.iter().any(|message| message.role == Role::Assistant);
-        if !may || is_first {
-            return Ok(false);
+        if !may || referred.is_empty() && !of_agent {
+            // Most chats, which then read nothing for it.
+            return Ok(None);
         }
-        let set = self.pipeline_in_force(Pipeline::Queries).await?;
-        Ok(set.enabled && set.common.retrieval_queries)
+        let is_first = !looker.history.iter().any(|message| message.role == Role::Assistant);
+        let are_worked_out = !is_first && {
+            let set = self.pipeline_in_force(Pipeline::Queries).await?;
+            set.enabled && set.common.retrieval_queries
+        };
+        Ok(match are_worked_out {
+            true => Some(Queries::WorkedOut),
+            false => points_to_documents(looker.history).then_some(Queries::Itself),
+        })
     }
 
     /// How to look before the answer; nothing where there is nothing to look in. `searched` are the documents that the
-    /// conversation points to and that are not told whole; where there are none, those of the agent are looked in.
+    /// conversation points to and that are not told whole; where there are none and queries are worked out, those of the agent
+    /// are looked in.
     pub(super) async fn look_up(
         &self,
         looker: Looker<'_>,
         wish: Option<ResearchWish>,
-        searched: Option<Searched>,
+        searched: Option<(Searched, Queries)>,
     ) -> Result<Option<LookUp>, StoreError> {
         let Looker { owner, model, permit, chat, run, history } = looker;
         let may = |tool| permit.allows(Thing::Tool(tool));
         let wants_web = wish.is_some_and(ResearchWish::looks_at_web);
         let searches = wants_web && may(web::SEARCH) && self.web.searches(&model.payer);
         let web = searches.then(|| Arc::new(Pages::new(&self.web, owner, &model.payer)) as Arc<dyn Library>);
+        let works_out = matches!(searched, Some((_, Queries::WorkedOut)));
         let within = match searched {
-            Some(searched) => self.within(owner, model, searched).await?,
-            None => None,
+            Some((searched, _)) if !searched.is_empty() => Some(searched.places()),
+            Some((_, Queries::WorkedOut)) => self.given_to_agent(owner, model).await?,
+            _ => None,
         };
         let documents = within.map(|within| {
             let documents = Documents::passages(self.knowledge.app(), owner, &model.payer, within);
@@ -94,6 +109,7 @@ impl App {
             points: points_to_documents(history),
             web: web.is_some(),
             documents: documents.is_some(),
+            works_out,
         };
         let warning = (wants_web && web.is_none())
             .then(|| "The web cannot be searched here. This is answered without.".to_owned());
@@ -109,16 +125,12 @@ impl App {
         }))
     }
 
-    /// Where documents are looked for: where the person points to, else in the collections that the agent has been given.
-    async fn within(
+    /// The collections that the agent has been given, if any.
+    async fn given_to_agent(
         &self,
         owner: UserId,
         model: &ResolvedModel,
-        searched: Searched,
     ) -> Result<Option<(Vec<CollectionId>, Vec<DocumentId>)>, StoreError> {
-        if !searched.is_empty() {
-            return Ok(Some(searched.places()));
-        }
         let only = model.agent.as_ref().and_then(|agent| agent.collections.clone());
         let Some(only) = only else { return Ok(None) };
         let scope = Scope { only: Some(only), attached: Vec::new() };
@@ -142,6 +154,8 @@ struct Looking {
     points: bool,
     web: bool,
     documents: bool,
+    /// Whether queries for the documents alone are worth a call.
+    works_out: bool,
 }
 
 impl Looking {
@@ -171,8 +185,11 @@ impl Looking {
 
     /// What the model says; nothing where it is not asked or says nothing that can be used.
     async fn ask(&self, app: &Arc<App>) -> Result<Option<Vec<String>>, ApiError> {
+        if !self.web && !self.works_out {
+            return Ok(None);
+        }
         let set = app.pipeline_in_force(Pipeline::Queries).await?;
-        let is_on = self.web && set.common.search_queries || self.documents && set.common.retrieval_queries;
+        let is_on = self.web && set.common.search_queries || self.works_out && set.common.retrieval_queries;
         let model = app.pipeline_model(&set, &self.model);
         let (true, true, Some(template), Some(model)) = (is_on, set.enabled, set.template.clone(), model)
         else {

@@ -66,11 +66,14 @@ impl App {
             Some(_) => (referred.named(&history), None),
             None => {
                 let looker = Looker { owner, model: &model, permit: &permit, chat, run, history: &history };
-                let is_left = is_agent && self.works_out_queries(&looker, &referred).await?;
+                let queries = match is_agent {
+                    true => self.document_queries(&looker, &referred).await?,
+                    false => None,
+                };
                 let (given, left) =
-                    self.given(owner, (&model, &permit), &history, (&referred, is_left)).await?;
+                    self.given(owner, (&model, &permit), &history, (&referred, queries.is_some())).await?;
                 let look_up = match is_agent {
-                    true => self.look_up(looker, wish, is_left.then_some(left)).await?,
+                    true => self.look_up(looker, wish, queries.map(|queries| (left, queries))).await?,
                     false => None,
                 };
                 (given, look_up)

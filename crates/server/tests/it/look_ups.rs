@@ -433,8 +433,13 @@ async fn documents_are_searched_for_what_follows_too() {
     let words = |text: &str| json!({"type": "text", "text": text});
     // The first message is its own query.
     let run = world.begin(&chat, json!([words("What does the walrus cost?"), part]), "chat").await;
-    world.log(&run).await;
-    assert!(world.tasks().is_empty() && world.heard().to_string().contains("400 euros"));
+    let log = world.log(&run).await;
+    assert_eq!(called(&log, "search_knowledge", "query"), ["What does the walrus cost?"]);
+    let heard = world.heard().to_string();
+    assert!(
+        world.tasks().is_empty() && heard.contains("[1] walrus.md") && heard.contains("400 euros"),
+        "{heard}"
+    );
     // What follows is not.
     world.will_answer(vec![queries(&["price of the seal"]), queries(&[])]);
     let run = world.begin(&chat, json!("And the other one?"), "chat").await;
