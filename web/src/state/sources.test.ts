@@ -47,6 +47,9 @@ test("a quote is shown in words, without the marks of Markdown where its copy is
   check("1 \\* 2 and 3 ** 4 and C# and #1", "1 * 2 and 3 ** 4 and C# and #1");
   check("# Page 1", "Page 1");
   check("# as it\n stands **here**", "# as it stands **here**", "/knowledge/c/d");
+  for (const title of ["prices.XLSX", "notes.md", "page.htm"]) {
+    expect(quoteOf(source("1", { title, quote: "| a | **b** |", copy: "/knowledge/c/d" }))).toBe("a · b");
+  }
 });
 
 test("copies of pages can be opened by all who may read the run that cites them", () => {

@@ -35,10 +35,13 @@ export function addressOf(source: Source): string | null {
   return /^(?:https?:\/\/|\/(?!\/))/.test(source.url) ? source.url : null;
 }
 
+/** Documents whose text is Markdown here: it is written so, or was made so when the file was read. */
+const MARKDOWN = /\.(?:md|markdown|doc[xm]|ppt[xm]|xls[xm]|x?html?|eml)$/i;
+
 /** The words of a quote in one line. Copies of pages are Markdown: its marks are no words, nor is the title said again. */
 export function quoteOf(source: Source): string {
   const quote = source.quote ?? "";
-  if (!source.copy?.startsWith("/pages/")) return inOneLine(quote);
+  if (!source.copy?.startsWith("/pages/") && !MARKDOWN.test(source.title)) return inOneLine(quote);
   const lines = quote.split("\n").map(withoutMarks);
   const isTitle = (line: string) => line === inOneLine(source.title);
   const said = lines.filter((line, place) => line !== "" && !(isTitle(line) && place < lines.length - 1));

@@ -45,10 +45,12 @@ pub(super) fn best_sentences(text: &str, about: &str, most: usize) -> Vec<String
     sentences_sharing(text, &words(about), 1, most)
 }
 
-/// Those sentences that have most of the words of `about`, and two at least: what the text itself says of it.
+/// Those sentences that have most of the words of `about` which the text has at all, a third of all, and two at least: what the
+/// text itself says of it. A question has words of its own ("how many", "which of") that no source needs to say.
 pub(super) fn nearest_sentences(text: &str, about: &str, most: usize) -> Vec<String> {
     let wanted = words(about);
-    sentences_sharing(text, &wanted, LEAST_SHARED.max(wanted.len() / 2 + 1), most)
+    let least = LEAST_SHARED.max(shared(text, &wanted) / 2 + 1).max(wanted.len().div_ceil(3));
+    sentences_sharing(text, &wanted, least, most)
 }
 
 fn sentences_sharing(text: &str, wanted: &HashSet<String>, least: usize, most: usize) -> Vec<String> {
@@ -163,6 +165,10 @@ mod tests {
         let near = |about| nearest_sentences(text, about, 1);
         assert_eq!(
             near("When did the Mayflower sail from Plymouth?"),
+            ["The Mayflower sailed in 1620 from Plymouth."]
+        );
+        assert_eq!(
+            near("Tell briefly about which English harbour the Mayflower sailed from: Plymouth, perhaps?"),
             ["The Mayflower sailed in 1620 from Plymouth."]
         );
         assert!(near("When was the Mayflower built, where, and by which family of carpenters?").is_empty());
