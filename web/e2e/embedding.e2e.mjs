@@ -67,7 +67,7 @@ test("a model is tried, and what is wrong with it is said", async () => {
   await picture("wrong");
   await model().selectOption({ label: "tiny-embed" });
   await page.getByRole("button", { name: "Try it" }).click();
-  await page.getByText(/^One sentence took .* and became 48 numbers\.$/).waitFor();
+  await page.getByText(/^One sentence took .* and became a vector of 48 dimensions\.$/).waitFor();
   await check(page, "an embedding model that was tried");
   assert.deepEqual(new Set(await meanings()), new Set([null]), "nothing is chosen yet");
 });
@@ -108,7 +108,7 @@ test("none leaves words alone, and all of it is in the audit log", async () => {
   await model().selectOption({ label: "None: words alone" });
   await page.getByText("Meanings are not compared any more.").waitFor();
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("Numbers of a vector").waitFor({ state: "detached" });
+  await page.getByText("Dimensions").waitFor({ state: "detached" });
   assert.deepEqual(new Set(await meanings()), new Set([null]));
   await page.goto("/settings/audit");
   await page.getByText("Chose another embedding model").first().waitFor();

@@ -25,6 +25,9 @@ function needed(name) {
   return path;
 }
 
+// Said at once: a browser that is starting beside would keep a failed journey from ending.
+const program = needed("GLASSHOUSE_BIN");
+
 /** Most journeys count what their model is asked. */
 const NOTHING_BESIDE_CHATS = {
   GLASSHOUSE_PIPELINES_ENABLE_TITLE_GENERATION: "false",
@@ -37,27 +40,27 @@ export async function startGlasshouse(environment = {}, port = 0) {
   const folder = await mkdtemp(join(tmpdir(), "glasshouse-e2e-"));
   const run = (port) => {
     const args = ["--listen", `127.0.0.1:${port}`, "--data-dir", folder];
-    return start(needed("GLASSHOUSE_BIN"), args, {
+    return start(program, args, {
       GLASSHOUSE_LOG_LEVEL: "error",
       ...NOTHING_BESIDE_CHATS,
       ...environment,
     });
   };
-  let program = await run(port);
+  let running = await run(port);
   return {
     get url() {
-      return program.url;
+      return running.url;
     },
     /** Kills it without a warning, and starts it again at the same address. */
     async killAndStart() {
-      const { port } = new URL(program.url);
-      program.child.kill("SIGKILL");
-      await program.ended;
-      program = await run(port);
+      const { port } = new URL(running.url);
+      running.child.kill("SIGKILL");
+      await running.ended;
+      running = await run(port);
     },
     async stop() {
-      program.child.kill("SIGTERM");
-      await program.ended;
+      running.child.kill("SIGTERM");
+      await running.ended;
       await rm(folder, { recursive: true });
     },
   };
@@ -69,12 +72,12 @@ export async function startModel(cases) {
   const file = join(folder, "scenario.json");
   await writeFile(file, JSON.stringify({ cases }));
   const args = ["--listen", "127.0.0.1:0", "--scenario", file];
-  const program = await start(needed("SCRIPTED_MODEL_BIN"), args);
+  const running = await start(needed("SCRIPTED_MODEL_BIN"), args);
   return {
-    url: program.url,
+    url: running.url,
     async stop() {
-      program.child.kill("SIGTERM");
-      await program.ended;
+      running.child.kill("SIGTERM");
+      await running.ended;
       await rm(folder, { recursive: true });
     },
   };

@@ -9,7 +9,7 @@ export const embedding = {
   "embedding.builtIn": "Built-in (English)",
   "embedding.from.page": "chosen here",
   "embedding.from.configuration": "as the configuration says",
-  "embedding.dimensions": "Numbers of a vector",
+  "embedding.dimensions": "Dimensions",
   "embedding.notYet": "not known until the first document is done",
   "embedding.progress": "Documents",
   "embedding.done": "{whole} of {documents} are done ({percent} %)",
@@ -27,7 +27,7 @@ export const embedding = {
   "embedding.prefixHint": "Some models want them; their makers say which. Blanks count.",
   "embedding.try": "Try it",
   "embedding.trying": "Trying…",
-  "embedding.tried": "One sentence took {time} and became {dimensions} numbers.",
+  "embedding.tried": "One sentence took {time} and became a vector of {dimensions} dimensions.",
   "embedding.anew":
     "Every document is embedded anew, in the background and on the account of its owner. What there is serves meanwhile.",
   "embedding.turnsOff":

@@ -12,7 +12,7 @@ export const embedding: Record<keyof typeof en, Entry> = {
   "embedding.builtIn": "Встроенная (английский)",
   "embedding.from.page": "выбрана здесь",
   "embedding.from.configuration": "так сказано в настройках сервера",
-  "embedding.dimensions": "Чисел в векторе",
+  "embedding.dimensions": "Размерность",
   "embedding.notYet": "станет известно с первым готовым документом",
   "embedding.progress": "Документы",
   "embedding.done": "Готово {whole} из {documents} ({percent} %)",
@@ -35,7 +35,7 @@ export const embedding: Record<keyof typeof en, Entry> = {
   "embedding.prefixHint": "Нужны некоторым моделям; какие именно, говорят их авторы. Пробелы важны.",
   "embedding.try": "Попробовать",
   "embedding.trying": "Проверяется…",
-  "embedding.tried": "Одно предложение заняло {time} и стало {dimensions} числами.",
+  "embedding.tried": "Одно предложение заняло {time} и стало вектором размерности {dimensions}.",
   "embedding.anew":
     "Каждый документ обрабатывается заново, в фоне и за счёт владельца. До тех пор служит то, что есть.",
   "embedding.turnsOff": "Смысл больше не сравнивается. Сделанное моделью удаляется через час.",

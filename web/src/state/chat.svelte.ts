@@ -58,6 +58,8 @@ class OpenChat {
 
   #views = new Map<string, RunView>();
   #abort: AbortController | undefined;
+  /** Whether something was written beside the messages since they were asked for. */
+  #hasChanged = false;
 
   constructor() {
     chats.listen((activity) => this.#noteActivity(activity));
@@ -89,6 +91,7 @@ class OpenChat {
     this.owner = null;
     this.problem = null;
     this.state = id === null ? "empty" : "loading";
+    this.#hasChanged = false;
     if (id !== null) await this.reload();
   }
 
@@ -138,6 +141,7 @@ class OpenChat {
       throw error;
     } finally {
       this.sending = false;
+      this.#catchUp();
     }
   }
 
@@ -162,6 +166,7 @@ class OpenChat {
       this.current = message.id;
     } finally {
       this.sending = false;
+      this.#catchUp();
     }
   }
 
@@ -176,6 +181,7 @@ class OpenChat {
       if (this.id === id) this.#add([answer.assistant], answer.run);
     } finally {
       this.sending = false;
+      this.#catchUp();
     }
   }
 
@@ -221,6 +227,7 @@ class OpenChat {
     this.current = chat.current ?? chat.messages.at(-1)?.id ?? null;
     this.state = "ready";
     this.#followShown();
+    this.#catchUp();
   }
 
   #add(messages: ChatMessage[], run: string): void {
@@ -263,16 +270,25 @@ class OpenChat {
   }
 
   #noteActivity(activity: Activity): void {
-    if (activity.state === "read" || activity.chat !== this.id || this.sending || this.state !== "ready")
-      return;
+    if (activity.state === "read" || activity.chat !== this.id) return;
+    const isBusy = this.sending || this.state !== "ready";
+    if (activity.state === "changed") this.#hasChanged = true;
+    if (isBusy) return;
     if (activity.title) this.#title = activity.title;
     if (activity.state === "changed") {
-      void this.#fetchFollowUps();
+      this.#catchUp();
       return;
     }
     // Another tab sent something here.
     const known = this.messages.some((message) => message.run === activity.run);
     if (!known) void this.reload();
+  }
+
+  /** A change that was told while the chat came, or a message went, is looked at afterwards. */
+  #catchUp(): void {
+    if (!this.#hasChanged) return;
+    this.#hasChanged = false;
+    void this.#fetchFollowUps();
   }
 
   /** What could be said next was written after the answer. */

@@ -18,7 +18,9 @@ class Toasts {
 
   add(text: string, isError = false, action?: Toast["action"]): void {
     const id = this.#next++;
-    this.list = [...this.list, { id, text, isError, action }];
+    // What is said again takes the place of what was said.
+    const others = this.list.filter((toast) => toast.text !== text);
+    this.list = [...others, { id, text, isError, action }];
     setTimeout(() => this.close(id), shownForMs);
   }
 
