@@ -114,7 +114,7 @@ test("a passage is found in its language and opened where it stands", async () =
   await picture("document");
 });
 
-test("a search is narrowed to kinds of files and to a day", async () => {
+test("a search is narrowed to kinds of files, names and days", async () => {
   await page.goto("/knowledge");
   await page.getByRole("searchbox").fill("guests park");
   await page.keyboard.press("Enter");
@@ -127,11 +127,22 @@ test("a search is narrowed to kinds of files and to a day", async () => {
   await page.getByLabel("Came since").fill("2026-01-01");
   await page.waitForURL(/since=2026-01-01/);
   await page.getByRole("article").first().getByRole("link", { name: "Parking.md" }).waitFor();
+  const name = page.getByLabel("Part of the name");
+  await name.fill("lease");
+  await name.press("Enter");
+  await page.locator(".about", { hasText: "Nothing was found" }).waitFor();
+  await name.fill("PARK");
+  await name.press("Enter");
+  await page.getByRole("article").first().getByRole("link", { name: "Parking.md" }).waitFor();
   // Why it stands there is said as ever.
   await page.getByText("Why here").first().click();
   await page.getByText("What orders the list.").first().waitFor();
   await check(page, "a narrowed search");
   await picture("narrowed");
+  await page.getByLabel("Came until").fill("2026-01-02");
+  await page.locator(".about", { hasText: "Nothing was found" }).waitFor();
+  await page.getByLabel("Came until").fill("");
+  await page.getByRole("article").first().waitFor();
   await page.getByLabel("Came since").fill("2999-01-01");
   await page.locator(".about", { hasText: "Nothing was found" }).waitFor();
 });

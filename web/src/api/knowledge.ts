@@ -165,8 +165,16 @@ export const cancelDocument = (collection: string, document: string) =>
 export const deleteDocument = (collection: string, document: string) =>
   call<undefined>("DELETE", documentAt(collection, document));
 
+/** Which documents are searched: by endings of their names, a part of them, and when they came, as moments. */
+export interface SearchFilter {
+  types?: string[];
+  name?: string;
+  since?: number;
+  until?: number;
+}
+
 export const searchKnowledge = (
-  query: { query: string; collections?: string[]; limit: number; types?: string[]; since?: number },
+  query: { query: string; collections?: string[]; limit: number } & SearchFilter,
   signal?: AbortSignal,
 ) => call<{ results: Found[]; notes: SearchNote[] }>("POST", `${base}/search`, query, signal);
 

@@ -147,7 +147,9 @@ export const knowledge = {
   "knowledge.kind.mail": "Письма",
   "knowledge.kind.text": "Тексты",
   "knowledge.kind.pictures": "Картинки",
+  "knowledge.partOfName": "Часть имени",
   "knowledge.since": "Загружены с",
+  "knowledge.until": "Загружены по",
   "knowledge.clear": "Очистить поиск",
   "knowledge.results": {
     one: "Найден {count} отрывок",

@@ -21,9 +21,11 @@ export interface KnowledgeRoute {
   /** What is looked for, and in which collection where all are shown. */
   query: string;
   within: string | null;
-  /** Which kind of files, and since which day, as 2026-01-31; nothing where all are searched. */
+  /** Which files: their kind, a part of their names, the days they came on, as 2026-01-31; nothing where all are searched. */
   kind: string | null;
+  name: string | null;
   since: string | null;
+  until: string | null;
   /** The passage of the document that is shown, in Unicode characters. */
   from: number | null;
   to: number | null;
@@ -76,7 +78,9 @@ export function routeOf(address: URL): Route {
         query: address.searchParams.get("q") ?? "",
         within: address.searchParams.get("in"),
         kind: address.searchParams.get("kind"),
+        name: address.searchParams.get("name"),
         since: address.searchParams.get("since"),
+        until: address.searchParams.get("until"),
         from: placeOf(address.searchParams.get("from")),
         to: placeOf(address.searchParams.get("to")),
       };

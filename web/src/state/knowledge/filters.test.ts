@@ -2,19 +2,23 @@
 import { expect, test } from "vitest";
 import { kinds, narrowed } from "./filters.ts";
 
+const nothing = { kind: null, name: null, since: null, until: null };
+
 test("a kind is endings of names, and a day a moment", () => {
+  const wanted = { kind: "word", name: " Plan ", since: "2026-01-31", until: "2026-01-31" };
   const since = new Date(2026, 0, 31).getTime();
-  expect(narrowed({ kind: "word", since: "2026-01-31" })).toEqual({ types: ["docx", "docm"], since });
-  for (const kind of kinds) expect(narrowed({ kind, since: null }).types).not.toEqual([]);
+  const until = new Date(2026, 1, 1).getTime() - 1;
+  expect(narrowed(wanted)).toEqual({ types: ["docx", "docm"], name: "Plan", since, until });
+  for (const kind of kinds) expect(narrowed({ ...nothing, kind }).types).not.toEqual([]);
 });
 
 test("what an address has and nobody knows narrows nothing", () => {
-  for (const [kind, since] of [
+  for (const [kind, day] of [
     [null, null],
     ["", ""],
     ["toString", "yesterday"],
     ["PDF", "2026-13-99"],
     ["x", "2026-01-01T00:00"],
-  ])
-    expect(narrowed({ kind: kind ?? null, since: since ?? null })).toEqual({});
+  ] as const)
+    expect(narrowed({ kind, name: day && " ", since: day, until: day })).toEqual({});
 });

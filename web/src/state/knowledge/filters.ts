@@ -1,4 +1,5 @@
-/** What a search is narrowed to: kinds of files by the endings of their names, and the day since which they came. */
+/** What a search is narrowed to: kinds of files by the endings of their names, a part of their names, and the days they came on. */
+import type { SearchFilter } from "../../api/knowledge.ts";
 
 const endings = {
   pdf: ["pdf"],
@@ -14,13 +15,28 @@ const endings = {
 export type Kind = keyof typeof endings;
 export const kinds = Object.keys(endings) as Kind[];
 
+/** As an address has it; the days are written as 2026-01-31. */
+export interface Wanted {
+  kind: string | null;
+  name: string | null;
+  since: string | null;
+  until: string | null;
+}
+
 /** The part of a search that says so. What an address has and nobody knows narrows nothing. */
-export function narrowed(wanted: { kind: string | null; since: string | null }): {
-  types?: string[];
-  since?: number;
-} {
+export function narrowed(wanted: Wanted): SearchFilter {
   const kind = kinds.find((kind) => kind === wanted.kind);
-  // The day as it is where the person is.
-  const since = /^\d{4}-\d\d-\d\d$/.test(wanted.since ?? "") ? Date.parse(`${wanted.since}T00:00`) : NaN;
-  return { ...(kind ? { types: endings[kind] } : {}), ...(Number.isFinite(since) ? { since } : {}) };
+  const name = wanted.name?.trim();
+  const [since, until] = [momentOf(wanted.since, "00:00"), momentOf(wanted.until, "23:59:59.999")];
+  return {
+    ...(kind ? { types: endings[kind] } : {}),
+    ...(name ? { name } : {}),
+    ...(Number.isFinite(since) ? { since } : {}),
+    ...(Number.isFinite(until) ? { until } : {}),
+  };
+}
+
+/** The day as it is where the person is. */
+function momentOf(day: string | null, time: string): number {
+  return /^\d{4}-\d\d-\d\d$/.test(day ?? "") ? Date.parse(`${day}T${time}`) : NaN;
 }
