@@ -41,13 +41,22 @@ pub trait Library: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// In words, where it cannot be searched.
-    fn search<'a>(&'a self, query: &'a str, limit: usize) -> BoxFuture<'a, Result<Vec<Hit>, ToolFailure>>;
+    fn search<'a>(&'a self, query: &'a str, limit: usize) -> BoxFuture<'a, Result<Hits, ToolFailure>>;
 
     /// All of the place at this address, as it is kept here. Only addresses that a search gave are asked for.
     ///
     /// # Errors
     /// In words, where it cannot be read.
     fn read<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<Page, ToolFailure>>;
+}
+
+/// What a search has come to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Hits {
+    /// The places.
+    pub places: Vec<Hit>,
+    /// What people should know of how they were found, such as that the usual search was away.
+    pub note: Option<String>,
 }
 
 /// A place that a search found.

@@ -11,7 +11,7 @@ use llm::ToolSpec;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Library, Task, first_chars, reader};
+use super::{Hits, Library, Task, first_chars, reader};
 use crate::{
     AgentSpec, Question, Tool, ToolChoice, ToolFailure, Toolbox, loose_json,
     subagent::{Job, run_reader},
@@ -145,10 +145,13 @@ pub(crate) fn search(library: &Arc<dyn Library>, snippet_chars: usize) -> Result
         let library = Arc::clone(&library);
         async move {
             let query = arguments["query"].as_str().unwrap_or_default();
-            let mut hits = tokio::select! {
+            let Hits { places: mut hits, note } = tokio::select! {
                 () = context.agent.run.finish.cancelled() => return Err(not_any_more()),
                 hits = library.search(query, HITS) => hits?,
             };
+            if let Some(note) = note {
+                context.progress(note).await;
+            }
             hits.truncate(HITS);
             for hit in &mut hits {
                 hit.title = first_chars(&hit.title, 200);

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use agent::{
     Asker, LookUp, ToolChoice, ToolFailure,
     history::messages_of,
-    research::{Hit, Library, Page},
+    research::{Hit, Hits, Library, Page},
 };
 use domain::{EventBody, Message, Role, RunEvent, event::Source, laws};
 use futures_util::{FutureExt, future::BoxFuture};
@@ -31,7 +31,7 @@ impl Library for Place {
         self.name
     }
 
-    fn search<'a>(&'a self, query: &'a str, _: usize) -> BoxFuture<'a, Result<Vec<Hit>, ToolFailure>> {
+    fn search<'a>(&'a self, query: &'a str, _: usize) -> BoxFuture<'a, Result<Hits, ToolFailure>> {
         self.asked.lock().unwrap().push(format!("{} {query}", self.name));
         let hit = |title: &str, url: &str, snippet: &str| Hit {
             title: title.into(),
@@ -47,7 +47,7 @@ impl Library for Place {
             ]),
             _ => Ok(vec![hit("Log book", "/knowledge/c/d?from=4&to=9", "The captain was Jones.")]),
         };
-        std::future::ready(found).boxed()
+        std::future::ready(found.map(|places| Hits { places, note: None })).boxed()
     }
 
     fn read<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<Page, ToolFailure>> {

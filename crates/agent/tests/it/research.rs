@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use agent::{
     Asks, Research, ToolFailure,
     history::messages_of,
-    research::{Hit, Library, Page},
+    research::{Hit, Hits, Library, Page},
 };
 use domain::{
     EventBody, Message, Reply, Role, RunEvent,
@@ -54,7 +54,7 @@ impl Library for Web {
         "web_search"
     }
 
-    fn search<'a>(&'a self, query: &'a str, _: usize) -> BoxFuture<'a, Result<Vec<Hit>, ToolFailure>> {
+    fn search<'a>(&'a self, query: &'a str, _: usize) -> BoxFuture<'a, Result<Hits, ToolFailure>> {
         self.searched.lock().unwrap().push(query.to_owned());
         let hits = PAGES.iter().map(|(url, title, text)| Hit {
             title: (*title).to_owned(),
@@ -64,7 +64,8 @@ impl Library for Web {
         let hits = if query.contains("fails") {
             Err(ToolFailure("No search today.".into()))
         } else {
-            Ok(hits.collect())
+            let note = query.contains("passengers").then(|| "Found by another.".to_owned());
+            Ok(Hits { places: hits.collect(), note })
         };
         std::future::ready(hits).boxed()
     }
@@ -230,6 +231,14 @@ async fn a_report_cites_what_stands_in_the_sources() {
     assert_eq!(plans.next_back(), Some(TodoStatus::Completed));
     let said = lines(&log);
     assert!(said.iter().any(|line| line.contains("3 of 4 cited notes")), "{said:?}");
+    let told: Vec<_> = log
+        .iter()
+        .filter_map(|event| match &event.body {
+            EventBody::ToolProgress { message, .. } => Some(message.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(told, ["Found by another."], "how the second query was answered is seen");
     // The copy is known by its text, and is no second source.
     assert!(said.iter().any(|line| line.contains("same_as")), "{said:?}");
 }

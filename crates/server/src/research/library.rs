@@ -4,10 +4,10 @@ use std::sync::{Arc, Weak};
 
 use agent::{
     ToolFailure,
-    research::{Hit, Library, Page},
+    research::{Hit, Hits, Library, Page},
 };
 use domain::{CollectionId, DocumentId, UserId, event::Source};
-use futures_util::{FutureExt, future::BoxFuture};
+use futures_util::{FutureExt, TryFutureExt, future::BoxFuture};
 use store::{Payer, StoreError};
 
 use crate::{
@@ -96,8 +96,8 @@ impl Library for Documents {
         SEARCH_TOOL
     }
 
-    fn search<'a>(&'a self, query: &'a str, limit: usize) -> BoxFuture<'a, Result<Vec<Hit>, ToolFailure>> {
-        self.find(query, limit).boxed()
+    fn search<'a>(&'a self, query: &'a str, limit: usize) -> BoxFuture<'a, Result<Hits, ToolFailure>> {
+        self.find(query, limit).map_ok(|places| Hits { places, note: None }).boxed()
     }
 
     fn read<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<Page, ToolFailure>> {
@@ -122,10 +122,12 @@ impl Pages {
         self.web.upgrade().ok_or_else(|| ToolFailure("The server is stopping.".to_owned()))
     }
 
-    async fn find(&self, query: &str, limit: usize) -> Result<Vec<Hit>, ToolFailure> {
+    async fn find(&self, query: &str, limit: usize) -> Result<Hits, ToolFailure> {
         let found = self.web()?.search(self.owner, &self.payer, query, limit).await;
         let found = found.map_err(|problem| ToolFailure(problem.to_string()))?;
-        Ok(found.hits.into_iter().map(|WebHit { title, url, snippet }| Hit { title, url, snippet }).collect())
+        let note = found.note();
+        let place = |WebHit { title, url, snippet }| Hit { title, url, snippet };
+        Ok(Hits { places: found.hits.into_iter().map(place).collect(), note })
     }
 
     async fn page(&self, url: &str) -> Result<Page, ToolFailure> {
@@ -141,7 +143,7 @@ impl Library for Pages {
         crate::web::SEARCH
     }
 
-    fn search<'a>(&'a self, query: &'a str, limit: usize) -> BoxFuture<'a, Result<Vec<Hit>, ToolFailure>> {
+    fn search<'a>(&'a self, query: &'a str, limit: usize) -> BoxFuture<'a, Result<Hits, ToolFailure>> {
         self.find(query, limit).boxed()
     }
 
