@@ -50,11 +50,29 @@ struct SaidMessage {
 }
 
 impl TaskRequest {
+    /// What people and models have said; may be nothing.
     fn said(&self) -> Vec<Said> {
         let latest = &self.messages[self.messages.len().saturating_sub(MOST_MESSAGES)..];
         let said = latest.iter().map(|message| Said { role: message.role, text: text_of(&message.content) });
         said.filter(|said| matches!(said.role, Role::User | Role::Assistant) && !said.text.is_empty())
             .collect()
+    }
+
+    /// The conversation that is asked about. A `prompt` alone is one: front ends of before have sent no more for a title.
+    ///
+    /// # Errors
+    /// Where nothing is said in it: a model would make something up.
+    fn conversation(&self) -> Result<Vec<Said>, ApiError> {
+        let said = self.said();
+        if !said.is_empty() {
+            return Ok(said);
+        }
+        let prompt = self.prompt.as_deref().unwrap_or_default().trim();
+        if prompt.is_empty() {
+            let problem = "`messages` has to hold a message of the user or the assistant with text.";
+            return Err(ApiError::invalid(problem).with_field(Some("messages")));
+        }
+        Ok(vec![Said { role: Role::User, text: prompt.to_owned() }])
     }
 }
 
@@ -111,7 +129,7 @@ pub(super) async fn queries(
     if !is_on || !task.set.enabled {
         return Err(ApiError::invalid("Queries are turned off here."));
     }
-    let said = request.said();
+    let said = request.conversation()?;
     let read = |text: &str| read_queries(text).map_err(|fault| (fault, None));
     let asked = task.ask(&said, request.prompt.as_deref(), "", read, |queries| queries.join("\n")).await?;
     // A model that cannot do it: the question itself is looked for.
@@ -131,6 +149,10 @@ pub(super) async fn autocomplete(
         return Err(ApiError::invalid("Autocompletion is turned off here."));
     }
     let written = request.prompt.as_deref().unwrap_or_default();
+    if written.trim().is_empty() {
+        let problem = "`prompt` has to be the text that goes on.";
+        return Err(ApiError::invalid(problem).with_field(Some("prompt")));
+    }
     let most = task.set.common.input_max_length;
     if usize::try_from(most).is_ok_and(|most| written.chars().count() > most) {
         return Err(ApiError::invalid(format!("A text is completed up to {most} characters.")));
@@ -157,7 +179,7 @@ async fn notes(
         let message = "This is turned off here.";
         return Ok(axum::Json(json!({"detail": message})).into_response());
     }
-    let said = request.said();
+    let said = request.conversation()?;
     let read =
         |text: &str| Notes::read(&said, text, &[pipeline]).map_err(|(fault, part)| (fault, Some(part)));
     let shown = |notes: &Notes| format!("{notes:?}");

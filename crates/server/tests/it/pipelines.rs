@@ -378,6 +378,57 @@ async fn a_front_end_asks_by_itself() {
 }
 
 #[tokio::test]
+async fn a_front_end_that_sends_no_text_is_told_so() {
+    let world = World::new().await;
+    let (server, ada) = (&world.server, world.ada.as_str());
+    server.put("/api/v1/pipelines/autocomplete", ada, &json!({"enabled": true})).await.expect(200);
+    let ask = async |task: &str, more: &Value| {
+        let mut body = json!({"model": "scripted"});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        server.post(&format!("/api/v1/tasks/{task}/completions"), ada, &body).await
+    };
+    let empty = [
+        json!({}),
+        json!({"messages": [], "prompt": " "}),
+        json!({"messages": [{"role": "system", "content": "Be brief."}]}),
+        json!({"messages": [{"role": "user", "content": "  "},
+            {"role": "assistant", "content": [{"type": "image_url", "image_url": {"url": "data:,"}}]}]}),
+    ];
+    for (task, field) in [
+        ("title", "messages"),
+        ("tags", "messages"),
+        ("follow_up", "messages"),
+        ("queries", "messages"),
+        ("auto", "prompt"),
+    ] {
+        for body in &empty {
+            let refused = ask(task, body).await;
+            refused.expect(400);
+            let error = &refused.json()["error"];
+            assert_eq!(
+                (&error["code"], &error["field"]),
+                (&json!("invalid_request"), &json!(field)),
+                "{task} {body}"
+            );
+        }
+    }
+    let nothing = ask("moa", &json!({"prompt": "", "responses": [" "]})).await;
+    nothing.expect(400);
+    assert!(world.upstream.requests().is_empty(), "no model is asked");
+    // Front ends of before have sent a title's message so; a message that is a picture has no text, its answers have.
+    let asked = async |task: &str, more: &Value, reply: &str| {
+        world.will_answer(vec![Reply::text(reply)]);
+        let answer = ask(task, more).await;
+        answer.expect(200);
+        answer.json()["choices"][0]["message"]["content"].as_str().unwrap().to_owned()
+    };
+    let prompt = json!({"prompt": "How do plants grow?"});
+    assert_eq!(asked("title", &prompt, ALL).await, r#"{"title":"🌱 How Plants Grow"}"#);
+    assert_eq!(asked("queries", &prompt, "no").await, r#"{"queries":["How do plants grow?"]}"#);
+    assert_eq!(asked("moa", &json!({"prompt": "", "responses": ["A", "B"]}), "C").await, "C");
+}
+
+#[tokio::test]
 async fn what_somebody_writes_is_continued_where_the_model_can_and_asked_for_where_an_administrator_says_how()
 {
     let text = r#"{"choices": [{"text": " capital of France?"}]}"#;
