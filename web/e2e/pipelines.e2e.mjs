@@ -45,7 +45,7 @@ async function picture(name) {
 
 test("a chat gets its title and what could be said next after the answer", async () => {
   await field().fill("How do plants grow?");
-  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await page.keyboard.press("Enter");
   await page.getByText("light", { exact: true }).waitFor();
   const sidebar = page.getByRole("navigation").first();
   await sidebar.getByText(NOTES.title).waitFor();

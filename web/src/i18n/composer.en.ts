@@ -3,6 +3,7 @@ export const composer = {
   "composer.label": "Message",
   "composer.placeholder": "Ask something",
   "composer.send": "Send",
+  "composer.waits": "Will be sent in a moment; press to hold it back",
   "composer.stop": "Stop",
   "composer.attach": "Attach files",
   "composer.attached": "Goes along with the message",

@@ -3,6 +3,7 @@ export const composer = {
   "composer.label": "Сообщение",
   "composer.placeholder": "Спросите что-нибудь",
   "composer.send": "Отправить",
+  "composer.waits": "Будет отправлено через мгновение; нажмите, чтобы отменить",
   "composer.stop": "Стоп",
   "composer.attach": "Приложить файлы",
   "composer.attached": "Уйдёт вместе с сообщением",

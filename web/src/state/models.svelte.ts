@@ -1,4 +1,5 @@
 /** The models and agents one may talk to, and which of them is chosen. */
+import { untrack } from "svelte";
 import { listModels } from "../api/calls.ts";
 import type { AgentChoice, Model } from "../api/types.ts";
 import { t } from "../i18n/index.svelte.ts";
@@ -16,6 +17,13 @@ class Models {
   agents = $state.raw<AgentChoice[]>([]);
   defaultId = $state.raw<string | null>(null);
   loaded = $state(false);
+  /** So many answers of the server are waited for. */
+  #asked = $state(0);
+
+  /** Whether there may be more to choose from in a moment. */
+  get isLoading(): boolean {
+    return this.#asked > 0;
+  }
 
   /** Whether there is any model but the tour. */
   readonly hasReal = $derived(this.list.some((model) => !model.tour));
@@ -47,11 +55,17 @@ class Models {
   }
 
   async load(): Promise<void> {
-    const answer = await listModels();
-    this.list = answer.models;
-    this.agents = answer.agents;
-    this.defaultId = answer.default_model;
-    this.loaded = true;
+    // Whoever has it loaded does not depend on how many others have.
+    untrack(() => (this.#asked += 1));
+    try {
+      const answer = await listModels();
+      this.list = answer.models;
+      this.agents = answer.agents;
+      this.defaultId = answer.default_model;
+      this.loaded = true;
+    } finally {
+      this.#asked -= 1;
+    }
     this.#sayWhoIsGone();
   }
 

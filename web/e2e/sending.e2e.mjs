@@ -1,0 +1,141 @@
+/** Sending before the page has all that it needs, with the real program: what was typed goes out as soon as it can, once, and at
+ *  its place. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { check } from "./axe.mjs";
+import { launch, openPage } from "./browser.mjs";
+import { connectModel, setUp } from "./people.mjs";
+import { startGlasshouse, startModel, text, turn } from "./programs.mjs";
+
+let browser, model, glasshouse, page;
+
+before(async () => {
+  [browser, model, glasshouse] = await Promise.all([
+    launch(),
+    startModel([{ contains: "", turns: [turn(text("Here it is."))] }]),
+    startGlasshouse(),
+  ]);
+  page = await openPage(browser, { url: glasshouse.url });
+  await setUp(page);
+  await connectModel(page, model);
+});
+after(async () => {
+  await browser?.close();
+  await glasshouse?.stop();
+  await model?.stop();
+});
+
+const field = () => page.getByLabel("Message", { exact: true });
+const waiting = () => page.getByRole("button", { name: /^Will be sent in a moment/ });
+const send = () => page.getByRole("button", { name: "Send", exact: true });
+const answered = () => page.getByText("Here it is.").last().waitFor();
+async function picture(name) {
+  const folder = process.env.E2E_PICTURES;
+  if (folder) await page.screenshot({ path: `${folder}/sending-${name}.png` });
+}
+
+/** Holds the answers of this address back, until the function that it gives is called with what becomes of them. */
+async function hold(address) {
+  let release;
+  const held = new Promise((resolve) => (release = resolve));
+  let isOver = false;
+  await page.route(address, async (route) => {
+    if (isOver || route.request().method() !== "GET") return route.fallback();
+    return (await held) === "fail" ? route.fulfill({ status: 500, body: "" }) : route.fallback();
+  });
+  return (outcome) => {
+    isOver = true;
+    release(outcome);
+  };
+}
+
+async function messages() {
+  const id = new URL(page.url()).pathname.split("/").at(-1);
+  return (await (await page.request.get(`/api/v1/chats/${id}`)).json()).messages;
+}
+
+test("Enter before the models are known sends as soon as they are", async () => {
+  const release = await hold("**/api/v1/models");
+  await page.goto("/");
+  await field().fill("Where is it?");
+  await page.keyboard.press("Enter");
+  await waiting().waitFor();
+  // Whoever is impatient sends no second one, and takes nothing back.
+  await page.keyboard.press("Enter");
+  await waiting().waitFor();
+  await check(page, "a message that waits");
+  await picture("waits");
+  assert.equal(await field().inputValue(), "Where is it?");
+  release();
+  await answered();
+  assert.equal(await field().inputValue(), "");
+  assert.equal((await messages()).length, 2);
+});
+
+test("Enter before the chat is shown goes on from its last answer", async () => {
+  const release = await hold("**/api/v1/chats/*");
+  await page.reload();
+  await field().fill("And the other one?");
+  await page.keyboard.press("Enter");
+  await waiting().waitFor();
+  release();
+  await page.getByText("Here it is.").nth(1).waitFor();
+  const [, first, second] = await messages();
+  assert.equal(second.parent, first.id);
+});
+
+test("what changes meanwhile, and what is taken back, stays", async () => {
+  const release = await hold("**/api/v1/models");
+  await page.goto("/");
+  await field().fill("Where");
+  await page.keyboard.press("Enter");
+  await waiting().waitFor();
+  await field().pressSequentially(" is");
+  await send().waitFor();
+  await send().click();
+  await waiting().click();
+  await send().waitFor();
+  release();
+  await page
+    .getByRole("button", { name: /choose a model/ })
+    .first()
+    .waitFor();
+  assert.equal(await field().inputValue(), "Where is");
+  await page.keyboard.press("Enter");
+  await answered();
+});
+
+test("models that do not come are asked for again", async () => {
+  const release = await hold("**/api/v1/models");
+  await page.goto("/");
+  await field().fill("Where is it?");
+  await page.keyboard.press("Enter");
+  await waiting().waitFor();
+  release("fail");
+  await page.getByRole("alert").first().waitFor();
+  await send().waitFor();
+  assert.equal(await field().inputValue(), "Where is it?");
+  await field().press("Enter");
+  await answered();
+  page.complaints.length = 0; // of the answer that did not come
+});
+
+test("a file that is on its way is waited for", async () => {
+  const release = await hold("**/documents");
+  await page.goto("/");
+  const content = {
+    name: "seal.md",
+    mimeType: "text/markdown",
+    buffer: Buffer.from("# The seal\n\nIt sleeps.\n"),
+  };
+  await page.locator(".composer input[type=file]").setInputFiles([content]);
+  await field().fill("What does it do?");
+  await page.getByText("Being read").waitFor();
+  await page.keyboard.press("Enter");
+  await waiting().waitFor();
+  await picture("file");
+  release();
+  await answered();
+  await page.locator(".mine").getByRole("link", { name: "seal.md" }).waitFor();
+  assert.deepEqual(page.complaints, []);
+});
