@@ -5,9 +5,9 @@ use std::sync::{
     atomic::{AtomicU32, Ordering::Relaxed},
 };
 
-use domain::ToolCall;
+use domain::{Message, Role, ToolCall};
 
-use crate::{run::RunContext, tool::Toolbox};
+use crate::{run::RunContext, tool::Toolbox, turns::LAST_STEP};
 
 /// The tool that runs code, whether it is called or its code is written in tags.
 pub const CODE_TOOL: &str = "python";
@@ -20,6 +20,18 @@ const NO_MORE: &str = "\n[the code has failed too often: none is run any more. A
 const AGAIN: &str = "\n[this code has just run before. Answer with what it printed]";
 const ENOUGH: &str =
     "\n[the same code has run again and again: none is run any more. Answer with what it printed]";
+
+/// What people are told below code that is not run any more, in English and in Russian.
+const NOT_RUN_FAILED: [&str; 2] = [
+    "(Not run: code has failed too often in this answer.)",
+    "(Не запущено: код в этом ответе слишком часто завершался ошибкой.)",
+];
+const NOT_RUN_AGAIN: [&str; 2] = [
+    "(Not run: the same code has run again and again in this answer.)",
+    "(Не запущено: один и тот же код в этом ответе уже запускался много раз.)",
+];
+const NOT_RUN_LAST: [&str; 2] =
+    ["(Not run: a limit of this answer is reached.)", "(Не запущено: достигнут предел для этого ответа.)"];
 /// So often the same code is run in a row.
 const MOST_IN_A_ROW: u32 = 3;
 
@@ -71,6 +83,27 @@ impl Code {
         if is_over { tools.without(&[CODE_TOOL]) } else { tools.clone() }
     }
 
+    /// What people are told of code that the model writes all the same where it is offered these tools, having learned in this
+    /// answer how code is written.
+    pub(crate) fn why_not_run(
+        &self,
+        run: &RunContext,
+        offered: &Toolbox,
+        messages: &[Message],
+    ) -> Option<&'static str> {
+        let failed = self.failed.load(Relaxed);
+        let times = self.last().times;
+        if offered.get(CODE_TOOL).is_some() || (failed == 0 && times == 0) {
+            return None;
+        }
+        let why = match () {
+            () if failed > run.code_retries => NOT_RUN_FAILED,
+            () if times >= MOST_IN_A_ROW => NOT_RUN_AGAIN,
+            () => NOT_RUN_LAST,
+        };
+        Some(why[usize::from(speaks_russian(messages))])
+    }
+
     /// How often this has run in a row, now.
     fn times(&self, arguments: &str) -> u32 {
         let mut last = self.last();
@@ -106,6 +139,18 @@ impl Code {
     }
 }
 
+/// Whether the last message of the person that has letters is written in Cyrillic ones for the most part. What the loop itself
+/// has told the model last is none of the person's.
+fn speaks_russian(messages: &[Message]) -> bool {
+    let said = messages.iter().rev().filter(|message| message.role == Role::User);
+    let texts = said.map(Message::plain_text).filter(|text| text != LAST_STEP);
+    let letters = |text: String| {
+        let count = |is: fn(&char) -> bool| text.chars().filter(is).count();
+        (count(|c| c.is_alphabetic()), count(|c| matches!(c, 'а'..='я' | 'А'..='Я' | 'ё' | 'Ё')))
+    };
+    texts.map(letters).find(|(all, _)| *all > 0).is_some_and(|(all, cyrillic)| cyrillic * 2 > all)
+}
+
 /// Whether a text names the file.
 fn names(text: &str, path: &str) -> bool {
     let encoded = address(path);
@@ -136,6 +181,16 @@ fn address(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reasons_are_in_the_language_of_the_last_message() {
+        let said = |texts: &[&str]| {
+            let messages: Vec<Message> = texts.iter().map(|text| Message::text(Role::User, *text)).collect();
+            speaks_russian(&messages)
+        };
+        assert!(said(&["Посчитай, pandas есть", LAST_STEP]) && said(&["Ещё раз", "1 + 1"]));
+        assert!(!said(&["Посчитай", "Count it"]) && !said(&["What is «да»?"]) && !said(&[]));
+    }
 
     #[test]
     fn pictures_that_are_not_shown_are_added() {

@@ -1,9 +1,9 @@
 //! One model call: its stream becomes events as it comes, and an answer at the end.
 
-use std::{mem, time::Duration};
+use std::{borrow::Cow, mem, time::Duration};
 
 use domain::{EventBody, Message, Part, Problem, ProblemCode, Role, ToolCall, Usage, event::NoticeLevel};
-use llm::{ChatRequest, FinishReason, ModelEvent};
+use llm::{ChatRequest, CodePrompt, FinishReason, ModelEvent, ToolPrompt};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -106,6 +106,19 @@ pub(crate) async fn call_model(
     }
 }
 
+/// How tools are told in words, with why code is not run where the agent has written some and cannot any more.
+fn tool_prompt<'a>(
+    agent: &'a AgentContext,
+    messages: &[Message],
+    tools: &Toolbox,
+) -> Option<Cow<'a, ToolPrompt>> {
+    let known = agent.run.tool_prompt.as_ref()?;
+    let why = agent.code.why_not_run(&agent.run, tools, messages);
+    let Some((why, code)) = why.zip(known.code.as_ref()) else { return Some(Cow::Borrowed(known)) };
+    let code = CodePrompt { not_run: Some(why.to_owned()), ..code.clone() };
+    Some(Cow::Owned(ToolPrompt { code: Some(code), ..known.clone() }))
+}
+
 async fn call_one(
     agent: &AgentContext,
     model: &OneModel,
@@ -114,11 +127,12 @@ async fn call_one(
     shape: Shape<'_>,
 ) -> Result<Answer, CallFailed> {
     let trace = agent.call_trace();
+    let tool_prompt = tool_prompt(agent, messages, tools);
     let request = ChatRequest {
         messages,
         tools: tools.specs(),
         tool_mode: model.settings().tool_mode,
-        tool_prompt: agent.run.tool_prompt.as_ref(),
+        tool_prompt: tool_prompt.as_deref(),
         temperature: model.settings().temperature,
         max_output_tokens: agent.run.wishes.max_output_tokens,
         answer_format: shape.format,

@@ -337,7 +337,7 @@ async fn hand_over(agent: &AgentContext, tools: &Toolbox, calls: &[RequestedCall
     handed_over
 }
 
-const LAST_STEP: &str = "You have reached a limit of this run. You have no tools any more: give your best \
+pub(crate) const LAST_STEP: &str = "You have reached a limit of this run. You have no tools any more: give your best \
     answer from what you know now, and say what is left undone.";
 
 async fn answered(agent: &AgentContext, answer: Answer) -> String {

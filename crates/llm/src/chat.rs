@@ -122,6 +122,8 @@ pub struct CodePrompt {
     pub tool: String,
     /// The text around the places where the tool's description stands.
     pub text: Vec<String>,
+    /// Why code is not run although the model has learned to write it: what stands below code where the tool is not offered.
+    pub not_run: Option<String>,
 }
 
 /// How a model is told about tools.

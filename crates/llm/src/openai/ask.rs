@@ -213,12 +213,17 @@ static NO_PROMPT: ToolPrompt = ToolPrompt { tools: Vec::new(), code: None };
 
 /// How tools are told in this request.
 fn mode(request: &ChatRequest<'_>, pool: &Pool) -> ToolMode {
+    let has_none = request.tools.is_empty();
+    // Where it has learned to write code in tags, what it writes of it now is to be told apart from text.
+    let code = request.tool_prompt.and_then(|prompt| prompt.code.as_ref());
+    let reads_code = request.answer_format.is_none() && code.is_some_and(|code| code.not_run.is_some());
     match request.tool_mode {
-        _ if request.tools.is_empty() => ToolMode::Off,
+        _ if has_none && !reads_code => ToolMode::Off,
         ToolMode::Native if pool.takes_tools() == Some(false) && request.tool_prompt.is_some() => {
             ToolMode::Prompt
         }
         ToolMode::Prompt if request.tool_prompt.is_none() => ToolMode::Off,
+        ToolMode::Native | ToolMode::Schema if has_none => ToolMode::Off,
         mode => mode,
     }
 }

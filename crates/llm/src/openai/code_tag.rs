@@ -83,13 +83,14 @@ impl Code {
         matches!(self.language.as_str(), "" | "python" | "python3" | "py")
     }
 
-    /// Code that is not run, as people read code.
-    pub(crate) fn shown(&self, code: &str) -> String {
+    /// Code that is not run, as people read code, and why it is not where that is to be said.
+    pub(crate) fn shown(&self, code: &str, why: Option<&str>) -> String {
         let code = bare(code);
         let fence = if code.contains("```") { "~~~~" } else { "```" };
         let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '#' | '-');
         let language: String = self.language.chars().filter(|c| word(*c)).take(20).collect();
-        format!("\n{fence}{language}\n{code}\n{fence}\n")
+        let why = why.map(|why| format!("\n{why}\n")).unwrap_or_default();
+        format!("\n{fence}{language}\n{code}\n{fence}\n{why}")
     }
 }
 
@@ -137,7 +138,10 @@ mod tests {
         ] {
             assert_eq!(bare(written), code, "{written}");
         }
-        assert_eq!(Code::new("r`\nx".into()).shown("1"), "\n```rx\n1\n```\n");
-        assert_eq!(Code::new("go".into()).shown("a ``` b"), "\n~~~~go\na ``` b\n~~~~\n");
+        assert_eq!(Code::new("r`\nx".into()).shown("1", None), "\n```rx\n1\n```\n");
+        assert_eq!(
+            Code::new("go".into()).shown("a ``` b", Some("Not run.")),
+            "\n~~~~go\na ``` b\n~~~~\n\nNot run.\n"
+        );
     }
 }

@@ -11,7 +11,10 @@ pub(crate) fn plain_messages(
     written: impl Fn(&Message) -> String,
     told: impl Fn(&str) -> Option<&'static str>,
 ) -> Vec<Message> {
-    let mut plain = vec![Message::text(Role::System, instructions)];
+    let mut plain = Vec::new();
+    if !instructions.is_empty() {
+        plain.push(Message::text(Role::System, instructions));
+    }
     let mut names: Vec<(&str, &str)> = Vec::new();
     for message in messages {
         names.extend(message.tool_calls.iter().map(|call| (call.id.as_str(), call.name.as_str())));

@@ -38,7 +38,8 @@ pub(crate) fn told(messages: &[Message], tools: &[ToolSpec], prompt: &ToolPrompt
     let last = messages.iter().rev().find(|message| !message.tool_calls.is_empty());
     let was_unreadable =
         last.is_some_and(|message| message.tool_calls.iter().any(|call| !has_arguments(call)));
-    Told { code, corrects: !was_unreadable || ends_with_question(messages) }
+    let not_run = prompt.code.as_ref().and_then(|code| code.not_run.clone());
+    Told { code, not_run, corrects: !was_unreadable || ends_with_question(messages) }
 }
 
 fn ends_with_question(messages: &[Message]) -> bool {
@@ -115,7 +116,8 @@ mod tests {
 
     fn prompt(has_code: bool) -> ToolPrompt {
         let parts = |before: &str| vec![before.to_owned(), "]".to_owned()];
-        let code = has_code.then(|| CodePrompt { tool: "python".into(), text: parts("Code [") });
+        let code =
+            has_code.then(|| CodePrompt { tool: "python".into(), text: parts("Code ["), not_run: None });
         ToolPrompt { tools: parts("Tools ["), code }
     }
 

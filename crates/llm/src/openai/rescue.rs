@@ -46,6 +46,8 @@ pub(crate) enum Piece {
 pub(crate) struct Told {
     /// The tool that runs code in tags.
     pub(crate) code: Option<String>,
+    /// What stands below code in tags where no tool runs it any more; nothing where such tags are text like any other.
+    pub(crate) not_run: Option<String>,
     /// Whether a call that cannot be read is given out all the same, for the model to hear of it. If not, it is text.
     pub(crate) corrects: bool,
 }
@@ -67,6 +69,8 @@ pub(crate) struct Rescue {
     before: Option<char>,
     /// The text is in a code fence that is none of a call.
     in_fence: bool,
+    /// The code that is being read stands in a code fence, of which nothing is shown.
+    code_in_fence: bool,
     /// The model has written calls and goes on with what it cannot know.
     is_done: bool,
     /// The model has written that it calls nothing.
@@ -102,6 +106,8 @@ enum State {
     },
     /// Code is being read, with which the held text begins.
     Coding(Code),
+    /// Code is shown; the end of the fence around it may follow.
+    Unfencing,
 }
 
 impl Rescue {
@@ -117,6 +123,7 @@ impl Rescue {
             line_is_blank: true,
             before: None,
             in_fence: false,
+            code_in_fence: false,
             is_done: false,
             has_called_nothing: false,
         }
@@ -146,7 +153,7 @@ impl Rescue {
                 self.finish_call(&scan, calls, is_cut, out);
             }
             State::Coding(code) => self.finish_code(&code, self.held.len(), self.held.len(), is_cut, out),
-            State::Flowing | State::Opening(_) | State::Inside { .. } => {}
+            State::Flowing | State::Opening(_) | State::Inside { .. } | State::Unfencing => {}
         }
         if self.place == Place::AfterCall && self.rest().trim().is_empty() {
             self.taken = self.held.len();
@@ -176,6 +183,11 @@ impl Rescue {
         self.told.as_ref()?.code.as_deref()
     }
 
+    /// Whether tags with code are looked for.
+    fn knows_code(&self) -> bool {
+        self.told.as_ref().is_some_and(|told| told.code.is_some() || told.not_run.is_some())
+    }
+
     /// One step; says whether another one may follow.
     fn step(&mut self, out: &mut Vec<Piece>) -> bool {
         match std::mem::replace(&mut self.state, State::Flowing) {
@@ -185,6 +197,7 @@ impl Rescue {
             State::Inside { marker, scan, calls } => self.read_json(marker, scan, calls, out),
             State::Closing { marker, end, calls } => self.look_for_end(marker, end, calls, out),
             State::Coding(code) => self.read_code(code, out),
+            State::Unfencing => self.look_for_fence(),
         }
     }
 
@@ -232,7 +245,7 @@ impl Rescue {
             let here = &rest[at..];
             let sight = match c {
                 '`' => Marker::Fence.at(here),
-                '<' => Marker::Tag.at(here).or_else(|| self.code_tool().and_then(|_| Marker::Code.at(here))),
+                '<' => Marker::Tag.at(here).or_else(|| Marker::Code.at(here).filter(|_| self.knows_code())),
                 '{' | '[' if self.told.is_none() || self.in_fence => None,
                 '{' | '[' if line_is_blank => Some(Sight::Marker(Marker::Line { is_list: false })),
                 '{' if before != Some('`') => list_at(here),
@@ -259,7 +272,7 @@ impl Rescue {
             self.release(marker.text().len(), out);
             return true;
         }
-        let with_code = is_told_fence && self.code_tool().is_some();
+        let with_code = is_told_fence && self.knows_code();
         let is_begin = |c: char| matches!(c, '\n' | '{' | '[') || (with_code && c == '<');
         let info = after.find(is_begin).unwrap_or(after.len());
         let language = after[..info].trim();
@@ -289,6 +302,7 @@ impl Rescue {
             }
             Some(Sight::Marker(code)) => {
                 self.taken += from;
+                self.code_in_fence = true;
                 self.state = State::Opening(code);
                 true
             }
@@ -339,6 +353,7 @@ impl Rescue {
     fn finish_code(&mut self, code: &Code, end: usize, after: usize, is_cut: bool, out: &mut Vec<Piece>) {
         let written = &self.held[self.taken..end];
         let size = after - self.taken;
+        let in_fence = std::mem::take(&mut self.code_in_fence);
         match self.code_tool().filter(|_| code.is_python() && !is_cut) {
             Some(tool) => {
                 let arguments = json!({ "code": bare(written) }).to_string();
@@ -346,11 +361,30 @@ impl Rescue {
                 self.deliver(vec![call], size, out);
             }
             None => {
-                let shown = code.shown(written);
+                let not_run = self.told.as_ref().and_then(|told| told.not_run.as_deref());
+                let why = not_run.filter(|_| self.code_tool().is_none() && code.is_python());
+                let shown = code.shown(written, why);
                 self.taken += size;
                 self.let_out(shown, out);
+                if in_fence {
+                    self.state = State::Unfencing;
+                }
             }
         }
+    }
+
+    /// What is shown has a fence of its own: the other end of the model's would begin another block.
+    fn look_for_fence(&mut self) -> bool {
+        let fence = Marker::Fence.text();
+        let rest = self.rest().trim_start();
+        if rest.len() < fence.len() && fence.starts_with(rest) {
+            self.state = State::Unfencing;
+            return false;
+        }
+        if rest.starts_with(fence) {
+            self.taken = self.held.len() - rest.len() + fence.len();
+        }
+        true
     }
 
     fn read_json(

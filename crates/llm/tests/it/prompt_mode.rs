@@ -9,7 +9,7 @@ fn prompt() -> ToolPrompt {
     let text = |words: &str| vec![format!("{words} "), String::new()];
     ToolPrompt {
         tools: text("Tools:"),
-        code: Some(CodePrompt { tool: "python".into(), text: text("Code:") }),
+        code: Some(CodePrompt { tool: "python".into(), text: text("Code:"), not_run: None }),
     }
 }
 

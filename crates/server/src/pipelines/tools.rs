@@ -25,6 +25,7 @@ impl App {
         let code = of(code).map(|template| CodePrompt {
             tool: CODE_TOOL.to_owned(),
             text: template.fill_around(Name::Tools, &values),
+            not_run: None,
         });
         Ok(Some(ToolPrompt { tools: tools.fill_around(Name::Tools, &values), code }))
     }

@@ -193,7 +193,8 @@ async fn code_that_fails_again_and_again_is_not_run_any_more() {
     let results = results(&log);
     assert_eq!(results.len(), 3, "once, and twice again: {results:?}");
     assert!(results[2].1.contains("none is run any more") && !results[1].1.contains("none is run"));
-    assert!(shown(&log).contains("<code_interpreter"), "it is text now");
+    let block = "```python\n1 / 0\n```\n\n(Not run: code has failed too often in this answer.)";
+    assert_eq!(shown(&log).trim(), block, "it is shown now, with the reason");
     let system = upstream.requests().pop().unwrap()["messages"][0]["content"].as_str().unwrap().to_owned();
     assert!(!system.contains("### Python:"), "{system}");
 }

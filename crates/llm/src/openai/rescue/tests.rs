@@ -127,7 +127,7 @@ fn told(tokens: &[&str], told: &Told, is_cut: bool) -> Vec<Piece> {
 }
 
 fn both() -> Told {
-    Told { code: Some("python".into()), corrects: true }
+    Told { code: Some("python".into()), not_run: None, corrects: true }
 }
 
 /// What a model that was told to write calls has meant, however its answer is cut: in two at each place, too.
@@ -219,9 +219,15 @@ fn code_in_tags_is_a_call() {
     );
     let cut = told(&[tag, code], &both(), true);
     assert_eq!(cut, [text(&format!("\n```python\n{code}\n```\n"))], "half of the code is not run");
-    let without = Told { code: None, corrects: true };
+    let without = Told { code: None, ..both() };
     let whole = format!("{tag}1{end}");
     assert_eq!(told(&[&whole], &without, false), [text(&whole)]);
+    let over = Told { not_run: Some("(Not run.)".into()), ..without };
+    for whole in [&whole, &format!("```python\n{whole}\n```"), &format!("{tag}1")] {
+        assert_eq!(told(&[whole], &over, false)[0], text("\n```python\n1\n```\n\n(Not run.)\n"), "{whole}");
+    }
+    let both = told(&[&format!("I try. {whole} So.")], &over, false);
+    assert_eq!(both, [text("I try. \n```python\n1\n```\n\n(Not run.)\n So.")]);
 }
 
 #[test]
@@ -288,11 +294,14 @@ proptest! {
         )
     ) {
         let whole = tokens.concat();
-        let once = told(&[&whole], &both(), false);
-        prop_assert_eq!(told(&tokens, &both(), false), once.clone());
+        let over = Told { code: None, not_run: Some("(Not run.)".into()), ..both() };
         let characters: Vec<String> = whole.chars().map(String::from).collect();
         let characters: Vec<&str> = characters.iter().map(String::as_str).collect();
-        prop_assert_eq!(told(&characters, &both(), false), once);
+        for what in [both(), over] {
+            let once = told(&[&whole], &what, false);
+            prop_assert_eq!(told(&tokens, &what, false), once.clone());
+            prop_assert_eq!(told(&characters, &what, false), once);
+        }
     }
 
     #[test]
