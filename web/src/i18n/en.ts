@@ -112,6 +112,8 @@ export const en = {
   "chat.toBottom": "Go to the newest message",
   "chat.workspace": "Files are in the directory {name} of the server",
   "chat.tokensShort": "{tokens} tokens",
+  "chat.used": "All answers of this chat: {all}",
+  "chat.usedOfBranch": "All answers of this chat: {all}. Those on this page: {branch}",
   "chat.lost": "Connection lost. The run continues on the server.",
   "chat.reconnecting": "Reconnecting…",
   "chat.reconnectingIn": "Next try in {seconds} s.",

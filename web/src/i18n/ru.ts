@@ -118,6 +118,8 @@ export const ru: Dictionary = {
   "chat.toBottom": "К последнему сообщению",
   "chat.workspace": "Файлы — в каталоге сервера «{name}»",
   "chat.tokensShort": "Токены: {tokens}",
+  "chat.used": "Все ответы этого чата: {all}",
+  "chat.usedOfBranch": "Все ответы этого чата: {all}. Те, что видны здесь: {branch}",
   "chat.lost": "Соединение потеряно. Запуск продолжается на сервере.",
   "chat.reconnecting": "Подключаемся снова…",
   "chat.reconnectingIn": "Следующая попытка через {seconds} с.",
