@@ -89,6 +89,9 @@ test("a passage is found in its language and opened where it stands", async () =
   await page.keyboard.press("Enter");
   await result.getByRole("link", { name: "handbook.md" }).waitFor();
   await result.getByText("Carrying over").first().waitFor();
+  // In words, with those that were looked for marked.
+  assert.doesNotMatch(await result.locator("p").first().innerText(), /[#|*]/);
+  assert.ok((await result.locator("p").first().locator("mark").count()) > 0);
   await result.getByText("Why here").click();
   await result.getByText("What orders the list.").waitFor();
   await picture("results");

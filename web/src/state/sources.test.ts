@@ -1,7 +1,16 @@
 /** The sources of an answer: which are cited, where they lead, and how they are taken along. */
 import { expect, test } from "vitest";
 import type { Source } from "../api/events.ts";
-import { addressOf, besideRun, asMarkdown, asPage, citedIn, known, quoteOf } from "./sources.ts";
+import {
+  addressOf,
+  besideRun,
+  asMarkdown,
+  asPage,
+  citedIn,
+  known,
+  passageInWords,
+  quoteOf,
+} from "./sources.ts";
 
 const source = (id: string, more: Partial<Source> = {}): Source => ({
   id,
@@ -65,4 +74,12 @@ test("copies of pages can be opened by all who may read the run that cites them"
     "/knowledge/c/d?from=1&to=2",
     undefined,
   ]);
+});
+
+test("a passage of a Markdown document is read without its marks", () => {
+  const text =
+    "# The seal\n\nIt **sleeps** in [the harbour](/map).\n\n\n\n- one\n| fish | eel |\n|---|---|\n| 1 | 2 |\n```py\n# counts\n```\nEnd.";
+  const words = "The seal\n\nIt sleeps in the harbour.\n\none\nfish · eel\n\n1 · 2\n# counts\nEnd.";
+  expect(passageInWords(text, "seal.md")).toBe(words);
+  expect(passageInWords(" # define X 1\n", "seal.txt")).toBe("# define X 1");
 });

@@ -48,6 +48,22 @@ export function quoteOf(source: Source): string {
   return said.join(" ");
 }
 
+/** The words of a passage of the document of this name, in its lines. Code stays as it is. */
+export function passageInWords(passage: string, name: string): string {
+  if (!MARKDOWN.test(name)) return passage.trim();
+  let isCode = false;
+  const lines = passage.split("\n").flatMap((line) => {
+    const isFence = /^\s*(?:```|~~~)/.test(line);
+    if (isFence) isCode = !isCode;
+    if (isFence) return [];
+    return [isCode ? line : withoutMarks(line)];
+  });
+  return lines
+    .join("\n")
+    .replace(/\n{3,}/g, "\n\n")
+    .trim();
+}
+
 const inOneLine = (text: string) => text.replace(/\s+/g, " ").trim();
 
 function withoutMarks(line: string): string {
