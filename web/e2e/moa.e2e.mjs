@@ -86,6 +86,13 @@ test("samples of one model stream side by side and become one answer", async () 
   const costs = page.getByRole("list", { name: "What it cost" });
   await costs.getByText("Together").waitFor();
   assert.equal(await costs.getByRole("listitem").count(), 6);
+  // All of them count, not only the one that is shown.
+  const used = page.locator("header .used");
+  assert.equal((await used.innerText()).trim(), "800 tokens");
+  assert.match(
+    await used.getAttribute("title"),
+    /^All answers .* 800 tokens.*\. Those on this page: 160 tokens/,
+  );
   await check(page, "a merged answer");
   await picture("merged");
 });

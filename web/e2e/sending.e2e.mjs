@@ -139,3 +139,25 @@ test("a file that is on its way is waited for", async () => {
   await page.locator(".mine").getByRole("link", { name: "seal.md" }).waitFor();
   assert.deepEqual(page.complaints, []);
 });
+
+test("it is seen on a phone, in any language and theme", async () => {
+  const desktop = page;
+  const { cookies } = await page.context().storageState();
+  page = await openPage(browser, {
+    url: glasshouse.url,
+    storageState: { cookies, origins: [] },
+    viewport: { width: 390, height: 844 },
+    preferences: { language: "ru", theme: "dark" },
+  });
+  const release = await hold("**/api/v1/models");
+  await page.goto("/");
+  await page.getByLabel("Сообщение", { exact: true }).fill("Где это?");
+  await page.getByRole("button", { name: "Отправить", exact: true }).click();
+  await page.getByRole("button", { name: /^Будет отправлено/ }).waitFor();
+  await check(page, "a message that waits, on a phone");
+  await picture("phone");
+  release();
+  await answered();
+  await page.context().close();
+  page = desktop;
+});
