@@ -14,6 +14,26 @@ const MOST_IDS: usize = 500;
 /// Most entities that are looked at to find a way.
 const MOST_SEEN: usize = 5_000;
 
+/// What can be reached from one end of a way.
+struct Reach {
+    /// Each with the one that it was reached from; the end with itself.
+    before: HashMap<EntityId, EntityId>,
+    /// Those that were reached last, from which nobody has gone on.
+    edge: Vec<EntityId>,
+}
+
+impl Reach {
+    fn new(end: EntityId) -> Self {
+        Self { before: HashMap::from([(end, end)]), edge: vec![end] }
+    }
+
+    /// From one that is reached back to the end.
+    fn way_to(&self, at: EntityId) -> Vec<EntityId> {
+        let before = |at: &EntityId| self.before.get(at).copied().filter(|before| before != at);
+        std::iter::successors(Some(at), before).collect()
+    }
+}
+
 const RELATION: &str = "source, target, relations.kind, document, documents.name, first, behind, quote";
 
 impl Store {
@@ -64,37 +84,40 @@ impl Store {
         let aliases = self.aliases(collection).await?;
         let from = self.entity_alone(collection, from).await?.id;
         let to = self.entity_alone(collection, to).await?.id;
-        let mut before: HashMap<EntityId, EntityId> = HashMap::from([(from, from)]);
-        let mut level = vec![from];
-        for _ in 0..most {
-            let mut next_level = Vec::new();
-            for part in level.chunks(MOST_IDS) {
-                if before.contains_key(&to) || before.len() >= MOST_SEEN {
-                    break;
-                }
+        // Both ends are gone from until they meet: what lies around half of a way is much less than around all of it.
+        let (mut head, mut tail) = (Reach::new(from), Reach::new(to));
+        let mut steps = 0;
+        let meeting = loop {
+            let is_head = head.edge.len() <= tail.edge.len();
+            let (near, far) = if is_head { (&mut head, &tail) } else { (&mut tail, &head) };
+            if let Some(at) = near.edge.iter().find(|at| far.before.contains_key(at)) {
+                break *at;
+            }
+            let is_over = steps == most || near.before.len() + far.before.len() >= MOST_SEEN;
+            if is_over || near.edge.is_empty() {
+                return Ok(Subgraph::default());
+            }
+            let mut edge = Vec::new();
+            for part in near.edge.chunks(MOST_IDS) {
                 let beside = self.beside(part, &aliases).await?;
                 for at in part {
                     for next in beside.get(at).into_iter().flatten() {
-                        before.entry(*next).or_insert_with(|| {
-                            next_level.push(*next);
+                        near.before.entry(*next).or_insert_with(|| {
+                            edge.push(*next);
                             *at
                         });
                     }
                 }
+                if edge.iter().any(|at| far.before.contains_key(at)) {
+                    break;
+                }
             }
-            level = next_level;
-        }
-        let mut way = vec![to];
-        while let Some(at) = way.last().and_then(|last| before.get(last)).copied() {
-            if way.last() == Some(&at) {
-                break;
-            }
-            way.push(at);
-        }
-        if way.last() != Some(&from) {
-            return Ok(Subgraph::default());
-        }
+            near.edge = edge;
+            steps += 1;
+        };
+        let mut way = head.way_to(meeting);
         way.reverse();
+        way.extend(tail.way_to(meeting).into_iter().skip(1));
         self.among(collection, &way).await
     }
 
