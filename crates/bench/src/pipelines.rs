@@ -2,6 +2,7 @@
 
 mod autocomplete;
 mod beside;
+mod look_ups;
 mod search;
 mod titles;
 
@@ -19,22 +20,28 @@ pub(crate) async fn measure(program: &Path, real_model: Option<&str>, quick: boo
     match real_model {
         None => {
             beside::measure(program, quick).await?;
+            look_ups::measure(program, quick).await?;
             search::measure(program, quick).await
         }
         Some(base_url) => {
             autocomplete::measure(program, base_url, quick).await?;
-            titles::measure(program, base_url, quick).await
+            titles::measure(program, base_url, quick).await?;
+            look_ups::with_real_model(program, base_url, quick).await
         }
     }
 }
 
 /// A program with these pipelines on, and the others off.
 fn start(program: &Path, upstream: &str, on: &[&str]) -> anyhow::Result<Program> {
-    let variable = |name: &&str| format!("GLASSHOUSE_PIPELINES_ENABLE_{name}_GENERATION");
-    let names: Vec<String> = on.iter().map(variable).collect();
+    let names = variables(on);
     let environment: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "true")).collect();
     let upstream = Some(upstream.to_owned());
     Program::start(Setup { program, upstream, data_dir: None, environment: &environment })
+}
+
+/// The variables that turn them on.
+fn variables(on: &[&str]) -> Vec<String> {
+    on.iter().map(|name| format!("GLASSHOUSE_PIPELINES_ENABLE_{name}_GENERATION")).collect()
 }
 
 async fn get(client: &mut Client, path: &str) -> anyhow::Result<Value> {

@@ -89,7 +89,7 @@ async fn with_scripted_model(program: &Path, quick: bool) -> anyhow::Result<()> 
 }
 
 /// What makes the program search and read this web.
-fn on_the_web(origin: &str) -> Vec<(&'static str, &str)> {
+pub(crate) fn on_the_web(origin: &str) -> Vec<(&'static str, &str)> {
     vec![
         ("GLASSHOUSE_OUTBOUND_ALLOW", "127.0.0.0/8"),
         ("GLASSHOUSE_WEB_SEARCH", "searxng"),
