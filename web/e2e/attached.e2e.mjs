@@ -9,7 +9,7 @@ import { startGlasshouse, startModel, text, turn } from "./programs.mjs";
 /** The model answers what it can know only from what was attached. */
 const CASES = [
   { contains: "the seal sleeps", turns: [turn(text("It sleeps."))] },
-  { contains: "costs 400 euros", turns: [turn(text("It costs **400 euros** [7]."))] },
+  { contains: "costs 400 euros", turns: [turn(text("It costs **400 euros** [1][7]."))] },
   { contains: "/attachments/data.bin", turns: [turn(text("I have only its file."))] },
   { contains: "", turns: [turn(text("I know nothing of that."))] },
 ];
@@ -56,6 +56,13 @@ test("a file is sent, read, and known to the model", async () => {
   // What was given to the model is shown again, and the number of no source is text.
   await page.getByRole("button", { name: "Sources · 1" }).waitFor();
   await page.locator("[data-cite]:disabled").getByText("7").waitFor();
+  // A file that was told whole is cited by its number, which leads to it.
+  const cited = page.locator("[data-cite]:enabled").getByText("1", { exact: true });
+  await cited.hover();
+  const card = page.getByRole("tooltip");
+  await card.getByText("[1] walrus.md").waitFor();
+  assert.match(await card.getByRole("link").getAttribute("href"), /^\/knowledge\//);
+  await picture("cited");
   const link = page.locator(".mine").getByRole("link", { name: "walrus.md" });
   await link.click();
   await page.getByText("It costs 400 euros a year.").waitFor();

@@ -10,6 +10,8 @@ pub struct Given {
     pub sources: Vec<Source>,
     /// What is told before the words of the message at that place.
     pub texts: Vec<(usize, String)>,
+    /// The highest number that a source has in what is told: what is found later is counted on from there.
+    pub numbers: usize,
     /// What is told with the instructions of the main agent.
     pub instructions: String,
 }

@@ -75,11 +75,12 @@ impl LookUp {
 }
 
 /// Looks for what the last message of the history needs. Returns the history with what was found, and what has to be known of
-/// it in the turns that follow.
+/// it in the turns that follow. `numbers` are those of sources that are told already.
 pub(crate) async fn look(
     agent: &Arc<AgentContext>,
     look_up: LookUp,
     mut history: Vec<Message>,
+    numbers: usize,
 ) -> (Vec<Message>, Before) {
     let tools = Toolbox::new(tools::all(&look_up));
     let mut look = Look { agent, look_up, tools, question: question(&history), step: 0 };
@@ -90,11 +91,11 @@ pub(crate) async fn look(
         let said = agent.run.past.guidance(agent.emitter.agent(), step);
         history.extend(said.map(|text| Message::text(Role::User, text)));
     }
-    let (text, sources) = found.told(look.room());
+    let (text, sources) = found.told(look.room(), numbers);
     if sources.is_empty() {
         return (history, before);
     }
-    before.cites = Some(sources.len());
+    before.cites = Some(numbers + sources.len());
     if sources.iter().any(|source| !agent.run.past.knows_source(&source.id)) {
         agent.emitter.emit(EventBody::SourcesFound { sources }).await;
     }

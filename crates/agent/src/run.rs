@@ -211,6 +211,7 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
     let addresses = Addresses::of(&history, &agents.main.tools);
     let instructions = &mut agents.main.instructions;
     *instructions = joined(&[instructions, &given.instructions]);
+    let numbers = given.numbers;
     given.tell(&mut history);
     let budget = Arc::new(Budget::new(limits, past.used()));
     let models = Arc::new(Models::new(CallableModel { id: model_id, model, settings }, fallbacks));
@@ -241,8 +242,8 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
     let work = match &research {
         Some(research) => Arc::clone(research).carry_out(Arc::clone(&main), history).boxed(),
         None => {
-            answer(Arc::clone(&main), council, look_up.map(|look_up| look_up.narrowed(&narrowed)), history)
-                .boxed()
+            let look_up = look_up.map(|look_up| (look_up.narrowed(&narrowed), numbers));
+            answer(Arc::clone(&main), council, look_up, history).boxed()
         }
     };
     let work = AssertUnwindSafe(work).catch_unwind();
@@ -270,7 +271,7 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
 async fn answer(
     agent: Arc<AgentContext>,
     council: Option<Council>,
-    look_up: Option<LookUp>,
+    look_up: Option<(LookUp, usize)>,
     history: Vec<Message>,
 ) -> Result<String, Stop> {
     let history = match council {
@@ -278,7 +279,7 @@ async fn answer(
         None => history,
     };
     let (history, before) = match look_up {
-        Some(look_up) => look(&agent, look_up, history).await,
+        Some((look_up, numbers)) => look(&agent, look_up, history, numbers).await,
         None => (history, Before::default()),
     };
     take_turns(agent, history, before).await

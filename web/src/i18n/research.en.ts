@@ -31,6 +31,7 @@ export const research = {
   "research.share": "{verified} of {count} cited quotes were found word for word.",
   "research.verified": "The quote stands in the source.",
   "research.unverified": "Not verified: no quote of the source shows it.",
+  "research.openSource": "Open the source",
   "research.openCopy": "Open at the quote",
   "research.newAddress":
     "Neither you nor a search has named this address. An address can carry away what the agent knows: look at it before you allow it.",

@@ -43,6 +43,7 @@ export const research = {
   "research.share": "Найдено слово в слово: {verified} из {count} приведённых цитат.",
   "research.verified": "Цитата есть в источнике.",
   "research.unverified": "Не проверено: в источнике нет подтверждающей цитаты.",
+  "research.openSource": "Открыть источник",
   "research.openCopy": "Открыть на цитате",
   "research.newAddress":
     "Этот адрес не назвали ни вы, ни поиск. Адресом можно унести то, что знает агент: посмотрите на него, прежде чем разрешить.",

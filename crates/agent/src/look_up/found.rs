@@ -57,9 +57,10 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// What the model is told, at most so many bytes, and the source of each number in it.
-    pub(super) fn told(self, room: usize) -> (String, Vec<Source>) {
-        let mut told = Told { text: String::new(), sources: Vec::new(), room };
+    /// What the model is told, at most so many bytes, and the source of each number in it. The first number is the one after
+    /// `taken`.
+    pub(super) fn told(self, room: usize, taken: usize) -> (String, Vec<Source>) {
+        let mut told = Told { text: String::new(), sources: Vec::new(), room, taken };
         for hit in self.documents {
             told.add(&hit.title, None, &[hit.snippet.as_str()], |id, quote| {
                 Source::new(id, hit.title.clone(), hit.url.clone(), quote)
@@ -94,6 +95,8 @@ struct Told {
     text: String,
     sources: Vec<Source>,
     room: usize,
+    /// Numbers that others have.
+    taken: usize,
 }
 
 impl Told {
@@ -108,7 +111,7 @@ impl Told {
         let said: Vec<&str> =
             passages.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).collect();
         let Some(first) = passages.first().filter(|_| !said.is_empty()) else { return };
-        let number = (self.sources.len() + 1).to_string();
+        let number = (self.taken + self.sources.len() + 1).to_string();
         let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
         let address = url.map(|url| format!(" ({url})")).unwrap_or_default();
         let mut text = format!("[{number}] {title}{address}\n");
@@ -156,7 +159,7 @@ mod tests {
     fn numbers_lead_to_sources() {
         let document = Hit { url: "/knowledge/c/d?from=3&to=9".into(), ..hit("doc") };
         let pages = vec![(hit("a"), Some(page("a", "The walrus has a price."))), (hit("b"), None)];
-        let (text, sources) = Found { documents: vec![document], pages, passages: 8 }.told(10_000);
+        let (text, sources) = Found { documents: vec![document], pages, passages: 8 }.told(10_000, 0);
         assert_eq!(
             text,
             "[1] Page doc\nAbout doc.\n\n[2] a (https://a.example/)\nThe walrus has a price.\n\n[3] Page b \
@@ -182,8 +185,8 @@ mod tests {
         let empty = Hit { snippet: " ".into(), ..hit("empty") };
         let long = Hit { snippet: "long ".repeat(100), ..hit("long") };
         let found = Found { documents: vec![empty, long, hit("last")], pages: Vec::new(), passages: 8 };
-        let (text, sources) = found.told(100);
-        assert!(text.starts_with("[1] Page last") && sources.len() == 1, "{text}");
+        let (text, sources) = found.told(100, 2);
+        assert!(text.starts_with("[3] Page last") && sources.len() == 1, "{text}");
     }
 
     #[test]

@@ -44,6 +44,8 @@ struct Pointed {
     name: String,
     /// Where its file lies for the agents.
     path: Option<String>,
+    /// The number under which a document is told whole. Whatever is told of the others, it stays the same in later turns.
+    number: usize,
     /// Nothing where it is gone, or not shared any more.
     is: Option<Is>,
 }
@@ -220,7 +222,7 @@ impl App {
         payer: &Payer,
         history: &[Message],
     ) -> Result<Referred, StoreError> {
-        let mut things = Vec::new();
+        let (mut things, mut documents) = (Vec::new(), 0);
         for (at, message) in history.iter().enumerate().filter(|(_, message)| message.role == Role::User) {
             for part in &message.content {
                 let (collection, document, name, path) = match part {
@@ -234,7 +236,8 @@ impl App {
                     None => self.readable_thing(owner, collection, document).await?,
                     Some(_) => None,
                 };
-                things.push(Pointed { at, name: name.clone(), path: path.clone(), is });
+                documents += usize::from(document.is_some());
+                things.push(Pointed { at, name: name.clone(), path: path.clone(), number: documents, is });
             }
         }
         Ok(Referred { things })
@@ -276,8 +279,10 @@ impl App {
         for at in (0..history.len()).rev() {
             let mut told = Told::default();
             for thing in referred.things.iter().filter(|thing| thing.at == at) {
-                let whole = self.tell_thing(thing, &mut told, &mut room).await?;
-                given.sources.extend(whole.filter(|_| asked == Some(at)));
+                if let Some(whole) = self.tell_thing(thing, &mut told, &mut room).await? {
+                    given.numbers = given.numbers.max(thing.number);
+                    given.sources.push(whole);
+                }
             }
             if is_left {
                 left.0.append(&mut told.searched.0);
@@ -330,7 +335,7 @@ impl App {
     /// Tells of one thing. The source that it is, where it is told whole.
     async fn tell_thing(
         &self,
-        Pointed { name, path, is, .. }: &Pointed,
+        Pointed { name, path, number, is, .. }: &Pointed,
         told: &mut Told,
         room: &mut usize,
     ) -> Result<Option<Source>, StoreError> {
@@ -385,10 +390,10 @@ impl App {
         *room -= content.len();
         _ = writeln!(
             text,
-            "[The document “{name}” begins.{lies}]\n{content}\n[The document “{name}” ends.]\n"
+            "[{number}] [The document “{name}” begins.{lies}]\n{content}\n[The document “{name}” ends.]\n"
         );
         let url = format!("/knowledge/{}/{}", collection.id, document.id);
-        Ok(Some(Source::new(format!("{}.0", document.id), name.clone(), url, None)))
+        Ok(Some(Source::new(number.to_string(), name.clone(), url, None)))
     }
 
     /// Tells the passages that answer best. That nothing could be looked for is told too.

@@ -67,16 +67,19 @@ async fn a_file_that_fits_is_read_whole_by_the_model_in_every_turn() {
     assert!(heard(&door).contains(FACT) && heard(&door).contains("/attachments/walrus.md"));
     let sources = sources(&log);
     assert_eq!((sources.len(), &sources[0]["title"]), (1, &json!("walrus.md")), "{sources:?}");
+    // Under the number that the model can cite, which opens the file.
+    assert_eq!(sources[0]["id"], "1");
+    assert!(sources[0]["url"].as_str().unwrap().starts_with("/knowledge/"), "{sources:?}");
+    assert!(heard(&door).contains("[1] [The document “walrus.md” begins."), "{}", heard(&door));
     let path = format!("/api/v1/chats/{chat}/files/content?path=/attachments/walrus.md");
     assert!(door.server.get(&path, &door.cookie).await.text.contains(FACT), "its file is among the chat's");
     let again =
         json!({"content": "And next year?", "model": "scripted", "parent": log_parent(&door, &chat).await});
     let said = door.server.post(&format!("/api/v1/chats/{chat}/messages"), &door.cookie, &again).await.json();
-    events(&door.server, &door.cookie, &format!("/runs/{}/events", said["run"].as_str().unwrap()))
-        .await
-        .rest()
-        .await;
+    let path = format!("/runs/{}/events", said["run"].as_str().unwrap());
+    let log = events(&door.server, &door.cookie, &path).await.rest().await;
     assert!(heard(&door).contains(FACT), "it is still there in the next turn");
+    assert_eq!(self::sources(&log.iter().map(Event::json).collect::<Vec<_>>())[0]["id"], "1");
     assert!(door.server.find(&door.cookie, "walrus").await.is_empty(), "no search outside its chat finds it");
     let listed = door.server.get(KNOWLEDGE, &door.cookie).await.json();
     assert_eq!(listed["collections"], json!([]));

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::{
     faults::until,
     harness::Server,
+    knowledge::KNOWLEDGE,
     openai::{CHAT, connect},
     restart::{Kept, parsed, stop},
     runs::events,
@@ -119,6 +120,15 @@ fn called(log: &[RunEvent], tool: &str, argument: &str) -> Vec<String> {
         _ => None,
     });
     calls.collect()
+}
+
+/// The ids of the sources, as they were found.
+fn source_ids(log: &[RunEvent]) -> Vec<&str> {
+    let found = log.iter().filter_map(|event| match &event.body {
+        EventBody::SourcesFound { sources } => Some(sources),
+        _ => None,
+    });
+    found.flatten().map(|source| source.id.as_str()).collect()
 }
 
 fn statuses(log: &[RunEvent]) -> Vec<&str> {
@@ -432,7 +442,7 @@ async fn documents_are_searched_for_what_follows_too() {
     let part = json!({"type": "collection", "collection": work, "name": "x"});
     let words = |text: &str| json!({"type": "text", "text": text});
     // The first message is its own query.
-    let run = world.begin(&chat, json!([words("What does the walrus cost?"), part]), "chat").await;
+    let run = world.begin(&chat, json!([words("What does the walrus cost?"), part.clone()]), "chat").await;
     let log = world.log(&run).await;
     assert_eq!(called(&log, "search_knowledge", "query"), ["What does the walrus cost?"]);
     let heard = world.heard().to_string();
@@ -440,6 +450,16 @@ async fn documents_are_searched_for_what_follows_too() {
         world.tasks().is_empty() && heard.contains("[1] walrus.md") && heard.contains("400 euros"),
         "{heard}"
     );
+    // A document that is told whole has the first number, and what is found the ones behind it.
+    let listed = server.get(&format!("{KNOWLEDGE}/{work}/documents"), ada).await.json();
+    let seal = listed["documents"].as_array().unwrap().iter().find(|one| one["name"] == "seal.md").unwrap();
+    let whole = json!({"type": "document", "collection": work, "document": seal["id"], "name": "x"});
+    let content = json!([words("What does the walrus cost?"), whole, part]);
+    let (_, log) = world.say(content, "chat").await;
+    let heard = world.heard().to_string();
+    assert!(heard.contains("[1] [The document “seal.md” begins.") && heard.contains("[2] "), "{heard}");
+    assert_eq!(source_ids(&log)[..2], ["1", "2"]);
+    assert_eq!(answer(&log), SHOWN, "the number of the document stands, and that of nothing does not");
     // What follows is not.
     world.will_answer(vec![queries(&["price of the seal"]), queries(&[])]);
     let run = world.begin(&chat, json!("And the other one?"), "chat").await;
