@@ -64,6 +64,16 @@ test("an administrator turns completion on, and looks at what a template asks", 
   await page.goto("/settings/pipelines");
   await page.getByRole("switch", { name: "Autocomplete" }).click();
   await page.getByText("Saved").first().waitFor();
+  await page.getByLabel("Answers of one model").selectOption("2");
+  await page.getByText("Saved").last().waitFor();
+  await page.getByLabel("Layers of answers").selectOption("3");
+  const set = async () => (await (await page.request.get("/api/v1/tasks/config")).json()).MOA_LAYERS;
+  for (let tries = 0; (await set()) !== 3; tries += 1) assert.ok(tries < 100, "the layers are not saved");
+  await page.reload();
+  assert.equal(await page.getByLabel("Layers of answers").inputValue(), "3");
+  assert.equal(await page.getByLabel("Answers of one model").inputValue(), "2");
+  await page.getByLabel("Layers of answers").scrollIntoViewIfNeeded();
+  await picture("layers");
   await page.getByRole("button", { name: "Change: Title" }).click();
   const template = page.getByLabel("Template");
   await template.fill("A title for {{prompt}}\n {{NOBODY}}");
@@ -75,6 +85,26 @@ test("an administrator turns completion on, and looks at what a template asks", 
   await check(page, "the pipelines");
   await picture("settings");
   await page.getByRole("button", { name: "Cancel" }).click();
+});
+
+test("how answers are merged is set on a phone, in any language and theme", async () => {
+  const { cookies } = await page.context().storageState();
+  const phone = await openPage(browser, {
+    url: glasshouse.url,
+    storageState: { cookies, origins: [] },
+    viewport: { width: 390, height: 844 },
+    preferences: { language: "ru", theme: "dark" },
+  });
+  await phone.goto("/settings/pipelines");
+  const layers = phone.getByLabel("Слои ответов");
+  await layers.scrollIntoViewIfNeeded();
+  assert.equal(await layers.inputValue(), "3");
+  assert.equal(await phone.evaluate(() => document.documentElement.scrollWidth), 390);
+  await check(phone, "the pipelines on a phone");
+  const folder = process.env.E2E_PICTURES;
+  if (folder) await phone.screenshot({ path: `${folder}/pipelines-phone.png` });
+  assert.deepEqual(phone.complaints, []);
+  await phone.context().close();
 });
 
 test("what is written is completed: the right arrow takes a word, Tab the rest", async () => {

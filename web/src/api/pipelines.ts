@@ -53,7 +53,13 @@ export interface Preview {
 export interface TaskConfig {
   ENABLE_SEARCH_QUERY_GENERATION: boolean;
   ENABLE_RETRIEVAL_QUERY_GENERATION: boolean;
+  MOA_SAMPLES: number;
+  MOA_LAYERS: number;
 }
+
+/** Most answers of one model at a time, and most layers of them. */
+export const mostSamples = 8;
+export const mostLayers = 3;
 
 export interface PipelineList {
   pipelines: Pipeline[];
@@ -62,6 +68,9 @@ export interface PipelineList {
   /** What queries are worked out for. */
   search_queries: boolean;
   retrieval_queries: boolean;
+  /** How often one model is asked, and how often is answered before answers are merged, where nobody says. */
+  moa_samples: number;
+  moa_layers: number;
 }
 
 const v1 = "/api/v1";

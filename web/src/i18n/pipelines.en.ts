@@ -24,6 +24,11 @@ export const pipelines = {
   "pipelines.autocomplete.hint": "How the text goes on that somebody is writing, in grey: Tab takes it.",
   "pipelines.moa": "Merging answers",
   "pipelines.moa.hint": "How several answers to a message become one, when somebody asks for that.",
+  "pipelines.moa.samples": "Answers of one model",
+  "pipelines.moa.samplesHint": "What “Ask others” offers first. Whoever asks can choose another number.",
+  "pipelines.moa.layers": "Layers of answers",
+  "pipelines.moa.layersHint":
+    "With 2 or 3, the models of the answers answer again before these are merged, with all answers of the layer before in view. Each layer costs about as much as the answers.",
   "pipelines.tools": "Tools in words",
   "pipelines.tools.hint":
     "How tools are told to models that cannot call them otherwise. Where this is off, such models have none.",

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use agent::pipelines::Pipeline;
 use axum::{
     extract::State,
     http::{HeaderMap, Uri},
@@ -25,7 +26,7 @@ pub(super) struct OthersWish {
     /// Who is asked; the default model where nobody is named.
     #[serde(default)]
     models: Vec<String>,
-    /// How often each is asked; as the configuration says where one alone is.
+    /// How often each is asked; as is set where one alone is.
     samples: Option<usize>,
 }
 
@@ -46,8 +47,11 @@ pub(super) async fn ask(
     let key = idempotency_key(&headers, uri.path(), &body)?;
     let wish: OthersWish = parse(&body)?;
     let chat = app.store.chat(caller.id(), chat).await?;
-    let usual = if wish.models.len() > 1 { 1 } else { app.config.pipelines.moa_samples };
-    let samples = wish.samples.unwrap_or(usual);
+    let samples = match wish.samples {
+        Some(samples) => samples,
+        None if wish.models.len() > 1 => 1,
+        None => app.pipeline_in_force(Pipeline::Moa).await?.common.moa_samples,
+    };
     let named: Vec<Option<&str>> = match wish.models.is_empty() {
         true => vec![None],
         false => wish.models.iter().map(|model| Some(model.as_str())).collect(),
@@ -88,7 +92,7 @@ fn numbered(key: &IdempotencyKey, number: usize) -> IdempotencyKey {
 pub(super) struct Merge {
     model: Option<String>,
     answers: Option<Vec<MessageId>>,
-    /// How often is answered before it is merged; as the configuration says where left out.
+    /// How often is answered before it is merged; as is set where left out.
     layers: Option<u32>,
 }
 

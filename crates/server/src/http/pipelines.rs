@@ -89,6 +89,9 @@ pub(super) struct PipelineList {
     /// What queries are worked out for: the web, documents.
     search_queries: bool,
     retrieval_queries: bool,
+    /// How often one model is asked for answers side by side, and how often is answered before they are merged, where nobody says.
+    moa_samples: usize,
+    moa_layers: u32,
 }
 
 /// `GET /api/v1/pipelines`: all of them.
@@ -102,9 +105,24 @@ pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<PipelineLis
     for set in all {
         views.push(view(set, &sums, &latest));
     }
-    let Common { task_model, task_model_external, search_queries, retrieval_queries, .. } = common;
-    let pipelines = views;
-    Ok(Json(PipelineList { pipelines, task_model, task_model_external, search_queries, retrieval_queries }))
+    let Common {
+        task_model,
+        task_model_external,
+        search_queries,
+        retrieval_queries,
+        input_max_length: _,
+        moa_samples,
+        moa_layers,
+    } = common;
+    Ok(Json(PipelineList {
+        pipelines: views,
+        task_model,
+        task_model_external,
+        search_queries,
+        retrieval_queries,
+        moa_samples,
+        moa_layers,
+    }))
 }
 
 fn view(of: InForce, sums: &[PipelineSum], latest: &[PipelineCall]) -> PipelineView {

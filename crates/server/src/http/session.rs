@@ -126,14 +126,13 @@ pub(super) async fn me(State(app): State<Arc<App>>, headers: HeaderMap) -> Resul
     let passkeys =
         caller.is_none() && known_party(&app, &headers).is_some() && app.store.has_passkeys().await?;
     let oidc = app.config.oidc.as_ref().map(|oidc| oidc.name.clone());
-    let [autocomplete, merging] = match caller {
+    let (autocomplete, merging, moa_samples) = match caller {
         Some(_) => {
-            let both = app.these_in_force([Pipeline::Autocomplete, Pipeline::Moa]).await?;
-            both.map(|pipeline| pipeline.enabled)
+            let [autocomplete, moa] = app.these_in_force([Pipeline::Autocomplete, Pipeline::Moa]).await?;
+            (autocomplete.enabled, moa.enabled, moa.common.moa_samples)
         }
-        None => [false; 2],
+        None => (false, false, app.config.pipelines.moa_samples),
     };
-    let moa_samples = app.config.pipelines.moa_samples;
     let web_search = caller.as_ref().is_some_and(|caller| {
         caller.permit(&app).allows(Thing::Tool(web::SEARCH)) && app.web.searches(&caller.payer())
     });

@@ -60,6 +60,8 @@ pub(super) async fn update(
         search_queries: field(&body, "ENABLE_SEARCH_QUERY_GENERATION")?,
         retrieval_queries: field(&body, "ENABLE_RETRIEVAL_QUERY_GENERATION")?,
         input_max_length: field(&body, "AUTOCOMPLETE_GENERATION_INPUT_MAX_LENGTH")?,
+        moa_samples: field(&body, "MOA_SAMPLES")?,
+        moa_layers: field(&body, "MOA_LAYERS")?,
     };
     if common.search_queries == Some(true) || common.retrieval_queries == Some(true) {
         turn_on_queries(&app, &mut changed).await?;
@@ -90,7 +92,7 @@ fn field<T: for<'de> Deserialize<'de>>(body: &Map<String, Value>, name: &str) ->
     T::deserialize(value).map(Some).map_err(|_| {
         let expected = if name.starts_with("ENABLE_") {
             "true or false"
-        } else if name.ends_with("_LENGTH") {
+        } else if ["_LENGTH", "_SAMPLES", "_LAYERS"].iter().any(|end| name.ends_with(end)) {
             "a whole number"
         } else {
             "a text"
@@ -122,6 +124,10 @@ async fn config(app: &App) -> Result<Value, ApiError> {
                 config.insert("AUTOCOMPLETE_GENERATION_INPUT_MAX_LENGTH".to_owned(), most);
                 config.insert("TASK_MODEL".to_owned(), json!(common.task_model));
                 config.insert("TASK_MODEL_EXTERNAL".to_owned(), json!(common.task_model_external));
+            }
+            Pipeline::Moa => {
+                config.insert("MOA_SAMPLES".to_owned(), json!(common.moa_samples));
+                config.insert("MOA_LAYERS".to_owned(), json!(common.moa_layers));
             }
             _ => {}
         }

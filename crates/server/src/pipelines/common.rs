@@ -3,7 +3,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{app::App, config::PipelineDefaults, error::ApiError};
+use crate::{
+    app::App,
+    config::PipelineDefaults,
+    error::ApiError,
+    turns::{MOST_ASKED, MOST_LAYERS},
+};
 
 /// Where it is kept; the pipelines' own settings have a colon there.
 pub(super) const KEPT: &str = "pipelines";
@@ -22,6 +27,10 @@ pub(crate) struct CommonSettings {
     pub(crate) retrieval_queries: Option<bool>,
     /// Longest text that is completed, characters; any where negative.
     pub(crate) input_max_length: Option<i64>,
+    /// How often one model is asked for answers side by side, where nobody says.
+    pub(crate) moa_samples: Option<usize>,
+    /// How often is answered before answers are merged, where nobody says.
+    pub(crate) moa_layers: Option<u32>,
 }
 
 /// The same as it is in force.
@@ -37,6 +46,10 @@ pub(crate) struct Common {
     pub(crate) retrieval_queries: bool,
     /// Longest text that is completed, characters; any where negative.
     pub(crate) input_max_length: i64,
+    /// How often one model is asked for answers side by side, where nobody says.
+    pub(crate) moa_samples: usize,
+    /// How often is answered before answers are merged, where nobody says.
+    pub(crate) moa_layers: u32,
 }
 
 impl Common {
@@ -50,6 +63,8 @@ impl Common {
             input_max_length: set
                 .input_max_length
                 .unwrap_or(defaults.autocomplete_generation_input_max_length),
+            moa_samples: set.moa_samples.unwrap_or(defaults.moa_samples),
+            moa_layers: set.moa_layers.unwrap_or(defaults.moa_layers),
         }
     }
 }
@@ -69,6 +84,14 @@ impl App {
                 return Err(ApiError::invalid(problem).with_field(Some(field)));
             }
         }
+        if change.moa_samples.is_some_and(|samples| !(1..=MOST_ASKED).contains(&samples)) {
+            let problem = format!("`MOA_SAMPLES` has to be 1 to {MOST_ASKED}.");
+            return Err(ApiError::invalid(problem).with_field(Some("MOA_SAMPLES")));
+        }
+        if change.moa_layers.is_some_and(|layers| !(1..=MOST_LAYERS).contains(&layers)) {
+            let problem = format!("`MOA_LAYERS` has to be 1 to {MOST_LAYERS}.");
+            return Err(ApiError::invalid(problem).with_field(Some("MOA_LAYERS")));
+        }
         let stored = self.store.setting(KEPT).await?;
         let before: CommonSettings =
             stored.and_then(|value| serde_json::from_value(value).ok()).unwrap_or_default();
@@ -79,6 +102,8 @@ impl App {
             search_queries: change.search_queries.or(before.search_queries),
             retrieval_queries: change.retrieval_queries.or(before.retrieval_queries),
             input_max_length: change.input_max_length.or(before.input_max_length),
+            moa_samples: change.moa_samples.or(before.moa_samples),
+            moa_layers: change.moa_layers.or(before.moa_layers),
         };
         let value = serde_json::to_value(&set).map_err(ApiError::internal)?;
         Ok(self.store.put_setting(KEPT, &value).await?)

@@ -127,6 +127,11 @@ impl Merging {
         Ok(template.fill(&Values { prompt: Some(prompt), answers: &answers, ..values(said, person, now) }))
     }
 
+    /// How often is answered before answers are merged, where nobody says.
+    pub(crate) fn layers(&self) -> u32 {
+        self.set.common.moa_layers
+    }
+
     /// How much it may write.
     pub(crate) fn wishes(&self) -> CallWishes {
         CallWishes { max_output_tokens: Some(self.set.bounds.output_tokens), ..CallWishes::default() }

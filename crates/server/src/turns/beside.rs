@@ -33,7 +33,7 @@ pub(crate) struct MergeWish {
     pub(crate) answers: Option<Vec<MessageId>>,
     /// The model; that of the answers where nothing.
     pub(crate) model: Option<String>,
-    /// How often is answered in all before it is merged, the answers that are there included; as the configuration says where
+    /// How often is answered in all before it is merged, the answers that are there included; as is set where
     /// nothing.
     pub(crate) layers: Option<u32>,
     /// The name of the request.
@@ -161,7 +161,7 @@ impl App {
         let (person, now) = (self.told_person(&caller.user), self.told_now());
         let asked = plain_text(&row.asked.content);
         let prompt = merging.prompt(&asked, texts.iter().map(String::as_str), &said, (&person, &now))?;
-        let layers = wish.layers.unwrap_or(self.config.pipelines.moa_layers);
+        let layers = wish.layers.unwrap_or_else(|| merging.layers());
         let members = answers.iter().filter_map(|answer| caller.resolve(self, answer.model.as_deref()).ok());
         let members: Vec<_> =
             members.filter(|model| model.model_id != TOUR).map(|model| model.callable()).collect();

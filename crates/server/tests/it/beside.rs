@@ -312,6 +312,42 @@ async fn further_layers_answer_again_with_all_in_view() {
     assert_eq!(kept["made_of"].as_array().unwrap().len(), 3);
 }
 
+/// What an administrator sets in the page wins over the configuration, and a request over both.
+#[tokio::test]
+async fn samples_and_layers_are_set_by_an_administrator() {
+    let upstream = ScriptedServer::start(Behaviour::answer(|_| Reply::text("So it is.")));
+    let world = World::with(upstream.await.unwrap()).await;
+    let update = "/api/v1/tasks/config/update";
+    for (name, wrong) in [
+        ("MOA_SAMPLES", json!(0)),
+        ("MOA_SAMPLES", json!(9)),
+        ("MOA_SAMPLES", json!("two")),
+        ("MOA_LAYERS", json!(4)),
+        ("MOA_LAYERS", json!(-1)),
+    ] {
+        let refused = world.server.post(update, &world.ada, &json!({ name: wrong })).await;
+        refused.expect(400);
+        assert_eq!(refused.json()["error"]["field"], name, "{wrong}");
+    }
+    let both = json!({"MOA_SAMPLES": 2, "MOA_LAYERS": 2});
+    let set = world.server.post(update, &world.ada, &both).await;
+    set.expect(200);
+    assert_eq!((&set.json()["MOA_SAMPLES"], &set.json()["MOA_LAYERS"]), (&json!(2), &json!(2)));
+    let list = world.server.get("/api/v1/pipelines", &world.ada).await.json();
+    assert_eq!((&list["moa_samples"], &list["moa_layers"]), (&json!(2), &json!(2)));
+    assert_eq!(world.server.get("/api/v1/me", &world.ada).await.json()["moa_samples"], 2);
+    let others = world.others(&world.first, &json!({"models": ["scripted"]})).await;
+    assert_eq!(others.len(), 2);
+    world.rest_of(&others).await;
+    let merges = || world.upstream.requests().iter().filter(|body| merges(body)).count();
+    let merged = world.merge(&world.first, &json!({})).await.json();
+    world.rest(&merged["run"]).await;
+    assert_eq!(merges(), 4, "three answer again, and one call writes");
+    let merged = world.merge(&world.first, &json!({"layers": 1})).await.json();
+    world.rest(&merged["run"]).await;
+    assert_eq!(merges(), 5);
+}
+
 #[tokio::test]
 async fn a_layer_in_which_all_fail_leaves_the_one_before() {
     let calls = std::sync::atomic::AtomicUsize::new(0);
