@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, fmt};
 
-use domain::{EventBody, Message, Problem, ProblemCode, Role, event::NoticeLevel};
+use domain::{EventBody, Message, Problem, ProblemCode, Role, Sentence, event::NoticeLevel};
 use serde_json::Value;
 
 use crate::{
@@ -155,15 +155,12 @@ pub(crate) async fn write_in_form(
             Err(fault) => fault,
         };
         if tries == TRIES {
-            let message =
-                format!("The model did not write its answer in the form that was asked for: {fault}.");
-            return Err(Stop::Failed(Problem::new(ProblemCode::ModelProtocol, message)));
+            let problem = Problem::new(ProblemCode::ModelProtocol, Sentence::AnswerNeverInForm { fault });
+            return Err(Stop::Failed(problem));
         }
         tries += 1;
         check_budget(agent).await?;
-        let notice =
-            format!("The answer is not in the form that was asked for, so it is written again: {fault}.");
-        agent.notice(NoticeLevel::Info, notice).await;
+        agent.notice(NoticeLevel::Info, Sentence::AnswerNotInForm { fault: fault.clone() }).await;
         messages.push(answer.into_message());
         let again = format!("This answer cannot be used: {fault}.\n{}", form.instructions());
         messages.push(Message::text(Role::User, again));

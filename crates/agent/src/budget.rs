@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use domain::{Problem, ProblemCode, Usage};
+use domain::{Problem, ProblemCode, Sentence, Usage, Words};
 
 /// What a run may use before it is ended with what it has.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -167,19 +167,16 @@ impl Budget {
     /// What the run's clock shows when the time is up, and why it ends then.
     pub(crate) fn end_of_time(&self) -> (Duration, Problem) {
         let seconds = self.limits.time.as_secs();
-        let message = format!(
-            "The {} worked for {seconds} seconds, which is its limit. It ends with what it has.",
-            self.whose()
-        );
-        (self.began().saturating_add(self.limits.time), limit_reached(message))
+        let problem = limit_reached(Sentence::LimitTime { who: self.who(), seconds });
+        (self.began().saturating_add(self.limits.time), problem)
     }
 
     fn began(&self) -> Duration {
         self.above.as_ref().map_or(Duration::ZERO, |(_, began)| *began)
     }
 
-    fn whose(&self) -> &'static str {
-        if self.above.is_some() { "agent" } else { "run" }
+    fn who(&self) -> Words {
+        if self.above.is_some() { Sentence::TheAgent } else { Sentence::TheRun }.into()
     }
 
     pub(crate) fn used(&self) -> Used {
@@ -192,50 +189,46 @@ impl Budget {
             above.check()?;
         }
         match self.beyond(|limit| limit) {
-            Some(what) => {
-                Err(limit_reached(format!("The {} {what}. It ends with what it has.", self.whose())))
-            }
+            Some(beyond) => Err(limit_reached(beyond)),
             None => Ok(()),
         }
     }
 
     /// What is nearly spent, where anything is: then there is just enough left for an answer.
     /// `time` is what the run's clock shows.
-    pub(crate) fn nearly_spent(&self, time: Duration) -> Option<String> {
+    pub(crate) fn nearly_spent(&self, time: Duration) -> Option<Words> {
         if let Some(what) = self.above.as_ref().and_then(|(above, _)| above.nearly_spent(time)) {
             return Some(what);
         }
         let limit = self.limits.time;
         let time = time.saturating_sub(self.began());
-        let what = if time >= limit.mul_f64(0.9) {
-            Some(format!("worked for {} of the {} seconds it has", time.as_secs(), limit.as_secs()))
-        } else {
-            self.beyond(|limit| limit.saturating_sub((limit / 10).max(1)))
-        };
-        let whose = self.whose();
-        what.map(|what| format!("The {whose} {what}. It ends with the answer it has."))
+        if time >= limit.mul_f64(0.9) {
+            let (who, seconds, limit) = (self.who(), time.as_secs(), limit.as_secs());
+            return Some(Sentence::LimitTimeNear { who, seconds, limit }.into());
+        }
+        self.beyond(|limit| limit.saturating_sub((limit / 10).max(1))).map(Words::from)
     }
 
-    /// What has reached its share of the limit, in words.
-    fn beyond(&self, share: impl Fn(u64) -> u64) -> Option<String> {
-        let (used, limits) = (self.used(), &self.limits);
+    /// What has reached its share of the limit.
+    fn beyond(&self, share: impl Fn(u64) -> u64) -> Option<Sentence> {
+        let (used, limits, who) = (self.used(), &self.limits, self.who());
         let tokens = used.usage.total_tokens();
         let cost = used.cost_micro_usd.unwrap_or(0);
         let (steps, all_steps) = (u64::from(used.steps), u64::from(limits.all_steps));
         if tokens >= share(limits.tokens) {
-            Some(format!("used {tokens} tokens and its limit is {}", limits.tokens))
+            Some(Sentence::LimitTokens { who, count: tokens, limit: limits.tokens })
         } else if used.cost_micro_usd.is_some() && cost >= share(limits.cost_micro_usd) {
-            Some(format!("cost {} and its limit is {}", dollars(cost), dollars(limits.cost_micro_usd)))
+            Some(Sentence::LimitCost { who, cost: dollars(cost), limit: dollars(limits.cost_micro_usd) })
         } else if steps >= share(all_steps) {
-            Some(format!("took {steps} steps with all its agents and its limit is {all_steps}"))
+            Some(Sentence::LimitAllSteps { who, count: steps, limit: all_steps })
         } else {
             None
         }
     }
 }
 
-pub(crate) fn limit_reached(message: String) -> Problem {
-    Problem::new(ProblemCode::LimitReached, message)
+pub(crate) fn limit_reached(words: impl Into<Words>) -> Problem {
+    Problem::new(ProblemCode::LimitReached, words)
 }
 
 fn dollars(micro_usd: u64) -> String {
@@ -293,7 +286,7 @@ mod tests {
         let agent = Budget::of_agent(&run, own, Duration::from_secs(30), Used::default());
         agent.book(usage(99, 0), None);
         assert_eq!((agent.check(), run.used().usage.total_tokens()), (Ok(()), 599));
-        assert!(agent.nearly_spent(Duration::ZERO).unwrap().contains("The agent used 99 tokens"));
+        assert!(agent.nearly_spent(Duration::ZERO).unwrap().message.contains("The agent used 99 tokens"));
         assert_eq!(agent.end_of_time().0, Duration::from_secs(90));
         agent.book(usage(1, 0), None);
         assert!(agent.check().unwrap_err().message.contains("The agent used 100 tokens"));

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use domain::{EventBody, Message, message::arguments_value};
+use domain::{EventBody, Message, Sentence, Words, message::arguments_value};
 use futures_util::{FutureExt, StreamExt, stream};
 use serde_json::Value;
 use tokio::time::Instant;
@@ -75,10 +75,10 @@ fn was_begun(agent: &AgentContext, call: &RequestedCall) -> bool {
     agent.run.past.of_call(&call.id).is_some_and(PastCall::was_begun)
 }
 
-fn describe(calls: &[&RequestedCall]) -> String {
+fn describe(calls: &[&RequestedCall]) -> Words {
     match calls {
-        [call] => format!("{}…", call.written.name),
-        calls => format!("Running {} tools…", calls.len()),
+        [call] => format!("{}…", call.written.name).into(),
+        calls => Sentence::RunningTools { count: calls.len() as u64 }.into(),
     }
 }
 

@@ -4,7 +4,7 @@
 mod plan;
 mod transcript;
 
-use domain::{EventBody, Message, Problem, ProblemCode, Role, Usage, event::NoticeLevel};
+use domain::{EventBody, Message, Problem, ProblemCode, Role, Sentence, Usage, event::NoticeLevel};
 use tokio::time::Instant;
 
 pub(crate) use plan::recollection;
@@ -47,7 +47,7 @@ pub(crate) async fn make_room(
     gauge: &Gauge,
 ) -> Result<bool, Stop> {
     let Some(plan) = plan(messages, gauge) else { return Ok(false) };
-    agent.status("Summing up older steps…").await;
+    agent.status(Sentence::SummingUp).await;
     let began = Instant::now();
     let mut writer = Writer::new(agent, &plan, messages);
     let written = writer.write(gauge).await;
@@ -55,10 +55,7 @@ pub(crate) async fn make_room(
     let summary = match written {
         Ok(summary) => summary,
         Err(problem) if is_of_the_summary(problem.code) => {
-            let why_not = problem.message;
-            let message =
-                format!("No summary of the older steps could be had, so they are left out: {why_not}");
-            agent.notice(NoticeLevel::Warning, message).await;
+            agent.notice(NoticeLevel::Warning, Sentence::NoSummary { why: problem.words() }).await;
             String::new()
         }
         Err(problem) => return Err(Stop::because(problem)),
@@ -82,7 +79,7 @@ pub(crate) async fn make_room(
             duration_ms: millis(began.elapsed()),
         })
         .await;
-    agent.status("Thinking…").await;
+    agent.status(Sentence::Thinking).await;
     Ok(true)
 }
 
@@ -121,10 +118,7 @@ impl<'a> Writer<'a> {
                 written => return written,
             }
         }
-        Err(Problem::new(
-            ProblemCode::ModelContextFull,
-            "The model server finds even parts of them too long.",
-        ))
+        Err(Problem::new(ProblemCode::ModelContextFull, Sentence::PartsTooLong))
     }
 
     async fn write_in_pieces(&mut self, piece_bytes: usize, summary_bytes: usize) -> Result<String, Problem> {
@@ -144,7 +138,7 @@ impl<'a> Writer<'a> {
             summary = both_ends(answer.text.trim(), summary_bytes);
         }
         if summary.is_empty() {
-            return Err(Problem::new(ProblemCode::ModelProtocol, "The model gave an empty answer."));
+            return Err(Problem::new(ProblemCode::ModelProtocol, Sentence::EmptyAnswer));
         }
         Ok(summary)
     }

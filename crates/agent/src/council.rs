@@ -3,7 +3,7 @@
 
 use std::{fmt, sync::Arc, time::Instant};
 
-use domain::{EventBody, Message, Part, Role, event::NoticeLevel};
+use domain::{EventBody, Message, Part, Role, Sentence, event::NoticeLevel};
 use futures_util::{FutureExt, future::join_all};
 
 use crate::{CallableModel, Models, quiet_call::call_one, step::millis, turns::AgentContext};
@@ -39,15 +39,13 @@ impl Council {
         let Self { layers, members, ask } = self;
         let members: Vec<Models> = members.into_iter().map(|one| Models::new(one, Vec::new())).collect();
         for layer in 2..=layers {
-            agent.status(format!("Layer {layer} of {layers}: {} answers…", members.len())).await;
+            agent.status(Sentence::Layer { layer, layers }).await;
             let asked = &history;
             // Boxed here, since the compiler cannot see through a borrowing closure that the futures are `Send`.
             let calls: Vec<_> = members.iter().map(|member| answer(agent, member, asked).boxed()).collect();
             let answers: Vec<String> = join_all(calls).await.into_iter().flatten().collect();
             if answers.is_empty() {
-                agent
-                    .notice(NoticeLevel::Warning, "Nobody answered in this layer: the one before counts.")
-                    .await;
+                agent.notice(NoticeLevel::Warning, Sentence::NobodyAnswered).await;
                 break;
             }
             tell(&mut history, ask(&answers));
@@ -75,8 +73,8 @@ async fn answer(agent: &AgentContext, member: &Models, asked: &[Message]) -> Opt
             Some(said.text).filter(|text| !text.trim().is_empty())
         }
         Err(problem) => {
-            let name = member.chosen().model().name();
-            agent.notice(NoticeLevel::Warning, format!("{name} did not answer. {}", problem.message)).await;
+            let (name, why) = (member.chosen().model().name().to_owned(), problem.words());
+            agent.notice(NoticeLevel::Warning, Sentence::NoAnswerOf { name, why }).await;
             None
         }
     }

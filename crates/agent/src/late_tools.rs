@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use domain::{EventBody, event::NoticeLevel};
+use domain::{EventBody, Words, event::NoticeLevel};
 use futures_util::future::BoxFuture;
 
 use crate::{Agents, Emitter, Tool};
@@ -18,7 +18,7 @@ pub struct FoundTools {
     /// The names of those that wait for a person's consent.
     pub needs_approval: Vec<String>,
     /// What could not be had, in sentences for the person.
-    pub missing: Vec<String>,
+    pub missing: Vec<Words>,
 }
 
 impl LateTools {
@@ -30,8 +30,8 @@ impl LateTools {
     /// Waits for the tools and gives them to the agents that may use them; tells the log what is missing.
     pub(crate) async fn join(self, agents: &mut Agents, emitter: &Emitter) {
         let FoundTools { tools, needs_approval, missing } = self.0.await;
-        for message in missing {
-            emitter.emit(EventBody::Notice { level: NoticeLevel::Warning, message }).await;
+        for words in missing {
+            emitter.emit(EventBody::notice(NoticeLevel::Warning, words)).await;
         }
         *agents = agents.with_tools(&tools);
         for agent in agents.all_mut() {

@@ -62,7 +62,7 @@ pub use programs::Programs;
 pub use questions::Question;
 pub use quota::{CallEstimate, EndCall, Quota};
 pub use research::Research;
-pub use run::{CallWishes, INTERRUPTED, ModelSettings, RunRequest, StopSignals, run};
+pub use run::{CallWishes, ModelSettings, RunRequest, StopSignals, run};
 pub use skills::{Skill, Skills};
 pub use subagent::AgentStops;
 pub use tool::{Tool, ToolContext, ToolFailure, ToolKind, Toolbox};

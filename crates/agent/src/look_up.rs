@@ -7,7 +7,7 @@ mod tools;
 
 use std::{fmt, sync::Arc};
 
-use domain::{EventBody, Message, Part, Role, event::NoticeLevel};
+use domain::{EventBody, Message, Part, Role, Sentence, Words, event::NoticeLevel};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
@@ -61,7 +61,7 @@ pub struct LookUp {
     /// Whether what was found is told with the instructions, and not with the message.
     pub in_system: bool,
     /// What the person is told where something cannot be looked in that they wanted looked in.
-    pub warning: Option<String>,
+    pub warning: Option<Words>,
 }
 
 impl LookUp {
@@ -162,14 +162,12 @@ impl Look<'_> {
         if let Some(warning) = self.look_up.warning.clone().filter(|_| is_new) {
             self.agent.notice(NoticeLevel::Warning, warning).await;
         }
-        self.agent.status("Looking for what to search…").await;
+        self.agent.status(Sentence::LookingFor).await;
         let queries = self.queries().await;
         if queries.is_empty() {
             return Vec::new();
         }
-        let count = queries.len();
-        let noun = if count == 1 { "query" } else { "queries" };
-        self.agent.status(format!("Searching {count} {noun}…")).await;
+        self.agent.status(Sentence::SearchingQueries { count: queries.len() as u64 }).await;
         let libraries = [&self.look_up.documents, &self.look_up.web].into_iter().flatten();
         let names: Vec<&str> = libraries.map(|library| library.name()).collect();
         let wanted =
@@ -205,10 +203,8 @@ impl Look<'_> {
         let calls = match past.answer(path, self.step) {
             Some((answer, _)) => answer.calls,
             None => {
-                let count = chosen.len();
                 self.agent.emit_and_part_calls(EventBody::StepStarted { step: self.step, last: None }).await;
-                let noun = if count == 1 { "page" } else { "pages" };
-                self.agent.status(format!("Reading {count} {noun}…")).await;
+                self.agent.status(Sentence::ReadingPages { count: chosen.len() as u64 }).await;
                 let about = first_chars(&format!("{} {}", queries.join(" "), self.question), ABOUT_CHARS);
                 let wanted = chosen.iter().map(|hit| (READ, json!({"url": hit.url, "about": about})));
                 request_ours(self.agent, wanted.collect()).await

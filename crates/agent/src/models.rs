@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use domain::{Problem, ProblemCode, event::NoticeLevel};
+use domain::{Problem, ProblemCode, Sentence, event::NoticeLevel};
 use llm::ChatModel;
 use tokio::time::Instant;
 
@@ -115,9 +115,9 @@ impl<'a> Tries<'a> {
         }
         self.now.note_failure();
         let Some(next) = self.left.next() else { return Err(failed) };
-        let (before, after, why) = (self.now.model().name(), next.model().name(), &failed.problem.message);
-        let message = format!("{before} could not be asked, so {after} is asked instead. {why}");
-        self.agent.notice(NoticeLevel::Warning, message).await;
+        let (before, after) = (self.now.model().name().to_owned(), next.model().name().to_owned());
+        let why = failed.problem.words();
+        self.agent.notice(NoticeLevel::Warning, Sentence::OtherModel { before, after, why }).await;
         self.now = next;
         Ok(())
     }

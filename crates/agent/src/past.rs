@@ -7,8 +7,8 @@ use std::{
 };
 
 use domain::{
-    AgentPath, EventBody, Form, OpenItems, Outcome, Problem, ProblemCode, Reply, RunEvent, event::Decision,
-    message::arguments_text, trace::parts_model_calls,
+    AgentPath, EventBody, Form, OpenItems, Outcome, Problem, ProblemCode, Reply, RunEvent, Words,
+    event::Decision, message::arguments_text, trace::parts_model_calls,
 };
 use serde_json::Value;
 
@@ -335,10 +335,10 @@ impl Past {
         (events, open)
     }
 
-    /// The events that end the log as it stands, with `message` as the reason.
-    pub fn end(&mut self, message: &str) -> Vec<(AgentPath, EventBody)> {
-        let problem = Problem::new(ProblemCode::Interrupted, message);
-        self.finish(Outcome::Failed, message, Some(problem))
+    /// The events that end the log as it stands, with these words as the reason.
+    pub fn end(&mut self, words: impl Into<Words>) -> Vec<(AgentPath, EventBody)> {
+        let problem = Problem::new(ProblemCode::Interrupted, words);
+        self.finish(Outcome::Failed, &problem.message.clone(), Some(problem))
     }
 
     /// The events that end its log where a person has stopped it.

@@ -1,6 +1,6 @@
 //! A model call whose answer is not shown: for what the loop itself wants to know.
 
-use domain::{Message, Problem, ProblemCode, Usage, event::NoticeLevel};
+use domain::{Message, Problem, ProblemCode, Sentence, Usage, event::NoticeLevel};
 use llm::{ChatRequest, ModelEvent, ToolMode};
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::{
     context::estimate_request,
     models::{OneModel, Tries},
     quota::begin_call,
-    step::{CallFailed, NO_END},
+    step::CallFailed,
     turns::AgentContext,
 };
 
@@ -75,9 +75,9 @@ pub(crate) async fn call_one(
     let (mut text, mut counted, mut is_over) = (String::new(), None, false);
     let mut call = model.model().call(&request);
     while let Some(event) = call.next().await {
-        match event.map_err(|error| Problem::new(error.code, error.message))? {
+        match event? {
             ModelEvent::TextDelta(delta) => text.push_str(&delta),
-            ModelEvent::Turned { message: reason } | ModelEvent::Retrying { reason, .. } => {
+            ModelEvent::Turned { words: reason } | ModelEvent::Retrying { reason, .. } => {
                 agent.notice(NoticeLevel::Warning, reason).await
             }
             ModelEvent::Finished { usage, .. } => {
@@ -94,7 +94,7 @@ pub(crate) async fn call_one(
         }
     }
     if !is_over {
-        return Err(Problem::new(ProblemCode::ModelProtocol, NO_END));
+        return Err(Problem::new(ProblemCode::ModelProtocol, Sentence::AnswerWithoutEnd));
     }
     let estimated =
         Usage { input_tokens: estimate_request(messages, &[]), output_tokens: (text.len() / 4) as u64 };

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use domain::{Problem, ProblemCode, Usage};
+use domain::{Problem, ProblemCode, Usage, Words};
 
 use crate::{Prices, models::OneModel, turns::AgentContext};
 
@@ -82,10 +82,10 @@ pub(crate) fn begin_call(agent: &AgentContext, model: &OneModel, input_tokens: u
 }
 
 /// Why the agent's next call has to be its last, where it has to: after it there would be no room for another one.
-pub(crate) fn nearly_spent(agent: &AgentContext, input_tokens: u64) -> Option<String> {
+pub(crate) fn nearly_spent(agent: &AgentContext, input_tokens: u64) -> Option<Words> {
     let quota = agent.run.quota.as_ref()?;
     let refused = quota.check(estimate(agent, agent.models.chosen(), input_tokens), 2).err()?;
-    Some(refused.message)
+    Some(refused.words())
 }
 
 /// Whether a call was not made because of a limit.

@@ -18,7 +18,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use domain::{Message, Role, event::NoticeLevel};
+use domain::{Message, Role, Sentence, event::NoticeLevel};
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
@@ -155,7 +155,7 @@ impl Task {
             return;
         }
         notes.tell(agent).await;
-        agent.notice(NoticeLevel::Warning, "It ended before the report. These are the notes so far.").await;
+        agent.notice(NoticeLevel::Warning, Sentence::NotesSoFar).await;
         write_answer(agent, &notes.as_report()).await;
     }
 

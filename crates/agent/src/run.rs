@@ -2,7 +2,9 @@
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
-use domain::{ChatId, EventBody, Message, MessageId, Outcome, Problem, ProblemCode, Role, RunTrace};
+use domain::{
+    ChatId, EventBody, Message, MessageId, Outcome, Problem, ProblemCode, Role, RunTrace, Sentence,
+};
 use futures_util::FutureExt;
 use llm::{ChatModel, ToolMode, ToolPrompt, ToolSpec};
 use serde_json::{Map, Value};
@@ -299,20 +301,15 @@ fn time_is_up(budget: &Budget) -> End {
 }
 
 fn interrupted() -> End {
-    End(Outcome::Failed, Some(Problem::new(ProblemCode::Interrupted, INTERRUPTED)))
+    End(Outcome::Failed, Some(Problem::new(ProblemCode::Interrupted, Sentence::Interrupted)))
 }
-
-/// Said of runs that a restart ended.
-pub const INTERRUPTED: &str =
-    "The server was restarted during this run. What it wrote is kept; ask again to go on.";
 
 /// What is said of work that a person has stopped.
 pub(crate) const STOPPED: &str = "Stopped.";
 
 /// The panic itself was reported by the panic hook; the person gets a sentence.
 fn fault() -> End {
-    let message = "The run met a fault in the server and had to end. What it wrote is kept.";
-    End(Outcome::Failed, Some(Problem::new(ProblemCode::Internal, message)))
+    End(Outcome::Failed, Some(Problem::new(ProblemCode::Internal, Sentence::FaultOfServer)))
 }
 
 /// Closes what is open and ends the log. Research that ends before its report gives what it knows for an answer.
@@ -329,7 +326,7 @@ async fn finish(main: &AgentContext, research: Option<Arc<Task>>, End(outcome, p
     if let Some(research) = research.filter(|_| !has_answer) {
         research.tell_known(main).await;
     }
-    emitter.emit(EventBody::Status { description: String::new(), done: true, hidden: true }).await;
+    emitter.emit(EventBody::no_status()).await;
     let used = main.run.budget.used();
     emitter
         .emit(EventBody::RunFinished {

@@ -2,7 +2,9 @@
 
 use std::{borrow::Cow, mem, time::Duration};
 
-use domain::{EventBody, Message, Part, Problem, ProblemCode, Role, ToolCall, Usage, event::NoticeLevel};
+use domain::{
+    EventBody, Message, Part, Problem, ProblemCode, Role, Sentence, ToolCall, Usage, event::NoticeLevel,
+};
 use llm::{ChatRequest, CodePrompt, FinishReason, ModelEvent, ToolPrompt};
 use serde_json::Value;
 use tokio::time::Instant;
@@ -151,14 +153,11 @@ async fn call_one(
                 return Ok(step.finish(reason, usage, held).await);
             }
             Ok(event) => step.push(event).await,
-            Err(error) => return Err(step.failed(Problem::new(error.code, error.message))),
+            Err(error) => return Err(step.failed(error.into())),
         }
     }
-    Err(step.failed(Problem::new(ProblemCode::ModelProtocol, NO_END)))
+    Err(step.failed(Problem::new(ProblemCode::ModelProtocol, Sentence::AnswerWithoutEnd)))
 }
-
-/// What is said of an answer that breaks off without a fault.
-pub(crate) const NO_END: &str = "The model server ended its answer without saying that it was done.";
 
 /// Tokens by rule of thumb, where the server does not count.
 fn estimate(messages: &[Message], tools: &Toolbox, step: &Step<'_>) -> Usage {
@@ -214,9 +213,9 @@ impl<'a> Step<'a> {
             ModelEvent::Retrying { wait_ms, reason, .. } => {
                 let seconds = wait_ms.div_ceil(1000);
                 self.agent.notice(NoticeLevel::Warning, reason).await;
-                self.agent.status(format!("Asking the model again in {seconds} s…")).await;
+                self.agent.status(Sentence::AskingAgain { seconds }).await;
             }
-            ModelEvent::Turned { message } => self.agent.notice(NoticeLevel::Warning, message).await,
+            ModelEvent::Turned { words } => self.agent.notice(NoticeLevel::Warning, words).await,
             ModelEvent::Finished { .. } => {}
         }
     }
@@ -337,11 +336,11 @@ impl<'a> Step<'a> {
             })
             .await;
         let notice = match reason {
-            FinishReason::Length => "The model reached its limit on written tokens; the answer may be cut.",
-            FinishReason::ContentFilter => "The model server's content filter cut the answer.",
-            FinishReason::Stop | FinishReason::ToolCalls => "",
+            FinishReason::Length => Some(Sentence::AnswerCut),
+            FinishReason::ContentFilter => Some(Sentence::AnswerFiltered),
+            FinishReason::Stop | FinishReason::ToolCalls => None,
         };
-        if !notice.is_empty() {
+        if let Some(notice) = notice {
             self.agent.notice(NoticeLevel::Warning, notice).await;
         }
         self.answer.cut = reason == FinishReason::Length;

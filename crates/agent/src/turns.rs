@@ -9,8 +9,8 @@ use std::{
 };
 
 use domain::{
-    AgentPath, CallTrace, EventBody, Message, Problem, ProblemCode, Role, event::NoticeLevel,
-    message::arguments_value, trace::parts_model_calls,
+    AgentPath, CallTrace, EventBody, Message, Problem, ProblemCode, Role, Sentence, Words,
+    event::NoticeLevel, message::arguments_value, trace::parts_model_calls,
 };
 
 use crate::{
@@ -176,18 +176,17 @@ impl AgentContext {
     }
 
     /// Sets the one line that says what is going on.
-    pub(crate) async fn status(&self, description: impl Into<String>) {
-        let description = description.into();
-        self.emitter.emit(EventBody::Status { description, done: false, hidden: false }).await;
+    pub(crate) async fn status(&self, words: impl Into<Words>) {
+        self.emitter.emit(EventBody::status(words)).await;
     }
 
     /// Takes the line away.
     pub(crate) async fn clear_status(&self) {
-        self.emitter.emit(EventBody::Status { description: String::new(), done: true, hidden: true }).await;
+        self.emitter.emit(EventBody::no_status()).await;
     }
 
-    pub(crate) async fn notice(&self, level: NoticeLevel, message: impl Into<String>) {
-        self.emitter.emit(EventBody::Notice { level, message: message.into() }).await;
+    pub(crate) async fn notice(&self, level: NoticeLevel, words: impl Into<Words>) {
+        self.emitter.emit(EventBody::notice(level, words)).await;
     }
 }
 
@@ -220,7 +219,10 @@ pub(crate) async fn take_turns(
         let said = said.inspect(|text| agent.run.addresses.learn(text));
         messages.extend(said.map(|text| Message::text(Role::User, text)));
         let last = match &past {
-            Some((_, last)) => last.clone().or_else(|| last_of_steps(&agent, step - before.steps)),
+            Some((_, last)) => {
+                let by_number = last_of_steps(&agent, step - before.steps);
+                by_number.or_else(|| last.clone().map(Words::from))
+            }
             None => {
                 let input_tokens = estimate_request(&messages, tools.specs());
                 begin_step(&agent, step, before.steps, input_tokens).await?
@@ -263,7 +265,7 @@ async fn begin_step(
     step: u32,
     steps_before: u32,
     input_tokens: u64,
-) -> Result<Option<String>, Stop> {
+) -> Result<Option<Words>, Stop> {
     check_budget(agent).await?;
     let last = last_of_steps(agent, step - steps_before).or_else(|| {
         let spent = agent.run.work_time.spent();
@@ -271,13 +273,14 @@ async fn begin_step(
             || agent.budget.nearly_spent(spent).or_else(|| quota::nearly_spent(agent, input_tokens));
         (step > steps_before + 1).then(nearly_spent).flatten()
     });
-    agent.emit_and_part_calls(EventBody::StepStarted { step, last: last.clone() }).await;
-    agent.status("Thinking…").await;
+    let why = last.as_ref().map(ToString::to_string);
+    agent.emit_and_part_calls(EventBody::StepStarted { step, last: why }).await;
+    agent.status(Sentence::Thinking).await;
     Ok(last)
 }
 
 /// Why this turn is the agent's last by its number, where it is.
-fn last_of_steps(agent: &AgentContext, step: u32) -> Option<String> {
+fn last_of_steps(agent: &AgentContext, step: u32) -> Option<Words> {
     (step > 1 && step == agent.steps()).then(|| out_of_steps(agent))
 }
 
@@ -342,7 +345,7 @@ pub(crate) const LAST_STEP: &str = "You have reached a limit of this run. You ha
 
 async fn answered(agent: &AgentContext, answer: Answer) -> String {
     if answer.text.trim().is_empty() {
-        agent.notice(NoticeLevel::Warning, "The model gave an empty answer.").await;
+        agent.notice(NoticeLevel::Warning, Sentence::EmptyAnswer).await;
     }
     answer.text
 }
@@ -351,9 +354,8 @@ async fn answered(agent: &AgentContext, answer: Answer) -> String {
 fn check_length(agent: &AgentContext, answer: &Answer) -> Result<(), Stop> {
     match agent.run.wishes.max_output_tokens {
         Some(limit) if answer.cut => {
-            let message =
-                format!("The answer reached {limit} tokens, the limit that was asked for, and is cut.");
-            Err(Stop::Limited { problem: limit_reached(message), text: answer.text.clone() })
+            let problem = limit_reached(Sentence::LimitAnswer { count: limit });
+            Err(Stop::Limited { problem, text: answer.text.clone() })
         }
         _ => Ok(()),
     }
@@ -363,18 +365,17 @@ pub(crate) async fn check_budget(agent: &AgentContext) -> Result<(), Stop> {
     match agent.budget.check() {
         Ok(()) => Ok(()),
         Err(problem) => {
-            agent.notice(NoticeLevel::Warning, problem.message.clone()).await;
+            agent.notice(NoticeLevel::Warning, problem.clone().words()).await;
             Err(Stop::Limited { problem, text: String::new() })
         }
     }
 }
 
-fn out_of_steps(agent: &AgentContext) -> String {
-    let steps = agent.steps();
-    format!("The agent took {steps} steps, which is its limit. It ends with what it has.")
+fn out_of_steps(agent: &AgentContext) -> Words {
+    Sentence::LimitSteps { count: agent.steps() }.into()
 }
 
 async fn out_of_budget(agent: &AgentContext, problem: Problem, text: String) -> Stop {
-    agent.notice(NoticeLevel::Warning, problem.message.clone()).await;
+    agent.notice(NoticeLevel::Warning, problem.clone().words()).await;
     Stop::Limited { problem, text }
 }

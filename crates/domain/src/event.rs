@@ -12,7 +12,7 @@ pub use audience::Audience;
 pub use texts::{FORKED, RESUMED, compacted, seq_after_restart};
 pub use values::{Decision, NoticeLevel, Outcome, Remembered, Source, Todo, TodoStatus};
 
-use crate::{AgentPath, ChatId, Form, MessageId, Problem, RunId, Usage};
+use crate::{AgentPath, ChatId, Form, MessageId, Problem, RunId, Sentence, Usage, sentence::known};
 
 /// One entry of a run's log. Its JSON is the stored form and the native stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,14 +32,6 @@ pub struct RunEvent {
     pub agent: AgentPath,
     /// What happened.
     pub body: EventBody,
-}
-
-impl RunEvent {
-    /// Whether it is the log's last.
-    #[must_use]
-    pub fn is_end(&self) -> bool {
-        matches!(self.body, EventBody::RunFinished { .. })
-    }
 }
 
 /// What happened. An *item* (a text, a piece of reasoning, a tool call, an agent) has a start, perhaps
@@ -72,12 +64,16 @@ pub enum EventBody {
     },
     /// The one line that says what is going on now; each replaces the one before.
     Status {
-        /// A short phrase in the reader's language where it is fixed text.
+        /// A short phrase.
         description: String,
         /// The activity has ended.
         done: bool,
         /// The line should be taken away.
         hidden: bool,
+        /// The phrase by its code, where it is one of ours.
+        #[serde(default, deserialize_with = "known", skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional))]
+        sentence: Option<Box<Sentence>>,
     },
     /// The agent begins to write text.
     TextStarted {
@@ -420,6 +416,10 @@ pub enum EventBody {
         level: NoticeLevel,
         /// A sentence.
         message: String,
+        /// The sentence by its code, where it is one of ours.
+        #[serde(default, deserialize_with = "known", skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional))]
+        sentence: Option<Box<Sentence>>,
     },
     /// The server was restarted and the run goes on. What a model was writing has been closed and is written again.
     RunResumed {},

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::{Sentence, Words, sentence::known};
+
 /// Stable names of everything that can end a run or refuse a request. Documented in `docs/errors.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -119,12 +121,23 @@ pub struct Problem {
     pub code: ProblemCode,
     /// One or two sentences that say what happened and what to do. Never holds secrets.
     pub message: String,
+    /// The same by its own code, where it has one.
+    #[serde(default, deserialize_with = "known", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub sentence: Option<Box<Sentence>>,
 }
 
 impl Problem {
-    /// A problem with this code and sentence.
-    pub fn new(code: ProblemCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into() }
+    /// A problem with this code, in these words.
+    pub fn new(code: ProblemCode, words: impl Into<Words>) -> Self {
+        let Words { message, sentence } = words.into();
+        Self { code, message, sentence }
+    }
+
+    /// What is said of it.
+    #[must_use]
+    pub fn words(self) -> Words {
+        Words { message: self.message, sentence: self.sentence }
     }
 }
 

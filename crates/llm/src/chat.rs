@@ -2,7 +2,7 @@
 
 use std::{ops::Deref, sync::Arc};
 
-use domain::{CallTrace, Message, ProblemCode, Usage};
+use domain::{CallTrace, Message, Problem, ProblemCode, Sentence, Usage, Words};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{
     Map, Value,
@@ -171,12 +171,12 @@ pub enum ModelEvent {
         /// How long we wait, milliseconds.
         wait_ms: u64,
         /// Why.
-        reason: String,
+        reason: Words,
     },
     /// Another key or another server of the same model is asked at once. Only before the first token.
     Turned {
         /// What went wrong, and who is asked now.
-        message: String,
+        words: Words,
     },
     /// The model is done; nothing follows.
     Finished {
@@ -208,4 +208,26 @@ pub struct ModelError {
     pub code: ProblemCode,
     /// What happened and what to do, in words; never holds a key.
     pub message: String,
+    /// The same by its code, where it has one.
+    pub sentence: Option<Box<Sentence>>,
+}
+
+impl ModelError {
+    /// An error with this code, in these words.
+    pub fn new(code: ProblemCode, words: impl Into<Words>) -> Self {
+        let Words { message, sentence } = words.into();
+        Self { code, message, sentence }
+    }
+
+    /// What is said of it.
+    #[must_use]
+    pub fn words(self) -> Words {
+        Words { message: self.message, sentence: self.sentence }
+    }
+}
+
+impl From<ModelError> for Problem {
+    fn from(error: ModelError) -> Self {
+        Self { code: error.code, message: error.message, sentence: error.sentence }
+    }
 }

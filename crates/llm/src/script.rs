@@ -210,7 +210,7 @@ mod tests {
 
     #[tokio::test]
     async fn nothing_follows_a_failure() {
-        let error = ModelError { code: ProblemCode::ModelFailed, message: "broken".into() };
+        let error = ModelError::new(ProblemCode::ModelFailed, "broken");
         let lines = [vec![Line::Fail(error.clone())], super::text("never")].concat();
         assert_eq!(played(lines).await, [Err(error)]);
     }

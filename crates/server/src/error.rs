@@ -8,7 +8,7 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use domain::{Problem, ProblemCode};
+use domain::{Problem, ProblemCode, Words};
 use futures_util::FutureExt;
 use llm::ModelError;
 use serde_json::json;
@@ -38,28 +38,32 @@ pub struct Refusal {
 
 impl ApiError {
     /// An error with the status that belongs to `code`.
-    pub fn new(code: ProblemCode, message: impl Into<String>) -> Self {
-        let problem = Problem::new(code, message);
+    pub fn new(code: ProblemCode, words: impl Into<Words>) -> Self {
+        Self::of(Problem::new(code, words))
+    }
+
+    fn of(problem: Problem) -> Self {
+        let code = problem.code;
         Self { status: status(code), problem, cause: None, retry_after_s: None, field: None }
     }
 
     /// 400: the request is not what this address takes.
-    pub fn invalid(message: impl Into<String>) -> Self {
+    pub fn invalid(message: impl Into<Words>) -> Self {
         Self::new(ProblemCode::InvalidRequest, message)
     }
 
     /// 403.
-    pub fn forbidden(message: impl Into<String>) -> Self {
+    pub fn forbidden(message: impl Into<Words>) -> Self {
         Self::new(ProblemCode::Forbidden, message)
     }
 
     /// 404.
-    pub fn not_found(message: impl Into<String>) -> Self {
+    pub fn not_found(message: impl Into<Words>) -> Self {
         Self::new(ProblemCode::NotFound, message)
     }
 
     /// 409.
-    pub fn conflict(message: impl Into<String>) -> Self {
+    pub fn conflict(message: impl Into<Words>) -> Self {
         Self::new(ProblemCode::Conflict, message)
     }
 
@@ -88,13 +92,12 @@ impl ApiError {
     }
 
     /// 429 as a limit is reached, which may be for hours.
-    #[must_use]
-    pub fn limited(message: String, wait_s: u64) -> Self {
+    pub fn limited(message: impl Into<Words>, wait_s: u64) -> Self {
         Self { retry_after_s: Some(wait_s), ..Self::new(ProblemCode::RateLimited, message) }
     }
 
     /// 401 for a credential that is wrong.
-    pub fn bad_credential(message: impl Into<String>) -> Self {
+    pub fn bad_credential(message: impl Into<Words>) -> Self {
         Self::new(ProblemCode::Unauthenticated, message)
     }
 
@@ -164,13 +167,13 @@ fn status(code: ProblemCode) -> StatusCode {
 
 impl From<Problem> for ApiError {
     fn from(problem: Problem) -> Self {
-        Self::new(problem.code, problem.message)
+        Self::of(problem)
     }
 }
 
 impl From<ModelError> for ApiError {
     fn from(error: ModelError) -> Self {
-        Self::new(error.code, error.message)
+        Self::of(error.into())
     }
 }
 

@@ -6,9 +6,9 @@ use std::{
     time::Duration,
 };
 
-use agent::{CallWishes, INTERRUPTED, Past, Told, ToolChoice};
+use agent::{CallWishes, Past, Told, ToolChoice};
 use anyhow::Context;
-use domain::{EventBody, Message, Origin, RunId};
+use domain::{EventBody, Message, Origin, Problem, RunId, Sentence, Words};
 use llm::ToolSpec;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -29,8 +29,6 @@ use crate::{
 
 /// How often a run goes on without doing anything before it is given up: perhaps it is what kills the server.
 const MOST_RESTARTS: u32 = 10;
-const GIVEN_UP: &str = "The server stopped during this run again and again, so it was ended. What it wrote is \
-    kept; ask again to go on.";
 
 /// When it is first tried to go on with a run that was given up, and how often while the database does not answer.
 const TAKE_UP_AGAIN: Duration = Duration::from_secs(1);
@@ -97,7 +95,7 @@ struct Found {
     /// Its model, where there is one of that name now.
     model: Option<ResolvedModel>,
     /// Why its owner may not use what it needs any more.
-    forbidden: Option<String>,
+    forbidden: Option<Words>,
 }
 
 impl Work {
@@ -370,8 +368,8 @@ impl App {
                 }
             }
             FromLog::Cannot(so_far, past, why_not) => {
-                tracing::info!(run = %run.id, why_not, "ending the log of an interrupted run");
-                self.runs.close_left_open(run, (so_far, *past), &why_not).await?;
+                tracing::info!(run = %run.id, %why_not, "ending the log of an interrupted run");
+                self.runs.close_left_open(run, (so_far, *past), why_not).await?;
             }
         }
         Ok(true)
@@ -405,7 +403,7 @@ impl App {
             let permits = RunPermits::new(Arc::clone(&self.groups), run.owner, payer, directory);
             permits.check(agent, &kept.model).err()
         });
-        Ok(Found { kept, model, forbidden: forbidden.map(|problem| problem.message) })
+        Ok(Found { kept, model, forbidden: forbidden.map(Problem::words) })
     }
 
     async fn ready(
@@ -454,16 +452,14 @@ fn able_to_go_on(
     Found { kept, model, forbidden }: Found,
     so_far: &LogSoFar,
     past: &Past,
-) -> Result<(Kept, ResolvedModel), String> {
-    let kept = kept.filter(|_| !so_far.has_ended).ok_or(INTERRUPTED)?;
+) -> Result<(Kept, ResolvedModel), Words> {
+    let kept = kept.filter(|_| !so_far.has_ended).ok_or(Sentence::Interrupted)?;
     if let Some(why) = forbidden {
         return Err(why);
     }
-    let model = model.ok_or_else(|| {
-        format!("The server was restarted during this run, and the model {} is no longer there.", kept.model)
-    })?;
+    let model = model.ok_or_else(|| Sentence::ModelGone { name: kept.model.clone() })?;
     if past.restarts() >= MOST_RESTARTS && !so_far.is_waiting() {
-        return Err(GIVEN_UP.to_owned());
+        return Err(Sentence::GivenUp.into());
     }
     Ok((kept, model))
 }

@@ -15,7 +15,7 @@ use std::{
 };
 
 use agent::{FoundTools, LateTools};
-use domain::UserId;
+use domain::{Sentence, UserId};
 use futures_util::future::{join, join_all};
 use llm::HttpClient;
 use mcp::{Bearer, Definition, Program, Server, Site, State, Way};
@@ -212,15 +212,12 @@ impl Known {
             let (tools, needs_approval) = (usable.tools.clone(), usable.needs_approval.clone());
             return FoundTools { tools, needs_approval, missing: Vec::new() };
         }
-        missing(format!(
-            "The MCP server “{}” cannot be reached now, so this run goes on without its tools.",
-            self.server.definition().name
-        ))
+        missing(Sentence::McpServerAway { name: self.server.definition().name.clone() })
     }
 }
 
-fn missing(sentence: String) -> FoundTools {
-    FoundTools { missing: vec![sentence], ..FoundTools::default() }
+fn missing(sentence: Sentence) -> FoundTools {
+    FoundTools { missing: vec![sentence.into()], ..FoundTools::default() }
 }
 
 fn definition(server: &McpServer, http: &HttpClient, bearer: Option<Bearer>) -> anyhow::Result<Definition> {

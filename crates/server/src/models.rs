@@ -12,7 +12,7 @@ use std::{
 };
 
 use agent::{CallableModel, Prices};
-use domain::{ConnectionId, ProblemCode};
+use domain::{ConnectionId, ProblemCode, Words};
 use llm::{
     BaseUrl, ChatModel, HttpClient, OpenAiSettings, ToolMode, Upstream,
     openai::{AttemptCounts, Server, ServerSettings},
@@ -61,7 +61,7 @@ pub struct Models {
 struct Asked {
     /// Of the environment's server only.
     models: Vec<String>,
-    problem: Option<String>,
+    problem: Option<Words>,
 }
 
 /// A model that is ready to be called, how to call it, and for which agent.
@@ -303,7 +303,7 @@ impl Models {
             keys.push(KnownKey { id: Some(key.id), weight: key.weight, is_open: unsealed.is_ok() });
             match unsealed {
                 Ok(secret) => open.push((secret, key.weight)),
-                Err(error) => problem = Some(error.to_string()),
+                Err(error) => problem = Some(error.to_string().into()),
             }
         }
         let (name, weight, trusted) = (row.name, row.weight, row.trusted);

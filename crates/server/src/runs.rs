@@ -16,7 +16,7 @@ use std::{
 };
 
 use agent::{Past, RunRequest};
-use domain::{ChatId, EventBody, RunId, RunSummary, UserId};
+use domain::{ChatId, EventBody, RunId, RunSummary, UserId, Words};
 use store::{Payer, Run, Store, StoreError};
 use tokio::{sync::broadcast, time::Instant};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -278,7 +278,7 @@ impl Runs {
         self.left_open(run).await.map(drop)
     }
 
-    /// Ends the log of a run that an earlier process left open, with `message` as the reason.
+    /// Ends the log of a run that an earlier process left open, with these words as the reason.
     ///
     /// # Errors
     /// Where the database does not answer.
@@ -286,9 +286,9 @@ impl Runs {
         &self,
         run: &Run,
         log: (LogSoFar, Past),
-        message: &str,
+        words: Words,
     ) -> Result<(), StoreError> {
-        self.close(run, log, recovery::Why::CannotGoOn(message)).await
+        self.close(run, log, recovery::Why::CannotGoOn(words)).await
     }
 
     /// Ends the log of a run that an earlier process left open, as it was stopped.
@@ -300,12 +300,7 @@ impl Runs {
         self.close(run, log, recovery::Why::Stopped).await
     }
 
-    async fn close(
-        &self,
-        run: &Run,
-        log: (LogSoFar, Past),
-        why: recovery::Why<'_>,
-    ) -> Result<(), StoreError> {
+    async fn close(&self, run: &Run, log: (LogSoFar, Past), why: recovery::Why) -> Result<(), StoreError> {
         let last_seq = recovery::close(&self.0.store, &self.0.clock, run, log, why).await?;
         self.0.usage.run_is_over(run.id, last_seq);
         self.0.tell_end(run.id);

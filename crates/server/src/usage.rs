@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use domain::{RunEvent, RunId, UserId};
+use domain::{RunEvent, RunId, UserId, Words};
 use store::{Booking, BookingOutcome, Payer, Store, StoreError, UsageBy, UsageKey, UsageSum};
 
 use account::{Account, DAY_MS, month_of};
@@ -61,14 +61,14 @@ struct Books {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
     /// In a sentence.
-    pub message: String,
+    pub words: Words,
     /// When it may be again, seconds.
     pub wait_s: u64,
 }
 
 impl From<Refused> for ApiError {
     fn from(refused: Refused) -> Self {
-        Self::limited(refused.message, refused.wait_s)
+        Self::limited(refused.words, refused.wait_s)
     }
 }
 

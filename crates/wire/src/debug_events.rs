@@ -189,10 +189,13 @@ fn told(body: &EventBody) -> Option<(DebugKind, DebugSource, Value, String)> {
             let data = json!({"from": from, "after": after, "guidance": guidance});
             (Request, Frontend, data, FORKED.to_owned())
         }
-        EventBody::Notice { level, message } => (
+        EventBody::Notice { level, message, sentence } => (
             if *level == NoticeLevel::Error { Error } else { Response },
             Backend,
-            json!({"level": level}),
+            match sentence {
+                Some(sentence) => json!({"level": level, "sentence": sentence}),
+                None => json!({"level": level}),
+            },
             message.clone(),
         ),
         EventBody::SourcesFound { sources } => {

@@ -12,6 +12,7 @@ mod file_news;
 mod frames;
 pub mod markup;
 mod memory_news;
+mod notice;
 pub mod open_webui_chats;
 pub mod openai;
 pub mod otlp;

@@ -89,7 +89,7 @@ impl MarkupEncoder {
     fn read(&mut self, event: &RunEvent, out: &mut Output<'_>) {
         let is_main = event.agent.is_main();
         match &event.body {
-            EventBody::Status { description, done, hidden } => out.status(description, *done, *hidden),
+            EventBody::Status { description, done, hidden, .. } => out.status(description, *done, *hidden),
             EventBody::ReasoningStarted { .. } => out.status(THINKING, false, false),
             EventBody::ReasoningFinished { .. } => out.status(THINKING, true, false),
             EventBody::RunResumed {} => out.status(RESUMED, false, false),

@@ -1,4 +1,5 @@
 /** The embedding model: what is in force, how far it is, and another one; see docs/api.md. */
+import type { Words } from "./events.ts";
 import { call } from "./http.ts";
 
 export interface EmbeddingChoice {
@@ -19,16 +20,16 @@ export interface Embedding {
   /** Known as soon as there is a vector. */
   dimensions: number | null;
   progress: { documents: number; whole: number; failed: number; pieces: number; done: number };
-  problem: { code: string; message: string } | null;
+  problem: (Words & { code: string }) | null;
   /** Models before it, whose vectors serve meanwhile. */
   earlier: { model: string; documents: number }[];
-  built_in_problem: string | null;
+  built_in_problem: Words | null;
 }
 
 export interface EmbeddingTried {
   took_ms: number;
   dimensions: number | null;
-  problem: string | null;
+  problem: Words | null;
 }
 
 const path = "/api/v1/embedding";

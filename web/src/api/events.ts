@@ -38,12 +38,14 @@ export type EventBody =
     }
   | {
       type: "status";
-      /** A short phrase in the reader's language where it is fixed text. */
+      /** A short phrase. */
       description: string;
       /** The activity has ended. */
       done: boolean;
       /** The line should be taken away. */
       hidden: boolean;
+      /** The phrase by its code, where it is one of ours. */
+      sentence?: Sentence;
     }
   | {
       type: "text_started";
@@ -324,6 +326,8 @@ export type EventBody =
       level: NoticeLevel;
       /** A sentence. */
       message: string;
+      /** The sentence by its code, where it is one of ours. */
+      sentence?: Sentence;
     }
   | { type: "run_resumed" }
   | {
@@ -393,6 +397,8 @@ export type Problem = {
   code: ProblemCode;
   /** One or two sentences that say what happened and what to do. Never holds secrets. */
   message: string;
+  /** The same by its own code, where it has one. */
+  sentence?: Sentence;
 };
 
 /** Stable names of everything that can end a run or refuse a request. Documented in `docs/errors.md`. */
@@ -464,6 +470,160 @@ export type RunSummary = {
   cost_micro_usd: number | null;
 };
 
+/**
+ * A sentence of ours, or a part of one, by its code. Codes and the names of what stands in them stay the same; what they
+ * say may change. The web app has Russian for each (`web/src/i18n/sentences.ru.ts`), and its tests fail where it has not.
+ */
+export type Sentence =
+  | { code: "thinking" }
+  | { code: "summing_up" }
+  | { code: "asking_again"; params: { seconds: number } }
+  | { code: "running_tools"; params: { count: number } }
+  | { code: "planning" }
+  | { code: "searching_in_turn"; params: { turn: number } }
+  | { code: "reading_in_turn"; params: { turn: number; count: number } }
+  | { code: "writing_report" }
+  | { code: "looking_for" }
+  | { code: "searching_queries"; params: { count: number } }
+  | { code: "reading_pages"; params: { count: number } }
+  | { code: "layer"; params: { layer: number; layers: number } }
+  | { code: "the_run" }
+  | { code: "the_agent" }
+  | { code: "limit_steps"; params: { count: number } }
+  | { code: "limit_steps_near"; params: { count: number; limit: number } }
+  | { code: "limit_all_steps"; params: { who: Words; count: number; limit: number } }
+  | { code: "limit_tokens"; params: { who: Words; count: number; limit: number } }
+  | { code: "limit_cost"; params: { who: Words; cost: string; limit: string } }
+  | { code: "limit_time"; params: { who: Words; seconds: number } }
+  | { code: "limit_time_near"; params: { who: Words; seconds: number; limit: number } }
+  | { code: "limit_answer"; params: { count: number } }
+  | { code: "limit_account"; params: { who: Words; most: Words; span: Words; wait: Words } }
+  | { code: "this_account" }
+  | { code: "group_of_account" }
+  | { code: "this_key" }
+  | { code: "this_person" }
+  | { code: "requests"; params: { count: number } }
+  | { code: "tokens"; params: { count: number } }
+  | { code: "minute" }
+  | { code: "day" }
+  | { code: "month" }
+  | { code: "seconds"; params: { count: number } }
+  | { code: "minutes"; params: { count: number } }
+  | { code: "hours"; params: { count: number } }
+  | { code: "days"; params: { count: number } }
+  | { code: "model_not_yours"; params: { name: string } }
+  | { code: "agent_not_yours"; params: { name: string } }
+  | { code: "workspace_not_yours"; params: { name: string } }
+  | { code: "empty_answer" }
+  | { code: "answer_cut" }
+  | { code: "answer_filtered" }
+  | { code: "answer_without_end" }
+  | { code: "answer_not_in_form"; params: { fault: string } }
+  | { code: "answer_never_in_form"; params: { fault: string } }
+  | { code: "other_model"; params: { before: string; after: string; why: Words } }
+  | { code: "no_summary"; params: { why: Words } }
+  | { code: "parts_too_long" }
+  | { code: "no_answer_of"; params: { name: string; why: Words } }
+  | { code: "nobody_answered" }
+  | { code: "no_report" }
+  | { code: "notes_so_far" }
+  | { code: "cites_nothing" }
+  | { code: "quotes_found"; params: { verified: number; count: number } }
+  | { code: "nothing_to_research_in" }
+  | { code: "no_web_here" }
+  | { code: "interrupted" }
+  | { code: "given_up" }
+  | { code: "model_gone"; params: { name: string } }
+  | { code: "fault_of_server" }
+  | { code: "not_stored" }
+  | { code: "mcp_server_away"; params: { name: string } }
+  | { code: "mcp_sign_in_ended"; params: { name: string } }
+  | { code: "mcp_server_full"; params: { name: string } }
+  | { code: "mcp_server_fails"; params: { name: string } }
+  | { code: "saying"; params: { words: Words; quote: string } }
+  | { code: "other_server"; params: { why: Words; name: string } }
+  | { code: "other_key"; params: { why: Words; name: string } }
+  | { code: "model_servers_unreachable"; params: { why: string } }
+  | { code: "model_broke_off" }
+  | { code: "model_silent"; params: { waited: Words } }
+  | { code: "model_went_silent"; params: { waited: Words } }
+  | { code: "short_milliseconds"; params: { count: number } }
+  | { code: "short_seconds"; params: { count: number } }
+  | { code: "certificate_not_trusted"; params: { server: string; why: string } }
+  | { code: "server_name_unknown"; params: { server: string } }
+  | { code: "nothing_answers"; params: { server: string } }
+  | { code: "closed_before_answer"; params: { server: string } }
+  | { code: "no_such_model"; params: { model: string } }
+  | { code: "no_api"; params: { server: string } }
+  | { code: "model_gave_up" }
+  | { code: "context_full"; params: { quote: string } }
+  | { code: "model_refused"; params: { status: number } }
+  | { code: "model_failed"; params: { status: number } }
+  | { code: "key_wanted" }
+  | { code: "key_not_allowed" }
+  | { code: "key_refused" }
+  | { code: "no_credit" }
+  | { code: "slow_down" }
+  | { code: "sends_on"; params: { server: string; to: string } }
+  | { code: "answers_redirect"; params: { server: string } }
+  | { code: "answers_web_page"; params: { server: string } }
+  | { code: "no_model_list"; params: { server: string } }
+  | { code: "no_answer_within"; params: { server: string; seconds: string } }
+  | { code: "no_model_server"; params: { model: string } }
+  | { code: "useless_answer"; params: { model: string; why: string } }
+  | { code: "answer_over"; params: { model: string; limit: number } }
+  | { code: "not_finished_within"; params: { seconds: number } }
+  | { code: "model_reported"; params: { quote: string } }
+  | { code: "not_the_protocol"; params: { server: string; quote: string } }
+  | { code: "answer_too_long"; params: { limit: number } }
+  | { code: "event_too_long"; params: { limit: number } }
+  | { code: "call_without_name" }
+  | { code: "too_many_calls"; params: { count: number } }
+  | { code: "endless_name" }
+  | { code: "gave_up_in_answer" }
+  | { code: "answers_texts" }
+  | { code: "tried_just_now" }
+  | { code: "left_alone"; params: { name: string; seconds: number } }
+  | { code: "because"; params: { words: Words; why: Words } }
+  | { code: "vectors_differ" }
+  | { code: "vector_without_direction" }
+  | { code: "built_in_slow"; params: { seconds: number } }
+  | { code: "built_in_missing"; params: { file: string } }
+  | { code: "built_in_broken" }
+  | { code: "not_in_form_of"; params: { name: string } }
+  | { code: "said_nothing"; params: { name: string } }
+  | { code: "only_words"; params: { why: Words } }
+  | { code: "not_ranked"; params: { why: Words } }
+  | { code: "no_address" }
+  | { code: "address_not_allowed" }
+  | { code: "unreachable" }
+  | { code: "slow" }
+  | { code: "too_many_redirects" }
+  | { code: "answer_too_large" }
+  | { code: "robots_refuse" }
+  | { code: "no_page"; params: { status: number } }
+  | { code: "page_closed"; params: { status: number } }
+  | { code: "site_busy" }
+  | { code: "site_fault"; params: { status: number } }
+  | { code: "without_page"; params: { status: number } }
+  | { code: "not_text"; params: { what: Words } }
+  | { code: "a_picture" }
+  | { code: "sound_or_film" }
+  | { code: "page_unreadable"; params: { why: Words } }
+  | { code: "page_needs_scripts"; params: { why: Words } }
+  | { code: "scripts_slow" }
+  | { code: "browser_not_started" }
+  | { code: "browser_failed" }
+  | { code: "browser_not_here" }
+  | { code: "crawl4ai_failed"; params: { why: string } }
+  | { code: "no_web_search" }
+  | { code: "bad_web_query"; params: { limit: number } }
+  | { code: "web_search_failed"; params: { why: string } }
+  | { code: "own_fault" }
+  | { code: "collection_full"; params: { count: number } }
+  | { code: "no_room_for_documents" }
+  | { code: "key_unreadable" };
+
 /** Where a statement comes from. */
 export type Source = {
   /** The number it is cited by, as text. */
@@ -497,4 +657,12 @@ export type Usage = {
   input_tokens: number;
   /** Tokens written by the model, reasoning included. */
   output_tokens: number;
+};
+
+/** What is said to people: in English, and by its code where it is a sentence of ours. */
+export type Words = {
+  /** In English, or in the words of others. */
+  message: string;
+  /** The same by its code. */
+  sentence?: Sentence;
 };

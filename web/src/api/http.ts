@@ -1,5 +1,7 @@
 /** One way to ask the server: JSON in and out, and every failure an `ApiError` with a sentence. */
 
+import type { Sentence } from "./events.ts";
+
 /** `offline` is ours: no answer came at all. The other codes are the server's (docs/errors.md). */
 export class ApiError extends Error {
   constructor(
@@ -10,6 +12,8 @@ export class ApiError extends Error {
     readonly field: string | null = null,
     /** What the server's log calls the request. */
     readonly requestId: string | null = null,
+    /** The message by its own code, where it has one. */
+    readonly sentence: Sentence | undefined = undefined,
   ) {
     super(message);
     this.name = "ApiError";
@@ -28,17 +32,19 @@ async function problemOf(response: Response): Promise<ApiError> {
   let code = "unavailable";
   let message = `${response.status} ${response.statusText}`.trim();
   let field: string | null = null;
+  let sentence: Sentence | undefined;
   try {
     const body = (await response.json()) as {
-      error?: { code?: unknown; message?: unknown; field?: unknown };
+      error?: { code?: unknown; message?: unknown; field?: unknown; sentence?: Sentence };
     };
     if (typeof body.error?.field === "string") field = body.error.field;
     if (typeof body.error?.code === "string") code = body.error.code;
     if (typeof body.error?.message === "string") message = body.error.message;
+    sentence = body.error?.sentence;
   } catch {
     // A proxy's error page: status and reason are all there is.
   }
-  return new ApiError(response.status, code, message, field, response.headers.get("x-request-id"));
+  return new ApiError(response.status, code, message, field, response.headers.get("x-request-id"), sentence);
 }
 
 /** Sends a request and gives the successful response; throws `ApiError` otherwise. */

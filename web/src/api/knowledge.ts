@@ -1,4 +1,5 @@
 /** Collections of documents, and what is found in them; see docs/api.md. */
+import type { Words } from "./events.ts";
 import { call, sendFile } from "./http.ts";
 
 const base = "/api/v1/knowledge";
@@ -44,9 +45,8 @@ export interface Readers {
 }
 
 /** Why a file could not be read. `message` is a sentence in English; words in other languages go by the code. */
-export interface DocumentProblem {
+export interface DocumentProblem extends Words {
   code: string;
-  message: string;
   limit_bytes?: number;
   limit?: number;
   limit_seconds?: number;
@@ -60,7 +60,7 @@ export interface Meaning {
   done: number;
   chunks: number;
   /** Why it goes no further at the moment. */
-  problem: { code: string; message: string } | null;
+  problem: (Words & { code: string }) | null;
 }
 
 export interface Document {
@@ -102,10 +102,9 @@ export interface Scores {
   rerank: number | null;
 }
 
-/** What did not help to find the passages. `message` is a sentence in English. */
-export interface SearchNote {
+/** What did not help to find the passages. */
+export interface SearchNote extends Words {
   code: string;
-  message: string;
 }
 
 export interface Found {
@@ -188,7 +187,7 @@ export interface Crawl {
   waiting: number;
   done: number;
   failed: number;
-  problems: { url: string; message: string }[];
+  problems: (Words & { url: string })[];
 }
 
 const crawlsOf = (collection: string) => `${base}/${id(collection)}/crawls`;
@@ -243,7 +242,7 @@ export interface GraphState {
     name: string;
     done: number;
     pieces: number;
-    problem: { code: string; message: string } | null;
+    problem: (Words & { code: string }) | null;
   }[];
   /** How many documents are still to be read, and come after that. */
   unread: number;

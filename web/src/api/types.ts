@@ -1,5 +1,5 @@
 /** What the HTTP API takes and gives (docs/api.md). */
-import type { Outcome, Part, RunEvent, RunSummary } from "./events.ts";
+import type { Outcome, Part, RunEvent, RunSummary, Words } from "./events.ts";
 
 export type { Part, RunSummary };
 
@@ -302,8 +302,7 @@ export interface AgentList {
 }
 
 /** What went wrong last, and how long ago. */
-export interface Failure {
-  message: string;
+export interface Failure extends Words {
   ago_ms: number;
 }
 
@@ -334,7 +333,7 @@ export interface Connection {
   /** Whether it serves models of the same name together with others. */
   together: boolean;
   models: string[];
-  problem: string | null;
+  problem: Words | null;
   state: {
     breaker: "closed" | "open" | "half_open";
     open_ms: number | null;
@@ -350,10 +349,10 @@ export type ConnectionChange = Partial<
 /** What came of trying a connection. */
 export interface ConnectionTried {
   models: number | null;
-  problem: string | null;
+  problem: Words | null;
   took_ms: number;
-  keys: { id: string | null; problem: string | null }[];
-  answer: { text: string; problem: string | null; took_ms: number } | null;
+  keys: { id: string | null; problem: Words | null }[];
+  answer: { text: string; problem: Words | null; took_ms: number } | null;
 }
 
 export interface FoundServer {

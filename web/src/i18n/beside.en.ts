@@ -19,6 +19,5 @@ export const beside = {
   "beside.madeOf": { one: "Made of {count} answer", other: "Made of {count} answers" },
   "beside.costs": "What it cost",
   "beside.merging": "Merging, {name}",
-  "beside.layer": "Answering again with all answers in view, {layer} of {layers}…",
   "beside.sum": "Together",
 };

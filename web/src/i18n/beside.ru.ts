@@ -42,6 +42,5 @@ export const beside: Record<keyof typeof english, Entry> = {
   },
   "beside.costs": "Сколько это стоило",
   "beside.merging": "Сведение, {name}",
-  "beside.layer": "Отвечают ещё раз, видя все ответы, {layer} из {layers}…",
   "beside.sum": "Вместе",
 };

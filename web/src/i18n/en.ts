@@ -148,8 +148,6 @@ export const en = {
 
   "turn.starting": "Starting…",
   "turn.thinking": "Thinking…",
-  "turn.summingUp": "Summing up older steps…",
-  "turn.askingAgain": "Asking the model again in {seconds} s…",
   "turn.writing": "Writing…",
   "turn.waiting": "Waiting for you",
   "turn.stopped": "Stopped. What was written is kept.",
@@ -226,11 +224,6 @@ export const en = {
   "fork.chat": "{title} (fork)",
 
   "notice.resumed": "The server was restarted; the run goes on from where it was.",
-  "notice.empty": "The model gave an empty answer.",
-  "notice.cut": "The model reached its limit on written tokens; the answer may be cut.",
-  "notice.noReport": "The model wrote no report. These are the notes.",
-  "notice.notesSoFar": "It ended before the report. These are the notes so far.",
-  "notice.citesNothing": "The report cites none of the notes: nothing shows where it comes from.",
 
   "compaction.summarised": "Older steps summarised: {before} → {after} tokens",
   "compaction.left": "Older steps left out: {before} → {after} tokens",

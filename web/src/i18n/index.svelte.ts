@@ -1,5 +1,6 @@
 /** The page's words in the reader's language. English is built in; other languages load when chosen. */
 import { preferences, type Language } from "../state/preferences.svelte.ts";
+import type { Sentence, Words as Said } from "../api/events.ts";
 import { en } from "./en.ts";
 
 /** A sentence, or one per plural form; `{name}` is replaced by a value. */
@@ -10,26 +11,34 @@ export type Values = Record<string, string | number>;
 
 export const languages: Record<Language, string> = { en: "English", ru: "Русский" };
 
-const loaders: Record<Language, () => Promise<Dictionary>> = {
-  en: () => Promise.resolve(en),
-  ru: async () => (await import("./ru.ts")).ru,
+/** What the server says is English already; other languages have their own words for it, by its codes. */
+interface Texts {
+  dictionary: Dictionary;
+  sentences?: Record<Sentence["code"], Entry>;
+}
+
+const loaders: Record<Language, () => Promise<Texts>> = {
+  en: () => Promise.resolve({ dictionary: en }),
+  ru: async () => {
+    const [{ ru }, { sentences }] = await Promise.all([import("./ru.ts"), import("./sentences.ru.ts")]);
+    return { dictionary: ru, sentences };
+  },
 };
 
-interface Words {
+interface Words extends Texts {
   language: Language;
-  dictionary: Dictionary;
   plurals: Intl.PluralRules;
   numbers: Intl.NumberFormat;
 }
 
-const wordsOf = (language: Language, dictionary: Dictionary): Words => ({
+const wordsOf = (language: Language, texts: Texts): Words => ({
+  ...texts,
   language,
-  dictionary,
   plurals: new Intl.PluralRules(language),
   numbers: new Intl.NumberFormat(language),
 });
 
-let words = $state.raw<Words>(wordsOf("en", en));
+let words = $state.raw<Words>(wordsOf("en", { dictionary: en }));
 
 /** Loads and shows the chosen language. */
 export async function loadLanguage(): Promise<void> {
@@ -45,7 +54,23 @@ export function language(): Language {
 
 /** The sentence for `key`; where it has plural forms, `values.count` chooses. */
 export function t(key: Key, values: Values = {}): string {
-  const entry: Entry = words.dictionary[key];
+  return filled(words.dictionary[key], values);
+}
+
+/** What the server says, in the reader's language; where the page has no words for it, as the server says it. */
+export function said({ message, sentence }: Said): string {
+  const { sentences } = words;
+  // A server of another version may say more than this page knows.
+  if (!sentence || !sentences || !Object.hasOwn(sentences, sentence.code)) return message;
+  const params: Record<string, string | number | Said> = "params" in sentence ? sentence.params : {};
+  const values = Object.entries(params).map(([name, value]) => [
+    name,
+    typeof value === "object" ? said(value) : value,
+  ]);
+  return filled(sentences[sentence.code], Object.fromEntries(values) as Values);
+}
+
+function filled(entry: Entry, values: Values): string {
   const text =
     typeof entry === "string" ? entry : (entry[words.plurals.select(Number(values.count))] ?? entry.other);
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => {

@@ -154,8 +154,6 @@ export const ru: Dictionary = {
 
   "turn.starting": "Начинаем…",
   "turn.thinking": "Думает…",
-  "turn.summingUp": "Сжимает прежние шаги…",
-  "turn.askingAgain": "Снова спросит модель через {seconds} с…",
   "turn.writing": "Пишет…",
   "turn.waiting": "Ждёт вас",
   "turn.stopped": "Остановлено. Написанное сохранено.",
@@ -257,11 +255,6 @@ export const ru: Dictionary = {
   "fork.chat": "{title} (ответвление)",
 
   "notice.resumed": "Сервер был перезапущен; работа продолжается с того же места.",
-  "notice.empty": "Модель дала пустой ответ.",
-  "notice.cut": "Модель достигла предела на длину ответа; он может быть обрезан.",
-  "notice.noReport": "Модель не написала отчёт. Вот заметки.",
-  "notice.notesSoFar": "Работа закончилась до отчёта. Вот заметки, которые уже есть.",
-  "notice.citesNothing": "Отчёт не ссылается ни на одну заметку: ничто не показывает, откуда он взят.",
 
   "compaction.summarised": "Прежние шаги сжаты: {before} → {after} токенов",
   "compaction.left": "Прежние шаги опущены: {before} → {after} токенов",

@@ -1,5 +1,5 @@
 /** Tells screen readers how the run of the open chat goes: work, what is asked, the end. */
-import { t } from "../i18n/index.svelte.ts";
+import { said, t } from "../i18n/index.svelte.ts";
 import { announcer } from "./announcer.svelte.ts";
 import { openChat } from "./chat.svelte.ts";
 import type { RunView } from "./run.svelte.ts";
@@ -32,7 +32,7 @@ export function watchRun(): void {
 function sayEnd(view: RunView): void {
   const { outcome, problem } = view.run;
   if (outcome === "cancelled") announcer.say(t("say.stopped"));
-  else if (outcome === "failed") announcer.error(problem?.message ?? t("turn.failed"));
+  else if (outcome === "failed") announcer.error(problem ? said(problem) : t("turn.failed"));
   else {
     const words = view.run.answers
       .map((id) => nodeOf(view.nodes, id, "text")?.text ?? "")

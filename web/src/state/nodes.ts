@@ -1,5 +1,15 @@
 /** The shapes a run's timeline is made of; each is replaced, never changed, so that a reader sees news. */
-import type { Decision, NoticeLevel, Outcome, Problem, Source, Todo, Usage } from "../api/events.ts";
+import type {
+  Decision,
+  NoticeLevel,
+  Outcome,
+  Problem,
+  Sentence,
+  Source,
+  Todo,
+  Usage,
+  Words,
+} from "../api/events.ts";
 import type { FormField } from "./form.ts";
 
 export type NodeId = string;
@@ -30,7 +40,7 @@ export interface RunNode {
   startedAt: number;
   endedAt: number | null;
   /** The one line that says what is going on; null where nothing is to be said. */
-  status: string | null;
+  status: Words | null;
   /** What the main agent did, in order: texts, reasoning, tools, notices. */
   children: NodeId[];
   /** Texts of the main agent that are, or may turn out to be, the answer. */
@@ -123,6 +133,8 @@ export interface NoticeNode {
   forked?: true;
   level: NoticeLevel;
   message: string;
+  /** The message by its code. */
+  sentence?: Sentence | undefined;
 }
 
 /** The older part of an agent's conversation has become a summary. */

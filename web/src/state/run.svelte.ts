@@ -1,7 +1,7 @@
 /** A run as the page shows it: its timeline, how it is being followed, and what the reader has opened. */
 import { SvelteMap } from "svelte/reactivity";
 import { getCall, runEventsAddress } from "../api/calls.ts";
-import type { RunEvent } from "../api/events.ts";
+import type { RunEvent, Sentence } from "../api/events.ts";
 import { follow, type Follower } from "../api/follow.ts";
 import type { ApiError } from "../api/http.ts";
 import type { SseFrame } from "../api/sse.ts";
@@ -10,6 +10,14 @@ import { emptyRun, type NodeId, type RunNode, type TimelineNode } from "./nodes.
 import { createTimeline, nodeOf, reduce, runId, type Timeline } from "./timeline.ts";
 
 const previewBytes = 2000;
+
+/** What only research says of what goes on. */
+const researching = new Set<Sentence["code"] | undefined>([
+  "planning",
+  "searching_in_turn",
+  "reading_in_turn",
+  "writing_report",
+]);
 
 export type Connection = "idle" | "connecting" | "live" | "lost" | "ended";
 
@@ -57,7 +65,7 @@ export class RunView {
     const { children, status } = this.run;
     const ofResearch = (id: NodeId) =>
       ["plan_research", "read_source"].includes(nodeOf(this.nodes, id, "tool")?.name ?? "");
-    return /^(?:Planning…|Turn \d+ - |Writing the report…)/.test(status ?? "") || children.some(ofResearch);
+    return researching.has(status?.sentence?.code) || children.some(ofResearch);
   }
 
   /** Whether any of the log has come. */

@@ -1,4 +1,5 @@
 /** Looks for words in a run's steps. */
+import { said } from "../i18n/index.svelte.ts";
 import type { NodeId, TimelineNode } from "./nodes.ts";
 
 export interface Piece {
@@ -60,7 +61,7 @@ function nodeMatches(searched: Searched, node: TimelineNode, needle: string): bo
     case "reasoning":
       return holds(node.text);
     case "notice":
-      return holds(node.message);
+      return holds(said(node));
     case "compaction":
       return holds(node.summary);
     case "file":

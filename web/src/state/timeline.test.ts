@@ -333,7 +333,7 @@ describe("the end", () => {
       hidden: done,
     });
     const events = logOf([started, status("one"), status("two"), status("", true)]);
-    expect(runOf(read(events.slice(0, 3))).status).toBe("two");
+    expect(runOf(read(events.slice(0, 3))).status).toEqual({ message: "two" });
     expect(runOf(read(events)).status).toBeNull();
   });
 

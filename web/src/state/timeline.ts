@@ -2,7 +2,7 @@
  * Reads a run's log into a map of nodes. Plain functions: the same log gives the same map, whether its
  * deltas were seen or skipped, and one event replaces only the nodes it is about.
  */
-import type { EventBody, Outcome, RunEvent } from "../api/events.ts";
+import type { EventBody, Outcome, RunEvent, Sentence, Words } from "../api/events.ts";
 import { readForm } from "./form.ts";
 import {
   type ApprovalNode,
@@ -360,7 +360,9 @@ function reduceRun(timeline: Timeline, event: RunEvent, body: EventBody): void {
         startedAt: event.at,
       }));
     case "status":
-      return set(() => ({ status: body.hidden || body.done ? null : body.description }));
+      return set(() => ({
+        status: body.hidden || body.done ? null : wordsOf(body.description, body.sentence),
+      }));
     case "plan_changed":
       // A sub-agent's plan is its own business; the strip shows the main agent's.
       return agentId(event.agent) === null ? set(() => ({ todos: body.todos })) : undefined;
@@ -396,6 +398,7 @@ function reduceRun(timeline: Timeline, event: RunEvent, body: EventBody): void {
         kind: "notice",
         level: body.level,
         message: body.message,
+        sentence: body.sentence,
       });
     case "context_compacted":
       open(timeline, event, `compaction ${event.seq}`, {
@@ -421,6 +424,9 @@ function reduceRun(timeline: Timeline, event: RunEvent, body: EventBody): void {
       return settle(timeline, event.at, body.outcome);
   }
 }
+
+const wordsOf = (message: string, sentence: Sentence | undefined): Words =>
+  sentence ? { message, sentence } : { message };
 
 /** What the run has used with one more model call. */
 function spent(run: RunNode, call: BodyOf<"model_called" | "context_compacted">): Partial<RunNode> {

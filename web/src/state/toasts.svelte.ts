@@ -1,6 +1,6 @@
 /** Short messages that come up for a few seconds: mostly what went wrong with a click. */
 import { ApiError } from "../api/http.ts";
-import { t } from "../i18n/index.svelte.ts";
+import { said, t } from "../i18n/index.svelte.ts";
 
 export interface Toast {
   id: number;
@@ -33,8 +33,8 @@ export const toasts = new Toasts();
 
 /** The sentence to show for a failure. */
 export function sentenceOf(error: unknown): string {
-  if (error instanceof ApiError) return error.code === "offline" ? t("error.offline") : error.message;
-  return t("error.unexpected");
+  if (!(error instanceof ApiError)) return t("error.unexpected");
+  return error.code === "offline" ? t("error.offline") : said(error);
 }
 
 /** For a fault of the server, whoever runs it can find the request in the log. */

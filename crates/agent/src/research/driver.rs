@@ -4,7 +4,7 @@
 use std::{collections::HashSet, sync::Arc};
 
 use domain::{
-    EventBody, Message, Part, Problem, ProblemCode, Role,
+    EventBody, Message, Part, Problem, ProblemCode, Role, Sentence, Words,
     event::{NoticeLevel, TodoStatus},
 };
 use serde_json::{Map, Value, json};
@@ -36,8 +36,6 @@ const MOST_NOTES_BYTES: usize = 60_000;
 const LEAST_NOTES_BYTES: usize = 2_000;
 /// How often a report is tried with fewer notes, where the model's window is full.
 const SHORTER: u32 = 3;
-/// What is said of a report that nothing stands behind.
-const CITES_NOTHING: &str = "The report cites none of the notes: nothing shows where it comes from.";
 /// Why the last step is the last where a person said so.
 const FINISH: &str = "The person wants the report now.";
 
@@ -47,7 +45,7 @@ enum Over {
     /// A person wants the report now.
     Finish,
     /// A limit is near.
-    Limit(String),
+    Limit(Words),
 }
 
 struct Course {
@@ -90,9 +88,7 @@ impl Course {
         if libraries.any(|library| self.tools.get(library.name()).is_some()) {
             return Ok(());
         }
-        let message = "There is nothing to research in: no collection of documents that you may search, and no web search. \
-                       Make a collection first, or ask whoever runs this server.";
-        Err(Stop::Failed(Problem::new(ProblemCode::InvalidRequest, message)))
+        Err(Stop::Failed(Problem::new(ProblemCode::InvalidRequest, Sentence::NothingToResearchIn)))
     }
 
     /// Everything up to the report. Why it ended early, where it did.
@@ -124,7 +120,7 @@ impl Course {
     fn over(&self) -> Option<Over> {
         let (past, path) = (&self.agent.run.past, self.agent.emitter.agent());
         if let Some(why) = past.last_of(path, self.step + 1) {
-            return Some(if why == FINISH { Over::Finish } else { Over::Limit(why.to_owned()) });
+            return Some(if why == FINISH { Over::Finish } else { Over::Limit(why.into()) });
         }
         if past.answer(path, self.step + 1).is_some() {
             return None;
@@ -135,8 +131,8 @@ impl Course {
         // The search, the reading and the report still have to come.
         let steps = self.agent.steps();
         if self.step + 3 > steps && self.step > 0 {
-            let message = format!("The agent took {} steps of {steps}. It ends with what it has.", self.step);
-            return Some(Over::Limit(message));
+            let near = Sentence::LimitStepsNear { count: self.step, limit: steps };
+            return Some(Over::Limit(near.into()));
         }
         let spent = self.agent.run.work_time.spent();
         self.agent.budget.nearly_spent(spent).filter(|_| self.step > 0).map(Over::Limit)
@@ -148,7 +144,7 @@ impl Course {
             let calls = match self.begin(None).await {
                 Some(calls) => calls,
                 None => {
-                    self.agent.status("Planning…").await;
+                    self.agent.status(Sentence::Planning).await;
                     let ask = format!("{}{}", prompts::PLAN, if may_ask { MAY_ASK } else { "" });
                     let properties = json!({"plan": {"type": "array", "items": {"type": "string"}}, "question": {"type": "string"}});
                     let thought = self.think(ask, properties).await?;
@@ -192,7 +188,7 @@ impl Course {
             Some(calls) => calls,
             None => {
                 self.tell_plan(TodoStatus::InProgress).await;
-                self.agent.status(format!("Turn {turn} - Searching…")).await;
+                self.agent.status(Sentence::SearchingInTurn { turn }).await;
                 let properties = json!({"done": {"type": "boolean"}, "queries": {"type": "array", "items": {"type": "string"}}});
                 let thought = self.think(self.state(QUERIES), properties).await?;
                 let fields = thought.as_ref().map(|thought| thought.fields.clone());
@@ -259,9 +255,7 @@ impl Course {
         let calls = match self.begin(None).await {
             Some(calls) => calls,
             None => {
-                let count = chosen.len();
-                let sources = if count == 1 { "source" } else { "sources" };
-                self.agent.status(format!("Turn {turn} - Reading {count} {sources}…")).await;
+                self.agent.status(Sentence::ReadingInTurn { turn, count: chosen.len() as u64 }).await;
                 let focus = first_chars(&self.queries.join("; "), 1_000);
                 let call = |Candidate { library, hit }| {
                     (READ, json!({"library": library, "url": hit.url, "title": hit.title, "focus": focus}))
@@ -299,7 +293,7 @@ impl Course {
     async fn report(&mut self, over: Option<Over>) -> Result<String, Stop> {
         let last = over.as_ref().map(|over| match over {
             Over::Finish => FINISH.to_owned(),
-            Over::Limit(why) => why.clone(),
+            Over::Limit(why) => why.to_string(),
         });
         let past = self.agent.run.past.answer(self.agent.emitter.agent(), self.step + 1);
         let said = past.map(|(answer, _)| answer.text).filter(|text| !text.trim().is_empty());
@@ -308,7 +302,7 @@ impl Course {
             None => {
                 self.begin(last.clone()).await;
                 self.tell_plan(TodoStatus::Completed).await;
-                self.agent.status("Writing the report…").await;
+                self.agent.status(Sentence::WritingReport).await;
                 let text = self.write().await?;
                 self.tell_share(&text).await;
                 text
@@ -352,7 +346,7 @@ impl Course {
 
     /// What is known, where the model writes nothing.
     async fn write_without_model(&self) -> String {
-        self.agent.notice(NoticeLevel::Warning, "The model wrote no report. These are the notes.").await;
+        self.agent.notice(NoticeLevel::Warning, Sentence::NoReport).await;
         let text = if self.notes.is_empty() { NOTHING_FOUND.to_owned() } else { self.notes.as_report() };
         write_answer(&self.agent, &text).await;
         text
@@ -362,14 +356,12 @@ impl Course {
     async fn tell_share(&self, text: &str) {
         let (verified, cited) = self.notes.verified(&citations::cited(text));
         if cited == 0 && !self.notes.is_empty() {
-            self.agent.notice(NoticeLevel::Warning, CITES_NOTHING).await;
+            self.agent.notice(NoticeLevel::Warning, Sentence::CitesNothing).await;
         }
         if cited > 0 {
             let level = if verified == cited { NoticeLevel::Info } else { NoticeLevel::Warning };
-            let message = format!(
-                "{verified} of {cited} cited notes have a quote that was found word for word in the source."
-            );
-            self.agent.notice(level, message).await;
+            let (verified, count) = (verified as u64, cited as u64);
+            self.agent.notice(level, Sentence::QuotesFound { verified, count }).await;
         }
     }
 

@@ -172,7 +172,7 @@ fn bare() -> ChatRequest<'static> {
 }
 
 fn failing(code: ProblemCode) -> Vec<Line> {
-    vec![Line::Fail(ModelError { code, message: "No.".into() })]
+    vec![Line::Fail(ModelError::new(code, "No."))]
 }
 
 #[tokio::test]

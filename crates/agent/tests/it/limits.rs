@@ -6,7 +6,7 @@ use std::{
 };
 
 use agent::Prices;
-use domain::{EventBody, Outcome, ProblemCode, Usage};
+use domain::{EventBody, Outcome, ProblemCode, Sentence, Usage};
 use llm::{
     ChatRequest, FinishReason, Line,
     script::{call, finish_with, text},
@@ -125,6 +125,13 @@ async fn with_little_left_it_answers_with_what_it_has() {
         assert_eq!(outcome(&log), (Outcome::Limited, Some(ProblemCode::LimitReached)));
         assert!(said.contains(&r#"main answers "What I know so far.""#.to_owned()), "{said:#?}");
         assert!(said.last().unwrap().contains(why), "{said:#?}");
+        let notice = log.iter().find_map(|event| match &event.body {
+            EventBody::Notice { sentence, .. } => sentence.as_deref(),
+            _ => None,
+        });
+        let is_of_limits =
+            |said| matches!(said, &Sentence::LimitTokens { .. } | &Sentence::LimitAllSteps { .. });
+        assert!(notice.is_some_and(is_of_limits), "it has a code: {notice:?}");
     }
 }
 

@@ -6,7 +6,7 @@ use agent::{
     Agents, ApprovalAnswer, Asks, Consents, EarlierAgents, Emitter, FoundTools, LateTools, Limits,
     ModelSettings, Past, RunRequest, StopSignals, Workspace, no_earlier_agent,
 };
-use domain::{EventBody, Message, Origin, Role, RunEvent, RunId, RunTrace, laws};
+use domain::{EventBody, Message, Origin, Role, RunEvent, RunId, RunTrace, Words, laws};
 use llm::{ChatModel, ChatRequest, Line, ScriptedModel};
 use store::Store;
 use tokio::sync::mpsc;
@@ -172,6 +172,7 @@ impl Play {
 
     fn late_tools(&self) -> Option<LateTools> {
         let (tools, needs_approval, missing) = self.offered.clone();
+        let missing = missing.into_iter().map(Words::from).collect();
         Some(LateTools::new(async { FoundTools { tools, needs_approval, missing } }))
     }
 

@@ -31,11 +31,10 @@ async fn one_failing_sub_agent_does_not_touch_its_sibling() {
             ("good", 0) => call(0, "write_file", &json!({"path": "good.md", "content": "yes"})),
             ("good", _) => text("It went well."),
             ("panic", _) => panic!("a fault in the model's code"),
-            ("bad", _) => [
-                text("I try"),
-                vec![Line::Fail(ModelError { code: ProblemCode::ModelFailed, message: "It broke.".into() })],
-            ]
-            .concat(),
+            ("bad", _) => {
+                [text("I try"), vec![Line::Fail(ModelError::new(ProblemCode::ModelFailed, "It broke."))]]
+                    .concat()
+            }
             _ => text("All done."),
         }
     };

@@ -96,14 +96,14 @@ async fn what_a_server_does_not_count_is_estimated() {
 
 #[tokio::test]
 async fn a_failing_model_ends_the_run_and_keeps_the_text() {
-    let error = ModelError { code: ProblemCode::ModelTimeout, message: "The model was silent.".into() };
+    let error = ModelError::new(ProblemCode::ModelTimeout, "The model was silent.");
     let log = Play::turns(vec![[text("Half an"), vec![Line::Fail(error)]].concat()]).await.log().await;
     assert_eq!(lines(&log), [r#"main answers "Half an""#, "main finished Failed: The model was silent."]);
 }
 
 #[tokio::test]
 async fn a_model_that_fails_in_the_middle_of_a_call() {
-    let error = ModelError { code: ProblemCode::ModelProtocol, message: "Cut.".into() };
+    let error = ModelError::new(ProblemCode::ModelProtocol, "Cut.");
     let mut turn = raw_call(0, "ls", "{\"pa");
     turn.push(Line::Fail(error));
     let log = Play::turns(vec![turn]).await.log().await;

@@ -1,4 +1,8 @@
-//! What some events mean, for people, and how a log is numbered after a restart.
+//! What some events mean, for people, how those are made that say something, and how a log ends, and is
+//! numbered after a restart.
+
+use super::{EventBody, NoticeLevel, RunEvent};
+use crate::Words;
 
 /// What [`RunResumed`](super::EventBody::RunResumed) means, for people.
 pub const RESUMED: &str = "The server was restarted; the run goes on from where it was.";
@@ -11,6 +15,34 @@ pub const FORKED: &str = "What is above was done by another run; this one goes o
 pub fn compacted(summary: &str, tokens_before: u64, tokens_after: u64) -> String {
     let what = if summary.is_empty() { "left out" } else { "summarised" };
     format!("Older steps were {what}: {} → {} tokens", grouped(tokens_before), grouped(tokens_after))
+}
+
+impl EventBody {
+    /// A notice in these words.
+    pub fn notice(level: NoticeLevel, words: impl Into<Words>) -> Self {
+        let Words { message, sentence } = words.into();
+        Self::Notice { level, message, sentence }
+    }
+
+    /// The line that says what is going on now.
+    pub fn status(words: impl Into<Words>) -> Self {
+        let Words { message: description, sentence } = words.into();
+        Self::Status { description, done: false, hidden: false, sentence }
+    }
+
+    /// Takes that line away.
+    #[must_use]
+    pub fn no_status() -> Self {
+        Self::Status { description: String::new(), done: true, hidden: true, sentence: None }
+    }
+}
+
+impl RunEvent {
+    /// Whether it is the log's last.
+    #[must_use]
+    pub fn is_end(&self) -> bool {
+        matches!(self.body, EventBody::RunFinished { .. })
+    }
 }
 
 /// A number with a comma before every three digits.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use domain::Usage;
+use domain::{ProblemCode, Sentence, Usage};
 use wire::{
     openai::{Chunk, DONE, UpstreamError},
     sse,
@@ -94,10 +94,8 @@ impl Answer {
     pub(crate) fn feed(&mut self, bytes: &[u8], target: &Target) -> Result<(), Fault> {
         self.received_bytes = self.received_bytes.saturating_add(bytes.len());
         if self.received_bytes > ANSWER_LIMIT_BYTES {
-            return Err(Fault::protocol(format!(
-                "The model server sent more than {} MB in one answer. Try again or use another model.",
-                ANSWER_LIMIT_BYTES >> 20
-            )));
+            let limit = (ANSWER_LIMIT_BYTES >> 20) as u64;
+            return Err(Fault::protocol(Sentence::AnswerTooLong { limit }));
         }
         if matches!(self.form, Form::Unknown) {
             let first =
@@ -238,10 +236,7 @@ impl Answer {
         }
         if matches!(self.text, TextReader::Continuing) && chunk.fingerprint.as_deref() == Some(ANSWERS_TEXTS)
         {
-            return Err(Fault::new(
-                domain::ProblemCode::ModelRejected,
-                "The model server answers texts and does not continue them.",
-            ));
+            return Err(Fault::new(ProblemCode::ModelRejected, Sentence::AnswersTexts));
         }
         self.add_reasoning(chunk.reasoning.into_owned());
         if !chunk.content.is_empty() {
@@ -292,27 +287,18 @@ fn finish_reason(reason: &str) -> Result<FinishReason, Fault> {
         "tool_calls" | "tool_use" | "function_call" => FinishReason::ToolCalls,
         "length" | "max_tokens" => FinishReason::Length,
         "content_filter" => FinishReason::ContentFilter,
-        "error" => {
-            let message = "The model server gave up in the middle of the answer. Try again.";
-            return Err(Fault::new(domain::ProblemCode::ModelFailed, message));
-        }
+        "error" => return Err(Fault::new(ProblemCode::ModelFailed, Sentence::GaveUpInAnswer)),
         _ => FinishReason::Stop,
     })
 }
 
 fn too_large() -> Fault {
-    Fault::protocol(format!(
-        "The model server sent a single event of more than {} MB, which is not the protocol.",
-        EVENT_LIMIT_BYTES >> 20
-    ))
+    Fault::protocol(Sentence::EventTooLong { limit: (EVENT_LIMIT_BYTES >> 20) as u64 })
 }
 
 fn not_a_chunk(data: &str, target: &Target) -> Fault {
-    Fault::protocol(format!(
-        "The model server at {} sent something that is not the OpenAI protocol: {}",
-        target.shown(),
-        fault::quote(data, target)
-    ))
+    let (server, quote) = (target.shown(), fault::quote(data, target));
+    Fault::protocol(Sentence::NotTheProtocol { server, quote })
 }
 
 #[cfg(test)]

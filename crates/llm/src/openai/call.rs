@@ -164,10 +164,10 @@ impl OpenAiCall {
                 && let Some(next) = self.reach.next(&self.tried)
             {
                 target.server.note_turn();
-                let message = format!("{} {}", fault.error.message, next.instead_of(&target));
+                let words = next.instead_of(&target, fault.error.words()).into();
                 self.target = Some(Arc::new(next));
                 self.stage = Stage::Waiting(Instant::now());
-                return Ok(Some(ModelEvent::Turned { message }));
+                return Ok(Some(ModelEvent::Turned { words }));
             }
         }
         self.wait_for(fault).map(Some)
@@ -187,9 +187,14 @@ impl OpenAiCall {
             return Err(fault.error);
         }
         self.stage = Stage::Waiting(Instant::now() + wait);
-        let (failed_attempts, reason) = (self.failed_attempts, fault.error.message);
+        let (failed_attempts, reason) = (self.failed_attempts, fault.error.words());
         let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-        tracing::debug!(model = settings.model, wait_ms, reason, "asking the model server again");
+        tracing::debug!(
+            model = settings.model,
+            wait_ms,
+            reason = reason.message,
+            "asking the model server again"
+        );
         Ok(ModelEvent::Retrying { failed_attempts, wait_ms, reason })
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{borrow::Cow, collections::VecDeque};
 
+use domain::Sentence;
 use wire::openai::chunk::CallDelta;
 
 use super::fault::Fault;
@@ -81,7 +82,7 @@ impl Calls {
         if self.0.iter().all(|call| matches!(call.state, State::Announced)) {
             Ok(())
         } else {
-            Err(Fault::protocol("The model server sent a tool call without the tool's name. Try again."))
+            Err(Fault::protocol(Sentence::CallWithoutName))
         }
     }
 
@@ -104,9 +105,7 @@ impl Calls {
 
     fn open(&mut self, upstream: Option<u64>, id: Option<&str>) -> Result<usize, Fault> {
         if self.0.len() >= LIMIT_CALLS {
-            return Err(Fault::protocol(format!(
-                "The model asked for more than {LIMIT_CALLS} tool calls at once. Try again or use another model."
-            )));
+            return Err(Fault::protocol(Sentence::TooManyCalls { count: LIMIT_CALLS as u64 }));
         }
         let state = State::Waiting { arguments: String::new() };
         self.0.push(Call { upstream, id: id.map(str::to_owned), state });
@@ -121,7 +120,7 @@ impl Calls {
         out: &mut VecDeque<ModelEvent>,
     ) -> Result<(), Fault> {
         if name.len() > LIMIT_NAME_BYTES {
-            return Err(Fault::protocol("The model asked for a tool with an endless name. Try again."));
+            return Err(Fault::protocol(Sentence::EndlessName));
         }
         let known = self.0[index].id.as_ref();
         let taken = self.0[..index].iter().any(|call| call.id.as_ref() == known);

@@ -2,7 +2,7 @@
 
 use std::{error::Error, time::Duration};
 
-use domain::ProblemCode;
+use domain::{ProblemCode, Sentence, Words};
 use reqwest::{StatusCode, header};
 use wire::openai::UpstreamError;
 
@@ -35,8 +35,8 @@ pub(crate) enum Retry {
 }
 
 impl Fault {
-    pub(crate) fn new(code: ProblemCode, message: impl Into<String>) -> Self {
-        Self { error: ModelError { code, message: message.into() }, retry: Retry::No }
+    pub(crate) fn new(code: ProblemCode, words: impl Into<Words>) -> Self {
+        Self { error: ModelError::new(code, words), retry: Retry::No }
     }
 
     fn soon(self) -> Self {
@@ -45,51 +45,45 @@ impl Fault {
 
     /// We cannot even ask.
     pub(crate) fn no_client(error: &HttpClientError) -> Self {
-        Self::new(ProblemCode::Internal, format!("Model servers cannot be reached: {error}."))
+        Self::new(ProblemCode::Internal, Sentence::ModelServersUnreachable { why: error.to_string() })
     }
 
     /// The server sent something that is not the protocol.
-    pub(crate) fn protocol(message: impl Into<String>) -> Self {
-        Self::new(ProblemCode::ModelProtocol, message)
+    pub(crate) fn protocol(words: impl Into<Words>) -> Self {
+        Self::new(ProblemCode::ModelProtocol, words)
     }
 
     /// The stream ended without an end.
     pub(crate) fn truncated() -> Self {
-        Self::protocol(
-            "The model server closed the connection in the middle of the answer. Try again; if it keeps \
-             happening, look at the server's own log.",
-        )
-        .soon()
+        Self::protocol(Sentence::ModelBrokeOff).soon()
     }
 
     /// Silence before the first token.
     pub(crate) fn no_first_token(waited: Duration) -> Self {
-        Self::new(
-            ProblemCode::ModelTimeout,
-            format!(
-                "The model server sent nothing for {}. It may still be loading the model, or be too busy; try again.",
-                seconds(waited)
-            ),
-        )
+        Self::new(ProblemCode::ModelTimeout, Sentence::ModelSilent { waited: seconds(waited) })
     }
 
     /// Silence in the middle of an answer.
     pub(crate) fn went_silent(waited: Duration) -> Self {
-        Self::new(
-            ProblemCode::ModelTimeout,
-            format!(
-                "The model server stopped in the middle of the answer: nothing came for {}. Try again.",
-                seconds(waited)
-            ),
-        )
+        Self::new(ProblemCode::ModelTimeout, Sentence::ModelWentSilent { waited: seconds(waited) })
     }
 }
 
-fn seconds(duration: Duration) -> String {
+fn seconds(duration: Duration) -> Words {
     if duration < Duration::from_secs(2) {
-        format!("{} ms", duration.as_millis())
+        let count = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+        Sentence::ShortMilliseconds { count }.into()
     } else {
-        format!("{} s", duration.as_secs())
+        Sentence::ShortSeconds { count: duration.as_secs() }.into()
+    }
+}
+
+/// With the server's own words, where it has said any.
+fn saying(sentence: Sentence, quote: &str) -> Words {
+    let words = Words::from(sentence);
+    match quote {
+        "" => words,
+        quote => Sentence::Saying { words, quote: quote.to_owned() }.into(),
     }
 }
 
@@ -114,27 +108,19 @@ pub(crate) fn quote(text: &str, target: &Target) -> String {
 
 /// No answer came, or it broke off.
 pub(crate) fn from_transport(error: &reqwest::Error, target: &Target) -> Fault {
-    let shown = target.shown();
+    let server = target.shown();
     let causes = causes(error);
-    let unreachable = |message: String| Fault::new(ProblemCode::ModelUnreachable, message);
+    let unreachable = |sentence: Sentence| Fault::new(ProblemCode::ModelUnreachable, sentence);
     if causes.contains("certificate") || causes.contains("Certificate") {
-        let causes = quote(&causes, target);
-        return unreachable(format!("The certificate of {shown} is not trusted: {causes}"));
+        return unreachable(Sentence::CertificateNotTrusted { server, why: quote(&causes, target) });
     }
     if causes.contains("dns error") || causes.contains("failed to lookup address") {
-        return unreachable(format!(
-            "There is no server at {shown}: its name is not known. Check the address."
-        ))
-        .soon();
+        return unreachable(Sentence::ServerNameUnknown { server }).soon();
     }
     if error.is_connect() || error.is_timeout() {
-        return unreachable(format!(
-            "Nothing answers at {shown}. Is the model server running, and is the address right?"
-        ))
-        .soon();
+        return unreachable(Sentence::NothingAnswers { server }).soon();
     }
-    unreachable(format!("The model server at {shown} closed the connection before it answered. Try again."))
-        .soon()
+    unreachable(Sentence::ClosedBeforeAnswer { server }).soon()
 }
 
 fn causes(error: &reqwest::Error) -> String {
@@ -160,46 +146,39 @@ pub(crate) fn from_status(
         None if is_web_page(body) => String::new(),
         None => quote(body, target),
     };
-    let said = if words.is_empty() { String::new() } else { format!(" It says: {words}") };
-    let shown = target.shown();
+    let said = words.as_str();
     let kind = upstream.as_ref().and_then(|error| error.kind.as_deref());
     if says_context_full(status.as_u16(), kind, &words) {
-        return context_full(&words);
+        return context_full(words);
     }
     if says_no_tools(status, &words) {
-        return Fault { retry: Retry::WithoutTools, ..rejected(status, &said) };
+        return Fault { retry: Retry::WithoutTools, ..rejected(status, said) };
     }
     match status.as_u16() {
         300..=399 => redirect(headers, target),
-        401 | 403 => unauthorized(status, &said, target),
+        401 | 403 => unauthorized(status, said, target),
         404 if upstream.is_some() => Fault::new(
             ProblemCode::ModelNotFound,
-            format!("The model server has no model “{}”.{said}", target.model),
+            saying(Sentence::NoSuchModel { model: target.model.clone() }, said),
         ),
-        404 | 405 => Fault::protocol(format!(
-            "There is no OpenAI-compatible API at {shown}. Check the address; it often ends in /v1.{said}"
-        )),
-        402 => no_credit(&said),
-        408 => Fault::new(
-            ProblemCode::ModelTimeout,
-            format!("The model server took too long and gave up (408). Try again.{said}"),
-        )
-        .soon(),
-        429 => rate_limited(headers, upstream.as_ref(), &said),
+        404 | 405 => Fault::protocol(saying(Sentence::NoApi { server: target.shown() }, said)),
+        402 => no_credit(said),
+        408 => Fault::new(ProblemCode::ModelTimeout, saying(Sentence::ModelGaveUp, said)).soon(),
+        429 => rate_limited(headers, upstream.as_ref(), said),
         // llama-cpp-python answers a form it does not know as a fault of its own.
         500 if words.contains("response_format") => {
-            Fault { retry: Retry::OtherForm, ..rejected(status, &said) }
+            Fault { retry: Retry::OtherForm, ..rejected(status, said) }
         }
         500 | 502 | 503 | 504 => {
-            let fault = failed(status, &said);
+            let fault = failed(status, said);
             match retry::retry_after(headers) {
                 Some(wait) => Fault { retry: Retry::After(wait), ..fault },
                 None => fault.soon(),
             }
         }
-        400 | 415 | 422 => Fault { retry: Retry::OtherForm, ..rejected(status, &said) },
-        400..=499 => rejected(status, &said),
-        _ => failed(status, &said),
+        400 | 415 | 422 => Fault { retry: Retry::OtherForm, ..rejected(status, said) },
+        400..=499 => rejected(status, said),
+        _ => failed(status, said),
     }
 }
 
@@ -223,44 +202,38 @@ fn says_no_tools(status: StatusCode, words: &str) -> bool {
         && REFUSALS.iter().any(|refusal| words.contains(refusal))
 }
 
-fn context_full(words: &str) -> Fault {
-    Fault::new(
-        ProblemCode::ModelContextFull,
-        format!("The conversation is too long for the model. The model server says: {words}"),
-    )
+fn context_full(quote: String) -> Fault {
+    Fault::new(ProblemCode::ModelContextFull, Sentence::ContextFull { quote })
 }
 
 fn rejected(status: StatusCode, said: &str) -> Fault {
-    let code = ProblemCode::ModelRejected;
-    Fault::new(code, format!("The model server refused the request ({}).{said}", status.as_u16()))
+    let sentence = Sentence::ModelRefused { status: status.as_u16() };
+    Fault::new(ProblemCode::ModelRejected, saying(sentence, said))
 }
 
 fn failed(status: StatusCode, said: &str) -> Fault {
-    let code = ProblemCode::ModelFailed;
-    Fault::new(code, format!("The model server failed ({}). Try again later.{said}", status.as_u16()))
+    let sentence = Sentence::ModelFailed { status: status.as_u16() };
+    Fault::new(ProblemCode::ModelFailed, saying(sentence, said))
 }
 
 fn unauthorized(status: StatusCode, said: &str, target: &Target) -> Fault {
     let sentence = match (status, target.key()) {
-        (_, None) => "The model server wants a key. Enter one for this connection.",
-        (StatusCode::FORBIDDEN, _) => "The model server does not allow this key to use the model.",
-        _ => "The model server refused the key. Check the key of this connection.",
+        (_, None) => Sentence::KeyWanted,
+        (StatusCode::FORBIDDEN, _) => Sentence::KeyNotAllowed,
+        _ => Sentence::KeyRefused,
     };
-    Fault::new(ProblemCode::ModelUnauthorized, format!("{sentence}{said}"))
+    Fault::new(ProblemCode::ModelUnauthorized, saying(sentence, said))
 }
 
 fn no_credit(said: &str) -> Fault {
-    let code = ProblemCode::ModelRateLimited;
-    Fault::new(code, format!("The account at the model server has no credit left.{said}"))
+    Fault::new(ProblemCode::ModelRateLimited, saying(Sentence::NoCredit, said))
 }
 
 fn rate_limited(headers: &header::HeaderMap, upstream: Option<&UpstreamError>, said: &str) -> Fault {
-    let code = ProblemCode::ModelRateLimited;
     if upstream.is_some_and(|error| error.kind.as_deref() == Some("insufficient_quota")) {
         return no_credit(said);
     }
-    let fault =
-        Fault::new(code, format!("The model server asks to slow down. Wait a little and try again.{said}"));
+    let fault = Fault::new(ProblemCode::ModelRateLimited, saying(Sentence::SlowDown, said));
     match retry::retry_after(headers) {
         Some(wait) => Fault { retry: Retry::After(wait), ..fault },
         None => fault.soon(),
@@ -269,28 +242,23 @@ fn rate_limited(headers: &header::HeaderMap, upstream: Option<&UpstreamError>, s
 
 fn redirect(headers: &header::HeaderMap, target: &Target) -> Fault {
     let location = headers.get(header::LOCATION).and_then(|value| value.to_str().ok());
-    let shown = target.shown();
+    let server = target.shown();
     Fault::protocol(match location {
-        Some(location) => {
-            format!("{shown} sends on to {}. Enter that server's address instead.", quote(location, target))
-        }
-        None => format!("{shown} is not an OpenAI-compatible server: it answered with a redirect."),
+        Some(location) => Sentence::SendsOn { server, to: quote(location, target) },
+        None => Sentence::AnswersRedirect { server },
     })
 }
 
 /// The server answered with a web page.
 pub(crate) fn web_page(target: &Target) -> Fault {
-    Fault::protocol(format!(
-        "{} is not an OpenAI-compatible server: it answered with a web page. Check the address; it often ends in /v1.",
-        target.shown()
-    ))
+    Fault::protocol(Sentence::AnswersWebPage { server: target.shown() })
 }
 
 /// The server reports a failure inside its answer.
 pub(crate) fn in_stream(error: &UpstreamError, target: &Target) -> Fault {
     let kind = error.kind.as_deref().unwrap_or_default();
     if says_context_full(400, Some(kind), &error.message) {
-        return context_full(&quote(&error.message, target));
+        return context_full(quote(&error.message, target));
     }
     let code = match kind {
         "429" | "rate_limit_exceeded" | "rate_limit_error" => ProblemCode::ModelRateLimited,
@@ -299,7 +267,7 @@ pub(crate) fn in_stream(error: &UpstreamError, target: &Target) -> Fault {
         "400" | "422" | "invalid_request_error" => ProblemCode::ModelRejected,
         _ => ProblemCode::ModelFailed,
     };
-    Fault::new(code, format!("The model server reported an error: {}", quote(&error.message, target)))
+    Fault::new(code, Sentence::ModelReported { quote: quote(&error.message, target) })
 }
 
 /// Whether the text is HTML.

@@ -32,7 +32,7 @@ use std::{
     time::Duration,
 };
 
-use domain::CallTrace;
+use domain::{CallTrace, Sentence, Words};
 use fault::Fault;
 use reqwest::{
     Method, RequestBuilder, Url,
@@ -232,12 +232,13 @@ impl Target {
         keys.fold(text.to_owned(), |text, (key, _)| key.redact(&text))
     }
 
-    /// Who is asked in this one's place, in a sentence.
-    fn instead_of(&self, before: &Self) -> String {
-        if Arc::ptr_eq(&self.server, &before.server) {
-            return format!("Another key of {} is used.", self.server.settings.name);
+    /// Why who is asked in the place of the one before.
+    fn instead_of(&self, before: &Self, why: Words) -> Sentence {
+        let name = self.server.settings.name.clone();
+        match Arc::ptr_eq(&self.server, &before.server) {
+            true => Sentence::OtherKey { why, name },
+            false => Sentence::OtherServer { why, name },
         }
-        format!("{} is asked instead.", self.server.settings.name)
     }
 
     /// Takes note of a failure before the first token.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::ProblemCode;
+use domain::{ProblemCode, Sentence};
 use reqwest::Method;
 use tokio::time::timeout;
 use wire::openai::model_list;
@@ -27,10 +27,10 @@ pub async fn list_models(
     let target = Reach::new(settings, http, "models").any();
     match timeout(time_limit, fetch(&target)).await {
         Ok(answer) => answer,
-        Err(_) => Err(ModelError {
-            code: ProblemCode::ModelTimeout,
-            message: format!("{} did not answer within {} s.", target.shown(), time_limit.as_secs_f32()),
-        }),
+        Err(_) => {
+            let (server, seconds) = (target.shown(), time_limit.as_secs_f32().to_string());
+            Err(ModelError::new(ProblemCode::ModelTimeout, Sentence::NoAnswerWithin { server, seconds }))
+        }
     }
 }
 
@@ -54,12 +54,6 @@ async fn fetch(target: &Target) -> Result<Vec<String>, ModelError> {
 }
 
 fn not_a_list(target: &Target) -> ModelError {
-    ModelError {
-        code: ProblemCode::ModelProtocol,
-        message: format!(
-            "{} is not an OpenAI-compatible server: its list of models cannot be read. Check the address; it \
-             often ends in /v1.",
-            target.shown()
-        ),
-    }
+    let server = target.shown();
+    ModelError::new(ProblemCode::ModelProtocol, Sentence::NoModelList { server })
 }

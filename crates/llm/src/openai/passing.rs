@@ -102,8 +102,8 @@ impl Upstream {
             let next = if tried.add(target.place, &fault) { self.0.next(&tried) } else { None };
             let Some(next) = next else { return Err(answer) };
             target.server.note_turn();
-            let instead = next.instead_of(&target);
-            tracing::warn!(model = self.model(), error = %fault.error, instead, "a request is passed on elsewhere");
+            let error = next.instead_of(&target, fault.error.clone().words());
+            tracing::warn!(model = self.model(), %error, "a request is passed on elsewhere");
             target = next;
         }
     }

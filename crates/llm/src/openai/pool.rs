@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
-use domain::ProblemCode;
+use domain::{ProblemCode, Sentence, Words};
 
 use super::{
     fault::{Fault, Retry},
@@ -186,18 +186,15 @@ impl Pool {
         let code = ProblemCode::ModelUnreachable;
         let Some((wait, server)) = waits.min_by_key(|(wait, _)| *wait) else {
             // Somebody has taken the half-open place this moment.
-            return Fault {
-                retry: Retry::Soon,
-                ..Fault::new(code, "The model server is tried again just now.")
-            };
+            return Fault { retry: Retry::Soon, ..Fault::new(code, Sentence::TriedJustNow) };
         };
-        let why = server.last_failure().map_or_else(String::new, |failure| format!(" {}", failure.message));
-        let message = format!(
-            "{} failed again and again and is left alone for {} s.{why}",
-            server.settings.name,
-            wait.as_secs() + 1
-        );
-        Fault { retry: Retry::After(wait), ..Fault::new(code, message) }
+        let (name, seconds) = (server.settings.name.clone(), wait.as_secs() + 1);
+        let words = Words::from(Sentence::LeftAlone { name, seconds });
+        let words = match server.last_failure() {
+            Some(failure) => Sentence::Because { words, why: failure.words }.into(),
+            None => words,
+        };
+        Fault { retry: Retry::After(wait), ..Fault::new(code, words) }
     }
 }
 

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use domain::ProblemCode;
+use domain::{ProblemCode, Words};
 use tokio::time::Instant;
 
 use super::fault::{Fault, Retry};
@@ -97,7 +97,7 @@ struct Key {
 #[derive(Debug, Clone)]
 pub struct Failure {
     /// The sentence for people; never holds a key.
-    pub message: String,
+    pub words: Words,
     /// When.
     pub at: Instant,
 }
@@ -208,11 +208,11 @@ impl Server {
 
     /// It was asked for its models beside all calls. Where that went well, an open breaker lets a call through; only
     /// that call can close it.
-    pub fn note_check(&self, failure: Option<String>) {
+    pub fn note_check(&self, failure: Option<Words>) {
         self.heard_ms.store(self.now_ms(), Relaxed);
         let until = self.open_until_ms.load(Relaxed);
         match failure {
-            Some(message) => self.note_failure(message),
+            Some(words) => self.note_failure(words),
             None if until > self.now_ms() => {
                 // Since 0 means closed.
                 let now = self.now_ms().max(1);
@@ -276,12 +276,12 @@ impl Server {
                 self.counts.key_refused.fetch_add(1, Relaxed);
                 self.note_alive();
                 if let Some(key) = self.keys.get(key) {
-                    key.rest(self.now_ms() + millis(rest_after(fault)), &fault.error.message);
+                    key.rest(self.now_ms() + millis(rest_after(fault)), fault.error.clone().words());
                 }
             }
             Blame::Server => {
                 self.counts.failed.fetch_add(1, Relaxed);
-                self.note_failure(fault.error.message.clone());
+                self.note_failure(fault.error.clone().words());
             }
             // It has spoken, and what it said is about the request.
             Blame::Model | Blame::Request => self.note_alive(),
@@ -302,7 +302,7 @@ impl Server {
         }
     }
 
-    fn note_failure(&self, message: String) {
+    fn note_failure(&self, words: Words) {
         let now = self.now_ms();
         self.heard_ms.store(now, Relaxed);
         let failures = self.failures_in_row.fetch_add(1, Relaxed).saturating_add(1);
@@ -314,7 +314,7 @@ impl Server {
                 tracing::warn!(
                     server = self.settings.name,
                     failures,
-                    message,
+                    message = words.message,
                     "a model server is left alone"
                 );
             }
@@ -324,7 +324,7 @@ impl Server {
             let open = FIRST_OPEN.saturating_mul(1 << times.min(10)).min(LONGEST_OPEN);
             self.open_until_ms.store(now + millis(open), Relaxed);
         }
-        let failure = Failure { message, at: Instant::now() };
+        let failure = Failure { words, at: Instant::now() };
         *self.last_failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
     }
 
@@ -339,9 +339,9 @@ impl Key {
         (left > 0).then(|| Duration::from_millis(left))
     }
 
-    fn rest(&self, until_ms: u64, why: &str) {
+    fn rest(&self, until_ms: u64, words: Words) {
         self.rests_until_ms.store(until_ms, Relaxed);
-        let failure = Failure { message: why.to_owned(), at: Instant::now() };
+        let failure = Failure { words, at: Instant::now() };
         *self.last_failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
     }
 }
@@ -427,7 +427,7 @@ mod tests {
         assert!(server.admits());
         server.note_answer(0);
         assert_eq!((server.breaker(), server.failures_in_row()), (Breaker::Closed, 0));
-        assert_eq!(server.last_failure().unwrap().message, "No.");
+        assert_eq!(server.last_failure().unwrap().words.message, "No.");
         assert_eq!(server.counts.opened.load(Relaxed), 1);
     }
 
@@ -455,7 +455,7 @@ mod tests {
         tokio::time::advance(Duration::from_millis(10)).await;
         server.note_check(None);
         assert_eq!(server.breaker(), Breaker::HalfOpen);
-        server.note_check(Some("Still down.".to_owned()));
+        server.note_check(Some("Still down.".into()));
         assert!(matches!(server.breaker(), Breaker::Open(_)));
     }
 

@@ -5,7 +5,7 @@ use super::*;
 fn waits(events: &[ModelEvent]) -> Vec<(u32, u64)> {
     let wait = |event: &ModelEvent| match event {
         ModelEvent::Retrying { failed_attempts, wait_ms, reason } => {
-            assert!(!reason.is_empty());
+            assert!(!reason.message.is_empty());
             Some((*failed_attempts, *wait_ms))
         }
         _ => None,

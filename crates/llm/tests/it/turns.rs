@@ -29,7 +29,7 @@ fn model_of(servers: &[Arc<Server>]) -> ChatModel {
 
 fn turns(events: &[ModelEvent]) -> Vec<&str> {
     let told = events.iter().filter_map(|event| match event {
-        ModelEvent::Turned { message } => Some(message.as_str()),
+        ModelEvent::Turned { words } => Some(words.message.as_str()),
         _ => None,
     });
     told.collect()
@@ -157,7 +157,7 @@ async fn a_server_that_fails_again_and_again_is_left_alone() {
     }
     assert_eq!(bad.requests().len(), 5);
     assert!(matches!(a.breaker(), Breaker::Open(_)));
-    let why = a.last_failure().unwrap().message;
+    let why = a.last_failure().unwrap().words.message;
     assert!(why.contains("It says: broken"), "{why}");
     // Alone it is not asked either, and its words are told.
     let alone = model_of(from_ref(&a));
@@ -166,7 +166,7 @@ async fn a_server_that_fails_again_and_again_is_left_alone() {
     let mut call = ask(&alone, ToolMode::Native);
     let first = call.next().await.unwrap().unwrap();
     let ModelEvent::Retrying { wait_ms, reason, .. } = first else { panic!("{first:?}") };
-    assert!(reason.contains("is left alone") && reason.contains("broken"), "{reason}");
+    assert!(reason.message.contains("is left alone") && reason.message.contains("broken"), "{reason}");
     assert!(wait_ms > 1000 && started.elapsed() < Duration::from_secs(1));
     assert_eq!(bad.requests().len(), 5);
 }

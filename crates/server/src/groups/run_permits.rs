@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::{Problem, ProblemCode, UserId};
+use domain::{Problem, ProblemCode, Sentence, UserId};
 use store::Payer;
 
 use super::{Groups, Permit, Thing};
@@ -35,16 +35,16 @@ impl RunPermits {
     /// `Forbidden` in words.
     pub fn check(&self, agent: &str, model: &str) -> Result<(), Problem> {
         let permit = self.now();
-        let taken = if !permit.allows(Thing::Model(model)) {
-            format!("the model {model}")
+        let not_yours = if !permit.allows(Thing::Model(model)) {
+            Sentence::ModelNotYours { name: model.to_owned() }
         } else if !allows_agent(&permit, agent) {
-            format!("the agent {agent}")
+            Sentence::AgentNotYours { name: agent.to_owned() }
         } else if let Some(directory) = self.lost_directory(&permit) {
-            format!("the workspace {directory}")
+            Sentence::WorkspaceNotYours { name: directory.to_owned() }
         } else {
             return Ok(());
         };
-        Err(Problem::new(ProblemCode::Forbidden, not_yours(&taken)))
+        Err(Problem::new(ProblemCode::Forbidden, not_yours))
     }
 
     /// Whether an agent may use this tool now.
@@ -68,9 +68,4 @@ impl RunPermits {
 /// The built-in ones are everybody's.
 fn allows_agent(permit: &Permit, name: &str) -> bool {
     agents::is_built_in(name) || permit.allows(Thing::Agent(name))
-}
-
-/// Why a run does not go on.
-fn not_yours(what: &str) -> String {
-    format!("You may not use {what} any more: an administrator has changed what is for whom.")
 }

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use axum::{extract::State, http::StatusCode};
-use domain::{ConnectionId, ConnectionKeyId};
+use domain::{ConnectionId, ConnectionKeyId, Words};
 use llm::{
     BaseUrl, ModelError, Secret,
     openai::{Breaker, Failure, Server as ModelServer},
@@ -36,7 +36,7 @@ pub(super) struct ConnectionView {
     enabled: bool,
     together: bool,
     models: Vec<String>,
-    problem: Option<String>,
+    problem: Option<Words>,
     state: StateView,
 }
 
@@ -53,7 +53,8 @@ struct StateView {
 
 #[derive(Debug, Serialize)]
 struct FailureView {
-    message: String,
+    #[serde(flatten)]
+    words: Words,
     ago_ms: u64,
 }
 
@@ -120,7 +121,7 @@ impl StateView {
 
 impl From<Failure> for FailureView {
     fn from(failure: Failure) -> Self {
-        Self { ago_ms: millis(failure.at.elapsed()), message: failure.message }
+        Self { ago_ms: millis(failure.at.elapsed()), words: failure.words }
     }
 }
 

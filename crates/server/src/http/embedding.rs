@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use axum::extract::State;
-use domain::EmbeddingSpaceId;
+use domain::{EmbeddingSpaceId, Words};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::{EmbeddingProgress, EmbeddingSpace};
@@ -35,7 +35,7 @@ pub(super) struct EmbeddingView {
     /// What models before it have made, which serves until it is done.
     earlier: Vec<EarlierView>,
     /// Why the built-in model cannot be used.
-    built_in_problem: Option<String>,
+    built_in_problem: Option<Words>,
 }
 
 #[derive(Debug, Default, Serialize)]

@@ -11,7 +11,7 @@ pub(super) mod sharing;
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{CollectionId, DocumentId, UserId};
+use domain::{CollectionId, DocumentId, UserId, Words};
 use serde::{Deserialize, Serialize};
 use store::{Collection, CollectionChange, ListedCollection, StoreError};
 
@@ -209,7 +209,8 @@ pub(super) struct Results {
 #[derive(Debug, Serialize)]
 struct NoteView {
     code: &'static str,
-    message: String,
+    #[serde(flatten)]
+    words: Words,
 }
 
 #[derive(Debug, Serialize)]
@@ -266,7 +267,7 @@ pub(super) async fn search(
     };
     let wish = Wish { query: body.query, collections, documents, limit };
     let answer = app.search_knowledge(reader, &caller.payer(), wish).await?;
-    let notes = answer.notes.into_iter().map(|note| NoteView { code: note.code, message: note.message });
+    let notes = answer.notes.into_iter().map(|note| NoteView { code: note.code, words: note.words });
     let results = answer.found.into_iter().map(ResultView::from).collect();
     Ok(Json(Results { results, notes: notes.collect() }))
 }

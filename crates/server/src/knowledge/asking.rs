@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use agent::Prices;
 use bytes::Bytes;
-use domain::{ProblemCode, Usage as Tokens, UserId};
+use domain::{ProblemCode, Sentence, Usage as Tokens, UserId, Words};
 use embedder::Urgency;
 use llm::{
     Upstream,
@@ -32,7 +32,7 @@ const BYTES_PER_TOKEN: u64 = 4;
 pub(super) struct NoHelp {
     pub(super) kind: NoHelpKind,
     /// In a sentence.
-    pub(super) message: String,
+    pub(super) words: Words,
 }
 
 /// Who is to blame.
@@ -49,8 +49,8 @@ pub(super) enum NoHelpKind {
 }
 
 impl NoHelp {
-    pub(super) fn failed(message: impl Into<String>) -> Self {
-        Self { kind: NoHelpKind::Failed, message: message.into() }
+    pub(super) fn failed(words: impl Into<Words>) -> Self {
+        Self { kind: NoHelpKind::Failed, words: words.into() }
     }
 }
 
@@ -102,8 +102,8 @@ impl App {
     /// The model that the settings name: it is for everybody, whoever may choose it for chats.
     fn helper(&self, model: &str, call: &str) -> Result<ModelServer, NoHelp> {
         let found = self.models.upstream(model, call, &Permit::all());
-        let found = found.map_err(|error| NoHelp::failed(error.problem().message.clone()))?;
-        found.ok_or_else(|| NoHelp::failed(format!("“{model}” has no model server.")))
+        let found = found.map_err(|error| NoHelp::failed(error.problem().clone().words()))?;
+        found.ok_or_else(|| NoHelp::failed(Sentence::NoModelServer { model: model.to_owned() }))
     }
 
     async fn ask_helper<T>(
@@ -117,18 +117,15 @@ impl App {
         let estimated = body.len() as u64 / BYTES_PER_TOKEN;
         let wish = Wish { input_tokens: estimated, max_output_tokens: Some(0), prices: *prices };
         self.usage.know(owner, payer).await.map_err(|error| NoHelp::failed(error.to_string()))?;
-        let held = self.usage.begin(owner, payer, wish).map_err(|refused| NoHelp {
-            kind: NoHelpKind::Limited(refused.wait_s),
-            message: refused.message,
-        })?;
-        let late = || NoHelp {
-            kind: NoHelpKind::Late,
-            message: format!("{} did not answer within {} s.", upstream.model(), deadline.as_secs()),
-        };
+        let held = self
+            .usage
+            .begin(owner, payer, wish)
+            .map_err(|refused| NoHelp { kind: NoHelpKind::Limited(refused.wait_s), words: refused.words })?;
+        let late = || NoHelp { kind: NoHelpKind::Late, words: no_answer_within(upstream.model(), deadline) };
         let answer = timeout(deadline, whole_answer(upstream, body.into(), deadline)).await;
         let result = answer.unwrap_or_else(|_| Err(late())).and_then(|bytes| {
             read(&bytes).map_err(|bad| {
-                NoHelp::failed(format!("The answer of {} is of no use: {bad}.", upstream.model()))
+                NoHelp::failed(Sentence::UselessAnswer { model: upstream.model().to_owned(), why: bad })
             })
         });
         let used = result.as_ref().ok().map(|(_, counted)| used(counted.unwrap_or(estimated), *prices));
@@ -147,6 +144,10 @@ impl App {
     }
 }
 
+fn no_answer_within(model: &str, deadline: Duration) -> Words {
+    Sentence::NoAnswerWithin { server: model.to_owned(), seconds: deadline.as_secs().to_string() }.into()
+}
+
 fn used(input_tokens: u64, prices: Option<Prices>) -> (Tokens, Option<u64>) {
     let tokens = Tokens { input_tokens, output_tokens: 0 };
     (tokens, prices.map(|prices| prices.cost_micro_usd(tokens)))
@@ -157,14 +158,11 @@ async fn whole_answer(upstream: &Upstream, body: Bytes, deadline: Duration) -> R
         upstream.post(&Told::default(), body, deadline).await.map_err(no_answer)?;
     let mut bytes = first.map(Vec::from).unwrap_or_default();
     while let Some(more) =
-        response.chunk().await.map_err(|_| NoHelp::failed(upstream.broken_off().message))?
+        response.chunk().await.map_err(|_| NoHelp::failed(upstream.broken_off().words()))?
     {
         if bytes.len() + more.len() > ANSWER_LIMIT_BYTES {
-            return Err(NoHelp::failed(format!(
-                "The answer of {} has more than {} MB.",
-                upstream.model(),
-                ANSWER_LIMIT_BYTES >> 20
-            )));
+            let (model, limit) = (upstream.model().to_owned(), (ANSWER_LIMIT_BYTES >> 20) as u64);
+            return Err(NoHelp::failed(Sentence::AnswerOver { model, limit }));
         }
         bytes.extend_from_slice(&more);
     }
@@ -181,5 +179,5 @@ fn no_answer(no: NoAnswer) -> NoHelp {
         ProblemCode::ModelRejected | ProblemCode::ModelContextFull => NoHelpKind::Texts,
         _ => NoHelpKind::Failed,
     };
-    NoHelp { kind, message: error.message.clone() }
+    NoHelp { kind, words: error.clone().words() }
 }

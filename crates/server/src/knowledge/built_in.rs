@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use domain::{Sentence, Words};
 use embedder::{Embedder, Files, LIBRARY, NETWORK, TOKENIZER, Unusable, Urgency, reads};
 use tokio::{task::spawn_blocking, time::timeout};
 
@@ -55,15 +56,15 @@ impl BuiltIn {
         });
         let late = |_| NoHelp {
             kind: NoHelpKind::Late,
-            message: format!("The built-in model needed more than {} s.", deadline.as_secs()),
+            words: Sentence::BuiltInSlow { seconds: deadline.as_secs() }.into(),
         };
         let made = timeout(deadline, work).await.map_err(late)?;
-        let made = made.map_err(|error| failed(error.to_string()))?;
-        made.map_err(|unusable: Unusable| failed(advice(&unusable)))
+        let made = made.map_err(|error| NoHelp::failed(error.to_string()))?;
+        made.map_err(|unusable: Unusable| NoHelp::failed(advice(&unusable)))
     }
 
     /// Which of its files is missing, in words.
-    pub(super) fn problem(&self) -> Option<String> {
+    pub(super) fn problem(&self) -> Option<Words> {
         self.files.missing().map(|file| advice(&Unusable::Missing(file.to_owned())))
     }
 
@@ -90,26 +91,18 @@ pub(super) fn files(settings: &KnowledgeSettings, program: &Path) -> Files {
     Files { network: folder.join(NETWORK), tokenizer: folder.join(TOKENIZER), library }
 }
 
-fn failed(message: String) -> NoHelp {
-    NoHelp { kind: NoHelpKind::Failed, message }
-}
-
 /// What is wrong, and what to do.
-fn advice(unusable: &Unusable) -> String {
+fn advice(unusable: &Unusable) -> Words {
     match unusable {
         Unusable::Missing(file) => {
             let name = file.file_name().map_or_else(PathBuf::new, PathBuf::from);
-            format!(
-                "The built-in model is not installed: {} is missing. The administrator installs it as the page on \
-                 documents in the manual says.",
-                name.display()
-            )
+            Sentence::BuiltInMissing { file: name.display().to_string() }.into()
         }
         Unusable::File { file, why } => {
             // Where the files are is no matter of those who ask; the log has it.
             tracing::warn!(file = %file.display(), why, "the built-in model cannot be loaded");
-            "The built-in model cannot be loaded; the server's log says why.".to_owned()
+            Sentence::BuiltInBroken.into()
         }
-        Unusable::NoVector(_) => format!("{unusable}."),
+        Unusable::NoVector(_) => format!("{unusable}.").into(),
     }
 }

@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use domain::{EmbeddingSpaceId, UserId};
+use domain::{EmbeddingSpaceId, Sentence, UserId, Words};
 use embedder::Urgency;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -51,8 +51,8 @@ pub(crate) struct EmbeddingTried {
     took_ms: u64,
     /// How many numbers its vectors have.
     dimensions: Option<usize>,
-    /// Why there is none, in words.
-    problem: Option<String>,
+    /// Why there is none.
+    problem: Option<Words>,
 }
 
 impl Knowledge {
@@ -62,7 +62,7 @@ impl Knowledge {
     }
 
     /// Why the built-in model cannot be used, in words.
-    pub(crate) fn built_in_problem(&self) -> Option<String> {
+    pub(crate) fn built_in_problem(&self) -> Option<Words> {
         self.built_in.problem()
     }
 
@@ -165,10 +165,10 @@ impl App {
         let vector = answer.map(|vectors| vectors.into_iter().next().unwrap_or_default());
         let (dimensions, problem) = match vector {
             Ok(vector) if vector.iter().all(|number| *number == 0.0) => {
-                (None, Some("Its vector has no direction: nothing can be found by it.".to_owned()))
+                (None, Some(Sentence::VectorWithoutDirection.into()))
             }
             Ok(vector) => (Some(vector.len()), None),
-            Err(no_help) => (None, Some(no_help.message)),
+            Err(no_help) => (None, Some(no_help.words)),
         };
         Ok(EmbeddingTried { took_ms, dimensions, problem })
     }

@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use domain::EmbeddingSpaceId;
+use domain::{EmbeddingSpaceId, Sentence};
 use embedder::Urgency;
 use knowledge::{Chunk, Document, Sizes, cut, encode_vector};
 use store::{EmbeddingSpace, Payer, StoreError, ToEmbed, Vectors};
@@ -12,6 +12,7 @@ use tokio::{task::spawn_blocking, time::Instant};
 use super::{
     asking::{Account, NoHelp, NoHelpKind},
     choice::InForce,
+    reading::as_column,
 };
 use crate::{app::App, config::EmbeddingSettings, error::ApiError};
 
@@ -152,8 +153,8 @@ impl App {
         of: &ToEmbed,
         no_help: NoHelp,
     ) -> Result<Looked, ApiError> {
-        let NoHelp { kind, message } = no_help;
-        tracing::warn!(document = %of.document, ?kind, error = %message, "a document could not be embedded");
+        let NoHelp { kind, words } = no_help;
+        tracing::warn!(document = %of.document, ?kind, error = %words, "a document could not be embedded");
         let (code, wait_ms) = match kind {
             NoHelpKind::Limited(seconds) => {
                 ("limited", i64::try_from(seconds).unwrap_or(i64::MAX / 2000).saturating_mul(1000))
@@ -162,7 +163,7 @@ impl App {
             NoHelpKind::Late => ("late", RETRY_MS << of.failures.min(RETRY_DOUBLINGS)),
             NoHelpKind::Failed => ("failed", RETRY_MS << of.failures.min(RETRY_DOUBLINGS)),
         };
-        let problem = serde_json::json!({ "code": code, "message": message }).to_string();
+        let problem = as_column(code, &words);
         let due_at = self.clock.now_ms().saturating_add(wait_ms);
         self.store.note_embedding_failure(space, of, &problem, due_at).await?;
         if matches!(kind, NoHelpKind::Limited(_) | NoHelpKind::Texts) {
@@ -248,9 +249,7 @@ impl App {
         }
         let length = vectors.first().map_or(0, Vec::len);
         if vectors.iter().any(|vector| vector.len() != length) {
-            let message =
-                "The model gives vectors of different lengths, which cannot be compared.".to_owned();
-            return Err(NoHelp { kind: NoHelpKind::Failed, message });
+            return Err(NoHelp::failed(Sentence::VectorsDiffer));
         }
         Ok(vectors)
     }

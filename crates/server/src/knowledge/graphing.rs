@@ -4,12 +4,12 @@
 use std::{sync::Arc, time::Duration};
 
 use agent::graph::{self, Found, Proof, key};
-use domain::ProblemCode;
+use domain::{ProblemCode, Sentence};
 use knowledge::{Chunk, Document, Sizes, cut};
 use store::{GraphPiece, StoreError, ToGraph, Words};
 use tokio::task::spawn_blocking;
 
-use super::on_account::Asked;
+use super::{on_account::Asked, reading::as_column};
 use crate::{app::App, error::ApiError, groups::Permit, models::ResolvedModel};
 
 /// So much of a document is looked at in one call, characters; a chunk is never parted.
@@ -61,7 +61,7 @@ impl App {
         let model = match self.models.resolve(Some(model), &Permit::all()) {
             Ok(model) => model,
             Err(problem) => {
-                self.note_no_graph(&of, "failed", &problem.problem().message, None).await?;
+                self.note_no_graph(&of, "failed", problem.problem().clone().words(), None).await?;
                 return Ok(true);
             }
         };
@@ -121,18 +121,17 @@ impl App {
         match asked {
             Asked::Answered(asked) if asked.found.is_some() => Ok(asked.found),
             Asked::Answered(_) => {
-                let message =
-                    format!("{} did not answer in the form that was asked for.", model.model.name());
-                self.note_no_graph(of, "form", &message, None).await?;
+                let words = Sentence::NotInFormOf { name: model.model.name().to_owned() }.into();
+                self.note_no_graph(of, "form", words, None).await?;
                 Ok(None)
             }
-            Asked::Limited { message, wait_s } => {
-                self.note_no_graph(of, "limited", &message, Some(wait_s)).await?;
+            Asked::Limited { words, wait_s } => {
+                self.note_no_graph(of, "limited", words, Some(wait_s)).await?;
                 Ok(None)
             }
             Asked::Failed(error) => {
                 let code = if error.code == ProblemCode::ModelTimeout { "late" } else { "failed" };
-                self.note_no_graph(of, code, &error.message, None).await?;
+                self.note_no_graph(of, code, error.words(), None).await?;
                 Ok(None)
             }
         }
@@ -142,15 +141,15 @@ impl App {
         &self,
         of: &ToGraph,
         code: &str,
-        message: &str,
+        words: domain::Words,
         wait_s: Option<u64>,
     ) -> Result<(), StoreError> {
-        tracing::info!(document = %of.document, code, message, "a document could not be looked at for its graph");
+        tracing::info!(document = %of.document, code, %words, "a document could not be looked at for its graph");
         let wait_ms = match wait_s {
             Some(seconds) => i64::try_from(seconds).unwrap_or(i64::MAX / 2_000).saturating_mul(1_000),
             None => RETRY_MS << of.failures.min(RETRY_DOUBLINGS),
         };
-        let problem = serde_json::json!({ "code": code, "message": message }).to_string();
+        let problem = as_column(code, &words);
         self.store.note_graph_failure(of, &problem, self.clock.now_ms().saturating_add(wait_ms)).await
     }
 }

@@ -1,6 +1,6 @@
 //! Models are asked about documents on the account of whose documents they are, within its limits.
 
-use domain::{Usage as Tokens, UserId};
+use domain::{Usage as Tokens, UserId, Words};
 use llm::ModelError;
 use store::{Payer, StoreError, UsageSum};
 
@@ -15,7 +15,7 @@ pub(super) enum Asked<T> {
     Answered(T),
     /// The account has a limit that does not let it be asked now.
     Limited {
-        message: String,
+        words: Words,
         wait_s: u64,
     },
     Failed(ModelError),
@@ -37,7 +37,7 @@ impl App {
         let held = match self.usage.begin(owner, &payer, wish) {
             Ok(held) => held,
             Err(refused) => {
-                return Ok(Asked::Limited { message: refused.message, wait_s: refused.wait_s });
+                return Ok(Asked::Limited { words: refused.words, wait_s: refused.wait_s });
             }
         };
         let asked = asking.await;

@@ -5,14 +5,13 @@ use std::{sync::Arc, time::Duration};
 
 use agent::pictures;
 use base64::{Engine, engine::general_purpose::STANDARD};
-use domain::ProblemCode;
+use domain::{ProblemCode, Sentence, Words};
 use knowledge::{Document, Limits, Picture, Unreadable};
-use serde_json::json;
 use store::{NotSeen, StoreError, Unseen, WasRead};
 
 use super::{
     on_account::Asked,
-    reading::{problem, text},
+    reading::{as_column, problem, text},
 };
 use crate::{app::App, error::ApiError, groups::Permit, models::ResolvedModel};
 
@@ -66,7 +65,7 @@ impl App {
         // The model that the settings name is for everybody, whoever may choose it for chats.
         match self.models.resolve(Some(model), &Permit::all()) {
             Ok(model) => self.look_at(&model, of).await?,
-            Err(problem) => self.note_unseen(&of, "vision_failed", &problem.problem().message).await?,
+            Err(problem) => self.note_unseen(&of, "vision_failed", problem.problem().clone().words()).await?,
         }
         Ok(true)
     }
@@ -101,16 +100,17 @@ impl App {
                 self.settle_picture(&of, &read).await
             }
             Asked::Answered(_) => {
-                self.note_unseen(&of, "vision_failed", &format!("{name} said nothing of the picture.")).await
+                let words = Sentence::SaidNothing { name: name.to_owned() }.into();
+                self.note_unseen(&of, "vision_failed", words).await
             }
-            Asked::Limited { message, wait_s } => {
+            Asked::Limited { words, wait_s } => {
                 let wait_ms = i64::try_from(wait_s).unwrap_or(i64::MAX / 2_000).saturating_mul(1_000);
-                self.wait_unseen(&of, of.failures, ("vision_limited", &message), wait_ms).await
+                self.wait_unseen(&of, of.failures, ("vision_limited", &words), wait_ms).await
             }
             Asked::Failed(error) => {
                 let code =
                     if error.code == ProblemCode::ModelTimeout { "vision_late" } else { "vision_failed" };
-                self.note_unseen(&of, code, &error.message).await
+                self.note_unseen(&of, code, error.words()).await
             }
         }
     }
@@ -123,12 +123,12 @@ impl App {
     }
 
     /// Notes why a picture was not looked at: it is tried again, or given up.
-    async fn note_unseen(&self, of: &Unseen, code: &str, message: &str) -> Result<(), ApiError> {
+    async fn note_unseen(&self, of: &Unseen, code: &str, words: Words) -> Result<(), ApiError> {
         let failures = of.failures + 1;
         if failures < MOST_FAILURES {
-            return self.wait_unseen(of, failures, (code, message), RETRY_MS << of.failures).await;
+            return self.wait_unseen(of, failures, (code, &words), RETRY_MS << of.failures).await;
         }
-        let read = WasRead::Problem(json!({"code": code, "message": message}).to_string());
+        let read = WasRead::Problem(as_column(code, &words));
         self.settle_picture(of, &read).await
     }
 
@@ -136,11 +136,11 @@ impl App {
         &self,
         of: &Unseen,
         failures: u64,
-        (code, message): (&str, &str),
+        (code, words): (&str, &Words),
         wait_ms: i64,
     ) -> Result<(), ApiError> {
-        tracing::info!(document = %of.unread.id, code, message, "a picture could not be looked at");
-        let problem = json!({"code": code, "message": message}).to_string();
+        tracing::info!(document = %of.unread.id, code, %words, "a picture could not be looked at");
+        let problem = as_column(code, words);
         let again = NotSeen { failures, problem, due_at: self.clock.now_ms().saturating_add(wait_ms) };
         Ok(self.store.note_unseen(&of.unread, &again).await?)
     }

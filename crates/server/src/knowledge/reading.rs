@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use domain::Words;
 use knowledge::{Document, Limits, Sizes, Unreadable, cut};
 use store::{StoreError, Unread, WasRead};
 use tokio::task::spawn_blocking;
@@ -123,6 +124,16 @@ pub(super) fn text(document: Document) -> Result<WasRead, serde_json::Error> {
     let Document { text: content, .. } = document;
     let structure = serde_json::to_string(&Document { text: String::new(), ..document })?;
     Ok(WasRead::Text { content, structure, chunks, characters })
+}
+
+/// Why there is no text, or a model did not help, as the rows of documents keep it: by a code that stays the same, and in
+/// words.
+pub(super) fn as_column(code: &str, words: &Words) -> String {
+    let mut problem = serde_json::json!({ "code": code, "message": words.message });
+    if let Some(sentence) = &words.sentence {
+        problem["sentence"] = serde_json::json!(sentence);
+    }
+    problem.to_string()
 }
 
 pub(super) fn problem(unreadable: &Unreadable) -> Result<WasRead, serde_json::Error> {

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use domain::{CollectionId, DocumentId, EmbeddingSpaceId, UserId};
+use domain::{CollectionId, DocumentId, EmbeddingSpaceId, Sentence, UserId, Words};
 use embedder::Urgency;
 use futures_util::future::join_all;
 use knowledge::{Hit, Meaning, Query, Scores};
@@ -53,8 +53,8 @@ pub(crate) struct Answer {
 pub(crate) struct Note {
     /// `no_meaning`, `no_vectors` or `no_rerank`.
     pub(crate) code: &'static str,
-    /// In sentences.
-    pub(crate) message: String,
+    /// In a sentence.
+    pub(crate) words: Words,
 }
 
 /// A piece of a document that was found.
@@ -117,7 +117,8 @@ impl App {
             match self.rerank(account, &settings.model, asked, settings.deadline).await {
                 Ok(scores) => put_in_order(&mut found, &scores),
                 Err(no_help) => {
-                    notes.push(note("no_rerank", "The best were not looked at once more", no_help))
+                    let not_ranked = Sentence::NotRanked { why: no_help.words };
+                    notes.push(Note { code: "no_rerank", words: not_ranked.into() });
                 }
             }
         }
@@ -323,16 +324,12 @@ fn put_in_order(found: &mut [Found], scores: &[Option<f32>]) {
 }
 
 fn no_meaning(no_help: NoHelp) -> Note {
-    note("no_meaning", "Only words were compared, no meanings", no_help)
+    Note { code: "no_meaning", words: Sentence::OnlyWords { why: no_help.words }.into() }
 }
 
 /// What compares vectors does not.
 fn no_vectors(problem: String) -> Note {
-    note("no_vectors", "Only words were compared, no meanings", NoHelp::failed(problem))
-}
-
-fn note(code: &'static str, what: &str, no_help: NoHelp) -> Note {
-    Note { code, message: format!("{what}: {}", no_help.message) }
+    Note { code: "no_vectors", words: Sentence::OnlyWords { why: problem.into() }.into() }
 }
 
 /// The error of the database, or 404.

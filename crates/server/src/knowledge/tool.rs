@@ -186,7 +186,7 @@ pub(crate) async fn look(
     if found.is_empty() {
         said.push("Nothing was found. Other words may find something.".to_owned());
     }
-    said.extend(notes.into_iter().map(|note| format!("[Note: {}]", note.message)));
+    said.extend(notes.into_iter().map(|note| format!("[Note: {}]", note.words)));
     Ok((found, said.join("\n\n")))
 }
 

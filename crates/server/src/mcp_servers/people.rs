@@ -1,7 +1,7 @@
 //! What people do with servers to which each signs in: see them, sign in and out, and use their tools in runs.
 
 use agent::FoundTools;
-use domain::UserId;
+use domain::{Sentence, UserId};
 use llm::Secret;
 use reqwest::Url;
 
@@ -141,12 +141,7 @@ impl Personal {
     /// The tools for a run of this person. Of a server that they have never signed in to nothing is said.
     pub(super) async fn found(&self, owner: UserId, run: &RunIs) -> FoundTools {
         let name = &self.server.name;
-        let lapsed = || {
-            missing(format!(
-                "Your sign-in to the MCP server “{name}” has ended, so this run goes on without its tools. Sign in again \
-                 in Settings → Tools."
-            ))
-        };
+        let lapsed = || missing(Sentence::McpSignInEnded { name: name.clone() });
         let account = self.account(owner);
         match account.read().await {
             Ok(None) => return FoundTools::default(),
@@ -156,10 +151,10 @@ impl Personal {
         }
         let found = match self.open(owner) {
             Ok(Some(known)) => known.found(run).await,
-            Ok(None) => missing(format!("The MCP server “{name}” has too many connections now.")),
+            Ok(None) => missing(Sentence::McpServerFull { name: name.clone() }),
             Err(error) => {
                 tracing::warn!(%error, "a connection cannot be begun");
-                missing(format!("The MCP server “{name}” cannot be connected to."))
+                missing(Sentence::McpServerFails { name: name.clone() })
             }
         };
         // It may just have come out.

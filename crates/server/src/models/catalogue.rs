@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use domain::{ConnectionId, ConnectionKeyId};
+use domain::{ConnectionId, ConnectionKeyId, Words};
 use llm::{
     ToolMode,
     openai::{Pool, Server},
@@ -35,7 +35,7 @@ pub struct KnownConnection {
     /// The models it offered when last asked.
     pub models: Vec<String>,
     /// Why it does not work, in words.
-    pub problem: Option<String>,
+    pub problem: Option<Words>,
 }
 
 /// A key of a model server.

@@ -231,7 +231,7 @@ impl Models {
         let entry = asked.entry(id).or_default();
         match answer {
             Ok(models) => *entry = Asked { models, problem: None },
-            Err(error) => entry.problem = Some(error.to_string()),
+            Err(error) => entry.problem = Some(error.words()),
         }
     }
 }

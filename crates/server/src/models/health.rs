@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use domain::ProblemCode;
 use futures_util::{StreamExt, stream};
+use llm::ModelError;
 use llm::openai::{Breaker, list_models};
 use ring::rand::{SecureRandom, SystemRandom};
 
@@ -58,7 +59,7 @@ impl Models {
         if let Some(error) = &failure {
             tracing::debug!(connection = %known.id, %error, "a model server does not answer a check");
         }
-        known.server.note_check(failure.map(|error| error.message));
+        known.server.note_check(failure.map(ModelError::words));
     }
 }
 

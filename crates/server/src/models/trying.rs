@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::{ConnectionId, ConnectionKeyId, Message, ProblemCode, Role};
+use domain::{ConnectionId, ConnectionKeyId, Message, ProblemCode, Role, Sentence, Words};
 use futures_util::future::join_all;
 use llm::{
     ChatModel, ChatRequest, ModelError, ModelEvent, OpenAiSettings, Secret, ToolMode, openai::list_models,
@@ -24,7 +24,7 @@ pub struct Tried {
     /// How many models it offers.
     pub models: Option<usize>,
     /// Why it does not say, in words.
-    pub problem: Option<String>,
+    pub problem: Option<Words>,
     /// How long that took.
     pub took_ms: u64,
     /// Each key alone.
@@ -39,7 +39,7 @@ pub struct KeyTried {
     /// Which one; nothing where it comes from the environment.
     pub id: Option<ConnectionKeyId>,
     /// Why it does not work, in words.
-    pub problem: Option<String>,
+    pub problem: Option<Words>,
 }
 
 /// What a model answered.
@@ -48,7 +48,7 @@ pub struct TriedModel {
     /// The beginning of its words.
     pub text: String,
     /// Why there are none, in words.
-    pub problem: Option<String>,
+    pub problem: Option<Words>,
     /// How long that took.
     pub took_ms: u64,
 }
@@ -85,16 +85,15 @@ impl Models {
             known.server.note_check(None);
         }
         let models = works.and_then(|at| lists.get(at)?.as_ref().ok()).map(Vec::len);
-        let first_problem = lists.first().and_then(|list| list.as_ref().err()).map(ToString::to_string);
+        let first_problem =
+            lists.first().and_then(|list| list.as_ref().err()).cloned().map(ModelError::words);
         let problem = if models.is_some() { None } else { first_problem };
         let mut results = lists.into_iter();
         let keys = known.keys.iter().map(|key| KeyTried {
             id: key.id,
             problem: match key.is_open {
-                true => results.next().and_then(Result::err).map(|error| error.message),
-                false => {
-                    Some("This key cannot be read with this server's key file. Enter it again.".to_owned())
-                }
+                true => results.next().and_then(Result::err).map(ModelError::words),
+                false => Some(Sentence::KeyUnreadable.into()),
             },
         });
         Ok(Tried { models, problem, took_ms, keys: keys.collect(), answer })
@@ -105,13 +104,12 @@ impl Models {
         let model = ChatModel::openai(target, &self.http);
         let answer = timeout(ANSWER_TIMEOUT, say_ok(&model)).await;
         let answer = answer.unwrap_or_else(|_| {
-            let message =
-                format!("The model did not finish its answer within {} s.", ANSWER_TIMEOUT.as_secs());
-            Err(ModelError { code: ProblemCode::ModelTimeout, message })
+            let late = Sentence::NotFinishedWithin { seconds: ANSWER_TIMEOUT.as_secs() };
+            Err(ModelError::new(ProblemCode::ModelTimeout, late))
         });
         let (text, problem) = match answer {
             Ok(text) => (text.trim().chars().take(SHOWN_CHARS).collect(), None),
-            Err(error) => (String::new(), Some(error.message)),
+            Err(error) => (String::new(), Some(error.words())),
         };
         TriedModel { text, problem, took_ms: millis(started) }
     }

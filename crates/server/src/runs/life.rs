@@ -87,7 +87,7 @@ async fn work(
             recorded
         }
         FromLog::Cannot(before, mut past, why) => {
-            let end = past.end(&why);
+            let end = past.end(why);
             let (sender, events) = mpsc::channel(end.len());
             for (agent, body) in end {
                 // There is room for all of them.

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use agent::Emitted;
 use bytes::Bytes;
-use domain::{AgentPath, EventBody, Outcome, Problem, ProblemCode, RunEvent, RunSummary, Usage};
+use domain::{AgentPath, EventBody, Outcome, Problem, ProblemCode, RunEvent, RunSummary, Sentence, Usage};
 use llm::Alarm;
 use store::{Segment, StoreError};
 use tokio::{
@@ -195,10 +195,9 @@ impl Recorder<'_> {
     fn end_unstored(&mut self, error: &StoreError) {
         tracing::error!(run = %self.live.id, %error, "the log could not be stored; the run is stopped");
         self.live.cancel.cancel();
-        let message = "The log could not be stored, so the run was stopped.";
         let body = EventBody::RunFinished {
             outcome: Outcome::Failed,
-            problem: Some(Problem::new(ProblemCode::Unavailable, message)),
+            problem: Some(Problem::new(ProblemCode::Unavailable, Sentence::NotStored)),
             usage: Usage::default(),
             cost_micro_usd: None,
         };

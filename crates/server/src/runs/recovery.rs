@@ -2,7 +2,7 @@
 //! half-written.
 
 use agent::Past;
-use domain::{AgentPath, EventBody, RunEvent, event::seq_after_restart};
+use domain::{AgentPath, EventBody, RunEvent, Words, event::seq_after_restart};
 use store::{Run, Segment, Store, StoreError};
 
 use super::{LogSoFar, live::note_ask, reader::parse};
@@ -34,9 +34,9 @@ pub(super) async fn read(store: &Store, run: &Run) -> Result<((LogSoFar, Past), 
 }
 
 /// Why a log is ended that nobody writes any more.
-pub(super) enum Why<'a> {
+pub(super) enum Why {
     /// For this reason, in a sentence.
-    CannotGoOn(&'a str),
+    CannotGoOn(Words),
     /// A person has stopped the run.
     Stopped,
 }
@@ -47,7 +47,7 @@ pub(super) async fn close(
     clock: &Clock,
     run: &Run,
     (mut so_far, mut past): (LogSoFar, Past),
-    why: Why<'_>,
+    why: Why,
 ) -> Result<u64, StoreError> {
     if !so_far.has_ended {
         let mut bodies = Vec::new();
@@ -56,7 +56,7 @@ pub(super) async fn close(
             bodies.push((AgentPath::main(), EventBody::RunStarted { chat, message, model }));
         }
         bodies.extend(match why {
-            Why::CannotGoOn(message) => past.end(message),
+            Why::CannotGoOn(words) => past.end(words),
             Why::Stopped => past.stop(),
         });
         let (first_seq, at) = (so_far.next_seq, clock.now_ms().max(so_far.last_at));

@@ -10,7 +10,7 @@ use std::{
 };
 
 use agent::{Allowed, Past, RunRequest};
-use domain::{EventBody, RunId};
+use domain::{EventBody, RunId, Words};
 use futures_util::future::BoxFuture;
 use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
@@ -30,7 +30,7 @@ pub enum FromLog {
     /// All that it needs to go on.
     GoesOn(Box<RunRequest>, LogSoFar),
     /// The run cannot go on, for this reason, in a sentence for its owner.
-    Cannot(LogSoFar, Box<Past>, String),
+    Cannot(LogSoFar, Box<Past>, Words),
 }
 
 /// Reads one run's log; fails where that may be tried again.

@@ -8,7 +8,7 @@ use agent::{
     pipelines::{Pipeline, Said, read_queries},
     research::Library,
 };
-use domain::{ChatId, CollectionId, DocumentId, Message, Part, Role, RunId, UserId};
+use domain::{ChatId, CollectionId, DocumentId, Message, Part, Role, RunId, Sentence, UserId};
 use futures_util::{FutureExt, future::BoxFuture};
 use store::StoreError;
 
@@ -111,8 +111,7 @@ impl App {
             documents: documents.is_some(),
             works_out,
         };
-        let warning = (wants_web && web.is_none())
-            .then(|| "The web cannot be searched here. This is answered without.".to_owned());
+        let warning = (wants_web && web.is_none()).then(|| Sentence::NoWebHere.into());
         let settings = &self.config.pipelines;
         Ok(Some(LookUp {
             asker: Arc::new(asker),

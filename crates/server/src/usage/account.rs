@@ -3,7 +3,7 @@
 use std::ops::AddAssign;
 
 use agent::Prices;
-use domain::Usage;
+use domain::{Sentence, Usage, Words};
 use serde::Serialize;
 use store::UsageSum;
 
@@ -108,14 +108,6 @@ impl Span {
             Self::Minute => of(MINUTE_MS),
             Self::Day => of(DAY_MS),
             Self::Month => month_of(now).1,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Minute => "minute",
-            Self::Day => "day",
-            Self::Month => "month",
         }
     }
 }
@@ -393,33 +385,35 @@ pub(super) struct Over {
 impl Over {
     pub(super) fn refuse(&self, subject: &Subject, now: i64) -> Refused {
         let Self { what, span, limit, end } = self;
-        let whose = match subject {
-            Subject::User(_) => "This account",
-            Subject::Group(_) => "A group of this account",
-            Subject::Key(_) => "This key",
-            Subject::Person(..) => "This person",
+        let who = match subject {
+            Subject::User(_) => Sentence::ThisAccount,
+            Subject::Group(_) => Sentence::GroupOfAccount,
+            Subject::Key(_) => Sentence::ThisKey,
+            Subject::Person(..) => Sentence::ThisPerson,
         };
-        let most = match what {
-            What::Requests => format!("{limit} requests"),
-            What::Tokens => format!("{limit} tokens"),
-            What::Money => format!("${}.{:02}", limit / 1_000_000, limit % 1_000_000 / 10_000),
+        let most: Words = match what {
+            What::Requests => Sentence::Requests { count: *limit }.into(),
+            What::Tokens => Sentence::Tokens { count: *limit }.into(),
+            What::Money => format!("${}.{:02}", limit / 1_000_000, limit % 1_000_000 / 10_000).into(),
+        };
+        let span = match span {
+            Span::Minute => Sentence::Minute,
+            Span::Day => Sentence::Day,
+            Span::Month => Sentence::Month,
         };
         let wait_s = u64::try_from((end - now).max(0)).unwrap_or(0).div_ceil(1000).max(1);
-        let message = format!(
-            "{whose} has reached its limit of {most} a {}. It begins again in {}.",
-            span.name(),
-            in_words(wait_s)
-        );
-        Refused { message, wait_s }
+        let wait = in_words(wait_s).into();
+        let reached = Sentence::LimitAccount { who: who.into(), most, span: span.into(), wait };
+        Refused { words: reached.into(), wait_s }
     }
 }
 
-fn in_words(seconds: u64) -> String {
+fn in_words(seconds: u64) -> Sentence {
     match seconds {
-        0..=119 => format!("{seconds} seconds"),
-        120..=7_199 => format!("{} minutes", seconds.div_ceil(60)),
-        7_200..=172_799 => format!("{} hours", seconds.div_ceil(3600)),
-        _ => format!("{} days", seconds.div_ceil(86_400)),
+        0..=119 => Sentence::Seconds { count: seconds },
+        120..=7_199 => Sentence::Minutes { count: seconds.div_ceil(60) },
+        7_200..=172_799 => Sentence::Hours { count: seconds.div_ceil(3600) },
+        _ => Sentence::Days { count: seconds.div_ceil(86_400) },
     }
 }
 

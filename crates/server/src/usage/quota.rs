@@ -62,5 +62,5 @@ fn wish(call: CallEstimate<'_>) -> Wish {
 }
 
 fn problem(refused: Refused) -> Problem {
-    Problem::new(ProblemCode::LimitReached, refused.message)
+    Problem::new(ProblemCode::LimitReached, refused.words)
 }

@@ -121,7 +121,10 @@ async fn a_server_that_went_away_is_told_and_its_models_stay() {
     drop(guard);
     let path = format!("/api/v1/connections/{}/refresh", made["id"].as_str().unwrap());
     let refreshed = server.post(&path, &cookie, &json!({})).await.json();
-    assert!(refreshed["problem"].as_str().is_some_and(|problem| problem.len() > 10), "{refreshed}");
+    assert!(
+        refreshed["problem"]["message"].as_str().is_some_and(|problem| problem.len() > 10),
+        "{refreshed}"
+    );
     assert_eq!(refreshed["models"], made["models"]);
     let bad = json!({ "name": "Mine", "base_url": format!("http://{models}") });
     server.post("/api/v1/connections", &cookie, &bad).await.expect(422);

@@ -126,11 +126,11 @@ async fn a_model_is_tried_before_it_is_chosen() {
     ] {
         helper.embed_with(move |_| reply.clone());
         let bad = tried(json!({"model": "other"})).await;
-        let problem = bad["problem"].as_str().unwrap();
+        let problem = bad["problem"]["message"].as_str().unwrap();
         assert!(bad["dimensions"].is_null() && problem.contains(words), "{bad}");
     }
     let built_in = tried(json!({"model": "built-in"})).await;
-    assert!(built_in["dimensions"] == 384 || built_in["problem"].is_string(), "{built_in}");
+    assert!(built_in["dimensions"] == 384 || built_in["problem"]["message"].is_string(), "{built_in}");
     for bad in [
         json!({"model": "nobody"}),
         json!({"model": ""}),

@@ -290,7 +290,7 @@ async fn a_connection_is_tried_with_each_key_and_a_model() {
     );
     assert_eq!(working.requests()[0]["max_tokens"], 64);
     let tried = server.post(&test, &cookie, &json!({"model": "none"})).await.json();
-    assert!(tried["answer"]["problem"].as_str().unwrap().contains("no such model"), "{tried}");
+    assert!(tried["answer"]["problem"]["message"].as_str().unwrap().contains("no such model"), "{tried}");
     server.post(&test, &cookie, &json!({"model": ""})).await.expect(400);
     server.post(&test, &cookie, &json!({"model": "x".repeat(501)})).await.expect(400);
     server
@@ -301,6 +301,7 @@ async fn a_connection_is_tried_with_each_key_and_a_model() {
     let tried = server.post(&test, &cookie, &json!({"model": "m"})).await.json();
     assert_eq!(tried["models"], json!(null));
     for problem in [&tried["problem"], &tried["keys"][0]["problem"], &tried["answer"]["problem"]] {
-        assert!(problem.as_str().unwrap().contains("Nothing answers"), "{tried}");
+        assert!(problem["message"].as_str().unwrap().contains("Nothing answers"), "{tried}");
+        assert_eq!(problem["sentence"]["code"], "nothing_answers");
     }
 }

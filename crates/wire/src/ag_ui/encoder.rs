@@ -15,7 +15,7 @@ use super::{
     request::Version,
     waiting::{Ask, AskKind},
 };
-use crate::{Frame, memory_news::memory_news};
+use crate::{Frame, memory_news::memory_news, notice::notice};
 
 /// The parts of the shared state that are ours; the client's others are handed back as they came.
 pub(super) const OWN_STATE: [&str; 2] = ["todos", "files"];
@@ -280,7 +280,7 @@ impl AgUiEncoder {
                 let value = json!({ "sources": sources });
                 self.put(agent, &Event::Custom { name: "sources", value }, sink);
             }
-            EventBody::Status { description, done, hidden } => {
+            EventBody::Status { description, done, hidden, .. } => {
                 let value = json!({"description": description, "done": done, "hidden": hidden});
                 self.put(agent, &Event::Custom { name: "status", value }, sink);
             }
@@ -298,8 +298,8 @@ impl AgUiEncoder {
                 let value = json!({"level": "info", "message": FORKED});
                 self.put(agent, &Event::Custom { name: "notice", value }, sink);
             }
-            EventBody::Notice { level, message } => {
-                let value = json!({"level": level, "message": message});
+            EventBody::Notice { level, message, sentence } => {
+                let value = notice(*level, message, sentence.as_deref());
                 self.put(agent, &Event::Custom { name: "notice", value }, sink);
             }
             EventBody::AgentStarted { name, call, task, .. } => {

@@ -143,7 +143,7 @@ impl ChatStreamEncoder {
 
     fn read(&mut self, event: &RunEvent, out: &mut Output<'_>) {
         match &event.body {
-            EventBody::Status { description, done, hidden } => out.status(description, *done, *hidden),
+            EventBody::Status { description, done, hidden, .. } => out.status(description, *done, *hidden),
             EventBody::TextDelta { item, delta } => {
                 self.note_sent(item, delta.len());
                 out.token(delta);

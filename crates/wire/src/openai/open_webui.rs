@@ -75,7 +75,7 @@ impl Extras {
     pub(super) fn read(&mut self, event: &RunEvent, out: &mut Output<'_>) {
         let main = event.agent.is_main();
         match &event.body {
-            EventBody::Status { description, done, hidden } => {
+            EventBody::Status { description, done, hidden, .. } => {
                 let is_over = description.is_empty() || (*done && *hidden);
                 match (is_over, main) {
                     (false, _) => self.say(event, description, out),
@@ -90,7 +90,7 @@ impl Extras {
                 self.say(event, &compacted(summary, *tokens_before, *tokens_after), out);
             }
             EventBody::RunForked { .. } => self.say(event, FORKED, out),
-            EventBody::Notice { level: NoticeLevel::Warning | NoticeLevel::Error, message } => {
+            EventBody::Notice { level: NoticeLevel::Warning | NoticeLevel::Error, message, .. } => {
                 self.say(event, message, out);
             }
             EventBody::ApprovalAsked { name, .. } => {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{
     Frame, chat_stream::encoder::THINKING, file_news::file_news, frames::Frames, memory_news::memory_news,
-    openai::DONE,
+    notice::notice, openai::DONE,
 };
 
 /// Encodes one run for one reader.
@@ -100,7 +100,7 @@ impl UiMessageEncoder {
                 self.close(REASONING, item, text, out);
             }
             EventBody::ReasoningStarted { .. } => self.status(agent, THINKING, false, false, out),
-            EventBody::Status { description, done, hidden } => {
+            EventBody::Status { description, done, hidden, .. } => {
                 self.status(agent, description, *done, *hidden, out);
             }
             EventBody::ToolProgress { message, .. } => self.status(agent, message, false, false, out),
@@ -121,8 +121,8 @@ impl UiMessageEncoder {
                 let data = json!({"level": "info", "message": FORKED});
                 out.push(&json!({"type": "data-notice", "data": data, "transient": true}));
             }
-            EventBody::Notice { level, message } => {
-                let data = json!({"level": level, "message": message});
+            EventBody::Notice { level, message, sentence } => {
+                let data = notice(*level, message, sentence.as_deref());
                 out.push(&json!({"type": "data-notice", "data": data, "transient": true}));
             }
             EventBody::PlanChanged { todos } => {

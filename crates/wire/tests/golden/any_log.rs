@@ -152,9 +152,9 @@ impl Writer {
             0 => self.add(&path, EventBody::StepStarted { step: who as u32, last: None }),
             1 => {
                 let level = NoticeLevel::Info;
-                self.add(&path, EventBody::Notice { level, message: words.clone() });
+                self.add(&path, EventBody::notice(level, words.clone()));
                 self.add(&path, compacted(&words));
-                self.add(&path, EventBody::Status { description: words, done: false, hidden: false });
+                self.add(&path, EventBody::status(words));
             }
             2..=4 => self.text(at, &path, what, words),
             5..=7 => self.reason(at, &path, what, words),

@@ -113,6 +113,32 @@ fn every_error_code() {
     ));
 }
 
+/// Documents say by a code why they have no text; the page says it by the code in each language.
+#[test]
+fn every_reason_of_an_unreadable_file_has_words_in_the_page() {
+    let source = read("crates/knowledge/src/unreadable.rs");
+    let reasons = source.split_once("pub enum Unreadable {").map_or("", |(_, rest)| rest);
+    let reasons = reasons.split_once("\n}").map_or(reasons, |(reasons, _)| reasons);
+    let name = |line: &str| {
+        let name =
+            line.strip_prefix("    ").filter(|name| name.starts_with(|c: char| c.is_ascii_uppercase()))?;
+        Some(snake_case(name.trim_end_matches([',', ' ', '{'])))
+    };
+    let codes: Vec<String> = reasons.lines().filter_map(name).collect();
+    assert!(codes.len() > 10, "{codes:?}");
+    let pages = [
+        "web/src/i18n/knowledge.en.ts",
+        "web/src/i18n/knowledge.ru.ts",
+        "web/src/state/knowledge/problems.ts",
+    ];
+    let missing = pages.iter().flat_map(|page| {
+        let text = read(page);
+        let is_missing = move |code: &&String| !text.contains(&format!("\"unreadable.{code}\""));
+        codes.iter().filter(is_missing).map(move |code| format!("{page} has no `unreadable.{code}`"))
+    });
+    expect_none(missing.collect());
+}
+
 /// Each `ProblemCode::…` of the status table with the number behind its arrow.
 fn statuses(source: &str) -> Vec<(String, u16)> {
     let table = source.split_once("fn status(").map_or("", |(_, rest)| rest);

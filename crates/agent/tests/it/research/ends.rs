@@ -69,10 +69,7 @@ async fn what_one_reader_has_read_is_not_lost_with_the_others() {
 async fn a_model_that_fails_at_the_report_leaves_the_notes() {
     let (play, _) = play(|request| match asked(request) {
         "report" => {
-            vec![Line::Fail(ModelError {
-                code: ProblemCode::ModelRejected,
-                message: "No more today.".into(),
-            })]
+            vec![Line::Fail(ModelError::new(ProblemCode::ModelRejected, "No more today."))]
         }
         _ => good(request),
     })

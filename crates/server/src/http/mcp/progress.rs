@@ -66,7 +66,7 @@ fn line(event: &RunEvent, inbox: &str) -> Option<String> {
     match &event.body {
         EventBody::RunStarted { .. } => Some(format!("{} has begun.", event.run)),
         EventBody::RunResumed {} => Some(RESUMED.to_owned()),
-        EventBody::Status { description, done: false, hidden: false } => Some(description.clone()),
+        EventBody::Status { description, done: false, hidden: false, .. } => Some(description.clone()),
         EventBody::TextFinished { text, answer: false, .. } => Some(text.clone()),
         EventBody::ToolStarted { name, .. } => Some(format!("Runs {name}.")),
         EventBody::ToolProgress { message, .. } => Some(message.clone()),

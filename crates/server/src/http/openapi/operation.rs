@@ -56,7 +56,9 @@ pub(super) fn refusals() -> Value {
     // A model server's own words are passed on where they have a message; the rest may be anything.
     let any = json!({});
     let code = json!({ "$ref": "#/components/schemas/ProblemCode" });
-    let ours = json!({ "code": code, "message": text, "field": text, "request_id": text });
+    let sentence = json!({ "$ref": "#/components/schemas/Sentence" });
+    let ours =
+        json!({ "code": code, "message": text, "sentence": sentence, "field": text, "request_id": text });
     let openai = json!({ "message": text, "type": any, "param": any, "code": any, "request_id": text });
     let refusal = |properties: Value, required: &[&str]| {
         let error = json!({ "type": "object", "properties": properties, "required": required });

@@ -5,7 +5,7 @@ mod log;
 mod research;
 
 use domain::{
-    AgentPath, EventBody, OpenItems, Outcome, Problem, ProblemCode, Reply, RunEvent, Usage,
+    AgentPath, EventBody, OpenItems, Outcome, Problem, ProblemCode, Reply, RunEvent, Sentence, Usage,
     event::{Decision, NoticeLevel, Remembered, Source, Todo, TodoStatus},
     laws,
 };
@@ -144,7 +144,7 @@ fn forked() -> Vec<RunEvent> {
 fn tool() -> Vec<RunEvent> {
     let main = AgentPath::main();
     let mut log = Log::new();
-    log.main(EventBody::Status { description: "Looking around".into(), done: false, hidden: false });
+    log.main(EventBody::status("Looking around"));
     log.text(&main, "t1", &["Let me ", "look."], false);
     log.tool(&main, "c1", "ls", &json!({"path": "/"}), Ok("a.txt\nb.txt"));
     log.main(file("/a.txt", 2, 9, Some((1, 1))));
@@ -159,7 +159,7 @@ fn tool() -> Vec<RunEvent> {
     });
     let todo = Todo { content: "Look".into(), status: TodoStatus::Completed };
     log.main(EventBody::PlanChanged { todos: vec![todo] });
-    log.main(EventBody::Status { description: "Done".into(), done: true, hidden: true });
+    log.main(EventBody::Status { description: "Done".into(), done: true, hidden: true, sentence: None });
     log.text(&main, "t2", &["Two files."], true);
     log.completed()
 }
@@ -352,10 +352,7 @@ fn cancelled_at_work() -> Vec<RunEvent> {
 
 fn upstream_error() -> Vec<RunEvent> {
     let mut log = Log::new();
-    log.main(EventBody::Notice {
-        level: NoticeLevel::Warning,
-        message: "The model server is busy; asking again.".into(),
-    });
+    log.main(EventBody::notice(NoticeLevel::Warning, Sentence::SlowDown));
     log.text(&AgentPath::main(), "t1", &["Once upon"], true);
     let message = "The model server closed the connection in the middle of the answer.";
     log.end(Outcome::Failed, Some(Problem::new(ProblemCode::ModelProtocol, message)))
@@ -381,8 +378,8 @@ fn hostile_text() -> Vec<RunEvent> {
     let child = main.child(1);
     let arguments = json!({ bad: bad });
     let mut log = Log::new();
-    log.main(EventBody::Status { description: bad.into(), done: false, hidden: false });
-    log.main(EventBody::Notice { level: NoticeLevel::Info, message: bad.into() });
+    log.main(EventBody::status(bad));
+    log.main(EventBody::notice(NoticeLevel::Info, bad));
     log.request(&main, bad, bad, &arguments);
     log.main(EventBody::ApprovalAsked {
         approval: bad.into(),

@@ -15,7 +15,7 @@ pub(super) fn log() -> Vec<RunEvent> {
     let main = AgentPath::main();
     let (moon, sun) = (main.child(1), main.child(2));
     let mut log = Log::new();
-    log.main(EventBody::Status { description: "Planning".into(), done: false, hidden: false });
+    log.main(EventBody::status("Planning"));
     plan(&mut log, [TodoStatus::InProgress, TodoStatus::Pending, TodoStatus::Pending]);
     let tasks = [("c1", &moon, "What does the moon do?"), ("c2", &sun, "What does the sun do?")];
     for (call, _, task) in tasks {
@@ -50,7 +50,7 @@ pub(super) fn log() -> Vec<RunEvent> {
     let gone = json!({"url": "https://example.org/gone"});
     log.tool(&moon, "a1.c2", "fetch_page", &gone, Err("The page answered 404."));
     let notice = "A page could not be read; going on without it.".to_owned();
-    log.add(&moon, EventBody::Notice { level: NoticeLevel::Warning, message: notice });
+    log.add(&moon, EventBody::notice(NoticeLevel::Warning, notice));
     let (item, text) = ("a1.r1".to_owned(), "One page is gone, the other one is enough.".to_owned());
     log.add(&moon, EventBody::ReasoningStarted { item: item.clone() });
     log.add(&moon, EventBody::ReasoningDelta { item: item.clone(), delta: text.clone() });
@@ -70,7 +70,7 @@ pub(super) fn log() -> Vec<RunEvent> {
     plan(&mut log, [TodoStatus::Completed, TodoStatus::Completed, TodoStatus::InProgress]);
     log.main(EventBody::StepStarted { step: 2, last: None });
     log.main(super::file("/report.md", 1, 2_048, Some((40, 0))));
-    log.main(EventBody::Status { description: "Written".into(), done: true, hidden: true });
+    log.main(EventBody::Status { description: "Written".into(), done: true, hidden: true, sentence: None });
     plan(&mut log, [TodoStatus::Completed; 3]);
     log.text(&main, "t1", &ANSWER, true);
     log.completed()
