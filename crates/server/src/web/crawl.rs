@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use domain::{CrawlId, DocumentId, UserId};
+use domain::{CrawlId, DocumentId, Sentence, UserId, Words};
 use futures_util::future::join_all;
 use reqwest::Url;
 use ring::digest::{SHA256, digest};
@@ -155,7 +155,7 @@ impl App {
     ) -> Result<(Visited, Vec<String>), ApiError> {
         let body = match self.web.body(&page.url).await {
             Ok(body) => body,
-            Err(problem) => return Ok((Visited::Failed(problem.to_string()), Vec::new())),
+            Err(problem) => return Ok((failed(problem.sentence()), Vec::new())),
         };
         let is_of_site = normalised(&crawl.url).is_ok_and(|begin| begin.origin() == body.url.origin());
         // The page that was named may lead elsewhere; what it links to may not.
@@ -195,11 +195,9 @@ impl App {
         let visited = match self.store.put_document(owner, &new, &bytes, most).await {
             Ok(document) => Visited::Done { document: document.id, content_sum },
             Err(StoreError::Conflict("documents")) => {
-                Visited::Failed(format!("A collection has at most {MOST_DOCUMENTS} documents."))
+                failed(Sentence::CollectionFull { count: MOST_DOCUMENTS })
             }
-            Err(StoreError::Conflict(_)) => {
-                Visited::Failed("There is no room left for your documents. Delete some first.".to_owned())
-            }
+            Err(StoreError::Conflict(_)) => failed(Sentence::NoRoomForDocuments),
             // The collection was deleted just now.
             Err(StoreError::NotFound) => Visited::Skipped,
             Err(error) => return Err(error.into()),
@@ -232,6 +230,11 @@ impl Web {
         let url = normalised(url)?;
         Ok(self.outbound.address(url.as_str(), &[])?)
     }
+}
+
+/// Why an address was not read, as its row keeps it.
+fn failed(sentence: Sentence) -> Visited {
+    Visited::Failed(Words::from(sentence).to_column())
 }
 
 /// What is asked one at a time: a host with its scheme and port.

@@ -3,6 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use domain::Sentence;
 use encoding_rs::Encoding;
 use knowledge::{Document, Limits as ReadLimits};
 use outbound::{Fault, Limits, Request};
@@ -203,9 +204,9 @@ pub(super) fn file_name(body: &Body) -> Result<String, WebProblem> {
         "message/rfc822" => "eml",
         kind if kind.starts_with("text/") => "txt",
         "application/json" | "application/xml" | "application/rss+xml" | "application/atom+xml" => "txt",
-        kind if kind.starts_with("image/") => return Err(WebProblem::NotText("a picture".to_owned())),
+        kind if kind.starts_with("image/") => return Err(WebProblem::NotText(Sentence::APicture)),
         kind if kind.starts_with("audio/") || kind.starts_with("video/") => {
-            return Err(WebProblem::NotText("sound or film".to_owned()));
+            return Err(WebProblem::NotText(Sentence::SoundOrFilm));
         }
         // Office documents are told by what they hold.
         _ => return Ok(super::name_of(&body.url)),

@@ -1,53 +1,85 @@
 //! Why there is no page, or nothing was found: in words for people and for models.
 
+use std::fmt;
+
+use domain::{Sentence, Words};
 use knowledge::Unreadable;
 use outbound::Fault;
 
 /// Why there is no page, or nothing was found. None says where a name leads or what is there.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum WebProblem {
     /// It was not asked, or did not answer.
-    #[error("{0}.")]
-    Fault(#[from] Fault),
+    Fault(Fault),
     /// Its site wants no robots there.
-    #[error(
-        "The site's robots.txt asks programs not to read this page, so it was not read. Use another source."
-    )]
     Robots,
     /// Its server refuses or stumbles.
-    #[error("{}", in_words(*.0))]
     Status(u16),
     /// It is a picture, a program or the like.
-    #[error("At this address is no text but {0}, which cannot be read.")]
-    NotText(String),
+    NotText(Sentence),
     /// It came, and its text cannot be had.
-    #[error("The page came, but cannot be read. {0}")]
     Unreadable(Unreadable),
     /// Its scripts would show something, and did not.
-    #[error("The page shows nothing until its scripts have run, and {0}")]
-    Scripts(String),
+    Scripts(Words),
     /// Nobody searches here.
-    #[error("No search of the web is set up on this server. An administrator can name one (web.search).")]
     NoSearch,
     /// The search was asked something that it cannot be.
-    #[error("A search needs 1 to {limit} characters.", limit = super::search::QUERY_CHARS)]
     BadQuery,
     /// The search did not work.
-    #[error("The search did not work: {0}")]
     Search(String),
     /// It is ours.
-    #[error("The server could not do it because of a fault of its own.")]
     Internal,
 }
 
-fn in_words(status: u16) -> String {
-    match status {
-        404 | 410 => format!("There is no page at this address (HTTP {status})."),
-        401 | 402 | 403 | 407 | 451 => {
-            format!("The site does not let us read this page (HTTP {status}). Use another source.")
+impl WebProblem {
+    /// What is said of it.
+    pub(crate) fn sentence(&self) -> Sentence {
+        match self {
+            Self::Fault(fault) => of_fault(*fault),
+            Self::Robots => Sentence::RobotsRefuse,
+            Self::Status(status) => of_status(*status),
+            Self::NotText(what) => Sentence::NotText { what: what.clone().into() },
+            Self::Unreadable(why) => Sentence::PageUnreadable { why: why.to_string().into() },
+            Self::Scripts(why) => Sentence::PageNeedsScripts { why: why.clone() },
+            Self::NoSearch => Sentence::NoWebSearch,
+            Self::BadQuery => Sentence::BadWebQuery { limit: super::search::QUERY_CHARS as u64 },
+            Self::Search(why) => Sentence::WebSearchFailed { why: why.clone() },
+            Self::Internal => Sentence::OwnFault,
         }
-        429 => "The site asks us to wait (HTTP 429). Try it later, or use another source.".to_owned(),
-        500.. => format!("The site's server has a fault (HTTP {status}). It may work later."),
-        _ => format!("The site answered without a page (HTTP {status})."),
+    }
+}
+
+impl fmt::Display for WebProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.sentence().fmt(f)
+    }
+}
+
+impl std::error::Error for WebProblem {}
+
+impl From<Fault> for WebProblem {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+fn of_fault(fault: Fault) -> Sentence {
+    match fault {
+        Fault::NoAddress => Sentence::NoAddress,
+        Fault::NotAllowed => Sentence::AddressNotAllowed,
+        Fault::Unreachable => Sentence::Unreachable,
+        Fault::Slow => Sentence::Slow,
+        Fault::TooManyHops => Sentence::TooManyRedirects,
+        Fault::TooLarge => Sentence::AnswerTooLarge,
+    }
+}
+
+fn of_status(status: u16) -> Sentence {
+    match status {
+        404 | 410 => Sentence::NoPage { status },
+        401 | 402 | 403 | 407 | 451 => Sentence::PageClosed { status },
+        429 => Sentence::SiteBusy,
+        500.. => Sentence::SiteFault { status },
+        _ => Sentence::WithoutPage { status },
     }
 }

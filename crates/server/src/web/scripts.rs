@@ -11,6 +11,7 @@ mod parts;
 
 use std::time::Duration;
 
+use domain::{Sentence, Words};
 use outbound::plain_host;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use tokio::time::timeout;
@@ -29,15 +30,15 @@ const UNSEEN: [&str; 7] = ["script", "style", "noscript", "template", "svg", "ti
 
 /// Why scripts did not give a page: what stands behind “it shows nothing until its scripts have run, and …”.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Trouble(String);
+pub(super) struct Trouble(Words);
 
 impl Trouble {
-    fn new(words: impl Into<String>) -> Self {
+    fn new(words: impl Into<Words>) -> Self {
         Self(words.into())
     }
 
     fn slow() -> Self {
-        Self::new("they did not end in time.")
+        Self::new(Sentence::ScriptsSlow)
     }
 }
 
@@ -68,7 +69,7 @@ impl Web {
             }
             Err(Trouble(words)) if is_bare => Err(WebProblem::Scripts(words)),
             Err(Trouble(words)) => {
-                tracing::debug!(words, "a page is read without its scripts");
+                tracing::debug!(%words, "a page is read without its scripts");
                 Ok(body)
             }
         }
@@ -89,7 +90,7 @@ impl Web {
 
     #[cfg(not(unix))]
     async fn browse(&self, _: &std::path::Path, _: Duration, _: &Body, _: &[u8]) -> Result<String, Trouble> {
-        Err(Trouble::new("the browser cannot be started on this system."))
+        Err(Trouble::new(Sentence::BrowserNotHere))
     }
 }
 

@@ -126,6 +126,7 @@ async fn a_crawl_is_ended_tried_again_and_bounded() {
     let failed = ended(&server, &ada, &at).await;
     assert_eq!((&failed["state"], &failed["failed"]), (&json!("done"), &json!(1)), "{failed}");
     assert!(failed["problems"][0]["message"].as_str().unwrap().contains("in time"), "{failed}");
+    assert_eq!(failed["problems"][0]["sentence"], json!({"code": "slow"}));
     server.post(&format!("{path}/retry"), &ada, &json!({})).await.expect(204);
     until("it is tried again", async || web.count(NEVER_ANSWERS) == 2).await;
     server.post(&format!("{path}/cancel"), &ada, &json!({})).await.expect(204);

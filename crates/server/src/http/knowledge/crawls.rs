@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{CollectionId, CrawlId};
+use domain::{CollectionId, CrawlId, Words};
 use serde::{Deserialize, Serialize};
 use store::{Crawl, CrawlState, StoreError};
 
@@ -45,7 +45,8 @@ pub(in crate::http) struct CrawlView {
 #[derive(Debug, Serialize)]
 struct ProblemView {
     url: String,
-    message: String,
+    #[serde(flatten)]
+    words: Words,
 }
 
 impl CrawlView {
@@ -85,8 +86,10 @@ pub(in crate::http) async fn list(
     for crawl in app.store.crawls(collection, SHOWN).await? {
         let failed =
             if crawl.failed > 0 { app.store.failed_pages(crawl.id, SHOWN).await? } else { Vec::new() };
-        let problem =
-            |page: store::CrawlPage| ProblemView { url: page.url, message: page.problem.unwrap_or_default() };
+        let problem = |page: store::CrawlPage| ProblemView {
+            url: page.url,
+            words: Words::of_column(page.problem.unwrap_or_default()),
+        };
         crawls.push(CrawlView::of(crawl, failed.into_iter().map(problem).collect()));
     }
     Ok(Json(Crawls { crawls }))
@@ -107,17 +110,17 @@ pub(in crate::http) async fn create(
     Path(collection): Path<CollectionId>,
     Json(body): Json<NewCrawl>,
 ) -> Result<(StatusCode, Json<CrawlView>), ApiError> {
-    let wrong = |field: &'static str, words: String| ApiError::invalid(words).with_field(Some(field));
+    let wrong = |field: &'static str, words: Words| ApiError::invalid(words).with_field(Some(field));
     if !app.web.reads() {
         return Err(ApiError::forbidden("Pages of the web are not read on this server (web.fetch)."));
     }
-    let url = app.web.beginning(&body.url).map_err(|problem| wrong("url", problem.to_string()))?;
+    let url = app.web.beginning(&body.url).map_err(|problem| wrong("url", problem.sentence().into()))?;
     if body.depth > MOST_DEPTH {
-        return Err(wrong("depth", format!("`depth` must be 0 to {MOST_DEPTH}.")));
+        return Err(wrong("depth", format!("`depth` must be 0 to {MOST_DEPTH}.").into()));
     }
     let pages = body.pages.unwrap_or(if body.depth == 0 { 1 } else { USUAL_PAGES });
     if !(1..=MOST_PAGES).contains(&pages) {
-        return Err(wrong("pages", format!("`pages` must be 1 to {MOST_PAGES}.")));
+        return Err(wrong("pages", format!("`pages` must be 1 to {MOST_PAGES}.").into()));
     }
     let now = app.clock.now_ms();
     let new = Crawl {

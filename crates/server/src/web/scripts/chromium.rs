@@ -3,6 +3,7 @@
 
 use std::{io, path::Path, process::Stdio, time::Duration};
 
+use domain::Sentence;
 use futures_util::{StreamExt, stream::FuturesUnordered};
 use serde_json::json;
 use tempfile::TempDir;
@@ -73,7 +74,7 @@ impl Web {
         let until = Instant::now() + time.saturating_sub(SETTLING + READING);
         let (_browser, mut tools) = start(program).map_err(|error| {
             tracing::warn!(%error, program = %program.display(), "the browser cannot be started");
-            Trouble::new("the browser of this server could not be started.")
+            Trouble::new(Sentence::BrowserNotStarted)
         })?;
         let parts = Parts::new(self, time, &body.url, html);
         let shown = show(&mut tools, &parts, until, self.settings.page_bytes).await;
@@ -83,7 +84,7 @@ impl Web {
             if error.kind() == io::ErrorKind::TimedOut {
                 Trouble::slow()
             } else {
-                Trouble::new("the browser of this server failed at it.")
+                Trouble::new(Sentence::BrowserFailed)
             }
         })
     }

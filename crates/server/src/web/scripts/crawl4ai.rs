@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use domain::Sentence;
 use llm::Secret;
 use outbound::{Limits, Request};
 use reqwest::{Method, Url, header::AUTHORIZATION};
@@ -89,7 +90,7 @@ fn read(answer: &[u8], page: &Url) -> Result<String, Trouble> {
 }
 
 fn failed(words: &str) -> Trouble {
-    Trouble::new(format!("Crawl4AI did not bring it: {words}."))
+    Trouble::new(Sentence::Crawl4aiFailed { why: words.to_owned() })
 }
 
 #[cfg(test)]
@@ -100,7 +101,7 @@ mod tests {
 
     fn outcome(answer: &Value) -> Result<String, String> {
         let page: Url = "https://e.example/app".parse().unwrap();
-        read(answer.to_string().as_bytes(), &page).map_err(|Trouble(words)| words)
+        read(answer.to_string().as_bytes(), &page).map_err(|Trouble(words)| words.message)
     }
 
     #[test]
