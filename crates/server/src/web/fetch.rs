@@ -204,9 +204,9 @@ pub(super) fn file_name(body: &Body) -> Result<String, WebProblem> {
         "message/rfc822" => "eml",
         kind if kind.starts_with("text/") => "txt",
         "application/json" | "application/xml" | "application/rss+xml" | "application/atom+xml" => "txt",
-        kind if kind.starts_with("image/") => return Err(WebProblem::NotText(Sentence::APicture)),
+        kind if kind.starts_with("image/") => return Err(WebProblem::NotText(Sentence::APicture.into())),
         kind if kind.starts_with("audio/") || kind.starts_with("video/") => {
-            return Err(WebProblem::NotText(Sentence::SoundOrFilm));
+            return Err(WebProblem::NotText(Sentence::SoundOrFilm.into()));
         }
         // Office documents are told by what they hold.
         _ => return Ok(super::name_of(&body.url)),

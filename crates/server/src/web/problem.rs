@@ -16,7 +16,7 @@ pub(crate) enum WebProblem {
     /// Its server refuses or stumbles.
     Status(u16),
     /// It is a picture, a program or the like.
-    NotText(Sentence),
+    NotText(Words),
     /// It came, and its text cannot be had.
     Unreadable(Unreadable),
     /// Its scripts would show something, and did not.
@@ -38,7 +38,7 @@ impl WebProblem {
             Self::Fault(fault) => of_fault(*fault),
             Self::Robots => Sentence::RobotsRefuse,
             Self::Status(status) => of_status(*status),
-            Self::NotText(what) => Sentence::NotText { what: what.clone().into() },
+            Self::NotText(what) => Sentence::NotText { what: what.clone() },
             Self::Unreadable(why) => Sentence::PageUnreadable { why: why.to_string().into() },
             Self::Scripts(why) => Sentence::PageNeedsScripts { why: why.clone() },
             Self::NoSearch => Sentence::NoWebSearch,
