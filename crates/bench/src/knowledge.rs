@@ -29,7 +29,7 @@ pub(crate) struct Collections {
 const THREADS: usize = 2;
 
 /// Prints the tables.
-pub(crate) fn measure(folders: &Collections, quick: bool) -> anyhow::Result<()> {
+pub(crate) fn measure(folders: &Collections, quick: bool, only_embedding: bool) -> anyhow::Result<()> {
     let cranfield = folders.cranfield.as_deref().map(collections::cranfield).transpose()?;
     let banking = folders.banking.as_deref().map(collections::banking).transpose()?;
     let manual = folders.manual.as_deref().map(manual::manual).transpose()?;
@@ -42,6 +42,9 @@ pub(crate) fn measure(folders: &Collections, quick: bool) -> anyhow::Result<()> 
     let all: Vec<_> = all.into_iter().flatten().collect();
     if let (Some(embedder), Some(folder), Some((first, ..))) = (&embedder, &folders.embedder, all.first()) {
         embedding::measure(embedder, folder, folders.python.as_deref(), first)?;
+    }
+    if only_embedding {
+        return Ok(());
     }
     quality::measure(&all, embedder.as_ref())?;
     speed::measure(quick)

@@ -1,6 +1,6 @@
 //! Load drivers: measures the release build against a scripted model server and prints tables.
 //!
-//! `bench [start] [turns] [tools] [streams] [idle] [waiting] [resume] [gateway] [team] [encoders] [knowledge] [research] [pipelines]`; without a name, all of them.
+//! `bench [start] [turns] [tools] [streams] [idle] [waiting] [resume] [gateway] [team] [encoders] [knowledge] [embedding] [research] [pipelines]`; without a name, all of them.
 
 mod client;
 mod counting;
@@ -94,6 +94,8 @@ enum Bench {
     Encoders,
     /// What knowledge finds in public collections, and what making and searching its index costs.
     Knowledge,
+    /// Of `knowledge`, the speed of the built-in model beside Python alone.
+    Embedding,
     /// What stands around a chat: what it costs the answer, searching among 100,000 messages, titles, autocomplete.
     Pipelines,
     /// Questions researched in a web with known answers: how many are right, and what is cited.
@@ -131,7 +133,7 @@ async fn main() -> anyhow::Result<()> {
     if wanted(Bench::Encoders) {
         encoders::measure(options.quick)?;
     }
-    if wanted(Bench::Knowledge) {
+    if wanted(Bench::Knowledge) || wanted(Bench::Embedding) {
         let folders = knowledge::Collections {
             cranfield: options.cranfield,
             banking: options.banking,
@@ -139,7 +141,8 @@ async fn main() -> anyhow::Result<()> {
             embedder: options.embedder,
             python: options.embedding_python,
         };
-        knowledge::measure(&folders, options.quick)?;
+        let only_embedding = !wanted(Bench::Knowledge);
+        knowledge::measure(&folders, options.quick, only_embedding)?;
     }
     if wanted(Bench::Pipelines) {
         pipelines::measure(&options.program, options.real_model.as_deref(), options.quick).await?;

@@ -2,6 +2,7 @@
 //! all-MiniLM-L6-v2 from a folder. It is blocking; whoever is async calls it where blocking is allowed.
 
 mod model;
+mod network;
 mod queue;
 
 use std::{
@@ -11,6 +12,7 @@ use std::{
 };
 
 use model::Model;
+pub use network::NETWORK_SHA256;
 use queue::{Job, Queue};
 
 /// The model's name, which also names where its vectors are from.
@@ -110,8 +112,7 @@ impl Embedder {
         if let Some(missing) = files.missing() {
             return Err(Unusable::Missing(missing.to_owned()));
         }
-        let models: Vec<Model> =
-            (0..threads.max(1)).map(|_| Model::load(files)).collect::<Result<_, Unusable>>()?;
+        let models = Model::load(files, threads.max(1))?;
         // Where a thread cannot be started, those that were end with it.
         let embedder = Self { queue: Arc::default() };
         for mut model in models {

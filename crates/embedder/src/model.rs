@@ -2,6 +2,7 @@
 
 use std::{
     fmt::Display,
+    fs,
     path::Path,
     sync::{Mutex, PoisonError},
 };
@@ -13,7 +14,7 @@ use ort::{
 };
 use tokenizers::Tokenizer;
 
-use crate::{Files, Unusable};
+use crate::{Files, Unusable, network::fused};
 
 /// What the model was made for, with the two that stand around a text.
 const MOST_TOKENS: usize = 256;
@@ -35,9 +36,16 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    pub(crate) fn load(files: &Files) -> Result<Self, Unusable> {
+    /// So many, each with a network of its own.
+    pub(crate) fn load(files: &Files, count: usize) -> Result<Vec<Self>, Unusable> {
+        let network = fs::read(&files.network).map_err(|why| unusable(&files.network, why))?;
+        let network = fused(&network).unwrap_or(network);
+        (0..count).map(|_| Self::with(files, &network)).collect()
+    }
+
+    fn with(files: &Files, network: &[u8]) -> Result<Self, Unusable> {
         let environment = environment(&files.library)?;
-        let session = session(&environment, &files.network).map_err(|why| unusable(&files.network, why))?;
+        let session = session(&environment, network).map_err(|why| unusable(&files.network, why))?;
         let inputs = session.inputs().iter().map(|input| input.name().to_owned()).collect();
         let mut tokenizer =
             Tokenizer::from_file(&files.tokenizer).map_err(|why| unusable(&files.tokenizer, why))?;
@@ -125,14 +133,16 @@ fn environment(library: &Path) -> Result<Environment, Unusable> {
 }
 
 /// A network that computes on the thread that asks it.
-fn session(environment: &Environment, network: &Path) -> Result<Session, ort::Error> {
+fn session(environment: &Environment, network: &[u8]) -> Result<Session, ort::Error> {
     Session::builder(environment)?
         .with_intra_threads(1)?
         .with_inter_threads(1)?
         .with_optimization_level(GraphOptimizationLevel::All)?
         // Texts have many lengths, and a plan of the memory would be kept for each.
         .with_memory_pattern(false)?
-        .commit_from_file(network)
+        // In one step, sum and norm take longer than one after the other.
+        .with_disabled_optimizers("SkipLayerNormFusion")?
+        .commit_from_memory(network)
 }
 
 fn unusable(file: &Path, why: impl Display) -> Unusable {

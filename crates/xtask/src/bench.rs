@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
             Err(error) => println!("Measuring without it: {error:#}"),
         }
     }
-    if arguments.iter().any(|argument| argument == "knowledge") {
+    if arguments.iter().any(|argument| argument == "knowledge" || argument == "embedding") {
         for (option, installed) in [
             ("--banking", retrieval::banking()),
             ("--manual", retrieval::manual()),

@@ -9,7 +9,7 @@ use std::{
 };
 
 use anyhow::{Context, bail, ensure};
-use embedder::{LIBRARY, NETWORK, TOKENIZER};
+use embedder::{LIBRARY, NETWORK, NETWORK_SHA256, TOKENIZER};
 use llm::HttpClient;
 use reqwest::{
     Client, Response, StatusCode, Url,
@@ -23,7 +23,7 @@ use crate::config::KnowledgeSettings;
 
 /// The network's size in bytes and its SHA-256, and those of its tokens.
 const KNOWN: [(u64, &str); 2] = [
-    (22_928_619, "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"),
+    (22_928_619, NETWORK_SHA256),
     (466_247, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"),
 ];
 /// A library is different for each system, and never this large.
