@@ -174,7 +174,7 @@ test("in Russian", async () => {
   await page.getByRole("button", { name: "Поиск в сети" }).waitFor();
   await box().fill("Какой высоты маяк? How high is it?");
   await page.keyboard.press("Enter");
-  await page.getByText("Решаю, что искать…").first().waitFor();
+  await page.getByText("Решает, что искать…").first().waitFor();
   await page.getByText("and nobody knows more").waitFor();
   await pictures("russian");
   await page.goto("/settings/pipelines");

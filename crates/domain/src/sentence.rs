@@ -127,7 +127,7 @@ pub enum Sentence {
     NoReport,
     #[error("It ended before the report. These are the notes so far.")]
     NotesSoFar,
-    #[error("The report cites none of the notes: nothing shows where it comes from.")]
+    #[error("The report cites no source: nothing shows where it comes from.")]
     CitesNothing,
     #[error("{verified} of {count} cited notes have a quote that was found word for word in the source.")]
     QuotesFound { verified: u64, count: u64 },

@@ -74,7 +74,7 @@ describe("in Russian", () => {
   test("the number chooses the form", () => {
     const pages = (count: number) =>
       said({ message: "", sentence: { code: "reading_pages", params: { count } } });
-    expect([1, 2, 5].map(pages)).toEqual(["Читаю 1 страницу…", "Читаю 2 страницы…", "Читаю 5 страниц…"]);
+    expect([1, 2, 5].map(pages)).toEqual(["Читает 1 страницу…", "Читает 2 страницы…", "Читает 5 страниц…"]);
   });
 
   test("what has none, or one that the page does not know, is said as the server says it", () => {

@@ -355,7 +355,7 @@ impl Course {
     /// Says how many of the citations stand on words that were found in their source.
     async fn tell_share(&self, text: &str) {
         let (verified, cited) = self.notes.verified(&citations::cited(text));
-        if cited == 0 && !self.notes.is_empty() {
+        if cited == 0 {
             self.agent.notice(NoticeLevel::Warning, Sentence::CitesNothing).await;
         }
         if cited > 0 {

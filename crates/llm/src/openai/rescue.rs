@@ -1,14 +1,13 @@
 //! Finds tool calls that a model wrote into its text: in a code fence, in tags, or as the whole answer; where the model was
 //! told to write them, also among words. Text flows on at once unless it may be the beginning of a call.
 
+mod code;
 mod marker;
 
 use std::ops::Range;
 
-use serde_json::json;
-
 use super::{
-    code_tag::{CODE_TAG, Code, Head, Progress, bare, read_head},
+    code_tag::Code,
     json_scan::{Scan, Verdict},
     written_call::{completed, read_calls, read_told_calls, unreadable},
 };
@@ -179,15 +178,6 @@ impl Rescue {
         &self.held[self.taken..]
     }
 
-    fn code_tool(&self) -> Option<&str> {
-        self.told.as_ref()?.code.as_deref()
-    }
-
-    /// Whether tags with code are looked for.
-    fn knows_code(&self) -> bool {
-        self.told.as_ref().is_some_and(|told| told.code.is_some() || told.not_run.is_some())
-    }
-
     /// One step; says whether another one may follow.
     fn step(&mut self, out: &mut Vec<Piece>) -> bool {
         match std::mem::replace(&mut self.state, State::Flowing) {
@@ -316,75 +306,6 @@ impl Rescue {
                 true
             }
         }
-    }
-
-    fn look_for_code(&mut self, out: &mut Vec<Piece>) -> bool {
-        match read_head(self.rest()) {
-            Head::Undecided => {
-                self.state = State::Opening(Marker::Code);
-                return false;
-            }
-            Head::No => self.release(CODE_TAG.len(), out),
-            Head::Whole(language, size) => {
-                self.taken += size;
-                self.state = State::Coding(Code::new(language));
-            }
-        }
-        true
-    }
-
-    fn read_code(&mut self, mut code: Code, out: &mut Vec<Piece>) -> bool {
-        match code.advance(self.rest()) {
-            Progress::Open => {
-                self.state = State::Coding(code);
-                return false;
-            }
-            Progress::Ended(end, size) => {
-                let from = self.taken;
-                self.finish_code(&code, from + end, from + size, false, out);
-            }
-            Progress::TooLong => self.finish_code(&code, self.held.len(), self.held.len(), true, out),
-        }
-        true
-    }
-
-    /// The code ends at byte `end` of what is held, and its tag at byte `after`. What is cut, or for nothing that is here,
-    /// is shown.
-    fn finish_code(&mut self, code: &Code, end: usize, after: usize, is_cut: bool, out: &mut Vec<Piece>) {
-        let written = &self.held[self.taken..end];
-        let size = after - self.taken;
-        let in_fence = std::mem::take(&mut self.code_in_fence);
-        match self.code_tool().filter(|_| code.is_python() && !is_cut) {
-            Some(tool) => {
-                let arguments = json!({ "code": bare(written) }).to_string();
-                let call = Piece::Call { name: tool.to_owned(), arguments };
-                self.deliver(vec![call], size, out);
-            }
-            None => {
-                let not_run = self.told.as_ref().and_then(|told| told.not_run.as_deref());
-                let why = not_run.filter(|_| self.code_tool().is_none() && code.is_python());
-                let shown = code.shown(written, why);
-                self.taken += size;
-                self.let_out(shown, out);
-                if in_fence {
-                    self.state = State::Unfencing;
-                }
-            }
-        }
-    }
-
-    /// What is shown has a fence of its own: the other end of the model's would begin another block.
-    fn look_for_fence(&mut self) -> bool {
-        let fence = Marker::Fence.text();
-        let rest = self.rest().trim_start();
-        if rest.len() < fence.len() && fence.starts_with(rest) {
-            self.state = State::Unfencing;
-            return false;
-        }
-        if rest.starts_with(fence) {
-            self.taken = self.held.len() - rest.len() + fence.len();
-        }
-        true
     }
 
     fn read_json(
