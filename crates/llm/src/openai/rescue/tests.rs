@@ -2,6 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
+use serde_json::json;
 
 fn read(tokens: &[&str]) -> Vec<Piece> {
     let mut rescue = Rescue::new(["ls", "write_file"]);
