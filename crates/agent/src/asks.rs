@@ -10,6 +10,7 @@ use std::{
 use domain::{
     Form, FormFault, Reply,
     event::{Decision, Remembered},
+    refusal,
 };
 use serde_json::Value;
 use tokio::sync::{Notify, oneshot};
@@ -42,17 +43,21 @@ impl ApprovalAnswer {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AskError {
     /// Nobody waits for it (any more).
-    #[error("Nothing waits for this answer any more: it was answered already, or the run has ended.")]
+    #[error("{}", refusal::Chats::NotWaiting)]
     NotWaiting,
     /// The edited arguments do not fit the tool.
-    #[error("The edited arguments do not fit the tool: {0}")]
+    #[error("{}", unfit(.0))]
     InvalidArguments(String),
     /// The answer does not fit the question's form.
     #[error(transparent)]
     Unfit(#[from] FormFault),
     /// Consent was given for good where each call is to be asked about.
-    #[error("The administrator wants each of these calls to be asked about. Allow this one alone.")]
+    #[error("{}", refusal::Chats::AskedEachTime)]
     EachTime,
+}
+
+fn unfit(why: &str) -> refusal::Chats {
+    refusal::Chats::ArgumentsUnfit { why: why.to_owned() }
 }
 
 /// Why there is no answer.

@@ -9,6 +9,7 @@ mod texts;
 mod title;
 mod values;
 
+use domain::refusal::Settings;
 use serde_json::{Value, json};
 
 pub use answers::{
@@ -112,19 +113,19 @@ impl Pipeline {
     /// With the place and what is wrong there, also where what it is for would not stand in it.
     pub fn template(self, text: &str) -> Result<Template, TemplateError> {
         let template = Template::parse(text, self.own_variables())?;
-        let (has, needed) = match self {
+        let needs = |name: &str| Settings::TemplateNeeds { name: name.to_owned() };
+        let (has, problem) = match self {
             Self::Title | Self::Tags | Self::FollowUps | Self::Queries | Self::Autocomplete => {
-                (template.has_conversation(), "MESSAGES or prompt")
+                (template.has_conversation(), Settings::TemplateNeedsConversation)
             }
-            Self::Rag => (template.has(Name::Context), "CONTEXT"),
-            Self::Moa => (template.has(Name::Responses), "responses"),
-            Self::Tools => (template.has(Name::Tools), "TOOLS"),
-            Self::CodeInterpreter => (text.contains("<code_interpreter"), "the tag <code_interpreter>"),
+            Self::Rag => (template.has(Name::Context), needs("CONTEXT")),
+            Self::Moa => (template.has(Name::Responses), needs("responses")),
+            Self::Tools => (template.has(Name::Tools), needs("TOOLS")),
+            Self::CodeInterpreter => (text.contains("<code_interpreter"), Settings::TemplateNeedsTag),
         };
         if has {
             return Ok(template);
         }
-        let problem = format!("The template has to name {needed}, or the model sees nothing of it.");
         Err(TemplateError { line: 1, column: 1, problem })
     }
 }

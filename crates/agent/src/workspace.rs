@@ -17,7 +17,7 @@ use std::{
     },
 };
 
-use domain::EventBody;
+use domain::{EventBody, Words, refusal::Files};
 use store::{FileRow, Store, StoreError};
 
 use diff::LineCounts;
@@ -84,16 +84,16 @@ pub enum FileProblem {
     Conflict(String),
     /// It is not what this works with.
     #[error("{0}")]
-    Refused(String),
+    Refused(Words),
     /// A limit on sizes or numbers.
     #[error("{0}")]
-    TooLarge(String),
+    TooLarge(Words),
     /// The database did not answer.
     #[error("{0}")]
-    Unavailable(String),
+    Unavailable(Words),
     /// The server's disk has no room left.
     #[error("{0}")]
-    Full(String),
+    Full(Words),
 }
 
 /// A change that has been made.
@@ -249,8 +249,8 @@ fn text(path: &Path, bytes: Vec<u8>) -> Result<String, FileProblem> {
 }
 
 fn not_text(path: &Path, bytes: &[u8]) -> FileProblem {
-    let size = bytes.len();
-    FileProblem::Refused(format!("{path} is not text: it is {} of {size} bytes.", kind::describe(bytes)))
+    let (what, size) = (kind::describe(bytes).to_string(), bytes.len() as u64);
+    FileProblem::Refused(Files::FileNotText { path: path.to_string(), what, size }.into())
 }
 
 fn changed_meanwhile(path: &Path) -> FileProblem {
@@ -260,7 +260,7 @@ fn changed_meanwhile(path: &Path) -> FileProblem {
 fn unavailable(error: StoreError) -> FileProblem {
     tracing::warn!(%error, "the workspace's database did not answer");
     match error {
-        StoreError::Full(_) => FileProblem::Full("The server has no room left for files.".into()),
-        _ => FileProblem::Unavailable("The files cannot be reached just now. Try again.".into()),
+        StoreError::Full(_) => FileProblem::Full(Files::NoRoomForFiles.into()),
+        _ => FileProblem::Unavailable(Files::FilesUnreachable.into()),
     }
 }

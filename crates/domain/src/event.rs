@@ -12,7 +12,7 @@ pub use audience::Audience;
 pub use texts::{FORKED, RESUMED, compacted, seq_after_restart};
 pub use values::{Decision, NoticeLevel, Outcome, Remembered, Source, Todo, TodoStatus};
 
-use crate::{AgentPath, ChatId, Form, MessageId, Problem, RunId, Sentence, Usage, sentence::known};
+use crate::{AgentPath, ChatId, Coded, Form, MessageId, Problem, RunId, Usage, words::known};
 
 /// One entry of a run's log. Its JSON is the stored form and the native stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -73,7 +73,7 @@ pub enum EventBody {
         /// The phrase by its code, where it is one of ours.
         #[serde(default, deserialize_with = "known", skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "typescript", ts(optional))]
-        sentence: Option<Box<Sentence>>,
+        sentence: Option<Box<Coded>>,
     },
     /// The agent begins to write text.
     TextStarted {
@@ -419,7 +419,7 @@ pub enum EventBody {
         /// The sentence by its code, where it is one of ours.
         #[serde(default, deserialize_with = "known", skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "typescript", ts(optional))]
-        sentence: Option<Box<Sentence>>,
+        sentence: Option<Box<Coded>>,
     },
     /// The server was restarted and the run goes on. What a model was writing has been closed and is written again.
     RunResumed {},

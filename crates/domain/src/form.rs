@@ -9,6 +9,8 @@ mod words;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::{Words, refusal::Forms};
+
 pub use field::{Choice, Field, Kind, TextFormat};
 
 /// Most fields of a form. Stored forms are read with the same limits, so none of them may ever be lowered.
@@ -34,16 +36,16 @@ pub struct FormFault {
     /// The name of the field, where it is about one.
     pub field: Option<String>,
     /// The sentence.
-    pub message: String,
+    pub message: Words,
 }
 
 impl FormFault {
-    fn of_form(message: impl Into<String>) -> Self {
+    fn of_form(message: impl Into<Words>) -> Self {
         Self { field: None, message: message.into() }
     }
 
-    fn of_field(name: &str, message: String) -> Self {
-        Self { field: Some(name.to_owned()), message }
+    fn of_field(name: &str, message: impl Into<Words>) -> Self {
+        Self { field: Some(name.to_owned()), message: message.into() }
     }
 }
 
@@ -93,7 +95,7 @@ impl Form {
                     filled.insert(field.name.clone(), value);
                 }
                 None if field.required => {
-                    let message = format!("“{}” has to be filled in.", field.label());
+                    let message = Forms::FieldEmpty { label: field.label().to_owned() };
                     return Err(FormFault::of_field(&field.name, message));
                 }
                 None => {}
@@ -102,7 +104,7 @@ impl Form {
         match values.keys().next() {
             Some(unknown) => {
                 let unknown: String = unknown.chars().take(WORDS_LIMIT_CHARS).collect();
-                let message = format!("The form has no field “{unknown}”.");
+                let message = Forms::NoSuchField { name: unknown.clone() };
                 Err(FormFault::of_field(&unknown, message))
             }
             None => Ok(filled),
@@ -135,10 +137,8 @@ mod tests {
     fn check(values: Value, expected: Result<Value, (Option<&str>, &str)>) {
         let Value::Object(map) = values.clone() else { panic!("{values}") };
         let found = trip().check(map).map(Value::Object);
-        let expected = expected.map_err(|(field, message)| FormFault {
-            field: field.map(str::to_owned),
-            message: message.into(),
-        });
+        let found = found.map_err(|fault| (fault.field, fault.message.message));
+        let expected = expected.map_err(|(field, message)| (field.map(str::to_owned), message.to_owned()));
         assert_eq!(found, expected, "{values}");
     }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Sentence, Words, sentence::known};
+use crate::{Coded, Words, words::known};
 
 /// Stable names of everything that can end a run or refuse a request. Documented in `docs/errors.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -124,7 +124,7 @@ pub struct Problem {
     /// The same by its own code, where it has one.
     #[serde(default, deserialize_with = "known", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
-    pub sentence: Option<Box<Sentence>>,
+    pub sentence: Option<Box<Coded>>,
 }
 
 impl Problem {

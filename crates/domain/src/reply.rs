@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use crate::{
     EventBody,
     form::{Form, FormFault},
+    refusal::Forms,
 };
 
 /// An answer to a question.
@@ -36,8 +37,7 @@ impl Reply {
             (Self::Words(words), Some(form)) => form.read_words(&words).map(Self::Values),
             (Self::Values(values), Some(form)) => form.check(values).map(Self::Values),
             (Self::Values(_), None) => {
-                let message = "This question has no form. Send `answer`, a text.".to_owned();
-                Err(FormFault { field: None, message })
+                Err(FormFault { field: None, message: Forms::QuestionWithoutForm.into() })
             }
             (reply, _) => Ok(reply),
         }

@@ -1,9 +1,9 @@
 //! Sentences that people read, each with a code, so that a page has them in other languages: a plain list. Here, and only
 //! here, stands what each says in English.
 
-use std::fmt;
+use serde::{Deserialize, Serialize};
 
-use serde::{Deserialize, Deserializer, Serialize};
+use crate::Words;
 
 /// A sentence of ours, or a part of one, by its code. Codes and the names of what stands in them stay the same; what they
 /// say may change. The web app has Russian for each (`web/src/i18n/sentences.ru.ts`), and its tests fail where it has not.
@@ -362,110 +362,13 @@ pub enum Sentence {
     KeyUnreadable,
 }
 
-/// What is said to people: in English, and by its code where it is a sentence of ours.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct Words {
-    /// In English, or in the words of others.
-    pub message: String,
-    /// The same by its code.
-    #[serde(default, deserialize_with = "known", skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "typescript", ts(optional))]
-    pub sentence: Option<Box<Sentence>>,
-}
-
-impl Words {
-    /// Reads what [`Words::to_column`] wrote, or a text as it was kept before there were codes.
-    #[must_use]
-    pub fn of_column(text: String) -> Self {
-        let words = if text.starts_with('{') { serde_json::from_str(&text).ok() } else { None };
-        words.unwrap_or_else(|| text.into())
-    }
-
-    /// For a column of texts: as JSON where there is a code, else the text alone.
-    #[must_use]
-    pub fn to_column(&self) -> String {
-        let is_plain = self.sentence.is_none() && !self.message.starts_with('{');
-        let json = if is_plain { None } else { serde_json::to_string(self).ok() };
-        json.unwrap_or_else(|| self.message.clone())
-    }
-}
-
-impl fmt::Display for Words {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl From<Sentence> for Words {
-    fn from(sentence: Sentence) -> Self {
-        Self { message: sentence.to_string(), sentence: Some(Box::new(sentence)) }
-    }
-}
-
-impl From<String> for Words {
-    fn from(message: String) -> Self {
-        Self { message, sentence: None }
-    }
-}
-
-impl From<&str> for Words {
-    fn from(message: &str) -> Self {
-        message.to_owned().into()
-    }
-}
-
-/// A sentence where it is one that we know: another version of the program may have written it, and its message stands
-/// beside it.
-pub(crate) fn known<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<Sentence>>, D::Error> {
-    let value = Option::<serde_json::Value>::deserialize(deserializer)?;
-    Ok(value.and_then(|value| serde_json::from_value(value).ok()))
-}
-
 fn noun(count: u64, one: &'static str, many: &'static str) -> &'static str {
     if count == 1 { one } else { many }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
-
     use super::*;
-
-    fn read(value: Value) -> Words {
-        serde_json::from_value(value).unwrap()
-    }
-
-    #[test]
-    fn what_is_said_stands_beside_its_code() {
-        let who = Words::from(Sentence::TheRun);
-        let words = Words::from(Sentence::LimitTokens { who, count: 100, limit: 90 });
-        let expected = json!({
-            "message": "The run used 100 tokens and its limit is 90. It ends with what it has.",
-            "sentence": {"code": "limit_tokens", "params": {
-                "who": {"message": "The run", "sentence": {"code": "the_run"}}, "count": 100, "limit": 90,
-            }},
-        });
-        assert_eq!(serde_json::to_value(&words).unwrap(), expected);
-        assert_eq!(read(expected), words);
-        assert_eq!(Words::of_column(words.to_column()), words);
-    }
-
-    #[test]
-    fn what_has_no_code_or_one_of_another_version_is_its_message() {
-        let plain = Words::from("No.");
-        assert_eq!(read(json!({"message": "No."})), plain);
-        assert_eq!(read(json!({"message": "No.", "sentence": {"code": "of_tomorrow"}})), plain);
-        assert_eq!(read(json!({"message": "No.", "sentence": {"code": "limit_steps"}})), plain);
-        assert_eq!(read(json!({"message": "No.", "sentence": 7})), plain);
-        for text in ["No.", "", "{", "{}", r#"{"message":"No."}"#] {
-            let words = Words::from(text);
-            assert_eq!(Words::of_column(words.to_column()), words, "{text}");
-        }
-        for text in ["No.", "{", "{}"] {
-            assert_eq!(Words::of_column(text.to_owned()), Words::from(text), "kept before there were codes");
-        }
-    }
 
     #[test]
     fn one_of_something_is_said_as_one() {

@@ -2,7 +2,7 @@
 
 use std::{ops::Deref, sync::Arc};
 
-use domain::{CallTrace, Message, Problem, ProblemCode, Sentence, Usage, Words};
+use domain::{CallTrace, Coded, Message, Problem, ProblemCode, Usage, Words};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{
     Map, Value,
@@ -209,7 +209,7 @@ pub struct ModelError {
     /// What happened and what to do, in words; never holds a key.
     pub message: String,
     /// The same by its code, where it has one.
-    pub sentence: Option<Box<Sentence>>,
+    pub sentence: Option<Box<Coded>>,
 }
 
 impl ModelError {

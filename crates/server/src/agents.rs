@@ -6,7 +6,7 @@ mod warnings;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use agent::{AgentSpec, Agents};
-use domain::ProblemCode;
+use domain::{ProblemCode, refusal};
 use store::{Store, StoreError};
 
 pub use definition::{AgentDefinition, DefinedLimits};
@@ -115,14 +115,10 @@ impl DefinedAgents {
         let _changing = self.changing.lock().await;
         let name = &definition.name;
         if self.list().iter().any(|known| known.definition.name == *name) {
-            return Err(ApiError::conflict(format!(
-                "There is an agent “{name}” already. Choose another name."
-            )));
+            return Err(ApiError::conflict(refusal::Settings::AgentNameTaken { name: name.to_owned() }));
         }
         if self.list().len() >= MOST + self.from_file.len() {
-            return Err(ApiError::conflict(format!(
-                "There are {MOST} agents, which is the most. Delete one first."
-            )));
+            return Err(ApiError::conflict(refusal::Settings::TooManyAgents { count: MOST as u64 }));
         }
         let value = serde_json::to_value(&definition).map_err(ApiError::internal)?;
         self.store.create_agent(name, &value, clock.now_ms()).await?;
@@ -200,9 +196,7 @@ impl DefinedAgents {
     /// Refuses those that stand in the file. Another one of such a name can still be changed and deleted.
     fn changeable(&self, name: &str) -> Result<(), ApiError> {
         if self.known(name)?.from_file {
-            return Err(ApiError::conflict(format!(
-                "The agent “{name}” stands in the configuration's file. Change it there and start the server again."
-            )));
+            return Err(ApiError::conflict(refusal::Settings::AgentOfFile { name: name.to_owned() }));
         }
         Ok(())
     }
@@ -233,7 +227,7 @@ impl DefinedAgents {
 
 fn not_there(name: &str) -> ApiError {
     let name: String = name.chars().take(100).collect();
-    ApiError::not_found(format!("There is no agent “{name}”. It may have been deleted."))
+    ApiError::not_found(refusal::Settings::NoSuchAgent { name: name.to_owned() })
 }
 
 impl App {
@@ -258,9 +252,7 @@ impl App {
             }
             None => {
                 let name: String = name.chars().take(100).collect();
-                let message = format!(
-                    "There is no agent “{name}” (any more). Choose another one: GET /api/v1/models lists them."
-                );
+                let message = refusal::Settings::AgentChosenGone { name: name.to_owned() };
                 Err(ApiError::new(ProblemCode::ModelNotFound, message))
             }
         }
@@ -279,11 +271,8 @@ impl App {
         let resolved = match &agent.model {
             None => self.models.resolve(model, permit)?,
             Some(own) => self.models.resolve(Some(own), permit).map_err(|_| {
-                let message = format!(
-                    "The agent “{}” uses the model “{own}”, which is not there (any more). An administrator can \
-                     give it another one in the settings.",
-                    agent.name
-                );
+                let message =
+                    refusal::Settings::ModelOfAgentGone { agent: agent.name.clone(), model: own.to_owned() };
                 ApiError::new(ProblemCode::ModelNotFound, message)
             })?,
         };

@@ -1,6 +1,6 @@
 //! Makes bearer keys, for the API and the command line alike.
 
-use domain::{ApiKeyId, UserId};
+use domain::{ApiKeyId, UserId, refusal};
 use llm::Secret;
 use store::{ApiKey, ApiKeyRights, NewApiKey, NewSecret, Store};
 
@@ -23,7 +23,7 @@ impl KeyName {
         let name = text.trim();
         match name.chars().count() {
             1..=100 => Ok(Self(name.to_owned())),
-            _ => Err(ApiError::invalid("A key needs a name of 1 to 100 characters, to know it by later.")),
+            _ => Err(ApiError::invalid(refusal::Accounts::BadKeyName)),
         }
     }
 }

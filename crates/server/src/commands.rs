@@ -8,7 +8,7 @@ use std::{
 };
 
 use agent::{Allowed, ApprovalAnswer, AskError};
-use domain::{ChatId, EventBody, ProblemCode, Reply, RunId, UserId};
+use domain::{ChatId, EventBody, ProblemCode, Reply, RunId, UserId, refusal};
 use serde::{Deserialize, Serialize};
 use store::{Run, StoreError};
 use tokio::{
@@ -100,7 +100,7 @@ impl Command {
 /// 400 where a person says too much at once.
 pub(crate) fn check_length(words: &str) -> Result<(), ApiError> {
     if words.len() > ANSWER_LIMIT_BYTES {
-        return Err(ApiError::invalid(format!("An answer has at most {ANSWER_LIMIT_BYTES} bytes.")));
+        return Err(ApiError::invalid(refusal::Chats::LongAnswer { limit: ANSWER_LIMIT_BYTES as u64 }));
     }
     Ok(())
 }
@@ -431,13 +431,11 @@ fn told_nobody(command: &Command) -> Result<(), ApiError> {
 }
 
 fn still_set_aside() -> ApiError {
-    let message = "The run cannot go on yet: its model server or the database did not answer. It can be stopped; what \
-                   it asks can be answered once it goes on.";
+    let message = refusal::Chats::RunSetAside;
     ApiError::new(ProblemCode::Unavailable, message)
 }
 
 fn still_going() -> ApiError {
-    let message =
-        "A run of another server has been told to stop, but has not ended yet. Try again in a moment.";
+    let message = refusal::Chats::RunElsewhere;
     ApiError::new(ProblemCode::Unavailable, message)
 }

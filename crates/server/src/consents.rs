@@ -6,6 +6,7 @@ use agent::{Allowed, ApprovalAnswer, AskError, Consents, Pattern};
 use domain::{
     AllowedCallId, ChatId, ProblemCode, UserId,
     event::{Decision, Remembered},
+    refusal,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -103,7 +104,7 @@ impl App {
             return live.asks.answer_approval(approval, answer).map_err(not_taken);
         };
         if answer.decision != Decision::Allow {
-            return Err(ApiError::invalid("Only what is allowed can be remembered."));
+            return Err(ApiError::invalid(refusal::Chats::OnlyAllowedRemembered));
         }
         let for_good = ForGood { remembered, arguments: said.remember_arguments };
         self.allow_for_good(live, approval, answer, for_good).await
@@ -121,15 +122,15 @@ impl App {
         ForGood { remembered, arguments }: ForGood,
     ) -> Result<(), ApiError> {
         let chat = match remembered {
-            Remembered::Chat => Some(live.chat.ok_or_else(|| {
-                ApiError::invalid("This run belongs to no chat: allow the call once, or always.")
-            })?),
+            Remembered::Chat => {
+                Some(live.chat.ok_or_else(|| ApiError::invalid(refusal::Chats::NoChatToAllowIn))?)
+            }
             Remembered::Always => None,
         };
         let answer = ApprovalAnswer { remembered: Some(remembered), ..answer };
         let tool = live.asks.check_approval(approval, &answer).map_err(not_taken)?;
         let allowed = Allowed { tool, arguments, remembered }.checked();
-        let allowed = allowed.map_err(|problem| ApiError::invalid(problem.to_string()))?;
+        let allowed = allowed.map_err(|problem| ApiError::invalid(problem.0))?;
         let row = AllowedCall {
             id: AllowedCallId::generate(),
             owner: live.owner,
@@ -145,8 +146,7 @@ impl App {
         };
         match self.store.allow_call(&row, MOST).await {
             Err(StoreError::Conflict("limit")) => {
-                let message =
-                    format!("You have allowed {MOST} kinds of calls. Take some back in the settings.");
+                let message = refusal::Chats::TooManyAllowed { count: MOST as u64 };
                 return Err(ApiError::conflict(message));
             }
             stored => stored?,
@@ -199,7 +199,7 @@ fn read(row: &AllowedCall) -> Option<Allowed> {
 
 /// An answer could not be brought, because the run did not come back from its rest.
 pub(crate) fn still_resting(_: StillResting) -> ApiError {
-    let message = "The run could not be brought back to take the answer. Try again in a moment.";
+    let message = refusal::Chats::RunStillRests;
     ApiError::new(ProblemCode::Unavailable, message)
 }
 
@@ -207,12 +207,14 @@ pub(crate) fn still_resting(_: StillResting) -> ApiError {
 pub(crate) fn not_taken(error: AskError) -> ApiError {
     use axum::http::StatusCode;
     match error {
-        AskError::NotWaiting => ApiError::conflict(error.to_string()),
+        AskError::NotWaiting => ApiError::conflict(refusal::Chats::NotWaiting),
         AskError::Unfit(fault) => ApiError::invalid(fault.message)
             .with_field(fault.field.as_deref())
             .with_status(StatusCode::UNPROCESSABLE_ENTITY),
-        AskError::InvalidArguments(_) | AskError::EachTime => {
-            ApiError::invalid(error.to_string()).with_status(StatusCode::UNPROCESSABLE_ENTITY)
+        AskError::InvalidArguments(why) => ApiError::invalid(refusal::Chats::ArgumentsUnfit { why })
+            .with_status(StatusCode::UNPROCESSABLE_ENTITY),
+        AskError::EachTime => {
+            ApiError::invalid(refusal::Chats::AskedEachTime).with_status(StatusCode::UNPROCESSABLE_ENTITY)
         }
     }
 }

@@ -8,7 +8,7 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use domain::{Problem, ProblemCode, Words};
+use domain::{Problem, ProblemCode, Words, refusal};
 use futures_util::FutureExt;
 use llm::ModelError;
 use serde_json::json;
@@ -52,6 +52,13 @@ impl ApiError {
         Self::new(ProblemCode::InvalidRequest, message)
     }
 
+    /// 400: this field is a number from `least` to `most`.
+    #[must_use]
+    pub fn out_of_range(field: &str, least: u64, most: u64) -> Self {
+        let refused = refusal::Request::OutOfRange { field: field.to_owned(), least, most };
+        Self::invalid(refused).with_field(Some(field))
+    }
+
     /// 403.
     pub fn forbidden(message: impl Into<Words>) -> Self {
         Self::new(ProblemCode::Forbidden, message)
@@ -71,9 +78,9 @@ impl ApiError {
     #[must_use]
     pub fn unauthenticated(with_key: bool) -> Self {
         let message = if with_key {
-            "This API key is not valid. Make one in the settings or with `glasshouse key create`."
+            "This API key is not valid. Make one in the settings or with `glasshouse key create`.".into()
         } else {
-            "Sign in first; programs send “Authorization: Bearer gh_…”."
+            Words::from(refusal::Request::SignInFirst)
         };
         Self::new(ProblemCode::Unauthenticated, message)
     }
@@ -87,7 +94,7 @@ impl ApiError {
     /// 429 with how long to wait.
     #[must_use]
     pub fn rate_limited(wait_s: u64) -> Self {
-        let message = format!("Too many tries. Wait {wait_s} seconds and try again.");
+        let message = refusal::Request::TooManyTries { count: wait_s };
         Self { retry_after_s: Some(wait_s), ..Self::new(ProblemCode::RateLimited, message) }
     }
 
@@ -104,20 +111,20 @@ impl ApiError {
     /// 403 for an account that is suspended; told only to whoever has shown that it is theirs.
     #[must_use]
     pub fn suspended() -> Self {
-        Self::forbidden("This account is suspended. Ask an administrator.")
+        Self::forbidden(refusal::Accounts::AccountSuspended)
     }
 
     /// 413.
     #[must_use]
     pub fn too_large(limit_bytes: usize) -> Self {
         let limit_mb = limit_bytes / 1_000_000;
-        let message = format!("The request is larger than {limit_mb} MB, which is the limit. Send less.");
+        let message = refusal::Request::RequestTooLarge { limit: limit_mb as u64 };
         Self::new(ProblemCode::TooLarge, message)
     }
 
     /// 500: a fault of ours; `cause` goes to the log.
     pub fn internal(cause: impl fmt::Display) -> Self {
-        let message = "Something went wrong in the server. Its log says what.";
+        let message = refusal::Request::ServerFault;
         Self { cause: Some(cause.to_string()), ..Self::new(ProblemCode::Internal, message) }
     }
 
@@ -180,21 +187,19 @@ impl From<ModelError> for ApiError {
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::NotFound => Self::not_found("There is no such thing, or it is not yours."),
-            StoreError::Conflict(what) => Self::conflict(format!(
-                "The {what} has changed meanwhile or exists already. Look at it again, then repeat."
-            )),
+            StoreError::NotFound => Self::not_found(refusal::Request::NoSuchThing),
+            // What stands in it is a word of ours for the row, such as the name of a column.
+            StoreError::Conflict(_) => Self::conflict(refusal::Request::ChangedMeanwhile),
             StoreError::Unavailable(cause) => Self {
                 cause: Some(cause),
-                ..Self::new(ProblemCode::Unavailable, "The database does not answer. Try again in a moment.")
+                ..Self::new(ProblemCode::Unavailable, refusal::Request::DatabaseSilent)
             },
             StoreError::Full(cause) => {
-                let message =
-                    "The server has no room left to store this. Make room on its disk and try again.";
+                let message = refusal::Request::DiskFull;
                 Self { cause: Some(cause), ..Self::new(ProblemCode::StorageFull, message) }
             }
             StoreError::NotOurs => {
-                let message = "This server has just lost touch with its database. Try again in a moment.";
+                let message = refusal::Request::DatabaseLost;
                 Self::new(ProblemCode::Unavailable, message)
             }
             StoreError::Corrupt(cause) => Self::internal(cause),
@@ -206,12 +211,8 @@ impl From<FileProblem> for ApiError {
     fn from(problem: FileProblem) -> Self {
         match problem {
             // What is said to models names tools.
-            FileProblem::Missing(_) => {
-                Self::not_found("There is no such file in this chat, or it is not kept as it was then.")
-            }
-            FileProblem::Conflict(_) => {
-                Self::conflict("The file has changed meanwhile. Look at it again, then repeat.")
-            }
+            FileProblem::Missing(_) => Self::not_found(refusal::Chats::NoSuchState),
+            FileProblem::Conflict(_) => Self::conflict(refusal::Chats::FileChanged),
             FileProblem::Refused(sentence) => Self::invalid(sentence),
             FileProblem::TooLarge(sentence) => Self::new(ProblemCode::TooLarge, sentence),
             FileProblem::Unavailable(sentence) => Self::new(ProblemCode::Unavailable, sentence),
@@ -228,7 +229,7 @@ impl From<QueryRejection> for ApiError {
 
 impl From<PathRejection> for ApiError {
     fn from(_: PathRejection) -> Self {
-        Self::not_found("The id in the address is not one of ours.")
+        Self::not_found(refusal::Request::NoSuchId)
     }
 }
 

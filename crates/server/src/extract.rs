@@ -9,6 +9,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
+use domain::refusal;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
 
@@ -122,7 +123,7 @@ pub async fn read_body(request: Request, limit_bytes: usize) -> Result<Bytes, Ap
             discard(body).await;
             Err(ApiError::too_large(limit_bytes))
         }
-        Err(_) => Err(ApiError::invalid("The request's body broke off. Send it again.")),
+        Err(_) => Err(ApiError::invalid(refusal::Request::BrokeOff)),
     }
 }
 

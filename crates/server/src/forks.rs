@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use domain::{AgentPath, ChatId, EventBody, MessageId, ProblemCode, Role, RunEvent, RunId};
+use domain::{AgentPath, ChatId, EventBody, MessageId, ProblemCode, Role, RunEvent, RunId, refusal};
 use store::{Chat, ChatMessage, ChatOrder, FileState, Fork, NewRun, Run, Segment};
 
 use crate::{app::App, conversation::path_to, error::ApiError, models::ResolvedModel, turns::Work};
@@ -44,14 +44,10 @@ impl App {
     /// 4xx in words where it cannot be forked there.
     pub async fn fork(&self, source: Run, point: ForkPoint) -> Result<Forked, ApiError> {
         let (Some(chat), Some(message)) = (source.chat, source.message) else {
-            return Err(ApiError::conflict(
-                "This run belongs to no chat, so there is no conversation that could go on another way.",
-            ));
+            return Err(ApiError::conflict(refusal::Chats::ForkWithoutChat));
         };
         if source.finished_at.is_none() {
-            return Err(ApiError::conflict(
-                "The run is still going. Stop it or wait for its end, then fork it.",
-            ));
+            return Err(ApiError::conflict(refusal::Chats::ForkWhileGoing));
         }
         self.check_limits(source.owner, &point.model.payer).await?;
         let chat = self.store.chat(source.owner, chat).await?;
@@ -185,7 +181,7 @@ impl PastLog {
             self.last_seq = event.seq;
             self.size_bytes += size_bytes;
             if self.size_bytes > LOG_LIMIT_BYTES {
-                return Err(ApiError::new(ProblemCode::TooLarge, "The run is too long to be forked here."));
+                return Err(ApiError::new(ProblemCode::TooLarge, refusal::Chats::ForkTooLong));
             }
             self.events.push(event.clone());
             return Ok(());
@@ -201,10 +197,10 @@ impl PastLog {
     }
 
     fn no_boundary(&self, after: u64) -> ApiError {
-        let hint = self.nearest.map_or(String::new(), |nearest| format!(" Event {nearest} is such a place."));
-        ApiError::invalid(format!(
-            "A run can be forked right before a model call of its main agent, and event {after} is not there.{hint}"
-        ))
+        ApiError::invalid(match self.nearest {
+            Some(nearest) => refusal::Chats::ForkNearby { after, nearest },
+            None => refusal::Chats::NoForkThere { after },
+        })
     }
 
     /// The version that each file had got last.
@@ -219,13 +215,11 @@ impl PastLog {
 
 /// The conversation up to what `answer` answers, with ids of its own.
 fn copied_messages(messages: &[ChatMessage], answer: MessageId) -> Result<Vec<ChatMessage>, ApiError> {
-    let gone = || ApiError::not_found("The run's message is not in its chat any more.");
+    let gone = || ApiError::not_found(refusal::Chats::MessageOfRunGone);
     let answer = messages.iter().find(|message| message.id == answer).ok_or_else(gone)?;
     let path = path_to(messages, answer.parent);
     if path.last().is_none_or(|asked| asked.role != Role::User) {
-        return Err(ApiError::conflict(
-            "This answer goes on from tools that another program ran, so only that program can go on from it.",
-        ));
+        return Err(ApiError::conflict(refusal::Chats::ForkOfOtherProgram));
     }
     let mut copies: Vec<ChatMessage> = Vec::with_capacity(path.len() + 1);
     for message in path {
@@ -265,9 +259,7 @@ fn files_then(states: Vec<FileState>, past: &PastLog) -> Result<Vec<(String, u64
 }
 
 fn not_kept(path: &str) -> ApiError {
-    ApiError::conflict(format!(
-        "The file {path} is not kept any more as it was at this step, so the chat's files cannot be put back."
-    ))
+    ApiError::conflict(refusal::Chats::FileNotKept { path: path.to_owned() })
 }
 
 /// The same events in the log of `run`, which begins with `begin`.

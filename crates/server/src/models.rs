@@ -12,7 +12,7 @@ use std::{
 };
 
 use agent::{CallableModel, Prices};
-use domain::{ConnectionId, ProblemCode, Words};
+use domain::{ConnectionId, ProblemCode, Words, refusal};
 use llm::{
     BaseUrl, ChatModel, HttpClient, OpenAiSettings, ToolMode, Upstream,
     openai::{AttemptCounts, Server, ServerSettings},
@@ -377,8 +377,5 @@ fn prices(settings: &ModelSettings) -> Option<Prices> {
 
 fn model_not_found(id: &str) -> ApiError {
     let id: String = id.chars().take(100).collect();
-    ApiError::new(
-        ProblemCode::ModelNotFound,
-        format!("There is no model “{id}”. GET /api/v1/models lists them."),
-    )
+    ApiError::new(ProblemCode::ModelNotFound, refusal::Settings::NoModelOfName { name: id.to_owned() })
 }

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use domain::UserId;
+use domain::{UserId, refusal};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::ApiError;
@@ -42,9 +42,7 @@ impl Moving {
     pub(crate) fn begin(&self, user: UserId) -> Result<Held, ApiError> {
         let mut going = self.going.lock().unwrap_or_else(PoisonError::into_inner);
         if going.contains(&user) {
-            return Err(ApiError::conflict(
-                "An export or import of yours is still going. Wait for its end, then try again.",
-            ));
+            return Err(ApiError::conflict(refusal::Chats::StillMoving));
         }
         if going.len() >= MOST {
             return Err(ApiError::rate_limited(WAIT_S));

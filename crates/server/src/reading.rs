@@ -7,7 +7,7 @@ use std::{
 };
 
 use axum::{body::Body, extract::FromRequestParts, http::request::Parts, response::Response};
-use domain::{ChatId, RunId, UserId};
+use domain::{ChatId, RunId, UserId, refusal};
 use futures_util::StreamExt;
 use serde_json::Map;
 use store::{Chat, Run, SharedChat, StoreError, UserRole};
@@ -126,7 +126,7 @@ impl App {
     /// # Errors
     /// 404 where not.
     pub(crate) async fn readable_run(&self, looker: &Looker, run: RunId) -> Result<Run, ApiError> {
-        let missing = || ApiError::not_found("There is no such run, or it is not yours.");
+        let missing = || ApiError::not_found(refusal::Chats::NoSuchRun);
         let caller = &looker.caller;
         let run = match self.store.run(run).await {
             Err(StoreError::NotFound) => return Err(missing()),

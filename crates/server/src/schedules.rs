@@ -5,7 +5,7 @@ mod times;
 
 use std::{sync::Arc, time::Duration};
 
-use domain::{ChatId, Outcome, Part, ProblemCode, RunId, ScheduleId};
+use domain::{ChatId, Outcome, Part, ProblemCode, RunId, ScheduleId, refusal};
 use store::{Chat, ChatOrder, IdempotencyKey, Payer, Schedule, Settled, Turn, TurnKind};
 use tokio::sync::Notify;
 
@@ -165,7 +165,7 @@ impl App {
     /// 409 where its last run is still going; those of starting a run.
     pub(crate) async fn run_schedule_now(&self, schedule: &Schedule) -> Result<(ChatId, RunId), ApiError> {
         let now = self.clock.now_ms();
-        let still_going = || ApiError::conflict("Its last run is still going. Wait for its end, or stop it.");
+        let still_going = || ApiError::conflict(refusal::Settings::ScheduleStillGoing);
         let claimed = self.store.claim_schedule(schedule.id, now, now + CLAIM_MS).await?;
         let schedule = claimed.ok_or_else(still_going)?;
         let started = async {
@@ -194,7 +194,7 @@ impl App {
         let key = name_of(schedule, due);
         let begin = async |key| self.begin_turn(schedule, key).await;
         let again = async |run: store::Run| {
-            let gone = || ApiError::not_found("The run's chat is gone.");
+            let gone = || ApiError::not_found(refusal::Settings::ChatOfRunGone);
             Ok((run.chat.ok_or_else(gone)?, run.id))
         };
         match self.once(schedule.owner, Some(key), begin, again).await {
@@ -218,7 +218,7 @@ impl App {
         let model = self.resolve(content.model.as_deref(), &permit);
         // Right after the start, when another one would be taken for the default, or none found.
         if self.models.environment_is_awaited() && (content.model.is_none() || model.is_err()) {
-            let message = "The model server has not said yet which models it has. Try again in a moment.";
+            let message = refusal::Settings::ModelsAwaited;
             return Err(ApiError::new(ProblemCode::Unavailable, message));
         }
         let model = model?;

@@ -8,7 +8,7 @@ mod request;
 mod said;
 mod work;
 
-use domain::{ChatId, Message, MessageId, Part, Role, RunId};
+use domain::{ChatId, Message, MessageId, Part, Role, RunId, refusal};
 use store::{Beside, Chat, ChatMessage, IdempotencyKey, NewRun, NewTurn, StoreError};
 
 use crate::{app::App, error::ApiError, models::ResolvedModel, research::ResearchWish, runs::NewLiveRun};
@@ -70,7 +70,7 @@ impl App {
         if let Some(parent) = new.parent
             && !messages.iter().any(|message| message.id == parent)
         {
-            return Err(ApiError::conflict("The message you answer is not in this chat (any more)."));
+            return Err(ApiError::conflict(refusal::Chats::ParentGone));
         }
         let user = ChatMessage { schedule: new.schedule, ..self.user_message(chat.id, new.parent, content) };
         let mut history = self.history(&messages, new.parent).await?;
@@ -105,7 +105,7 @@ impl App {
         idempotency: Option<IdempotencyKey>,
     ) -> Result<Exchange, ApiError> {
         let messages = self.store.messages(chat.id).await?;
-        let gone = || ApiError::not_found("There is no such answer in this chat.");
+        let gone = || ApiError::not_found(refusal::Chats::NoSuchAnswer);
         let is_it = |message: &&ChatMessage| message.id == answered && message.role == Role::Assistant;
         let answer = messages.iter().find(is_it).ok_or_else(gone)?;
         let asked = answer.parent.ok_or_else(gone)?;

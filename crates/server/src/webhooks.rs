@@ -5,7 +5,7 @@
 use std::{sync::Arc, time::Duration};
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use domain::{UserId, WebhookId};
+use domain::{UserId, WebhookId, Words, refusal};
 use futures_util::future::join_all;
 use llm::Secret;
 use outbound::{Limits, Outbound, Request};
@@ -23,6 +23,7 @@ use crate::{
     app::App,
     error::ApiError,
     secret::{CannotOpen, NoRandomness, Sealer},
+    web::WebProblem,
 };
 
 /// Most addresses of one person.
@@ -83,12 +84,11 @@ impl Webhooks {
         let long = url.len() > URL_LIMIT_BYTES;
         let place =
             if long { Err(outbound::Fault::NoAddress) } else { self.outbound.address(url.trim(), &[]) };
-        let place =
-            place.map_err(|fault| ApiError::invalid(format!("Nothing can be sent there. {fault}.")))?;
+        let place = place.map_err(|fault| {
+            ApiError::invalid(refusal::Settings::CannotSendThere { why: of_fault(fault) })
+        })?;
         if place.scheme() != "https" && !self.outbound.is_named(&place) {
-            return Err(ApiError::invalid(
-                "Nothing can be sent there. The address must begin with https://.",
-            ));
+            return Err(ApiError::invalid(refusal::Settings::HttpsNeeded));
         }
         let mut key = [0; 32];
         SystemRandom::new().fill(&mut key).map_err(|_| ApiError::internal(NoRandomness))?;
@@ -109,30 +109,31 @@ impl Webhooks {
     ///
     /// # Errors
     /// 429 where too many do so now.
-    pub(crate) async fn try_out(&self, webhook: &Webhook, now: i64) -> Result<Result<(), String>, ApiError> {
+    pub(crate) async fn try_out(&self, webhook: &Webhook, now: i64) -> Result<Result<(), Words>, ApiError> {
         let _trial = self.trials.try_acquire().map_err(|_| ApiError::rate_limited(10))?;
         let body = json!({ "type": "test", "timestamp": in_words(now), "data": {} });
         Ok(self.tell(webhook, &format!("{}.test.{now}", webhook.id), now, &body).await)
     }
 
     /// Tells it once.
-    async fn tell(&self, webhook: &Webhook, id: &str, now: i64, body: &Value) -> Result<(), String> {
-        let address =
-            self.address(webhook).map_err(|error| format!("Its secret cannot be opened: {error}."))?;
+    async fn tell(&self, webhook: &Webhook, id: &str, now: i64, body: &Value) -> Result<(), Words> {
+        let address = self
+            .address(webhook)
+            .map_err(|error| refusal::Settings::WebhookSecretLost { why: error.to_string() })?;
         let body = body.to_string();
         let seconds = now / 1000;
         let signature = sign(&address.secret, &format!("{id}.{seconds}.{body}"));
         // The settings may have changed since it was made.
-        let place = self.outbound.address(&address.url, &[]).map_err(|fault| format!("{fault}."))?;
+        let place = self.outbound.address(&address.url, &[]).map_err(of_fault)?;
         let request = Request::new(Method::POST, place, LIMITS)
             .body("application/json", body)
             .header(HeaderName::from_static("webhook-id"), id)
             .header(HeaderName::from_static("webhook-timestamp"), &seconds.to_string())
             .header(HeaderName::from_static("webhook-signature"), &signature);
-        let answer = self.outbound.send(request).await.map_err(|fault| format!("{fault}."))?;
+        let answer = self.outbound.send(request).await.map_err(of_fault)?;
         match answer.status.is_success() {
             true => Ok(()),
-            false => Err(format!("It answers with HTTP {}.", answer.status.as_u16())),
+            false => Err(refusal::Settings::WebhookAnswers { status: answer.status.as_u16() }.into()),
         }
     }
 }
@@ -163,11 +164,15 @@ impl App {
         let id = format!("{}.{}", notice.webhook.id, notice.run);
         let told = self.webhooks.tell(&notice.webhook, &id, self.clock.now_ms(), &body(notice)).await;
         let now = self.clock.now_ms();
-        let problem = told.err();
+        let problem = told.err().map(|words| words.to_column());
         let pause = PAUSES_MS.get(usize::try_from(notice.attempts).unwrap_or(usize::MAX));
         let next = pause.filter(|_| problem.is_some()).map(|pause| now + pause);
         self.store.settle_notice(notice, problem.as_deref(), (now, next)).await
     }
+}
+
+fn of_fault(fault: outbound::Fault) -> Words {
+    WebProblem::Fault(fault).sentence().into()
 }
 
 fn body(notice: &Notice) -> Value {

@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc};
 
 use agent::{Workspace, workspace::Directory};
 use anyhow::Context;
-use domain::UserId;
+use domain::{UserId, refusal};
 use store::{Chat, StoreError, User, UserRole};
 
 use crate::{
@@ -57,14 +57,16 @@ impl Workspaces {
     ///
     /// # Errors
     /// With a sentence; the same for one that is not there and one that is others'.
-    pub(crate) fn find(&self, name: &str, user: &User, permit: &Permit) -> Result<Arc<Directory>, String> {
+    pub(crate) fn find(
+        &self,
+        name: &str,
+        user: &User,
+        permit: &Permit,
+    ) -> Result<Arc<Directory>, refusal::Settings> {
         let found = self.0.iter().find(|it| it.directory.name() == name && it.allows(user, permit));
-        found.map(|allowed| Arc::clone(&allowed.directory)).ok_or_else(|| {
-            format!(
-                "There is no workspace “{name}” that you may use. An administrator names the directories that chats \
-                 may work in."
-            )
-        })
+        found
+            .map(|allowed| Arc::clone(&allowed.directory))
+            .ok_or_else(|| refusal::Settings::NoSuchWorkspace { name: name.to_owned() })
     }
 }
 
@@ -126,7 +128,7 @@ impl App {
         let permit = self.groups.permit(owner.id, owner.role == UserRole::Admin);
         Ok(match self.workspaces.find(directory, &owner, &permit) {
             Ok(directory) => files.in_directory(directory),
-            Err(why) => files.nowhere(&why),
+            Err(why) => files.nowhere(why),
         })
     }
 }

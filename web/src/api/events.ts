@@ -6,6 +6,18 @@ export type AgentPath = Array<string>;
 /** A conversation: a tree of messages. */
 export type ChatId = string;
 
+/** A sentence of ours by its code: of what goes on, or of what was refused. No code is in two of these lists. */
+export type Coded =
+  | Sentence
+  | RefusedRequest
+  | RefusedOfAccounts
+  | RefusedOfChats
+  | RefusedOfFiles
+  | RefusedOfForms
+  | RefusedOfImports
+  | RefusedOfKnowledge
+  | RefusedOfSettings;
+
 /** Documents that are searched together. */
 export type CollectionId = string;
 
@@ -45,7 +57,7 @@ export type EventBody =
       /** The line should be taken away. */
       hidden: boolean;
       /** The phrase by its code, where it is one of ours. */
-      sentence?: Sentence;
+      sentence?: Coded;
     }
   | {
       type: "text_started";
@@ -327,7 +339,7 @@ export type EventBody =
       /** A sentence. */
       message: string;
       /** The sentence by its code, where it is one of ours. */
-      sentence?: Sentence;
+      sentence?: Coded;
     }
   | { type: "run_resumed" }
   | {
@@ -398,7 +410,7 @@ export type Problem = {
   /** One or two sentences that say what happened and what to do. Never holds secrets. */
   message: string;
   /** The same by its own code, where it has one. */
-  sentence?: Sentence;
+  sentence?: Coded;
 };
 
 /** Stable names of everything that can end a run or refuse a request. Documented in `docs/errors.md`. */
@@ -425,6 +437,397 @@ export type ProblemCode =
   | "unavailable"
   | "storage_full"
   | "internal";
+
+/** What is refused about accounts and rights. */
+export type RefusedOfAccounts =
+  | { code: "wrong_login" }
+  | { code: "account_suspended" }
+  | { code: "already_set_up" }
+  | { code: "set_up_link_needed" }
+  | { code: "no_provider" }
+  | { code: "no_such_session" }
+  | { code: "sign_in_too_long" }
+  | { code: "bad_password"; params: { least: number; most: number } }
+  | { code: "wrong_password" }
+  | { code: "password_changed" }
+  | { code: "password_by_browser" }
+  | { code: "reset_link_over" }
+  | { code: "wrong_code" }
+  | { code: "wrong_first_code" }
+  | { code: "code_asked_already" }
+  | { code: "no_code_asked" }
+  | { code: "nothing_to_confirm" }
+  | { code: "second_step_key_lost" }
+  | { code: "second_step_by_browser" }
+  | { code: "proxy_signs_in" }
+  | { code: "no_passkeys_here" }
+  | { code: "passkey_by_browser" }
+  | { code: "sign_in_afresh" }
+  | { code: "passkey_too_long" }
+  | { code: "bad_passkey" }
+  | { code: "too_many_passkeys" }
+  | { code: "passkey_known" }
+  | { code: "no_such_passkey" }
+  | { code: "no_passkeys_of_account" }
+  | { code: "wrong_passkey" }
+  | { code: "passkey_copied" }
+  | { code: "bad_email" }
+  | { code: "empty_name" }
+  | { code: "long_name"; params: { limit: number } }
+  | { code: "no_such_account" }
+  | { code: "no_account_by" }
+  | { code: "nobody_with_email" }
+  | { code: "nobody_with_address"; params: { address: string } }
+  | { code: "email_taken" }
+  | { code: "last_administrator" }
+  | { code: "suspend_yourself" }
+  | { code: "own_second_step" }
+  | { code: "no_second_step" }
+  | { code: "delete_by_browser" }
+  | { code: "not_suspended" }
+  | { code: "no_moderation" }
+  | { code: "invitation_needed" }
+  | { code: "invitation_over" }
+  | { code: "invitation_for_one" }
+  | { code: "no_such_invitation" }
+  | { code: "group_gone" }
+  | { code: "no_such_group" }
+  | { code: "group_name_taken" }
+  | { code: "too_many_groups"; params: { count: number } }
+  | { code: "member_gone" }
+  | { code: "not_in_group" }
+  | { code: "long_description"; params: { limit: number } }
+  | { code: "long_provider_name"; params: { limit: number } }
+  | { code: "bad_members"; params: { limit: number } }
+  | { code: "no_such_right"; params: { names: string } }
+  | { code: "too_many_groups_of_rule"; params: { limit: number } }
+  | { code: "group_of_rule_gone" }
+  | { code: "too_many_rules"; params: { count: number } }
+  | { code: "no_right_to_keys" }
+  | { code: "no_right_to_share" }
+  | { code: "no_right_to_schedules" }
+  | { code: "no_right_to_programs" }
+  | { code: "bad_key_name" }
+  | { code: "no_scopes" }
+  | { code: "no_admin_scope" }
+  | { code: "no_front_end_key" }
+  | { code: "bad_key_models" }
+  | { code: "scopes_of_model_key" }
+  | { code: "expired_already" }
+  | { code: "bad_signing_key" }
+  | { code: "bad_limit" }
+  | { code: "only_own_usage" };
+
+/** What is refused about chats and runs. */
+export type RefusedOfChats =
+  | { code: "too_many_tags"; params: { count: number } }
+  | { code: "bad_choice_of_chats"; params: { count: number } }
+  | { code: "bad_folder_name"; params: { limit: number } }
+  | { code: "folder_name_taken" }
+  | { code: "too_many_folders"; params: { count: number } }
+  | { code: "bad_title"; params: { limit: number } }
+  | { code: "too_many_parts"; params: { count: number } }
+  | { code: "empty_message" }
+  | { code: "foreign_picture" }
+  | { code: "parent_gone" }
+  | { code: "no_such_answer" }
+  | { code: "earlier_chat_gone" }
+  | { code: "your_own_address" }
+  | { code: "too_many_readers"; params: { count: number } }
+  | { code: "bad_number_of_answers"; params: { count: number } }
+  | { code: "bad_number_of_layers"; params: { count: number } }
+  | { code: "too_many_beside"; params: { count: number } }
+  | { code: "too_many_to_merge"; params: { count: number } }
+  | { code: "answer_of_other_program" }
+  | { code: "not_beside" }
+  | { code: "no_answer_to_merge_yet" }
+  | { code: "no_answer_to_merge" }
+  | { code: "merging_is_off" }
+  | { code: "no_such_run" }
+  | { code: "no_such_call" }
+  | { code: "bad_agent_id" }
+  | { code: "long_answer"; params: { limit: number } }
+  | { code: "run_set_aside" }
+  | { code: "run_elsewhere" }
+  | { code: "run_still_rests" }
+  | { code: "not_waiting" }
+  | { code: "arguments_unfit"; params: { why: string } }
+  | { code: "asked_each_time" }
+  | { code: "only_allowed_remembered" }
+  | { code: "no_chat_to_allow_in" }
+  | { code: "too_many_allowed"; params: { count: number } }
+  | { code: "long_pattern"; params: { limit: number } }
+  | { code: "too_many_arguments"; params: { count: number } }
+  | { code: "fork_without_chat" }
+  | { code: "fork_while_going" }
+  | { code: "fork_too_long" }
+  | { code: "no_fork_there"; params: { after: number } }
+  | { code: "fork_nearby"; params: { after: number; nearest: number } }
+  | { code: "message_of_run_gone" }
+  | { code: "fork_of_other_program" }
+  | { code: "file_not_kept"; params: { path: string } }
+  | { code: "no_such_state" }
+  | { code: "no_such_file" }
+  | { code: "file_changed" }
+  | { code: "directory_of_owner" }
+  | { code: "too_many_for_archive" }
+  | { code: "memory_without_name" }
+  | { code: "long_memory_name"; params: { limit: number } }
+  | { code: "long_memory_agent"; params: { limit: number } }
+  | { code: "long_memory_description"; params: { limit: number } }
+  | { code: "long_memory"; params: { limit: number } }
+  | { code: "memory_name_taken" }
+  | { code: "too_many_memories"; params: { count: number } }
+  | { code: "memory_changed" }
+  | { code: "bad_fact"; params: { limit: number } }
+  | { code: "still_moving" }
+  | { code: "importing_is_off" }
+  | { code: "stopping_import" }
+  | { code: "compressed_file" }
+  | { code: "no_importable_file" }
+  | { code: "file_broke_off" }
+  | { code: "other_format"; params: { format: number; known: number } }
+  | { code: "format_unsaid" };
+
+/** What is refused about the files of a chat, to people and to tools. */
+export type RefusedOfFiles =
+  | { code: "bad_path"; params: { limit: number } }
+  | { code: "path_missing" }
+  | { code: "file_not_text"; params: { path: string; what: string; size: number } }
+  | { code: "nul_in_text" }
+  | { code: "file_there"; params: { from: string } }
+  | { code: "cannot_move"; params: { from: string; to: string } }
+  | { code: "file_too_large"; params: { size: number; limit: number } }
+  | { code: "text_too_large"; params: { size: number; limit: number } }
+  | { code: "too_many_files"; params: { count: number } }
+  | { code: "files_too_large"; params: { size: number; limit: number } }
+  | { code: "directory_kept"; params: { files: number; bytes: number } }
+  | { code: "too_many_results" }
+  | { code: "no_room_for_files" }
+  | { code: "files_unreachable" }
+  | { code: "path_unusable"; params: { path: string; names: string } }
+  | { code: "file_over_limit"; params: { limit: number } }
+  | { code: "directory_read_only"; params: { name: string } }
+  | { code: "directory_full"; params: { name: string } }
+  | { code: "directory_fails"; params: { name: string; why: string } };
+
+/** What is wrong with an answer to a form, and what a field takes. */
+export type RefusedOfForms =
+  | { code: "field_empty"; params: { label: string } }
+  | { code: "field_unfit"; params: { label: string; what: Words } }
+  | { code: "no_such_field"; params: { name: string } }
+  | { code: "question_without_form" }
+  | { code: "answers_unreadable"; params: { names: string } }
+  | { code: "an_email_address" }
+  | { code: "a_web_address" }
+  | { code: "a_date" }
+  | { code: "a_time" }
+  | { code: "a_text_of"; params: { size: Words } }
+  | { code: "a_whole_number" }
+  | { code: "a_whole_number_of"; params: { size: Words } }
+  | { code: "a_number" }
+  | { code: "a_number_of"; params: { size: Words } }
+  | { code: "yes_or_no" }
+  | { code: "one_of"; params: { names: Words } }
+  | { code: "some_of"; params: { size: Words; names: Words } }
+  | { code: "from_to"; params: { least: string; most: string } }
+  | { code: "at_least"; params: { least: string } }
+  | { code: "at_most"; params: { most: string } }
+  | { code: "and_more"; params: { names: string; more: number } };
+
+/** Why an import has left something. */
+export type RefusedOfImports =
+  | { code: "file_not_whole" }
+  | { code: "too_long" }
+  | { code: "in_line"; params: { line: number; why: Words } }
+  | { code: "too_many_small" }
+  | { code: "too_many_chats" }
+  | { code: "runs_outside" }
+  | { code: "keys_stay" }
+  | { code: "agents_stay" }
+  | { code: "of_no_chat" }
+  | { code: "directory_stays" }
+  | { code: "id_taken" }
+  | { code: "memory_name_here" }
+  | { code: "memories_full"; params: { count: number } }
+  | { code: "facts_full"; params: { count: number } }
+  | { code: "schedules_full"; params: { count: number } }
+  | { code: "more_than_mb"; params: { limit: number } }
+  | { code: "more_than_bytes"; params: { limit: number } }
+  | { code: "only_name" }
+  | { code: "other_role" }
+  | { code: "stray_run" }
+  | { code: "not_ended" }
+  | { code: "long_log" }
+  | { code: "other_log" }
+  | { code: "too_many_sub_agents" }
+  | { code: "strange_log"; params: { why: string } }
+  | { code: "used_too_much" }
+  | { code: "more_parts_than"; params: { count: number } }
+  | { code: "picture_elsewhere" }
+  | { code: "too_many_messages" }
+  | { code: "message_of_other" }
+  | { code: "message_astray" }
+  | { code: "message_twice" }
+  | { code: "too_many_runs" }
+  | { code: "run_twice" }
+  | { code: "long_logs" }
+  | { code: "log_astray" }
+  | { code: "no_room_in_chat" }
+  | { code: "comes_twice" }
+  | { code: "damaged" }
+  | { code: "document_not_whole" }
+  | { code: "collection_not_here" }
+  | { code: "file_over"; params: { limit: number } }
+  | { code: "chat_not_here" };
+
+/** What is refused about documents. */
+export type RefusedOfKnowledge =
+  | { code: "no_such_collection" }
+  | { code: "too_many_collections"; params: { count: number } }
+  | { code: "documents_of_accounts" }
+  | { code: "too_many_groups_shared"; params: { count: number } }
+  | { code: "too_many_people_shared"; params: { count: number } }
+  | { code: "not_your_group" }
+  | { code: "owners_address" }
+  | { code: "empty_file" }
+  | { code: "bad_file_name"; params: { limit: number } }
+  | { code: "documents_too_large"; params: { limit: number } }
+  | { code: "nothing_to_do" }
+  | { code: "no_such_document" }
+  | { code: "too_many_unsent"; params: { count: number } }
+  | { code: "document_gone" }
+  | { code: "bad_types"; params: { endings: number; letters: number } }
+  | { code: "pages_not_read" }
+  | { code: "too_many_crawls"; params: { count: number } }
+  | { code: "no_crawl_going_on" }
+  | { code: "no_crawl_ended" }
+  | { code: "no_copy_of_page" }
+  | { code: "no_graph_model" }
+  | { code: "no_such_entity" }
+  | { code: "alias_of_itself" }
+  | { code: "too_many_aliases" }
+  | { code: "graph_database_away"; params: { why: string } }
+  | { code: "bad_prefix"; params: { limit: number } }
+  | { code: "no_model_to_try" };
+
+/** What is refused about models, agents and whatever else is set up. */
+export type RefusedOfSettings =
+  | { code: "model_chosen_gone" }
+  | { code: "no_model_of_name"; params: { name: string } }
+  | { code: "key_not_for_model"; params: { name: string } }
+  | { code: "bad_temperature" }
+  | { code: "bad_context" }
+  | { code: "bad_price" }
+  | { code: "too_many_fallbacks"; params: { count: number } }
+  | { code: "fallback_twice" }
+  | { code: "no_fallback"; params: { name: string } }
+  | { code: "models_awaited" }
+  | { code: "no_such_connection" }
+  | { code: "no_such_connection_key" }
+  | { code: "connection_of_environment" }
+  | { code: "keys_of_other_server" }
+  | { code: "connection_key_known" }
+  | { code: "too_many_connection_keys"; params: { count: number } }
+  | { code: "long_address"; params: { limit: number } }
+  | { code: "bad_base_url"; params: { text: string } }
+  | { code: "bad_connection_name" }
+  | { code: "bad_connection_key"; params: { limit: number } }
+  | { code: "bad_weight"; params: { least: number; most: number } }
+  | { code: "bad_model_name" }
+  | { code: "agent_name_taken"; params: { name: string } }
+  | { code: "too_many_agents"; params: { count: number } }
+  | { code: "agent_of_file"; params: { name: string } }
+  | { code: "no_such_agent"; params: { name: string } }
+  | { code: "agent_chosen_gone"; params: { name: string } }
+  | { code: "model_of_agent_gone"; params: { agent: string; model: string } }
+  | { code: "agent_renamed" }
+  | { code: "bad_agent_name"; params: { limit: number } }
+  | { code: "agent_name_reserved"; params: { name: string } }
+  | { code: "bad_agent_description"; params: { limit: number } }
+  | { code: "bad_instructions"; params: { limit: number } }
+  | { code: "bad_agent_model"; params: { limit: number } }
+  | { code: "star_within"; params: { tool: string } }
+  | { code: "too_many_names"; params: { field: string; limit: number } }
+  | { code: "bad_name_in_list"; params: { field: string; limit: number } }
+  | { code: "no_steps_or_tokens" }
+  | { code: "bad_agent_cost" }
+  | { code: "bad_agent_minutes"; params: { most: number } }
+  | { code: "no_such_workspace"; params: { name: string } }
+  | { code: "no_such_pipeline" }
+  | { code: "no_template" }
+  | { code: "wrong_template"; params: { line: number; column: number; why: Words } }
+  | { code: "long_template"; params: { limit: number } }
+  | { code: "bar_in_variable"; params: { name: string } }
+  | { code: "colon_in_variable"; params: { name: string } }
+  | { code: "no_such_variable"; params: { name: string } }
+  | { code: "variable_not_here"; params: { name: string } }
+  | { code: "bad_cut"; params: { text: string } }
+  | { code: "template_needs_conversation" }
+  | { code: "template_needs"; params: { name: string } }
+  | { code: "template_needs_tag" }
+  | { code: "connect_model_first" }
+  | { code: "tour_cannot" }
+  | { code: "bad_pipeline_tokens"; params: { most: number } }
+  | { code: "bad_pipeline_seconds"; params: { most: number } }
+  | { code: "bad_task_number"; params: { field: string; most: number } }
+  | { code: "queries_are_off" }
+  | { code: "autocompletion_is_off" }
+  | { code: "too_long_to_complete"; params: { limit: number } }
+  | { code: "too_many_schedules"; params: { count: number } }
+  | { code: "bad_prompt"; params: { limit: number } }
+  | { code: "schedule_still_going" }
+  | { code: "chat_of_run_gone" }
+  | { code: "no_time_zone"; params: { name: string } }
+  | { code: "cron_or_once" }
+  | { code: "no_time_to_come" }
+  | { code: "too_often"; params: { count: number } }
+  | { code: "long_cron"; params: { limit: number } }
+  | { code: "bad_cron"; params: { cron: string; why: string } }
+  | { code: "too_many_webhooks"; params: { count: number } }
+  | { code: "cannot_send_there"; params: { why: Words } }
+  | { code: "https_needed" }
+  | { code: "webhook_answers"; params: { status: number } }
+  | { code: "webhook_secret_lost"; params: { why: string } }
+  | { code: "token_instead" }
+  | { code: "no_token_taken" }
+  | { code: "bad_token"; params: { limit: number } }
+  | { code: "no_mcp_sign_in" }
+  | { code: "cannot_sign_in_there"; params: { name: string; why: string } };
+
+/** What any request may be refused for. */
+export type RefusedRequest =
+  | { code: "no_such_thing" }
+  | { code: "no_such_id" }
+  | { code: "other_version" }
+  | { code: "changed_meanwhile" }
+  | { code: "out_of_range"; params: { field: string; least: number; most: number } }
+  | { code: "not_up_to"; params: { field: string; most: number } }
+  | { code: "text_bytes"; params: { field: string; limit: number } }
+  | { code: "text_too_long"; params: { field: string; limit: number } }
+  | { code: "too_many_characters"; params: { field: string; limit: number } }
+  | { code: "line_characters"; params: { field: string; limit: number } }
+  | { code: "plain_characters"; params: { field: string; limit: number } }
+  | { code: "line_bytes"; params: { field: string; limit: number } }
+  | { code: "field_missing"; params: { field: string } }
+  | { code: "bad_day" }
+  | { code: "bad_days" }
+  | { code: "long_search"; params: { limit: number } }
+  | { code: "request_too_large"; params: { limit: number } }
+  | { code: "broke_off" }
+  | { code: "sign_in_first" }
+  | { code: "only_administrators" }
+  | { code: "from_other_site" }
+  | { code: "only_localhost" }
+  | { code: "no_public_url" }
+  | { code: "proxy_hides_host" }
+  | { code: "proxy_unclear" }
+  | { code: "too_many_tries"; params: { count: number } }
+  | { code: "server_fault" }
+  | { code: "stopping" }
+  | { code: "database_silent" }
+  | { code: "disk_full" }
+  | { code: "database_lost" };
 
 /** How far a consent holds that was given for more than one call. */
 export type Remembered = "chat" | "always";
@@ -664,5 +1067,5 @@ export type Words = {
   /** In English, or in the words of others. */
   message: string;
   /** The same by its code. */
-  sentence?: Sentence;
+  sentence?: Coded;
 };

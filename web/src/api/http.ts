@@ -1,6 +1,6 @@
 /** One way to ask the server: JSON in and out, and every failure an `ApiError` with a sentence. */
 
-import type { Sentence } from "./events.ts";
+import type { Coded } from "./events.ts";
 
 /** `offline` is ours: no answer came at all. The other codes are the server's (docs/errors.md). */
 export class ApiError extends Error {
@@ -13,7 +13,7 @@ export class ApiError extends Error {
     /** What the server's log calls the request. */
     readonly requestId: string | null = null,
     /** The message by its own code, where it has one. */
-    readonly sentence: Sentence | undefined = undefined,
+    readonly sentence: Coded | undefined = undefined,
   ) {
     super(message);
     this.name = "ApiError";
@@ -32,10 +32,10 @@ async function problemOf(response: Response): Promise<ApiError> {
   let code = "unavailable";
   let message = `${response.status} ${response.statusText}`.trim();
   let field: string | null = null;
-  let sentence: Sentence | undefined;
+  let sentence: Coded | undefined;
   try {
     const body = (await response.json()) as {
-      error?: { code?: unknown; message?: unknown; field?: unknown; sentence?: Sentence };
+      error?: { code?: unknown; message?: unknown; field?: unknown; sentence?: Coded };
     };
     if (typeof body.error?.field === "string") field = body.error.field;
     if (typeof body.error?.code === "string") code = body.error.code;

@@ -1,4 +1,5 @@
 /** What an import answers; see docs/your-data.md. */
+import type { Coded } from "./events.ts";
 
 /** How many there were of each kind. */
 export interface ImportCounts {
@@ -36,6 +37,8 @@ export interface ImportReport {
     name: string;
     /** A sentence. */
     why: string;
+    /** The same by its code. */
+    sentence?: Coded;
     count: number;
   }[];
   /** How many more were left than are listed. */

@@ -1,5 +1,5 @@
 /** Collections of documents, and what is found in them; see docs/api.md. */
-import type { Words } from "./events.ts";
+import type { Coded, Words } from "./events.ts";
 import { call, sendFile } from "./http.ts";
 
 const base = "/api/v1/knowledge";
@@ -247,7 +247,7 @@ export interface GraphState {
   /** How many documents are still to be read, and come after that. */
   unread: number;
   /** Where there is a graph database: why it does not help, and whether it has all of this graph. */
-  database: { problem: string | null; whole: boolean } | null;
+  database: { problem: string | null; sentence?: Coded; whole: boolean } | null;
 }
 
 const graphOf = (collection: string) => `${base}/${id(collection)}/graph`;

@@ -1,5 +1,5 @@
 /** What the HTTP API takes and gives (docs/api.md). */
-import type { Outcome, Part, RunEvent, RunSummary, Words } from "./events.ts";
+import type { Coded, Outcome, Part, RunEvent, RunSummary, Words } from "./events.ts";
 
 export type { Part, RunSummary };
 
@@ -185,6 +185,7 @@ export interface Webhook {
     tried_at: number | null;
     next_at: number | null;
     problem: string | null;
+    sentence?: Coded;
   } | null;
 }
 

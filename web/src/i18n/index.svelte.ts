@@ -1,6 +1,6 @@
 /** The page's words in the reader's language. English is built in; other languages load when chosen. */
 import { preferences, type Language } from "../state/preferences.svelte.ts";
-import type { Sentence, Words as Said } from "../api/events.ts";
+import type { Coded, Words as Said } from "../api/events.ts";
 import { en } from "./en.ts";
 
 /** A sentence, or one per plural form; `{name}` is replaced by a value. */
@@ -14,7 +14,7 @@ export const languages: Record<Language, string> = { en: "English", ru: "Рус�
 /** What the server says is English already; other languages have their own words for it, by its codes. */
 interface Texts {
   dictionary: Dictionary;
-  sentences?: Record<Sentence["code"], Entry>;
+  sentences?: Record<Coded["code"], Entry>;
 }
 
 const loaders: Record<Language, () => Promise<Texts>> = {

@@ -1,8 +1,11 @@
 /** Russian for what the server says, by its codes; the English stands beside each code in what it sends. */
-import type { Sentence } from "../api/events.ts";
+import type { Coded } from "../api/events.ts";
 import type { Entry } from "./index.svelte.ts";
+import { refusals } from "./refusals.ru.ts";
 
-export const sentences: Record<Sentence["code"], Entry> = {
+export const sentences: Record<Coded["code"], Entry> = {
+  ...refusals,
+
   thinking: "Думает…",
   summing_up: "Сжимает прежние шаги…",
   asking_again: "Снова спросит модель через {seconds} с…",

@@ -1,10 +1,10 @@
 /** The shapes a run's timeline is made of; each is replaced, never changed, so that a reader sees news. */
 import type {
+  Coded,
   Decision,
   NoticeLevel,
   Outcome,
   Problem,
-  Sentence,
   Source,
   Todo,
   Usage,
@@ -134,7 +134,7 @@ export interface NoticeNode {
   level: NoticeLevel;
   message: string;
   /** The message by its code. */
-  sentence?: Sentence | undefined;
+  sentence?: Coded | undefined;
 }
 
 /** The older part of an agent's conversation has become a summary. */

@@ -2,7 +2,7 @@
  * Reads a run's log into a map of nodes. Plain functions: the same log gives the same map, whether its
  * deltas were seen or skipped, and one event replaces only the nodes it is about.
  */
-import type { EventBody, Outcome, RunEvent, Sentence, Words } from "../api/events.ts";
+import type { Coded, EventBody, Outcome, RunEvent, Words } from "../api/events.ts";
 import { readForm } from "./form.ts";
 import {
   type ApprovalNode,
@@ -425,7 +425,7 @@ function reduceRun(timeline: Timeline, event: RunEvent, body: EventBody): void {
   }
 }
 
-const wordsOf = (message: string, sentence: Sentence | undefined): Words =>
+const wordsOf = (message: string, sentence: Coded | undefined): Words =>
   sentence ? { message, sentence } : { message };
 
 /** What the run has used with one more model call. */

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use domain::event::Remembered;
+use domain::{event::Remembered, refusal::Chats};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -27,14 +27,14 @@ pub struct Pattern {
 /// Why a rule cannot be one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct RuleProblem(String);
+pub struct RuleProblem(pub Chats);
 
 impl TryFrom<String> for Pattern {
     type Error = RuleProblem;
 
     fn try_from(written: String) -> Result<Self, RuleProblem> {
         if written.len() > PATTERN_LIMIT_BYTES {
-            return Err(RuleProblem(format!("A pattern has at most {PATTERN_LIMIT_BYTES} bytes.")));
+            return Err(RuleProblem(Chats::LongPattern { limit: PATTERN_LIMIT_BYTES as u64 }));
         }
         let (mut pieces, mut piece) = (Vec::new(), String::new());
         let mut characters = written.chars().peekable();
@@ -177,7 +177,7 @@ impl Allowed {
     pub fn checked(self) -> Result<Self, RuleProblem> {
         match &self.arguments {
             Some(arguments) if arguments.len() > ARGUMENTS_LIMIT => {
-                Err(RuleProblem(format!("A rule names at most {ARGUMENTS_LIMIT} arguments.")))
+                Err(RuleProblem(Chats::TooManyArguments { count: ARGUMENTS_LIMIT as u64 }))
             }
             _ => Ok(self),
         }

@@ -1,6 +1,8 @@
 //! Templates of what a model is asked: text with `{{VARIABLES}}`, read once and then filled in one go, so that nothing that
 //! a person or a model wrote is ever taken for a variable.
 
+use domain::refusal::Settings;
+
 use super::values::Values;
 
 /// Longest template, bytes.
@@ -97,14 +99,23 @@ const NAMES: [(&str, Name); 19] = [
 
 /// Why a template cannot be used. `Display` is the sentence for the administrator.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("Line {line}, column {column}: {problem}")]
+#[error("{}", self.refusal())]
 pub struct TemplateError {
     /// The line, from 1.
     pub line: usize,
     /// The character of the line, from 1.
     pub column: usize,
     /// What is wrong there.
-    pub problem: String,
+    pub problem: Settings,
+}
+
+impl TemplateError {
+    /// What is said of it.
+    #[must_use]
+    pub fn refusal(&self) -> Settings {
+        let (line, column) = (self.line as u64, self.column as u64);
+        Settings::WrongTemplate { line, column, why: self.problem.clone().into() }
+    }
 }
 
 impl Template {
@@ -115,7 +126,7 @@ impl Template {
     /// With the place of a variable that is not known, or not there for this template.
     pub fn parse(text: &str, own: &[Name]) -> Result<Self, TemplateError> {
         if text.len() > MOST_TEMPLATE_BYTES {
-            let problem = format!("A template has at most {MOST_TEMPLATE_BYTES} bytes.");
+            let problem = Settings::LongTemplate { limit: MOST_TEMPLATE_BYTES as u64 };
             return Err(TemplateError { line: 1, column: 1, problem });
         }
         let mut pieces = Vec::new();
@@ -195,7 +206,7 @@ fn is_name(inside: &str) -> bool {
         && inside.chars().all(|c| c.is_ascii_alphanumeric() || "_:|".contains(c))
 }
 
-fn variable(inside: &str, own: &[Name]) -> Result<Variable, String> {
+fn variable(inside: &str, own: &[Name]) -> Result<Variable, Settings> {
     let (whole, each) = match inside.split_once('|') {
         Some((whole, each)) => (whole, Some(each)),
         None => (inside, None),
@@ -209,27 +220,27 @@ fn variable(inside: &str, own: &[Name]) -> Result<Variable, String> {
         return Ok(Variable::Messages(part.map(cut).transpose()?, each.map(cut).transpose()?));
     }
     if each.is_some() {
-        return Err(format!("“|” stands only in MESSAGES, not in {name}."));
+        return Err(Settings::BarInVariable { name: name.to_owned() });
     }
     if upper == "PROMPT" {
         return Ok(Variable::Prompt(part.map(cut).transpose()?));
     }
     if part.is_some() {
-        return Err(format!("“:” stands only in MESSAGES and prompt, not in {name}."));
+        return Err(Settings::ColonInVariable { name: name.to_owned() });
     }
     let known = NAMES.iter().find(|(known, _)| *known == upper);
-    let Some((_, known)) = known else { return Err(format!("There is no variable {name}.")) };
+    let Some((_, known)) = known else { return Err(Settings::NoSuchVariable { name: name.to_owned() }) };
     match known {
         Name::Context | Name::Query | Name::Type | Name::Tools | Name::Responses if !own.contains(known) => {
-            Err(format!("The variable {name} is not there for this template."))
+            Err(Settings::VariableNotHere { name: name.to_owned() })
         }
         known => Ok(Variable::Plain(*known)),
     }
 }
 
 /// Reads `START:3` and the like.
-fn cut(text: &str) -> Result<Cut, String> {
-    let wrong = || format!("“{text}” is to be start:N, end:N or middletruncate:N.");
+fn cut(text: &str) -> Result<Cut, Settings> {
+    let wrong = || Settings::BadCut { text: text.to_owned() };
     let (way, count) = text.split_once(':').ok_or_else(wrong)?;
     let count = count.parse().ok().filter(|count| (1..=MOST_COUNT).contains(count)).ok_or_else(wrong)?;
     match way.to_ascii_lowercase().as_str() {
@@ -240,7 +251,7 @@ fn cut(text: &str) -> Result<Cut, String> {
     }
 }
 
-fn error_at(text: &str, place: usize, problem: String) -> TemplateError {
+fn error_at(text: &str, place: usize, problem: Settings) -> TemplateError {
     let before = &text[..place];
     let line = before.matches('\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;

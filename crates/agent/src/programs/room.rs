@@ -102,7 +102,7 @@ impl Room {
                 Ok(read) => read,
                 // Deleted just now.
                 Err(FileProblem::Missing(_)) => continue,
-                Err(FileProblem::Unavailable(problem)) => return Err(ToolFailure(problem)),
+                Err(FileProblem::Unavailable(problem)) => return Err(ToolFailure(problem.message)),
                 // One that is too large, or cannot be read, is not there for programs.
                 Err(problem) => {
                     self.same.remove(&file.path);

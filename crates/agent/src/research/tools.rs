@@ -133,7 +133,7 @@ fn form(plan: &[String]) -> Result<Form, ToolFailure> {
         default: Some(plan.join("\n").into()),
         kind: Kind::Text { least: 0, most: Some(4_000), format: None },
     };
-    Form::new(vec![field]).map_err(|fault| ToolFailure(fault.message))
+    Form::new(vec![field]).map_err(|fault| ToolFailure(fault.message.message))
 }
 
 /// What searches the library, as JSON; so much of each place is told.

@@ -66,5 +66,5 @@ fn form(fields: Vec<WantedField>, options: &[String]) -> Result<Option<Form>, To
         return Err(ToolFailure(fault.to_owned()));
     }
     let fields = fields.into_iter().map(WantedField::read).collect::<Result<Vec<_>, _>>()?;
-    Form::new(fields).map(Some).map_err(|fault| ToolFailure(fault.message))
+    Form::new(fields).map(Some).map_err(|fault| ToolFailure(fault.message.message))
 }

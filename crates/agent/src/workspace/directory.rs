@@ -7,6 +7,7 @@ use std::{
     sync::Arc,
 };
 
+use domain::{Words, refusal::Files};
 use sandbox::{File, FolderError, Mark};
 use store::FileRow;
 use tokio::{sync::Mutex, task::spawn_blocking};
@@ -41,7 +42,7 @@ pub(super) enum Place {
     /// On a disk.
     Directory(Arc<Directory>),
     /// In a directory that is not allowed any more: why, in a sentence.
-    Nowhere(Arc<str>),
+    Nowhere(Words),
 }
 
 impl Directory {
@@ -93,32 +94,29 @@ impl Directory {
         let done = spawn_blocking(move || work(&sandbox::Directory::open(&path, left_out)?)).await;
         match done {
             Ok(done) => done.map_err(|error| self.in_words(error)),
-            Err(_) => {
-                Err(FileProblem::Unavailable("The files cannot be reached just now. Try again.".into()))
-            }
+            Err(_) => Err(FileProblem::Unavailable(Files::FilesUnreachable.into())),
         }
     }
 
     fn in_words(&self, error: FolderError) -> FileProblem {
         match error {
-            FolderError::Path(path) => FileProblem::Refused(format!(
-                "/{path} cannot be used: it is no plain file, leads over a link, or is left out ({}).",
-                self.left_out()
-            )),
+            FolderError::Path(path) => {
+                FileProblem::Refused(Files::PathUnusable { path, names: self.left_out.join(", ") }.into())
+            }
             FolderError::Missing(path) => FileProblem::Missing(format!("There is no file /{path}.")),
             FolderError::Changed(path) => FileProblem::Conflict(format!(
                 "/{path} has changed meanwhile, or there is a file already. Read it again and repeat the change."
             )),
-            FolderError::TooLarge { limit_bytes } => FileProblem::TooLarge(format!(
-                "The file has more than {limit_bytes} bytes, which is the limit."
-            )),
+            FolderError::TooLarge { limit_bytes } => {
+                FileProblem::TooLarge(Files::FileOverLimit { limit: limit_bytes }.into())
+            }
             FolderError::Disk(error) if error.kind() == std::io::ErrorKind::StorageFull => {
-                FileProblem::Full(format!("The disk of the directory {} is full.", self.name))
+                FileProblem::Full(Files::DirectoryFull { name: self.name.clone() }.into())
             }
             FolderError::Disk(error) => {
                 tracing::warn!(%error, directory = self.name, "a chat's directory did not answer");
-                let why = error.kind();
-                FileProblem::Unavailable(format!("The directory {} cannot be used: {why}.", self.name))
+                let (name, why) = (self.name.clone(), error.kind().to_string());
+                FileProblem::Unavailable(Files::DirectoryFails { name, why }.into())
             }
         }
     }
@@ -172,7 +170,7 @@ impl Workspace {
 
     /// The same workspace whose directory is not to be had: `why`, in a sentence.
     #[must_use]
-    pub fn nowhere(self, why: &str) -> Self {
+    pub fn nowhere(self, why: impl Into<Words>) -> Self {
         Self { place: Place::Nowhere(why.into()), ..self }
     }
 
@@ -184,7 +182,7 @@ impl Workspace {
         match &self.place {
             Place::Store => Ok(None),
             Place::Directory(directory) => Ok(Some(directory)),
-            Place::Nowhere(why) => Err(FileProblem::Refused(why.to_string())),
+            Place::Nowhere(why) => Err(FileProblem::Refused(why.clone())),
         }
     }
 
@@ -221,8 +219,8 @@ impl Workspace {
     pub(super) async fn turn(&self, path: &Path) -> Result<Option<Turn<'_>>, FileProblem> {
         let Some(directory) = self.directory_of(path)? else { return Ok(None) };
         if directory.read_only {
-            let sentence = format!("The directory {} can only be read here.", directory.name);
-            return Err(FileProblem::Refused(sentence));
+            let sentence = Files::DirectoryReadOnly { name: directory.name.clone() };
+            return Err(FileProblem::Refused(sentence.into()));
         }
         let turn = directory.turn.lock().await;
         let seen = self.catch_up(directory, path).await?;

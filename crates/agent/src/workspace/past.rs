@@ -1,5 +1,6 @@
 //! What files of a workspace were before: deleted, moved, read again, and brought back.
 
+use domain::refusal::Files;
 use store::{FileVersion, StoreError};
 
 use super::{
@@ -35,13 +36,17 @@ impl Workspace {
     /// Where there is no such file, or one at the other path.
     pub async fn rename(&self, from: &Path, to: &Path) -> Result<(Written, Written), FileProblem> {
         if from == to {
-            return Err(FileProblem::Refused(format!("{from} is there already.")));
+            return Err(FileProblem::Refused(Files::FileThere { from: from.to_string() }.into()));
         }
         let (turn, other) = (self.turn(from).await?, self.directory_of(to)?);
         match (&turn, other) {
             (Some(_), Some(directory)) => drop(self.catch_up(directory, to).await?),
             (None, None) => {}
-            _ => return Err(FileProblem::Refused(format!("{from} cannot be moved to {to}: copy it."))),
+            _ => {
+                return Err(FileProblem::Refused(
+                    Files::CannotMove { from: from.to_string(), to: to.to_string() }.into(),
+                ));
+            }
         }
         match self.store.move_file(&self.name, &from.0, &to.0, (self.now_ms)()).await {
             Ok((gone, here)) => {

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use domain::refusal::Files;
+
 use super::FileProblem;
 
 /// Longest path, bytes.
@@ -18,9 +20,7 @@ impl Path {
     /// Where it is too long or holds control characters.
     pub fn parse(text: &str) -> Result<Self, FileProblem> {
         if text.len() > PATH_LIMIT_BYTES || text.chars().any(char::is_control) {
-            return Err(FileProblem::Refused(format!(
-                "A path has at most {PATH_LIMIT_BYTES} bytes and no control characters."
-            )));
+            return Err(FileProblem::Refused(Files::BadPath { limit: PATH_LIMIT_BYTES as u64 }.into()));
         }
         let mut parts: Vec<&str> = Vec::new();
         for part in text.split(['/', '\\']) {
@@ -39,11 +39,7 @@ impl Path {
     /// As `parse`, and for the root.
     pub fn parse_file(text: &str) -> Result<Self, FileProblem> {
         let path = Self::parse(text)?;
-        if path.0 == "/" {
-            Err(FileProblem::Refused("The path of a file is missing.".into()))
-        } else {
-            Ok(path)
-        }
+        if path.0 == "/" { Err(FileProblem::Refused(Files::PathMissing.into())) } else { Ok(path) }
     }
 
     /// As text.

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use domain::refusal::Files;
 use store::StoreError;
 
 use super::{
@@ -63,10 +64,9 @@ impl Workspace {
         expected_version: Option<u64>,
     ) -> Result<u64, FileProblem> {
         if content.len() > BYTES_LIMIT {
-            return Err(FileProblem::TooLarge(format!(
-                "The file would have {} bytes and the limit is {BYTES_LIMIT}.",
-                content.len()
-            )));
+            return Err(FileProblem::TooLarge(
+                Files::FileTooLarge { size: content.len() as u64, limit: BYTES_LIMIT as u64 }.into(),
+            ));
         }
         let Some(turn) = self.turn(path).await? else {
             return self.keep(path, content, expected_version).await;
@@ -113,43 +113,34 @@ impl Workspace {
         self.seen.bytes.store(total, Ordering::Relaxed);
         let replaced = files.iter().find(|file| file.path == path.0);
         if files.len() >= FILES_LIMIT && replaced.is_none() {
-            return Err(
-                self.no_room(&format!("The workspace holds {FILES_LIMIT} files, which is the limit."))
-            );
+            return Err(self.no_room(Files::TooManyFiles { count: FILES_LIMIT as u64 }));
         }
         let after = total + size_bytes - replaced.map_or(0, |file| file.size_bytes);
         if after > WORKSPACE_LIMIT_BYTES {
-            return Err(self.no_room(&format!(
-                "The files would have {after} bytes together and the limit is {WORKSPACE_LIMIT_BYTES}. Delete some \
-                 that are not needed any more."
-            )));
+            return Err(self.no_room(Files::FilesTooLarge { size: after, limit: WORKSPACE_LIMIT_BYTES }));
         }
         Ok(())
     }
 
     /// In a directory there is room; what is full is what the chat may keep of it.
-    fn no_room(&self, sentence: &str) -> FileProblem {
-        FileProblem::TooLarge(if matches!(self.place, Place::Store) {
-            sentence.to_owned()
+    fn no_room(&self, sentence: Files) -> FileProblem {
+        let sentence = if matches!(self.place, Place::Store) {
+            sentence
         } else {
-            format!(
-                "This chat keeps what {FILES_LIMIT} files, or {WORKSPACE_LIMIT_BYTES} bytes, of its directory were, \
-                 which is the limit. Go on in a new chat."
-            )
-        })
+            Files::DirectoryKept { files: FILES_LIMIT as u64, bytes: WORKSPACE_LIMIT_BYTES }
+        };
+        FileProblem::TooLarge(sentence.into())
     }
 }
 
 fn check_text(content: &str) -> Result<(), FileProblem> {
     if content.len() > FILE_LIMIT_BYTES {
-        return Err(FileProblem::TooLarge(format!(
-            "The file would have {} bytes and the limit is {FILE_LIMIT_BYTES}. Split it.",
-            content.len()
-        )));
+        return Err(FileProblem::TooLarge(
+            Files::TextTooLarge { size: content.len() as u64, limit: FILE_LIMIT_BYTES as u64 }.into(),
+        ));
     }
     if content.contains('\0') {
-        let sentence = "Text has no NUL characters, and this tool writes text.";
-        return Err(FileProblem::Refused(sentence.into()));
+        return Err(FileProblem::Refused(Files::NulInText.into()));
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use agent::Prices;
-use domain::{EventBody, Outcome, ProblemCode, Sentence, Usage};
+use domain::{Coded, EventBody, Outcome, ProblemCode, Sentence, Usage};
 use llm::{
     ChatRequest, FinishReason, Line,
     script::{call, finish_with, text},
@@ -129,8 +129,9 @@ async fn with_little_left_it_answers_with_what_it_has() {
             EventBody::Notice { sentence, .. } => sentence.as_deref(),
             _ => None,
         });
-        let is_of_limits =
-            |said| matches!(said, &Sentence::LimitTokens { .. } | &Sentence::LimitAllSteps { .. });
+        let is_of_limits = |said| {
+            matches!(said, &Coded::Sentence(Sentence::LimitTokens { .. } | Sentence::LimitAllSteps { .. }))
+        };
         assert!(notice.is_some_and(is_of_limits), "it has a code: {notice:?}");
     }
 }

@@ -71,7 +71,7 @@ async fn bytes_have_limits_of_their_own() {
     }
     let full = files.write_bytes(&path("/more"), b"1", None).await.unwrap_err();
     assert!(
-        matches!(&full, FileProblem::TooLarge(told) if told.contains("200000001 bytes together")),
+        matches!(&full, FileProblem::TooLarge(told) if told.message.contains("200000001 bytes together")),
         "{full}"
     );
     // What takes no more room than it gives back is welcome.

@@ -3,6 +3,7 @@
 use serde_json::{Number, Value};
 
 use super::{MOST_CHOICES, TEXT_LIMIT_CHARS, WORDS_LIMIT_CHARS, formats};
+use crate::{Words, refusal::Forms};
 
 /// How many choices a sentence names.
 const CHOICES_NAMED: usize = 12;
@@ -95,8 +96,9 @@ impl Field {
     }
 
     /// The value as it is kept, or what it has to be, as a sentence.
-    pub(super) fn check(&self, value: Value) -> Result<Value, String> {
-        self.kind.check(value).ok_or_else(|| format!("“{}” has to be {}.", self.label(), self.kind.words()))
+    pub(super) fn check(&self, value: Value) -> Result<Value, Forms> {
+        let unfit = || Forms::FieldUnfit { label: self.label().to_owned(), what: self.kind.words() };
+        self.kind.check(value).ok_or_else(unfit)
     }
 
     /// Whether it can be shown and filled in.
@@ -121,24 +123,25 @@ impl Field {
 impl Kind {
     /// What it has to be, to stand after “has to be”.
     #[must_use]
-    pub fn words(&self) -> String {
-        match self {
-            Self::Text { format: Some(format), .. } => formats::words(*format).to_owned(),
+    pub fn words(&self) -> Words {
+        let says = match self {
+            Self::Text { format: Some(format), .. } => formats::words(*format),
             Self::Text { least, most, .. } => {
                 let size = between(Some((*least).max(1)), Some(most.unwrap_or(TEXT_LIMIT_CHARS)));
-                format!("a text of {size} characters")
+                Forms::ATextOf { size }
             }
-            Self::Integer { least: None, most: None } => "a whole number".to_owned(),
-            Self::Integer { least, most } => format!("a whole number, {}", between(*least, *most)),
-            Self::Number { least: None, most: None } => "a number".to_owned(),
-            Self::Number { least, most } => format!("a number, {}", between(*least, *most)),
-            Self::YesNo => "yes or no".to_owned(),
-            Self::One(choices) => format!("one of: {}", named(choices)),
+            Self::Integer { least: None, most: None } => Forms::AWholeNumber,
+            Self::Integer { least, most } => Forms::AWholeNumberOf { size: between(*least, *most) },
+            Self::Number { least: None, most: None } => Forms::ANumber,
+            Self::Number { least, most } => Forms::ANumberOf { size: between(*least, *most) },
+            Self::YesNo => Forms::YesOrNo,
+            Self::One(choices) => Forms::OneOf { names: named(choices) },
             Self::Several { choices, least, most } => {
                 let most = most.unwrap_or(u64::MAX).min(choices.len() as u64);
-                format!("{} of: {}", between(Some(*least), Some(most)), named(choices))
+                Forms::SomeOf { size: between(Some(*least), Some(most)), names: named(choices) }
             }
-        }
+        };
+        says.into()
     }
 
     fn check(&self, value: Value) -> Option<Value> {
@@ -220,21 +223,22 @@ fn whole(number: &Number) -> Option<i64> {
     number.as_i64().or_else(|| fraction.map(|number| number as i64))
 }
 
-fn between<T: PartialEq + std::fmt::Display>(least: Option<T>, most: Option<T>) -> String {
+fn between<T: PartialEq + std::fmt::Display>(least: Option<T>, most: Option<T>) -> Words {
+    let text = |number: T| number.to_string();
     match (least, most) {
-        (Some(least), Some(most)) if least == most => least.to_string(),
-        (Some(least), Some(most)) => format!("{least} to {most}"),
-        (Some(least), None) => format!("at least {least}"),
-        (None, Some(most)) => format!("at most {most}"),
-        (None, None) => String::new(),
+        (Some(least), Some(most)) if least == most => text(least).into(),
+        (Some(least), Some(most)) => Forms::FromTo { least: text(least), most: text(most) }.into(),
+        (Some(least), None) => Forms::AtLeast { least: text(least) }.into(),
+        (None, Some(most)) => Forms::AtMost { most: text(most) }.into(),
+        (None, None) => "".into(),
     }
 }
 
-fn named(choices: &[Choice]) -> String {
+fn named(choices: &[Choice]) -> Words {
     let names: Vec<&str> = choices.iter().take(CHOICES_NAMED).map(|choice| choice.title.as_str()).collect();
     let more = choices.len().saturating_sub(CHOICES_NAMED);
     let names = names.join(", ");
-    if more > 0 { format!("{names} and {more} more") } else { names }
+    if more > 0 { Forms::AndMore { names, more: more as u64 }.into() } else { names.into() }
 }
 
 #[cfg(test)]
@@ -270,12 +274,12 @@ mod tests {
             &[json!(["b", "a"])],
             &[json!([]), json!(["a", "a"]), json!(["a", "b", "c"]), json!(["x"]), json!("a")],
         );
-        assert_eq!(several.words(), "1 to 2 of: A, B, C");
+        assert_eq!(several.words().message, "1 to 2 of: A, B, C");
     }
 
     #[test]
     fn a_long_list_is_not_read_out() {
         let choices = (0..20).map(|n| Choice { value: n.to_string(), title: n.to_string() }).collect();
-        assert!(Kind::One(choices).words().ends_with("10, 11 and 8 more"));
+        assert!(Kind::One(choices).words().message.ends_with("10, 11 and 8 more"));
     }
 }

@@ -1,14 +1,15 @@
 //! Texts of a certain form, checked as far as that helps a person to see a slip.
 
 use super::TextFormat;
+use crate::refusal::Forms;
 
 /// What it has to be.
-pub(super) fn words(format: TextFormat) -> &'static str {
+pub(super) fn words(format: TextFormat) -> Forms {
     match format {
-        TextFormat::Email => "an email address",
-        TextFormat::Uri => "an address such as https://example.org",
-        TextFormat::Date => "a date such as 2026-01-31",
-        TextFormat::DateTime => "a time such as 2026-01-31T12:00:00Z",
+        TextFormat::Email => Forms::AnEmailAddress,
+        TextFormat::Uri => Forms::AWebAddress,
+        TextFormat::Date => Forms::ADate,
+        TextFormat::DateTime => Forms::ATime,
     }
 }
 

@@ -3,6 +3,7 @@
 use serde_json::{Map, Number, Value};
 
 use super::{Field, Form, FormFault, Kind};
+use crate::refusal::Forms;
 
 impl Form {
     /// What somebody's words fill in: a JSON object, or a line “name: value” for each field; where there is one field only,
@@ -69,10 +70,7 @@ impl Form {
 
     fn unreadable(&self) -> FormFault {
         let names: Vec<&str> = self.fields.iter().map(|field| field.name.as_str()).collect();
-        FormFault::of_form(format!(
-            "This cannot be read as answers to the form. Send a JSON object, or one line “name: value” for each of: {}.",
-            names.join(", ")
-        ))
+        FormFault::of_form(Forms::AnswersUnreadable { names: names.join(", ") })
     }
 }
 
@@ -189,7 +187,7 @@ mod tests {
             ],
         );
         let fault = trip.read_words("Rome").unwrap_err().message;
-        assert!(fault.ends_with("for each of: a, seats, note."), "{fault}");
+        assert!(fault.message.ends_with("for each of: a, seats, note."), "{fault}");
         let empty = Form::new(Vec::new()).unwrap();
         check(&empty, &[("Ok", Ok(json!({}))), ("no", Err(None))]);
     }

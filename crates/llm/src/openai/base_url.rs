@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use domain::refusal;
 use reqwest::Url;
 
 /// The checked address of an OpenAI-compatible server, for example `http://localhost:11434/v1`.
@@ -10,10 +11,8 @@ pub struct BaseUrl(Url);
 
 /// The text is not the address of a server. `Display` is the sentence for the person.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "“{0}” is not a server address. Use one like http://localhost:11434/v1 or https://api.example.com/v1."
-)]
-pub struct InvalidBaseUrl(String);
+#[error(transparent)]
+pub struct InvalidBaseUrl(pub refusal::Settings);
 
 impl BaseUrl {
     /// Reads what a person typed: the scheme, `/v1` and a slash at the end may be there or not, and a whole
@@ -22,7 +21,8 @@ impl BaseUrl {
     /// # Errors
     /// Where the text cannot be the address of an HTTP server.
     pub fn parse(text: &str) -> Result<Self, InvalidBaseUrl> {
-        let invalid = || InvalidBaseUrl(text.chars().take(100).collect());
+        let invalid =
+            || InvalidBaseUrl(refusal::Settings::BadBaseUrl { text: text.chars().take(100).collect() });
         let trimmed = text.trim();
         let with_scheme =
             if trimmed.contains("://") { trimmed.to_owned() } else { format!("http://{trimmed}") };

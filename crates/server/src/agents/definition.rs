@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use agent::{AgentLimits, AgentSpec, Models, Pattern, ToolChoice, Toolbox};
+use domain::refusal;
 use serde::{Deserialize, Serialize};
 
 const NAME_LIMIT: usize = 40;
@@ -12,7 +13,7 @@ const INSTRUCTIONS_LIMIT_BYTES: usize = 50_000;
 const LIST_LIMIT: usize = 200;
 const LISTED_LIMIT_BYTES: usize = 200;
 /// A year.
-const MINUTES_LIMIT: f64 = 525_600.0;
+const MINUTES_LIMIT: u32 = 525_600;
 /// Names that mean something else in an address, a model's id or `task`.
 pub(super) const TAKEN: [&str; 9] =
     ["agent", "deep", "default", "explore", "general", "main", "model", "research", "tour"];
@@ -80,26 +81,22 @@ impl AgentDefinition {
     ///
     /// # Errors
     /// What is wrong, in a sentence that names the field.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), refusal::Settings> {
         check_name(&self.name)?;
         let characters = self.description.chars().count();
         if self.description.trim().is_empty() || characters > DESCRIPTION_LIMIT_CHARS {
-            return Err(format!(
-                "`description` must say in 1 to {DESCRIPTION_LIMIT_CHARS} characters what the agent is for."
-            ));
+            return Err(refusal::Settings::BadAgentDescription { limit: DESCRIPTION_LIMIT_CHARS as u64 });
         }
         let bytes = self.instructions.len();
         if self.instructions.trim().is_empty() || bytes > INSTRUCTIONS_LIMIT_BYTES {
-            return Err(format!("`instructions` must have 1 to {INSTRUCTIONS_LIMIT_BYTES} bytes."));
+            return Err(refusal::Settings::BadInstructions { limit: INSTRUCTIONS_LIMIT_BYTES as u64 });
         }
         if self
             .model
             .as_ref()
             .is_some_and(|model| model.trim().is_empty() || model.len() > LISTED_LIMIT_BYTES)
         {
-            return Err(format!(
-                "`model` must be the id of a model, 1 to {LISTED_LIMIT_BYTES} bytes; leave it out for the default one."
-            ));
+            return Err(refusal::Settings::BadAgentModel { limit: LISTED_LIMIT_BYTES as u64 });
         }
         let lists = [
             ("tools", &self.tools),
@@ -112,7 +109,7 @@ impl AgentDefinition {
         }
         let star = |tool: &&String| tool.find('*').is_some_and(|place| place + 1 < tool.len());
         if let Some(tool) = self.tools.iter().flatten().find(star) {
-            return Err(format!("`tools` has “{tool}”: a star may stand at the end only, as in “files__*”."));
+            return Err(refusal::Settings::StarWithin { tool: tool.to_owned() });
         }
         self.limits.check()
     }
@@ -137,46 +134,42 @@ impl AgentDefinition {
     }
 }
 
-fn check_name(name: &str) -> Result<(), String> {
+fn check_name(name: &str) -> Result<(), refusal::Settings> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let begins = name.starts_with(|c: char| c.is_ascii_lowercase());
     if name.len() > NAME_LIMIT || !begins || !name.chars().all(plain) || name.ends_with('-') {
-        return Err(format!(
-            "`name` must be 1 to {NAME_LIMIT} small letters, digits and “-”, begin with a letter and not end with “-”."
-        ));
+        return Err(refusal::Settings::BadAgentName { limit: NAME_LIMIT as u64 });
     }
     if TAKEN.contains(&name) {
-        return Err(format!("`name` cannot be “{name}”, which means something else already."));
+        return Err(refusal::Settings::AgentNameReserved { name: name.to_owned() });
     }
     Ok(())
 }
 
-fn check_list(field: &str, list: &[String]) -> Result<(), String> {
+fn check_list(field: &str, list: &[String]) -> Result<(), refusal::Settings> {
     if list.len() > LIST_LIMIT {
-        return Err(format!("`{field}` has more than {LIST_LIMIT} names."));
+        return Err(refusal::Settings::TooManyNames { field: field.to_owned(), limit: LIST_LIMIT as u64 });
     }
     match list.iter().find(|name| name.trim().is_empty() || name.len() > LISTED_LIMIT_BYTES) {
-        Some(_) => {
-            Err(format!("`{field}` has a name that is empty or longer than {LISTED_LIMIT_BYTES} bytes."))
-        }
+        Some(_) => Err(refusal::Settings::BadNameInList {
+            field: field.to_owned(),
+            limit: LISTED_LIMIT_BYTES as u64,
+        }),
         None => Ok(()),
     }
 }
 
 impl DefinedLimits {
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), refusal::Settings> {
         let Self { steps, tokens, usd, minutes } = *self;
         if steps == Some(0) || tokens == Some(0) {
-            return Err(
-                "`limits.steps` and `limits.tokens` must be at least 1; leave them out for the server's own."
-                    .into(),
-            );
+            return Err(refusal::Settings::NoStepsOrTokens);
         }
         if usd.is_some_and(|usd| !(0.000_001..=1e9).contains(&usd)) {
-            return Err("`limits.usd` must be 0.000001 to 1000000000.".into());
+            return Err(refusal::Settings::BadAgentCost);
         }
-        if minutes.is_some_and(|minutes| !(0.001..=MINUTES_LIMIT).contains(&minutes)) {
-            return Err(format!("`limits.minutes` must be 0.001 to {MINUTES_LIMIT}."));
+        if minutes.is_some_and(|minutes| !(0.001..=MINUTES_LIMIT.into()).contains(&minutes)) {
+            return Err(refusal::Settings::BadAgentMinutes { most: MINUTES_LIMIT.into() });
         }
         Ok(())
     }
@@ -204,7 +197,10 @@ mod tests {
         let mut definition = json!({"name": "writer", "description": "Writes.", "instructions": "Write."});
         let fields = definition.as_object_mut().unwrap();
         fields.extend(changes.as_object().unwrap().clone());
-        serde_json::from_value::<AgentDefinition>(definition).map_err(|error| error.to_string())?.check()
+        serde_json::from_value::<AgentDefinition>(definition)
+            .map_err(|error| error.to_string())?
+            .check()
+            .map_err(|refused| refused.to_string())
     }
 
     #[test]

@@ -6,7 +6,7 @@ use axum::{
     extract::{FromRequestParts, Request},
     http::{HeaderMap, Method, header, request::Parts},
 };
-use domain::{ApiKeyId, ProblemCode, SessionId, UserId};
+use domain::{ApiKeyId, ProblemCode, SessionId, UserId, refusal};
 use store::{KeyScope, NewUser, Payer, StoreError, User, UserRole};
 use tokio::time::Instant;
 
@@ -154,7 +154,7 @@ impl Caller {
         match &self.key {
             Some(key) if !key.may_use(model) => {
                 let model: String = model.chars().take(100).collect();
-                let message = format!("This key is not for “{model}”. GET /v1/models lists what it is for.");
+                let message = refusal::Settings::KeyNotForModel { name: model };
                 Err(ApiError::forbidden(message).with_field(Some("model")))
             }
             _ => Ok(()),
@@ -260,7 +260,7 @@ pub async fn check_access(app: &App, access: Access, request: &mut Request) -> R
         let caller = Caller::identify(app, request.headers()).await?;
         let caller = caller.ok_or_else(|| ApiError::unauthenticated(bearer(request.headers()).is_some()))?;
         if access == Access::Admin && caller.user.role != UserRole::Admin {
-            return Err(ApiError::forbidden("Only an administrator may do this."));
+            return Err(ApiError::forbidden(refusal::Request::OnlyAdministrators));
         }
         check_scope(&caller, access, request.method())?;
         request.extensions_mut().insert(caller);
@@ -313,7 +313,7 @@ impl<S: Sync> FromRequestParts<S> for Admin {
         let caller = Caller::from_request_parts(parts, state).await?;
         match caller.user.role {
             UserRole::Admin => Ok(Self(caller)),
-            UserRole::User => Err(ApiError::forbidden("Only an administrator may do this.")),
+            UserRole::User => Err(ApiError::forbidden(refusal::Request::OnlyAdministrators)),
         }
     }
 }

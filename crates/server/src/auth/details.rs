@@ -1,5 +1,7 @@
 //! What the name, the address and the password of an account must look like.
 
+use domain::refusal;
+
 use crate::error::ApiError;
 
 /// Longest address, bytes.
@@ -22,7 +24,7 @@ pub(crate) fn checked_email(text: &str) -> Result<String, ApiError> {
     {
         Ok(email.to_owned())
     } else {
-        Err(ApiError::invalid("This is not an email address. Use one like ada@example.org."))
+        Err(ApiError::invalid(refusal::Accounts::BadEmail))
     }
 }
 
@@ -34,8 +36,8 @@ pub(crate) fn checked_name(text: &str) -> Result<String, ApiError> {
     let name = text.trim();
     match name.chars().count() {
         1..=MOST_NAME_CHARS if !name.contains(char::is_control) => Ok(name.to_owned()),
-        0 => Err(ApiError::invalid("The name is empty. Type the name that others should see.")),
-        _ => Err(ApiError::invalid(format!("A name has at most {MOST_NAME_CHARS} characters, on one line."))),
+        0 => Err(ApiError::invalid(refusal::Accounts::EmptyName)),
+        _ => Err(ApiError::invalid(refusal::Accounts::LongName { limit: MOST_NAME_CHARS as u64 })),
     }
 }
 
@@ -46,8 +48,9 @@ pub(crate) fn checked_name(text: &str) -> Result<String, ApiError> {
 pub(crate) fn checked_password(password: String) -> Result<String, ApiError> {
     match password.chars().count() {
         LEAST_PASSWORD_CHARS..=MOST_PASSWORD_CHARS => Ok(password),
-        _ => Err(ApiError::invalid(format!(
-            "A password has {LEAST_PASSWORD_CHARS} to {MOST_PASSWORD_CHARS} characters. Choose another."
-        ))),
+        _ => Err(ApiError::invalid(refusal::Accounts::BadPassword {
+            least: LEAST_PASSWORD_CHARS as u64,
+            most: MOST_PASSWORD_CHARS as u64,
+        })),
     }
 }

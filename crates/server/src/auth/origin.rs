@@ -4,6 +4,7 @@ use axum::{
     extract::Request,
     http::{HeaderMap, Method, header},
 };
+use domain::refusal;
 
 use crate::{
     auth::caller::bearer,
@@ -57,7 +58,7 @@ pub fn own_origin(config: &Config, headers: &HeaderMap) -> Result<String, ApiErr
     if name == "localhost" || is_address {
         Ok(format!("http://{host}"))
     } else {
-        Err(ApiError::invalid("An administrator has to set public_url to the address people type, first."))
+        Err(ApiError::invalid(refusal::Request::NoPublicUrl))
     }
 }
 
@@ -95,14 +96,7 @@ fn check_host(config: &Config, host: &str) -> Result<(), ApiError> {
     let public = config.public_url.as_ref().map(|url| url.authority.as_str());
     let ours = matches!(host_name(host), "localhost" | "127.0.0.1" | "[::1]")
         || public.is_some_and(|public| public.eq_ignore_ascii_case(host));
-    if ours {
-        Ok(())
-    } else {
-        Err(ApiError::forbidden(
-            "This server answers only as localhost or 127.0.0.1. Where a proxy stands in front, set public_url \
-             to the address people type.",
-        ))
-    }
+    if ours { Ok(()) } else { Err(ApiError::forbidden(refusal::Request::OnlyLocalhost)) }
 }
 
 /// The host without its port; IPv6 addresses keep their brackets.
@@ -126,13 +120,7 @@ fn check_same_origin(config: &Config, headers: &HeaderMap, host: &str) -> Result
         // Browsers always send one of the two here, so this is a program.
         (None, None) => true,
     };
-    if same {
-        Ok(())
-    } else {
-        Err(ApiError::forbidden(
-            "This request came from another web site. Open Glasshouse itself; programs use an API key.",
-        ))
-    }
+    if same { Ok(()) } else { Err(ApiError::forbidden(refusal::Request::FromOtherSite)) }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use axum::{
     extract::Request,
     http::{HeaderMap, HeaderName},
 };
-use domain::SessionId;
+use domain::{SessionId, refusal};
 use store::UserRole;
 
 use super::{Caller, Credential, SESSION_COOKIE, caller::bearer, cookie, details, origin};
@@ -44,9 +44,7 @@ pub(crate) fn keep_from_proxy(config: &Config, request: &mut Request) -> Result<
         && bearer(request.headers()).is_none()
         && !origin::is_public_host(config, request)
     {
-        return Err(ApiError::forbidden(
-            "The proxy has to pass on the name that people type (the header Host), as public_url has it.",
-        ));
+        return Err(ApiError::forbidden(refusal::Request::ProxyHidesHost));
     }
     Ok(())
 }
@@ -167,5 +165,5 @@ fn line<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>
 }
 
 fn unclear() -> ApiError {
-    ApiError::bad_credential("The proxy does not say clearly who this is.")
+    ApiError::bad_credential(refusal::Request::ProxyUnclear)
 }

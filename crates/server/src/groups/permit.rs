@@ -3,7 +3,7 @@
 use std::{borrow::Cow, sync::Arc};
 
 use agent::PROGRAM_TOOLS;
-use domain::{ProblemCode, UserId};
+use domain::{ProblemCode, UserId, refusal};
 use serde::{Deserialize, Serialize};
 
 use super::{Known, Rule};
@@ -77,12 +77,12 @@ impl Right {
         }
     }
 
-    fn refusal(self) -> &'static str {
+    fn refusal(self) -> refusal::Accounts {
         match self {
-            Self::ApiKeys => "You may not use API keys here. An administrator decides who may.",
-            Self::Sharing => "You may not share chats and documents here. An administrator decides who may.",
-            Self::Schedules => "You may not use schedules here. An administrator decides who may.",
-            Self::Programs => "Your agents may not run programs here. An administrator decides who may.",
+            Self::ApiKeys => refusal::Accounts::NoRightToKeys,
+            Self::Sharing => refusal::Accounts::NoRightToShare,
+            Self::Schedules => refusal::Accounts::NoRightToSchedules,
+            Self::Programs => refusal::Accounts::NoRightToPrograms,
         }
     }
 }

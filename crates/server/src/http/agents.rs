@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use agent::{Skill, Skills};
 use axum::{extract::State, http::StatusCode};
+use domain::refusal;
 use serde::Serialize;
 
 use crate::{
@@ -88,9 +89,7 @@ pub(super) async fn replace(
     Json(definition): Json<AgentDefinition>,
 ) -> Result<Json<AgentView>, ApiError> {
     if definition.name != name {
-        return Err(ApiError::invalid(
-            "`name` must be that of the address: make a new agent to call it otherwise.",
-        ));
+        return Err(ApiError::invalid(refusal::Settings::AgentRenamed));
     }
     let known = app.defined_agents.replace(definition).await?;
     Ok(Json(view(&app, &known, &app.skills.read().await)))

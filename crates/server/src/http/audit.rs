@@ -8,7 +8,7 @@ use axum::{
     http::header,
     response::{IntoResponse, Response},
 };
-use domain::{ApiKeyId, AuditEntryId, UserId};
+use domain::{ApiKeyId, AuditEntryId, UserId, refusal};
 use futures_util::stream;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -85,7 +85,7 @@ pub(super) async fn get(
     let given = |text: Option<String>| text.filter(|text| !text.is_empty());
     let (action, text) = (given(asked.action), given(asked.query));
     if [&action, &text].into_iter().flatten().any(|text| text.chars().count() > MOST_TEXT_CHARS) {
-        return Err(ApiError::invalid(format!("Search for at most {MOST_TEXT_CHARS} characters.")));
+        return Err(ApiError::invalid(refusal::Request::LongSearch { limit: MOST_TEXT_CHARS as u64 }));
     }
     let filter = AuditFilter { action, text, from, to, before: asked.before };
     match asked.format.as_deref() {

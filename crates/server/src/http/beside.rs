@@ -7,7 +7,7 @@ use axum::{
     extract::State,
     http::{HeaderMap, Uri},
 };
-use domain::{ChatId, MessageId};
+use domain::{ChatId, MessageId, refusal};
 use serde::{Deserialize, Serialize};
 use store::IdempotencyKey;
 
@@ -58,7 +58,7 @@ pub(super) async fn ask(
     };
     let asked = named.len().saturating_mul(samples);
     if !(1..=MOST_ASKED).contains(&asked) {
-        return Err(ApiError::invalid(format!("1 to {MOST_ASKED} answers can be asked for at a time.")));
+        return Err(ApiError::invalid(refusal::Chats::BadNumberOfAnswers { count: MOST_ASKED as u64 }));
     }
     let mut models = Vec::with_capacity(asked);
     for id in named {
@@ -108,7 +108,7 @@ pub(super) async fn merge(
     let key = idempotency_key(&headers, uri.path(), &body)?;
     let Merge { model, answers, layers } = parse(&body)?;
     if layers.is_some_and(|layers| !(1..=MOST_LAYERS).contains(&layers)) {
-        let problem = format!("There are 1 to {MOST_LAYERS} layers of answers.");
+        let problem = refusal::Chats::BadNumberOfLayers { count: MOST_LAYERS as u64 };
         return Err(ApiError::invalid(problem).with_field(Some("layers")));
     }
     let chat = app.store.chat(caller.id(), chat).await?;

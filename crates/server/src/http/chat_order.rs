@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{ChatId, FolderId, ProblemCode};
+use domain::{ChatId, FolderId, ProblemCode, refusal};
 use serde::{Deserialize, Deserializer, Serialize};
 use store::{ChatOrderChange, Folder, StoreError, TagCount};
 
@@ -191,7 +191,7 @@ pub(super) async fn put_tags(
 ) -> Result<Json<ChatRow>, ApiError> {
     let tags = normal_tags(body.tags.iter().map(String::as_str));
     if tags.len() > MOST_TAGS {
-        return Err(ApiError::invalid(format!("A chat has at most {MOST_TAGS} tags.")));
+        return Err(ApiError::invalid(refusal::Chats::TooManyTags { count: MOST_TAGS as u64 }));
     }
     app.store.set_tags(caller.id(), chat, &tags).await?;
     Ok(Json(row(&app, app.store.chat(caller.id(), chat).await?)))
@@ -200,7 +200,7 @@ pub(super) async fn put_tags(
 fn checked_many(chats: &[ChatId]) -> Result<&[ChatId], ApiError> {
     match chats.len() {
         1..=MOST_CHATS => Ok(chats),
-        _ => Err(ApiError::invalid(format!("Name 1 to {MOST_CHATS} chats."))),
+        _ => Err(ApiError::invalid(refusal::Chats::BadChoiceOfChats { count: MOST_CHATS as u64 })),
     }
 }
 
@@ -208,17 +208,15 @@ fn checked_many(chats: &[ChatId]) -> Result<&[ChatId], ApiError> {
 pub(super) fn checked_name(name: &str) -> Result<String, ApiError> {
     let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
     if name.is_empty() || name.chars().count() > NAME_LIMIT_CHARS {
-        return Err(ApiError::invalid(format!("A folder's name has 1 to {NAME_LIMIT_CHARS} characters.")));
+        return Err(ApiError::invalid(refusal::Chats::BadFolderName { limit: NAME_LIMIT_CHARS as u64 }));
     }
     Ok(name)
 }
 
 fn refused(error: StoreError) -> ApiError {
     let message = match error {
-        StoreError::Conflict("name") => "You have a folder of this name already.".to_owned(),
-        StoreError::Conflict("folders") => {
-            format!("You have {MOST_FOLDERS} folders, and more are not possible.")
-        }
+        StoreError::Conflict("name") => refusal::Chats::FolderNameTaken,
+        StoreError::Conflict("folders") => refusal::Chats::TooManyFolders { count: MOST_FOLDERS.into() },
         error => return error.into(),
     };
     ApiError::new(ProblemCode::Conflict, message)

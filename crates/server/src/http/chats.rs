@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{ChatId, FolderId, MessageId, Part, Role, RunId, RunSummary, UserId};
+use domain::{ChatId, FolderId, MessageId, Part, Role, RunId, RunSummary, UserId, refusal};
 use serde::{Deserialize, Serialize};
 use store::{Beside, Chat, ChatMessage, ChatOrder, ChatPage};
 
@@ -339,7 +339,7 @@ pub(super) async fn delete_one(app: &App, owner: UserId, chat: ChatId) -> Result
 pub(super) fn checked_title(title: &str) -> Result<String, ApiError> {
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     if title.is_empty() || title.chars().count() > TITLE_LIMIT_CHARS {
-        return Err(ApiError::invalid(format!("A title has 1 to {TITLE_LIMIT_CHARS} characters.")));
+        return Err(ApiError::invalid(refusal::Chats::BadTitle { limit: TITLE_LIMIT_CHARS as u64 }));
     }
     Ok(title)
 }

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use axum::{extract::State, http::StatusCode};
-use domain::{ConnectionId, ConnectionKeyId, Words};
+use domain::{ConnectionId, ConnectionKeyId, Words, refusal};
 use llm::{
     BaseUrl, ModelError, Secret,
     openai::{Breaker, Failure, Server as ModelServer},
@@ -158,17 +158,17 @@ impl Server {
 
 fn address(text: &str) -> Result<BaseUrl, ApiError> {
     let unprocessable =
-        |message: String| ApiError::invalid(message).with_status(StatusCode::UNPROCESSABLE_ENTITY);
+        |message: refusal::Settings| ApiError::invalid(message).with_status(StatusCode::UNPROCESSABLE_ENTITY);
     if text.len() > LONGEST_ADDRESS_BYTES {
-        return Err(unprocessable(format!("An address has at most {LONGEST_ADDRESS_BYTES} bytes.")));
+        return Err(unprocessable(refusal::Settings::LongAddress { limit: LONGEST_ADDRESS_BYTES as u64 }));
     }
-    BaseUrl::parse(text).map_err(|error| unprocessable(error.to_string()))
+    BaseUrl::parse(text).map_err(|error| unprocessable(error.0))
 }
 
 fn check_name(name: &str) -> Result<String, ApiError> {
     let name = name.trim();
     if name.is_empty() || name.chars().count() > 100 {
-        return Err(ApiError::invalid("A connection needs a name of 1 to 100 characters."));
+        return Err(ApiError::invalid(refusal::Settings::BadConnectionName));
     }
     Ok(name.to_owned())
 }
@@ -177,7 +177,7 @@ fn check_name(name: &str) -> Result<String, ApiError> {
 fn check_key(key: &Secret) -> Result<(), ApiError> {
     let key = key.reveal();
     if key.is_empty() || key.len() > LONGEST_KEY_BYTES || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-        let message = format!("A key is 1 to {LONGEST_KEY_BYTES} letters, digits and signs, without spaces.");
+        let message = refusal::Settings::BadConnectionKey { limit: LONGEST_KEY_BYTES as u64 };
         return Err(ApiError::invalid(message));
     }
     Ok(())
@@ -187,7 +187,7 @@ fn check_weight(weight: u32, least: u32) -> Result<u32, ApiError> {
     if (least..=HIGHEST_WEIGHT).contains(&weight) {
         return Ok(weight);
     }
-    Err(ApiError::invalid(format!("A weight is {least} to {HIGHEST_WEIGHT}.")))
+    Err(ApiError::invalid(refusal::Settings::BadWeight { least: least.into(), most: HIGHEST_WEIGHT.into() }))
 }
 
 #[derive(Debug, Serialize)]
@@ -271,7 +271,7 @@ pub(super) async fn try_out(
 ) -> Result<Json<Tried>, ApiError> {
     let model = body.model.as_deref();
     if model.is_some_and(|model| model.is_empty() || model.len() > 500) {
-        return Err(ApiError::invalid("A model's name has 1 to 500 bytes."));
+        return Err(ApiError::invalid(refusal::Settings::BadModelName));
     }
     Ok(Json(app.models.try_out(id, model).await?))
 }

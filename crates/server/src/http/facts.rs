@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agent::learning::MOST_FACT_CHARS;
 use axum::{extract::State, http::StatusCode};
-use domain::{ChatId, FactId, MessageId};
+use domain::{ChatId, FactId, MessageId, refusal};
 use serde::{Deserialize, Serialize};
 use store::{Fact, MemoryUse};
 
@@ -57,7 +57,7 @@ pub(super) async fn put(
 ) -> Result<Json<FactView>, ApiError> {
     let text = body.text.split_whitespace().collect::<Vec<_>>().join(" ");
     if text.is_empty() || text.chars().count() > MOST_FACT_CHARS {
-        return Err(ApiError::invalid(format!("A fact has 1 to {MOST_FACT_CHARS} characters.")));
+        return Err(ApiError::invalid(refusal::Chats::BadFact { limit: MOST_FACT_CHARS as u64 }));
     }
     Ok(Json(app.store.correct_fact(caller.id(), id, &text).await?.into()))
 }

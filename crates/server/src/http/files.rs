@@ -15,7 +15,7 @@ use axum::{
     extract::{Request, State},
     http::{HeaderMap, HeaderName, StatusCode, header},
 };
-use domain::ChatId;
+use domain::{ChatId, refusal};
 use serde::{Deserialize, Serialize};
 use store::{Chat, FileRow};
 
@@ -126,9 +126,7 @@ async fn workspace(app: &App, caller: &Caller, chat: ChatId) -> Result<Workspace
 async fn readable(app: &App, looker: &Looker, chat: ChatId) -> Result<(Chat, Workspace), ApiError> {
     let Readable { chat, owner } = app.readable(looker, chat).await?;
     if owner.is_some() && chat.directory.is_some() {
-        return Err(ApiError::forbidden(
-            "The files of this chat are in a directory of the server, which only its owner may read.",
-        ));
+        return Err(ApiError::forbidden(refusal::Chats::DirectoryOfOwner));
     }
     let files = app.files_of(&chat).await?;
     Ok((chat, files))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{GroupId, UserId};
+use domain::{GroupId, UserId, refusal};
 use serde::{Deserialize, Serialize};
 use store::{Group, GroupMember, StoreError};
 
@@ -70,7 +70,7 @@ impl ChangeGroup {
         if let Some(text) = &description
             && (text.chars().count() > MOST_DESCRIPTION_CHARS || text.contains('\0'))
         {
-            let message = format!("A description has at most {MOST_DESCRIPTION_CHARS} characters.");
+            let message = refusal::Accounts::LongDescription { limit: MOST_DESCRIPTION_CHARS as u64 };
             return Err(ApiError::invalid(message).with_field(Some("description")));
         }
         let provider_name = match self.provider_name {
@@ -79,8 +79,7 @@ impl ChangeGroup {
         };
         let is_bad = |name: &String| name.len() > MOST_PROVIDER_NAME_BYTES || name.contains(char::is_control);
         if provider_name.as_ref().is_some_and(is_bad) {
-            let message =
-                format!("A name at the provider has at most {MOST_PROVIDER_NAME_BYTES} bytes, on one line.");
+            let message = refusal::Accounts::LongProviderName { limit: MOST_PROVIDER_NAME_BYTES as u64 };
             return Err(ApiError::invalid(message).with_field(Some("provider_name")));
         }
         let (name, description) = (name.unwrap_or(group.name), description.unwrap_or(group.description));
@@ -102,7 +101,8 @@ pub(super) async fn create(
         created_at: app.clock.now_ms(),
     };
     if body.name.is_none() {
-        return Err(ApiError::invalid("`name` is missing.").with_field(Some("name")));
+        return Err(ApiError::invalid(refusal::Request::FieldMissing { field: "name".to_owned() })
+            .with_field(Some("name")));
     }
     let group = body.apply(new)?;
     app.store.create_group(&group, MOST).await.map_err(in_words)?;
@@ -184,7 +184,7 @@ pub(super) async fn add_members(
 ) -> Result<StatusCode, ApiError> {
     noted.called(find(&app, id)?.name);
     if body.users.is_empty() || body.users.len() > MOST_AT_ONCE {
-        let message = format!("`users` has 1 to {MOST_AT_ONCE} e-mail addresses or ids of accounts.");
+        let message = refusal::Accounts::BadMembers { limit: MOST_AT_ONCE as u64 };
         return Err(ApiError::invalid(message).with_field(Some("users")));
     }
     let mut people = Vec::with_capacity(body.users.len());
@@ -209,7 +209,7 @@ pub(super) async fn remove_member(
 ) -> Result<StatusCode, ApiError> {
     let group = find(&app, id)?;
     app.store.remove_group_member(id, user).await.map_err(|error| match error {
-        StoreError::NotFound => ApiError::not_found("This person is not in the group."),
+        StoreError::NotFound => ApiError::not_found(refusal::Accounts::NotInGroup),
         error => error.into(),
     })?;
     app.groups.look().await?;
@@ -225,8 +225,7 @@ async fn find_user(app: &App, text: &str) -> Result<UserId, ApiError> {
     }
     let nobody = || {
         let text: String = text.chars().take(100).collect();
-        ApiError::invalid(format!("Nobody has an account with the address “{text}” here."))
-            .with_field(Some("users"))
+        ApiError::invalid(refusal::Accounts::NobodyWithAddress { address: text }).with_field(Some("users"))
     };
     if text.len() > MOST_EMAIL_BYTES {
         return Err(nobody());
@@ -245,13 +244,13 @@ fn find(app: &App, id: GroupId) -> Result<Group, ApiError> {
 
 fn in_words(error: StoreError) -> ApiError {
     match error {
-        StoreError::NotFound => ApiError::not_found("There is no such group. It may have been deleted."),
-        StoreError::Conflict("name") => ApiError::conflict("Another group has this name."),
+        StoreError::NotFound => ApiError::not_found(refusal::Accounts::GroupGone),
+        StoreError::Conflict("name") => ApiError::conflict(refusal::Accounts::GroupNameTaken),
         StoreError::Conflict("limit") => {
-            ApiError::conflict(format!("There are {MOST} groups, which is the most. Delete one first."))
+            ApiError::conflict(refusal::Accounts::TooManyGroups { count: MOST as u64 })
         }
         StoreError::Conflict("member") => {
-            ApiError::invalid("One of these people has no account here (any more).").with_field(Some("users"))
+            ApiError::invalid(refusal::Accounts::MemberGone).with_field(Some("users"))
         }
         error => error.into(),
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use domain::ProblemCode;
+use domain::{ProblemCode, refusal};
 
 use crate::{app::App, error::ApiError};
 
@@ -15,7 +15,7 @@ pub(super) async fn live() -> &'static str {
 /// `GET /readyz`: the database answers and we are not stopping.
 pub(super) async fn ready(State(app): State<Arc<App>>) -> Result<&'static str, ApiError> {
     if app.stopping.is_cancelled() {
-        return Err(ApiError::new(ProblemCode::Unavailable, "The server is stopping."));
+        return Err(ApiError::new(ProblemCode::Unavailable, refusal::Request::Stopping));
     }
     app.store.ping().await?;
     Ok("ok\n")

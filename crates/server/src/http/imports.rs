@@ -13,7 +13,7 @@ mod survey;
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use domain::ProblemCode;
+use domain::{ProblemCode, Words, refusal};
 use tokio_util::sync::CancellationToken;
 
 use self::{own::Own, report::Report, spool::Spool};
@@ -34,7 +34,7 @@ enum Format {
 /// Refuses to go on, between two chats, where the server stops or the caller may do nothing here any more.
 fn check_may_go_on(app: &App, ends: &CancellationToken) -> Result<(), ApiError> {
     if app.stopping.is_cancelled() {
-        let message = "The server is stopping. Import the file again in a moment: what is here stays.";
+        let message = refusal::Chats::StoppingImport;
         return Err(ApiError::new(ProblemCode::Unavailable, message));
     }
     match ends.is_cancelled() {
@@ -52,7 +52,7 @@ pub(super) async fn post(
 ) -> Result<Json<Report>, ApiError> {
     let limit = app.config.import_limit_bytes;
     if limit == 0 {
-        return Err(ApiError::forbidden("The administrator of this server has turned importing off."));
+        return Err(ApiError::forbidden(refusal::Chats::ImportingIsOff));
     }
     let _held = app.moving.begin(caller.id())?;
     let ends = app.standing.ends(&caller);
@@ -86,13 +86,9 @@ fn format(beginning: &[u8]) -> Result<Format, ApiError> {
         return Ok(Format::OpenWebUi);
     }
     Err(ApiError::invalid(match beginning {
-        [] => "The file is empty.",
-        [b'P', b'K', ..] | [0x1f, 0x8b, ..] => {
-            "This is a compressed file. Unpack it, then choose what was in it."
-        }
-        _ => {
-            "This is no file that can be imported: neither an export of Glasshouse nor one of Open WebUI's chats."
-        }
+        [] => Words::from(refusal::Knowledge::EmptyFile),
+        [b'P', b'K', ..] | [0x1f, 0x8b, ..] => refusal::Chats::CompressedFile.into(),
+        _ => refusal::Chats::NoImportableFile.into(),
     }))
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::ApiKeyId;
+use domain::{ApiKeyId, refusal};
 use llm::Secret;
 use serde::{Deserialize, Serialize};
 use store::{ApiKey, ApiKeyRights, KeyScope, UserRole};
@@ -126,39 +126,36 @@ pub(super) async fn create(
 
 /// Refuses what means nothing or is more than the caller may give.
 fn checked_rights(mut rights: ApiKeyRights, is_admin: bool, now_ms: i64) -> Result<ApiKeyRights, ApiError> {
-    let about = |message: &str, field| Err(ApiError::invalid(message).with_field(Some(field)));
+    let about = |message: refusal::Accounts, field| Err(ApiError::invalid(message).with_field(Some(field)));
     if let Some(scopes) = &mut rights.scopes {
         scopes.sort_by_key(|scope| *scope as u8);
         scopes.dedup();
         if scopes.is_empty() {
-            return about("A key with no scope is good for nothing. Leave `scopes` out for all.", "scopes");
+            return about(refusal::Accounts::NoScopes, "scopes");
         }
         if scopes.contains(&KeyScope::Admin) && !is_admin {
-            return Err(ApiError::forbidden("Only an administrator's key can have the scope “admin”."));
+            return Err(ApiError::forbidden(refusal::Accounts::NoAdminScope));
         }
     }
     if rights.front_end && !is_admin {
-        return Err(ApiError::forbidden("Only an administrator may trust a front end to speak for people."));
+        return Err(ApiError::forbidden(refusal::Accounts::NoFrontEndKey));
     }
     if let Some(models) = &rights.models {
         let is_bad = |model: &String| model.trim().is_empty() || model.len() > MOST_MODEL_BYTES;
         if models.is_empty() || models.len() > MOST_MODELS || models.iter().any(is_bad) {
-            return about(
-                "`models` names 1 to 200 models or agents, as GET /v1/models lists them.",
-                "models",
-            );
+            return about(refusal::Accounts::BadKeyModels, "models");
         }
         let uses_only = |scopes: &Vec<KeyScope>| {
             scopes.iter().all(|scope| matches!(scope, KeyScope::Chat | KeyScope::Read))
         };
         if !rights.scopes.as_ref().is_some_and(uses_only) {
             // With others it could have models used in other ways, such as by a schedule.
-            let message = "A key for some models only can have the scopes “chat” and “read”, and no others.";
+            let message = refusal::Accounts::ScopesOfModelKey;
             return about(message, "scopes");
         }
     }
     if rights.expires_at.is_some_and(|at| at <= now_ms) {
-        return about("`expires_at` is over already. It is in milliseconds since 1970.", "expires_at");
+        return about(refusal::Accounts::ExpiredAlready, "expires_at");
     }
     Ok(rights)
 }
@@ -168,7 +165,7 @@ fn checked_signing_key(key: Option<String>, front_end: bool) -> Result<Option<Se
         None => Ok(None),
         Some(key) if front_end && SIGNING_KEY_BYTES.contains(&key.len()) => Ok(Some(Secret::new(key))),
         Some(_) => {
-            let message = "`signing_key` is for trusted front ends, and has 16 to 500 bytes.";
+            let message = refusal::Accounts::BadSigningKey;
             Err(ApiError::invalid(message).with_field(Some("signing_key")))
         }
     }

@@ -11,7 +11,7 @@ pub(super) mod sharing;
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{CollectionId, DocumentId, UserId, Words};
+use domain::{CollectionId, DocumentId, UserId, Words, refusal};
 use serde::{Deserialize, Serialize};
 use store::{Collection, CollectionChange, ListedCollection, StoreError};
 
@@ -130,9 +130,9 @@ pub(super) async fn make(
         updated_at: now,
     };
     app.store.create_collection(&new, MOST_COLLECTIONS).await.map_err(|error| match error {
-        StoreError::Conflict(_) => ApiError::conflict(format!(
-            "You have {MOST_COLLECTIONS} collections, which is the most there may be."
-        )),
+        StoreError::Conflict(_) => {
+            ApiError::conflict(refusal::Knowledge::TooManyCollections { count: MOST_COLLECTIONS.into() })
+        }
         error => error.into(),
     })?;
     Ok(new)
@@ -250,14 +250,12 @@ pub(super) async fn search(
     Json(body): Json<Search>,
 ) -> Result<Json<Results>, ApiError> {
     if body.query.trim().is_empty() || body.query.len() > QUERY_BYTES {
-        let message = format!("`query` must be 1 to {QUERY_BYTES} bytes.");
+        let message = refusal::Request::TextBytes { field: "query".to_owned(), limit: QUERY_BYTES as u64 };
         return Err(ApiError::invalid(message).with_field(Some("query")));
     }
     let limit = body.limit.unwrap_or(USUAL_FOUND);
     if !(1..=MOST_FOUND).contains(&limit) {
-        return Err(
-            ApiError::invalid(format!("`limit` must be 1 to {MOST_FOUND}.")).with_field(Some("limit"))
-        );
+        return Err(ApiError::out_of_range("limit", 1, MOST_FOUND as u64));
     }
     let reader = owner(&caller)?;
     let (collections, documents) = match narrowed(&app, reader, &body).await? {
@@ -297,9 +295,7 @@ impl From<Found> for ResultView {
 fn owner(caller: &Caller) -> Result<UserId, ApiError> {
     match caller.person {
         None => Ok(caller.id()),
-        Some(_) => {
-            Err(ApiError::forbidden("Documents belong to accounts, not to the people of a front end."))
-        }
+        Some(_) => Err(ApiError::forbidden(refusal::Knowledge::DocumentsOfAccounts)),
     }
 }
 
@@ -307,7 +303,7 @@ fn checked_name(name: &str) -> Result<String, ApiError> {
     let name = name.trim();
     let length = name.chars().count();
     if length == 0 || length > NAME_CHARS || name.chars().any(char::is_control) {
-        let message = format!("`name` must be 1 to {NAME_CHARS} characters on one line.");
+        let message = refusal::Request::LineCharacters { field: "name".to_owned(), limit: NAME_CHARS as u64 };
         return Err(ApiError::invalid(message).with_field(Some("name")));
     }
     Ok(name.to_owned())
@@ -316,7 +312,10 @@ fn checked_name(name: &str) -> Result<String, ApiError> {
 fn checked_description(description: &str) -> Result<String, ApiError> {
     let description = description.trim();
     if description.chars().count() > DESCRIPTION_CHARS || description.contains('\0') {
-        let message = format!("`description` may have {DESCRIPTION_CHARS} characters, and no NUL.");
+        let message = refusal::Request::PlainCharacters {
+            field: "description".to_owned(),
+            limit: DESCRIPTION_CHARS as u64,
+        };
         return Err(ApiError::invalid(message).with_field(Some("description")));
     }
     Ok(description.to_owned())

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{ApiKeyId, GroupId, UserId};
+use domain::{ApiKeyId, GroupId, UserId, refusal};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -142,7 +142,7 @@ pub(super) async fn put(
 }
 
 async fn find_user(app: &App, text: &str) -> Result<UserId, ApiError> {
-    let gone = |_| ApiError::not_found("There is no account with this e-mail address or id.");
+    let gone = |_| ApiError::not_found(refusal::Accounts::NoAccountBy);
     match text.trim().parse::<UserId>() {
         Ok(id) => Ok(app.store.user(id).await.map(|user| user.id).or_else(|error| match error {
             // Limits of an account that is gone can still be taken away.
@@ -156,7 +156,7 @@ async fn find_user(app: &App, text: &str) -> Result<UserId, ApiError> {
 fn group_name(app: &App, group: GroupId) -> Result<String, ApiError> {
     let known = app.groups.known();
     let found = known.groups.iter().find(|known| known.id == group);
-    found.map(|group| group.name.clone()).ok_or_else(|| ApiError::not_found("There is no such group."))
+    found.map(|group| group.name.clone()).ok_or_else(|| ApiError::not_found(refusal::Accounts::NoSuchGroup))
 }
 
 #[derive(Debug, Serialize)]

@@ -7,7 +7,7 @@ use axum::{
     extract::State,
     http::{HeaderMap, StatusCode},
 };
-use domain::{ChatId, MemoryId};
+use domain::{ChatId, MemoryId, refusal};
 use serde::{Deserialize, Serialize};
 use store::{Memory, MemoryAuthor, MemoryChange, MemoryChanged, MemoryContent, StoreError};
 use wire::export;
@@ -72,27 +72,27 @@ pub(super) struct MemoryBody {
 
 impl MemoryBody {
     fn content(self) -> Result<MemoryContent, ApiError> {
-        let one_line = |what: &str, text: String, most: usize| {
+        let one_line = |text: String, most: usize, refused: fn(u64) -> refusal::Chats| {
             let text = text.trim().to_owned();
             match text.chars().count() > most || text.chars().any(char::is_control) {
-                true => {
-                    Err(ApiError::invalid(format!("The {what} is one line of at most {most} characters.")))
-                }
+                true => Err(ApiError::invalid(refused(most as u64))),
                 false => Ok(text),
             }
         };
-        let name = one_line("name", self.name, MOST_NAME_CHARS)?;
+        let name = one_line(self.name, MOST_NAME_CHARS, |limit| refusal::Chats::LongMemoryName { limit })?;
         if name.is_empty() {
-            return Err(ApiError::invalid("The name is missing."));
+            return Err(ApiError::invalid(refusal::Chats::MemoryWithoutName));
         }
         let text = self.text.trim_end().to_owned();
         if text.chars().count() > MOST_TEXT_CHARS as usize {
-            return Err(ApiError::invalid(format!("The text has at most {MOST_TEXT_CHARS} characters.")));
+            return Err(ApiError::invalid(refusal::Chats::LongMemory { limit: MOST_TEXT_CHARS.into() }));
         }
         Ok(MemoryContent {
-            agent: one_line("agent's name", self.agent, MOST_AGENT_CHARS)?,
+            agent: one_line(self.agent, MOST_AGENT_CHARS, |limit| refusal::Chats::LongMemoryAgent { limit })?,
             name,
-            description: one_line("description", self.description, MOST_DESCRIPTION_CHARS)?,
+            description: one_line(self.description, MOST_DESCRIPTION_CHARS, |limit| {
+                refusal::Chats::LongMemoryDescription { limit }
+            })?,
             text,
             pinned: self.pinned,
         })
@@ -154,13 +154,11 @@ async fn make(app: &App, caller: &Caller, change: &MemoryChange) -> Result<Memor
         Ok(MemoryChanged::Now(memory)) => Ok((*memory).into()),
         // Only a tool's call can have been made before.
         Ok(MemoryChanged::Before(_)) => Err(ApiError::conflict("This change was made before.")),
-        Err(StoreError::Conflict("name")) => Err(ApiError::conflict("Another memory has this name.")),
-        Err(StoreError::Conflict("limit")) => Err(ApiError::conflict(format!(
-            "There are {MOST_BLOCKS} memories, which is the limit. Delete some."
-        ))),
-        Err(StoreError::Conflict("version")) => {
-            Err(ApiError::conflict("The memory has changed meanwhile. Load it again."))
+        Err(StoreError::Conflict("name")) => Err(ApiError::conflict(refusal::Chats::MemoryNameTaken)),
+        Err(StoreError::Conflict("limit")) => {
+            Err(ApiError::conflict(refusal::Chats::TooManyMemories { count: MOST_BLOCKS.into() }))
         }
+        Err(StoreError::Conflict("version")) => Err(ApiError::conflict(refusal::Chats::MemoryChanged)),
         Err(error) => Err(error.into()),
     }
 }

@@ -6,7 +6,7 @@ use axum::{
     extract::State,
     http::{HeaderMap, Uri},
 };
-use domain::{ChatId, MessageId, Part, RunId};
+use domain::{ChatId, MessageId, Part, RunId, refusal};
 use serde::{Deserialize, Serialize};
 use store::Run;
 
@@ -123,7 +123,7 @@ pub(super) async fn regenerate(
 
 /// The exchange of this run as it stands now.
 pub(super) async fn begun_before(app: &App, run: &Run) -> Result<Begun, ApiError> {
-    let gone = || ApiError::not_found("The chat of the earlier request is gone.");
+    let gone = || ApiError::not_found(refusal::Chats::EarlierChatGone);
     let mut messages = app.store.messages(run.chat.ok_or_else(gone)?).await?;
     let answer = messages.iter().position(|message| Some(message.id) == run.message).ok_or_else(gone)?;
     let assistant = messages.swap_remove(answer);

@@ -7,7 +7,7 @@ use axum::{
     extract::State,
     response::{IntoResponse, Response},
 };
-use domain::{Message, Role};
+use domain::{Message, Role, refusal};
 use serde::Deserialize;
 use wire::openai::{CompletionEncoder, CompletionOptions};
 
@@ -44,7 +44,7 @@ pub(super) async fn complete(
 ) -> Result<Response, ApiError> {
     let MoaRequest { model: named, prompt, responses, stream } = request;
     if responses.len() > MOST_ANSWERS {
-        let problem = format!("At most {MOST_ANSWERS} answers are merged.");
+        let problem = refusal::Chats::TooManyToMerge { count: MOST_ANSWERS as u64 };
         return Err(ApiError::invalid(problem).with_field(Some("responses")));
     }
     let merging = app.merging(&caller, caller.resolve(&app, Some(&named))?).await?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::ProblemCode;
+use domain::{ProblemCode, refusal};
 use llm::ToolMode;
 use serde::{Deserialize, Serialize};
 
@@ -80,14 +80,14 @@ impl ChangeModel {
             fallbacks: self.fallbacks.unwrap_or(to.fallbacks),
         };
         if new.temperature.is_some_and(|value| !(0.0..=2.0).contains(&value)) {
-            return Err(ApiError::invalid("The temperature must be between 0 and 2."));
+            return Err(ApiError::invalid(refusal::Settings::BadTemperature));
         }
         if new.context_tokens.is_some_and(|value| !(256..=100_000_000).contains(&value)) {
-            return Err(ApiError::invalid("The context must be 256 to 100000000 tokens."));
+            return Err(ApiError::invalid(refusal::Settings::BadContext));
         }
         let prices = [new.input_usd_per_million, new.output_usd_per_million];
         if prices.into_iter().flatten().any(|value| !(0.0..=1e6).contains(&value)) {
-            return Err(ApiError::invalid("A price must be 0 to 1000000 US dollars for a million tokens."));
+            return Err(ApiError::invalid(refusal::Settings::BadPrice));
         }
         Ok(new)
     }
@@ -111,17 +111,17 @@ pub(super) async fn put(
 /// Whether these models can be asked in the place of `id`: each is there, none is named twice or is the model itself.
 fn check_fallbacks(app: &App, id: &str, fallbacks: &[String]) -> Result<(), ApiError> {
     if fallbacks.len() > MOST_FALLBACKS {
-        let message = format!("At most {MOST_FALLBACKS} models may be asked in the place of one.");
+        let message = refusal::Settings::TooManyFallbacks { count: MOST_FALLBACKS as u64 };
         return Err(ApiError::invalid(message));
     }
     let catalogue = app.models.catalogue();
     for (at, fallback) in fallbacks.iter().enumerate() {
         if fallback == id || fallbacks[..at].contains(fallback) {
-            return Err(ApiError::invalid("Name each fallback once, and not the model itself."));
+            return Err(ApiError::invalid(refusal::Settings::FallbackTwice));
         }
         if catalogue.model(fallback).is_none() {
             let fallback: String = fallback.chars().take(100).collect();
-            return Err(ApiError::invalid(format!("There is no model “{fallback}” to ask instead.")));
+            return Err(ApiError::invalid(refusal::Settings::NoFallback { name: fallback }));
         }
     }
     Ok(())

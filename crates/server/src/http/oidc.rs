@@ -7,6 +7,7 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{AppendHeaders, IntoResponse, Response},
 };
+use domain::refusal;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 
@@ -87,7 +88,7 @@ pub(super) async fn callback(
 }
 
 fn settings(app: &App) -> Result<&Oidc, ApiError> {
-    app.config.oidc.as_ref().ok_or_else(|| ApiError::forbidden("No provider signs people in here."))
+    app.config.oidc.as_ref().ok_or_else(|| ApiError::forbidden(refusal::Accounts::NoProvider))
 }
 
 /// To the page for signing in, which says what was wrong.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use domain::{EventBody, PageId, RunEvent, RunId};
+use domain::{EventBody, PageId, RunEvent, RunId, refusal};
 use serde::{Deserialize, Serialize};
 use store::{Page, StoreError};
 
@@ -94,5 +94,5 @@ fn names(line: &str, id: &str) -> bool {
 }
 
 fn missing() -> ApiError {
-    ApiError::not_found("There is no copy of such a page, or it is not for you to see.")
+    ApiError::not_found(refusal::Knowledge::NoCopyOfPage)
 }

@@ -8,6 +8,7 @@ use axum::{
     response::{AppendHeaders, IntoResponse},
 };
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use domain::refusal;
 use serde::Deserialize;
 use serde_json::json;
 use store::StoreError;
@@ -64,7 +65,7 @@ pub(super) async fn finish(
     Json(LogIn { credential }): Json<LogIn>,
 ) -> Result<impl IntoResponse, ApiError> {
     let party = party(&app, &headers)?;
-    let over = || ApiError::bad_credential("This sign-in took too long or was begun elsewhere. Begin again.");
+    let over = || ApiError::bad_credential(refusal::Accounts::SignInTooLong);
     let ticket: Ticket<()> = Ticket::of(&app, PURPOSE, &headers).ok_or_else(over)?;
     let UsedCredential { raw_id: Bytes(id), response } = credential;
     if id.len() > MOST_ID_BYTES {
@@ -115,16 +116,9 @@ pub(super) async fn finish(
 }
 
 fn wrong() -> ApiError {
-    ApiError::bad_credential(
-        "This passkey is not known here, or was not used rightly. Sign in with the password.",
-    )
-    .with_field(Some("passkey"))
+    ApiError::bad_credential(refusal::Accounts::WrongPasskey).with_field(Some("passkey"))
 }
 
 fn copied() -> ApiError {
-    ApiError::bad_credential(
-        "There seem to be two of this passkey, so it is good for nothing any more. Sign in otherwise, and remove it in the \
-         settings.",
-    )
-    .with_field(Some("passkey"))
+    ApiError::bad_credential(refusal::Accounts::PasskeyCopied).with_field(Some("passkey"))
 }

@@ -8,7 +8,7 @@ use axum::{
     response::{AppendHeaders, IntoResponse},
 };
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use domain::{PasskeyId, SessionId, UserId};
+use domain::{PasskeyId, SessionId, UserId, refusal};
 use llm::Secret;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
@@ -90,12 +90,7 @@ fn cookie_of(app: &App, value: &str, max_age_s: i64) -> Result<HeaderValue, ApiE
 
 /// Who we are to the browser that has sent these headers.
 pub(super) fn party(app: &App, headers: &HeaderMap) -> Result<Party, ApiError> {
-    known_party(app, headers).ok_or_else(|| {
-        ApiError::conflict(
-            "Passkeys belong to a name and want TLS: open this server at localhost, or have an administrator set \
-             public_url to its https address.",
-        )
-    })
+    known_party(app, headers).ok_or_else(|| ApiError::conflict(refusal::Accounts::NoPasskeysHere))
 }
 
 /// The same; nothing where passkeys cannot be used at the address that was asked.
@@ -161,11 +156,9 @@ impl Owner {
     fn of(caller: &Caller) -> Result<Self, ApiError> {
         match caller.credential {
             Credential::Session(session) => Ok(Self { user: caller.id(), session }),
-            Credential::Proxy => {
-                Err(ApiError::invalid("The proxy in front signs you in, and asks for what it wants."))
-            }
+            Credential::Proxy => Err(ApiError::invalid(refusal::Accounts::ProxySignsIn)),
             Credential::Key(_) | Credential::Local => {
-                Err(ApiError::invalid("Sign in with a browser to make a passkey."))
+                Err(ApiError::invalid(refusal::Accounts::PasskeyByBrowser))
             }
         }
     }
@@ -227,7 +220,7 @@ async fn check_fresh(app: &App, owner: &Owner) -> Result<(), ApiError> {
     if sessions.iter().any(|session| session.id == owner.session && is_fresh(session.created_at)) {
         return Ok(());
     }
-    Err(ApiError::conflict("You have no password here to show that it is you. Log out and in again first."))
+    Err(ApiError::conflict(refusal::Accounts::SignInAfresh))
 }
 
 #[derive(Deserialize)]
@@ -253,14 +246,14 @@ pub(super) async fn create(
     let owner = Owner::of(&caller)?;
     let party = party(&app, &headers)?;
     let name = checked_name(&body.name)?;
-    let over = || ApiError::conflict("This took too long or was begun elsewhere. Begin again.");
+    let over = || ApiError::conflict(refusal::Accounts::PasskeyTooLong);
     let ticket: Ticket<Owner> = Ticket::of(&app, PURPOSE, &headers).ok_or_else(over)?;
     if ticket.whose != owner {
         return Err(over());
     }
     let made = party.made(&body.credential.response, ticket.challenge()).map_err(|Flaw(flaw)| {
         tracing::info!(flaw, "a new passkey is not good");
-        ApiError::invalid("What the browser has made is no passkey that can be used here.")
+        ApiError::invalid(refusal::Accounts::BadPasskey)
     })?;
     let new = NewPasskey {
         id: PasskeyId::generate(),
@@ -274,10 +267,8 @@ pub(super) async fn create(
     };
     app.store.add_passkey(&new, ticket.used(), MOST_PASSKEYS).await.map_err(|error| match error {
         StoreError::Conflict("challenge") => over(),
-        StoreError::Conflict("too many") => {
-            ApiError::conflict("Twenty passkeys are the most. Remove one that you do not use.")
-        }
-        StoreError::Conflict(_) => ApiError::conflict("This passkey is known already."),
+        StoreError::Conflict("too many") => ApiError::conflict(refusal::Accounts::TooManyPasskeys),
+        StoreError::Conflict(_) => ApiError::conflict(refusal::Accounts::PasskeyKnown),
         error => error.into(),
     })?;
     noted.about(new.id, &new.name);
@@ -300,7 +291,7 @@ pub(super) async fn delete(
     Path(passkey): Path<PasskeyId>,
 ) -> Result<StatusCode, ApiError> {
     let name = app.store.remove_passkey(caller.id(), passkey).await.map_err(|error| match error {
-        StoreError::NotFound => ApiError::not_found("There is no such passkey."),
+        StoreError::NotFound => ApiError::not_found(refusal::Accounts::NoSuchPasskey),
         error => error.into(),
     })?;
     noted.called(name);
@@ -315,7 +306,7 @@ pub(super) async fn delete_all(
 ) -> Result<StatusCode, ApiError> {
     let removed = app.store.remove_passkeys(user, app.clock.now_ms()).await;
     let removed = removed.map_err(|error| match error {
-        StoreError::NotFound => ApiError::not_found("There is no such account, or it has no passkeys."),
+        StoreError::NotFound => ApiError::not_found(refusal::Accounts::NoPasskeysOfAccount),
         error => error.into(),
     })?;
     noted.with("passkeys", removed);

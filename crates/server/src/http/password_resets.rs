@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::UserId;
+use domain::{UserId, refusal};
 use serde::{Deserialize, Serialize};
 use store::{NewPasswordReset, StoreError};
 
@@ -35,7 +35,7 @@ pub(super) async fn create(
     Path(user): Path<UserId>,
 ) -> Result<Json<Link>, ApiError> {
     let no_account = |error| match error {
-        StoreError::NotFound => ApiError::not_found("There is no such account."),
+        StoreError::NotFound => ApiError::not_found(refusal::Accounts::NoSuchAccount),
         error => error.into(),
     };
     noted.called(app.store.user(user).await.map_err(no_account)?.email);
@@ -95,9 +95,7 @@ pub(super) async fn reset(
 
 fn in_words(error: StoreError) -> ApiError {
     match error {
-        StoreError::NotFound => {
-            ApiError::not_found("This link has been used or is too old. Ask an administrator for another.")
-        }
+        StoreError::NotFound => ApiError::not_found(refusal::Accounts::ResetLinkOver),
         error => error.into(),
     }
 }

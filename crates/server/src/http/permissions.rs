@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use axum::{extract::State, http::StatusCode};
-use domain::GroupId;
+use domain::{GroupId, refusal};
 use serde::{Deserialize, Serialize};
 use store::{PermissionRow, StoreError};
 
@@ -96,27 +96,27 @@ pub(super) async fn put(
 ) -> Result<StatusCode, ApiError> {
     let PutPermission { kind, name, everybody, groups } = body;
     if name.is_empty() || name.len() > MOST_NAME_BYTES || name.contains(char::is_control) {
-        let message = format!("`name` has 1 to {MOST_NAME_BYTES} bytes, on one line.");
+        let message = refusal::Request::LineBytes { field: "name".to_owned(), limit: MOST_NAME_BYTES as u64 };
         return Err(ApiError::invalid(message).with_field(Some("name")));
     }
     let is_right = |name: &str| name == REST || Right::ALL.iter().any(|right| right.name() == name);
     if kind == Kind::Right && !is_right(&name) {
         let rights = Right::ALL.map(Right::name).join(", ");
-        return Err(ApiError::invalid(format!("There is no such right. There are: {rights}."))
-            .with_field(Some("name")));
+        return Err(
+            ApiError::invalid(refusal::Accounts::NoSuchRight { names: rights }).with_field(Some("name"))
+        );
     }
     if groups.len() > MOST_GROUPS {
-        return Err(
-            ApiError::invalid(format!("`groups` has at most {MOST_GROUPS}.")).with_field(Some("groups"))
-        );
+        return Err(ApiError::invalid(refusal::Accounts::TooManyGroupsOfRule { limit: MOST_GROUPS as u64 })
+            .with_field(Some("groups")));
     }
     let row = PermissionRow { kind: kind.name().to_owned(), name, everybody, groups };
     app.store.put_permission(&row, MOST).await.map_err(|error| match error {
         StoreError::Conflict("group") => {
-            ApiError::invalid("One of these groups is not there (any more).").with_field(Some("groups"))
+            ApiError::invalid(refusal::Accounts::GroupOfRuleGone).with_field(Some("groups"))
         }
         StoreError::Conflict("limit") => {
-            ApiError::conflict(format!("There are {MOST} rules, which is the most."))
+            ApiError::conflict(refusal::Accounts::TooManyRules { count: MOST as u64 })
         }
         error => error.into(),
     })?;

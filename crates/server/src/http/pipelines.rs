@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use agent::pipelines::{Notes, Pipeline, Said, Values, read_completion, read_queries};
 use axum::extract::State;
-use domain::{ChatId, RunId, Usage};
+use domain::{ChatId, RunId, Usage, refusal};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::{ChatPage, PipelineCall, PipelineSum};
@@ -214,7 +214,7 @@ pub(super) async fn preview(
         Some(text) => Some(pipeline.template(text).map_err(|error| wrong_template(&error))?),
         None => set.template.clone(),
     };
-    let template = template.ok_or_else(|| ApiError::invalid("This pipeline has no template."))?;
+    let template = template.ok_or_else(|| ApiError::invalid(refusal::Settings::NoTemplate))?;
     let chat = match wish.chat {
         Some(chat) => Some(app.store.chat(caller.id(), chat).await?),
         None => {
@@ -252,7 +252,7 @@ pub(super) async fn preview(
     }
     let chat_model = caller.resolve(&app, model_id.as_deref()).or_else(|_| caller.resolve(&app, None))?;
     let model = app.pipeline_model(&set, &chat_model);
-    let model = model.ok_or_else(|| ApiError::invalid("Connect a model first: the tour cannot do this."))?;
+    let model = model.ok_or_else(|| ApiError::invalid(refusal::Settings::ConnectModelFirst))?;
     let job = Job {
         pipelines: &[pipeline],
         owner: caller.id(),
@@ -298,5 +298,5 @@ pub(super) async fn of_run(
 }
 
 fn named(name: &str) -> Result<Pipeline, ApiError> {
-    Pipeline::of_name(name).ok_or_else(|| ApiError::not_found("There is no such pipeline."))
+    Pipeline::of_name(name).ok_or_else(|| ApiError::not_found(refusal::Settings::NoSuchPipeline))
 }

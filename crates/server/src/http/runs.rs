@@ -9,7 +9,7 @@ use axum::{
     http::{HeaderMap, StatusCode},
     response::Response,
 };
-use domain::{ChatId, EventBody, MessageId, RunId, RunSummary};
+use domain::{ChatId, EventBody, MessageId, RunId, RunSummary, refusal};
 use serde::{Deserialize, Serialize};
 use store::{Run, StoreError};
 use wire::{chat_stream::ChatStreamOptions, markup::Writing};
@@ -54,9 +54,7 @@ pub(super) async fn find_own(app: &App, caller: &Caller, run: RunId) -> Result<O
 
 /// The run, which has to be the caller's: where not, nobody learns whether there is one.
 pub(super) async fn own_run(app: &App, caller: &Caller, run: RunId) -> Result<Run, ApiError> {
-    find_own(app, caller, run)
-        .await?
-        .ok_or_else(|| ApiError::not_found("There is no such run, or it is not yours."))
+    find_own(app, caller, run).await?.ok_or_else(|| ApiError::not_found(refusal::Chats::NoSuchRun))
 }
 
 /// The run has to be the caller's. Without the database where it goes here, as this is asked for each stop and answer.
@@ -194,7 +192,7 @@ pub(super) async fn call(
             }
         }
     }
-    Err(ApiError::not_found("There is no such call in this run, or it has not finished."))
+    Err(ApiError::not_found(refusal::Chats::NoSuchCall))
 }
 
 /// `POST /runs/{run}/cancel`: stops it; what it wrote is kept.
@@ -227,7 +225,7 @@ pub(super) async fn stop_agent(
 ) -> Result<StatusCode, ApiError> {
     check_own(&app, &caller, run).await?;
     if agent.len() > LIMIT_AGENT_BYTES {
-        return Err(ApiError::invalid("This is not the id of a sub-agent, such as a2.1."));
+        return Err(ApiError::invalid(refusal::Chats::BadAgentId));
     }
     app.tell(run, Command::StopAgent { agent }).await?;
     Ok(StatusCode::NO_CONTENT)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{ChatId, Outcome, RunId, ScheduleId};
+use domain::{ChatId, Outcome, RunId, ScheduleId, refusal};
 use serde::{Deserialize, Serialize};
 use store::{NewSchedule, Schedule, ScheduleContent, StoreError, Turn};
 use wire::export;
@@ -97,7 +97,7 @@ pub(super) async fn create(
     let new = checked(&app, &caller, ScheduleId::generate(), content)?;
     app.store.create_schedule(&new, MOST).await.map_err(|error| match error {
         StoreError::Conflict(_) => {
-            ApiError::conflict(format!("You have {MOST} schedules. Delete one first."))
+            ApiError::conflict(refusal::Settings::TooManySchedules { count: MOST as u64 })
         }
         error => error.into(),
     })?;
@@ -148,7 +148,7 @@ fn checked(app: &App, caller: &Caller, id: ScheduleId, content: Content) -> Resu
     let Content { name, prompt, model, cron, once_at, time_zone, new_chat, enabled } = content;
     let name = checked_title(&name)?;
     if prompt.trim().is_empty() || prompt.chars().count() > PROMPT_CHARS {
-        return Err(ApiError::invalid(format!("What to do has 1 to {PROMPT_CHARS} characters.")));
+        return Err(ApiError::invalid(refusal::Settings::BadPrompt { limit: PROMPT_CHARS as u64 }));
     }
     if let Some(model) = &model {
         app.resolve(Some(model), &caller.permit(app))?;

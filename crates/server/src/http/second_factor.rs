@@ -6,7 +6,7 @@ use axum::{
     extract::State,
     http::{HeaderMap, StatusCode},
 };
-use domain::SessionId;
+use domain::{SessionId, refusal};
 use fast_qr::{ECL, QRBuilder};
 use serde::{Deserialize, Serialize};
 use store::StoreError;
@@ -79,7 +79,7 @@ pub(super) async fn begin(
     let secret = TotpSecret::random().map_err(ApiError::internal)?;
     let sealed = app.sealer.seal(&purpose(caller.id()), secret.text()).map_err(ApiError::internal)?;
     app.store.begin_second_factor(caller.id(), &sealed).await.map_err(|error| match error {
-        StoreError::Conflict(_) => ApiError::conflict("A code is asked for already. Turn that off first."),
+        StoreError::Conflict(_) => ApiError::conflict(refusal::Accounts::CodeAskedAlready),
         error => error.into(),
     })?;
     // Only a name to tell one entry of the app from another.
@@ -125,12 +125,11 @@ pub(super) async fn confirm(
 ) -> Result<Json<RecoveryCodes>, ApiError> {
     let session = session_of(&caller)?;
     let wrong = || {
-        let message =
-            "The code is wrong. Wait for the next one, and look whether the phone's clock is right.";
+        let message = refusal::Accounts::WrongFirstCode;
         ApiError::invalid(message).with_field(Some("code"))
     };
     let code = Code::read(&body.code).filter(|code| code.kind() == CodeKind::Short).ok_or_else(wrong)?;
-    let none_begun = || ApiError::conflict("There is nothing to confirm. Begin again.");
+    let none_begun = || ApiError::conflict(refusal::Accounts::NothingToConfirm);
     let sealed = app.store.begun_second_factor(caller.id()).await?.ok_or_else(none_begun)?;
     let now = app.clock.now_ms();
     let begun = app.backoff.begin_code(place.address, caller.id(), code.kind(), now);
@@ -177,18 +176,16 @@ pub(super) async fn turn_off(
 fn session_of(caller: &Caller) -> Result<SessionId, ApiError> {
     match caller.credential {
         Credential::Session(session) => Ok(session),
-        Credential::Proxy => {
-            Err(ApiError::invalid("The proxy in front signs you in, and asks for what it wants."))
-        }
+        Credential::Proxy => Err(ApiError::invalid(refusal::Accounts::ProxySignsIn)),
         Credential::Key(_) | Credential::Local => {
-            Err(ApiError::invalid("Sign in with a browser to change what the sign-in asks for."))
+            Err(ApiError::invalid(refusal::Accounts::SecondStepByBrowser))
         }
     }
 }
 
 fn in_words(error: StoreError) -> ApiError {
     match error {
-        StoreError::NotFound => ApiError::conflict("No code is asked for."),
+        StoreError::NotFound => ApiError::conflict(refusal::Accounts::NoCodeAsked),
         error => error.into(),
     }
 }

@@ -9,7 +9,7 @@ use axum::{
     response::{AppendHeaders, IntoResponse},
 };
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use domain::UserId;
+use domain::{UserId, refusal};
 use llm::Secret;
 use serde::{Deserialize, Serialize};
 use store::{SecondFactor, StoreError, User};
@@ -146,19 +146,15 @@ pub(super) fn purpose(owner: UserId) -> String {
 }
 
 fn wrong_code() -> ApiError {
-    ApiError::bad_credential("The code is wrong, or has been used already. Wait for the next one.")
-        .with_field(Some("code"))
+    ApiError::bad_credential(refusal::Accounts::WrongCode).with_field(Some("code"))
 }
 
 fn unreadable() -> ApiError {
-    ApiError::conflict(
-        "The server has lost the key to your app's secret. Use a recovery code, or ask an administrator to turn the second \
-         step off.",
-    )
+    ApiError::conflict(refusal::Accounts::SecondStepKeyLost)
 }
 
 fn over() -> ApiError {
-    ApiError::bad_credential("This sign-in took too long or was begun elsewhere. Begin again.")
+    ApiError::bad_credential(refusal::Accounts::SignInTooLong)
 }
 
 fn cookie_of(config: &Config, value: &str, max_age_s: i64) -> Result<HeaderValue, ApiError> {

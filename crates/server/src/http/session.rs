@@ -8,7 +8,7 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{AppendHeaders, IntoResponse},
 };
-use domain::{ProblemCode, SessionId, UserId};
+use domain::{ProblemCode, SessionId, UserId, refusal};
 use llm::Secret;
 use serde::{Deserialize, Serialize};
 use store::{NewSession, NewUser, StoreError, User, UserRole};
@@ -201,7 +201,7 @@ pub(super) async fn set_up(
 }
 
 fn already_set_up() -> ApiError {
-    ApiError::conflict("This server has its administrator already. Sign in.")
+    ApiError::conflict(refusal::Accounts::AlreadySetUp)
 }
 
 fn check_setup_token(app: &App, given: Option<&str>) -> Result<(), ApiError> {
@@ -210,10 +210,7 @@ fn check_setup_token(app: &App, given: Option<&str>) -> Result<(), ApiError> {
     if app.setup_token.as_ref().is_none_or(fits) {
         return Ok(());
     }
-    Err(ApiError::forbidden(
-        "Open the set-up link that the server printed when it started: others can reach this server too, so \
-         the first account needs its token.",
-    ))
+    Err(ApiError::forbidden(refusal::Accounts::SetUpLinkNeeded))
 }
 
 #[derive(Deserialize)]
@@ -230,7 +227,7 @@ pub(super) async fn log_in(
     Json(body): Json<LogIn>,
 ) -> Result<impl IntoResponse, ApiError> {
     let email = body.email.trim();
-    let wrong = || ApiError::new(ProblemCode::Unauthenticated, "The email or the password is wrong.");
+    let wrong = || ApiError::new(ProblemCode::Unauthenticated, refusal::Accounts::WrongLogin);
     if email.len() > MOST_EMAIL_BYTES || body.password.len() > MOST_PASSWORD_CHARS * 4 {
         return Err(wrong());
     }
@@ -324,14 +321,14 @@ pub(super) async fn change_password(
     Json(body): Json<ChangePassword>,
 ) -> Result<StatusCode, ApiError> {
     let Credential::Session(session) = caller.credential else {
-        return Err(ApiError::invalid("Sign in with a browser to change the password."));
+        return Err(ApiError::invalid(refusal::Accounts::PasswordByBrowser));
     };
     let new = checked_password(body.new)?;
     let old = check_own_password(&app, &caller, &place, body.current).await?;
     let hash = app.passwords.hash(new).await?;
     let changed = app.store.change_password(caller.id(), &old, &hash, session, app.clock.now_ms()).await;
     changed.map_err(|error| match error {
-        StoreError::NotFound => ApiError::conflict("The password was changed elsewhere just now."),
+        StoreError::NotFound => ApiError::conflict(refusal::Accounts::PasswordChanged),
         error => error.into(),
     })?;
     Ok(StatusCode::NO_CONTENT)
@@ -363,7 +360,7 @@ pub(super) async fn check_own_password(
 }
 
 fn wrong_current() -> ApiError {
-    ApiError::invalid("The current password is wrong.").with_field(Some("current"))
+    ApiError::invalid(refusal::Accounts::WrongPassword).with_field(Some("current"))
 }
 
 pub(super) fn session_cookie(app: &App, value: &str, max_age_s: i64) -> Result<HeaderValue, ApiError> {

@@ -7,7 +7,7 @@ use axum::{
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
-use domain::SessionId;
+use domain::{SessionId, refusal};
 use serde::{Deserialize, Serialize};
 use store::{Session, StoreError};
 
@@ -71,7 +71,7 @@ pub(super) async fn end(
 ) -> Result<StatusCode, ApiError> {
     let ended = app.store.end_session(caller.id(), session, app.clock.now_ms()).await;
     ended.map_err(|error| match error {
-        StoreError::NotFound => ApiError::not_found("There is no such session, or it has ended."),
+        StoreError::NotFound => ApiError::not_found(refusal::Accounts::NoSuchSession),
         error => error.into(),
     })?;
     Ok(StatusCode::NO_CONTENT)

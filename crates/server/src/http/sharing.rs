@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{ChatId, UserId};
+use domain::{ChatId, UserId, refusal};
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
 use store::{ChatPage, SharedChat, Sharing, StoreError, User};
@@ -95,12 +95,12 @@ pub(super) async fn add(
     caller.permit(&app).check(Right::Sharing)?;
     let reader = account_of(&app, &body.email, "email").await?;
     if reader.id == caller.id() {
-        return Err(ApiError::invalid("This is your own address.").with_field(Some("email")));
+        return Err(ApiError::invalid(refusal::Chats::YourOwnAddress).with_field(Some("email")));
     }
     let added = app.store.add_reader(caller.id(), chat, reader.id, MOST_READERS, app.clock.now_ms()).await;
     added.map_err(|error| match error {
         StoreError::Conflict("readers") => {
-            ApiError::conflict(format!("A chat can be shared with {MOST_READERS} people by name."))
+            ApiError::conflict(refusal::Chats::TooManyReaders { count: MOST_READERS as u64 })
         }
         error => error.into(),
     })?;
@@ -113,8 +113,7 @@ pub(super) async fn add(
 /// # Errors
 /// 400 for `field` where nobody has, or it is suspended.
 pub(super) async fn account_of(app: &App, email: &str, field: &'static str) -> Result<User, ApiError> {
-    let nobody =
-        || ApiError::invalid("Nobody has an account with this email address here.").with_field(Some(field));
+    let nobody = || ApiError::invalid(refusal::Accounts::NobodyWithEmail).with_field(Some(field));
     let email = email.trim();
     if email.len() > MOST_EMAIL_BYTES {
         return Err(nobody());
@@ -163,12 +162,10 @@ pub(super) async fn of_user(
     Query(Before { before }): Query<Before>,
 ) -> Result<Json<ChatList>, ApiError> {
     if !app.moderates(&caller) {
-        return Err(ApiError::forbidden(
-            "Administrators do not read other people's chats here. `moderation` in the configuration changes that.",
-        ));
+        return Err(ApiError::forbidden(refusal::Accounts::NoModeration));
     }
     let user = app.store.user(user).await.map_err(|error| match error {
-        StoreError::NotFound => ApiError::not_found("There is no such account."),
+        StoreError::NotFound => ApiError::not_found(refusal::Accounts::NoSuchAccount),
         error => error.into(),
     })?;
     let subject = (user.id.to_string(), user.email);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{InvitationId, UserId};
+use domain::{InvitationId, UserId, refusal};
 use serde::{Deserialize, Serialize};
 use store::{Invitation, NewInvitation, NewUser, StoreError, UserRole};
 
@@ -121,7 +121,7 @@ pub(super) async fn create(
     let days = in_range("days", body.days.unwrap_or(7), MOST_DAYS)?;
     let most_uses = in_range("uses", body.uses.unwrap_or(1), MOST_USES)?;
     if email.is_some() && most_uses > 1 {
-        let message = "An invitation for one address can be used once. Leave out the address, or the uses.";
+        let message = refusal::Accounts::InvitationForOne;
         return Err(ApiError::invalid(message).with_field(Some("uses")));
     }
     let token = random_token("").map_err(ApiError::internal)?;
@@ -146,7 +146,8 @@ fn in_range(field: &str, value: i64, most: i64) -> Result<i64, ApiError> {
     if (1..=most).contains(&value) {
         return Ok(value);
     }
-    Err(ApiError::invalid(format!("{field} has to be from 1 to {most}.")).with_field(Some(field)))
+    Err(ApiError::invalid(refusal::Request::NotUpTo { field: field.to_owned(), most: most.unsigned_abs() })
+        .with_field(Some(field)))
 }
 
 /// `DELETE /api/v1/invitations/{invitation}`: takes it back. Accounts that were made with it stay.
@@ -155,7 +156,7 @@ pub(super) async fn delete(
     Path(invitation): Path<InvitationId>,
 ) -> Result<StatusCode, ApiError> {
     app.store.delete_invitation(invitation).await.map_err(|error| match error {
-        StoreError::NotFound => ApiError::not_found("There is no such invitation."),
+        StoreError::NotFound => ApiError::not_found(refusal::Accounts::NoSuchInvitation),
         error => error.into(),
     })?;
     Ok(StatusCode::NO_CONTENT)
@@ -228,9 +229,9 @@ pub(super) async fn sign_up(
 /// Whether somebody with this invitation, or without one, may make an account for this address.
 async fn check_may(app: &App, token_hash: Option<&[u8; 32]>, email: &str) -> Result<(), ApiError> {
     match (mode(app).await?, token_hash) {
-        (Mode::Closed, _) | (Mode::Invitation, None) => Err(ApiError::forbidden(
-            "Nobody can make an account here without an invitation. Ask an administrator for one.",
-        )),
+        (Mode::Closed, _) | (Mode::Invitation, None) => {
+            Err(ApiError::forbidden(refusal::Accounts::InvitationNeeded))
+        }
         (Mode::Open, None) => Ok(()),
         (_, Some(token_hash)) => {
             let invitation = app.store.invitation(token_hash, app.clock.now_ms()).await.map_err(in_words)?;
@@ -243,9 +244,7 @@ async fn check_may(app: &App, token_hash: Option<&[u8; 32]>, email: &str) -> Res
 }
 
 fn not_invited() -> ApiError {
-    ApiError::not_found(
-        "This invitation has been used, is too old, was taken back or is for another address. Ask for another.",
-    )
+    ApiError::not_found(refusal::Accounts::InvitationOver)
 }
 
 fn in_words(error: StoreError) -> ApiError {

@@ -10,7 +10,7 @@ use axum::{
     extract::State,
     response::{IntoResponse, Response},
 };
-use domain::{Role, RunId, Usage};
+use domain::{Role, RunId, Usage, refusal};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use wire::openai::Completion;
@@ -127,7 +127,7 @@ pub(super) async fn queries(
         _ => task.set.common.search_queries,
     };
     if !is_on || !task.set.enabled {
-        return Err(ApiError::invalid("Queries are turned off here."));
+        return Err(ApiError::invalid(refusal::Settings::QueriesAreOff));
     }
     let said = request.conversation()?;
     let read = |text: &str| read_queries(text).map_err(|fault| (fault, None));
@@ -146,7 +146,7 @@ pub(super) async fn autocomplete(
 ) -> Result<Response, ApiError> {
     let task = Task::begin(&app, &caller, &request, Pipeline::Autocomplete).await?;
     if !task.set.enabled {
-        return Err(ApiError::invalid("Autocompletion is turned off here."));
+        return Err(ApiError::invalid(refusal::Settings::AutocompletionIsOff));
     }
     let written = request.prompt.as_deref().unwrap_or_default();
     if written.trim().is_empty() {
@@ -155,7 +155,7 @@ pub(super) async fn autocomplete(
     }
     let most = task.set.common.input_max_length;
     if usize::try_from(most).is_ok_and(|most| written.chars().count() > most) {
-        return Err(ApiError::invalid(format!("A text is completed up to {most} characters.")));
+        return Err(ApiError::invalid(refusal::Settings::TooLongToComplete { limit: most as u64 }));
     }
     let said = request.said();
     if let Some((text, usage)) = task.continued(&said, written).await? {
@@ -218,8 +218,7 @@ impl<'a> Task<'a> {
         let set = app.pipeline_in_force(pipeline).await?;
         let chat_model = caller.resolve(app, Some(&request.model))?;
         let model = app.pipeline_model(&set, &chat_model);
-        let model =
-            model.ok_or_else(|| ApiError::invalid("The tour cannot do this. Choose another model."))?;
+        let model = model.ok_or_else(|| ApiError::invalid(refusal::Settings::TourCannot))?;
         Ok(Self { app, caller, set, model, named: request.model.clone() })
     }
 

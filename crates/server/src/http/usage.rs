@@ -7,6 +7,7 @@ use axum::{
     http::header,
     response::{IntoResponse, Response},
 };
+use domain::{Words, refusal};
 use serde::{Deserialize, Serialize};
 use store::{UsageBy, UsageOf, UsageRow, UsageSum, UserRole};
 
@@ -87,12 +88,12 @@ pub(super) async fn get(
     let to = asked.to.as_deref().map_or(Ok(today), |text| day("to", text))?;
     let from = asked.from.as_deref().map_or(Ok(to - DAYS + 1), |text| day("from", text))?;
     if from > to || to - from >= MOST_DAYS {
-        return Err(bad("from", "`from` is a day before `to`, at most ten years before."));
+        return Err(bad("from", refusal::Request::BadDays));
     }
     let of = match asked.of.as_deref() {
         None | Some("all") if caller.user.role == UserRole::Admin => UsageOf::All,
         None | Some("own") => UsageOf::User(caller.id()),
-        Some("all") => return Err(ApiError::forbidden("Only an administrator sees what others use.")),
+        Some("all") => return Err(ApiError::forbidden(refusal::Accounts::OnlyOwnUsage)),
         Some(_) => return Err(bad("of", "`of` is all or own.")),
     };
     app.usage.write_down().await?;
@@ -144,7 +145,7 @@ async fn labels(
     Ok(labels)
 }
 
-fn bad(field: &'static str, message: &str) -> ApiError {
+fn bad(field: &'static str, message: impl Into<Words>) -> ApiError {
     ApiError::invalid(message).with_field(Some(field))
 }
 

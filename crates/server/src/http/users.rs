@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{GroupId, UserId};
+use domain::{GroupId, UserId, refusal};
 use serde::{Deserialize, Serialize};
 use store::{Account, AccountChange, NewUser, StoreError, UserRole};
 
@@ -124,7 +124,7 @@ pub(super) async fn change(
     Json(body): Json<ChangeUser>,
 ) -> Result<Json<AccountView>, ApiError> {
     if body.suspended == Some(true) && user == caller.id() {
-        return Err(ApiError::conflict("This is your own account. Another administrator can suspend it."));
+        return Err(ApiError::conflict(refusal::Accounts::SuspendYourself));
     }
     let change = AccountChange {
         email: body.email.as_deref().map(checked_email).transpose()?,
@@ -154,13 +154,11 @@ pub(super) async fn reset_second_factor(
     Path(user): Path<UserId>,
 ) -> Result<StatusCode, ApiError> {
     if user == caller.id() {
-        let message = "This is your own account. Turn it off in your settings, with your password.";
+        let message = refusal::Accounts::OwnSecondStep;
         return Err(ApiError::conflict(message));
     }
     app.store.reset_second_factor(user, app.clock.now_ms()).await.map_err(|error| match error {
-        StoreError::NotFound => {
-            ApiError::not_found("There is no such account, or it is asked for its password only.")
-        }
+        StoreError::NotFound => ApiError::not_found(refusal::Accounts::NoSecondStep),
         error => error.into(),
     })?;
     noted.called(app.store.user(user).await.map_err(in_words)?.email);
@@ -216,7 +214,7 @@ pub(super) async fn close(
     Json(body): Json<CloseAccount>,
 ) -> Result<StatusCode, ApiError> {
     let Credential::Session(_) = caller.credential else {
-        return Err(ApiError::invalid("Sign in with a browser to delete the account."));
+        return Err(ApiError::invalid(refusal::Accounts::DeleteByBrowser));
     };
     check_own_password(&app, &caller, &place, body.password).await?;
     // From here on nothing of it begins. Should the server end here, an administrator finds it suspended.
@@ -242,17 +240,17 @@ async fn remove(app: &App, user: UserId) -> Result<(), ApiError> {
 }
 
 fn not_suspended() -> ApiError {
-    ApiError::conflict("Only a suspended account can be deleted. Suspend it first.")
+    ApiError::conflict(refusal::Accounts::NotSuspended)
 }
 
 fn in_words(error: StoreError) -> ApiError {
     match error {
-        StoreError::NotFound => ApiError::not_found("There is no such account."),
-        StoreError::Conflict("email") => ApiError::conflict("Somebody has an account with this address."),
+        StoreError::NotFound => ApiError::not_found(refusal::Accounts::NoSuchAccount),
+        StoreError::Conflict("email") => ApiError::conflict(refusal::Accounts::EmailTaken),
         StoreError::Conflict("account") => not_suspended(),
-        StoreError::Conflict("last administrator") => ApiError::conflict(
-            "Nobody would be left who can sign in as an administrator. Make somebody else one first.",
-        ),
+        StoreError::Conflict("last administrator") => {
+            ApiError::conflict(refusal::Accounts::LastAdministrator)
+        }
         other => other.into(),
     }
 }

@@ -8,6 +8,7 @@ use axum::{
     http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
     response::{IntoResponse, Response},
 };
+use domain::refusal;
 use rust_embed::{EmbeddedFile, RustEmbed};
 
 use crate::{error::ApiError, secret::hex};
@@ -64,8 +65,7 @@ pub(super) fn serve(request: &Request) -> Response {
         return response;
     }
     if path.starts_with("assets/") {
-        return ApiError::not_found("This file is of another version of the app. Load the page again.")
-            .into_response();
+        return ApiError::not_found(refusal::Request::OtherVersion).into_response();
     }
     file("index.html", request.headers()).unwrap_or_else(no_web_app)
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{RunId, WebhookId};
+use domain::{Coded, RunId, WebhookId, Words, refusal};
 use serde::{Deserialize, Serialize};
 use store::{StoreError, Webhook};
 
@@ -29,6 +29,9 @@ struct DeliveryView {
     tried_at: Option<i64>,
     next_at: Option<i64>,
     problem: Option<String>,
+    /// The same by its code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sentence: Option<Box<Coded>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -55,6 +58,9 @@ pub(super) struct Created {
 #[derive(Debug, Serialize)]
 pub(super) struct Tried {
     problem: Option<String>,
+    /// The same by its code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sentence: Option<Box<Coded>>,
 }
 
 /// `GET /api/v1/webhooks`: oldest first.
@@ -72,7 +78,7 @@ pub(super) async fn create(
     let (webhook, address) = app.webhooks.new_address(caller.id(), &new.url, app.clock.now_ms())?;
     app.store.create_webhook(&webhook, MOST).await.map_err(|error| match error {
         StoreError::Conflict(_) => {
-            ApiError::conflict(format!("You have {MOST} addresses. Delete one first."))
+            ApiError::conflict(refusal::Settings::TooManyWebhooks { count: MOST as u64 })
         }
         error => error.into(),
     })?;
@@ -98,22 +104,28 @@ pub(super) async fn test(
     let all = app.store.webhooks(caller.id()).await?;
     let webhook = all.into_iter().find(|webhook| webhook.id == id).ok_or(StoreError::NotFound)?;
     let tried = app.webhooks.try_out(&webhook, app.clock.now_ms()).await?;
-    Ok(Json(Tried { problem: tried.err() }))
+    let (problem, sentence) = apart(tried.err());
+    Ok(Json(Tried { problem, sentence }))
 }
 
 fn view(app: &App, webhook: Webhook) -> WebhookView {
     let url = app.webhooks.address(&webhook).ok().map(|address| address.url);
-    let last = webhook.last.map(|last| DeliveryView {
-        run: last.run,
-        state: match (last.due_at, &last.problem) {
+    let last = webhook.last.map(|last| {
+        let (problem, sentence) = apart(last.problem.map(Words::of_column));
+        let state = match (last.due_at, &problem) {
             (Some(_), _) => "pending",
             (None, Some(_)) => "failed",
             (None, None) => "delivered",
-        },
-        attempts: last.attempts,
-        tried_at: last.tried_at,
-        next_at: last.due_at,
-        problem: last.problem,
+        };
+        let (run, attempts, tried_at) = (last.run, last.attempts, last.tried_at);
+        DeliveryView { run, state, attempts, tried_at, next_at: last.due_at, problem, sentence }
     });
     WebhookView { id: webhook.id, url, created_at: webhook.created_at, last }
+}
+
+fn apart(problem: Option<Words>) -> (Option<String>, Option<Box<Coded>>) {
+    match problem {
+        Some(Words { message, sentence }) => (Some(message), sentence),
+        None => (None, None),
+    }
 }

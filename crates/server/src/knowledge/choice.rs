@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use domain::{EmbeddingSpaceId, Sentence, UserId, Words};
+use domain::{EmbeddingSpaceId, Sentence, UserId, Words, refusal};
 use embedder::Urgency;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -132,12 +132,12 @@ impl App {
         let is_known =
             model.is_empty() || model == embedder::MODEL || self.models.catalogue().model(model).is_some();
         if !is_known {
-            let problem = "There is no such model (any more). Choose another one.";
+            let problem = refusal::Settings::ModelChosenGone;
             return Err(ApiError::invalid(problem).with_field(Some("model")));
         }
         for (field, prefix) in [("query_prefix", query_prefix), ("passage_prefix", passage_prefix)] {
             if prefix.chars().count() > PREFIX_CHARS || prefix.contains('\0') {
-                let problem = format!("It may have {PREFIX_CHARS} characters, and no NUL.");
+                let problem = refusal::Knowledge::BadPrefix { limit: PREFIX_CHARS as u64 };
                 return Err(ApiError::invalid(problem).with_field(Some(field)));
             }
         }
@@ -155,7 +155,7 @@ impl App {
     ) -> Result<EmbeddingTried, ApiError> {
         self.check_embedding(choice)?;
         if choice.model.is_empty() {
-            return Err(ApiError::invalid("Name the model that is to be tried.").with_field(Some("model")));
+            return Err(ApiError::invalid(refusal::Knowledge::NoModelToTry).with_field(Some("model")));
         }
         let text = format!("{}{SENTENCE}", choice.passage_prefix);
         let started = Instant::now();

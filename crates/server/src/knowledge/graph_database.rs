@@ -9,7 +9,7 @@ use std::{
 };
 
 use bolt::{Client, Fault, Row, Value};
-use domain::{CollectionId, DocumentId, EntityId};
+use domain::{CollectionId, DocumentId, EntityId, Words, refusal};
 use store::{Entity, GraphShare, StoreError, Subgraph};
 use tokio::sync::Notify;
 
@@ -46,7 +46,7 @@ struct Standing {
     /// Counts the changes that this server made.
     changes: u64,
     /// Why it does not help, in a sentence.
-    problem: Option<String>,
+    problem: Option<Words>,
 }
 
 impl GraphDatabase {
@@ -66,7 +66,7 @@ impl GraphDatabase {
     }
 
     /// Why it does not help, and whether its copy of a collection is whole.
-    pub(crate) fn state(&self, of: CollectionId) -> (Option<String>, bool) {
+    pub(crate) fn state(&self, of: CollectionId) -> (Option<Words>, bool) {
         let problem = self.standing().problem.clone();
         (problem, self.serves(of))
     }
@@ -112,7 +112,7 @@ impl GraphDatabase {
         }
         standing.compared = false;
         // Its own words may tell what its machine looks like.
-        standing.problem = Some(format!("The graph database does not help: {fault}."));
+        standing.problem = Some(refusal::Knowledge::GraphDatabaseAway { why: fault.to_string() }.into());
     }
 
     fn serves(&self, collection: CollectionId) -> bool {

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use domain::{CollectionId, DocumentId, EmbeddingSpaceId, Sentence, UserId, Words};
+use domain::{CollectionId, DocumentId, EmbeddingSpaceId, Sentence, UserId, Words, refusal};
 use embedder::Urgency;
 use futures_util::future::join_all;
 use knowledge::{Hit, Meaning, Query, Scores};
@@ -342,5 +342,5 @@ pub(crate) fn missing(error: StoreError) -> ApiError {
 
 /// 404, for those of others too.
 pub(crate) fn no_collection() -> ApiError {
-    ApiError::not_found("There is no such collection, or it is not shared with you.")
+    ApiError::not_found(refusal::Knowledge::NoSuchCollection)
 }

@@ -1,7 +1,7 @@
 //! What people do with servers to which each signs in: see them, sign in and out, and use their tools in runs.
 
 use agent::FoundTools;
-use domain::{Sentence, UserId};
+use domain::{Sentence, UserId, refusal};
 use llm::Secret;
 use reqwest::Url;
 
@@ -73,7 +73,7 @@ impl McpServers {
         match &personal.sign_in {
             SignIn::OAuth(oauth) => personal.begin(oauth, by, redirect).await,
             SignIn::Shared | SignIn::UserToken { .. } => {
-                Err(ApiError::invalid("This server takes a token instead: enter one."))
+                Err(ApiError::invalid(refusal::Settings::TokenInstead))
             }
         }
     }
@@ -105,12 +105,12 @@ impl McpServers {
     ) -> Result<(), ApiError> {
         let personal = self.personal(name, permit)?;
         if !matches!(personal.sign_in, SignIn::UserToken { .. }) {
-            return Err(ApiError::invalid("This server takes no token: sign in there."));
+            return Err(ApiError::invalid(refusal::Settings::NoTokenTaken));
         }
         let text = token.reveal();
         let sendable = text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ');
         if !(1..=TOKEN_LIMIT_BYTES).contains(&text.len()) || !sendable {
-            let limit = format!("A token has 1 to {TOKEN_LIMIT_BYTES} letters, digits and signs.");
+            let limit = refusal::Settings::BadToken { limit: TOKEN_LIMIT_BYTES as u64 };
             return Err(ApiError::invalid(limit));
         }
         let credential = Credential::Token { url: personal.url.to_string(), token: text.to_owned() };
@@ -133,7 +133,7 @@ impl McpServers {
     fn personal(&self, name: &str, permit: &Permit) -> Result<&Personal, ApiError> {
         let found = self.0.personal.iter().find(|personal| personal.server.name == name);
         let found = found.filter(|_| permit.allows_server(name));
-        found.ok_or_else(|| ApiError::not_found("There is no MCP server of this name to sign in to."))
+        found.ok_or_else(|| ApiError::not_found(refusal::Settings::NoMcpSignIn))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Signing in to a server at its own sign-in: sending the person there, and what they come back with.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use domain::UserId;
+use domain::{UserId, refusal};
 use reqwest::Url;
 use serde::{Deserialize, Serialize};
 use store::{McpSignIn, StoreError};
@@ -93,7 +93,8 @@ impl Personal {
     /// Begins a sign-in; returns where the person has to go.
     pub(super) async fn begin(&self, oauth: &OAuth, by: &Signer, redirect: &str) -> Result<Url, ApiError> {
         let cannot = |problem: String| {
-            let message = format!("Nobody can sign in to “{}” now. {problem}", self.server.name);
+            let message =
+                refusal::Settings::CannotSignInThere { name: self.server.name.clone(), why: problem };
             ApiError::invalid(message).with_status(axum::http::StatusCode::UNPROCESSABLE_ENTITY)
         };
         let chosen = self.chosen();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::{ConnectionId, ConnectionKeyId};
+use domain::{ConnectionId, ConnectionKeyId, refusal};
 use llm::{BaseUrl, ModelError, Secret, openai::list_models};
 use store::{Connection, ConnectionKey, StoreError};
 
@@ -13,9 +13,6 @@ use crate::error::ApiError;
 pub(super) const LIST_TIMEOUT: Duration = Duration::from_secs(10);
 /// More would be tried one after the other at a bad time.
 const MOST_KEYS: u32 = 16;
-const FROM_ENVIRONMENT: &str = "This connection comes from the environment and is changed there: OPENAI_API_BASE_URL \
-                                and OPENAI_API_KEY.";
-
 /// A server to add, which offered `models` just now.
 #[derive(Debug)]
 pub struct NewConnection {
@@ -108,10 +105,7 @@ impl Models {
         let settings = &known.server.settings;
         let base_url = change.base_url.unwrap_or_else(|| settings.base_url.clone());
         if !known.keys.is_empty() && !base_url.is_same_server(&settings.base_url) {
-            return Err(ApiError::conflict(
-                "The keys of this connection belong to the server that it has now. Remove them first, or add the other \
-                 server as a connection of its own.",
-            ));
+            return Err(ApiError::conflict(refusal::Settings::KeysOfOtherServer));
         }
         let row = Connection {
             id,
@@ -155,12 +149,14 @@ impl Models {
     ) -> Result<KnownConnection, ApiError> {
         let known = self.changeable(id)?;
         if known.server.settings.keys.iter().any(|(other, _)| other == key) {
-            return Err(ApiError::conflict("This connection has that key already."));
+            return Err(ApiError::conflict(refusal::Settings::ConnectionKeyKnown));
         }
         let row = self.seal(id, key, weight, created_at)?;
         match self.store.create_connection_key(id, &row, MOST_KEYS).await {
             Err(StoreError::Conflict(_)) => {
-                return Err(ApiError::conflict(format!("A connection has at most {MOST_KEYS} keys.")));
+                return Err(ApiError::conflict(refusal::Settings::TooManyConnectionKeys {
+                    count: MOST_KEYS.into(),
+                }));
             }
             other => other?,
         }
@@ -206,12 +202,16 @@ impl Models {
     pub(super) fn connection(&self, id: ConnectionId) -> Result<KnownConnection, ApiError> {
         let catalogue = self.catalogue();
         let known = catalogue.connection(id).cloned();
-        known.ok_or_else(|| ApiError::not_found("There is no such connection. It may have been deleted."))
+        known.ok_or_else(|| ApiError::not_found(refusal::Settings::NoSuchConnection))
     }
 
     fn changeable(&self, id: ConnectionId) -> Result<KnownConnection, ApiError> {
         let known = self.connection(id)?;
-        if known.from_environment { Err(ApiError::conflict(FROM_ENVIRONMENT)) } else { Ok(known) }
+        if known.from_environment {
+            Err(ApiError::conflict(refusal::Settings::ConnectionOfEnvironment))
+        } else {
+            Ok(known)
+        }
     }
 
     /// All keys of a connection are sealed in its name.
@@ -238,9 +238,7 @@ impl Models {
 
 fn no_such_key(error: StoreError) -> ApiError {
     match error {
-        StoreError::NotFound => {
-            ApiError::not_found("This connection has no such key. It may have been removed.")
-        }
+        StoreError::NotFound => ApiError::not_found(refusal::Settings::NoSuchConnectionKey),
         other => other.into(),
     }
 }

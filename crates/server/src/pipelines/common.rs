@@ -1,6 +1,7 @@
 //! What is set for the pipelines together, by an administrator, else in the configuration: the models for all, and what is told
 //! apart in one of them.
 
+use domain::refusal;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -80,16 +81,18 @@ impl App {
         {
             let model = model.as_deref().map(str::trim).filter(|model| !model.is_empty());
             if model.is_some_and(|model| self.models.catalogue().model(model).is_none()) {
-                let problem = "There is no such model (any more). Choose another one.";
+                let problem = refusal::Settings::ModelChosenGone;
                 return Err(ApiError::invalid(problem).with_field(Some(field)));
             }
         }
         if change.moa_samples.is_some_and(|samples| !(1..=MOST_ASKED).contains(&samples)) {
-            let problem = format!("`MOA_SAMPLES` has to be 1 to {MOST_ASKED}.");
+            let problem =
+                refusal::Settings::BadTaskNumber { field: "MOA_SAMPLES".to_owned(), most: MOST_ASKED as u64 };
             return Err(ApiError::invalid(problem).with_field(Some("MOA_SAMPLES")));
         }
         if change.moa_layers.is_some_and(|layers| !(1..=MOST_LAYERS).contains(&layers)) {
-            let problem = format!("`MOA_LAYERS` has to be 1 to {MOST_LAYERS}.");
+            let problem =
+                refusal::Settings::BadTaskNumber { field: "MOA_LAYERS".to_owned(), most: MOST_LAYERS as u64 };
             return Err(ApiError::invalid(problem).with_field(Some("MOA_LAYERS")));
         }
         let stored = self.store.setting(KEPT).await?;

@@ -7,7 +7,7 @@ use agent::{
     CallWishes,
     pipelines::{Pipeline, Said, Values, fit_answers},
 };
-use domain::{ChatId, EventBody, Outcome, PipelineCallId, RunId, UserId};
+use domain::{ChatId, EventBody, Outcome, PipelineCallId, RunId, UserId, refusal};
 use store::{PipelineCall, StoreError};
 
 use super::{InForce, ToldNow, ToldPerson, values};
@@ -33,12 +33,12 @@ impl App {
     pub(crate) async fn merging(&self, caller: &Caller, model: ResolvedModel) -> Result<Merging, ApiError> {
         let set = self.pipeline_in_force(Pipeline::Moa).await?;
         if !set.enabled {
-            return Err(ApiError::invalid("Answers are not merged here: that is turned off."));
+            return Err(ApiError::invalid(refusal::Chats::MergingIsOff));
         }
         let chosen = set.model.as_deref().and_then(|id| caller.resolve(self, Some(id)).ok());
         let model = chosen.unwrap_or(model);
         if model.model_id == TOUR {
-            return Err(ApiError::invalid("The tour cannot do this. Choose another model."));
+            return Err(ApiError::invalid(refusal::Settings::TourCannot));
         }
         let model = ResolvedModel { id: model.model_id.clone(), agent: None, ..model };
         Ok(Merging { set, model })
@@ -119,7 +119,7 @@ impl Merging {
     ) -> Result<String, ApiError> {
         let answers = fit_answers(answers, self.room_chars());
         if answers.is_empty() {
-            return Err(ApiError::invalid("There is no answer that could be merged."));
+            return Err(ApiError::invalid(refusal::Chats::NoAnswerToMerge));
         }
         let Some(template) = &self.set.template else {
             return Err(ApiError::internal("a pipeline without a template is asked"));

@@ -4,6 +4,7 @@
 use std::{collections::HashMap, time::Duration};
 
 use agent::pipelines::{Bounds, Pipeline, Template, TemplateError};
+use domain::refusal;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::StoreError;
@@ -164,16 +165,16 @@ impl App {
         if let Some(model) = &set.model {
             let known = self.models.catalogue().model(model).is_some();
             if !known {
-                let problem = "There is no such model (any more). Choose another one.";
+                let problem = refusal::Settings::ModelChosenGone;
                 return Err(ApiError::invalid(problem).with_field(Some("model")));
             }
         }
         if set.output_tokens.is_some_and(|tokens| !(1..=MOST_TOKENS).contains(&tokens)) {
-            let problem = format!("The tokens are to be 1 to {MOST_TOKENS}.");
+            let problem = refusal::Settings::BadPipelineTokens { most: MOST_TOKENS };
             return Err(ApiError::invalid(problem).with_field(Some("output_tokens")));
         }
         if set.seconds.is_some_and(|seconds| !(1..=MOST_SECONDS).contains(&seconds)) {
-            let problem = format!("The seconds are to be 1 to {MOST_SECONDS}.");
+            let problem = refusal::Settings::BadPipelineSeconds { most: MOST_SECONDS.into() };
             return Err(ApiError::invalid(problem).with_field(Some("seconds")));
         }
         let value = serde_json::to_value(&set).map_err(ApiError::internal)?;
@@ -183,5 +184,5 @@ impl App {
 
 /// What is wrong with a template, for the administrator who wrote it.
 pub(crate) fn wrong_template(error: &TemplateError) -> ApiError {
-    ApiError::invalid(error.to_string()).with_field(Some("template"))
+    ApiError::invalid(error.refusal()).with_field(Some("template"))
 }

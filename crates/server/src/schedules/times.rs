@@ -4,10 +4,11 @@ use croner::{
     Cron,
     parser::{CronParser, Seconds, Year},
 };
+use domain::refusal;
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 
 /// Two times of a schedule are at least so far apart, milliseconds.
-const LEAST_GAP_MS: i64 = 10 * 60 * 1000;
+const LEAST_GAP_MINUTES: u32 = 10;
 /// So many times are looked at to find two that are nearer.
 const LOOKED_AT: usize = 200;
 /// Longest cron expression, characters.
@@ -27,13 +28,17 @@ pub(crate) enum Times {
 impl Times {
     /// # Errors
     /// With a sentence about what is wrong with the expression or the zone.
-    pub(crate) fn parse(cron: Option<&str>, once_at: Option<i64>, time_zone: &str) -> Result<Self, String> {
+    pub(crate) fn parse(
+        cron: Option<&str>,
+        once_at: Option<i64>,
+        time_zone: &str,
+    ) -> Result<Self, refusal::Settings> {
         let zone = TimeZone::get(time_zone)
-            .map_err(|_| format!("There is no time zone “{}”.", shortened(time_zone)))?;
+            .map_err(|_| refusal::Settings::NoTimeZone { name: shortened(time_zone) })?;
         match (cron, once_at) {
             (None, Some(at)) => Ok(Self::Once(at)),
             (Some(cron), None) => Ok(Self::Cron(Box::new(parse_cron(cron)?), zone)),
-            _ => Err("A schedule needs either `cron` or `once_at`.".to_owned()),
+            _ => Err(refusal::Settings::CronOrOnce),
         }
     }
 
@@ -57,25 +62,27 @@ impl Times {
 
     /// # Errors
     /// With a sentence, where there is no time after `now`, or two are too near to each other.
-    pub(crate) fn check(&self, now: i64) -> Result<(), String> {
+    pub(crate) fn check(&self, now: i64) -> Result<(), refusal::Settings> {
         let Some(first) = self.next_after(now) else {
-            return Err("None of these times is still to come.".to_owned());
+            return Err(refusal::Settings::NoTimeToCome);
         };
         let times: Vec<i64> =
             std::iter::successors(Some(first), |at| self.next_after(*at)).take(LOOKED_AT).collect();
-        match times.windows(2).any(|pair| pair[1] - pair[0] < LEAST_GAP_MS) {
-            true => Err(format!("A schedule runs at most every {} minutes.", LEAST_GAP_MS / 60_000)),
+        match times.windows(2).any(|pair| pair[1] - pair[0] < i64::from(LEAST_GAP_MINUTES) * 60_000) {
+            true => Err(refusal::Settings::TooOften { count: LEAST_GAP_MINUTES.into() }),
             false => Ok(()),
         }
     }
 }
 
-fn parse_cron(cron: &str) -> Result<Cron, String> {
+fn parse_cron(cron: &str) -> Result<Cron, refusal::Settings> {
     if cron.chars().count() > LIMIT_CHARS {
-        return Err(format!("A cron expression has at most {LIMIT_CHARS} characters."));
+        return Err(refusal::Settings::LongCron { limit: LIMIT_CHARS as u64 });
     }
     let parser = CronParser::builder().seconds(Seconds::Disallowed).year(Year::Disallowed).build();
-    parser.parse(cron).map_err(|error| format!("“{cron}” is not a cron expression of five fields: {error}"))
+    parser
+        .parse(cron)
+        .map_err(|error| refusal::Settings::BadCron { cron: cron.to_owned(), why: error.to_string() })
 }
 
 fn shortened(text: &str) -> String {
@@ -139,7 +146,7 @@ mod tests {
     fn what_cannot_be_is_refused_in_words() {
         let refused = |cron: Option<&str>, once, zone: &str| {
             let times = Times::parse(cron, once, zone);
-            times.and_then(|times| times.check(ms("2026-11-22T00:00:00Z"))).unwrap_err()
+            times.and_then(|times| times.check(ms("2026-11-22T00:00:00Z"))).unwrap_err().to_string()
         };
         assert!(refused(Some("0 8 * *"), None, "UTC").contains("five fields"));
         assert!(refused(Some("0 0 8 * * *"), None, "UTC").contains("five fields"));

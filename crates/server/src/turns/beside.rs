@@ -4,7 +4,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use agent::Council;
-use domain::{Message, MessageId, Outcome, Part, Role, message::plain_text};
+use domain::{Message, MessageId, Outcome, Part, Role, message::plain_text, refusal};
 use store::{Beside, Chat, ChatMessage, IdempotencyKey};
 
 use super::{Again, Exchange, Work, Worker};
@@ -55,15 +55,13 @@ impl<'a> Row<'a> {
         beside: &HashMap<MessageId, Beside>,
         one: MessageId,
     ) -> Result<Self, ApiError> {
-        let gone = || ApiError::not_found("There is no such answer in this chat.");
+        let gone = || ApiError::not_found(refusal::Chats::NoSuchAnswer);
         let find = |id: MessageId| messages.iter().find(move |message| message.id == id);
         let answer = find(one).filter(|message| message.role == Role::Assistant).ok_or_else(gone)?;
         let first = beside.get(&one).map_or(one, |beside| beside.first);
         let asked = answer.parent.and_then(find).ok_or_else(gone)?;
         if asked.role != Role::User {
-            return Err(ApiError::conflict(
-                "This answer goes on from tools that another program ran, so nobody else can answer here.",
-            ));
+            return Err(ApiError::conflict(refusal::Chats::AnswerOfOtherProgram));
         }
         let stands_here = |message: &&ChatMessage| match beside.get(&message.id) {
             Some(beside) => beside.first == first && beside.made_of.is_empty(),
@@ -80,16 +78,14 @@ impl<'a> Row<'a> {
         if let Some(chosen) = chosen
             && !chosen.iter().all(is_here)
         {
-            return Err(ApiError::not_found("One of the answers does not stand beside this one (any more)."));
+            return Err(ApiError::not_found(refusal::Chats::NotBeside));
         }
         let is_chosen = |id: &MessageId| chosen.is_none_or(|chosen| chosen.contains(id));
         let answers = self.answers.iter().copied();
         let answers: Vec<_> =
             answers.filter(|answer| is_chosen(&answer.id)).filter(|answer| says_something(answer)).collect();
         if answers.is_empty() {
-            return Err(ApiError::conflict(
-                "None of these answers has ended and says something. Wait for one, or ask again.",
-            ));
+            return Err(ApiError::conflict(refusal::Chats::NoAnswerToMergeYet));
         }
         Ok(answers)
     }
@@ -116,7 +112,7 @@ impl App {
             (self.store.messages(chat.id).await?, self.store.answers_beside(chat.id).await?);
         let row = Row::of(&messages, &beside, answered)?;
         if row.answers.len() + models.len() > MOST_BESIDE {
-            return Err(ApiError::conflict(format!("At most {MOST_BESIDE} answers stand side by side.")));
+            return Err(ApiError::conflict(refusal::Chats::TooManyBeside { count: MOST_BESIDE as u64 }));
         }
         let Some(payer) = models.first().map(|model| &model.payer) else { return Ok(()) };
         self.usage.know(chat.owner, payer).await?;

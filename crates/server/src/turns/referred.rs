@@ -7,7 +7,7 @@ use agent::{
     Given,
     pipelines::{Pipeline, Values},
 };
-use domain::{CollectionId, DocumentId, Message, Part, Role, UserId, event::Source};
+use domain::{CollectionId, DocumentId, Message, Part, Role, UserId, event::Source, refusal};
 use store::{Chat, Collection, Document, DocumentState, Payer, StoreError};
 
 use crate::{
@@ -195,7 +195,7 @@ impl App {
         collection: CollectionId,
     ) -> Result<Collection, ApiError> {
         if payer.person.is_some() {
-            let message = "Documents belong to accounts, not to the people of a front end.";
+            let message = refusal::Knowledge::DocumentsOfAccounts;
             return Err(ApiError::forbidden(message));
         }
         self.store.readable_collection(owner, collection).await.map_err(gone)
@@ -461,9 +461,7 @@ fn why(document: &Document) -> String {
 
 fn gone(error: StoreError) -> ApiError {
     match error {
-        StoreError::NotFound => {
-            ApiError::not_found("The document is gone, or not shared with you. Take it off the message.")
-        }
+        StoreError::NotFound => ApiError::not_found(refusal::Knowledge::DocumentGone),
         error => error.into(),
     }
 }

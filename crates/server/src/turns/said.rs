@@ -1,6 +1,6 @@
 //! What a person says: whether it can be said, and the title a chat gets from it.
 
-use domain::Part;
+use domain::{Part, refusal};
 
 use crate::error::ApiError;
 
@@ -12,14 +12,14 @@ const PARTS_LIMIT: usize = 50;
 /// Refuses a message that says nothing, or holds pictures from places we would have to fetch.
 pub fn check_content(content: &[Part]) -> Result<(), ApiError> {
     if content.len() > PARTS_LIMIT {
-        return Err(ApiError::invalid(format!("A message has at most {PARTS_LIMIT} parts.")));
+        return Err(ApiError::invalid(refusal::Chats::TooManyParts { count: PARTS_LIMIT as u64 }));
     }
     if !content.iter().any(|part| part.speaks() || part.name().is_some()) {
-        return Err(ApiError::invalid("The message is empty. Write something first."));
+        return Err(ApiError::invalid(refusal::Chats::EmptyMessage));
     }
     let is_foreign = |part: &Part| matches!(part, Part::Image { url } if !url.starts_with("data:image/"));
     if content.iter().any(is_foreign) {
-        return Err(ApiError::invalid("A picture has to be sent along as a data:image/… address."));
+        return Err(ApiError::invalid(refusal::Chats::ForeignPicture));
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use domain::{ApiKeyId, GroupId, UserId};
+use domain::{ApiKeyId, GroupId, UserId, refusal};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::{Payer, Store, StoreError, UsageOf};
@@ -101,9 +101,7 @@ impl Limits {
             let too_large = [most.requests, most.tokens].into_iter().flatten().any(|figure| figure > MOST);
             let bad_usd = most.usd.is_some_and(|usd| !(0.0..=1e9).contains(&usd));
             if too_large || bad_usd {
-                return Err(ApiError::invalid(
-                    "A limit is 0 to 1,000,000,000,000 requests or tokens, or 0 to 1,000,000,000 US dollars.",
-                ));
+                return Err(ApiError::invalid(refusal::Accounts::BadLimit));
             }
         }
         Ok(self)

@@ -136,7 +136,7 @@ mod tests {
     fn read(field: Value) -> Result<Form, String> {
         let wanted: WantedField = serde_json::from_value(field).unwrap();
         let field = wanted.read().map_err(|fault| fault.0)?;
-        Form::new(vec![field]).map_err(|fault| fault.message)
+        Form::new(vec![field]).map_err(|fault| fault.message.message)
     }
 
     #[test]

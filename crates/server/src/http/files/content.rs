@@ -9,7 +9,7 @@ use axum::{
     http::{HeaderValue, header},
     response::{IntoResponse, Response},
 };
-use domain::ChatId;
+use domain::{ChatId, refusal};
 use serde::Deserialize;
 
 use super::readable;
@@ -41,7 +41,7 @@ pub(in crate::http) async fn get(
 ) -> Result<Response, ApiError> {
     let (_, files) = readable(&app, &looker, chat).await?;
     let path = FilePath::parse_file(&query.path)?;
-    let missing = || ApiError::not_found("There is no such file in this chat.");
+    let missing = || ApiError::not_found(refusal::Chats::NoSuchFile);
     let (content, version) = match query.version {
         Some(version) => (files.read_version(&path, version).await?.ok_or_else(missing)?, version),
         None => match files.read_bytes(&path).await {

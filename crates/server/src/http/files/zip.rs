@@ -19,7 +19,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
-use domain::{ChatId, ProblemCode};
+use domain::{ChatId, ProblemCode, refusal};
 use flate2::{Compression, write::DeflateEncoder};
 use futures_util::stream;
 use rawzip::{CompressionMethod, ZipArchiveWriter, time::UtcDateTime};
@@ -41,10 +41,7 @@ pub(in crate::http) async fn get(
     let (chat, files) = readable(&app, &looker, chat).await?;
     let (rows, more) = files.rows().await?;
     if more {
-        return Err(ApiError::new(
-            ProblemCode::TooLarge,
-            "The directory has too many files for one archive, or a folder in it cannot be read.",
-        ));
+        return Err(ApiError::new(ProblemCode::TooLarge, refusal::Chats::TooManyForArchive));
     }
     let mut response = Body::from_stream(archive(files, rows, app.clock.now_ms())).into_response();
     let headers = response.headers_mut();

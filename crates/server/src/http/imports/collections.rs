@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use domain::{ChatId, CollectionId, DocumentId};
+use domain::{ChatId, CollectionId, DocumentId, refusal::Imports};
 use store::{Collection, StoreError};
 use wire::export;
 
@@ -17,7 +17,6 @@ use crate::{
 
 /// Most files that came with messages and are just being brought.
 const MOST_ATTACHED: u32 = 1_000;
-const NOT_WHOLE: &str = "Its file is not whole.";
 
 /// The collections that came, and the document whose file comes just now.
 #[derive(Default)]
@@ -83,7 +82,7 @@ impl Documents {
             }
             Err(refused) if refused.is_ours() => Err(refused),
             Err(refused) => {
-                report.leave("collection", &there.name, refused.problem().message.clone());
+                report.leave("collection", &there.name, refused.problem().clone().words());
                 Ok(())
             }
         }
@@ -103,10 +102,10 @@ impl Documents {
         let export::Document { id, collection, name, size_bytes } = there;
         let most = app.config.knowledge.file_bytes;
         match self.collections.get(&collection) {
-            None => report.leave("document", &name, "Its collection is not here."),
+            None => report.leave("document", &name, Imports::CollectionNotHere),
             Some(here) if here.names.contains(&name) => report.here().documents += 1,
             Some(_) if size_bytes > most => {
-                report.leave("document", &name, format!("A file may have {} MB here.", most / 1_000_000));
+                report.leave("document", &name, Imports::FileOver { limit: most / 1_000_000 });
             }
             Some(here) => {
                 let (here_id, file) = (ids.document(id), Vec::new());
@@ -132,7 +131,7 @@ impl Documents {
         match STANDARD.decode(&part.base64) {
             Ok(bytes) if is_room(&open, bytes.len()) => open.file.extend(bytes),
             _ => {
-                report.leave("document", &open.name, "Its content is damaged.");
+                report.leave("document", &open.name, Imports::Damaged);
                 return Ok(());
             }
         }
@@ -144,7 +143,7 @@ impl Documents {
         match documents::keep(app, caller.id(), (collection, here), &name, &file).await {
             Ok(_) => report.made().documents += 1,
             Err(refused) if refused.is_ours() => return Err(refused),
-            Err(refused) => report.leave("document", &name, refused.problem().message.clone()),
+            Err(refused) => report.leave("document", &name, refused.problem().clone().words()),
         }
         Ok(())
     }
@@ -152,7 +151,7 @@ impl Documents {
     /// Something else comes: a file that is not whole by now will not be.
     pub(super) fn end(&mut self, report: &mut Report) {
         if let Some(open) = self.open.take() {
-            report.leave("document", &open.name, NOT_WHOLE);
+            report.leave("document", &open.name, Imports::DocumentNotWhole);
         }
     }
 }
@@ -177,5 +176,5 @@ async fn attach(
             Err(error) => return Err(error.into()),
         }
     }
-    Err(ApiError::not_found("The chat that it came with is not here."))
+    Err(ApiError::not_found(Imports::ChatNotHere))
 }

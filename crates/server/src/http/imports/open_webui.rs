@@ -1,6 +1,6 @@
 //! Brings in the chats that Open WebUI exports. What an assistant thought and called comes as the log of a run.
 
-use domain::{ChatId, MessageId, Part, RunId};
+use domain::{ChatId, MessageId, Part, RunId, refusal::Imports};
 use store::{Chat, ChatMessage, ChatOrder, EndedRun, Segment, StoreError};
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
@@ -15,9 +15,6 @@ const CHAT_BYTES: usize = 64_000_000;
 const MOST_CHATS: u64 = 1_000_000;
 /// Stands for the model where the file names none.
 const SOME_MODEL: &str = "open-webui";
-
-const NOT_WHOLE: &str =
-    "The file is not whole: its end is missing. What was in it is here; export it again for the rest.";
 
 /// Brings in all of it.
 ///
@@ -37,14 +34,14 @@ pub(super) async fn run(
             check_may_go_on(app, &ends)?;
             seen += 1;
             if seen > MOST_CHATS {
-                report.leave("chat", "", "There are too many chats.");
+                report.leave("chat", "", Imports::TooManyChats);
                 continue;
             }
             bring(app, ids, (seen, element), &mut report).await?;
         }
     }
     if !elements.is_over() {
-        report.leave("line", "", NOT_WHOLE);
+        report.leave("line", "", Imports::FileNotWhole);
     }
     Ok(report)
 }
@@ -57,7 +54,11 @@ async fn bring(
     report: &mut Report,
 ) -> Result<(), ApiError> {
     let Some(json) = element else {
-        report.leave("chat", &number.to_string(), format!("It has more than {} MB.", CHAT_BYTES / 1_000_000));
+        report.leave(
+            "chat",
+            &number.to_string(),
+            Imports::MoreThanMb { limit: CHAT_BYTES as u64 / 1_000_000 },
+        );
         return Ok(());
     };
     let read = spawn_blocking(move || -> Result<_, String> {
@@ -87,11 +88,7 @@ async fn bring(
     match brought.keep(app).await {
         Ok(()) => {}
         Err(StoreError::Conflict(_)) => {
-            report.leave(
-                "chat",
-                &title,
-                "An id in it belongs to something else here already, or stands in the file twice.",
-            );
+            report.leave("chat", &title, Imports::IdTaken);
             return Ok(());
         }
         Err(error) => return Err(error.into()),
@@ -100,10 +97,10 @@ async fn bring(
     report.made().messages += brought.messages.len() as u64;
     report.made().runs += brought.runs.len() as u64;
     for _ in 0..chat.attachments_left.min(1_000) {
-        report.leave("file", &title, "The export has only the attachment's name.");
+        report.leave("file", &title, Imports::OnlyName);
     }
     for _ in 0..chat.messages_left.min(1_000) {
-        report.leave("message", &title, "It is neither the person's nor an assistant's.");
+        report.leave("message", &title, Imports::OtherRole);
     }
     Ok(())
 }

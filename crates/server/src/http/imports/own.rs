@@ -4,7 +4,10 @@ use agent::{
     learning::{MOST_FACT_CHARS, MOST_FACTS},
     memory::MOST_BLOCKS,
 };
-use domain::MemoryId;
+use domain::{
+    MemoryId, Words,
+    refusal::{self, Imports},
+};
 use store::{Fact, MemoryChange, StoreError};
 use tokio_util::sync::CancellationToken;
 use wire::export::{self, FORMAT, Line};
@@ -24,11 +27,8 @@ use crate::{
     http::{memories, schedules},
 };
 
-const NOT_WHOLE: &str =
-    "The file is not whole: its end is missing. What was in it is here; export it again for the rest.";
 /// Most memories, facts and schedules that are looked at; there is room here for far fewer.
 const MOST_SMALL: u64 = 10_000;
-const TOO_LONG: &str = "It is too long.";
 
 /// An import that is going on.
 pub(super) struct Own<'a> {
@@ -63,7 +63,7 @@ impl<'a> Own<'a> {
             check_may_go_on(self.app, &self.ends)?;
             let Some(found) = self.next().await? else {
                 self.documents.end(&mut self.report);
-                self.report.leave("line", "", NOT_WHOLE);
+                self.report.leave("line", "", Imports::FileNotWhole);
                 break;
             };
             let line = match read(&found) {
@@ -82,7 +82,7 @@ impl<'a> Own<'a> {
                 Line::End(_) => break,
                 Line::Chat(chat) => self.chat(found.at, chat).await?,
                 Line::Memory(_) | Line::Fact(_) | Line::Schedule(_) if self.small == MOST_SMALL => {
-                    self.report.leave("line", "", "There are too many memories, facts and schedules.");
+                    self.report.leave("line", "", Imports::TooManySmall);
                 }
                 Line::Memory(memory) => self.memory(memory).await?,
                 Line::Fact(fact) => self.fact(fact).await?,
@@ -95,16 +95,15 @@ impl<'a> Own<'a> {
                     self.documents.document(self.app, self.ids, document, &mut self.report).await?;
                 }
                 Line::Run(_) => {
-                    self.report.leave("run", "", "Runs outside of chats are kept for some days only.");
+                    self.report.leave("run", "", Imports::RunsOutside);
                 }
                 Line::Key(_) => {
-                    self.report.leave("key", "", "Keys are not taken along. Make new ones in the settings.");
+                    self.report.leave("key", "", Imports::KeysStay);
                 }
                 Line::Agent(agent) => {
-                    let why = "Agents are for an administrator to define, in the settings.";
-                    self.report.leave("agent", &agent.name, why);
+                    self.report.leave("agent", &agent.name, Imports::AgentsStay);
                 }
-                Line::Message(_) => self.report.leave("message", "", "It belongs to no chat of the file."),
+                Line::Message(_) => self.report.leave("message", "", Imports::OfNoChat),
                 // Those of runs that stay.
                 Line::Profile(_)
                 | Line::Log(_)
@@ -125,11 +124,11 @@ impl<'a> Own<'a> {
         let first = self.next().await?;
         match first.as_ref().map(read) {
             Some(Ok(Line::GlasshouseExport(head))) if head.format == FORMAT => Ok(()),
-            Some(Ok(Line::GlasshouseExport(head))) => Err(ApiError::invalid(format!(
-                "The file has format {}, and this server knows format {FORMAT}.",
-                head.format
-            ))),
-            _ => Err(ApiError::invalid("The file's first line does not say what it is.")),
+            Some(Ok(Line::GlasshouseExport(head))) => Err(ApiError::invalid(refusal::Chats::OtherFormat {
+                format: head.format.into(),
+                known: FORMAT.into(),
+            })),
+            _ => Err(ApiError::invalid(refusal::Chats::FormatUnsaid)),
         }
     }
 
@@ -145,7 +144,7 @@ impl<'a> Own<'a> {
                 Ok(line) if survey.has(&line) => {
                     survey.push(line, found.line.map_or(0, |line| line.len()), &mut inside);
                 }
-                Err(why) => survey.refuse(format!("Line {} of the file: {why}", self.number)),
+                Err(why) => survey.refuse(Imports::InLine { line: self.number, why }),
                 Ok(_) => {
                     self.lines.put_back(found);
                     self.number -= 1;
@@ -173,15 +172,10 @@ impl<'a> Own<'a> {
         if brought.await? {
             self.report.take(inside);
             if has_directory {
-                let why = "The chat worked in a directory of the other machine, whose files stay there.";
-                self.report.leave("file", &title, why);
+                self.report.leave("file", &title, Imports::DirectoryStays);
             }
         } else {
-            self.report.leave(
-                "chat",
-                &title,
-                "An id in it belongs to something else here already, or stands in the file twice.",
-            );
+            self.report.leave("chat", &title, Imports::IdTaken);
             self.lines.seek(to).await?;
         }
         Ok(())
@@ -193,7 +187,7 @@ impl<'a> Own<'a> {
         let content = match memories::checked(memory) {
             Ok(content) => content,
             Err(refused) => {
-                self.report.leave("memory", &name, refused.problem().message.clone());
+                self.report.leave("memory", &name, refused.problem().clone().words());
                 return Ok(());
             }
         };
@@ -207,11 +201,11 @@ impl<'a> Own<'a> {
                 if all.iter().any(|memory| memory.content == content) {
                     self.report.here().memories += 1;
                 } else {
-                    self.report.leave("memory", &name, "Another memory here has this name.");
+                    self.report.leave("memory", &name, Imports::MemoryNameHere);
                 }
             }
             Err(StoreError::Conflict("limit")) => {
-                let why = format!("There are {MOST_BLOCKS} memories, which is the limit.");
+                let why = Imports::MemoriesFull { count: MOST_BLOCKS.into() };
                 self.report.leave("memory", &name, why);
             }
             Err(error) => return Err(error.into()),
@@ -223,7 +217,7 @@ impl<'a> Own<'a> {
         self.small += 1;
         let text = fact.text.split_whitespace().collect::<Vec<_>>().join(" ");
         if text.is_empty() || text.chars().count() > MOST_FACT_CHARS {
-            let why = format!("A fact has 1 to {MOST_FACT_CHARS} characters.");
+            let why = refusal::Chats::BadFact { limit: MOST_FACT_CHARS as u64 };
             self.report.leave("fact", &text, why);
             return Ok(());
         }
@@ -243,7 +237,7 @@ impl<'a> Own<'a> {
         } else if self.app.store.import_fact(owner, &brought, MOST_FACTS as u32).await? {
             self.report.made().facts += 1;
         } else {
-            let why = format!("There are {MOST_FACTS} facts, which is the limit.");
+            let why = Imports::FactsFull { count: MOST_FACTS as u64 };
             self.report.leave("fact", &brought.text, why);
         }
         Ok(())
@@ -262,21 +256,22 @@ impl<'a> Own<'a> {
             Ok(new) => match self.app.store.create_schedule(&new, schedules::MOST).await {
                 Ok(()) => self.report.made().schedules += 1,
                 Err(StoreError::Conflict(_)) => {
-                    let why = format!("There are {} schedules, which is the limit.", schedules::MOST);
+                    let why = Imports::SchedulesFull { count: schedules::MOST.into() };
                     self.report.leave("schedule", &name, why);
                 }
                 Err(error) => return Err(error.into()),
             },
             Err(refused) if refused.is_ours() => return Err(refused),
-            Err(refused) => self.report.leave("schedule", &name, refused.problem().message.clone()),
+            Err(refused) => self.report.leave("schedule", &name, refused.problem().clone().words()),
         }
         Ok(())
     }
 }
 
-fn read(found: &Found) -> Result<Line, String> {
+fn read(found: &Found) -> Result<Line, Words> {
     match &found.line {
-        Some(line) => Line::read(line),
-        None => Err(TOO_LONG.to_owned()),
+        // What a JSON reader says of it.
+        Some(line) => Line::read(line).map_err(Words::from),
+        None => Err(Imports::TooLong.into()),
     }
 }

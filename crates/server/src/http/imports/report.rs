@@ -1,5 +1,6 @@
 //! What came of an import.
 
+use domain::{Coded, Words};
 use serde::Serialize;
 
 /// Most things that are named of those that were left.
@@ -41,6 +42,9 @@ struct Left {
     name: String,
     /// A sentence.
     why: String,
+    /// The same by its code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sentence: Option<Box<Coded>>,
     /// How many such.
     count: u64,
 }
@@ -64,9 +68,10 @@ impl Report {
     }
 
     /// Notes that something was left. Those of one kind without a name are counted.
-    pub(super) fn leave(&mut self, what: &'static str, name: &str, why: impl Into<String>) {
+    pub(super) fn leave(&mut self, what: &'static str, name: &str, why: impl Into<Words>) {
         let name: String = name.chars().filter(|char| !char.is_control()).take(NAME_CHARS).collect();
-        self.add(Left { what, name, why: why.into(), count: 1 });
+        let Words { message: why, sentence } = why.into();
+        self.add(Left { what, name, why, sentence, count: 1 });
     }
 
     /// Notes what was left according to another report.

@@ -10,6 +10,7 @@ use std::{
 
 use axum::{body::Body, extract::Request};
 use bytes::Bytes;
+use domain::refusal;
 use http_body_util::BodyExt;
 use tokio::task::spawn_blocking;
 
@@ -47,7 +48,7 @@ impl Spool {
             (request.into_body(), Vec::new(), 0);
         let mut waiting_bytes = 0;
         while let Some(frame) = body.frame().await {
-            let frame = frame.map_err(|_| ApiError::invalid("The file broke off. Send it again."))?;
+            let frame = frame.map_err(|_| ApiError::invalid(refusal::Chats::FileBrokeOff))?;
             let Ok(data) = frame.into_data() else { continue };
             size_bytes += data.len() as u64;
             if size_bytes > limit_bytes {

@@ -4,7 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use agent::workspace::{BYTES_LIMIT, FILES_LIMIT, Path as FilePath, WORKSPACE_LIMIT_BYTES};
 use base64::{Engine, engine::general_purpose::STANDARD};
-use domain::{EventBody, MessageId, Part, Role, RunEvent, RunId, Usage, laws::Checked};
+use domain::{
+    EventBody, MessageId, Part, Role, RunEvent, RunId, Usage, Words, laws::Checked, refusal::Imports,
+};
 use wire::export::{self, Line};
 
 use super::report::Report;
@@ -45,7 +47,7 @@ pub(super) struct Survey {
     logs_bytes: usize,
     files_bytes: u64,
     /// Why the chat cannot come in at all.
-    refused: Option<String>,
+    refused: Option<Words>,
 }
 
 /// The log that comes just now.
@@ -54,7 +56,7 @@ struct OpenLog {
     checked: Checked,
     bytes: usize,
     agents: usize,
-    broken: Option<String>,
+    broken: Option<Words>,
 }
 
 impl Survey {
@@ -93,7 +95,7 @@ impl Survey {
     }
 
     /// The chat cannot come in. The first reason counts.
-    pub(super) fn refuse(&mut self, why: impl Into<String>) {
+    pub(super) fn refuse(&mut self, why: impl Into<Words>) {
         self.refused.get_or_insert(why.into());
     }
 
@@ -116,7 +118,7 @@ impl Survey {
     }
 
     /// All lines have come; why the chat cannot come in, if so.
-    pub(super) fn finish(&mut self, report: &mut Report) -> Option<String> {
+    pub(super) fn finish(&mut self, report: &mut Report) -> Option<Words> {
         self.end_log(report);
         if self.chat.current.is_some_and(|current| !self.ids.contains(&current)) {
             self.chat.current = self.messages.last().map(|message| message.id);
@@ -127,13 +129,13 @@ impl Survey {
     fn message(&mut self, mut message: export::Message, size_bytes: usize) {
         self.messages_bytes += size_bytes;
         if self.messages.len() == MESSAGES || self.messages_bytes > MESSAGES_BYTES {
-            return self.refuse("It has too many messages, or too long ones.");
+            return self.refuse(Imports::TooManyMessages);
         }
         if !matches!(message.role, Role::User | Role::Assistant) {
-            return self.refuse("A message is neither the person's nor an assistant's.");
+            return self.refuse(Imports::MessageOfOther);
         }
         if message.parent.is_some_and(|parent| !self.ids.contains(&parent)) {
-            return self.refuse("A message follows one that does not stand before it.");
+            return self.refuse(Imports::MessageAstray);
         }
         if let Err(why) = check_parts(&message.content) {
             return self.refuse(why);
@@ -143,7 +145,7 @@ impl Survey {
             return self.refuse(why);
         }
         if !self.ids.insert(message.id) {
-            return self.refuse("It has a message twice.");
+            return self.refuse(Imports::MessageTwice);
         }
         // It may stand beside and be made of those before it only.
         let is_answer = message.role == Role::Assistant;
@@ -157,49 +159,48 @@ impl Survey {
     fn run(&mut self, run: export::Run, report: &mut Report) {
         self.end_log(report);
         if self.named.len() == RUNS {
-            return self.refuse("It has too many runs.");
+            return self.refuse(Imports::TooManyRuns);
         }
         if !self.named.insert(run.id) {
-            return self.refuse("It has a run twice.");
+            return self.refuse(Imports::RunTwice);
         }
         let is_stray = run.message.is_some_and(|message| !self.ids.contains(&message));
         let used = run.summary.as_ref().map(|summary| (summary.usage, summary.cost_micro_usd));
         let strange = check_used(used.unwrap_or_default()).err();
-        let broken = is_stray.then(|| "It fills a message that is not in its chat.".to_owned()).or(strange);
+        let broken = is_stray.then(|| Imports::StrayRun.into()).or(strange);
         self.log = Some(OpenLog { run, checked: Checked::default(), bytes: 0, agents: 0, broken });
     }
 
     fn log(&mut self, log: &export::Log, size_bytes: usize) {
         self.logs_bytes += size_bytes;
         if self.logs_bytes > LOGS_BYTES {
-            return self.refuse("Its logs are too long.");
+            return self.refuse(Imports::LongLogs);
         }
         match &mut self.log {
             Some(open) if open.run.id == log.run => open.push(log, size_bytes),
-            _ => self.refuse("A log does not stand behind its run."),
+            _ => self.refuse(Imports::LogAstray),
         }
     }
 
     fn end_log(&mut self, report: &mut Report) {
         let Some(OpenLog { run, checked, broken, .. }) = self.log.take() else { return };
         let is_over = run.finished_at.is_some() && run.summary.is_some() && checked.is_over();
-        let why =
-            broken.or_else(|| (!is_over).then(|| "It had not ended when the export was made.".to_owned()));
+        let why = broken.or_else(|| (!is_over).then(|| Imports::NotEnded.into()));
         match why {
             None => _ = self.runs.insert(run.id, run),
             Some(why) => report.leave("run", &self.chat.title, why),
         }
     }
 
-    fn file(&mut self, file: &export::File) -> Result<(), String> {
+    fn file(&mut self, file: &export::File) -> Result<(), Words> {
         self.files_seen += 1;
         let (path, content) = read_file(file)?;
         let size_bytes = content.len() as u64;
         if self.files.len() == FILES_LIMIT || self.files_bytes + size_bytes > WORKSPACE_LIMIT_BYTES {
-            return Err("There is no room for it: a chat has its limits.".to_owned());
+            return Err(Imports::NoRoomInChat.into());
         }
         if !self.paths.insert(path.to_string()) {
-            return Err("It comes twice.".to_owned());
+            return Err(Imports::ComesTwice.into());
         }
         self.files_bytes += size_bytes;
         self.files.insert(self.files_seen);
@@ -211,7 +212,7 @@ impl OpenLog {
     fn push(&mut self, log: &export::Log, size_bytes: usize) {
         self.bytes += size_bytes;
         if self.bytes > LOG_BYTES {
-            self.broken.get_or_insert("Its log is too long.".to_owned());
+            self.broken.get_or_insert(Imports::LongLog.into());
         }
         for event in &log.events {
             if self.broken.is_none()
@@ -222,13 +223,13 @@ impl OpenLog {
         }
     }
 
-    fn event(&mut self, event: &RunEvent) -> Result<(), String> {
+    fn event(&mut self, event: &RunEvent) -> Result<(), Words> {
         if event.run != self.run.id {
-            return Err("Its log is another run's.".to_owned());
+            return Err(Imports::OtherLog.into());
         }
         self.agents += usize::from(matches!(event.body, EventBody::AgentStarted { .. }));
         if self.agents > AGENTS || event.agent.depth() > DEPTH {
-            return Err("It has too many sub-agents.".to_owned());
+            return Err(Imports::TooManySubAgents.into());
         }
         let used = match &event.body {
             EventBody::ModelCalled { usage, cost_micro_usd, .. }
@@ -237,43 +238,43 @@ impl OpenLog {
             _ => (Usage::default(), None),
         };
         check_used(used)?;
-        self.checked.push(event).map_err(|law| format!("Its log is not as logs are: {law}."))
+        self.checked.push(event).map_err(|law| Imports::StrangeLog { why: law.to_string() }.into())
     }
 }
 
 /// A file's place and content, where they are as they have to be.
-pub(super) fn read_file(file: &export::File) -> Result<(FilePath, Vec<u8>), String> {
-    let path = FilePath::parse_file(&file.path).map_err(|problem| problem.to_string())?;
+pub(super) fn read_file(file: &export::File) -> Result<(FilePath, Vec<u8>), Words> {
+    let path = FilePath::parse_file(&file.path).map_err(|problem| Words::from(problem.to_string()))?;
     // Before it is decoded: three bytes are four letters.
     if file.base64.len() / 4 * 3 > BYTES_LIMIT + 3 {
-        return Err(format!("It has more than {BYTES_LIMIT} bytes."));
+        return Err(Imports::MoreThanBytes { limit: BYTES_LIMIT as u64 }.into());
     }
-    let content = STANDARD.decode(&file.base64).map_err(|_| "Its content is damaged.".to_owned())?;
+    let content = STANDARD.decode(&file.base64).map_err(|_| Imports::Damaged)?;
     if content.len() > BYTES_LIMIT {
-        return Err(format!("It has more than {BYTES_LIMIT} bytes."));
+        return Err(Imports::MoreThanBytes { limit: BYTES_LIMIT as u64 }.into());
     }
     Ok((path, content))
 }
 
 /// Refuses figures that nothing can have used: they are added up later.
-fn check_used((usage, cost): (Usage, Option<u64>)) -> Result<(), String> {
+fn check_used((usage, cost): (Usage, Option<u64>)) -> Result<(), Words> {
     if [usage.input_tokens, usage.output_tokens, cost.unwrap_or(0)]
         .into_iter()
         .any(|figure| figure > MOST_USED)
     {
-        return Err("It has used more than can be.".to_owned());
+        return Err(Imports::UsedTooMuch.into());
     }
     Ok(())
 }
 
 /// Refuses what no message here may hold.
-fn check_parts(parts: &[Part]) -> Result<(), String> {
+fn check_parts(parts: &[Part]) -> Result<(), Words> {
     if parts.len() > PARTS {
-        return Err(format!("A message has more than {PARTS} parts."));
+        return Err(Imports::MorePartsThan { count: PARTS as u64 }.into());
     }
     let is_foreign = |part: &Part| matches!(part, Part::Image { url } if !url.starts_with("data:image/"));
     if parts.iter().any(is_foreign) {
-        return Err("A message has a picture that is somewhere else.".to_owned());
+        return Err(Imports::PictureElsewhere.into());
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{CollectionId, EntityId};
+use domain::{CollectionId, EntityId, refusal};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -69,11 +69,11 @@ pub(in crate::http) async fn merge(
     Json(Merge { entity, alias }): Json<Merge>,
 ) -> Result<StatusCode, ApiError> {
     if entity == alias {
-        let message = "Something is not another name of itself.";
+        let message = refusal::Knowledge::AliasOfItself;
         return Err(ApiError::invalid(message).with_field(Some("alias")));
     }
     if !app.store.merge_entities(owner(&caller)?, collection, (entity, alias)).await.map_err(gone)? {
-        return Err(ApiError::conflict("The graph has 1000 other names, which is as many as it may have."));
+        return Err(ApiError::conflict(refusal::Knowledge::TooManyAliases));
     }
     Ok(StatusCode::NO_CONTENT)
 }

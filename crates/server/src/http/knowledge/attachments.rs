@@ -6,7 +6,7 @@ use axum::{
     extract::{Request, State},
     http::StatusCode,
 };
-use domain::{CollectionId, DocumentId, UserId};
+use domain::{CollectionId, DocumentId, UserId, refusal};
 use serde::Serialize;
 use store::{Collection, StoreError};
 
@@ -48,9 +48,9 @@ pub(in crate::http) async fn put(
     let id = CollectionId::generate();
     let new = collection(id, owner, &name, now);
     app.store.create_collection(&new, MOST_UNSENT).await.map_err(|error| match error {
-        StoreError::Conflict(_) => ApiError::conflict(format!(
-            "You have {MOST_UNSENT} files that you have not sent, which is the most there may be. Send some first."
-        )),
+        StoreError::Conflict(_) => {
+            ApiError::conflict(refusal::Knowledge::TooManyUnsent { count: MOST_UNSENT.into() })
+        }
         error => error.into(),
     })?;
     let document = match keep(&app, owner, (id, DocumentId::generate()), &name, &file).await {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{CollectionId, CrawlId, Words};
+use domain::{CollectionId, CrawlId, Words, refusal};
 use serde::{Deserialize, Serialize};
 use store::{Crawl, CrawlState, StoreError};
 
@@ -110,17 +110,19 @@ pub(in crate::http) async fn create(
     Path(collection): Path<CollectionId>,
     Json(body): Json<NewCrawl>,
 ) -> Result<(StatusCode, Json<CrawlView>), ApiError> {
-    let wrong = |field: &'static str, words: Words| ApiError::invalid(words).with_field(Some(field));
     if !app.web.reads() {
-        return Err(ApiError::forbidden("Pages of the web are not read on this server (web.fetch)."));
+        return Err(ApiError::forbidden(refusal::Knowledge::PagesNotRead));
     }
-    let url = app.web.beginning(&body.url).map_err(|problem| wrong("url", problem.sentence().into()))?;
+    let url = app
+        .web
+        .beginning(&body.url)
+        .map_err(|problem| ApiError::invalid(problem.sentence()).with_field(Some("url")))?;
     if body.depth > MOST_DEPTH {
-        return Err(wrong("depth", format!("`depth` must be 0 to {MOST_DEPTH}.").into()));
+        return Err(ApiError::out_of_range("depth", 0, MOST_DEPTH));
     }
     let pages = body.pages.unwrap_or(if body.depth == 0 { 1 } else { USUAL_PAGES });
     if !(1..=MOST_PAGES).contains(&pages) {
-        return Err(wrong("pages", format!("`pages` must be 1 to {MOST_PAGES}.").into()));
+        return Err(ApiError::out_of_range("pages", 1, MOST_PAGES));
     }
     let now = app.clock.now_ms();
     let new = Crawl {
@@ -138,9 +140,9 @@ pub(in crate::http) async fn create(
     };
     let begun =
         app.store.begin_crawl(owner(&caller)?, &new, MOST_RUNNING).await.map_err(|error| match error {
-            StoreError::Conflict(_) => ApiError::conflict(format!(
-                "{MOST_RUNNING} of your sites are being read, which is the most at a time."
-            )),
+            StoreError::Conflict(_) => {
+                ApiError::conflict(refusal::Knowledge::TooManyCrawls { count: MOST_RUNNING })
+            }
             error => missing(error),
         })?;
     app.crawling.look_again();
@@ -154,7 +156,7 @@ pub(in crate::http) async fn cancel(
     Path((collection, crawl)): Path<(CollectionId, CrawlId)>,
 ) -> Result<StatusCode, ApiError> {
     let ended = app.store.cancel_crawl(owner(&caller)?, collection, crawl, app.clock.now_ms()).await;
-    ended.map_err(|error| no_crawl(error, "There is no such crawl that goes on."))?;
+    ended.map_err(|error| no_crawl(error, refusal::Knowledge::NoCrawlGoingOn))?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -165,12 +167,12 @@ pub(in crate::http) async fn retry(
     Path((collection, crawl)): Path<(CollectionId, CrawlId)>,
 ) -> Result<StatusCode, ApiError> {
     let again = app.store.go_on_crawling(owner(&caller)?, collection, crawl, app.clock.now_ms()).await;
-    again.map_err(|error| no_crawl(error, "There is no such crawl that has ended."))?;
+    again.map_err(|error| no_crawl(error, refusal::Knowledge::NoCrawlEnded))?;
     app.crawling.look_again();
     Ok(StatusCode::NO_CONTENT)
 }
 
-fn no_crawl(error: StoreError, words: &'static str) -> ApiError {
+fn no_crawl(error: StoreError, words: refusal::Knowledge) -> ApiError {
     match error {
         StoreError::NotFound => ApiError::not_found(words),
         error => error.into(),

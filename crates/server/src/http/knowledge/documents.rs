@@ -8,7 +8,7 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use domain::{CollectionId, DocumentId, UserId};
+use domain::{CollectionId, DocumentId, Sentence, UserId, refusal};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::{Document, DocumentState, Most, StoreError, Their};
@@ -125,7 +125,7 @@ pub(in crate::http) async fn keep(
     file: &[u8],
 ) -> Result<Document, ApiError> {
     if file.is_empty() {
-        return Err(ApiError::invalid("The file is empty."));
+        return Err(ApiError::invalid(refusal::Knowledge::EmptyFile));
     }
     let limits = &app.config.knowledge;
     let now = app.clock.now_ms();
@@ -146,12 +146,11 @@ pub(in crate::http) async fn keep(
     let most = Most { documents: MOST_DOCUMENTS, bytes: limits.person_bytes };
     let kept = app.store.put_document(owner, &new, file, most).await.map_err(|error| match error {
         StoreError::Conflict("documents") => {
-            ApiError::conflict(format!("A collection has at most {MOST_DOCUMENTS} documents."))
+            ApiError::conflict(Sentence::CollectionFull { count: MOST_DOCUMENTS })
         }
-        StoreError::Conflict(_) => ApiError::conflict(format!(
-            "Your documents may have {} MB together. Delete some first.",
-            limits.person_bytes / 1_000_000
-        )),
+        StoreError::Conflict(_) => ApiError::conflict(refusal::Knowledge::DocumentsTooLarge {
+            limit: limits.person_bytes / 1_000_000,
+        }),
         error => missing(error),
     })?;
     app.knowledge.look_again();
@@ -270,16 +269,14 @@ async fn readable(
 /// For a document that is not theirs, too.
 pub(super) fn nothing_to_do(error: StoreError) -> ApiError {
     match error {
-        StoreError::NotFound => {
-            ApiError::not_found("There is nothing like that to do with such a document of yours.")
-        }
+        StoreError::NotFound => ApiError::not_found(refusal::Knowledge::NothingToDo),
         error => error.into(),
     }
 }
 
 fn no_document(error: StoreError) -> ApiError {
     match error {
-        StoreError::NotFound => ApiError::not_found("There is no such document in this collection."),
+        StoreError::NotFound => ApiError::not_found(refusal::Knowledge::NoSuchDocument),
         error => error.into(),
     }
 }
@@ -292,7 +289,7 @@ pub(super) fn checked_name(name: &str) -> Result<String, ApiError> {
         || name.chars().any(char::is_control)
         || matches!(name, "." | "..")
     {
-        let message = format!("`name` must be the name of a file, 1 to {NAME_BYTES} bytes.");
+        let message = refusal::Knowledge::BadFileName { limit: NAME_BYTES as u64 };
         return Err(ApiError::invalid(message).with_field(Some("name")));
     }
     Ok(name.to_owned())

@@ -1,6 +1,6 @@
 //! Narrows a search to documents of some kinds or names, and to those that came in some time.
 
-use domain::{CollectionId, DocumentId, UserId};
+use domain::{CollectionId, DocumentId, UserId, refusal};
 use store::DocumentFilter;
 
 use super::Search;
@@ -48,14 +48,14 @@ pub(super) async fn narrowed(app: &App, reader: UserId, asked: &Search) -> Resul
 fn checked(asked: &Search) -> Result<DocumentFilter, ApiError> {
     let Search { types, name, since, until, .. } = asked;
     if types.len() > MOST_ENDINGS || !types.iter().all(|ending| is_ending(ending)) {
-        let message = format!(
-            "`types` may have {MOST_ENDINGS} endings of names without their dots, 1 to {ENDING_CHARS} letters each."
-        );
+        let message =
+            refusal::Knowledge::BadTypes { endings: MOST_ENDINGS as u64, letters: ENDING_CHARS as u64 };
         return Err(ApiError::invalid(message).with_field(Some("types")));
     }
     let name = name.trim().to_lowercase();
     if name.chars().count() > NAME_CHARS {
-        let message = format!("`name` may have {NAME_CHARS} characters.");
+        let message =
+            refusal::Request::TooManyCharacters { field: "name".to_owned(), limit: NAME_CHARS as u64 };
         return Err(ApiError::invalid(message).with_field(Some("name")));
     }
     let endings = types.iter().map(|ending| ending.to_lowercase()).collect();

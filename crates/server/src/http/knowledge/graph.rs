@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agent::graph::key;
 use axum::{extract::State, http::StatusCode};
-use domain::{CollectionId, DocumentId, EntityId};
+use domain::{Coded, CollectionId, DocumentId, EntityId, refusal};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::{Entity, GraphQuote, GraphedDocument, Relation, StoreError, Subgraph, Their};
@@ -59,6 +59,9 @@ pub(in crate::http) struct GraphState {
 struct DatabaseView {
     /// Why it does not help, in a sentence; the graph is read without it then.
     problem: Option<String>,
+    /// The same by its code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sentence: Option<Box<Coded>>,
     /// Whether it has all of this graph, and is asked about it.
     whole: bool,
 }
@@ -81,7 +84,8 @@ pub(in crate::http) async fn state(
     let documents = if on { documents.into_iter().map(view).collect() } else { Vec::new() };
     let database = app.knowledge.graph_database.as_ref().map(|database| {
         let (problem, whole) = database.state(collection);
-        DatabaseView { problem, whole }
+        let sentence = problem.as_ref().and_then(|words| words.sentence.clone());
+        DatabaseView { problem: problem.map(|words| words.message), sentence, whole }
     });
     let available = app.config.knowledge.graph_model.is_some();
     Ok(Json(GraphState { on, available, documents, unread, database }))
@@ -103,9 +107,7 @@ pub(in crate::http) async fn switch(
     if body.on && app.config.knowledge.graph_model.is_none() {
         // Nobody learns here which collections there are.
         app.store.readable_collection(owner, collection).await.map_err(missing)?;
-        return Err(ApiError::conflict(
-            "This server has no model for graphs. An administrator can name one: knowledge.graph_model.",
-        ));
+        return Err(ApiError::conflict(refusal::Knowledge::NoGraphModel));
     }
     app.store.set_graph(owner, collection, body.on).await.map_err(missing)?;
     app.knowledge.look_for_graphs();
@@ -220,7 +222,7 @@ pub(in crate::http) async fn entities(
     readable(&app, &caller, collection).await?;
     let query = find.query.unwrap_or_default();
     if query.len() > QUERY_BYTES {
-        let message = format!("`query` may have {QUERY_BYTES} bytes.");
+        let message = refusal::Request::TextTooLong { field: "query".to_owned(), limit: QUERY_BYTES as u64 };
         return Err(ApiError::invalid(message).with_field(Some("query")));
     }
     let words = if query.trim().is_empty() { String::new() } else { key(&query) };
@@ -264,8 +266,7 @@ pub(in crate::http) async fn neighbours(
     readable(&app, &caller, collection).await?;
     let depth = around.depth.unwrap_or(1);
     if !(1..=MOST_DEPTH).contains(&depth) {
-        let message = format!("`depth` must be 1 to {MOST_DEPTH}.");
-        return Err(ApiError::invalid(message).with_field(Some("depth")));
+        return Err(ApiError::out_of_range("depth", 1, MOST_DEPTH.into()));
     }
     let bounds = (depth, limit(around.limit)? as usize);
     Ok(Json(app.graph_neighbours(collection, around.entity, bounds).await.map_err(gone)?.into()))
@@ -314,15 +315,14 @@ pub(super) async fn readable(app: &App, caller: &Caller, collection: CollectionI
 fn limit(wanted: Option<u32>) -> Result<u32, ApiError> {
     let limit = wanted.unwrap_or(USUAL_ENTITIES);
     if !(1..=MOST_ENTITIES).contains(&limit) {
-        let message = format!("`limit` must be 1 to {MOST_ENTITIES}.");
-        return Err(ApiError::invalid(message).with_field(Some("limit")));
+        return Err(ApiError::out_of_range("limit", 1, MOST_ENTITIES.into()));
     }
     Ok(limit)
 }
 
 pub(super) fn gone(error: StoreError) -> ApiError {
     match error {
-        StoreError::NotFound => ApiError::not_found("The documents speak of nothing like that (any more)."),
+        StoreError::NotFound => ApiError::not_found(refusal::Knowledge::NoSuchEntity),
         error => error.into(),
     }
 }

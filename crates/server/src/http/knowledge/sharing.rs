@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{CollectionId, GroupId, UserId};
+use domain::{CollectionId, GroupId, UserId, refusal};
 use serde::{Deserialize, Serialize};
 use store::{Collection, CollectionReaders, ReadersChange, UserRole};
 
@@ -109,18 +109,14 @@ fn checked_groups(
 ) -> Result<Vec<GroupId>, ApiError> {
     wanted.sort_unstable();
     wanted.dedup();
-    let refused = |message: String| ApiError::invalid(message).with_field(Some("groups"));
+    let refused = |message: refusal::Knowledge| ApiError::invalid(message).with_field(Some("groups"));
     if wanted.len() > MOST_GROUPS {
-        return Err(refused(format!("A collection can be shared with {MOST_GROUPS} groups.")));
+        return Err(refused(refusal::Knowledge::TooManyGroupsShared { count: MOST_GROUPS as u64 }));
     }
     let is_known = |group: &GroupId| {
         before.groups.iter().any(|(id, _)| id == group) || choice.iter().any(|other| other.id == *group)
     };
-    if wanted.iter().all(is_known) {
-        Ok(wanted)
-    } else {
-        Err(refused("You can share it with groups that you are in.".to_owned()))
-    }
+    if wanted.iter().all(is_known) { Ok(wanted) } else { Err(refused(refusal::Knowledge::NotYourGroup)) }
 }
 
 /// The people who are named, and their addresses.
@@ -130,9 +126,9 @@ async fn checked_people(
     before: &CollectionReaders,
     wanted: &[String],
 ) -> Result<(Vec<UserId>, Vec<String>), ApiError> {
-    let refused = |message: String| ApiError::invalid(message).with_field(Some("people"));
+    let refused = |message: refusal::Knowledge| ApiError::invalid(message).with_field(Some("people"));
     if wanted.len() > MOST_PEOPLE {
-        return Err(refused(format!("A collection can be shared with {MOST_PEOPLE} people by name.")));
+        return Err(refused(refusal::Knowledge::TooManyPeopleShared { count: MOST_PEOPLE as u64 }));
     }
     let (mut people, mut named) = (Vec::new(), Vec::new());
     for text in wanted {
@@ -142,7 +138,7 @@ async fn checked_people(
             None => account_of(app, text, "people").await?,
         };
         if person.id == of.owner {
-            return Err(refused("This is the address of its owner.".to_owned()));
+            return Err(refused(refusal::Knowledge::OwnersAddress));
         }
         if !people.contains(&person.id) {
             people.push(person.id);

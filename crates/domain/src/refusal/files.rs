@@ -1,0 +1,59 @@
+//! What is refused about the files of a chat.
+
+use serde::{Deserialize, Serialize};
+
+/// What is refused about the files of a chat, to people and to tools.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "RefusedOfFiles"))]
+#[serde(tag = "code", content = "params", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "each says itself what it says")]
+pub enum Files {
+    #[error("A path has at most {limit} bytes and no control characters.")]
+    BadPath { limit: u64 },
+    #[error("The path of a file is missing.")]
+    PathMissing,
+    #[error("{path} is not text: it is {what} of {size} bytes.")]
+    FileNotText { path: String, what: String, size: u64 },
+    #[error("Text has no NUL characters, and this tool writes text.")]
+    NulInText,
+    #[error("{from} is there already.")]
+    FileThere { from: String },
+    #[error("{from} cannot be moved to {to}: copy it.")]
+    CannotMove { from: String, to: String },
+    #[error("The file would have {size} bytes and the limit is {limit}.")]
+    FileTooLarge { size: u64, limit: u64 },
+    #[error("The file would have {size} bytes and the limit is {limit}. Split it.")]
+    TextTooLarge { size: u64, limit: u64 },
+    #[error("The workspace holds {count} files, which is the limit.")]
+    TooManyFiles { count: u64 },
+    #[error(
+        "The files would have {size} bytes together and the limit is {limit}. Delete some that are not needed any more."
+    )]
+    FilesTooLarge { size: u64, limit: u64 },
+    #[error(
+        "This chat keeps what {files} files, or {bytes} bytes, of its directory were, which is the limit. Go on in a new \
+         chat."
+    )]
+    DirectoryKept { files: u64, bytes: u64 },
+    #[error("There are too many results among the files.")]
+    TooManyResults,
+    #[error("The server has no room left for files.")]
+    NoRoomForFiles,
+    #[error("The files cannot be reached just now. Try again.")]
+    FilesUnreachable,
+
+    // Directories of the server.
+    #[error(
+        "/{path} cannot be used: it is no plain file, leads over a link, or is left out (what is named {names} is not \
+         there)."
+    )]
+    PathUnusable { path: String, names: String },
+    #[error("The file has more than {limit} bytes, which is the limit.")]
+    FileOverLimit { limit: u64 },
+    #[error("The directory {name} can only be read here.")]
+    DirectoryReadOnly { name: String },
+    #[error("The disk of the directory {name} is full.")]
+    DirectoryFull { name: String },
+    #[error("The directory {name} cannot be used: {why}.")]
+    DirectoryFails { name: String, why: String },
+}

@@ -1,0 +1,59 @@
+//! What is wrong with what was filled in where an agent asks.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Words;
+
+/// What is wrong with an answer to a form, and what a field takes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "RefusedOfForms"))]
+#[serde(tag = "code", content = "params", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "each says itself what it says")]
+pub enum Forms {
+    #[error("“{label}” has to be filled in.")]
+    FieldEmpty { label: String },
+    #[error("“{label}” has to be {what}.")]
+    FieldUnfit { label: String, what: Words },
+    #[error("The form has no field “{name}”.")]
+    NoSuchField { name: String },
+    #[error("This question has no form. Send `answer`, a text.")]
+    QuestionWithoutForm,
+    #[error(
+        "This cannot be read as answers to the form. Send a JSON object, or one line “name: value” for each of: {names}."
+    )]
+    AnswersUnreadable { names: String },
+
+    // What a field takes, after “has to be”.
+    #[error("an email address")]
+    AnEmailAddress,
+    #[error("an address such as https://example.org")]
+    AWebAddress,
+    #[error("a date such as 2026-01-31")]
+    ADate,
+    #[error("a time such as 2026-01-31T12:00:00Z")]
+    ATime,
+    #[error("a text of {size} characters")]
+    ATextOf { size: Words },
+    #[error("a whole number")]
+    AWholeNumber,
+    #[error("a whole number, {size}")]
+    AWholeNumberOf { size: Words },
+    #[error("a number")]
+    ANumber,
+    #[error("a number, {size}")]
+    ANumberOf { size: Words },
+    #[error("yes or no")]
+    YesOrNo,
+    #[error("one of: {names}")]
+    OneOf { names: Words },
+    #[error("{size} of: {names}")]
+    SomeOf { size: Words, names: Words },
+    #[error("{least} to {most}")]
+    FromTo { least: String, most: String },
+    #[error("at least {least}")]
+    AtLeast { least: String },
+    #[error("at most {most}")]
+    AtMost { most: String },
+    #[error("{names} and {more} more")]
+    AndMore { names: String, more: u64 },
+}

@@ -1,0 +1,76 @@
+//! What is refused about documents: collections, files, crawls, graphs, sharing, and the models that help with them.
+
+use serde::{Deserialize, Serialize};
+
+/// What is refused about documents.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "RefusedOfKnowledge"))]
+#[serde(tag = "code", content = "params", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "each says itself what it says")]
+pub enum Knowledge {
+    // Collections.
+    #[error("There is no such collection, or it is not shared with you.")]
+    NoSuchCollection,
+    #[error("You have {count} collections, which is the most there may be.")]
+    TooManyCollections { count: u64 },
+    #[error("Documents belong to accounts, not to the people of a front end.")]
+    DocumentsOfAccounts,
+    #[error("A collection can be shared with {count} groups.")]
+    TooManyGroupsShared { count: u64 },
+    #[error("A collection can be shared with {count} people by name.")]
+    TooManyPeopleShared { count: u64 },
+    #[error("You can share it with groups that you are in.")]
+    NotYourGroup,
+    #[error("This is the address of its owner.")]
+    OwnersAddress,
+
+    // Documents.
+    #[error("The file is empty.")]
+    EmptyFile,
+    #[error("`name` must be the name of a file, 1 to {limit} bytes.")]
+    BadFileName { limit: u64 },
+    #[error("Your documents may have {limit} MB together. Delete some first.")]
+    DocumentsTooLarge { limit: u64 },
+    #[error("There is nothing like that to do with such a document of yours.")]
+    NothingToDo,
+    #[error("There is no such document in this collection.")]
+    NoSuchDocument,
+    #[error(
+        "You have {count} files that you have not sent, which is the most there may be. Send some first."
+    )]
+    TooManyUnsent { count: u64 },
+    #[error("The document is gone, or not shared with you. Take it off the message.")]
+    DocumentGone,
+    #[error("`types` may have {endings} endings of names without their dots, 1 to {letters} letters each.")]
+    BadTypes { endings: u64, letters: u64 },
+
+    // Sites.
+    #[error("Pages of the web are not read on this server (web.fetch).")]
+    PagesNotRead,
+    #[error("{count} of your sites are being read, which is the most at a time.")]
+    TooManyCrawls { count: u64 },
+    #[error("There is no such crawl that goes on.")]
+    NoCrawlGoingOn,
+    #[error("There is no such crawl that has ended.")]
+    NoCrawlEnded,
+    #[error("There is no copy of such a page, or it is not for you to see.")]
+    NoCopyOfPage,
+
+    // Graphs.
+    #[error("This server has no model for graphs. An administrator can name one: knowledge.graph_model.")]
+    NoGraphModel,
+    #[error("The documents speak of nothing like that (any more).")]
+    NoSuchEntity,
+    #[error("Something is not another name of itself.")]
+    AliasOfItself,
+    #[error("The graph has 1000 other names, which is as many as it may have.")]
+    TooManyAliases,
+    #[error("The graph database does not help: {why}.")]
+    GraphDatabaseAway { why: String },
+
+    // The model for meanings.
+    #[error("It may have {limit} characters, and no NUL.")]
+    BadPrefix { limit: u64 },
+    #[error("Name the model that is to be tried.")]
+    NoModelToTry,
+}

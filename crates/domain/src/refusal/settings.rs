@@ -1,0 +1,204 @@
+//! What is refused about what the server works with: models, connections, agents, pipelines, schedules, webhooks, MCP servers.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Words;
+
+/// What is refused about models, agents and whatever else is set up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "RefusedOfSettings"))]
+#[serde(tag = "code", content = "params", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "each says itself what it says")]
+pub enum Settings {
+    // Models.
+    #[error("There is no such model (any more). Choose another one.")]
+    ModelChosenGone,
+    #[error("There is no model “{name}”. GET /api/v1/models lists them.")]
+    NoModelOfName { name: String },
+    #[error("This key is not for “{name}”. GET /v1/models lists what it is for.")]
+    KeyNotForModel { name: String },
+    #[error("The temperature must be between 0 and 2.")]
+    BadTemperature,
+    #[error("The context must be 256 to 100000000 tokens.")]
+    BadContext,
+    #[error("A price must be 0 to 1000000 US dollars for a million tokens.")]
+    BadPrice,
+    #[error("At most {count} models may be asked in the place of one.")]
+    TooManyFallbacks { count: u64 },
+    #[error("Name each fallback once, and not the model itself.")]
+    FallbackTwice,
+    #[error("There is no model “{name}” to ask instead.")]
+    NoFallback { name: String },
+    #[error("The model server has not said yet which models it has. Try again in a moment.")]
+    ModelsAwaited,
+
+    // Connections.
+    #[error("There is no such connection. It may have been deleted.")]
+    NoSuchConnection,
+    #[error("This connection has no such key. It may have been removed.")]
+    NoSuchConnectionKey,
+    #[error(
+        "This connection comes from the environment and is changed there: OPENAI_API_BASE_URL and OPENAI_API_KEY."
+    )]
+    ConnectionOfEnvironment,
+    #[error(
+        "The keys of this connection belong to the server that it has now. Remove them first, or add the other server as a \
+         connection of its own."
+    )]
+    KeysOfOtherServer,
+    #[error("This connection has that key already.")]
+    ConnectionKeyKnown,
+    #[error("A connection has at most {count} keys.")]
+    TooManyConnectionKeys { count: u64 },
+    #[error("An address has at most {limit} bytes.")]
+    LongAddress { limit: u64 },
+    #[error(
+        "“{text}” is not a server address. Use one like http://localhost:11434/v1 or https://api.example.com/v1."
+    )]
+    BadBaseUrl { text: String },
+    #[error("A connection needs a name of 1 to 100 characters.")]
+    BadConnectionName,
+    #[error("A key is 1 to {limit} letters, digits and signs, without spaces.")]
+    BadConnectionKey { limit: u64 },
+    #[error("A weight is {least} to {most}.")]
+    BadWeight { least: u64, most: u64 },
+    #[error("A model's name has 1 to 500 bytes.")]
+    BadModelName,
+
+    // Agents.
+    #[error("There is an agent “{name}” already. Choose another name.")]
+    AgentNameTaken { name: String },
+    #[error("There are {count} agents, which is the most. Delete one first.")]
+    TooManyAgents { count: u64 },
+    #[error(
+        "The agent “{name}” stands in the configuration's file. Change it there and start the server again."
+    )]
+    AgentOfFile { name: String },
+    #[error("There is no agent “{name}”. It may have been deleted.")]
+    NoSuchAgent { name: String },
+    #[error("There is no agent “{name}” (any more). Choose another one: GET /api/v1/models lists them.")]
+    AgentChosenGone { name: String },
+    #[error(
+        "The agent “{agent}” uses the model “{model}”, which is not there (any more). An administrator can give it another \
+         one in the settings."
+    )]
+    ModelOfAgentGone { agent: String, model: String },
+    #[error("`name` must be that of the address: make a new agent to call it otherwise.")]
+    AgentRenamed,
+    #[error(
+        "`name` must be 1 to {limit} small letters, digits and “-”, begin with a letter and not end with “-”."
+    )]
+    BadAgentName { limit: u64 },
+    #[error("`name` cannot be “{name}”, which means something else already.")]
+    AgentNameReserved { name: String },
+    #[error("`description` must say in 1 to {limit} characters what the agent is for.")]
+    BadAgentDescription { limit: u64 },
+    #[error("`instructions` must have 1 to {limit} bytes.")]
+    BadInstructions { limit: u64 },
+    #[error("`model` must be the id of a model, 1 to {limit} bytes; leave it out for the default one.")]
+    BadAgentModel { limit: u64 },
+    #[error("`tools` has “{tool}”: a star may stand at the end only, as in “files__*”.")]
+    StarWithin { tool: String },
+    #[error("`{field}` has more than {limit} names.")]
+    TooManyNames { field: String, limit: u64 },
+    #[error("`{field}` has a name that is empty or longer than {limit} bytes.")]
+    BadNameInList { field: String, limit: u64 },
+    #[error("`limits.steps` and `limits.tokens` must be at least 1; leave them out for the server's own.")]
+    NoStepsOrTokens,
+    #[error("`limits.usd` must be 0.000001 to 1000000000.")]
+    BadAgentCost,
+    #[error("`limits.minutes` must be 0.001 to {most}.")]
+    BadAgentMinutes { most: u64 },
+    #[error(
+        "There is no workspace “{name}” that you may use. An administrator names the directories that chats may work in."
+    )]
+    NoSuchWorkspace { name: String },
+
+    // Pipelines and tasks.
+    #[error("There is no such pipeline.")]
+    NoSuchPipeline,
+    #[error("This pipeline has no template.")]
+    NoTemplate,
+    #[error("Line {line}, column {column}: {why}")]
+    WrongTemplate { line: u64, column: u64, why: Words },
+    #[error("A template has at most {limit} bytes.")]
+    LongTemplate { limit: u64 },
+    #[error("“|” stands only in MESSAGES, not in {name}.")]
+    BarInVariable { name: String },
+    #[error("“:” stands only in MESSAGES and prompt, not in {name}.")]
+    ColonInVariable { name: String },
+    #[error("There is no variable {name}.")]
+    NoSuchVariable { name: String },
+    #[error("The variable {name} is not there for this template.")]
+    VariableNotHere { name: String },
+    #[error("“{text}” is to be start:N, end:N or middletruncate:N.")]
+    BadCut { text: String },
+    #[error("The template has to name MESSAGES or prompt, or the model sees nothing of it.")]
+    TemplateNeedsConversation,
+    #[error("The template has to name {name}, or the model sees nothing of it.")]
+    TemplateNeeds { name: String },
+    #[error("The template has to name the tag <code_interpreter>, or the model sees nothing of it.")]
+    TemplateNeedsTag,
+    #[error("Connect a model first: the tour cannot do this.")]
+    ConnectModelFirst,
+    #[error("The tour cannot do this. Choose another model.")]
+    TourCannot,
+    #[error("The tokens are to be 1 to {most}.")]
+    BadPipelineTokens { most: u64 },
+    #[error("The seconds are to be 1 to {most}.")]
+    BadPipelineSeconds { most: u64 },
+    #[error("`{field}` has to be 1 to {most}.")]
+    BadTaskNumber { field: String, most: u64 },
+    #[error("Queries are turned off here.")]
+    QueriesAreOff,
+    #[error("Autocompletion is turned off here.")]
+    AutocompletionIsOff,
+    #[error("A text is completed up to {limit} characters.")]
+    TooLongToComplete { limit: u64 },
+
+    // Schedules.
+    #[error("You have {count} schedules. Delete one first.")]
+    TooManySchedules { count: u64 },
+    #[error("What to do has 1 to {limit} characters.")]
+    BadPrompt { limit: u64 },
+    #[error("Its last run is still going. Wait for its end, or stop it.")]
+    ScheduleStillGoing,
+    #[error("The run's chat is gone.")]
+    ChatOfRunGone,
+    #[error("There is no time zone “{name}”.")]
+    NoTimeZone { name: String },
+    #[error("A schedule needs either `cron` or `once_at`.")]
+    CronOrOnce,
+    #[error("None of these times is still to come.")]
+    NoTimeToCome,
+    #[error("A schedule runs at most every {count} minutes.")]
+    TooOften { count: u64 },
+    #[error("A cron expression has at most {limit} characters.")]
+    LongCron { limit: u64 },
+    #[error("“{cron}” is not a cron expression of five fields: {why}")]
+    BadCron { cron: String, why: String },
+
+    // Webhooks.
+    #[error("You have {count} addresses. Delete one first.")]
+    TooManyWebhooks { count: u64 },
+    #[error("Nothing can be sent there. {why}")]
+    CannotSendThere { why: Words },
+    #[error("Nothing can be sent there. The address must begin with https://.")]
+    HttpsNeeded,
+    #[error("It answers with HTTP {status}.")]
+    WebhookAnswers { status: u16 },
+    #[error("Its secret cannot be opened: {why}.")]
+    WebhookSecretLost { why: String },
+
+    // MCP servers.
+    #[error("This server takes a token instead: enter one.")]
+    TokenInstead,
+    #[error("This server takes no token: sign in there.")]
+    NoTokenTaken,
+    #[error("A token has 1 to {limit} letters, digits and signs.")]
+    BadToken { limit: u64 },
+    #[error("There is no MCP server of this name to sign in to.")]
+    NoMcpSignIn,
+    #[error("Nobody can sign in to “{name}” now. {why}")]
+    CannotSignInThere { name: String, why: String },
+}
