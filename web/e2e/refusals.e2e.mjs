@@ -50,7 +50,8 @@ test("under a field of a form", async () => {
   const made = await page.request.post("/api/v1/knowledge", { data: { name: "Море" } });
   assert.ok(made.ok(), await made.text());
   await page.goto(`/knowledge/${(await made.json()).id}`);
-  await page.getByRole("button", { name: "Доступ" }).click();
+  await page.getByRole("button", { name: "Действия с «Море»" }).click();
+  await page.getByRole("menuitem", { name: "Доступ" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Адрес почты").fill("nobody@example.org");
   await page.keyboard.press("Enter");
@@ -76,7 +77,7 @@ test("the server says all of it by code, with the English beside", async () => {
     const answer = await page.request.fetch(path, { method, data });
     return (await answer.json()).error;
   };
-  const gone = await refused("GET", "/api/v1/runs/run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d");
+  const gone = await refused("POST", "/runs/run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d/cancel");
   assert.deepEqual(
     [gone.message, gone.sentence],
     ["There is no such run, or it is not yours.", { code: "no_such_run" }],
