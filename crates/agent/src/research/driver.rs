@@ -34,6 +34,8 @@ const CONVERSATION_BYTES: usize = 24_000;
 /// How much of the notes models are told, bytes.
 const MOST_NOTES_BYTES: usize = 60_000;
 const LEAST_NOTES_BYTES: usize = 2_000;
+/// So much of the request stands once more behind the notes, characters.
+const REQUEST_CHARS: usize = 2_000;
 /// How often a report is tried with fewer notes, where the model's window is full.
 const SHORTER: u32 = 3;
 /// Why the last step is the last where a person said so.
@@ -325,8 +327,11 @@ impl Course {
             let notes = if notes.is_empty() { NOTHING_FOUND } else { &notes };
             let mut messages = with_instructions(REPORT, self.conversation.clone());
             let plan = self.plan.join("\n- ");
+            // Once more, since the notes stand between the request and here.
+            let request = first_chars(&self.task.question, REQUEST_CHARS);
             let told = format!(
-                "The notes:\n\n{notes}\n\nWhat was to be found out:\n- {plan}\n\nWrite the report now."
+                "The notes:\n\n{notes}\n\nWhat was to be found out:\n- {plan}\n\nThe request again: {request}\n\nWrite \
+                 the report now."
             );
             messages.push(Message::text(Role::User, told));
             let shape = Shape { format: None, cites: Some(self.notes.count()), proofs: &proofs };

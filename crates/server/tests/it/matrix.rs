@@ -57,8 +57,8 @@ impl World {
     }
 
     /// The rows that name something of the owner's.
-    fn of_the_owner(&self, rows: Vec<String>) -> Vec<String> {
-        rows.into_iter().filter(|row| self.telling().any(|id| row.contains(id))).collect()
+    fn of_the_owner(&self, rows: &[String]) -> Vec<String> {
+        rows.iter().filter(|row| self.telling().any(|id| row.contains(id))).cloned().collect()
     }
 
     /// The answer without the ids that were sent, which it may repeat.
@@ -149,12 +149,11 @@ async fn check_stranger(wrong: &mut Wrong, world: &World, case: &Case, who: (&Pe
     let called = format!("\"subject_name\":\"{CANARY}\"");
     let text = if case.route == "/api/v1/audit" { real.text.replace(&called, "") } else { real.text.clone() };
     wrong.unless(!text.contains(CANARY), || format!("shows what it holds: {} {}", asked(), real.text));
-    let (before, after) = match case.others {
+    let changed = match case.others {
         Others::Admin(_) if role == "administrator" => return,
-        Others::Own(_) => (world.of_the_owner(before), world.of_the_owner(after)),
-        _ => (before, after),
+        Others::Own(_) => difference(&world.of_the_owner(&before), &world.of_the_owner(&after)),
+        _ => difference(&before, &after),
     };
-    let changed = difference(&before, &after);
     wrong.unless(changed.is_empty(), || format!("changes {changed:?}: {}", asked()));
     if matches!(case.others, Others::Own(_)) {
         let shown = world.telling().find(|id| real.text.contains(*id));

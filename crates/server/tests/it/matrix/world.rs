@@ -1,12 +1,13 @@
 //! Somebody who has one of everything that people can have, and two others who want it.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use reqwest::Method;
 use scripted::{Behaviour, Reply, ScriptedServer};
 use serde_json::{Value, json};
 use sqlx::{Connection, Row, SqliteConnection};
 use store::{NewUser, UserRole};
+use tokio::sync::Mutex;
 
 use crate::{
     faults::until,
@@ -58,6 +59,14 @@ pub(super) struct World {
     /// The ids of the owner's things, by what they are.
     pub(super) names: BTreeMap<&'static str, String>,
     database: String,
+    seen: Mutex<Option<Seen>>,
+}
+
+/// The whole database as it was last seen, and the connection that knows whether others have written since.
+struct Seen {
+    connection: SqliteConnection,
+    version: i64,
+    rows: Arc<Vec<String>>,
 }
 
 impl World {
@@ -115,10 +124,11 @@ impl World {
             suspended,
             names: BTreeMap::new(),
             database,
+            seen: Mutex::default(),
         };
         world.furnish().await;
         // What the runs have left is written a moment after they are seen to end.
-        let mut before = Vec::new();
+        let mut before = Arc::default();
         crate::faults::until("nothing changes any more", async || {
             let now = world.rows().await;
             let is_still = now == before;
@@ -295,28 +305,45 @@ impl World {
         sqlx::query(claimed).fetch_one(&mut rows).await.unwrap().get::<i64, _>(0) == 0
     }
 
-    /// Every row there is: its table, and its values. When a key was used is no change, nor is what is written of use a
-    /// moment after it, nor what the search is made of: it is made from the rest, a moment later.
-    pub(super) async fn rows(&self) -> Vec<String> {
-        let mut rows = SqliteConnection::connect(&self.database).await.unwrap();
-        let tables = "SELECT name FROM sqlite_master \
-                      WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name <> 'usage' \
-                      AND name NOT LIKE 'search\\_%' ESCAPE '\\'";
-        let mut dump = Vec::new();
-        for table in sqlx::query(tables).fetch_all(&mut rows).await.unwrap() {
-            let table: String = table.get(0);
-            let columns = format!("SELECT name FROM pragma_table_info('{table}')");
-            let columns = sqlx::query(sqlx::AssertSqlSafe(columns)).fetch_all(&mut rows).await.unwrap();
-            let columns = columns.iter().map(|column| column.get::<String, _>(0));
-            let columns = columns.filter(|column| !["last_used_at", "booked_seq"].contains(&column.as_str()));
-            let quoted: Vec<String> = columns.map(|column| format!("quote({column})")).collect();
-            let values = format!("SELECT {} FROM {table}", quoted.join(" || ' ' || "));
-            let values = sqlx::query(sqlx::AssertSqlSafe(values)).fetch_all(&mut rows).await.unwrap();
-            dump.extend(values.iter().map(|row| format!("{table} {}", row.get::<String, _>(0))));
-        }
-        dump.sort_unstable();
-        dump
+    /// Every row there is: its table, and its values. Read again only where something was written since the last time,
+    /// which most questions of strangers do not lead to.
+    pub(super) async fn rows(&self) -> Arc<Vec<String>> {
+        let mut seen = self.seen.lock().await;
+        let (mut connection, last) = match seen.take() {
+            Some(seen) => (seen.connection, Some((seen.version, seen.rows))),
+            None => (SqliteConnection::connect(&self.database).await.unwrap(), None),
+        };
+        // Before the rows: what is written in between is seen now, and read once more the next time.
+        let version = sqlx::query("PRAGMA data_version").fetch_one(&mut connection).await.unwrap().get(0);
+        let rows = match last {
+            Some((last, rows)) if last == version => rows,
+            _ => Arc::new(dump(&mut connection).await),
+        };
+        *seen = Some(Seen { connection, version, rows: Arc::clone(&rows) });
+        rows
     }
+}
+
+/// Every row there is. When a key was used is no change, nor is what is written of use a moment after it, nor what the
+/// search is made of: it is made from the rest, a moment later.
+async fn dump(connection: &mut SqliteConnection) -> Vec<String> {
+    let tables = "SELECT name FROM sqlite_master \
+                  WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name <> 'usage' \
+                  AND name NOT LIKE 'search\\_%' ESCAPE '\\'";
+    let mut dump = Vec::new();
+    for table in sqlx::query(tables).fetch_all(&mut *connection).await.unwrap() {
+        let table: String = table.get(0);
+        let columns = format!("SELECT name FROM pragma_table_info('{table}')");
+        let columns = sqlx::query(sqlx::AssertSqlSafe(columns)).fetch_all(&mut *connection).await.unwrap();
+        let columns = columns.iter().map(|column| column.get::<String, _>(0));
+        let columns = columns.filter(|column| !["last_used_at", "booked_seq"].contains(&column.as_str()));
+        let quoted: Vec<String> = columns.map(|column| format!("quote({column})")).collect();
+        let values = format!("SELECT {} FROM {table}", quoted.join(" || ' ' || "));
+        let values = sqlx::query(sqlx::AssertSqlSafe(values)).fetch_all(&mut *connection).await.unwrap();
+        dump.extend(values.iter().map(|row| format!("{table} {}", row.get::<String, _>(0))));
+    }
+    dump.sort_unstable();
+    dump
 }
 
 async fn made(server: &Server, who: &str, path: &str, body: &Value) -> Value {
