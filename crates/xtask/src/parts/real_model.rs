@@ -43,6 +43,8 @@ impl RealModel {
         let mut server = Command::new(python);
         server.args(["-m", "llama_cpp.server", "--host", "127.0.0.1", "--port", &port.to_string()]);
         server.args(["--model_alias", MODEL, "--n_ctx", "8192", "--n_threads", "2", "--model"]).arg(weights);
+        // Else a second question cuts the first one off.
+        server.args(["--interrupt_requests", "false"]);
         let log = fs::File::create(folder.join("server.log"))?;
         server.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
         let mut server = Background::new(server.spawn().context("cannot start the model server")?, "TERM");
