@@ -8,6 +8,7 @@ use agent::{
     pipelines::{Pipeline, Values},
 };
 use domain::{CollectionId, DocumentId, Message, Part, Role, UserId, event::Source, refusal};
+use llm::ToolMode;
 use store::{Chat, Collection, Document, DocumentState, Payer, StoreError};
 
 use crate::{
@@ -153,6 +154,8 @@ struct Told {
     text: String,
     /// What is too long to be told whole.
     searched: Searched,
+    /// Whether the model can look for more itself; one that cannot is not told of the tool, which it would only repeat.
+    can_search: bool,
 }
 
 impl App {
@@ -276,8 +279,9 @@ impl App {
         let mut room = usize::try_from(tokens * BYTES_PER_TOKEN).unwrap_or(usize::MAX);
         let asked = history.iter().rposition(|message| message.role == Role::User);
         let may_search = permit.allows(Thing::Tool(SEARCH_TOOL));
+        let can_search = may_search && model.tool_mode != ToolMode::Off;
         for at in (0..history.len()).rev() {
-            let mut told = Told::default();
+            let (mut told, sources) = (Told { can_search, ..Told::default() }, given.sources.len());
             for thing in referred.things.iter().filter(|thing| thing.at == at) {
                 if let Some(whole) = self.tell_thing(thing, &mut told, &mut room).await? {
                     given.numbers = given.numbers.max(thing.number);
@@ -299,7 +303,9 @@ impl App {
                 .await;
             }
             if !told.text.is_empty() {
-                let question = history.get(at).filter(|_| asked == Some(at)).map(Message::plain_text);
+                // Where only names are told, there is no material to answer from.
+                let is_material = asked == Some(at) && given.sources.len() > sources;
+                let question = history.get(at).filter(|_| is_material).map(Message::plain_text);
                 let text = self.as_material(owner, &told.text, question.as_deref()).await?;
                 if question.is_some() && self.config.pipelines.rag_system_context {
                     given.instructions = text;
@@ -339,7 +345,7 @@ impl App {
         told: &mut Told,
         room: &mut usize,
     ) -> Result<Option<Source>, StoreError> {
-        let Told { text, searched } = told;
+        let Told { text, searched, can_search } = told;
         let lies = path.as_ref().map(|path| format!(" Its file is {path}.")).unwrap_or_default();
         let (collection, document) = match is {
             None => {
@@ -347,11 +353,13 @@ impl App {
                 return Ok(None);
             }
             Some(Is::Collection(collection)) => {
-                let name = &collection.name;
-                _ = writeln!(
-                    text,
-                    "[The person points to the collection “{name}”: {SEARCH_TOOL} finds more in it.]\n"
-                );
+                if *can_search {
+                    let name = &collection.name;
+                    _ = writeln!(
+                        text,
+                        "[The person points to the collection “{name}”: {SEARCH_TOOL} finds more in it.]\n"
+                    );
+                }
                 searched.0.push((collection.id, None));
                 return Ok(None);
             }
@@ -379,10 +387,11 @@ impl App {
         };
         let Some(content) = content else {
             let (characters, of) = (document.characters, &collection.name);
+            let found = format!(": {SEARCH_TOOL} finds passages of it in the collection “{of}”");
+            let found = if *can_search { found.as_str() } else { "" };
             _ = writeln!(
                 text,
-                "[The document “{name}” has {characters} characters, too many to stand here: {SEARCH_TOOL} finds \
-                 passages of it in the collection “{of}”.{lies}]\n"
+                "[The document “{name}” has {characters} characters, too many to stand here{found}.{lies}]\n"
             );
             searched.0.push((collection.id, Some(document.id)));
             return Ok(None);
