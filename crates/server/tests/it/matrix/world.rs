@@ -127,11 +127,12 @@ impl World {
             seen: Mutex::default(),
         };
         world.furnish().await;
-        // What the runs have left is written a moment after they are seen to end.
+        // What the runs have left is written a moment after they are seen to end, and attached files are read beside all that.
         let mut before = Arc::default();
         crate::faults::until("nothing changes any more", async || {
             let now = world.rows().await;
-            let is_still = now == before;
+            let is_read = |row: &String| !(row.starts_with("documents ") && row.contains("'waiting'"));
+            let is_still = now == before && now.iter().all(is_read);
             before = now;
             is_still
         })
