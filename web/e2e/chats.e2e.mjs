@@ -65,6 +65,20 @@ async function untilFound(query) {
   assert.fail(`${query} is not found`);
 }
 
+/** It is on the page, and the page and what scrolls in it are scrolled to it and rest there. */
+async function inView(place) {
+  await place.waitFor();
+  const isSeen = (element) =>
+    new Promise((resolve) =>
+      new IntersectionObserver(([seen]) => resolve(seen.isIntersecting)).observe(element),
+    );
+  let seen = 0;
+  for (let tries = 0; seen < 40; tries += 1) {
+    assert.ok(tries < 200, "it is not in view");
+    seen = (await place.evaluate(isSeen)) ? seen + 1 : 0;
+  }
+}
+
 test("what was said is found, in a tool's answer too, and opened where it stands", async () => {
   await untilFound("rain");
   await page.keyboard.press("Control+k");
@@ -82,7 +96,48 @@ test("what was said is found, in a tool's answer too, and opened where it stands
   await answer.press("Enter");
   await page.waitForURL(/message=msg_/);
   await page.locator("article.assistant.marked").waitFor();
-  await page.locator("#chat-search").fill("");
+  // What a tool has answered: the steps are opened there, also those of a sub-agent, and the words are marked.
+  for (const [tool, query] of [
+    ["read_file", "rain"],
+    ["task", "wettest"],
+  ]) {
+    await page.locator("#chat-search").fill(query);
+    const hit = hits.filter({ has: page.getByText(tool) }).first();
+    await hit.press("Enter");
+    await page.waitForURL((address) => address.search.includes(`q=${query}`));
+    await inView(page.locator("li.found mark").first());
+    await picture(`chats-search-${tool}`);
+  }
+  // Also in a small window that knows nothing of the chat yet.
+  const { cookies } = await page.context().storageState();
+  const phone = await openPage(browser, {
+    url: glasshouse.url,
+    storageState: { cookies, origins: [] },
+    viewport: { width: 390, height: 844 },
+    preferences: { language: "ru", theme: "dark" },
+  });
+  await phone.goto(page.url());
+  await inView(phone.locator("li.found mark").first());
+  if (process.env.E2E_PICTURES) {
+    await phone.screenshot({ path: join(process.env.E2E_PICTURES, "chats-search-phone.png") });
+  }
+  assert.deepEqual(phone.complaints, []);
+  await phone.context().close();
+  // The first is one key away, also before there is an answer to what was typed last.
+  await page.locator("#chat-search").fill("ownership");
+  await page.locator("#chat-search").press("Enter");
+  await page.locator("header").getByText("Rust ownership").waitFor();
+  await page.locator("#chat-search").press("ArrowDown");
+  assert.equal(
+    await nav()
+      .locator(".list a")
+      .first()
+      .evaluate((link) => link === document.activeElement),
+    true,
+  );
+  await page.goBack();
+  await nav().getByRole("button", { name: "Clear the search" }).click();
+  await nav().getByRole("heading", { name: "Titles" }).waitFor({ state: "detached" });
 });
 
 test("chats are pinned, filed, tagged and put away", async () => {
@@ -164,6 +219,8 @@ test("a chat is taken along to read, to print and to import", async () => {
   await page.getByRole("menuitem", { name: "PDF" }).click();
   await page.waitForFunction(() => window.printed !== undefined);
   assert.equal(await page.locator(".print-sheet h1", { hasText: "Show me how Glasshouse works" }).count(), 1);
+  // Where nothing can be unfolded there are no folds.
+  assert.doesNotMatch(await page.locator(".print-sheet").textContent(), /<\/?(details|summary)>/);
   await page.evaluate(() => dispatchEvent(new Event("afterprint")));
   assert.equal(await page.locator(".print-sheet").count(), 0);
 });

@@ -206,6 +206,20 @@ test("two names of one thing are put together, and taken apart", async () => {
   await drawing().getByRole("link", { name: "DES", exact: true }).waitFor();
 });
 
+test("in Russian nothing of it is English", async () => {
+  const storageState = await page.context().storageState();
+  for (const origin of storageState.origins) origin.localStorage = [];
+  const other = await openPage(browser, {
+    url: glasshouse.url,
+    preferences: { language: "ru" },
+    storageState,
+  });
+  await other.goto(new URL(page.url()).pathname);
+  await other.getByText("База данных графов не помогает: она недоступна.").waitFor();
+  await check(other, "a graph in Russian");
+  await other.context().close();
+});
+
 test("in the dark, on a phone, and deleted again", async () => {
   await page.emulateMedia({ colorScheme: "dark" });
   await page.setViewportSize({ width: 390, height: 844 });

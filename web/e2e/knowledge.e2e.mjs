@@ -67,6 +67,40 @@ test("documents are sent, read or refused in words", async () => {
   await picture("documents");
 });
 
+test("what was read from the web is taken off the list, also by keys", async () => {
+  const address = page.getByLabel("Address of a page or a site");
+  const off = (url) => page.getByRole("button", { name: `Take ${url} off the list` });
+  const [first, second] = ["http://one.invalid/", "http://two.invalid/"];
+  for (const url of [first, second]) {
+    await address.fill(url);
+    await page.keyboard.press("Enter");
+    await off(url).waitFor();
+  }
+  await check(page, "pages of the web that were read");
+  await picture("crawls");
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.emulateMedia({ colorScheme: "dark" });
+  await off(first).scrollIntoViewIfNeeded();
+  await picture("crawls-phone-dark");
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize({ width: 1440, height: 900 });
+  // The latest stands first; the keyboard goes on to what is left.
+  await off(second).focus();
+  await page.keyboard.press("Enter");
+  await off(second).waitFor({ state: "detached" });
+  await page.waitForFunction(
+    (name) => document.activeElement?.ariaLabel === name,
+    `Take ${first} off the list`,
+  );
+  await page.keyboard.press("Enter");
+  await off(first).waitFor({ state: "detached" });
+  await page.waitForFunction(() => document.activeElement?.matches("input[inputmode=url]"));
+  await page.reload();
+  await address.waitFor();
+  await linkOf(page, "handbook.md").waitFor();
+  assert.equal(await off(first).count(), 0);
+});
+
 test("text is pasted as a document", async () => {
   await page.getByRole("button", { name: "Paste text" }).click();
   const dialog = page.getByRole("dialog");

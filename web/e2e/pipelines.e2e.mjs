@@ -74,17 +74,58 @@ test("an administrator turns completion on, and looks at what a template asks", 
   assert.equal(await page.getByLabel("Answers of one model").inputValue(), "2");
   await page.getByLabel("Layers of answers").scrollIntoViewIfNeeded();
   await picture("layers");
+  // Numbers are set once they are written; an empty field stands for any length.
+  const config = async () => (await page.request.get("/api/v1/tasks/config")).json();
+  const untilSet = async (name, value) => {
+    for (let tries = 0; (await config())[name] !== value; tries += 1)
+      assert.ok(tries < 100, `${name} is not set`);
+  };
+  for (const [label, typed, name, value] of [
+    ["Longest text that is completed", "500", "AUTOCOMPLETE_GENERATION_INPUT_MAX_LENGTH", 500],
+    ["Longest text that is completed", "", "AUTOCOMPLETE_GENERATION_INPUT_MAX_LENGTH", -1],
+    ["Most passages", "3", "RAG_TOP_K", 3],
+    ["Retries of code that failed", "0", "CODE_INTERPRETER_MAX_RETRIES", 0],
+  ]) {
+    await page.getByLabel(label).fill(typed);
+    await page.getByLabel(label).press("Enter");
+    await untilSet(name, value);
+  }
+  await page.getByLabel("Most passages").fill("51");
+  await page.getByText("A whole number from 1 to 50.").waitFor();
+  await page.getByRole("switch", { name: "In the system message" }).click();
+  await untilSet("RAG_SYSTEM_CONTEXT", true);
+  assert.equal((await config()).RAG_TOP_K, 3, "what is no such number is not set");
+  await page.reload();
+  assert.equal(await page.getByLabel("Most passages").inputValue(), "3");
+  assert.equal(await page.getByLabel("Longest text that is completed").inputValue(), "");
+  await page.getByLabel("Most passages").scrollIntoViewIfNeeded();
+  await picture("numbers");
   await page.getByRole("button", { name: "Change: Title" }).click();
   const template = page.getByLabel("Template");
   await template.fill("A title for {{prompt}}\n {{NOBODY}}");
   await page.getByRole("button", { name: "Preview" }).click();
   await page.getByText("Line 2, column 2: There is no variable NOBODY.").waitFor();
+  await template.fill("A title for {{SOMEBODY}}");
+  await page.getByRole("button", { name: "Save" }).click();
+  // It stays beside what was written, and so does that.
+  await page.getByRole("alert").getByText("Line 1, column 13: There is no variable SOMEBODY.").waitFor();
+  assert.equal(await template.inputValue(), "A title for {{SOMEBODY}}");
   await page.getByRole("button", { name: "Reset" }).click();
   await page.getByRole("button", { name: "Ask the model" }).click();
   await page.getByText('"title": "🌱 How Plants Grow"').waitFor();
   await check(page, "the pipelines");
   await picture("settings");
   await page.getByRole("button", { name: "Cancel" }).click();
+});
+
+test("an administrator chooses the model for all tasks", async () => {
+  const set = async () => (await (await page.request.get("/api/v1/tasks/config")).json()).TASK_MODEL;
+  assert.equal(await set(), "");
+  await page.getByLabel("Task model", { exact: true }).selectOption("scripted");
+  for (let tries = 0; (await set()) !== "scripted"; tries += 1) assert.ok(tries < 100, "it is not saved");
+  await page.reload();
+  assert.equal(await page.getByLabel("Task model", { exact: true }).inputValue(), "scripted");
+  assert.equal(await page.getByLabel("External task model").inputValue(), "");
 });
 
 test("how answers are merged is set on a phone, in any language and theme", async () => {
@@ -103,6 +144,12 @@ test("how answers are merged is set on a phone, in any language and theme", asyn
   await check(phone, "the pipelines on a phone");
   const folder = process.env.E2E_PICTURES;
   if (folder) await phone.screenshot({ path: `${folder}/pipelines-phone.png` });
+  await phone.getByLabel("Наибольшее число отрывков").scrollIntoViewIfNeeded();
+  if (folder) await phone.screenshot({ path: `${folder}/pipelines-phone-numbers.png` });
+  // What is wrong with an answer is said in the reader's language, too.
+  await phone.getByRole("button", { name: "Изменить: Поисковые запросы" }).click();
+  await phone.getByRole("button", { name: "Спросить модель" }).click();
+  await phone.getByText("нет объекта JSON с полем queries").first().waitFor();
   assert.deepEqual(phone.complaints, []);
   await phone.context().close();
 });
@@ -118,9 +165,60 @@ test("what is written is completed: the right arrow takes a word, Tab the rest",
   await page.keyboard.press("Tab");
   assert.equal(await field().inputValue(), "Can mushrooms grow in the dark?");
   await field().fill("");
-  // The wrong template was refused.
+});
+
+const ghost = () => page.locator(".ghost");
+
+test("what is offered belongs to the end of the text, and to text that stands", async () => {
+  await field().pressSequentially("Can mushrooms");
+  await ghost().waitFor();
+  await page.keyboard.press("Home");
+  await ghost().waitFor({ state: "detached" });
+  await field().fill("");
+  const asked = [];
+  page.on(
+    "request",
+    (request) => request.url().includes("/auto/") && asked.push(request.postDataJSON().prompt),
+  );
+  // An input method has not settled on these letters; with the next ones it has.
+  const session = await page.context().newCDPSession(page);
+  await session.send("Input.imeSetComposition", { text: "にほんご", selectionStart: 4, selectionEnd: 4 });
+  await page.waitForTimeout(800);
+  await session.send("Input.insertText", { text: "日本語の本" });
+  await ghost().waitFor();
+  assert.deepEqual(asked, ["日本語の本"]);
+  await field().fill("");
+  // The wrong templates were refused.
   assert.deepEqual(
     page.complaints.filter((words) => !words.includes("400 (Bad Request)")),
     [],
   );
+});
+
+test("on a phone a tap takes what is offered, however long it is", async () => {
+  const { cookies } = await page.context().storageState();
+  const phone = await openPage(browser, {
+    url: glasshouse.url,
+    storageState: { cookies, origins: [] },
+    viewport: { width: 390, height: 844 },
+    hasTouch: true,
+    isMobile: true,
+  });
+  await phone.goto("/");
+  const area = phone.locator("#composer");
+  await area.pressSequentially("Can the mushrooms of the north");
+  const offered = phone.locator(".ghost .offered");
+  await offered.waitFor();
+  const fonts = await phone.evaluate(() =>
+    ["#composer", ".ghost"].map((name) => getComputedStyle(document.querySelector(name)).font),
+  );
+  assert.equal(fonts[0], fonts[1]);
+  const [shown, box] = [await offered.boundingBox(), await phone.locator(".ghost").boundingBox()];
+  assert.ok(shown.y + shown.height <= box.y + box.height, "it is cut off");
+  if (process.env.E2E_PICTURES)
+    await phone.screenshot({ path: `${process.env.E2E_PICTURES}/pipelines-phone-ghost.png` });
+  await offered.tap();
+  assert.equal(await area.inputValue(), "Can the mushrooms of the north grow in the dark?");
+  assert.equal(await area.evaluate((element) => element === document.activeElement), true);
+  await phone.context().close();
 });

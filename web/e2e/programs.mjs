@@ -1,5 +1,6 @@
 /** The real programs in processes of their own: Glasshouse with an empty data folder, and the scripted model. */
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,12 +22,15 @@ async function start(command, args, env = {}) {
 
 function needed(name) {
   const path = process.env[name];
-  if (!path) throw new Error(`${name} is not set: run these tests with \`cargo xtask test --e2e\``);
+  const how = "run these tests with `cargo xtask test --e2e`";
+  if (!path) throw new Error(`${name} is not set: ${how}`);
+  if (!existsSync(path)) throw new Error(`${name} is ${path}, which is not there: ${how}`);
   return path;
 }
 
 // Said at once: a browser that is starting beside would keep a failed journey from ending.
 const program = needed("GLASSHOUSE_BIN");
+const scriptedModel = needed("SCRIPTED_MODEL_BIN");
 
 /** Most journeys count what their model is asked. */
 const NOTHING_BESIDE_CHATS = {
@@ -72,7 +76,7 @@ export async function startModel(cases) {
   const file = join(folder, "scenario.json");
   await writeFile(file, JSON.stringify({ cases }));
   const args = ["--listen", "127.0.0.1:0", "--scenario", file];
-  const running = await start(needed("SCRIPTED_MODEL_BIN"), args);
+  const running = await start(scriptedModel, args);
   return {
     url: running.url,
     async stop() {

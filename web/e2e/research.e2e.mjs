@@ -152,6 +152,10 @@ test("the plan waits, the report cites, and each citation leads to its words", a
   const plan = page.getByLabel("Plan, one part on each line");
   await plan.waitFor();
   assert.equal(await plan.inputValue(), "What it costs\nWhere it lives");
+  // Who looks at it needs no notice that it waits.
+  await page
+    .getByRole("button", { name: "Open", exact: true })
+    .waitFor({ state: "detached", timeout: 3_000 });
   await pictures("plan");
   await check(page, "the plan that waits");
   await plan.fill("What it costs\nWhere it lives\nWhether it sings");
@@ -196,6 +200,8 @@ test("the report is taken along", async () => {
   assert.match(markdown, /> costs 400 euros a year/);
   const html = await saved("HTML");
   assert.match(html, /<blockquote>costs 400 euros a year<\/blockquote>/);
+  for (const report of [markdown, html])
+    assert.match(report, /Not verified: no quote of the source shows it/);
   // What we write we can read.
   const [download] = await Promise.all([
     page.waitForEvent("download"),
@@ -286,6 +292,7 @@ test("who wants the report now gets it", async () => {
   await box().press("Enter");
   await page.getByRole("button", { name: "Begin as it is" }).click();
   await page.getByText(/Turn 1 - Reading/).waitFor();
+  await page.getByText("Begun as it was.").waitFor();
   await pictures("reading");
   await page.getByRole("button", { name: "Report now" }).click();
   await page
@@ -293,6 +300,8 @@ test("who wants the report now gets it", async () => {
     .last()
     .waitFor();
   await page.getByRole("button", { name: "Report now" }).waitFor({ state: "detached" });
+  // Those that were still reading have been stopped, and did not fail.
+  assert.doesNotMatch(await page.locator("[data-steps-toggle]").last().innerText(), /failed/);
   const grave = page.complaints.filter((complaint) => !complaint.includes("404"));
   assert.deepEqual(grave, []);
 });

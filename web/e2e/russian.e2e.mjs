@@ -1,7 +1,11 @@
 /** What the server says, in a page in Russian: a notice of a run and how it failed, why a file and a page of the web could not be
- *  read, and what is wrong with a model that was tried. The words of others stay as they are. */
+ *  read, what is wrong with a model that was tried, and why tools, programs and skills cannot be used. The words of others stay as
+ *  they are. */
 import assert from "node:assert/strict";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { check } from "./axe.mjs";
 import { launch, openPage, unfold } from "./browser.mjs";
@@ -36,15 +40,33 @@ async function startWeb() {
   };
 }
 
-let browser, embedder, glasshouse, model, page, web;
+/** A configuration file with MCP servers that cannot be used, and a skill that is none. */
+async function configure(folder, web) {
+  const skill = join(folder, "skills", "letters");
+  await mkdir(skill, { recursive: true });
+  await writeFile(join(skill, "SKILL.md"), "Dear Sir");
+  const file = join(folder, "glasshouse.toml");
+  const servers = [
+    ["gone", 'command = "no-such-program"'],
+    ["closed", `url = "${web.url}/mcp"`],
+    ["mail", `url = "${web.url}/mail"\nsign_in = "oauth"`],
+  ].map(([name, way]) => `[[mcp_servers]]\nname = "${name}"\n${way}\n`);
+  await writeFile(file, `[skills]\nfolder = "${join(folder, "skills")}"\n${servers.join("")}`);
+  return file;
+}
+
+let browser, embedder, folder, glasshouse, model, page, web;
 
 before(async () => {
-  [browser, embedder, model, web, glasshouse] = await Promise.all([
+  [folder, web] = await Promise.all([mkdtemp(join(tmpdir(), "glasshouse-russian-")), startWeb()]);
+  const config = await configure(folder, web);
+  [browser, embedder, model, glasshouse] = await Promise.all([
     launch(),
     startEmbedder({ "chat-7b": 0 }),
     startModel(CASES),
-    startWeb(),
     startGlasshouse({
+      GLASSHOUSE_CONFIG: config,
+      GLASSHOUSE_PROGRAMS_ENABLED: "false",
       GLASSHOUSE_OUTBOUND_ALLOW: "127.0.0.1/32",
       GLASSHOUSE_WEB_PAUSE_MS: "0",
       GLASSHOUSE_LIMITS_STEPS: "2",
@@ -68,6 +90,7 @@ after(async () => {
   await browser?.close();
   await glasshouse?.stop();
   await Promise.all([embedder?.stop(), model?.stop(), web?.stop()]);
+  if (folder) await rm(folder, { recursive: true });
 });
 
 async function pictures(name) {
@@ -129,7 +152,7 @@ test("a file and a page of the web say why they could not be read", async () => 
       .nth(count - 1)
       .waitFor();
   }
-  for (const fold of await page.getByText("Что не удалось прочитать").all()) await fold.click();
+  // What came of a single page is seen without a click.
   await page.getByText("По этому адресу нет страницы (HTTP 404).").waitFor();
   await page.getByText(/^.*robots\.txt сайта просит программы не читать эту страницу/).waitFor();
   await page.getByText("По этому адресу не текст, а звук или видео: прочитать это нельзя.").waitFor();
@@ -148,4 +171,20 @@ test("a model that is tried says what is wrong with it", async () => {
   await page.getByText("Сервер модели отклонил запрос (400). Его ответ: «chat-7b does not embed.»").waitFor();
   await pictures("embedding");
   await check(page, "an embedding model that does not work, in Russian");
+});
+
+test("what cannot be used says why", async () => {
+  await page.goto("/settings/tools");
+  await page.getByText("Они выключены в настройках сервера.").waitFor();
+  await page.getByText(/^Программу no-such-program не удалось запустить: /).waitFor();
+  await page.getByText("Сервером нельзя пользоваться: HTTP 404 Not Found: none.").waitFor();
+  await page.getByRole("button", { name: /mail/ }).click();
+  await page
+    .getByText("Войти на «mail» сейчас нельзя. Тот, через кого на него входят, не хочет нас знать: HTTP 404.")
+    .waitFor();
+  await pictures("tools");
+  await check(page, "tools that cannot be used, in Russian");
+  await page.goto("/settings/agents");
+  await page.getByText(/^SKILL\.md должен начинаться со строки «---»/).waitFor();
+  await pictures("skills");
 });

@@ -27,7 +27,7 @@ const WRITE = JSON.stringify({
   tool_calls: [{ name: "write_file", parameters: { path: "/rain.csv", content: "1\n2\n39\n" } }],
 });
 const CASES = [
-  { contains: "Result of python", turns: [turn(text("The rain grew from month to month, up to 216 mm."))] },
+  { contains: "The code printed:", turns: [turn(text("The rain grew from month to month, up to 216 mm."))] },
   {
     contains: "Result of write_file",
     turns: [
@@ -124,6 +124,21 @@ test("what it writes is run, and its picture stands in the answer", async () => 
   await picture("steps");
   await page.reload();
   await page.getByRole("img", { name: "rainfall" }).waitFor();
+  // On paper, too: both are there when the browser's dialog, which is no part of the page, opens.
+  await page.evaluate(() => {
+    window.print = () =>
+      (window.printed = [...document.querySelectorAll(".print-sheet img")].map(
+        (image) => image.naturalWidth,
+      ));
+  });
+  await page.getByRole("button", { name: "Export this chat" }).click();
+  await page.getByRole("menuitem", { name: "PDF" }).click();
+  const printed = await (await page.waitForFunction(() => window.printed)).jsonValue();
+  assert.deepEqual(
+    printed.sort((a, b) => a - b),
+    [90, 480],
+  );
+  await page.evaluate(() => dispatchEvent(new Event("afterprint")));
   await page.emulateMedia({ colorScheme: "dark" });
   await page.setViewportSize({ width: 390, height: 844 });
   await picture("phone-dark");

@@ -1,6 +1,6 @@
 //! One answer of a model outside of any run: nobody watches it, and it is bounded in length and time.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use domain::{Message, Usage};
 use llm::{ChatModel, ChatRequest, ModelError, ModelEvent, ToolMode};
@@ -21,14 +21,14 @@ pub(crate) struct Effort {
     /// Whether it may think first. One that must not is held to the form where its server can; else only where that is known
     /// to hold to one.
     pub(crate) thinks: bool,
-    /// Whether what it has written is all that is wanted; it is not heard out then.
-    pub(crate) is_enough: fn(&str) -> bool,
+    /// How many bytes of what it has written in this time are all that is wanted, if they are there; it is not heard out then.
+    pub(crate) enough: fn(&str, Duration) -> Option<usize>,
 }
 
 impl Effort {
     /// For a task that is worth some thoughts: those of some are long.
     pub(crate) const THOROUGH: Self =
-        Self { output_tokens: 4_000, patience: Duration::from_secs(120), thinks: true, is_enough: |_| false };
+        Self { output_tokens: 4_000, patience: Duration::from_secs(120), thinks: true, enough: |_, _| None };
 }
 
 /// What the model answers, and the tokens used. `form` is the JSON schema of the answer. Whoever does not come to an end has
@@ -42,6 +42,21 @@ pub(crate) async fn answer(
     messages: &[Message],
     form: Option<&Value>,
     effort: Effort,
+) -> Result<(String, Usage), ModelError> {
+    answer_heard(model, settings, messages, form, effort, |_| {}).await
+}
+
+/// The same; `heard` is told what is written so far whenever more is.
+///
+/// # Errors
+/// As for [`answer`].
+pub(crate) async fn answer_heard(
+    model: &ChatModel,
+    settings: &ModelSettings,
+    messages: &[Message],
+    form: Option<&Value>,
+    effort: Effort,
+    mut heard: impl FnMut(&str),
 ) -> Result<(String, Usage), ModelError> {
     let request = ChatRequest {
         messages,
@@ -57,8 +72,9 @@ pub(crate) async fn answer(
     };
     let most_bytes =
         usize::try_from(effort.output_tokens).unwrap_or(usize::MAX).saturating_mul(MOST_TOKEN_BYTES);
+    let began = Instant::now();
     let mut call = model.call(&request);
-    let (mut text, mut written_bytes) = (String::new(), 0);
+    let (mut text, mut told_bytes, mut written_bytes) = (String::new(), 0, 0);
     let read = async {
         while let Some(event) = call.next().await {
             match event? {
@@ -70,7 +86,15 @@ pub(crate) async fn answer(
                 ModelEvent::Finished { usage, .. } => return Ok(usage),
                 _ => {}
             }
-            if written_bytes > most_bytes || (effort.is_enough)(&text) {
+            if let Some(enough) = (effort.enough)(&text, began.elapsed()) {
+                text.truncate(enough);
+                break;
+            }
+            if text.len() > told_bytes {
+                told_bytes = text.len();
+                heard(&text);
+            }
+            if written_bytes > most_bytes {
                 break;
             }
         }

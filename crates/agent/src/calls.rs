@@ -112,7 +112,7 @@ async fn run_call(
 ) -> Message {
     let past = agent.run.past.of_call(&call.id);
     if let Some(result) = past.and_then(|past| past.finished.clone()) {
-        agent.code.note(&agent.run, &call.written, result.error);
+        agent.code.note(&agent.run, tools, &call.written, result.error);
         if let (Some(tool), false) = (tools.get(&call.written.name), result.error) {
             let arguments = arguments_value(&call.written.arguments);
             agent.run.addresses.learn_of_call(tool, &arguments, &result.text);
@@ -137,7 +137,7 @@ async fn run_call(
     }
     let error = finished.result.is_err();
     let mut text = finished.result.unwrap_or_else(|failure| failure.0);
-    text.push_str(agent.code.note(&agent.run, &call.written, error));
+    text.push_str(agent.code.note(&agent.run, tools, &call.written, error));
     let Shortened { text, file } = shorten(agent, &call.written.name, text, limit_bytes).await;
     let (result, truncated) = cut(text, agent.run.limits.result_bytes);
     let for_model = message_for_model(call, result.clone(), error, limit_bytes);
@@ -190,7 +190,9 @@ fn check<'a>(
     let tool = tools.get(name).filter(|_| may_use(agent, name)).ok_or_else(|| {
         let mut names = tools.names();
         names.retain(|name| may_use(agent, name));
-        ToolFailure(if names.is_empty() {
+        ToolFailure(if name == llm::openai::UNREADABLE {
+            "What stood in the place of a call was none that can be read.".to_owned()
+        } else if names.is_empty() {
             format!("There is no tool {name}: no tools are left. Answer with what you know.")
         } else {
             format!("There is no tool {name}. The tools are: {}.", names.join(", "))

@@ -59,9 +59,16 @@ impl Code {
         Self { pictures: Mutex::new(pictures), ..Self::default() }
     }
 
-    /// Notes how a call went; returns what is to be said of it beside its result.
-    pub(crate) fn note(&self, run: &RunContext, call: &ToolCall, is_error: bool) -> &'static str {
-        if call.name != CODE_TOOL {
+    /// Notes how a call of one of these tools went; returns what is to be said of it beside its result. Code that was not run
+    /// any more changes nothing.
+    pub(crate) fn note(
+        &self,
+        run: &RunContext,
+        tools: &Toolbox,
+        call: &ToolCall,
+        is_error: bool,
+    ) -> &'static str {
+        if call.name != CODE_TOOL || tools.get(CODE_TOOL).is_none() {
             return "";
         }
         if !is_error {

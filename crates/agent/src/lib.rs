@@ -33,6 +33,7 @@ mod quiet_call;
 mod quota;
 pub mod research;
 mod run;
+mod script;
 pub mod skills;
 mod step;
 mod subagent;

@@ -3,7 +3,6 @@
 
 mod answers;
 mod asking;
-mod script;
 mod template;
 mod texts;
 mod title;
@@ -13,7 +12,8 @@ use domain::refusal::Settings;
 use serde_json::{Value, json};
 
 pub use answers::{
-    FOLLOW_UPS, Notes, QUERIES, TAGS, continuation, is_continued, read_completion, read_queries,
+    FOLLOW_UPS, Notes, QUERIES, TAGS, continuation, continued_so_far, enough_continued, enough_read_along,
+    read_completion, read_queries,
 };
 pub use asking::{Asked, Bounds, ask, continue_text};
 pub use template::{MOST_TEMPLATE_BYTES, Name, Template, TemplateError};

@@ -10,6 +10,8 @@ use std::{
     sync::Arc,
 };
 
+use domain::{Words, refusal::Tools};
+
 use crate::{
     Agents, ToolFailure,
     tools::skill,
@@ -46,8 +48,8 @@ pub struct Skill {
 pub struct Skills {
     /// By name.
     pub skills: Vec<Arc<Skill>>,
-    /// Folders that are no skills: their names, and why in a sentence.
-    pub problems: Vec<(String, String)>,
+    /// Folders that are no skills: their names, and why.
+    pub problems: Vec<(String, Words)>,
 }
 
 impl Skills {
@@ -59,7 +61,7 @@ impl Skills {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return all,
             Err(error) => {
-                let problem = (folder.display().to_string(), format!("It cannot be read: {error}."));
+                let problem = (folder.display().to_string(), unreadable(&error).into());
                 return Self { problems: vec![problem], ..all };
             }
         };
@@ -75,10 +77,11 @@ impl Skills {
             }
             match Skill::read(&folder.join(&name), &name) {
                 Ok(_) if all.skills.len() == SKILLS_LIMIT => {
-                    all.problems.push((name, format!("There are {SKILLS_LIMIT} others, which is the most.")));
+                    let most = Tools::SkillTooMany { count: SKILLS_LIMIT as u64 };
+                    all.problems.push((name, most.into()));
                 }
                 Ok(skill) => all.skills.push(Arc::new(skill)),
-                Err(why) => all.problems.push((name, why)),
+                Err(why) => all.problems.push((name, why.into())),
             }
         }
         all
@@ -86,16 +89,14 @@ impl Skills {
 }
 
 impl Skill {
-    fn read(folder: &Path, name: &str) -> Result<Self, String> {
+    fn read(folder: &Path, name: &str) -> Result<Self, Tools> {
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         if name.len() > NAME_LIMIT_BYTES || !name.chars().all(plain) {
-            return Err(format!(
-                "The folder's name must be 1 to {NAME_LIMIT_BYTES} small letters, digits and “-”."
-            ));
+            return Err(Tools::SkillBadFolder { limit: NAME_LIMIT_BYTES as u64 });
         }
         let is_folder = fs::symlink_metadata(folder).is_ok_and(|entry| entry.is_dir());
         if !is_folder {
-            return Err("It is a link or something else that is no folder.".to_owned());
+            return Err(Tools::SkillNoFolder);
         }
         let mut skill = Self {
             name: name.to_owned(),
@@ -103,68 +104,83 @@ impl Skill {
             files: BTreeMap::new(),
             folder: folder.to_owned(),
         };
-        let text = skill.text_of(INSTRUCTIONS)?;
+        let text = skill.read_text(INSTRUCTIONS)?;
         let FrontMatter { name: written, description, .. } = FrontMatter::parse(&text)?;
         if written != name {
-            return Err(format!("Its {INSTRUCTIONS} says the name “{written}”, but its folder is “{name}”."));
+            return Err(Tools::SkillOtherName { name: written, folder: name.to_owned() });
         }
         let characters = description.chars().count();
         if characters == 0 || characters > DESCRIPTION_LIMIT_CHARS {
-            return Err(format!("Its description must have 1 to {DESCRIPTION_LIMIT_CHARS} characters."));
+            return Err(Tools::SkillBadDescription { limit: DESCRIPTION_LIMIT_CHARS as u64 });
         }
         skill.description = description;
-        list(folder, "", 0, &mut skill.files).map_err(|error| format!("It cannot be read: {error}."))?;
+        list(folder, "", 0, &mut skill.files).map_err(|error| unreadable(&error))?;
         skill.files.remove(INSTRUCTIONS);
         Ok(skill)
     }
 
     /// What it tells the agent to do; blocks.
     pub(crate) fn instructions(&self) -> Result<String, String> {
-        let text = self.text_of(INSTRUCTIONS)?;
-        Ok(FrontMatter::parse(&text)?.body.trim().to_owned())
+        let read = || Ok(FrontMatter::parse(&self.read_text(INSTRUCTIONS)?)?.body.trim().to_owned());
+        read().map_err(|why: Tools| why.to_string())
     }
 
     /// The text of one of its files; blocks.
     pub(crate) fn text_of(&self, file: &str) -> Result<String, String> {
-        let bytes = self.bytes_of(file, TEXT_LIMIT_BYTES)?;
-        let text = as_text(&bytes).ok_or_else(|| format!("{file} is not text."))?;
-        Ok(text.to_owned())
+        self.check_known(file)?;
+        self.read_text(file).map_err(|why| why.to_string())
     }
 
     /// What one of its files holds, for a copy; blocks.
     pub(crate) fn content_of(&self, file: &str) -> Result<Vec<u8>, String> {
-        self.bytes_of(file, BYTES_LIMIT as u64)
+        self.check_known(file)?;
+        self.bytes_of(file, BYTES_LIMIT as u64).map_err(|why| why.to_string())
     }
 
-    fn bytes_of(&self, file: &str, limit_bytes: u64) -> Result<Vec<u8>, String> {
-        // Only what was listed is read, so no path leads out of the folder.
-        if file != INSTRUCTIONS && !self.files.contains_key(file) {
-            let names: Vec<&str> = self.files.keys().map(String::as_str).collect();
-            return Err(match names.as_slice() {
-                [] => format!("The skill {} has no other files.", self.name),
-                names => format!("The skill {} has no file {file}. It has: {}.", self.name, names.join(", ")),
-            });
+    /// Only what was listed is read, so no path leads out of the folder.
+    fn check_known(&self, file: &str) -> Result<(), String> {
+        if file == INSTRUCTIONS || self.files.contains_key(file) {
+            return Ok(());
         }
+        let names: Vec<&str> = self.files.keys().map(String::as_str).collect();
+        Err(match names.as_slice() {
+            [] => format!("The skill {} has no other files.", self.name),
+            names => format!("The skill {} has no file {file}. It has: {}.", self.name, names.join(", ")),
+        })
+    }
+
+    fn read_text(&self, file: &str) -> Result<String, Tools> {
+        let bytes = self.bytes_of(file, TEXT_LIMIT_BYTES)?;
+        let text = as_text(&bytes).ok_or_else(|| Tools::SkillFileNoText { file: file.to_owned() })?;
+        Ok(text.to_owned())
+    }
+
+    fn bytes_of(&self, file: &str, limit: u64) -> Result<Vec<u8>, Tools> {
+        let named = || file.to_owned();
         let path = self.folder.join(file);
         let cannot = |error: io::Error| match error.kind() {
-            io::ErrorKind::NotFound => format!("There is no {file}."),
-            _ => format!("{file} cannot be read: {error}."),
+            io::ErrorKind::NotFound => Tools::SkillFileMissing { file: named() },
+            _ => Tools::SkillFileUnreadable { file: named(), why: error.to_string() },
         };
         let entry = fs::symlink_metadata(&path).map_err(cannot)?;
         if !entry.is_file() {
-            return Err(format!("{file} is a link or something else that is no file."));
+            return Err(Tools::SkillNoFile { file: named() });
         }
         // A folder on the way may have become a link since it was listed.
         let (whole, folder) =
             (path.canonicalize().map_err(cannot)?, self.folder.canonicalize().map_err(cannot)?);
         if !whole.starts_with(&folder) {
-            return Err(format!("{file} lies outside of the skill."));
+            return Err(Tools::SkillFileOutside { file: named() });
         }
-        if entry.len() > limit_bytes {
-            return Err(format!("{file} has {} bytes, and {limit_bytes} is the most.", entry.len()));
+        if entry.len() > limit {
+            return Err(Tools::SkillFileTooLarge { file: named(), size: entry.len(), limit });
         }
         fs::read(&whole).map_err(cannot)
     }
+}
+
+fn unreadable(error: &io::Error) -> Tools {
+    Tools::SkillUnreadable { why: error.to_string() }
 }
 
 /// Gathers the files under `folder`. Links are not followed, and hidden files are left out.

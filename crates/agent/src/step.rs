@@ -25,6 +25,8 @@ pub(crate) struct Answer {
     pub(crate) calls: Vec<RequestedCall>,
     /// It reached the limit on written tokens.
     pub(crate) cut: bool,
+    /// It says that no tool is called, and nothing else.
+    pub(crate) calls_nothing: bool,
     /// Tokens that the model read for it.
     pub(crate) input_tokens: u64,
 }
@@ -79,7 +81,12 @@ impl Answer {
             let written = ToolCall { id: id.clone(), name, arguments };
             RequestedCall { id, written, index }
         };
-        Self { text, calls: calls.enumerate().map(call).collect(), cut: false, input_tokens }
+        Self { text, calls: calls.enumerate().map(call).collect(), input_tokens, ..Self::default() }
+    }
+
+    /// Whether nothing was said and nothing called.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.text.is_empty() && self.calls.is_empty()
     }
 
     /// The assistant's message for the next call.
@@ -338,12 +345,13 @@ impl<'a> Step<'a> {
         let notice = match reason {
             FinishReason::Length => Some(Sentence::AnswerCut),
             FinishReason::ContentFilter => Some(Sentence::AnswerFiltered),
-            FinishReason::Stop | FinishReason::ToolCalls => None,
+            FinishReason::Stop | FinishReason::ToolCalls | FinishReason::CallsNothing => None,
         };
         if let Some(notice) = notice {
             self.agent.notice(NoticeLevel::Warning, notice).await;
         }
         self.answer.cut = reason == FinishReason::Length;
+        self.answer.calls_nothing = reason == FinishReason::CallsNothing;
         self.answer.input_tokens = usage.input_tokens;
         mem::take(&mut self.answer)
     }

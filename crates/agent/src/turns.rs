@@ -233,8 +233,9 @@ pub(crate) async fn take_turns(
         let offered =
             if last.is_some() { Toolbox::default() } else { agent.code.left_of(&agent.run, &tools) };
         let answer = match past {
-            Some((answer, _)) => answer,
-            None => ask(&agent, &mut messages, &offered, (last.is_some(), shape), &mut gauge).await?,
+            Some((answer, _)) if !answer.is_empty() => answer,
+            // A model that had said nothing may have been about to be asked again.
+            _ => ask(&agent, &mut messages, &offered, (last.is_some(), shape), &mut gauge).await?,
         };
         gauge.learn(estimate_request(&messages, offered.specs()), answer.input_tokens);
         if answer.calls.is_empty() {
@@ -285,7 +286,8 @@ fn last_of_steps(agent: &AgentContext, step: u32) -> Option<Words> {
 }
 
 /// Asks the model, after making room in its context where there is little, and again where its server says that there
-/// was too little. Without tools it is told to answer.
+/// was too little. Without tools it is told to answer. One that only says that it needs none of them is asked for its
+/// answer without them.
 async fn ask(
     agent: &AgentContext,
     messages: &mut Vec<Message>,
@@ -294,15 +296,21 @@ async fn ask(
     gauge: &mut Gauge,
 ) -> Result<Answer, Stop> {
     make_room(agent, messages, gauge).await?;
-    let mut refusals = 0;
+    let (mut refusals, no_tools) = (0, Toolbox::default());
+    let mut offered = tools;
     loop {
         let told = messages.len();
         if is_last {
             messages.push(Message::text(Role::User, LAST_STEP));
         }
-        let answer = call_model(agent, messages, tools, shape).await;
+        let answer = call_model(agent, messages, offered, shape).await;
         messages.truncate(told);
         let CallFailed { problem, has_begun } = match answer {
+            Ok(answer) if answer.calls_nothing && !offered.specs().is_empty() => {
+                check_budget(agent).await?;
+                offered = &no_tools;
+                continue;
+            }
             Ok(answer) => return Ok(answer),
             Err(failed) => failed,
         };

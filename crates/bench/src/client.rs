@@ -46,8 +46,8 @@ impl Client {
         Self { headers: headers.to_owned(), ..self }
     }
 
-    /// Sends a request and returns once the header of the answer is there; what follows it stays in the buffer.
-    pub(crate) async fn send(&mut self, method: &str, path: &str, body: &str) -> anyhow::Result<String> {
+    /// Sends a request; its answer is read with [`Self::take_line`].
+    pub(crate) async fn begin(&mut self, method: &str, path: &str, body: &str) -> anyhow::Result<()> {
         let request = format!(
             "{method} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\n{}{}content-length: {}\r\n\r\n{body}",
             if self.headers.contains("content-type:") { "" } else { "content-type: application/json\r\n" },
@@ -56,6 +56,12 @@ impl Client {
         );
         self.stream.write_all(request.as_bytes()).await?;
         self.buffer.clear();
+        Ok(())
+    }
+
+    /// Sends a request and returns once the header of the answer is there; what follows it stays in the buffer.
+    pub(crate) async fn send(&mut self, method: &str, path: &str, body: &str) -> anyhow::Result<String> {
+        self.begin(method, path, body).await?;
         loop {
             if let Some(end) = memmem::find(&self.buffer, b"\r\n\r\n") {
                 let header = String::from_utf8_lossy(&self.buffer[..end]).into_owned();
@@ -153,6 +159,18 @@ impl Client {
                 Some(line) => return Ok(line.to_vec()),
                 None => self.more().await?,
             }
+        }
+    }
+
+    /// Takes the next whole line of the answer, without its end; those of the header and of the transfer are among them.
+    pub(crate) async fn take_line(&mut self) -> anyhow::Result<String> {
+        loop {
+            if let Some(end) = self.buffer.iter().position(|byte| *byte == b'\n') {
+                let line = String::from_utf8_lossy(&self.buffer[..end]).trim_end().to_owned();
+                self.buffer.drain(..=end);
+                return Ok(line);
+            }
+            self.more().await?;
         }
     }
 

@@ -106,7 +106,8 @@ impl PassedOn {
         Ok(tokens)
     }
 
-    async fn count(&self, text: &str) -> anyhow::Result<usize> {
+    /// The tokens of a text, as the real server counts them.
+    pub(crate) async fn count(&self, text: &str) -> anyhow::Result<usize> {
         let mut client = Client::connect(self.upstream).await?;
         let body = json!({ "input": text }).to_string();
         let (_, answer) = client.call("POST", "/extras/tokenize/count", &body).await?;

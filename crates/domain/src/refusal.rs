@@ -8,6 +8,7 @@ mod forms;
 mod imports;
 mod knowledge;
 mod settings;
+mod tools;
 
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +19,7 @@ pub use forms::Forms;
 pub use imports::Imports;
 pub use knowledge::Knowledge;
 pub use settings::Settings;
+pub use tools::Tools;
 
 /// What any request may be refused for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]

@@ -122,6 +122,26 @@ pub enum Sentence {
     #[error("Nobody answered in this layer: the one before counts.")]
     NobodyAnswered,
 
+    // What a pipeline cannot use of an answer: the model reads it, too.
+    #[error("there is no title")]
+    TitleMissing,
+    #[error("the title has several lines")]
+    TitleOfLines,
+    #[error("the title has no words, or far too many")]
+    TitleWithoutWords,
+    #[error("the title has to have 3 to 5 words")]
+    TitleTooShort,
+    #[error("the title is not in the language of the chat")]
+    TitleInOtherLanguage,
+    #[error("there are no tags")]
+    TagsMissing,
+    #[error("there are no follow_ups")]
+    FollowUpsMissing,
+    #[error("there is no JSON object with {field}")]
+    JsonMissing { field: String },
+    #[error("{fault}; {more}")]
+    FaultAndMore { fault: Words, more: Words },
+
     // Research, and the look before an answer.
     #[error("The model wrote no report. These are the notes.")]
     NoReport,

@@ -30,6 +30,8 @@ pub enum Coded {
     Knowledge(#[from] refusal::Knowledge),
     #[error(transparent)]
     Settings(#[from] refusal::Settings),
+    #[error(transparent)]
+    Tools(#[from] refusal::Tools),
 }
 
 /// What is said to people: in English, and by its code where it is a sentence of ours.

@@ -40,6 +40,8 @@ pub enum Format {
 const MOST_INSIDE: u32 = 2;
 /// What old and locked Office files begin with.
 const COMPOUND_FILE: &[u8] = &[0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
+/// Endings of the Office documents that we read.
+const OFFICE_ENDINGS: [&str; 6] = ["docx", "docm", "pptx", "pptm", "xlsx", "xlsm"];
 /// So much of a file is looked at to tell what it is.
 const SNIFFED_BYTES: usize = 1024;
 
@@ -54,21 +56,23 @@ impl Format {
         if beginning.windows(5).any(|window| window == b"%PDF-") {
             return Ok(Self::Pdf);
         }
+        let is_office = OFFICE_ENDINGS.contains(&ending.as_str());
         if bytes.starts_with(b"PK\x03\x04") {
-            return office::format(bytes);
+            return office::format(bytes).map_err(|why| match why {
+                // Much else is packed so, and nothing more can be told of what does not unpack.
+                Unreadable::Damaged { .. } if !is_office => Unreadable::damaged("a ZIP archive"),
+                why => why,
+            });
         }
         if bytes.starts_with(COMPOUND_FILE) {
-            let locked = ["docx", "docm", "pptx", "pptm", "xlsx", "xlsm"].contains(&ending.as_str());
-            return Err(if locked { Unreadable::Encrypted } else { Unreadable::UnknownFormat });
+            return Err(if is_office { Unreadable::Encrypted } else { Unreadable::UnknownFormat });
         }
         if Picture::media_type(bytes).is_some() {
             return Ok(Self::Picture);
         }
         match ending.as_str() {
             "pdf" => Err(Unreadable::damaged("PDF")),
-            "docx" | "docm" | "pptx" | "pptm" | "xlsx" | "xlsm" => {
-                Err(Unreadable::damaged("an Office document"))
-            }
+            _ if is_office => Err(Unreadable::damaged("an Office document")),
             "html" | "htm" | "xhtml" => Ok(Self::Html),
             "eml" => Ok(Self::Mail),
             "md" | "markdown" => Ok(Self::Markdown),
@@ -143,6 +147,16 @@ mod tests {
                 "a.docx",
                 b"PK\x03\x04",
                 "The file is damaged or incomplete: it cannot be read as an Office document.",
+            ),
+            (
+                "a.xlsx",
+                b"hello",
+                "The file is damaged or incomplete: it cannot be read as an Office document.",
+            ),
+            (
+                "a.zip",
+                b"PK\x03\x04",
+                "The file is damaged or incomplete: it cannot be read as a ZIP archive.",
             ),
             ("a.HTM", b"x", "Html"),
             ("a", b" <!doctype HTML><p>", "Html"),

@@ -194,6 +194,8 @@ pub enum FinishReason {
     Stop,
     /// It waits for tool results.
     ToolCalls,
+    /// All that it has written is that it calls no tool: it has said nothing to the person yet.
+    CallsNothing,
     /// It reached the token limit.
     Length,
     /// The server's filter cut it.

@@ -18,6 +18,7 @@ use crate::{
     faults,
     handler::Handler,
     offer::{MOST_PAGES, Offer, OfferedTool},
+    problem::{Fault, Problem},
     process::{self, LastWords},
     words::line,
 };
@@ -47,15 +48,17 @@ pub(crate) struct Link {
 /// Connects and shakes hands.
 ///
 /// # Errors
-/// A sentence for the administrator.
-pub(crate) async fn connect(definition: &Definition, tasks: &TaskTracker) -> Result<Connection, String> {
+/// What is wrong with the server, for the administrator.
+pub(crate) async fn connect(definition: &Definition, tasks: &TaskTracker) -> Result<Connection, Problem> {
     let handler = Handler::new(&definition.name);
     let mut last_words = LastWords::default();
     let service = match &definition.way {
         Way::Stdio(program) => {
             let started = process::start(program, &definition.name, tasks);
-            let (transport, words) = started
-                .map_err(|error| format!("The program {} cannot be started: {error}.", program.command))?;
+            let (transport, words) = started.map_err(|error| Problem::NotStarted {
+                program: program.command.clone(),
+                why: error.to_string(),
+            })?;
             last_words = words;
             shake_hands(handler.serve(transport)).await
         }
@@ -71,30 +74,33 @@ pub(crate) async fn connect(definition: &Definition, tasks: &TaskTracker) -> Res
 }
 
 /// `problem`, with what the program said at last.
-pub(crate) fn with_last_words(problem: String, last_words: &LastWords) -> String {
+pub(crate) fn with_last_words(problem: Problem, last_words: &LastWords) -> Problem {
     let words = last_words.get();
-    if words.is_empty() { problem } else { format!("{problem} It said: {}", line(&words, 300)) }
+    if words.is_empty() {
+        return problem;
+    }
+    Problem::Saying { problem: Box::new(problem), quote: line(&words, 300) }
 }
 
 type Handshake = Result<RunningService<RoleClient, Handler>, ClientInitializeError>;
 
 async fn shake_hands(
     handshake: impl Future<Output = Handshake>,
-) -> Result<RunningService<RoleClient, Handler>, String> {
+) -> Result<RunningService<RoleClient, Handler>, Problem> {
     match tokio::time::timeout(CONNECT_LIMIT, handshake).await {
         Ok(Ok(service)) => Ok(service),
         Ok(Err(error)) => Err(faults::of_handshake(&error)),
-        Err(_) => Err(format!("The server did not answer within {} seconds.", CONNECT_LIMIT.as_secs())),
+        Err(_) => Err(Problem::NoAnswer { seconds: CONNECT_LIMIT.as_secs() }),
     }
 }
 
-fn http_config(site: &Site) -> Result<StreamableHttpClientTransportConfig, String> {
+fn http_config(site: &Site) -> Result<StreamableHttpClientTransportConfig, Problem> {
     let mut headers = HashMap::new();
     for (name, value) in &site.headers {
         let name_ = HeaderName::try_from(name.as_str());
         let value = HeaderValue::try_from(value.as_str());
         let (Ok(name_), Ok(mut value)) = (name_, value) else {
-            return Err(format!("The header {name} cannot be sent."));
+            return Err(Problem::BadHeader { name: name.clone() });
         };
         value.set_sensitive(true);
         headers.insert(name_, value);
@@ -115,11 +121,8 @@ impl Link {
     /// All tools the server offers now, and what is wrong with its list.
     ///
     /// # Errors
-    /// A sentence for the administrator.
-    pub(crate) async fn tools(
-        &self,
-        only: &[String],
-    ) -> Result<(Arc<[OfferedTool]>, Option<String>), String> {
+    /// What is wrong with the server, for the administrator.
+    pub(crate) async fn tools(&self, only: &[String]) -> Result<(Arc<[OfferedTool]>, Vec<Problem>), Problem> {
         let (mut offer, mut cursor) = (Offer::default(), None);
         for page in 0.. {
             if page == MOST_PAGES {
@@ -129,9 +132,9 @@ impl Link {
             let params = PaginatedRequestParams::default().with_cursor(cursor.take());
             let request = ListToolsRequest { params: Some(params), ..ListToolsRequest::default() };
             let list = self.ask(ClientRequest::ListToolsRequest(request)).await;
-            let list = list.map_err(|error| format!("The server does not list its tools: {error}."))?;
+            let list = list.map_err(Problem::NotListed)?;
             let tools = list.get("tools").and_then(Value::as_array);
-            let tools = tools.ok_or("The server's list of tools is not a list.")?;
+            let tools = tools.ok_or(Problem::NoList)?;
             offer.push_page(tools, only);
             match list.get("nextCursor").and_then(Value::as_str) {
                 Some(next) if next.len() <= CURSOR_LIMIT_BYTES => cursor = Some(next.to_owned()),
@@ -144,13 +147,13 @@ impl Link {
     /// Whether the server answers.
     ///
     /// # Errors
-    /// A sentence for the administrator.
-    pub(crate) async fn ping(&self) -> Result<(), String> {
+    /// What is wrong with the server, for the administrator.
+    pub(crate) async fn ping(&self) -> Result<(), Problem> {
         let answer = self.ask(ClientRequest::PingRequest(PingRequest::default())).await;
-        answer.map(drop).map_err(|error| format!("The server does not answer any more: {error}."))
+        answer.map(drop).map_err(Problem::Silent)
     }
 
-    async fn ask(&self, request: ClientRequest) -> Result<Value, String> {
+    async fn ask(&self, request: ClientRequest) -> Result<Value, Fault> {
         let options = PeerRequestOptions::with_timeout(ANSWER_LIMIT);
         let answer =
             async { self.peer.send_request_with_option(request, options).await?.await_response().await };

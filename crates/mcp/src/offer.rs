@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::words::{cut, line};
+use crate::{
+    problem::{LeftOut, Problem},
+    words::{cut, line},
+};
 
 /// Most tools taken of one server: models choose badly among more.
 pub(crate) const MOST_TOOLS: usize = 200;
@@ -37,8 +40,11 @@ pub struct OfferedTool {
 #[derive(Debug, Default)]
 pub(crate) struct Offer {
     tools: Vec<OfferedTool>,
-    left_out: Vec<String>,
-    left_out_count: usize,
+    left_out: Vec<Problem>,
+    /// How many more are left out than are named.
+    more: u64,
+    /// Whether there are more pages than are read.
+    is_cut: bool,
 }
 
 impl Offer {
@@ -51,39 +57,40 @@ impl Offer {
             }
             match self.read(name, tool) {
                 Ok(tool) => self.tools.push(tool),
-                Err(why) => self.leave_out(format!("“{}” ({why})", line(name, 60))),
+                Err(why) => self.leave_out(name, why),
             }
         }
     }
 
     /// Notes that pages were not asked for any more.
     pub(crate) fn cut_pages(&mut self) {
-        self.leave_out(format!("what follows after {MOST_PAGES} pages"));
+        self.is_cut = true;
     }
 
-    fn leave_out(&mut self, what: String) {
-        self.left_out_count += 1;
+    fn leave_out(&mut self, name: &str, why: LeftOut) {
         if self.left_out.len() < MOST_LEFT_OUT {
-            self.left_out.push(what);
+            self.left_out.push(Problem::ToolLeftOut { name: line(name, 60), why });
+        } else {
+            self.more += 1;
         }
     }
 
-    fn read(&self, name: &str, tool: &Value) -> Result<OfferedTool, &'static str> {
+    fn read(&self, name: &str, tool: &Value) -> Result<OfferedTool, LeftOut> {
         if name.is_empty() || name.chars().count() > NAME_LIMIT_CHARS || name.chars().any(char::is_control) {
-            return Err("its name is not one");
+            return Err(LeftOut::BadName);
         }
         if self.tools.len() >= MOST_TOOLS {
-            return Err("there are too many");
+            return Err(LeftOut::TooMany);
         }
         if self.tools.iter().any(|other| other.name == name) {
-            return Err("there is another of this name");
+            return Err(LeftOut::NameTaken);
         }
-        let schema = tool.get("inputSchema").and_then(Value::as_object).ok_or("it has no schema")?;
+        let schema = tool.get("inputSchema").and_then(Value::as_object).ok_or(LeftOut::NoSchema)?;
         if is_deeper(tool, SCHEMA_LIMIT_DEPTH) {
-            return Err("its schema is too deep");
+            return Err(LeftOut::SchemaTooDeep);
         }
         if serde_json::to_string(schema).map_or(usize::MAX, |text| text.len()) > SCHEMA_LIMIT_BYTES {
-            return Err("its schema is too large");
+            return Err(LeftOut::SchemaTooLarge);
         }
         let text = |key: &str| tool.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
         let description = text("description").or_else(|| text("title")).unwrap_or_default();
@@ -97,19 +104,16 @@ impl Offer {
         })
     }
 
-    /// The tools, and what is wrong with the list, in a sentence.
-    pub(crate) fn finish(mut self, only: &[String]) -> (Arc<[OfferedTool]>, Option<String>) {
+    /// The tools, and what is wrong with the list.
+    pub(crate) fn finish(mut self, only: &[String]) -> (Arc<[OfferedTool]>, Vec<Problem>) {
         for wanted in only {
             if !self.tools.iter().any(|tool| tool.name == *wanted) {
-                self.leave_out(format!("“{}” (the server does not offer it)", line(wanted, 60)));
+                self.leave_out(wanted, LeftOut::NotOffered);
             }
         }
-        let more = self.left_out_count - self.left_out.len();
-        let problem = (self.left_out_count > 0).then(|| {
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            format!("Left out: {}{more}.", self.left_out.join(", "))
-        });
-        (self.tools.into(), problem)
+        let more = (self.more > 0).then_some(Problem::MoreLeftOut { count: self.more });
+        let cut = self.is_cut.then_some(Problem::PagesLeftOut { count: MOST_PAGES as u64 });
+        (self.tools.into(), self.left_out.into_iter().chain(more).chain(cut).collect())
     }
 }
 
@@ -131,8 +135,9 @@ mod tests {
         let only: Vec<String> = only.iter().map(|name| (*name).to_owned()).collect();
         let mut offer = Offer::default();
         offer.push_page(page.as_array().unwrap(), &only);
-        let (tools, problem) = offer.finish(&only);
-        (tools.iter().map(|tool| tool.name.clone()).collect(), problem.unwrap_or_default())
+        let (tools, problems) = offer.finish(&only);
+        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        (tools.iter().map(|tool| tool.name.clone()).collect(), problems.join(" "))
     }
 
     #[test]
@@ -153,8 +158,9 @@ mod tests {
         assert_eq!(names, ["a"]);
         assert_eq!(
             problem,
-            "Left out: “a” (there is another of this name), “b” (it has no schema), “c” (its name is not one), “d” (its \
-             schema is too deep), “e” (its schema is too large) and 1 more."
+            "The tool “a” cannot be used: there is another of this name. The tool “b” cannot be used: it has no schema. \
+             The tool “c” cannot be used: its name is not one. The tool “d” cannot be used: its schema is too deep. The \
+             tool “e” cannot be used: its schema is too large. Of its tools, 1 more cannot be used."
         );
     }
 
@@ -164,10 +170,10 @@ mod tests {
         let many: Vec<Value> = (0..1000).map(|n| tool(n.to_string())).collect();
         let (names, problem) = check(Value::Array(many.clone()), &[]);
         assert_eq!(names.len(), MOST_TOOLS);
-        assert!(problem.ends_with("and 795 more."), "{problem}");
+        assert!(problem.ends_with("Of its tools, 795 more cannot be used."), "{problem}");
         let (names, problem) = check(Value::Array(many), &["7", "x"]);
         assert_eq!(names, ["7"]);
-        assert_eq!(problem, "Left out: “x” (the server does not offer it).");
+        assert_eq!(problem, "The tool “x” cannot be used: the server does not offer it.");
     }
 
     #[test]
@@ -177,11 +183,11 @@ mod tests {
         }]);
         let mut offer = Offer::default();
         offer.push_page(page.as_array().unwrap(), &[]);
-        let (tools, problem) = offer.finish(&[]);
+        let (tools, problems) = offer.finish(&[]);
         assert_eq!(
             (tools[0].description.as_str(), tools[0].read_only, tools[0].idempotent),
             ("T", true, false)
         );
-        assert_eq!(problem, None);
+        assert_eq!(problems, []);
     }
 }

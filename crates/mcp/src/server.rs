@@ -14,6 +14,7 @@ use crate::{
     connection::{Connection, Link, connect, with_last_words},
     definition::Definition,
     offer::OfferedTool,
+    problem::Problem,
 };
 
 /// How long to wait before the second try to connect; doubles with each further one.
@@ -45,8 +46,8 @@ pub enum State {
 pub struct Status {
     /// Whether it can be used.
     pub state: State,
-    /// What is wrong, in sentences for the administrator. A server may work and have something wrong.
-    pub problem: Option<String>,
+    /// What is wrong. A server may work and have something wrong.
+    pub problems: Vec<Problem>,
     /// Its tools; none unless it is connected.
     pub tools: Arc<[OfferedTool]>,
     link: Option<Link>,
@@ -56,7 +57,7 @@ impl std::fmt::Debug for Status {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Status")
             .field("state", &self.state)
-            .field("problem", &self.problem)
+            .field("problems", &self.problems)
             .finish_non_exhaustive()
     }
 }
@@ -75,7 +76,8 @@ impl Server {
     /// Begins to connect to the server, and goes on with it in a task of `tasks` until `stopping`.
     #[must_use]
     pub fn start(definition: Definition, tasks: &TaskTracker, stopping: CancellationToken) -> Arc<Self> {
-        let status = Status { state: State::Connecting, problem: None, tools: Arc::new([]), link: None };
+        let status =
+            Status { state: State::Connecting, problems: Vec::new(), tools: Arc::new([]), link: None };
         let (status, _) = watch::channel(status);
         let server = Arc::new(Self { definition, status, doubt: Notify::new(), tasks: tasks.clone() });
         tasks.spawn(Arc::clone(&server).supervise(stopping));
@@ -151,9 +153,9 @@ impl Server {
             // One that was just lost is tried again at once, so it is not down yet.
             let first_loss = state == State::Connecting && pause == FIRST_PAUSE;
             let state = if first_loss { State::Connecting } else { State::Down };
-            let problem = self.definition.redact(&problem);
-            tracing::warn!(server = self.definition.name, problem, "an MCP server is not connected");
-            self.set(state, Some(problem), Arc::new([]), None);
+            let problem = problem.redacted(&|text| self.definition.redact(text));
+            tracing::warn!(server = self.definition.name, %problem, "an MCP server is not connected");
+            self.set(state, vec![problem], Arc::new([]), None);
             tokio::select! {
                 () = stopping.cancelled() => return,
                 () = sleep(if first_loss { Duration::ZERO } else { pause }) => {}
@@ -163,14 +165,14 @@ impl Server {
     }
 
     /// Keeps the connection until it breaks; returns what is wrong then, and nothing where we are stopping.
-    async fn keep(&self, connection: Connection, stopping: &CancellationToken) -> Option<(State, String)> {
+    async fn keep(&self, connection: Connection, stopping: &CancellationToken) -> Option<(State, Problem)> {
         let (link, last_words) = (connection.link(), connection.last_words.clone());
         let close = connection.service.cancellation_token();
         let mut closed = std::pin::pin!(connection.service.waiting());
         let ended = tokio::select! {
             () = stopping.cancelled() => None,
             _ = &mut closed => {
-                let lost = with_last_words("The server ended the connection.".to_owned(), &last_words);
+                let lost = with_last_words(Problem::Ended, &last_words);
                 link.handler.ended.cancel();
                 return Some((State::Connecting, lost));
             }
@@ -184,21 +186,24 @@ impl Server {
     }
 
     /// Keeps the list of tools, and asks whether the server is there. Returns what went wrong.
-    async fn watch(&self, link: &Link) -> (State, String) {
+    async fn watch(&self, link: &Link) -> (State, Problem) {
         let mut was_listed = false;
         loop {
             match link.tools(&self.definition.only).await {
-                Ok((tools, problem)) => {
+                Ok((tools, problems)) => {
                     let count = tools.len();
                     tracing::info!(
                         server = self.definition.name,
                         tools = count,
                         "an MCP server is connected"
                     );
-                    if let Some(problem) = &problem {
-                        tracing::warn!(server = self.definition.name, problem, "not all tools can be used");
+                    let redact = |text: &str| self.definition.redact_said(text);
+                    let problems: Vec<_> =
+                        problems.into_iter().map(|problem| problem.redacted(&redact)).collect();
+                    for problem in &problems {
+                        tracing::warn!(server = self.definition.name, %problem, "not all tools can be used");
                     }
-                    self.set(State::Connected, problem, tools, Some(link.clone()));
+                    self.set(State::Connected, problems, tools, Some(link.clone()));
                     was_listed = true;
                 }
                 Err(problem) if was_listed => return (State::Connecting, problem),
@@ -211,7 +216,7 @@ impl Server {
         }
     }
 
-    async fn until_changed(&self, link: &Link) -> Result<(), String> {
+    async fn until_changed(&self, link: &Link) -> Result<(), Problem> {
         loop {
             tokio::select! {
                 () = link.handler.changed.notified() => return Ok(()),
@@ -226,7 +231,7 @@ impl Server {
         }
     }
 
-    fn set(&self, state: State, problem: Option<String>, tools: Arc<[OfferedTool]>, link: Option<Link>) {
-        self.status.send_replace(Status { state, problem, tools, link });
+    fn set(&self, state: State, problems: Vec<Problem>, tools: Arc<[OfferedTool]>, link: Option<Link>) {
+        self.status.send_replace(Status { state, problems, tools, link });
     }
 }

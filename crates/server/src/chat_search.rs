@@ -1,16 +1,18 @@
 //! The search through chats: titles, messages and what tools have answered.
 
 mod filling;
+mod plain;
 mod results;
 mod words;
 
-use std::sync::LazyLock;
+use std::{borrow::Cow, sync::LazyLock};
 
 use domain::{EventBody, MessageId, Role, RunEvent, UserId, message::plain_text};
 use knowledge::Terms;
 use store::{ChatSearch, Found, FoundMessage, FoundPlace, SharedChat};
 
 pub(crate) use filling::keep_searchable;
+use plain::plain;
 use results::readable;
 pub(crate) use words::{Excerpt, Question};
 
@@ -37,8 +39,17 @@ pub(crate) struct Hit {
     pub(crate) message: MessageId,
     pub(crate) role: Role,
     pub(crate) at: i64,
-    pub(crate) tool: Option<(String, u64)>,
+    pub(crate) tool: Option<ToolPlace>,
     pub(crate) excerpt: Excerpt,
+}
+
+/// Where a tool has answered.
+pub(crate) struct ToolPlace {
+    /// The tool.
+    pub(crate) name: String,
+    /// The call in the message's run, and the event that ends it.
+    pub(crate) call: String,
+    pub(crate) seq: u64,
 }
 
 /// What was found.
@@ -87,17 +98,26 @@ impl App {
                 let line = self.store.event(run, seq).await?;
                 let event: Option<RunEvent> = line.and_then(|line| serde_json::from_str(&line).ok());
                 match event.map(|event| event.body) {
-                    Some(EventBody::ToolFinished { name, result, .. }) => {
-                        (Some((name, seq)), readable(&result).into_owned())
+                    Some(EventBody::ToolFinished { call, name, result, .. }) => {
+                        (Some(ToolPlace { name, call, seq }), readable(&result).into_owned())
                     }
                     // It has gone with its run meanwhile.
                     _ => return Ok(None),
                 }
             }
         };
-        let excerpt = question.excerpt(beginning(&text));
+        let excerpt = match role {
+            Role::User => question.excerpt(beginning(&text)),
+            _ => question.excerpt(&shown(question, beginning(&text))),
+        };
         Ok(Some(Hit { chat, message: id, role, at, tool, excerpt }))
     }
+}
+
+/// What models and tools have said as people read it. What is looked for may stand in what is not shown, such as an address.
+fn shown<'a>(question: &Question, text: &'a str) -> Cow<'a, str> {
+    let plain = plain(text);
+    if question.is_in(&plain) { Cow::Owned(plain) } else { Cow::Borrowed(text) }
 }
 
 /// As much of a text as is searched.

@@ -43,7 +43,7 @@ pub use mcp_servers::{Approval, McpServer, McpWay};
 pub use mcp_sign_in::{OAuth, SignIn};
 pub use oidc::Oidc;
 pub use overview::{Layer, Setting};
-pub use pipelines::PipelineDefaults;
+pub use pipelines::{MOST_CODE_RETRIES, MOST_PASSAGES, PipelineDefaults};
 pub use programs::ProgramSettings;
 pub use public_url::PublicUrl;
 pub use research::ResearchSettings;

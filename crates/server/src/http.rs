@@ -317,6 +317,7 @@ pub fn table() -> Vec<Route> {
         post(User, "/api/v1/knowledge/{collection}/crawls", knowledge::crawls::create),
         post(User, "/api/v1/knowledge/{collection}/crawls/{crawl}/cancel", knowledge::crawls::cancel),
         post(User, "/api/v1/knowledge/{collection}/crawls/{crawl}/retry", knowledge::crawls::retry),
+        post(User, "/api/v1/knowledge/{collection}/crawls/{crawl}/dismiss", knowledge::crawls::dismiss),
         get(User, "/api/v1/knowledge/{collection}/graph", knowledge::graph::state),
         put(User, "/api/v1/knowledge/{collection}/graph", knowledge::graph::switch),
         post(User, "/api/v1/knowledge/{collection}/graph/documents/{document}/cancel", graph::cancel),

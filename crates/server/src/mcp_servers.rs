@@ -6,6 +6,7 @@ mod form;
 mod known;
 mod people;
 mod personal;
+mod problem;
 mod sign_in;
 mod tools;
 
@@ -15,7 +16,7 @@ use std::{
 };
 
 use agent::{FoundTools, LateTools};
-use domain::{Sentence, UserId};
+use domain::{Sentence, UserId, Words};
 use futures_util::future::{join, join_all};
 use llm::HttpClient;
 use mcp::{Bearer, Definition, Program, Server, Site, State, Way};
@@ -104,8 +105,8 @@ pub struct McpServerNow {
     pub is_stdio: bool,
     /// Whether it can be used.
     pub state: State,
-    /// What is wrong, in sentences.
-    pub problem: Option<String>,
+    /// What is wrong.
+    pub problems: Vec<Words>,
     /// Its tools, each with its name for models, what it does, and whether it needs consent.
     pub tools: Vec<(String, String, bool)>,
 }

@@ -3,7 +3,8 @@
 use std::{path::Path, time::Duration};
 
 use agent::{Agents, Programs};
-use sandbox::{Options, Sandbox};
+use domain::{Words, refusal::Tools};
+use sandbox::{Options, Sandbox, Unavailable};
 use tokio::sync::SetOnce;
 
 use crate::config::ProgramSettings;
@@ -12,7 +13,6 @@ use crate::config::ProgramSettings;
 pub(crate) const SWEEP: Duration = Duration::from_secs(60);
 /// How long runs of before a restart wait for it.
 const PATIENCE: Duration = Duration::from_secs(10);
-const TURNED_OFF: &str = "They are turned off in the configuration.";
 
 /// What was found out, once it is known.
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ enum Found {
     /// They run, and these are the agents that have the tools.
     Here(Programs, Box<Agents>),
     /// They do not: why.
-    Not(String),
+    Not(Words),
 }
 
 impl ProgramsHere {
@@ -31,7 +31,7 @@ impl ProgramsHere {
     /// folders that are made in it for them.
     pub(crate) async fn find(&self, settings: Option<&ProgramSettings>, data_dir: &Path, agents: &Agents) {
         let found = match settings {
-            None => Found::Not(TURNED_OFF.to_owned()),
+            None => Found::Not(Tools::ProgramsOff.into()),
             Some(settings) => open(settings, data_dir, agents).await.unwrap_or_else(Found::Not),
         };
         match &found {
@@ -68,7 +68,7 @@ impl ProgramsHere {
     }
 
     /// Why there are none, where that is known.
-    pub(crate) fn why_not(&self) -> Option<&str> {
+    pub(crate) fn why_not(&self) -> Option<&Words> {
         match self.0.get()? {
             Found::Here(..) => None,
             Found::Not(why) => Some(why),
@@ -76,13 +76,26 @@ impl ProgramsHere {
     }
 }
 
-async fn open(settings: &ProgramSettings, data_dir: &Path, agents: &Agents) -> Result<Found, String> {
-    let hidden = std::path::absolute(data_dir).map_err(|error| error.to_string())?;
+async fn open(settings: &ProgramSettings, data_dir: &Path, agents: &Agents) -> Result<Found, Words> {
+    let hidden = std::path::absolute(data_dir).map_err(|error| no_folder(&error))?;
     let options =
         Options { python: settings.python.clone(), hidden: vec![hidden.clone()], ..Options::default() };
-    let sandbox = Sandbox::find(options).await.map_err(|why_not| why_not.to_string())?;
+    let sandbox = Sandbox::find(options).await.map_err(why_not)?;
     let programs = Programs::open(sandbox, hidden.join("programs"), settings.limits.clone());
-    let programs = programs.map_err(|error| format!("Their folder cannot be made: {error}."))?;
+    let programs = programs.map_err(|error| no_folder(&error))?;
     let agents = programs.equip(agents).map_err(|failure| failure.0)?;
     Ok(Found::Here(programs, Box::new(agents)))
+}
+
+fn no_folder(error: &std::io::Error) -> Tools {
+    Tools::ProgramsNoFolder { why: error.to_string() }
+}
+
+fn why_not(unavailable: Unavailable) -> Tools {
+    match unavailable {
+        Unavailable::NotLinux => Tools::ProgramsNotLinux,
+        Unavailable::Python(why) => Tools::ProgramsNoPython { why },
+        Unavailable::Kernel(why) => Tools::ProgramsKernel { why },
+        Unavailable::Broken(why) => Tools::ProgramsBroken { why },
+    }
 }

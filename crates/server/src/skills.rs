@@ -6,11 +6,12 @@ use std::{
 };
 
 use agent::Skills;
+use domain::Words;
 
 /// The folder, and which of its problems the log has.
 pub struct SkillsFolder {
     folder: PathBuf,
-    told: Mutex<Vec<(String, String)>>,
+    told: Mutex<Vec<(String, Words)>>,
 }
 
 impl SkillsFolder {
@@ -32,7 +33,7 @@ impl SkillsFolder {
         };
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         for (skill, problem) in skills.problems.iter().filter(|problem| !told.contains(problem)) {
-            tracing::warn!(skill, problem, "a skill cannot be used");
+            tracing::warn!(skill, %problem, "a skill cannot be used");
         }
         told.clone_from(&skills.problems);
         skills

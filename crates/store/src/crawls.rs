@@ -123,12 +123,14 @@ impl Store {
         read_crawl(&self.db().built(sql).id(id).fetch_one().await?)
     }
 
-    /// A collection's crawls, the latest first, at most `limit`.
+    /// A collection's crawls but those that were dismissed, the latest first, at most `limit`.
     ///
     /// # Errors
     /// Only those of the database.
     pub async fn crawls(&self, collection: CollectionId, limit: u32) -> Result<Vec<Crawl>, StoreError> {
-        let sql = format!("SELECT {CRAWL} FROM crawls WHERE collection = $1 ORDER BY id DESC LIMIT $2");
+        let sql = format!(
+            "SELECT {CRAWL} FROM crawls WHERE collection = $1 AND dismissed_at IS NULL ORDER BY id DESC LIMIT $2"
+        );
         let query = self.db().built(sql).id(collection).bind(i64::from(limit));
         query.fetch_all().await?.iter().map(read_crawl).collect()
     }
@@ -160,7 +162,23 @@ impl Store {
         self.db().write(sql).id(id).id(collection).id(owner).bind(now).execute_on_one().await
     }
 
-    /// Has a crawl that has ended go on: with what it had not asked for, and with what could not be read.
+    /// Takes a crawl that has ended off the list. It stays itself: its pages tell where documents came from.
+    ///
+    /// # Errors
+    /// `NotFound` where it is not in that collection of theirs, is not listed, or still runs.
+    pub async fn dismiss_crawl(
+        &self,
+        owner: UserId,
+        collection: CollectionId,
+        id: CrawlId,
+        now: i64,
+    ) -> Result<(), StoreError> {
+        let sql = "UPDATE crawls SET dismissed_at = $4 WHERE id = $1 AND collection = $2 AND state <> 'running' \
+                   AND dismissed_at IS NULL AND collection IN (SELECT id FROM collections WHERE owner = $3)";
+        self.db().write(sql).id(id).id(collection).id(owner).bind(now).execute_on_one().await
+    }
+
+    /// Has a crawl that has ended go on, and listed again: with what it had not asked for, and with what could not be read.
     ///
     /// # Errors
     /// `NotFound` where it is not in that collection of theirs, or still runs.
@@ -172,8 +190,8 @@ impl Store {
         now: i64,
     ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
-        let sql = "UPDATE crawls SET state = 'running', claimed_until = 0, updated_at = $4 WHERE id = $1 AND collection = $2 \
-                   AND state <> 'running' AND collection IN (SELECT id FROM collections WHERE owner = $3)";
+        let sql = "UPDATE crawls SET state = 'running', claimed_until = 0, updated_at = $4, dismissed_at = NULL \
+                   WHERE id = $1 AND collection = $2 AND state <> 'running' AND collection IN (SELECT id FROM collections WHERE owner = $3)";
         tx.query(sql).id(id).id(collection).id(owner).bind(now).execute_on_one().await?;
         let sql =
             "UPDATE crawl_pages SET state = 'waiting', problem = NULL WHERE crawl = $1 AND state = 'failed'";

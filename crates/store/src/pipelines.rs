@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use domain::{ChatId, MessageId, PipelineCallId, RunId, Usage, UserId};
+use domain::{ChatId, MessageId, PipelineCallId, RunId, Usage, UserId, Words};
 
 use crate::{Store, StoreError, query::Row, search};
 
@@ -32,7 +32,7 @@ pub struct PipelineCall {
     /// How it ended: `done`, `fallback` where the answer could not be used, `failed`, `cancelled`.
     pub outcome: String,
     /// What was written, or why nothing was.
-    pub detail: String,
+    pub detail: Words,
 }
 
 /// The calls of some pipelines together.
@@ -120,7 +120,7 @@ impl Store {
         let query = query.number(call.duration_ms).number(call.usage.input_tokens);
         let query = query.number(call.usage.output_tokens);
         let query = query.bind(call.cost_micro_usd.map(|cost| i64::try_from(cost).unwrap_or(i64::MAX)));
-        match query.text(&call.outcome).text(&call.detail).execute().await {
+        match query.text(&call.outcome).text(&call.detail.to_column()).execute().await {
             Err(StoreError::NotFound) => Ok(()),
             noted => noted.map(drop),
         }
@@ -202,6 +202,6 @@ fn read_call(row: &Row) -> Result<PipelineCall, StoreError> {
         },
         cost_micro_usd: cost.and_then(|cost| u64::try_from(cost).ok()),
         outcome: row.get("outcome")?,
-        detail: row.get("detail")?,
+        detail: Words::of_column(row.get("detail")?),
     })
 }

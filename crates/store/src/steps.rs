@@ -70,6 +70,7 @@ steps![
     "0043_pipelines",
     "0044_answers_beside",
     "0045_aliases",
+    "0046_crawls_dismissed",
 ];
 
 /// What brings a database to the step of that number, or to the newest before it.

@@ -25,19 +25,25 @@ export const AGENTS = {
   tools: ["ls", "read_file", "write_file"],
   skills_folder: "/srv/skills",
   skills: [{ name: "letters", description: "How our letters look.", files: 2 }],
-  broken_skills: [{ name: "broken", problem: "There is no SKILL.md." }],
+  broken_skills: [{ name: "broken", problem: { message: "There is no SKILL.md." } }],
 };
 export const MCP_SERVERS = [
   {
     name: "files",
     kind: "stdio",
     state: "connected",
-    problem: "Left out: “fly” (the server does not offer it).",
+    problems: [{ message: "The tool “fly” cannot be used: the server does not offer it." }],
     tools: [
       { name: "files__read", description: "Reads a file.", needs_approval: false },
       { name: "files__write", description: "Writes a file.", needs_approval: true },
     ],
   },
-  { name: "new", kind: "http", state: "connecting", tools: [] },
-  { name: "tickets", kind: "http", state: "down", problem: "The server ended at once.", tools: [] },
+  { name: "new", kind: "http", state: "connecting", problems: [], tools: [] },
+  {
+    name: "tickets",
+    kind: "http",
+    state: "down",
+    problems: [{ message: "The server ended at once." }],
+    tools: [],
+  },
 ];

@@ -16,7 +16,8 @@ export type Coded =
   | RefusedOfForms
   | RefusedOfImports
   | RefusedOfKnowledge
-  | RefusedOfSettings;
+  | RefusedOfSettings
+  | RefusedOfTools;
 
 /** Documents that are searched together. */
 export type CollectionId = string;
@@ -707,7 +708,13 @@ export type RefusedOfKnowledge =
   | { code: "no_such_entity" }
   | { code: "alias_of_itself" }
   | { code: "too_many_aliases" }
-  | { code: "graph_database_away"; params: { why: string } }
+  | { code: "graph_database_away"; params: { why: Words } }
+  | { code: "graph_unreachable" }
+  | { code: "graph_slow" }
+  | { code: "graph_not_bolt" }
+  | { code: "graph_not_let_in" }
+  | { code: "graph_refused"; params: { code: string } }
+  | { code: "graph_answer_too_large" }
   | { code: "bad_prefix"; params: { limit: number } }
   | { code: "no_model_to_try" };
 
@@ -770,7 +777,6 @@ export type RefusedOfSettings =
   | { code: "tour_cannot" }
   | { code: "bad_pipeline_tokens"; params: { most: number } }
   | { code: "bad_pipeline_seconds"; params: { most: number } }
-  | { code: "bad_task_number"; params: { field: string; most: number } }
   | { code: "queries_are_off" }
   | { code: "autocompletion_is_off" }
   | { code: "too_long_to_complete"; params: { limit: number } }
@@ -793,7 +799,75 @@ export type RefusedOfSettings =
   | { code: "no_token_taken" }
   | { code: "bad_token"; params: { limit: number } }
   | { code: "no_mcp_sign_in" }
-  | { code: "cannot_sign_in_there"; params: { name: string; why: string } };
+  | { code: "cannot_sign_in_there"; params: { name: string; why: Words } };
+
+/** Why tools, programs and skills cannot be used. */
+export type RefusedOfTools =
+  | { code: "mcp_not_started"; params: { program: string; why: string } }
+  | { code: "mcp_bad_header"; params: { name: string } }
+  | { code: "mcp_no_answer"; params: { seconds: number } }
+  | { code: "mcp_ended_at_once" }
+  | { code: "mcp_ended" }
+  | { code: "mcp_unusable"; params: { why: Words } }
+  | { code: "mcp_refuses"; params: { quote: string } }
+  | { code: "mcp_other_versions" }
+  | { code: "mcp_no_server" }
+  | { code: "mcp_not_listed"; params: { why: Words } }
+  | { code: "mcp_no_list" }
+  | { code: "mcp_silent"; params: { why: Words } }
+  | { code: "mcp_saying"; params: { problem: Words; quote: string } }
+  | { code: "mcp_closed" }
+  | { code: "mcp_too_long" }
+  | { code: "mcp_something_else" }
+  | { code: "mcp_wants_sign_in" }
+  | { code: "mcp_not_allowed" }
+  | { code: "mcp_status"; params: { status: number } }
+  | { code: "mcp_kind"; params: { kind: string } }
+  | { code: "mcp_not_mcp" }
+  | { code: "mcp_tool_left_out"; params: { name: string; why: Words } }
+  | { code: "mcp_more_left_out"; params: { count: number } }
+  | { code: "mcp_pages_left_out"; params: { count: number } }
+  | { code: "mcp_tool_bad_name" }
+  | { code: "mcp_too_many_tools" }
+  | { code: "mcp_tool_name_taken" }
+  | { code: "mcp_tool_no_schema" }
+  | { code: "mcp_tool_schema_too_deep" }
+  | { code: "mcp_tool_schema_too_large" }
+  | { code: "mcp_tool_not_offered" }
+  | { code: "mcp_tool_names_secrets" }
+  | { code: "sign_in_address_unusable"; params: { why: Words } }
+  | { code: "sign_in_no_address" }
+  | { code: "sign_in_not_needed" }
+  | { code: "sign_in_unreadable" }
+  | { code: "sign_in_tokens_elsewhere" }
+  | { code: "sign_in_nobody_named" }
+  | { code: "sign_in_no_way" }
+  | { code: "sign_in_no_place" }
+  | { code: "sign_in_other_name" }
+  | { code: "sign_in_unprotected" }
+  | { code: "sign_in_not_registered" }
+  | { code: "sign_in_refuses_us"; params: { status: number } }
+  | { code: "sign_in_other_issuer"; params: { issuer: string } }
+  | { code: "programs_off" }
+  | { code: "programs_not_linux" }
+  | { code: "programs_no_python"; params: { why: string } }
+  | { code: "programs_kernel"; params: { why: string } }
+  | { code: "programs_broken"; params: { why: string } }
+  | { code: "programs_no_folder"; params: { why: string } }
+  | { code: "skill_unreadable"; params: { why: string } }
+  | { code: "skill_too_many"; params: { count: number } }
+  | { code: "skill_bad_folder"; params: { limit: number } }
+  | { code: "skill_no_folder" }
+  | { code: "skill_file_missing"; params: { file: string } }
+  | { code: "skill_file_unreadable"; params: { file: string; why: string } }
+  | { code: "skill_no_file"; params: { file: string } }
+  | { code: "skill_file_outside"; params: { file: string } }
+  | { code: "skill_file_too_large"; params: { file: string; size: number; limit: number } }
+  | { code: "skill_file_no_text"; params: { file: string } }
+  | { code: "skill_no_head" }
+  | { code: "skill_field_missing"; params: { field: string } }
+  | { code: "skill_other_name"; params: { name: string; folder: string } }
+  | { code: "skill_bad_description"; params: { limit: number } };
 
 /** What any request may be refused for. */
 export type RefusedRequest =
@@ -928,6 +1002,15 @@ export type Sentence =
   | { code: "parts_too_long" }
   | { code: "no_answer_of"; params: { name: string; why: Words } }
   | { code: "nobody_answered" }
+  | { code: "title_missing" }
+  | { code: "title_of_lines" }
+  | { code: "title_without_words" }
+  | { code: "title_too_short" }
+  | { code: "title_in_other_language" }
+  | { code: "tags_missing" }
+  | { code: "follow_ups_missing" }
+  | { code: "json_missing"; params: { field: string } }
+  | { code: "fault_and_more"; params: { fault: Words; more: Words } }
   | { code: "no_report" }
   | { code: "notes_so_far" }
   | { code: "cites_nothing" }

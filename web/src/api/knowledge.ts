@@ -198,6 +198,9 @@ export const cancelCrawl = (collection: string, crawl: string) =>
   call<undefined>("POST", `${crawlsOf(collection)}/${id(crawl)}/cancel`);
 export const retryCrawl = (collection: string, crawl: string) =>
   call<undefined>("POST", `${crawlsOf(collection)}/${id(crawl)}/retry`);
+/** One that has ended is not listed any more; its documents stay. */
+export const dismissCrawl = (collection: string, crawl: string) =>
+  call<undefined>("POST", `${crawlsOf(collection)}/${id(crawl)}/dismiss`);
 
 /** What documents of a collection speak of. */
 export interface Entity {

@@ -1,5 +1,7 @@
 /** The pipelines: small model calls around a chat. */
-import { call } from "./http.ts";
+import type { Coded } from "./events.ts";
+import { ApiError, call, send } from "./http.ts";
+import { readFrames, type SseFrame } from "./sse.ts";
 
 export interface PipelineSettings {
   enabled: boolean | null;
@@ -17,8 +19,9 @@ export interface PipelineCall {
   usage: { input_tokens: number; output_tokens: number };
   cost_micro_usd: number | null;
   outcome: "done" | "fallback" | "failed" | "cancelled";
-  /** What was written, or why nothing was. */
+  /** What was written, or why nothing was; and that by its code. */
   detail?: string;
+  sentence?: Coded;
 }
 
 export type PipelineName =
@@ -46,20 +49,30 @@ export interface Preview {
   prompt: string;
   answer?: unknown;
   fault?: string;
+  sentence?: Coded;
   model?: string;
 }
 
 /** What is set for the pipelines under other names, as far as it is changed from here. */
 export interface TaskConfig {
+  TASK_MODEL: string;
+  TASK_MODEL_EXTERNAL: string;
   ENABLE_SEARCH_QUERY_GENERATION: boolean;
   ENABLE_RETRIEVAL_QUERY_GENERATION: boolean;
+  AUTOCOMPLETE_GENERATION_INPUT_MAX_LENGTH: number;
   MOA_SAMPLES: number;
   MOA_LAYERS: number;
+  RAG_TOP_K: number;
+  RAG_SYSTEM_CONTEXT: boolean;
+  CODE_INTERPRETER_MAX_RETRIES: number;
 }
 
 /** Most answers of one model at a time, and most layers of them. */
 export const mostSamples = 8;
 export const mostLayers = 3;
+/** Most passages of what was found, and most retries of code. */
+export const mostPassages = 50;
+export const mostRetries = 50;
 
 export interface PipelineList {
   pipelines: Pipeline[];
@@ -71,6 +84,13 @@ export interface PipelineList {
   /** How often one model is asked, and how often is answered before answers are merged, where nobody says. */
   moa_samples: number;
   moa_layers: number;
+  /** Up to how many characters a text is completed; any where negative. */
+  input_max_length: number;
+  /** Most passages of what was found for a message, and whether they stand in the system message. */
+  rag_top_k: number;
+  rag_system_context: boolean;
+  /** How often in a row code that failed is tried again in one answer. */
+  code_max_retries: number;
 }
 
 const v1 = "/api/v1";
@@ -85,14 +105,44 @@ export const previewPipeline = (name: string, template: string, ask: boolean) =>
 export const callsBeside = (run: string) =>
   call<{ calls: PipelineCall[] }>("GET", `${v1}/runs/${encodeURIComponent(run)}/pipelines`);
 
-/** How a text goes on that is being written; empty where it does not. */
-export async function complete(model: string, prompt: string, signal: AbortSignal): Promise<string> {
-  const answer = await call<{ choices: { message: { content: string } }[] }>(
-    "POST",
-    `${v1}/tasks/auto/completions`,
-    { model, prompt, type: "chat" },
-    signal,
+interface Chunk {
+  choices?: { delta?: { content?: string } }[];
+  error?: { message?: string };
+}
+
+/** How a text goes on that is being written, as it is written: `hear` is told all of it so far. Empty where it does not go on. */
+export async function complete(
+  model: string,
+  prompt: string,
+  abort: AbortController,
+  hear: (soFar: string) => void,
+): Promise<string> {
+  const response = await send(`${v1}/tasks/auto/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ model, prompt, type: "chat", stream: true }),
+    signal: abort.signal,
+  });
+  let json = "";
+  const take = ({ data }: SseFrame) => {
+    if (data === "[DONE]") return;
+    const chunk = JSON.parse(data) as Chunk;
+    if (chunk.error) throw new ApiError(502, "model_failed", chunk.error.message ?? "");
+    json += chunk.choices?.[0]?.delta?.content ?? "";
+  };
+  await readFrames(
+    response,
+    (frames) => {
+      frames.forEach(take);
+      hear(textSoFar(json));
+    },
+    abort,
   );
-  const said = JSON.parse(answer.choices[0]?.message.content ?? "{}") as { text?: unknown };
-  return typeof said.text === "string" ? said.text : "";
+  return textSoFar(json);
+}
+
+/** The text of `{"text":"…"}`, the end of which may not have come yet. */
+export function textSoFar(json: string): string {
+  const found = /^\{\s*"text"\s*:\s*("(?:[^"\\]|\\.)*)/.exec(json)?.[1];
+  return found === undefined ? "" : (JSON.parse(`${found}"`) as string);
 }

@@ -199,7 +199,7 @@ export interface MemoryUse {
 export interface Programs {
   /** Null while the server is finding out. */
   available: boolean | null;
-  problem: string | null;
+  problem: Words | null;
   python_version: string | null;
   python_modules: string[];
   shell: boolean;
@@ -210,7 +210,7 @@ export interface McpServer {
   name: string;
   kind: "stdio" | "http";
   state: "connecting" | "connected" | "down";
-  problem?: string;
+  problems: Words[];
   tools: McpTool[];
 }
 
@@ -225,7 +225,7 @@ export interface McpSignIn {
   name: string;
   sign_in: "oauth" | "user_token";
   state: "signed_out" | "lapsed" | "connecting" | "connected" | "down";
-  problem?: string;
+  problems: Words[];
   tools: McpTool[];
 }
 
@@ -299,7 +299,7 @@ export interface AgentList {
   tools: string[];
   skills_folder: string;
   skills: { name: string; description: string; files: number }[];
-  broken_skills: { name: string; problem: string }[];
+  broken_skills: { name: string; problem: Words }[];
 }
 
 /** What went wrong last, and how long ago. */
@@ -415,6 +415,7 @@ export interface FoundHit extends FoundTitle {
   at: number;
   tool?: string;
   seq?: number;
+  call?: string;
 }
 
 export interface ChatsFound {

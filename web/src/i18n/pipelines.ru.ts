@@ -6,7 +6,11 @@ export const pipelines: Record<keyof typeof en, Entry> = {
   "settings.pipelines": "Пайплайны",
   "pipelines.intro":
     "Небольшие вызовы моделей вокруг чата. Ответ ждёт только поисковых запросов, и не дольше нескольких секунд. Суммы — за последнюю неделю.",
-  "pipelines.taskModels": "В настройках сервера для них указана модель: {models}.",
+  "pipelines.taskModel": "Модель для задач",
+  "pipelines.taskModelHint": "Отвечает в чатах с моделью на этой машине или в её сети.",
+  "pipelines.taskModelExternal": "Внешняя модель для задач",
+  "pipelines.taskModelExternalHint": "Отвечает в чатах с моделью в другом месте.",
+  "pipelines.chatModel": "Модель чата",
   "pipelines.title": "Заголовок",
   "pipelines.title.hint": "Чат называется по первым словам, пока модель не найдёт заголовок лучше.",
   "pipelines.tags": "Метки",
@@ -22,9 +26,17 @@ export const pipelines: Record<keyof typeof en, Entry> = {
     "Для следующих сообщений в чате с коллекциями. Первое сообщение само служит запросом.",
   "pipelines.rag": "Найденное",
   "pipelines.rag.hint": "Как модели сообщают отрывки документов и страниц.",
+  "pipelines.rag.system": "В системном сообщении",
+  "pipelines.rag.systemHint":
+    "А не перед словами человека. Серверы, которые кэшируют начало запроса, тогда с каждым сообщением начинают заново.",
+  "pipelines.rag.passages": "Наибольшее число отрывков",
+  "pipelines.rag.passagesHint": "На одно сообщение: из документов и со страниц.",
   "pipelines.autocomplete": "Автодополнение",
   "pipelines.autocomplete.hint":
     "Как продолжится текст, который человек пишет, серым цветом: Tab его принимает.",
+  "pipelines.autocomplete.length": "Самый длинный дополняемый текст",
+  "pipelines.autocomplete.lengthHint": "В знаках. Для более длинных модель не спрашивают.",
+  "pipelines.autocomplete.any": "любой",
   "pipelines.moa": "Сведение ответов",
   "pipelines.moa.hint": "Как несколько ответов на сообщение становятся одним, когда кто-то об этом просит.",
   "pipelines.moa.samples": "Ответы одной модели",
@@ -39,6 +51,9 @@ export const pipelines: Record<keyof typeof en, Entry> = {
   "pipelines.code_interpreter": "Интерпретатор кода",
   "pipelines.code_interpreter.hint":
     "Такие модели пишут Python между тегами, и он выполняется. Если выключено, они вызывают его, как другие инструменты.",
+  "pipelines.code_interpreter.retries": "Повторы кода с ошибкой",
+  "pipelines.code_interpreter.retriesHint":
+    "Сколько раз подряд модель может пробовать снова в одном ответе. Потом её код показывают и не запускают.",
   "pipelines.calls": {
     one: "{count} вызов",
     few: "{count} вызова",
@@ -61,10 +76,11 @@ export const pipelines: Record<keyof typeof en, Entry> = {
   "pipelines.ofChat": "На вашем последнем чате: {chat}",
   "pipelines.answerOf": "Ответ модели {model}",
   "pipelines.model": "Модель",
-  "pipelines.modelDefault": "Из настроек сервера, иначе модель чата",
+  "pipelines.modelDefault": "Модель для задач, иначе модель чата",
   "pipelines.outputTokens": "Сколько токенов можно написать",
   "pipelines.seconds": "Сколько секунд это может занять",
   "pipelines.badNumber": "Нужно целое число.",
+  "pipelines.between": "Целое число от {least} до {most}.",
   "pipelines.outcome.done": "готово",
   "pipelines.outcome.fallback": "ответ не подошёл",
   "pipelines.outcome.failed": "сбой",
@@ -79,7 +95,7 @@ export const pipelines: Record<keyof typeof en, Entry> = {
   "followUps.edit": "Сначала изменить",
   "settings.completions": "Дополнять то, что я пишу",
   "settings.completionsHint":
-    "Серые слова показывают, как продолжить сообщение: Tab принимает их все, стрелка вправо — одно слово.",
+    "Серые слова показывают, как продолжить сообщение: Tab принимает их все, стрелка вправо — одно слово. На телефоне их принимает касание.",
   "audit.area.pipeline": "Пайплайны",
   "audit.pipeline.change": "Изменён пайплайн",
   "audit.pipeline.try": "Испытан пайплайн",

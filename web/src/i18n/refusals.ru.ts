@@ -1,6 +1,7 @@
 /** Russian for what the server refuses, by its codes, as in sentences.ru.ts. */
 import type { Coded, Sentence } from "../api/events.ts";
 import type { Entry } from "./index.svelte.ts";
+import { refusalsOfTools } from "./refusals-of-tools.ru.ts";
 
 const of = (before: string, [one, few, many]: [string, string, string], after = ""): Entry => ({
   one: `${before}{count} ${one}${after}`,
@@ -14,6 +15,7 @@ const upTo = (before: string, one: string, many: string, after = ""): Entry =>
   of(before, [one, many, many], after);
 
 export const refusals: Record<Exclude<Coded["code"], Sentence["code"]>, Entry> = {
+  ...refusalsOfTools,
   no_such_thing: "Этого нет, или это не ваше.",
   no_such_id: "По такому адресу ничего нет: его идентификатор неизвестен.",
   other_version: "Этот файл — от другой версии приложения. Загрузите страницу заново.",
@@ -358,6 +360,12 @@ export const refusals: Record<Exclude<Coded["code"], Sentence["code"]>, Entry> =
   alias_of_itself: "Ничто не бывает другим именем самого себя.",
   too_many_aliases: "В графе 1000 других имён, больше нельзя.",
   graph_database_away: "База данных графов не помогает: {why}.",
+  graph_unreachable: "она недоступна",
+  graph_slow: "она не отвечает вовремя",
+  graph_not_bolt: "то, что там отвечает, не говорит на Bolt 4.4 или 5",
+  graph_not_let_in: "она не принимает имя и пароль",
+  graph_refused: "она отклонила запрос ({code})",
+  graph_answer_too_large: "её ответ слишком велик",
   bad_prefix: "Здесь может быть до {limit} знаков, без NUL.",
   no_model_to_try: "Назовите модель, которую нужно попробовать.",
 
@@ -431,7 +439,6 @@ export const refusals: Record<Exclude<Coded["code"], Sentence["code"]>, Entry> =
   tour_cannot: "Экскурсия этого не умеет. Выберите другую модель.",
   bad_pipeline_tokens: "Токенов должно быть от 1 до {most}.",
   bad_pipeline_seconds: "Секунд должно быть от 1 до {most}.",
-  bad_task_number: "Поле «{field}»: от 1 до {most}.",
   queries_are_off: "Составление запросов здесь отключено.",
   autocompletion_is_off: "Автодополнение здесь отключено.",
   too_long_to_complete: "Дополняется текст до {limit} знаков.",
@@ -458,5 +465,5 @@ export const refusals: Record<Exclude<Coded["code"], Sentence["code"]>, Entry> =
   no_token_taken: "Этот сервер не принимает токен: войдите на нём.",
   bad_token: "Токен — от 1 до {limit} букв, цифр и знаков.",
   no_mcp_sign_in: "Сервера MCP с таким именем, на котором можно войти, нет.",
-  cannot_sign_in_there: "Войти на «{name}» сейчас нельзя: «{why}»",
+  cannot_sign_in_there: "Войти на «{name}» сейчас нельзя. {why}",
 };

@@ -13,6 +13,7 @@ export const research = {
   "research.planField": "Plan, one part on each line",
   "research.begin": "Begin",
   "research.skip": "Begin as it is",
+  "research.begun": "Begun as it was.",
   "research.reportNow": "Report now",
   "research.reportNowHint": "Stops searching and writes the report from what is known.",
   "research.sources": "Sources",

@@ -13,6 +13,7 @@ export const research = {
   "research.planField": "План, по одному пункту на строке",
   "research.begin": "Начать",
   "research.skip": "Начать без изменений",
+  "research.begun": "Начали без изменений.",
   "research.reportNow": "Сразу отчёт",
   "research.reportNowHint": "Заканчивает поиск и пишет отчёт по тому, что известно.",
   "research.sources": "Источники",

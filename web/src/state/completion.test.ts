@@ -1,5 +1,6 @@
 /** What is known of how texts go on. */
 import { expect, test } from "vitest";
+import { textSoFar } from "../api/pipelines.ts";
 import { firstWord, goingOn, remembered, type Known } from "./completion.ts";
 
 test("what was offered stays while it is typed", () => {
@@ -24,4 +25,13 @@ test("a word is taken with the blanks before it", () => {
   expect(firstWord(" the capital?")).toBe(" the");
   expect(firstWord("pital?")).toBe("pital?");
   expect(firstWord("")).toBe("");
+});
+
+test("what is offered is read before its end has come", () => {
+  expect(textSoFar("")).toBe("");
+  expect(textSoFar('{"text":"')).toBe("");
+  expect(textSoFar('{"text":" the \\"cap')).toBe(' the "cap');
+  expect(textSoFar('{"text":" the {\\"}')).toBe(' the {"}');
+  expect(textSoFar('{"text":" the capital?"}')).toBe(" the capital?");
+  expect(textSoFar('{"text": "a\\u0041\\\\"}')).toBe("aA\\");
 });

@@ -13,11 +13,14 @@ export function remembered(known: Known[], one: Known): Known[] {
   return [one, ...known.filter(({ text }) => text !== one.text)].slice(0, most);
 }
 
+/** Whether the text is on the way of what was offered. */
+export function goesOn({ text: before, ghost }: Known, text: string): boolean {
+  return text.startsWith(before) && (before + ghost).startsWith(text);
+}
+
 /** What follows the text by what is known: also in the middle of what was offered before; null where nothing is known. */
 export function goingOn(known: Known[], text: string): string | null {
-  const fits = ({ text: before, ghost }: Known) =>
-    text.startsWith(before) && (before + ghost).startsWith(text);
-  const found = known.find(fits);
+  const found = known.find((one) => goesOn(one, text));
   return found ? (found.text + found.ghost).slice(text.length) : null;
 }
 

@@ -1,4 +1,5 @@
 /** Says what has come of runs in chats that the person is not looking at, and notes what was looked at. */
+import { untrack } from "svelte";
 import { readChat } from "../api/calls.ts";
 import type { Activity } from "../api/activity.ts";
 import type { ChatRow } from "../api/types.ts";
@@ -34,7 +35,7 @@ function tell(activity: Activity, chat: string): void {
   const open = () => router.go(addressOf(chat));
   if (!document.hidden) {
     const run = () => Promise.resolve(open());
-    toasts.add(words, activity.outcome === "failed", { label: t("notice.open"), run });
+    toasts.add(words, activity.outcome === "failed", { label: t("notice.open"), run }, chat);
   } else if (preferences.notifications && mayNotify()) {
     // One for each chat: a later one takes its place.
     const notification = new Notification(t("app.name"), { body: words, tag: chat });
@@ -50,6 +51,9 @@ function tell(activity: Activity, chat: string): void {
 export function noteSeen(): void {
   const { route } = router;
   if (route.page !== "chat" || !route.chat || !isSeen(route.chat)) return;
+  // A run may wait for the person before the page of its new chat is open.
+  const { chat } = route;
+  untrack(() => toasts.closeOf(chat));
   if (chats.rowOf(route.chat)?.unread) void readChat(route.chat).catch(() => {});
 }
 

@@ -1,7 +1,7 @@
 /** Which page the address names, and going to another one without loading the app again. */
 
 export type Route =
-  | { page: "chat"; chat: string | null; replay: string | null; message: string | null }
+  | ChatRoute
   | { page: "settings"; section: string }
   | { page: "login"; next: string; problem: string | null; step: "password" | "code" }
   | { page: "setup"; token: string | null; problem: string | null }
@@ -13,6 +13,16 @@ export type Route =
   | StoredPageRoute
   | { page: "welcome" }
   | { page: "missing" };
+
+export interface ChatRoute {
+  page: "chat";
+  chat: string | null;
+  replay: string | null;
+  /** A message to show, the tool call of it that is meant, and the words to mark there. */
+  message: string | null;
+  call: string | null;
+  words: string;
+}
 
 export interface KnowledgeRoute {
   page: "knowledge";
@@ -48,12 +58,21 @@ export interface StoredPageRoute {
   to: number | null;
 }
 
+const newChat: ChatRoute = {
+  page: "chat",
+  chat: null,
+  replay: null,
+  message: null,
+  call: null,
+  words: "",
+};
+
 export function routeOf(address: URL): Route {
   const [first = "", second = "", third = "", ...rest] = address.pathname.split("/").filter(Boolean);
   if (rest.length > 0 || (third && first !== "knowledge")) return { page: "missing" };
   switch (first) {
     case "":
-      return { page: "chat", chat: null, replay: null, message: null };
+      return newChat;
     case "c":
       return second
         ? {
@@ -61,8 +80,10 @@ export function routeOf(address: URL): Route {
             chat: decodeURIComponent(second),
             replay: address.searchParams.get("replay"),
             message: address.searchParams.get("message"),
+            call: address.searchParams.get("call"),
+            words: address.searchParams.get("q") ?? "",
           }
-        : { page: "chat", chat: null, replay: null, message: null };
+        : newChat;
     case "settings":
       return { page: "settings", section: second || "appearance" };
     case "inbox":

@@ -19,6 +19,12 @@ const researching = new Set<Coded["code"] | undefined>([
   "writing_report",
 ]);
 
+/** A tool call that the search through the chats has led to, and the words that it was found by. */
+export interface FoundCall {
+  call: string;
+  words: string;
+}
+
 export type Connection = "idle" | "connecting" | "live" | "lost" | "ended";
 
 export class RunView {
@@ -39,6 +45,8 @@ export class RunView {
   readonly results = new SvelteMap<string, string>();
   /** Words to look for in the steps. */
   search = $state("");
+  /** What is to be seen of them. */
+  found = $state.raw<FoundCall | null>(null);
 
   #timeline: Timeline;
   #follower: Follower | undefined;
@@ -97,6 +105,14 @@ export class RunView {
       },
       isComplete: () => this.finished,
     });
+  }
+
+  /** Opens the steps where a call stands. */
+  showCall(found: FoundCall): void {
+    for (const [id, open] of this.choices) if (!open) this.choices.delete(id);
+    this.found = found;
+    this.foldChoice = true;
+    this.follow();
   }
 
   retryNow(): void {

@@ -34,6 +34,14 @@ export interface Searched {
   results: Map<string, string>;
 }
 
+/** Whether a step is this call, or one of those below it is. */
+export function holdsCall(nodes: Searched["nodes"], id: NodeId, call: string): boolean {
+  const node = nodes.get(id);
+  if (node?.kind === "tool" && node.call === call) return true;
+  const below = node?.kind === "tool" ? node.agents : node?.kind === "agent" ? node.children : [];
+  return below.some((child) => holdsCall(nodes, child, call));
+}
+
 /** Whether a step, or anything below it, holds the words. */
 export function matches(searched: Searched, id: NodeId, query: string): boolean {
   const needle = query.trim().toLowerCase();

@@ -1,16 +1,7 @@
-/** The sources of an answer: which are cited, where they lead, and how they are taken along. */
+/** The sources of an answer: which are cited, and where they lead. */
 import { expect, test } from "vitest";
 import type { Source } from "../api/events.ts";
-import {
-  addressOf,
-  besideRun,
-  asMarkdown,
-  asPage,
-  citedIn,
-  known,
-  passageInWords,
-  quoteOf,
-} from "./sources.ts";
+import { addressOf, besideRun, citedIn, known, passageInWords, quoteOf } from "./sources.ts";
 
 const source = (id: string, more: Partial<Source> = {}): Source => ({
   id,
@@ -34,17 +25,6 @@ test("only addresses that may be followed are links", () => {
   expect(addressOf(source("1", { copy: "/knowledge/c/d?from=1&to=2" }))).toBe("/knowledge/c/d?from=1&to=2");
   expect(addressOf(source("1", { copy: "//evil.example" }))).toBe("https://a.example/1");
   expect(addressOf(source("1", { url: "javascript:alert(1)" }))).toBeNull();
-});
-
-test("an export has what is cited, and nothing in it runs", () => {
-  const sources = [source("1", { quote: "so it is", title: "<script>" }), source("2")];
-  expect(asMarkdown("It is [1].", sources, "Sources")).toBe(
-    "It is [1].\n\n## Sources\n\n- [1] <script> <https://a.example/1>\n    > so it is\n",
-  );
-  const page = asPage("<b>", "<p>It is</p>", "It is [1].", sources, "Sources");
-  expect(page).toContain("&lt;script&gt;");
-  expect(page).toContain("<title>&lt;b&gt;</title>");
-  expect(page).not.toContain("Page 2");
 });
 
 test("a quote is shown in words, without the marks of Markdown where its copy is some", () => {

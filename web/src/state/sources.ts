@@ -1,4 +1,4 @@
-/** The sources of an answer: which are cited, how many are verified, and the report to take along. */
+/** The sources of an answer: which are cited, and where they lead. */
 import type { Source } from "../api/events.ts";
 
 /** Each once, the last one told of its number. */
@@ -77,39 +77,4 @@ function withoutMarks(line: string): string {
       .replace(/(\*\*|__|`)(\S(?:.*?\S)?)\1/g, "$2")
       .replace(/\\([\\`*_{}[\]()#+.!|>-])/g, "$1"),
   );
-}
-
-/** The report with its sources, as Markdown. */
-export function asMarkdown(text: string, sources: readonly Source[], heading: string): string {
-  const lines = citedOf(text, sources).map((source) => {
-    const quote = source.quote ? `\n    > ${quoteOf(source)}` : "";
-    return `- [${source.id}] ${source.title.replace(/([[\]])/g, "\\$1")} <${encodeURI(source.url)}>${quote}`;
-  });
-  return lines.length === 0 ? text : `${text}\n\n## ${heading}\n\n${lines.join("\n")}\n`;
-}
-
-/** A page that needs nothing else; `answer` is the report as it is shown. */
-export function asPage(
-  title: string,
-  answer: string,
-  text: string,
-  sources: readonly Source[],
-  heading: string,
-): string {
-  const rows = citedOf(text, sources).map((source) => {
-    const quote = source.quote ? `<blockquote>${escaped(quoteOf(source))}</blockquote>` : "";
-    return `<li value="${escaped(source.id)}">${escaped(source.title)} <small>${escaped(source.url)}</small>${quote}</li>`;
-  });
-  const list = rows.length === 0 ? "" : `<h2>${escaped(heading)}</h2><ol>${rows.join("")}</ol>`;
-  return `<!doctype html>
-<html><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>${escaped(title)}</title>
-<style>body{max-width:46rem;margin:2rem auto;padding:0 1rem;font:1rem/1.6 system-ui,sans-serif}button{border:0;background:none;padding:0;color:#2456a6;font-size:.75em;vertical-align:super}table{border-collapse:collapse}td,th{border:1px solid #bbb;padding:.25em .5em}small{color:#666}</style>
-</head><body>${answer}${list}</body></html>
-`;
-}
-
-function escaped(text: string): string {
-  const names: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
-  return text.replace(/[&<>"]/g, (character) => names[character] ?? character);
 }

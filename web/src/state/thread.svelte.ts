@@ -52,6 +52,19 @@ class Thread {
     this.#focus(target);
   }
 
+  /** Brings what is marked in an element into view, or the element. */
+  reveal(element: HTMLElement): void {
+    this.atBottom = false;
+    // The list moves for some frames when it brings a turn into view: until it rests, so does this.
+    let frames = 30;
+    const again = () => {
+      (element.querySelector("mark") ?? element).scrollIntoView({ block: "center" });
+      frames -= 1;
+      if (frames > 0 && element.isConnected) requestAnimationFrame(again);
+    };
+    requestAnimationFrame(again);
+  }
+
   #focus(target: number): void {
     const element = this.#parts?.element();
     if (!element) return;

@@ -270,6 +270,16 @@ describe("the end", () => {
     expect(runOf(timeline).failed).toBe(1);
   });
 
+  test("a call whose agents a person has stopped has not failed", () => {
+    const ended = { type: "agent_finished", outcome: "cancelled", result: "" } as const;
+    const timeline = read(
+      logOf([...delegated, [["a1"], ended], finished("c1", "The report is written now.", true, 0, "task")]),
+    );
+    expect(agentOf(timeline, "a1")?.outcome).toBe("cancelled");
+    expect(toolOf(timeline, "c1")?.state).toBe("stopped");
+    expect(runOf(timeline).failed).toBe(1);
+  });
+
   test("a stop ends everything that turns, and a stopped call has not failed", () => {
     const timeline = read(
       logOf([

@@ -221,8 +221,9 @@ function openTool(timeline: Timeline, event: RunEvent, id: NodeId, call: string,
 function finishTool(timeline: Timeline, event: RunEvent, id: NodeId, body: BodyOf<"tool_finished">): void {
   // The server marks a cut result on the event or in its body, by the version that sent it.
   const isPreview = "preview" in event || "preview" in body;
+  const isStopped = body.stopped || wereStopped(timeline, id);
   change(timeline, id, "tool", () => ({
-    state: endOf(body),
+    state: isStopped && !body.in_doubt ? "stopped" : endOf(body),
     name: body.name,
     arguments: body.arguments,
     argumentsText: "",
@@ -235,15 +236,23 @@ function finishTool(timeline: Timeline, event: RunEvent, id: NodeId, body: BodyO
     durationMs: body.duration_ms,
   }));
   // What its run or agent took along when it ended early did not fail.
-  if (!body.error || body.stopped) return;
+  if (!body.error || isStopped) return;
   change(timeline, runId, "run", (run) => ({ failed: run.failed + 1 }));
   forEachAgent(event, (agent) => change(timeline, agent, "agent", (node) => ({ failed: node.failed + 1 })));
 }
 
 function endOf(body: BodyOf<"tool_finished">): ToolState {
   if (body.in_doubt) return "in_doubt";
-  if (body.stopped) return "stopped";
   return body.error ? "failed" : "done";
+}
+
+/** Whether somebody has stopped the agents of this call, as who wants the report now does with those that read. */
+function wereStopped(timeline: Timeline, id: NodeId): boolean {
+  const agents = nodeOf(timeline.nodes, id, "tool")?.agents ?? [];
+  return (
+    agents.length > 0 &&
+    agents.every((agent) => nodeOf(timeline.nodes, agent, "agent")?.outcome === "cancelled")
+  );
 }
 
 function forEachAgent(event: RunEvent, visit: (agent: NodeId) => void): void {

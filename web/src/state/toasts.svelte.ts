@@ -8,6 +8,8 @@ export interface Toast {
   isError: boolean;
   /** What its button does. */
   action?: { label: string; run: () => Promise<unknown> } | undefined;
+  /** The chat it speaks of: whoever looks at that needs it no more. */
+  chat?: string | undefined;
 }
 
 const shownForMs = 7000;
@@ -16,12 +18,17 @@ class Toasts {
   list = $state.raw<Toast[]>([]);
   #next = 1;
 
-  add(text: string, isError = false, action?: Toast["action"]): void {
+  add(text: string, isError = false, action?: Toast["action"], chat?: string): void {
     const id = this.#next++;
     // What is said again takes the place of what was said.
     const others = this.list.filter((toast) => toast.text !== text);
-    this.list = [...others, { id, text, isError, action }];
+    this.list = [...others, { id, text, isError, action, chat }];
     setTimeout(() => this.close(id), shownForMs);
+  }
+
+  closeOf(chat: string): void {
+    const others = this.list.filter((toast) => toast.chat !== chat);
+    if (others.length < this.list.length) this.list = others;
   }
 
   close(id: number): void {

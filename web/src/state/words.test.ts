@@ -81,14 +81,16 @@ describe("routes", () => {
   const route = (path: string) => routeOf(new URL(path, "http://page"));
 
   test("addresses name pages", () => {
-    expect(route("/")).toEqual({ page: "chat", chat: null, replay: null, message: null });
-    expect(route("/c/chat_1")).toEqual({ page: "chat", chat: "chat_1", replay: null, message: null });
-    expect(route("/c/chat_1?message=msg_3")).toMatchObject({ chat: "chat_1", message: "msg_3" });
-    expect(route("/c/chat_1?replay=msg_2")).toEqual({
-      page: "chat",
+    const chat = { page: "chat", chat: null, replay: null, message: null, call: null, words: "" };
+    expect(route("/")).toEqual(chat);
+    expect(route("/c/chat_1")).toEqual({ ...chat, chat: "chat_1" });
+    expect(route("/c/chat_1?replay=msg_2")).toEqual({ ...chat, chat: "chat_1", replay: "msg_2" });
+    expect(route("/c/chat_1?message=msg_3&call=a.c1&q=max+retries")).toEqual({
+      ...chat,
       chat: "chat_1",
-      replay: "msg_2",
-      message: null,
+      message: "msg_3",
+      call: "a.c1",
+      words: "max retries",
     });
     expect(route("/settings/keys")).toEqual({ page: "settings", section: "keys" });
     expect(route("/setup?token=abc")).toEqual({ page: "setup", token: "abc", problem: null });

@@ -1,12 +1,18 @@
 //! Reads what models answer to the pipelines, whatever stands around it, and holds it to its rules.
 
+use std::time::Duration;
+
+use domain::{Sentence, Words};
 use serde_json::{Map, Value};
 
 use super::{
     Pipeline, Said,
     title::{NoTitle, is_quote, read_title},
 };
-use crate::loose_json::{object, texts};
+use crate::{
+    loose_json::{object, texts},
+    script::writes_without_blanks,
+};
 
 /// Most tags of a chat.
 pub const TAGS: usize = 3;
@@ -16,10 +22,16 @@ pub const FOLLOW_UPS: usize = 5;
 pub const QUERIES: usize = 5;
 
 const MOST_TAG_CHARS: usize = 40;
+/// What has more is a sentence.
+const MOST_TAG_WORDS: usize = 4;
 const MOST_FOLLOW_UP_CHARS: usize = 400;
 const MOST_QUERY_CHARS: usize = 300;
 const MOST_COMPLETION_CHARS: usize = 300;
 const MOST_CONTINUED_WORDS: usize = 6;
+/// From then on so few are enough: what is offered should be there 300 ms after the last key, half of which the page waits.
+const FEWEST_CONTINUED_WORDS: usize = 2;
+const SOON: Duration = Duration::from_millis(120);
+
 /// What a model wrote about a chat; what was not asked for, or could not be used, is empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Notes {
@@ -32,14 +44,25 @@ pub struct Notes {
 }
 
 impl Notes {
+    /// These, and of the other ones what is not here.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        let list = |own: Vec<String>, other| if own.is_empty() { other } else { own };
+        Self {
+            title: self.title.or(other.title),
+            tags: list(self.tags, other.tags),
+            follow_ups: list(self.follow_ups, other.follow_ups),
+        }
+    }
+
     /// Reads what these pipelines want, for a chat in which this was said. Where a part of it is not there, what could be read
     /// comes with the fault.
     ///
     /// # Errors
     /// With what is wrong, for the model.
-    pub fn read(said: &[Said], text: &str, wanted: &[Pipeline]) -> Result<Self, (String, Self)> {
+    pub fn read(said: &[Said], text: &str, wanted: &[Pipeline]) -> Result<Self, (Words, Self)> {
         let fields: Vec<&str> = wanted.iter().map(|pipeline| pipeline.name()).collect();
-        let (mut notes, mut faults) = (Self::default(), Vec::new());
+        let (mut notes, mut faults) = (Self::default(), Vec::<Words>::new());
         let found = object(text, &fields);
         for pipeline in wanted {
             let value = field(found.as_ref(), text, pipeline.name(), wanted.len() == 1);
@@ -51,22 +74,26 @@ impl Notes {
                     }
                     Err(NoTitle { fault, instead }) => {
                         notes.title = instead;
-                        Some(fault.to_owned())
+                        Some(fault)
                     }
                 },
                 Pipeline::Tags => {
                     notes.tags = tags(value.as_ref());
-                    notes.tags.is_empty().then(|| "there are no tags".to_owned())
+                    notes.tags.is_empty().then(|| Sentence::TagsMissing.into())
                 }
                 Pipeline::FollowUps => {
                     notes.follow_ups = distinct(value.as_ref(), MOST_FOLLOW_UP_CHARS, FOLLOW_UPS);
-                    notes.follow_ups.is_empty().then(|| "there are no follow_ups".to_owned())
+                    notes.follow_ups.is_empty().then(|| Sentence::FollowUpsMissing.into())
                 }
                 _ => None,
             };
             faults.extend(fault);
         }
-        if faults.is_empty() { Ok(notes) } else { Err((faults.join("; "), notes)) }
+        let all = faults.into_iter().reduce(|fault, more| Sentence::FaultAndMore { fault, more }.into());
+        match all {
+            None => Ok(notes),
+            Some(faults) => Err((faults, notes)),
+        }
     }
 }
 
@@ -74,33 +101,51 @@ impl Notes {
 ///
 /// # Errors
 /// With what is wrong, for the model.
-pub fn read_queries(text: &str) -> Result<Vec<String>, String> {
-    let found = object(text, &["queries"]).ok_or("there is no JSON object with queries")?;
+pub fn read_queries(text: &str) -> Result<Vec<String>, Words> {
+    let found = object_with("queries", text)?;
     Ok(distinct(found.get("queries"), MOST_QUERY_CHARS, QUERIES))
 }
 
-/// Whether a text is continued far enough: to the end of a sentence, or by some words. Also where it is not going on.
+/// How much of a text that is being continued can be offered, bytes, once that is enough: to the end of a sentence or line,
+/// or some whole words, of which fewer will do where they take long.
 #[must_use]
-pub fn is_continued(said: &str) -> bool {
-    let said = said.trim_start();
+pub fn enough_continued(said: &str, took: Duration) -> Option<usize> {
     let words = said.split_whitespace().count();
+    let is_sentence =
+        said.ends_with(['。', '！', '？']) || (words > 1 && said.ends_with(['.', '!', '?', '…']));
+    if is_sentence || said.trim_start().contains('\n') {
+        return Some(said.len());
+    }
+    let most = if took < SOON { MOST_CONTINUED_WORDS } else { FEWEST_CONTINUED_WORDS };
     // The last word may still grow.
-    words > MOST_CONTINUED_WORDS
-        || said.contains('\n')
-        || (words > 1 && said.ends_with(['.', '!', '?', '…', '。', '！', '？']))
+    said.rfind(' ').filter(|_| words > most)
 }
 
-/// What a model has made of a text that it was to continue, without a word that it was stopped in.
+/// As [`enough_continued`] for somebody who reads along: there is no hurry after the first words.
+#[must_use]
+pub fn enough_read_along(said: &str, _took: Duration) -> Option<usize> {
+    enough_continued(said, Duration::ZERO)
+}
+
+/// What can be shown of a text that is still being continued: what will not change any more. As [`continuation`] else.
+#[must_use]
+pub fn continued_so_far(said: &str, written: &str) -> String {
+    let is_end = |(_, letter): &(usize, char)| letter.is_whitespace() || writes_without_blanks(*letter);
+    let end = said.char_indices().rfind(is_end).map_or(0, |(at, letter)| at + letter.len_utf8());
+    continuation(&said[..end], written)
+}
+
+/// What a model has made of a text that it was to continue.
 #[must_use]
 pub fn continuation(said: &str, written: &str) -> String {
     let line = said.lines().next().unwrap_or_default();
-    let words = line.split_whitespace().count();
-    let line = match line.trim_end().rsplit_once(' ') {
-        Some((whole, _)) if words > MOST_CONTINUED_WORDS => whole,
-        _ => line,
-    };
+    let is_after_blank = written.ends_with(char::is_whitespace);
+    // A full stop belongs to the word before, which a blank has left behind.
+    if is_after_blank && !says_something(line) {
+        return String::new();
+    }
     // One word that goes on in the middle needs no blank, and nothing after one does.
-    let line = if written.ends_with(char::is_whitespace) { line.trim_start() } else { line };
+    let line = if is_after_blank { line.trim_start() } else { line };
     line.trim_end().chars().take(MOST_COMPLETION_CHARS).collect()
 }
 
@@ -108,8 +153,8 @@ pub fn continuation(said: &str, written: &str) -> String {
 ///
 /// # Errors
 /// With what is wrong, for the model.
-pub fn read_completion(text: &str, written: &str) -> Result<String, String> {
-    let found = object(text, &["text"]).ok_or("there is no JSON object with text")?;
+pub fn read_completion(text: &str, written: &str) -> Result<String, Words> {
+    let found = object_with("text", text)?;
     let said = found.get("text").and_then(Value::as_str).unwrap_or_default();
     let line = said.trim_end().lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     // What stands for the answer in the template.
@@ -118,6 +163,10 @@ pub fn read_completion(text: &str, written: &str) -> Result<String, String> {
     // One word that goes on in the middle needs no blank, and nothing after one does.
     let new = if written.ends_with(char::is_whitespace) { new.trim_start() } else { new };
     Ok(new.chars().take(MOST_COMPLETION_CHARS).collect())
+}
+
+fn object_with(field: &str, text: &str) -> Result<Map<String, Value>, Words> {
+    object(text, &[field]).ok_or_else(|| Sentence::JsonMissing { field: field.to_owned() }.into())
 }
 
 /// The continuation without the end of what is written, which models like to say again.
@@ -154,12 +203,13 @@ fn tags(value: Option<&Value>) -> Vec<String> {
         value => texts(value),
     };
     let tidy = |tag: &String| {
-        let tag = tag.trim_matches(|c: char| is_quote(c) || c.is_whitespace() || "-•.,".contains(c));
+        let tag = tag.trim_matches(|c: char| is_quote(c) || c.is_whitespace() || "-•.,*_`".contains(c));
         tag.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
     };
     let mut tags: Vec<String> = Vec::new();
     for tag in split.iter().map(tidy) {
-        if says_something(&tag) && tag.chars().count() <= MOST_TAG_CHARS && !tags.contains(&tag) {
+        let fits = tag.chars().count() <= MOST_TAG_CHARS && tag.split(' ').count() <= MOST_TAG_WORDS;
+        if says_something(&tag) && fits && !tags.contains(&tag) {
             tags.push(tag);
         }
     }
@@ -215,7 +265,10 @@ mod tests {
         let (fault, notes) =
             Notes::read(&[], r#"{"title": "🌱 How Plants Grow", "tags": ["a"#, &all).unwrap_err();
         assert_eq!(notes.title.as_deref(), Some("🌱 How Plants Grow"));
-        assert_eq!(fault, "there are no tags; there are no follow_ups");
+        assert_eq!(fault.to_string(), "there are no tags; there are no follow_ups");
+        let other = Notes { title: Some("Other".to_owned()), tags: vec!["b".to_owned()], ..Notes::default() };
+        let both = notes.or(other.clone());
+        assert_eq!((both.title.as_deref(), &both.tags), (Some("🌱 How Plants Grow"), &other.tags));
     }
 
     #[test]
@@ -224,6 +277,10 @@ mod tests {
         assert_eq!(read("1. Why?\n2. How?", Pipeline::FollowUps).follow_ups, ["Why?", "How?"]);
         assert_eq!(read("science, biology", Pipeline::Tags).tags, ["science", "biology"]);
         assert_eq!(read("[\"science\", \"biology\"]", Pipeline::Tags).tags, ["science", "biology"]);
+        assert_eq!(
+            read("**Science**, a sentence is no tag, plants", Pipeline::Tags).tags,
+            ["science", "plants"]
+        );
     }
 
     #[test]
@@ -236,17 +293,43 @@ mod tests {
 
     #[test]
     fn texts_are_continued_by_some_words_or_to_the_end_of_the_sentence() {
-        let check = |said: &str, written: &str, enough: bool, expected: &str| {
-            assert_eq!(is_continued(said), enough, "{said}");
-            assert_eq!(continuation(said, written), expected, "{said} after {written}");
+        let check = |said: &str, written: &str, took: Duration, enough: bool, expected: &str| {
+            let offered = enough_continued(said, took);
+            assert_eq!(offered.is_some(), enough, "{said}");
+            let offered = &said[..offered.unwrap_or(said.len())];
+            assert_eq!(continuation(offered, written), expected, "{said} after {written}");
         };
-        check(" is the capital of Fra", "What", false, " is the capital of Fra");
-        check(" one two three four five six se", "What", true, " one two three four five six");
-        check(" is it?", "What ", true, "is it?");
-        check("ers. ", "din", false, "ers.");
-        check(" рождения.\nЕщё", "с днём", true, " рождения.");
-        check("", "What", false, "");
-        check("\nParis", "What", false, "");
+        let now = Duration::ZERO;
+        check(" is the capital of Fra", "What", now, false, " is the capital of Fra");
+        check(" is the capital of Fra", "What", SOON, true, " is the capital of");
+        check(" is the", "What", SOON, false, " is the");
+        check(" is the cap", "What", SOON, true, " is the");
+        check(" one two three four five six se", "What", now, true, " one two three four five six");
+        check(" is it?", "What ", now, true, "is it?");
+        check("ers. ", "din", now, false, "ers.");
+        check("?", "Is it", now, false, "?");
+        check(". ", "Is it ", now, false, "");
+        check("光合作用？", "什么是", now, true, "光合作用？");
+        check(" рождения.\nЕщё", "с днём", now, true, " рождения.");
+        check("", "What", SOON, false, "");
+        check("\nParis", "What", SOON, false, "");
+    }
+
+    #[test]
+    fn whole_words_are_shown_while_more_are_written() {
+        for (said, shown) in [
+            (" is the capital of Fra", " is the capital of"),
+            (" is", ""),
+            (" is ", " is"),
+            ("ers.", ""),
+            ("光合作", "光合作"),
+            (" рождения.\nЕщё", " рождения."),
+        ] {
+            assert_eq!(continued_so_far(said, "What"), shown, "{said}");
+        }
+        assert_eq!(continued_so_far(" is it", "What "), "is");
+        assert_eq!(enough_read_along(" one two three fo", SOON), None);
+        assert_eq!(enough_read_along(" one two three four five six se", SOON), Some(28));
     }
 
     #[test]

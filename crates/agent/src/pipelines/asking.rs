@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::{Message, Role, Usage};
+use domain::{Message, Role, Usage, Words};
 use llm::{ChatModel, ModelError};
 use serde_json::Value;
 
@@ -31,18 +31,19 @@ pub struct Asked<T> {
     /// What was read; nothing where the answers could not be used.
     pub read: Option<T>,
     /// What was wrong with the last one, if it could not.
-    pub fault: Option<String>,
+    pub fault: Option<Words>,
     /// Tokens of all tries.
     pub usage: Usage,
     /// How often the model was asked.
     pub tries: u32,
 }
 
-fn effort(bounds: Bounds, is_enough: fn(&str) -> bool) -> Effort {
-    Effort { output_tokens: bounds.output_tokens, patience: bounds.patience, thinks: false, is_enough }
+fn effort(bounds: Bounds, enough: fn(&str, Duration) -> Option<usize>) -> Effort {
+    Effort { output_tokens: bounds.output_tokens, patience: bounds.patience, thinks: false, enough }
 }
 
-/// Has a text continued by a model that continues texts ([`ChatModel::continuing`]), until `is_enough`. `read` is as for [`ask`].
+/// Has a text continued by a model that continues texts ([`ChatModel::continuing`]), until so many bytes are `enough`
+/// after some time. `heard` is told what is written so far; `read` is as for [`ask`].
 ///
 /// # Errors
 /// Where the model's server does not answer, or cannot do it.
@@ -50,12 +51,14 @@ pub async fn continue_text<T>(
     model: &ChatModel,
     settings: &ModelSettings,
     text: String,
-    is_enough: fn(&str) -> bool,
+    enough: fn(&str, Duration) -> Option<usize>,
     bounds: Bounds,
-    read: impl Fn(&str) -> Result<T, (String, Option<T>)>,
+    heard: impl FnMut(&str),
+    read: impl FnOnce(&str) -> Result<T, (Words, Option<T>)>,
 ) -> Result<Asked<T>, ModelError> {
     let messages = [Message::text(Role::User, text)];
-    let (text, usage) = alone::answer(model, settings, &messages, None, effort(bounds, is_enough)).await?;
+    let effort = effort(bounds, enough);
+    let (text, usage) = alone::answer_heard(model, settings, &messages, None, effort, heard).await?;
     let (read, fault) = match read(&text) {
         Ok(whole) => (Some(whole), None),
         Err((fault, part)) => (part, Some(fault)),
@@ -74,11 +77,11 @@ pub async fn ask<T>(
     prompt: String,
     form: Option<&Value>,
     bounds: Bounds,
-    read: impl Fn(&str) -> Result<T, (String, Option<T>)>,
+    mut read: impl FnMut(&str) -> Result<T, (Words, Option<T>)>,
 ) -> Result<Asked<T>, ModelError> {
     let mut messages = vec![Message::text(Role::User, prompt)];
     let mut asked = Asked { read: None, fault: None, usage: Usage::default(), tries: 0 };
-    let effort = effort(bounds, |_| false);
+    let effort = effort(bounds, |_, _| None);
     for _ in 0..if bounds.repair { 2 } else { 1 } {
         let answer = alone::answer(model, settings, &messages, form, effort).await;
         let (text, used) = match answer {

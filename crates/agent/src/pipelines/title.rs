@@ -1,9 +1,10 @@
 //! The title of a chat: an emoji and 3 to 5 words, whatever stands around them in the model's answer.
 
-use domain::Role;
+use domain::{Role, Sentence, Words};
 use serde_json::Value;
 
-use super::{Said, script::is_foreign};
+use super::Said;
+use crate::script::{self, writes_without_blanks};
 
 /// The words of a title.
 const TITLE_WORDS: std::ops::RangeInclusive<usize> = 3..=5;
@@ -13,6 +14,10 @@ const MOST_TITLE_CHARS: usize = 60;
 const ANY_CHAT: &str = "💬";
 /// So much of a message is looked at for the words beside a title that is too short.
 const LOOKED_AT_CHARS: usize = 1_000;
+/// So many of the latest messages tell the script of a chat.
+const MESSAGES: usize = 6;
+/// With fewer letters a person may have named a thing in any language.
+const ENOUGH_LETTERS: usize = 10;
 /// Words of the same beginning are forms of one.
 const STEM_CHARS: usize = 4;
 /// Words that no title ends with.
@@ -27,8 +32,8 @@ type Title = (String, String);
 /// Why there is no title.
 #[derive(Debug)]
 pub(super) struct NoTitle {
-    /// In words for the model.
-    pub(super) fault: &'static str,
+    /// What is wrong.
+    pub(super) fault: Words,
     /// What can stand there where no better one comes.
     pub(super) instead: Option<String>,
 }
@@ -46,18 +51,19 @@ pub(super) fn read_title(value: Option<&Value>, said: &[Said]) -> Result<String,
             return Err(NoTitle { fault, instead });
         }
     };
-    if is_foreign(&words, said) {
-        return Err(NoTitle { fault: "the title is not in the language of the chat", instead: None });
+    if is_foreign_to_chat(&words, said) {
+        return Err(NoTitle { fault: Sentence::TitleInOtherLanguage.into(), instead: None });
     }
     Ok(format!("{emoji} {words}"))
 }
 
 /// The emoji and the words; with the fault, where they are only too few.
-fn title(value: Option<&Value>) -> Result<Title, (&'static str, Option<Title>)> {
-    let said = value.and_then(Value::as_str).ok_or(("there is no title", None))?;
+fn title(value: Option<&Value>) -> Result<Title, (Words, Option<Title>)> {
+    let said = value.and_then(Value::as_str).ok_or_else(|| (Sentence::TitleMissing.into(), None))?;
     if said.trim().lines().count() > 1 {
-        return Err(("the title has several lines", None));
+        return Err((Sentence::TitleOfLines.into(), None));
     }
+    let said = without_emphasis(said);
     let said = said.trim().trim_start_matches("Title:");
     let (emoji, rest) = split_emoji(said.trim_matches(is_quote).trim());
     let rest = rest.trim_matches(|c: char| is_quote(c) || c.is_whitespace());
@@ -68,13 +74,13 @@ fn title(value: Option<&Value>) -> Result<Title, (&'static str, Option<Title>)> 
         words.pop();
     }
     if words.is_empty() || words.iter().map(|word| word.chars().count()).sum::<usize>() > 200 {
-        return Err(("the title has no words, or far too many", None));
+        return Err((Sentence::TitleWithoutWords.into(), None));
     }
     let emoji = if emoji.is_empty() { at_end.unwrap_or(ANY_CHAT) } else { emoji }.to_owned();
     let has_blanks = !rest.chars().any(writes_without_blanks);
     if has_blanks && !TITLE_WORDS.contains(&words.len()) {
         if words.len() < *TITLE_WORDS.start() {
-            return Err(("the title has to have 3 to 5 words", Some((emoji, words.join(" ")))));
+            return Err((Sentence::TitleTooShort.into(), Some((emoji, words.join(" ")))));
         }
         words.truncate(*TITLE_WORDS.end());
         drop_loose_end(&mut words);
@@ -82,6 +88,11 @@ fn title(value: Option<&Value>) -> Result<Title, (&'static str, Option<Title>)> 
     let words = words.join(" ");
     let words = words.trim_end_matches(['.', ':', ';', ',']).chars().take(MOST_TITLE_CHARS).collect();
     Ok((emoji, words))
+}
+
+/// A list shows no Markdown. Single marks may be meant, as in `snake_case`.
+fn without_emphasis(text: &str) -> String {
+    text.replace("**", "").replace("__", "").replace('`', "")
 }
 
 fn drop_loose_end(words: &mut Vec<&str>) {
@@ -152,10 +163,15 @@ fn is_emoji(c: char) -> bool {
         | 0xFE0F | 0x200D | 0x20E3 | 0xE0020..=0xE007F)
 }
 
-/// Whether words of its script stand without blanks between them.
-fn writes_without_blanks(c: char) -> bool {
-    matches!(u32::from(c), 0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF | 0x3040..=0x30FF | 0x3400..=0x9FFF
-        | 0x20000..=0x323AF)
+/// Whether a title has none of the letters that the chat is written in: those of the person, where they have said enough.
+fn is_foreign_to_chat(title: &str, said: &[Said]) -> bool {
+    let of = |roles: &[Role]| -> Vec<&str> {
+        let said = said.iter().rev().filter(|said| roles.contains(&said.role));
+        said.take(MESSAGES).map(|said| said.text.as_str()).collect()
+    };
+    let own = of(&[Role::User]);
+    let is_enough = script::letters(own.iter().copied()) >= ENOUGH_LETTERS;
+    script::is_foreign(title, if is_enough { own } else { of(&[Role::User, Role::Assistant]) })
 }
 
 pub(super) fn is_quote(c: char) -> bool {
@@ -166,6 +182,20 @@ pub(super) fn is_quote(c: char) -> bool {
 mod tests {
     use super::*;
     use crate::pipelines::{Notes, Pipeline};
+
+    #[test]
+    fn the_person_says_what_the_language_is() {
+        let check = |person: &str, answer: &str, title: &str, expected: bool| {
+            let of = |role, text: &str| Said { role, text: text.to_owned() };
+            let said = [of(Role::User, person), of(Role::Assistant, answer)];
+            assert_eq!(is_foreign_to_chat(title, &said), expected, "{title} for {person}");
+        };
+        let answer = "Plants grow by eating light, water and air, and so does moss.";
+        check("Как растут растения?", answer, "🌱 How Plants Grow", true);
+        check("Как растут растения?", answer, "🌱 Как растут растения", false);
+        check("Git?", "Это система управления версиями, самая распространённая.", "🌱 Что такое Git", false);
+        check("1 + 1", answer, "🌱 Как растут растения", true);
+    }
 
     fn check_title(text: &str, expected: Option<&str>) {
         let read = Notes::read(&[], text, &[Pipeline::Title]).ok().and_then(|notes| notes.title);
@@ -188,6 +218,8 @@ mod tests {
         );
         check_title("🍞 Baking Good Bread", Some("🍞 Baking Good Bread"));
         check_title("\"Baking Good Bread\"", Some("💬 Baking Good Bread"));
+        check_title("**Title:** Baking **Good** Bread", Some("💬 Baking Good Bread"));
+        check_title("🐍 Why `snake_case` in Python", Some("🐍 Why snake_case in Python"));
         for useless in [
             "",
             "{}",

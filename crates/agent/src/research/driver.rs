@@ -23,6 +23,7 @@ use crate::{
     loose_json::texts,
     quota::is_limit,
     run::with_instructions,
+    script::is_foreign,
     step::{RequestedCall, Shape, call_model},
     tool::Toolbox,
     turns::{AgentContext, Stop},
@@ -147,7 +148,8 @@ impl Course {
                 Some(calls) => calls,
                 None => {
                     self.agent.status(Sentence::Planning).await;
-                    let ask = format!("{}{}", prompts::PLAN, if may_ask { MAY_ASK } else { "" });
+                    let language = prompts::in_the_language_of(&self.task.question);
+                    let ask = format!("{}{}{language}", prompts::PLAN, if may_ask { MAY_ASK } else { "" });
                     let properties = json!({"plan": {"type": "array", "items": {"type": "string"}}, "question": {"type": "string"}});
                     let thought = self.think(ask, properties).await?;
                     let fields =
@@ -173,13 +175,20 @@ impl Course {
 
     fn wanted_plan(&self, fields: &Map<String, Value>, may_ask: bool) -> (&'static str, Value) {
         let question = fields.get("question").and_then(Value::as_str).unwrap_or_default().trim();
-        if may_ask && !question.is_empty() {
+        let asked = self.task.question.as_str();
+        // A question that the person cannot read helps nobody, nor does their own: the research begins without an answer.
+        if may_ask
+            && !question.is_empty()
+            && !is_foreign(question, [asked])
+            && !says_the_same(question, asked)
+        {
             return (ASK, json!({"question": first_chars(question, 1_000)}));
         }
         let mut plan = parts(texts(fields.get("plan")));
-        if plan.is_empty() {
+        // Names may be in other letters, but a plan that is in them whole cannot be read.
+        if plan.iter().all(|part| is_foreign(part, [asked])) {
             // A model that cannot plan: the question itself is what has to be found out.
-            plan = parts(vec![first_chars(&self.task.question.replace('\n', " "), tools::PART_CHARS)]);
+            plan = parts(vec![first_chars(&asked.replace('\n', " "), tools::PART_CHARS)]);
         }
         (PLAN, json!({"plan": plan, "review": self.task.research.interactive}))
     }
@@ -228,13 +237,24 @@ impl Course {
             return Vec::new();
         }
         let mut wanted = fields.map(|fields| texts(fields.get("queries"))).unwrap_or_default();
+        let asked = &self.task.question;
         if wanted.is_empty() {
-            wanted.extend([self.task.question.clone()]);
+            wanted.push(asked.clone());
             wanted.extend(self.plan.iter().cloned());
         }
+        let queries = self.new_queries(&wanted);
+        if queries.is_empty() || !queries.iter().all(|query| is_foreign(query, [asked.as_str()])) {
+            return queries;
+        }
+        // What is written in the person's language is looked for, too; small models get names wrong in another.
+        wanted.insert(0, asked.clone());
+        self.new_queries(&wanted)
+    }
+
+    /// Those that were not searched for, as many as one turn may have.
+    fn new_queries(&self, wanted: &[String]) -> Vec<String> {
         let mut queries: Vec<String> = Vec::new();
-        for query in wanted {
-            let query = as_query(&query);
+        for query in wanted.iter().map(|query| as_query(query)) {
             if !query.is_empty() && !queries.contains(&query) && !self.queries.contains(&query) {
                 queries.push(query);
             }
@@ -469,4 +489,12 @@ fn conversation(history: &[Message]) -> Vec<Message> {
 
 fn is_blank(part: &Part) -> bool {
     matches!(part, Part::Text { text } if text.trim().is_empty())
+}
+
+/// Whether two texts have the same letters and digits, small or capital.
+fn says_the_same(one: &str, other: &str) -> bool {
+    let letters = |text: &str| -> String {
+        text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    letters(one) == letters(other)
 }

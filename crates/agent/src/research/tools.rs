@@ -192,7 +192,10 @@ fn read(task: &Arc<Task>) -> Result<Tool, ToolFailure> {
             let nothing = ToolChoice::Only(Vec::new());
             let spec = AgentSpec::new("reader", role, role, &Toolbox::default(), nothing);
             let name = if source.title.is_empty() { source.url.clone() } else { source.title.clone() };
-            let job = Job { name: first_chars(&name, 80), task: source.url.clone(), continues: None };
+            // Only addresses of the web say something to people; one of a document is made of ids.
+            let is_web = source.url.starts_with("http");
+            let what = if is_web { source.url.clone() } else { name.clone() };
+            let job = Job { name: first_chars(&name, 80), task: what, continues: None };
             run_reader(context, spec, job, move |agent| async move {
                 let library = task.library(&source.library);
                 let page = match library {

@@ -1,6 +1,8 @@
 //! The lines between two `---` that a `SKILL.md` begins with. Only as much of YAML as skills use: `key: value`, values in
 //! quotes, and texts over several lines. Whatever else stands there is skipped.
 
+use domain::refusal::Tools;
+
 /// What a skill says of itself, and the text after it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct FrontMatter<'a> {
@@ -10,12 +12,11 @@ pub(super) struct FrontMatter<'a> {
 }
 
 impl<'a> FrontMatter<'a> {
-    pub(super) fn parse(text: &'a str) -> Result<Self, String> {
+    pub(super) fn parse(text: &'a str) -> Result<Self, Tools> {
         let text = text.trim_start_matches('\u{feff}');
-        let (head, body) = split(text).ok_or(
-            "Its SKILL.md must begin with a line “---”, `name:` and `description:`, and another line “---”.",
-        )?;
-        let field = |name: &str| value(head, name).ok_or_else(|| format!("Its SKILL.md has no `{name}:`."));
+        let (head, body) = split(text).ok_or(Tools::SkillNoHead)?;
+        let field =
+            |name: &str| value(head, name).ok_or_else(|| Tools::SkillFieldMissing { field: name.to_owned() });
         Ok(Self { name: field("name")?, description: field("description")?, body })
     }
 }
@@ -92,7 +93,7 @@ mod tests {
             ("---\ndescription: a\n---\n", "`name:`"),
             ("---\n name: a\ndescription: b\n---\n", "`name:`"),
         ] {
-            assert!(FrontMatter::parse(text).unwrap_err().contains(word), "{text:?}");
+            assert!(FrontMatter::parse(text).unwrap_err().to_string().contains(word), "{text:?}");
         }
     }
 }

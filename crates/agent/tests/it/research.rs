@@ -2,16 +2,18 @@
 //! not do as it is told, with a server that is killed, and with pages that give orders.
 
 mod ends;
+mod plan;
+mod readers;
 
 use std::sync::{Arc, Mutex};
 
 use agent::{
-    Asks, Research, ToolFailure,
+    Research, ToolFailure,
     history::messages_of,
     research::{Hit, Hits, Library, Page},
 };
 use domain::{
-    EventBody, Message, Reply, Role, RunEvent,
+    EventBody, Message, Role, RunEvent,
     event::{Source, TodoStatus},
     laws,
 };
@@ -410,34 +412,6 @@ async fn a_later_question_uses_the_same_notes_without_searching() {
     assert_eq!(sources(&log), sources(&first), "the same sources under the same numbers");
 }
 
-async fn with_reply(reply: Reply) -> Vec<RunEvent> {
-    let (mut play, _) = play(good).await;
-    play.research.as_mut().unwrap().interactive = true;
-    let asks: Asks = play.asks.clone();
-    play.watched(&mut |event, _| {
-        if let EventBody::QuestionAsked { question, .. } = &event.body {
-            asks.answer_question(question, reply.clone()).unwrap();
-        }
-    })
-    .await
-}
-
-#[tokio::test]
-async fn the_plan_can_be_changed_or_skipped_while_it_waits() {
-    let plans = |log: &[RunEvent]| {
-        let mut plans = log.iter().filter_map(|event| match &event.body {
-            EventBody::PlanChanged { todos } => {
-                Some(todos.iter().map(|todo| todo.content.clone()).collect::<Vec<_>>())
-            }
-            _ => None,
-        });
-        plans.next_back().unwrap()
-    };
-    let changed = json!({"plan": "- Only the day\n\n- And the port"}).as_object().cloned().unwrap();
-    assert_eq!(plans(&with_reply(Reply::Values(changed)).await), ["Only the day", "And the port"]);
-    assert_eq!(plans(&with_reply(Reply::Declined(None)).await), ["When it sailed", "How many were aboard"]);
-}
-
 #[tokio::test]
 async fn without_anything_to_look_in_it_says_so() {
     let (mut play, _) = play(good).await;
@@ -457,4 +431,27 @@ async fn a_search_that_fails_is_no_end() {
     let log = play.log().await;
     assert_eq!(lines(&log).last().unwrap(), "main finished Completed");
     assert_eq!(answer(&log).unwrap(), "Nothing was found.");
+}
+
+#[tokio::test]
+async fn what_is_looked_for_in_other_letters_only_is_looked_for_in_the_persons_too() {
+    for (queries, expected) in [
+        (vec!["mayflower", "ship"], vec!["Когда отплыл корабль?", "mayflower", "ship"]),
+        (vec!["корабль", "ship"], vec!["корабль", "ship"]),
+        // The last is one too many to be searched for.
+        (vec!["mayflower", "ship", "sail", "корабль"], vec!["Когда отплыл корабль?", "mayflower", "ship"]),
+    ] {
+        let (mut play, web) = play(move |request| match asked(request) {
+            "queries" if last(request).contains("Searched for so far:\n- none") => {
+                text(&json!({"done": false, "queries": queries}).to_string())
+            }
+            _ => good(request),
+        })
+        .await;
+        play.question = "Когда отплыл корабль?".into();
+        play.log().await;
+        let searched = web.searched.lock().unwrap().clone();
+        assert_eq!(searched.len(), expected.len(), "{searched:?}");
+        assert!(expected.iter().all(|query| searched.iter().any(|other| other == query)), "{searched:?}");
+    }
 }

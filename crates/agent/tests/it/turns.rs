@@ -1,5 +1,7 @@
 //! Plain turns: text, reasoning, faults of the model, faults in its calls.
 
+use std::sync::Arc;
+
 use agent::history::{messages_of, messages_with_handed_over};
 use domain::{EventBody, Message, ProblemCode, Role, Usage};
 use llm::{
@@ -58,6 +60,7 @@ async fn bad_calls_are_answered_to_the_model() {
         call(2, "no_such_tool", &json!({})),
         call(3, "read_file", &json!({"path": "/missing.md"})),
         call(4, "write_todos", &json!({"todos": [{"content": "", "status": "later"}]})),
+        raw_call(5, llm::openai::UNREADABLE, "{\"tool_calls\": "),
     ]
     .concat();
     let play = Play::turns(vec![bad, text("Sorry.")]).await;
@@ -69,6 +72,7 @@ async fn bad_calls_are_answered_to_the_model() {
         "Error: There is no tool no_such_tool. The tools are: write_todos, ls,",
         "Error: There is no file /missing.md. Use ls",
         "Error: The arguments do not fit: /todos/0/content",
+        "Error: What stood in the place of a call was none that can be read.",
     ]) {
         assert!(answer.starts_with(words), "{answer:?} should begin with {words:?}");
     }
@@ -124,6 +128,31 @@ async fn an_empty_or_cut_answer_is_said() {
     let cut = [text("Once upon"), finish(FinishReason::Length)].concat();
     let log = Play::turns(vec![cut]).await.log().await;
     assert!(lines(&log)[1].contains("reached its limit on written tokens"), "{:?}", lines(&log));
+}
+
+/// Templates for tools in words let a model say that it needs none.
+#[tokio::test]
+async fn a_model_that_only_says_that_it_calls_nothing_is_asked_for_its_answer() {
+    let nothing = || finish(FinishReason::CallsNothing);
+    let script = move |request: &llm::ChatRequest<'_>| match request.tools {
+        [] => text("Here."),
+        _ => nothing(),
+    };
+    let play = Play::new(Arc::new(script)).await;
+    let whole = play.log().await;
+    assert_eq!(lines(&whole), [r#"main answers "Here.""#, "main finished Completed"]);
+    let requests = play.requests();
+    assert!(requests.len() == 2 && requests[0] == requests[1], "it is asked the same");
+    let steps = whole.iter().filter(|event| matches!(event.body, EventBody::StepStarted { .. })).count();
+    assert_eq!(steps, 1);
+    for cut in 1..whole.len() {
+        let mut play = Play::new(Arc::new(script)).await;
+        (play.before, play.outlives_server) = (whole[..cut].to_vec(), true);
+        let said = lines(&play.log().await);
+        assert!(said.contains(&r#"main answers "Here.""#.to_owned()), "cut after {cut}: {said:?}");
+    }
+    let log = Play::turns(vec![nothing(), nothing(), text("Too late.")]).await.log().await;
+    assert_eq!(lines(&log), ["main notices The model gave an empty answer.", "main finished Completed"]);
 }
 
 #[tokio::test]

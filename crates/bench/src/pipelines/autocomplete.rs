@@ -1,13 +1,13 @@
 //! Texts typed at a person's speed beside a real, small model: how soon it is offered how they go on, and what is asked in vain.
-//! The typing is that of the page's field: it rests a moment, remembers what was offered, and gives up what the next key
-//! overtakes.
+//! The typing is that of the page's field: it rests a moment, shows what is offered as it is written, remembers it, and gives it up
+//! at the next key that goes another way.
 
 use std::{path::Path, time::Duration};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
-use super::{ask_task, start};
+use super::start;
 use crate::{
     client::Client,
     passed_on::PassedOn,
@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// As the page has them (`web/src/state/completion.svelte.ts`).
-const REST: Duration = Duration::from_millis(150);
+const REST: Duration = Duration::from_millis(180);
 const REST_IN_WORD: Duration = Duration::from_millis(400);
 const LEAST_CHARS: usize = 4;
 /// Between two keys, median: about 80 words a minute.
@@ -46,17 +46,20 @@ const TEXTS: [&str; 12] = [
 /// What came of typing.
 #[derive(Default)]
 struct Seen {
-    /// From the last key before a look to what was offered, where a model was asked, milliseconds.
+    /// From the last key before a look to the first word that was offered, where a model was asked, milliseconds.
     offered: Vec<f64>,
     looks: u32,
     /// Looks at something that was known already.
     known: u32,
     calls: u32,
+    /// Calls that the next key has overtaken.
     given_up: u32,
+    /// Those of them of which nothing was shown.
+    unseen: u32,
     /// Calls that offered nothing.
     empty: u32,
-    /// Tokens that were written for what was offered.
-    useful: f64,
+    /// What was offered.
+    shown: Vec<String>,
 }
 
 pub(super) async fn measure(program: &Path, base_url: &str, quick: bool) -> anyhow::Result<()> {
@@ -66,19 +69,24 @@ pub(super) async fn measure(program: &Path, base_url: &str, quick: bool) -> anyh
     let mut seen = Seen::default();
     let mut dice = Dice(7);
     for text in TEXTS.iter().step_by(if quick { 4 } else { 1 }) {
-        let mut field = Field { program: &program, model: &model, known: Vec::new(), offered: Vec::new() };
+        let mut field = Field { program: &program, model: &model, known: Vec::new(), asked: None };
         field.write(text, &mut dice, &mut seen).await?;
-        tell(text, &field.offered);
+        tell(text, &field.known);
     }
     // What was given up is written to its end by some servers.
     sleep(Duration::from_secs(1)).await;
+    let written = passed_on.tokens().await?.output;
+    let mut shown = 0;
+    for ghost in &seen.shown {
+        shown += passed_on.count(ghost).await?;
+    }
     #[expect(clippy::cast_precision_loss, reason = "some thousands")]
-    let written = passed_on.tokens().await?.output as f64;
+    let (written, shown) = (written as f64, shown as f64);
     print(
         "Autocomplete by a real, small model, at 80 words a minute with a look after each third word",
         &[
             row(
-                "from the last key to what is offered, p50",
+                "from the last key to the first word that is offered, p50",
                 percentile(&mut seen.offered, 0.5),
                 "ms",
                 Some(Aim::AtMost(300.0)),
@@ -88,11 +96,12 @@ pub(super) async fn measure(program: &Path, base_url: &str, quick: bool) -> anyh
             row("of them at what was offered before", seen.known.into(), "", None),
             row("calls", seen.calls.into(), "", None),
             row("of them given up for the next key", seen.given_up.into(), "", None),
+            row("of these before a word was shown", seen.unseen.into(), "", None),
             row("of them with nothing to offer", seen.empty.into(), "", None),
             row("tokens written", written, "", None),
             row(
                 "of them never shown",
-                100.0 * (1.0 - seen.useful / written.max(1.0)),
+                100.0 * (1.0 - shown / written.max(1.0)),
                 "%",
                 Some(Aim::AtMost(20.0)),
             ),
@@ -106,9 +115,31 @@ struct Field<'a> {
     program: &'a Program,
     model: &'a str,
     /// Texts, and what would follow.
-    known: Vec<(String, String)>,
-    /// For the eye.
-    offered: Vec<String>,
+    known: Vec<Offer>,
+    asked: Option<Asked>,
+}
+
+struct Offer {
+    typed: String,
+    ghost: String,
+}
+
+impl Offer {
+    /// Whether a text is on the way of it.
+    fn goes_on(&self, typed: &str) -> bool {
+        typed.starts_with(&self.typed) && format!("{}{}", self.typed, self.ghost).starts_with(typed)
+    }
+}
+
+/// An offer that is being written.
+struct Asked {
+    /// Of its own: a call that is given up takes its connection along.
+    client: Client,
+    offer: Offer,
+    /// The JSON so far.
+    json: String,
+    pressed: Instant,
+    looks: bool,
 }
 
 impl Field<'_> {
@@ -122,13 +153,22 @@ impl Field<'_> {
             let next = pressed + if looks { LOOK } else { dice.key() };
             seen.looks += u32::from(looks);
             let rest = if letter.is_alphanumeric() { REST_IN_WORD } else { REST };
-            if self.known.iter().any(|(before, ghost)| goes_on(before, ghost, &typed)) {
+            if let Some(overtaken) = self.asked.take_if(|asked| !asked.offer.goes_on(&typed)) {
+                seen.given_up += 1;
+                seen.unseen += u32::from(overtaken.offer.ghost.is_empty());
+                self.keep(overtaken.offer, seen);
+            }
+            let is_known = self.known.iter().any(|offer| offer.goes_on(&typed));
+            if is_known || self.asked.is_some() {
                 seen.known += u32::from(looks);
             } else if typed.trim().chars().count() >= LEAST_CHARS && pressed + rest < next {
                 sleep_until(pressed + rest).await;
-                self.ask(&typed, (pressed, next), looks, seen).await?;
+                self.ask(&typed, pressed, looks, seen).await?;
             }
-            sleep_until(next).await;
+            self.read_until(next, seen).await?;
+        }
+        if let Some(left) = self.asked.take() {
+            self.keep(left.offer, seen);
         }
         Ok(())
     }
@@ -136,42 +176,68 @@ impl Field<'_> {
     async fn ask(
         &mut self,
         typed: &str,
-        (pressed, next): (Instant, Instant),
+        pressed: Instant,
         looks: bool,
         seen: &mut Seen,
     ) -> anyhow::Result<()> {
         seen.calls += 1;
-        let body = json!({"model": self.model, "prompt": typed, "type": "chat"});
-        // Of its own: a call that is given up takes its connection along.
+        let body = json!({"model": self.model, "prompt": typed, "type": "chat", "stream": true});
         let mut client = Client::connect(self.program.address).await?;
-        let Ok(answer) = timeout_at(next, ask_task(&mut client, "auto", &body)).await else {
-            seen.given_up += 1;
-            return Ok(());
-        };
-        let (_, said, tokens) = answer?;
-        let ghost = said["text"].as_str().unwrap_or_default().to_owned();
-        if ghost.is_empty() {
-            seen.empty += 1;
-        } else {
-            seen.useful += tokens;
-            self.offered.push(format!("{typed}|{ghost}"));
-            if looks {
-                seen.offered.push(pressed.elapsed().as_secs_f64() * 1000.0);
+        client.begin("POST", "/api/v1/tasks/auto/completions", &body.to_string()).await?;
+        let offer = Offer { typed: typed.to_owned(), ghost: String::new() };
+        self.asked = Some(Asked { client, offer, json: String::new(), pressed, looks });
+        Ok(())
+    }
+
+    /// Reads what comes before the next key.
+    async fn read_until(&mut self, next: Instant, seen: &mut Seen) -> anyhow::Result<()> {
+        while let Some(asked) = &mut self.asked {
+            let Ok(line) = timeout_at(next, asked.client.take_line()).await else { return Ok(()) };
+            let line = line?;
+            let failed = line.starts_with("HTTP/1.1 ") && !line.starts_with("HTTP/1.1 2");
+            anyhow::ensure!(!failed, "a completion answered {line}");
+            let Some(data) = line.strip_prefix("data: ") else { continue };
+            if data == "[DONE]" {
+                seen.empty += u32::from(asked.offer.ghost.is_empty());
+                if let Some(ended) = self.asked.take() {
+                    self.keep(ended.offer, seen);
+                }
+                break;
+            }
+            let chunk: Value = serde_json::from_str(data)?;
+            anyhow::ensure!(chunk["error"].is_null(), "a completion failed: {}", chunk["error"]);
+            asked.json.push_str(chunk["choices"][0]["delta"]["content"].as_str().unwrap_or_default());
+            let was_empty = asked.offer.ghost.is_empty();
+            asked.offer.ghost = so_far(&asked.json);
+            if was_empty && !asked.offer.ghost.is_empty() && asked.looks {
+                seen.offered.push(asked.pressed.elapsed().as_secs_f64() * 1000.0);
             }
         }
-        self.known.push((typed.to_owned(), ghost));
+        sleep_until(next).await;
         Ok(())
+    }
+
+    fn keep(&mut self, offer: Offer, seen: &mut Seen) {
+        if !offer.ghost.is_empty() {
+            seen.shown.push(offer.ghost.clone());
+        }
+        self.known.push(offer);
     }
 }
 
-/// Whether a text is on the way of what was offered before.
-fn goes_on(before: &str, ghost: &str, typed: &str) -> bool {
-    typed.starts_with(before) && format!("{before}{ghost}").starts_with(typed)
+/// The text of `{"text":"…"}`, the end of which may not have come yet.
+fn so_far(json: &str) -> String {
+    let whole = |json: &str| serde_json::from_str::<Value>(json).ok();
+    let read = whole(json).or_else(|| whole(&format!("{json}\"}}")));
+    read.and_then(|read| read["text"].as_str().map(str::to_owned)).unwrap_or_default()
 }
 
 #[expect(clippy::print_stdout, reason = "a benchmark prints")]
-fn tell(text: &str, offered: &[String]) {
-    println!("  {text}\n    {}", offered.join("\n    "));
+fn tell(text: &str, offers: &[Offer]) {
+    println!("  {text}");
+    for Offer { typed, ghost } in offers.iter().filter(|offer| !offer.ghost.is_empty()) {
+        println!("    {typed}|{ghost}");
+    }
 }
 
 /// Times that are the same in each run.

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Words;
+
 /// What is refused about documents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "RefusedOfKnowledge"))]
@@ -66,7 +68,19 @@ pub enum Knowledge {
     #[error("The graph has 1000 other names, which is as many as it may have.")]
     TooManyAliases,
     #[error("The graph database does not help: {why}.")]
-    GraphDatabaseAway { why: String },
+    GraphDatabaseAway { why: Words },
+    #[error("it cannot be reached")]
+    GraphUnreachable,
+    #[error("it does not answer in time")]
+    GraphSlow,
+    #[error("what answers there does not speak Bolt 4.4 or 5")]
+    GraphNotBolt,
+    #[error("it does not take the user name and the password")]
+    GraphNotLetIn,
+    #[error("it refused a query ({code})")]
+    GraphRefused { code: String },
+    #[error("its answer is too large")]
+    GraphAnswerTooLarge,
 
     // The model for meanings.
     #[error("It may have {limit} characters, and no NUL.")]

@@ -147,8 +147,6 @@ pub enum Settings {
     BadPipelineTokens { most: u64 },
     #[error("The seconds are to be 1 to {most}.")]
     BadPipelineSeconds { most: u64 },
-    #[error("`{field}` has to be 1 to {most}.")]
-    BadTaskNumber { field: String, most: u64 },
     #[error("Queries are turned off here.")]
     QueriesAreOff,
     #[error("Autocompletion is turned off here.")]
@@ -200,5 +198,5 @@ pub enum Settings {
     #[error("There is no MCP server of this name to sign in to.")]
     NoMcpSignIn,
     #[error("Nobody can sign in to “{name}” now. {why}")]
-    CannotSignInThere { name: String, why: String },
+    CannotSignInThere { name: String, why: Words },
 }

@@ -19,6 +19,8 @@ use crate::{
 const HEADING_SCALE: f64 = 1.15;
 /// Longer lines are no headings.
 const HEADING_LIMIT_CHARS: usize = 120;
+/// So near its end a whole file says that it ends.
+const END_BYTES: usize = 1024;
 
 /// Reads a PDF.
 ///
@@ -50,7 +52,17 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<Document, Unreadable
             return Err(Unreadable::TooMuchText { limit_bytes: limits.text_bytes });
         }
     }
+    // Of a file that was cut off the reader finds some pages, and they are empty.
+    if !gathered.document.text.contains(char::is_alphanumeric) && !has_end(bytes) {
+        return Err(Unreadable::damaged("PDF"));
+    }
     Ok(gathered.finish())
+}
+
+/// Whether the mark is there that a whole file ends with; some have other things behind it.
+fn has_end(bytes: &[u8]) -> bool {
+    let tail = &bytes[bytes.len().saturating_sub(END_BYTES)..];
+    tail.windows(5).any(|window| window == b"%%EOF")
 }
 
 /// The document as far as it is read, with the size of each of its lines.

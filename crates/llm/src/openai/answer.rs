@@ -149,14 +149,13 @@ impl Answer {
         let split = self.thinking.finish();
         self.add_split(split)?;
         let is_cut = matches!(self.finish, Some(FinishReason::Length | FinishReason::ContentFilter));
-        let mut pieces = self.text.finish(is_cut);
-        // A model that only says that it calls nothing has said nothing to the person, and hears so.
-        pieces.extend(self.text.empty_list().filter(|_| self.calls.count() == 0));
+        let pieces = self.text.finish(is_cut);
         self.add_pieces(pieces)?;
         let reason = match (self.finish, self.calls.count()) {
             (Some(reason @ (FinishReason::Length | FinishReason::ContentFilter)), _) => reason,
             // Some servers say “stop” after calls, others “tool_calls” without any.
             (_, 1..) => FinishReason::ToolCalls,
+            (_, 0) if self.text.calls_nothing() => FinishReason::CallsNothing,
             (_, 0) => FinishReason::Stop,
         };
         self.events.push_back(ModelEvent::Finished { reason, usage: self.usage });

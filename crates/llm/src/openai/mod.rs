@@ -46,6 +46,7 @@ pub use passing::{NoAnswer, Passed, Refused, Told, Upstream};
 pub use pool::Pool;
 use pool::{Place, Tried};
 pub use server::{AttemptCounts, Breaker, Failure, KeyState, Server, ServerSettings};
+pub use written_call::UNREADABLE;
 
 use crate::{ChatRequest, HttpClient, Secret};
 

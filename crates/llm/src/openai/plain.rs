@@ -3,20 +3,21 @@
 use domain::{Message, Part, Role};
 
 /// The conversation in plain messages: `instructions` in the system text, what an assistant said and called as `written`
-/// has it, and what came of the calls in messages of the user. `told` says that of the call with this name, where it is
-/// not simply what the tool said.
+/// has it, and what came of the calls in messages of the user, as `told` has it for a tool's name and what it said.
 pub(crate) fn plain_messages(
     messages: &[Message],
     instructions: String,
     written: impl Fn(&Message) -> String,
-    told: impl Fn(&str) -> Option<&'static str>,
+    told: impl Fn(&str, &str) -> String,
 ) -> Vec<Message> {
     let mut plain = Vec::new();
-    if !instructions.is_empty() {
-        plain.push(Message::text(Role::System, instructions));
-    }
+    let (system, said) =
+        messages.split_at(messages.iter().take_while(|message| message.role == Role::System).count());
+    // At the end, where small models heed them more.
+    let instructions =
+        Some(Message::text(Role::System, instructions)).filter(|it| !it.plain_text().is_empty());
     let mut names: Vec<(&str, &str)> = Vec::new();
-    for message in messages {
+    for message in system.iter().chain(&instructions).chain(said) {
         names.extend(message.tool_calls.iter().map(|call| (call.id.as_str(), call.name.as_str())));
         let rendered = match message.role {
             Role::System | Role::User => message.clone(),
@@ -45,12 +46,13 @@ fn append(plain: &mut Vec<Message>, message: Message) {
     }
 }
 
-fn result_text(
-    message: &Message,
-    names: &[(&str, &str)],
-    told: &impl Fn(&str) -> Option<&'static str>,
-) -> String {
+fn result_text(message: &Message, names: &[(&str, &str)], told: &impl Fn(&str, &str) -> String) -> String {
     let id = message.tool_call_id.as_deref().unwrap_or_default();
     let name = names.iter().rev().find(|(known, _)| *known == id).map_or("the tool", |(_, name)| name);
-    told(name).map_or_else(|| format!("Result of {name}:\n{}", message.plain_text()), str::to_owned)
+    told(name, &message.plain_text())
+}
+
+/// What came of a call in words.
+pub(crate) fn result_of(name: &str, said: &str) -> String {
+    format!("Result of {name}:\n{said}")
 }

@@ -10,23 +10,37 @@ use crate::{ToolPrompt, ToolSpec};
 const NOT_READ: &str = "Your call could not be read. To call a tool, write this JSON and nothing else: \
     {\"tool_calls\":[{\"name\":\"<tool>\",\"parameters\":{…}}]}. To answer the user, write the answer in words.";
 
-/// What stands after the newest results: small models call again and again for what they have.
+/// What stands after the newest results: small models call again and again for what they have, most of all for code.
 const RESULTS_END: &str =
     "\n\n[Answer the user with this, in words. Only where something is still missing, call again.]";
+const CODE_RESULTS_END: &str = "\n\nNow answer my question in words, without code. Only where it failed or something is still \
+    missing, run more.";
+const LAST_RESULTS_END: &str = "\n\n[Answer the user with this, in words.]";
 
 /// The conversation in plain messages, with the tools in the system text.
 pub(crate) fn plain_messages(messages: &[Message], tools: &[ToolSpec], prompt: &ToolPrompt) -> Vec<Message> {
-    let code = code_tool(tools, prompt).map(|spec| spec.name.as_str());
+    let offered = code_tool(tools, prompt).map(|spec| spec.name.as_str());
+    // Code that is not run any more stays as it was written: calls would teach the model to write those instead.
+    let was_offered = prompt.code.as_ref().filter(|code| code.not_run.is_some());
+    let code = offered.or(was_offered.map(|code| code.tool.as_str()));
     let written = |message: &Message| assistant_text(message, code);
-    let mut plain = plain::plain_messages(messages, instructions(tools, prompt), written, |name| {
-        (name == UNREADABLE).then_some(NOT_READ)
-    });
-    let is_read = messages.iter().rev().find(|message| !message.tool_calls.is_empty());
-    let is_read = is_read.is_some_and(|message| message.tool_calls.iter().all(has_arguments));
-    if let Some(Message { role: Role::Tool, .. }) = messages.last().filter(|_| is_read)
+    let told = |name: &str, said: &str| match name {
+        UNREADABLE => NOT_READ.to_owned(),
+        name if code == Some(name) => format!("The code printed:\n{said}"),
+        name => plain::result_of(name, said),
+    };
+    let mut plain = plain::plain_messages(messages, instructions(tools, prompt), written, told);
+    let calls = messages.iter().rev().find(|message| !message.tool_calls.is_empty());
+    let calls = calls.map(|message| message.tool_calls.as_slice()).unwrap_or_default();
+    if let Some(Message { role: Role::Tool, .. }) =
+        messages.last().filter(|_| calls.iter().all(has_arguments))
         && let Some(Part::Text { text }) = plain.last_mut().and_then(|last| last.content.last_mut())
     {
-        text.push_str(RESULTS_END);
+        text.push_str(match offered {
+            _ if tools.is_empty() => LAST_RESULTS_END,
+            Some(code) if calls.iter().all(|call| call.name == code) => CODE_RESULTS_END,
+            _ => RESULTS_END,
+        });
     }
     plain
 }
@@ -144,19 +158,19 @@ mod tests {
         assert_eq!(
             texts,
             [
-                "Tools [[{\"name\":\"ls\",\"description\":\"Does ls.\",\"parameters\":{\"type\":\"object\"}}]]\n\n\
-                 Code [Does python.]\n\nBe brief.",
+                "Be brief.\n\nTools [[{\"name\":\"ls\",\"description\":\"Does ls.\",\"parameters\":{\"type\":\"object\"}}]]\n\n\
+                 Code [Does python.]",
                 "What is there?",
                 "I look.\n<code_interpreter type=\"code\" lang=\"python\">\n1 < 2\n</code_interpreter>\n\
                  {\"tool_calls\":[{\"name\":\"ls\",\"parameters\":{\"path\":\"/\"}}]}",
-                "Result of ls:\nx.txt\n\nResult of python:\nTrue",
+                "Result of ls:\nx.txt\n\nThe code printed:\nTrue",
                 "A file.",
             ]
         );
         let without = plain_messages(&history, &tools(), &prompt(false));
         assert!(without[0].plain_text().contains("\"python\"") && !without[0].plain_text().contains("Code"));
         let only_code = plain_messages(&history, &tools()[1..], &prompt(true));
-        assert!(only_code[0].plain_text().starts_with("Code [Does python.]"));
+        assert!(only_code[0].plain_text().ends_with("Be brief.\n\nCode [Does python.]"));
     }
 
     #[test]

@@ -18,9 +18,6 @@ const CALL_FENCES: [&str; 4] = ["json", "tool_call", "tool_calls", "tool_code"];
 /// What a fence around a tag with code may be called.
 const CODE_FENCES: [&str; 4] = ["python", "xml", "html", "code_interpreter"];
 
-/// How a model writes that it calls nothing.
-const EMPTY_LIST: &str = r#"{"tool_calls": []}"#;
-
 /// A longer call is let through as text, bytes.
 const MOST_CALL_BYTES: usize = 1 << 20;
 /// More of what is no call is not looked at again for a call inside, bytes.
@@ -167,11 +164,9 @@ impl Rescue {
         self.is_done
     }
 
-    /// All that the model has written, where that is an empty list of calls, as a call that cannot be read.
-    pub(crate) fn empty_list(&self) -> Option<Piece> {
-        let is_all = self.has_called_nothing && self.place == Place::Start;
-        let told = self.told.as_ref().filter(|told| told.corrects && is_all);
-        told.map(|_| unreadable(EMPTY_LIST, &self.tools))
+    /// Whether all that the model has written is an empty list of calls.
+    pub(crate) fn calls_nothing(&self) -> bool {
+        self.has_called_nothing && self.place == Place::Start
     }
 
     fn rest(&self) -> &str {

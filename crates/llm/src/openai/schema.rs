@@ -132,7 +132,7 @@ pub(crate) fn as_object_format(format: &Value) -> Option<Value> {
 
 /// The conversation in plain messages: the tools in the system text, calls as the JSON the model is to write.
 pub(crate) fn plain_messages(messages: &[Message], tools: &[ToolSpec]) -> Vec<Message> {
-    plain::plain_messages(messages, instructions(tools), assistant_text, |_| None)
+    plain::plain_messages(messages, instructions(tools), assistant_text, plain::result_of)
 }
 
 fn instructions(tools: &[ToolSpec]) -> String {
@@ -241,7 +241,7 @@ mod tests {
         let plain = plain_messages(&history, &[tool("ls", json!({}))]);
         let texts: Vec<(Role, String)> = plain.iter().map(|m| (m.role, m.plain_text())).collect();
         assert_eq!(texts[0].0, Role::System);
-        assert!(texts[0].1.contains("- ls: Does ls.") && texts[0].1.ends_with("\n\nBe brief."));
+        assert!(texts[0].1.contains("- ls: Does ls.") && texts[0].1.starts_with("Be brief.\n\n"));
         let line = r#"{"action":"call","name":"ls","arguments":{"path":"/"}}"#;
         assert_eq!(
             texts[1..],

@@ -41,12 +41,9 @@ impl TextReader {
         pieces
     }
 
-    /// Once it is finished: a call for an answer that is nothing but an empty list of calls.
-    pub(crate) fn empty_list(&self) -> Option<Piece> {
-        match self {
-            Self::Rescue(rescue) => rescue.empty_list(),
-            Self::Plain | Self::Continuing | Self::Schema(_) => None,
-        }
+    /// Once it is finished: whether it is nothing but an empty list of calls.
+    pub(crate) fn calls_nothing(&self) -> bool {
+        matches!(self, Self::Rescue(rescue) if rescue.calls_nothing())
     }
 
     /// Whether what follows does not matter.

@@ -8,7 +8,7 @@ use super::{
 };
 
 /// The name of a call that cannot be read: where the list of calls stands, no tool is meant.
-pub(crate) const UNREADABLE: &str = CALL_LIST;
+pub const UNREADABLE: &str = CALL_LIST;
 
 /// How much of a call that cannot be read is kept, bytes.
 const MOST_UNREADABLE_BYTES: usize = 4_000;

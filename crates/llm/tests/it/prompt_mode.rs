@@ -52,23 +52,20 @@ async fn calls_are_written_and_read() {
     assert_eq!(body["messages"][1]["content"], "Hello");
 }
 
-/// Else the person would see an empty answer. What comes after the correction is taken as it is.
+/// Else nobody would know that the person has no answer yet.
 #[tokio::test]
-async fn an_answer_that_only_calls_nothing_is_corrected_once() {
-    for (written, calls, said) in [
-        ("{\"tool_calls\": []}", 1, ""),
-        ("```json\n{\"tool_calls\": []}\n```", 1, ""),
-        ("{\"tool_calls\": []}\n\nHello.", 0, "Hello."),
-        ("Hello. {\"tool_calls\": []}", 0, "Hello. "),
+async fn an_answer_that_only_calls_nothing_says_so() {
+    for (written, reason, said) in [
+        ("{\"tool_calls\": []}", FinishReason::CallsNothing, ""),
+        ("```json\n{\"tool_calls\": []}\n```", FinishReason::CallsNothing, ""),
+        ("{\"tool_calls\": []}\n\nHello.", FinishReason::Stop, "Hello."),
+        ("Hello. {\"tool_calls\": []}", FinishReason::Stop, "Hello. "),
+        ("", FinishReason::Stop, ""),
     ] {
         let server = server(Reply::text(written)).await;
         let (events, _) = told(&model(&server), ToolMode::Prompt).await;
-        let found = calls_of(&events);
-        assert_eq!((found.len(), text_of(&events).as_str()), (calls, said), "{written}");
-        for (_, name, arguments) in found {
-            assert_eq!(name, "tool_calls");
-            assert!(!domain::message::arguments_value(&arguments).is_object(), "{arguments}");
-        }
+        assert_eq!(calls_of(&events), [], "{written}");
+        assert_eq!((finish_of(&events).0, text_of(&events).as_str()), (reason, said), "{written}");
     }
 }
 

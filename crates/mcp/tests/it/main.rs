@@ -42,7 +42,7 @@ impl Tried {
     pub(crate) async fn problem(&self) -> String {
         let status = self.server.tried(Duration::from_secs(10)).await;
         assert_eq!(status.state, State::Down, "{status:?}");
-        status.problem.unwrap()
+        status.problems[0].to_string()
     }
 
     pub(crate) async fn call(&self, asker: &str) -> Call {

@@ -59,9 +59,15 @@ async fn lists_without_an_end_and_with_bad_tools() {
     let page = r#"{"jsonrpc":"2.0","id":'$id',"result":{"tools":[{"name":"t'$id'","inputSchema":{}},{"name":5},{"name":"x"}],"nextCursor":"on"}}"#;
     let tried = sh(&format!("{SHAKE_HANDS} id=1; while read -r line; do echo '{page}'; id=$((id+1)); done"));
     assert_eq!(tried.names().await.len(), 50);
-    let problem = tried.server.status().problem.unwrap();
-    assert!(problem.starts_with("Left out: “” (its name is not one), “x” (it has no schema)"), "{problem}");
-    assert!(problem.ends_with("more."), "{problem}");
+    let problems: Vec<String> = tried.server.status().problems.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        (problems[0].as_str(), problems[1].as_str()),
+        (
+            "The tool “” cannot be used: its name is not one.",
+            "The tool “x” cannot be used: it has no schema."
+        )
+    );
+    assert_eq!(problems.last().unwrap(), "Of its list of tools, only 50 pages are read.");
 }
 
 #[tokio::test]

@@ -84,10 +84,18 @@ impl Question {
         Excerpt::new(text, &self.marks(text), "", "")
     }
 
+    /// Whether one of the words stands in a text.
+    pub(super) fn is_in(&self, text: &str) -> bool {
+        self.first_in(text).is_some()
+    }
+
+    fn first_in(&self, text: &str) -> Option<Range<usize>> {
+        runs(text).find_map(|run| self.marks_in(&text[run.clone()], run.start).first().cloned())
+    }
+
     /// The words as they stand in a text, with some of it around the first.
     pub(crate) fn excerpt(&self, text: &str) -> Excerpt {
-        let first = runs(text).find_map(|run| self.marks_in(&text[run.clone()], run.start).first().cloned());
-        let first = first.map_or(0, |mark| mark.start);
+        let first = self.first_in(text).map_or(0, |mark| mark.start);
         let begin = match text[..first].char_indices().rev().nth(BEFORE_CHARS) {
             None => 0,
             // Not in the middle of a word, where there is a blank.

@@ -7,6 +7,11 @@ use toml::{Table, Value};
 
 use super::Environment;
 
+/// Most passages of what was found, for one message.
+pub const MOST_PASSAGES: u32 = 50;
+/// Most failures in a row of code in one answer after the first.
+pub const MOST_CODE_RETRIES: u32 = 50;
+
 /// The settings as they are written; an empty template is the built-in one, an empty model the chat's own.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -66,12 +71,15 @@ pub struct PipelineDefaults {
 
 impl PipelineDefaults {
     pub(super) fn check(self) -> anyhow::Result<Self> {
-        anyhow::ensure!((1..=50).contains(&self.rag_top_k), "pipelines.rag_top_k must be 1 to 50");
+        anyhow::ensure!(
+            (1..=MOST_PASSAGES).contains(&self.rag_top_k),
+            "pipelines.rag_top_k must be 1 to {MOST_PASSAGES}"
+        );
         anyhow::ensure!((1..=8).contains(&self.moa_samples), "pipelines.moa_samples must be 1 to 8");
         anyhow::ensure!((1..=3).contains(&self.moa_layers), "pipelines.moa_layers must be 1 to 3");
         anyhow::ensure!(
-            self.code_interpreter_max_retries <= 50,
-            "pipelines.code_interpreter_max_retries must be 0 to 50"
+            self.code_interpreter_max_retries <= MOST_CODE_RETRIES,
+            "pipelines.code_interpreter_max_retries must be 0 to {MOST_CODE_RETRIES}"
         );
         for pipeline in Pipeline::ALL {
             let (setting, text) = self.template(pipeline);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agent::{Skill, Skills};
 use axum::{extract::State, http::StatusCode};
-use domain::refusal;
+use domain::{Words, refusal};
 use serde::Serialize;
 
 use crate::{
@@ -37,7 +37,7 @@ struct SkillView {
 #[derive(Debug, Serialize)]
 struct BrokenSkill {
     name: String,
-    problem: String,
+    problem: Words,
 }
 
 /// An agent with what its administrator should look at.
@@ -65,7 +65,7 @@ pub(super) async fn list(State(app): State<Arc<App>>) -> Json<AgentList> {
         files: skill.files.len(),
     };
     let skills = known.skills.iter().map(skill).collect();
-    let broken = |(name, problem): (String, String)| BrokenSkill { name, problem };
+    let broken = |(name, problem): (String, Words)| BrokenSkill { name, problem };
     let broken_skills = known.problems.into_iter().map(broken).collect();
     let skills_folder = app.config.skills_folder.display().to_string();
     Json(AgentList { agents, tools: app.tool_names(), skills_folder, skills, broken_skills })

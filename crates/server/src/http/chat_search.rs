@@ -11,7 +11,7 @@ use super::chats::{ChatRow, row};
 use crate::{
     app::App,
     auth::Caller,
-    chat_search::{Asked, Excerpt, Hit, Question},
+    chat_search::{Asked, Excerpt, Hit, Question, ToolPlace},
     error::ApiError,
     extract::{Json, Query},
 };
@@ -53,9 +53,11 @@ struct HitView {
     message: MessageId,
     role: Role,
     at: i64,
-    /// The tool whose answer it is, and the event of the message's run that has it.
+    /// The tool whose answer it is, the call in the message's run, and the event that has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     tool: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     seq: Option<u64>,
     parts: Vec<PieceView>,
@@ -93,8 +95,9 @@ pub(super) async fn get(
     let titles = titles.map(|(chat, title)| TitleView { chat: row(chat), parts: pieces(title) });
     let hits = found.hits.into_iter().map(|hit| {
         let Hit { chat, message, role, at, tool, excerpt } = hit;
-        let (tool, seq) = tool.unzip();
-        HitView { chat: row(chat), message, role, at, tool, seq, parts: pieces(excerpt) }
+        let view = |tool: ToolPlace| (Some(tool.name), Some(tool.call), Some(tool.seq));
+        let (tool, call, seq) = tool.map(view).unwrap_or_default();
+        HitView { chat: row(chat), message, role, at, tool, call, seq, parts: pieces(excerpt) }
     });
     let next = found.next.map(|place| place.to_string());
     Ok(Json(FoundView { titles: titles.collect(), hits: hits.collect(), next }))

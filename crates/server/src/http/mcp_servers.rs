@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use domain::Words;
 use serde::Serialize;
 
 use crate::{app::App, extract::Json, mcp_servers::McpServerNow};
@@ -17,8 +18,7 @@ struct McpServerView {
     name: String,
     kind: &'static str,
     state: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    problem: Option<String>,
+    problems: Vec<Words>,
     tools: Vec<ToolView>,
 }
 
@@ -36,12 +36,12 @@ pub(super) async fn list(State(app): State<Arc<App>>) -> Json<McpServerList> {
 
 impl From<McpServerNow> for McpServerView {
     fn from(now: McpServerNow) -> Self {
-        let McpServerNow { name, is_stdio, state, problem, tools } = now;
+        let McpServerNow { name, is_stdio, state, problems, tools } = now;
         Self {
             name,
             kind: if is_stdio { "stdio" } else { "http" },
             state: state_word(state),
-            problem,
+            problems,
             tools: tools.into_iter().map(tool_view).collect(),
         }
     }

@@ -7,6 +7,7 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
+use domain::{Sentence, Words};
 use llm::Secret;
 use serde::{Deserialize, Serialize};
 
@@ -33,8 +34,7 @@ struct SignInView {
     name: String,
     sign_in: &'static str,
     state: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    problem: Option<String>,
+    problems: Vec<Words>,
     tools: Vec<ToolView>,
 }
 
@@ -53,17 +53,15 @@ pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<
 impl From<Yours> for SignInView {
     fn from(Yours { name, is_oauth, standing }: Yours) -> Self {
         let sign_in = if is_oauth { "oauth" } else { "user_token" };
-        let view = |state, problem, tools| Self { name, sign_in, state, problem, tools };
+        let full = Sentence::McpServerFull { name: name.clone() };
+        let view = |state, problems, tools| Self { name, sign_in, state, problems, tools };
         match standing {
-            Standing::SignedOut => view("signed_out", None, Vec::new()),
-            Standing::Lapsed => view("lapsed", None, Vec::new()),
-            Standing::SignedIn(None) => {
-                let full = "There are too many connections to it now.".to_owned();
-                view("down", Some(full), Vec::new())
-            }
+            Standing::SignedOut => view("signed_out", Vec::new(), Vec::new()),
+            Standing::Lapsed => view("lapsed", Vec::new(), Vec::new()),
+            Standing::SignedIn(None) => view("down", vec![full.into()], Vec::new()),
             Standing::SignedIn(Some(now)) => {
                 let tools = now.tools.into_iter().map(tool_view).collect();
-                view(state_word(now.state), now.problem, tools)
+                view(state_word(now.state), now.problems, tools)
             }
         }
     }

@@ -14,9 +14,10 @@ use axum::{
     http::{HeaderMap, HeaderName, HeaderValue, header},
     response::{IntoResponse, Response},
 };
+use bytes::Bytes;
 use wire::{
     InvalidRequest,
-    openai::{ErrorObject, Passing},
+    openai::{ErrorObject, Passing, asks_for_research, without_research_prefixes},
 };
 
 pub(super) use agent::{collect, held_by_body, stop_when_dropped};
@@ -33,7 +34,8 @@ use crate::{
 /// Where the door's addresses begin.
 pub(super) const PREFIX: &str = "/v1/";
 
-/// `POST /v1/chat/completions`: an agent answers, or the model server that has the model.
+/// `POST /v1/chat/completions`: an agent answers, or the model server that has the model. Research by a prefix needs an agent,
+/// which then works with the model that is named.
 pub(super) async fn chat(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -42,9 +44,20 @@ pub(super) async fn chat(
 ) -> Result<Response, ApiError> {
     let passing = Passing::peek(&body).map_err(invalid)?;
     caller.check_model(&passing.model)?;
-    match models::AgentModel::find(&app, &caller, &passing.model) {
-        Some(agent) => agent::answer(&app, &caller, &headers, agent, &body).await,
-        None => passing::pass_on(&app, &caller, &headers, "chat/completions", &body, &passing).await,
+    let agent = models::AgentModel::find(&app, &caller, &passing.model)
+        .or_else(|| asks_for_research(&body).then(|| models::AgentModel::of_plain(&passing.model)));
+    if let Some(agent) = agent {
+        return agent::answer(&app, &caller, &headers, agent, &body).await;
+    }
+    let call = "chat/completions";
+    // Earlier questions may have asked for research.
+    match without_research_prefixes(&body) {
+        None => passing::pass_on(&app, &caller, &headers, call, &body, &passing).await,
+        Some(rest) => {
+            let rest = Bytes::from(rest);
+            let passing = Passing::peek(&rest).map_err(invalid)?;
+            passing::pass_on(&app, &caller, &headers, call, &rest, &passing).await
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use agent::pipelines::{Notes, Pipeline, Said, Values, read_completion, read_queries};
 use axum::extract::State;
-use domain::{ChatId, RunId, Usage, refusal};
+use domain::{ChatId, Coded, RunId, Usage, Words, refusal};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::{ChatPage, PipelineCall, PipelineSum};
@@ -61,6 +61,9 @@ pub(super) struct CallView {
     /// What was written, or why nothing was. Left out for administrators: it is of people's chats.
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<String>,
+    /// The same by its code, where it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sentence: Option<Box<Coded>>,
 }
 
 impl CallView {
@@ -69,29 +72,27 @@ impl CallView {
             pipelines, model, at, duration_ms, usage, cost_micro_usd, outcome, detail, ..
         } = call;
         let pipelines = pipelines.split(',').map(str::to_owned).collect();
-        Self { pipelines, model, at, duration_ms, usage, cost_micro_usd, outcome, detail: Some(detail) }
+        let Words { message, sentence } = detail;
+        let detail = Some(message);
+        Self { pipelines, model, at, duration_ms, usage, cost_micro_usd, outcome, detail, sentence }
     }
 
     /// As administrators see those of others: with what went wrong, without what was written.
     fn of_others(call: PipelineCall) -> Self {
-        let shows = call.outcome == "failed";
         let view = Self::of(call);
-        Self { detail: view.detail.clone().filter(|_| shows), ..view }
+        match view.outcome.as_str() {
+            "failed" => view,
+            _ => Self { detail: None, sentence: None, ..view },
+        }
     }
 }
 
 #[derive(Debug, Serialize)]
 pub(super) struct PipelineList {
     pipelines: Vec<PipelineView>,
-    /// The models for all of them; empty for the chat's own.
-    task_model: String,
-    task_model_external: String,
-    /// What queries are worked out for: the web, documents.
-    search_queries: bool,
-    retrieval_queries: bool,
-    /// How often one model is asked for answers side by side, and how often is answered before they are merged, where nobody says.
-    moa_samples: usize,
-    moa_layers: u32,
+    /// What is set for all of them, and told apart in one of them.
+    #[serde(flatten)]
+    common: Common,
 }
 
 /// `GET /api/v1/pipelines`: all of them.
@@ -105,24 +106,7 @@ pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<PipelineLis
     for set in all {
         views.push(view(set, &sums, &latest));
     }
-    let Common {
-        task_model,
-        task_model_external,
-        search_queries,
-        retrieval_queries,
-        input_max_length: _,
-        moa_samples,
-        moa_layers,
-    } = common;
-    Ok(Json(PipelineList {
-        pipelines: views,
-        task_model,
-        task_model_external,
-        search_queries,
-        retrieval_queries,
-        moa_samples,
-        moa_layers,
-    }))
+    Ok(Json(PipelineList { pipelines: views, common }))
 }
 
 fn view(of: InForce, sums: &[PipelineSum], latest: &[PipelineCall]) -> PipelineView {
@@ -184,7 +168,7 @@ pub(super) struct PreviewWish {
     ask: bool,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(super) struct Preview {
     /// What the chat is called; nothing where there is none.
     chat: Option<String>,
@@ -192,9 +176,11 @@ pub(super) struct Preview {
     /// What was read of the model's answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     answer: Option<Value>,
-    /// What was wrong with it.
+    /// What was wrong with it, and that by its code.
     #[serde(skip_serializing_if = "Option::is_none")]
     fault: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sentence: Option<Box<Coded>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -248,28 +234,22 @@ pub(super) async fn preview(
     let prompt = template.fill(&values);
     let chat = chat.map(|chat| chat.title);
     if !wish.ask {
-        return Ok(Json(Preview { chat, prompt, answer: None, fault: None, model: None, usage: None }));
+        return Ok(Json(Preview { chat, prompt, ..Preview::default() }));
     }
     let chat_model = caller.resolve(&app, model_id.as_deref()).or_else(|_| caller.resolve(&app, None))?;
     let model = app.pipeline_model(&set, &chat_model);
     let model = model.ok_or_else(|| ApiError::invalid(refusal::Settings::ConnectModelFirst))?;
-    let job = Job {
-        pipelines: &[pipeline],
-        owner: caller.id(),
-        chat: None,
-        run: None,
-        model,
-        bounds: set.bounds,
-        continues: false,
-    };
+    let job =
+        Job { pipelines: &[pipeline], owner: caller.id(), chat: None, run: None, model, bounds: set.bounds };
     let read = |text: &str| read_any(pipeline, &said, text).map_err(|fault| (fault, None));
     let answered = app.ask_pipeline(&job, prompt.clone(), read, Value::to_string).await?;
-    let (answer, fault, usage) = (answered.read, answered.fault, Some(answered.usage));
-    Ok(Json(Preview { chat, prompt, answer, fault, model: Some(job.model.model_id), usage }))
+    let (answer, model, usage) = (answered.read, Some(job.model.model_id), Some(answered.usage));
+    let (fault, sentence) = answered.fault.map(|fault| (fault.message, fault.sentence)).unzip();
+    Ok(Json(Preview { chat, prompt, answer, fault, sentence: sentence.flatten(), model, usage }))
 }
 
 /// What a pipeline makes of an answer, as JSON.
-fn read_any(pipeline: Pipeline, said: &[Said], text: &str) -> Result<Value, String> {
+fn read_any(pipeline: Pipeline, said: &[Said], text: &str) -> Result<Value, Words> {
     match pipeline {
         Pipeline::Title | Pipeline::Tags | Pipeline::FollowUps => {
             let notes = Notes::read(said, text, &[pipeline]).map_err(|(fault, _)| fault)?;

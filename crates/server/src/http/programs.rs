@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use domain::Words;
 use serde::Serialize;
 
 use crate::{app::App, auth::Caller, extract::Json, groups::Right};
@@ -12,7 +13,7 @@ pub(super) struct ProgramsView {
     /// Whether they can; nothing while that is being found out.
     available: Option<bool>,
     /// Why not.
-    problem: Option<String>,
+    problem: Option<Words>,
     python_version: Option<String>,
     python_modules: Vec<String>,
     shell: bool,
@@ -21,9 +22,9 @@ pub(super) struct ProgramsView {
 
 pub(super) async fn get(State(app): State<Arc<App>>, caller: Caller) -> Json<ProgramsView> {
     let refused = caller.permit(&app).check(Right::Programs).err();
-    let refused = refused.map(|refused| refused.problem().message.clone());
+    let refused = refused.map(|refused| refused.problem().clone().words());
     let found = app.programs.here().filter(|_| refused.is_none()).map(agent::Programs::found).cloned();
-    let problem = refused.or_else(|| app.programs.why_not().map(str::to_owned));
+    let problem = refused.or_else(|| app.programs.why_not().cloned());
     let available = problem.is_some().then_some(false).or(found.is_some().then_some(true));
     let sandbox::Programs { python_version, python_modules, shell, latex } = found.unwrap_or_default();
     let python_version = Some(python_version).filter(|version| !version.is_empty());

@@ -62,6 +62,9 @@ pub(super) async fn update(
         input_max_length: field(&body, "AUTOCOMPLETE_GENERATION_INPUT_MAX_LENGTH")?,
         moa_samples: field(&body, "MOA_SAMPLES")?,
         moa_layers: field(&body, "MOA_LAYERS")?,
+        rag_top_k: field(&body, "RAG_TOP_K")?,
+        rag_system_context: field(&body, "RAG_SYSTEM_CONTEXT")?,
+        code_max_retries: field(&body, "CODE_INTERPRETER_MAX_RETRIES")?,
     };
     if common.search_queries == Some(true) || common.retrieval_queries == Some(true) {
         turn_on_queries(&app, &mut changed).await?;
@@ -90,9 +93,10 @@ async fn turn_on_queries(app: &App, changed: &mut Vec<(Pipeline, PipelineSetting
 fn field<T: for<'de> Deserialize<'de>>(body: &Map<String, Value>, name: &str) -> Result<Option<T>, ApiError> {
     let Some(value) = body.get(name).filter(|value| !value.is_null()) else { return Ok(None) };
     T::deserialize(value).map(Some).map_err(|_| {
-        let expected = if name.starts_with("ENABLE_") {
+        let ends = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
+        let expected = if name.starts_with("ENABLE_") || ends(&["_CONTEXT"]) {
             "true or false"
-        } else if ["_LENGTH", "_SAMPLES", "_LAYERS"].iter().any(|end| name.ends_with(end)) {
+        } else if ends(&["_LENGTH", "_SAMPLES", "_LAYERS", "_TOP_K", "_RETRIES"]) {
             "a whole number"
         } else {
             "a text"
@@ -124,6 +128,14 @@ async fn config(app: &App) -> Result<Value, ApiError> {
                 config.insert("AUTOCOMPLETE_GENERATION_INPUT_MAX_LENGTH".to_owned(), most);
                 config.insert("TASK_MODEL".to_owned(), json!(common.task_model));
                 config.insert("TASK_MODEL_EXTERNAL".to_owned(), json!(common.task_model_external));
+            }
+            Pipeline::Rag => {
+                config.insert("RAG_TOP_K".to_owned(), json!(common.rag_top_k));
+                config.insert("RAG_SYSTEM_CONTEXT".to_owned(), json!(common.rag_system_context));
+            }
+            Pipeline::CodeInterpreter => {
+                let most = json!(common.code_max_retries);
+                config.insert("CODE_INTERPRETER_MAX_RETRIES".to_owned(), most);
             }
             Pipeline::Moa => {
                 config.insert("MOA_SAMPLES".to_owned(), json!(common.moa_samples));

@@ -1,19 +1,21 @@
 //! `POST /api/v1/tasks/…/completions`: the pipelines for a front end that asks for them itself, as Open WebUI's does. The answer
 //! is a chat completion whose text is JSON.
 
+mod auto;
+
 use std::sync::Arc;
 
-use agent::pipelines::{
-    Notes, Pipeline, QUERIES, Said, Values, continuation, read_completion, read_queries, text_to_continue,
-};
+use agent::pipelines::{Notes, Pipeline, QUERIES, Said, Values, read_queries};
 use axum::{
     extract::State,
     response::{IntoResponse, Response},
 };
-use domain::{Role, RunId, Usage, refusal};
+use domain::{Role, RunId, Usage, Words, refusal};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use wire::openai::Completion;
+
+pub(super) use auto::complete as autocomplete;
 
 use crate::{
     app::App,
@@ -21,7 +23,7 @@ use crate::{
     error::ApiError,
     extract::Json,
     models::ResolvedModel,
-    pipelines::{InForce, Job, cannot_continue, values},
+    pipelines::{InForce, Job, values},
 };
 
 /// Most messages that are looked at.
@@ -40,6 +42,9 @@ pub(super) struct TaskRequest {
     /// Of queries: `web_search` or `retrieval`. Of a completion: what kind of text it is.
     #[serde(default, rename = "type")]
     kind: Option<String>,
+    /// Of a completion: whether it is wanted as it is written.
+    #[serde(default)]
+    stream: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -94,7 +99,7 @@ pub(super) async fn title(
     caller: Caller,
     Json(request): Json<TaskRequest>,
 ) -> Result<Response, ApiError> {
-    notes(&app, &caller, request, Pipeline::Title).await
+    notes(app, caller, request, Pipeline::Title).await
 }
 
 /// `POST /api/v1/tasks/tags/completions`.
@@ -103,7 +108,7 @@ pub(super) async fn tags(
     caller: Caller,
     Json(request): Json<TaskRequest>,
 ) -> Result<Response, ApiError> {
-    notes(&app, &caller, request, Pipeline::Tags).await
+    notes(app, caller, request, Pipeline::Tags).await
 }
 
 /// `POST /api/v1/tasks/follow_up/completions`.
@@ -112,7 +117,7 @@ pub(super) async fn follow_ups(
     caller: Caller,
     Json(request): Json<TaskRequest>,
 ) -> Result<Response, ApiError> {
-    notes(&app, &caller, request, Pipeline::FollowUps).await
+    notes(app, caller, request, Pipeline::FollowUps).await
 }
 
 /// `POST /api/v1/tasks/queries/completions`.
@@ -121,7 +126,7 @@ pub(super) async fn queries(
     caller: Caller,
     Json(request): Json<TaskRequest>,
 ) -> Result<Response, ApiError> {
-    let task = Task::begin(&app, &caller, &request, Pipeline::Queries).await?;
+    let task = Task::begin(app, caller, &request, Pipeline::Queries).await?;
     let is_on = match request.kind.as_deref() {
         Some("retrieval") => task.set.common.retrieval_queries,
         _ => task.set.common.search_queries,
@@ -138,38 +143,9 @@ pub(super) async fn queries(
     Ok(task.answer(&json!({"queries": queries}), asked.1))
 }
 
-/// `POST /api/v1/tasks/auto/completions`.
-pub(super) async fn autocomplete(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Json(request): Json<TaskRequest>,
-) -> Result<Response, ApiError> {
-    let task = Task::begin(&app, &caller, &request, Pipeline::Autocomplete).await?;
-    if !task.set.enabled {
-        return Err(ApiError::invalid(refusal::Settings::AutocompletionIsOff));
-    }
-    let written = request.prompt.as_deref().unwrap_or_default();
-    if written.trim().is_empty() {
-        let problem = "`prompt` has to be the text that goes on.";
-        return Err(ApiError::invalid(problem).with_field(Some("prompt")));
-    }
-    let most = task.set.common.input_max_length;
-    if usize::try_from(most).is_ok_and(|most| written.chars().count() > most) {
-        return Err(ApiError::invalid(refusal::Settings::TooLongToComplete { limit: most as u64 }));
-    }
-    let said = request.said();
-    if let Some((text, usage)) = task.continued(&said, written).await? {
-        return Ok(task.answer(&json!({"text": text}), usage));
-    }
-    let kind = request.kind.as_deref().unwrap_or("General");
-    let read = |text: &str| read_completion(text, written).map_err(|fault| (fault, None));
-    let asked = task.ask(&said, Some(written), kind, read, String::clone).await?;
-    Ok(task.answer(&json!({"text": asked.0.unwrap_or_default()}), asked.1))
-}
-
 async fn notes(
-    app: &Arc<App>,
-    caller: &Caller,
+    app: Arc<App>,
+    caller: Caller,
     request: TaskRequest,
     pipeline: Pipeline,
 ) -> Result<Response, ApiError> {
@@ -200,23 +176,23 @@ fn first_words(said: &[Said]) -> String {
 }
 
 /// One request, with the model that answers it.
-struct Task<'a> {
-    app: &'a Arc<App>,
-    caller: &'a Caller,
+struct Task {
+    app: Arc<App>,
+    caller: Caller,
     set: InForce,
     model: ResolvedModel,
     named: String,
 }
 
-impl<'a> Task<'a> {
+impl Task {
     async fn begin(
-        app: &'a Arc<App>,
-        caller: &'a Caller,
+        app: Arc<App>,
+        caller: Caller,
         request: &TaskRequest,
         pipeline: Pipeline,
     ) -> Result<Self, ApiError> {
         let set = app.pipeline_in_force(pipeline).await?;
-        let chat_model = caller.resolve(app, Some(&request.model))?;
+        let chat_model = caller.resolve(&app, Some(&request.model))?;
         let model = app.pipeline_model(&set, &chat_model);
         let model = model.ok_or_else(|| ApiError::invalid(refusal::Settings::TourCannot))?;
         Ok(Self { app, caller, set, model, named: request.model.clone() })
@@ -227,7 +203,7 @@ impl<'a> Task<'a> {
         said: &[Said],
         prompt: Option<&str>,
         kind: &str,
-        read: impl Fn(&str) -> Result<T, (String, Option<T>)>,
+        read: impl Fn(&str) -> Result<T, (Words, Option<T>)>,
         shown: impl Fn(&T) -> String,
     ) -> Result<(Option<T>, Usage), ApiError> {
         let Some(template) = &self.set.template else {
@@ -235,30 +211,11 @@ impl<'a> Task<'a> {
         };
         let (person, now) = (self.app.told_person(&self.caller.user), self.app.told_now());
         let prompt = template.fill(&Values { prompt, kind, ..values(said, &person, &now) });
-        let answered =
-            self.app.ask_pipeline(&self.job(self.model.clone(), false), prompt, read, shown).await?;
+        let answered = self.app.ask_pipeline(&self.job(self.model.clone()), prompt, read, shown).await?;
         Ok((answered.read, answered.usage))
     }
 
-    /// How what is being written goes on, from a model that continues texts: sooner than from one that is asked about it. Nothing
-    /// where an administrator has said how to ask, or the model's server cannot do it.
-    async fn continued(&self, said: &[Said], written: &str) -> Result<Option<(String, Usage)>, ApiError> {
-        let Some(model) = self.app.continuing_model(&self.model).filter(|_| self.set.is_default) else {
-            return Ok(None);
-        };
-        let read = |text: &str| Ok(continuation(text, written));
-        let text = text_to_continue(said, written);
-        match self.app.ask_pipeline(&self.job(model, true), text, read, String::clone).await {
-            Ok(answered) => Ok(Some((answered.read.unwrap_or_default(), answered.usage))),
-            Err(error) if cannot_continue(&error) => {
-                self.app.pipelines.note_cannot_continue(&self.model.model_id);
-                Ok(None)
-            }
-            Err(error) => Err(error),
-        }
-    }
-
-    fn job(&self, model: ResolvedModel, continues: bool) -> Job<'_> {
+    fn job(&self, model: ResolvedModel) -> Job<'_> {
         Job {
             pipelines: std::slice::from_ref(&self.set.pipeline),
             owner: self.caller.id(),
@@ -266,7 +223,6 @@ impl<'a> Task<'a> {
             run: None,
             model,
             bounds: self.set.bounds,
-            continues,
         }
     }
 

@@ -112,7 +112,7 @@ impl GraphDatabase {
         }
         standing.compared = false;
         // Its own words may tell what its machine looks like.
-        standing.problem = Some(refusal::Knowledge::GraphDatabaseAway { why: fault.to_string() }.into());
+        standing.problem = Some(refusal::Knowledge::GraphDatabaseAway { why: words_of(fault) }.into());
     }
 
     fn serves(&self, collection: CollectionId) -> bool {
@@ -172,6 +172,20 @@ impl GraphDatabase {
         let parameters = [("from", Value::from(from.to_string())), ("to", Value::from(to.to_string()))];
         Some(ids(&self.ask(&query, &parameters).await?))
     }
+}
+
+/// What it says of itself, for the page in each language.
+fn words_of(fault: &Fault) -> Words {
+    use refusal::Knowledge as K;
+    match fault {
+        Fault::Unreachable => K::GraphUnreachable,
+        Fault::Slow => K::GraphSlow,
+        Fault::NotBolt => K::GraphNotBolt,
+        Fault::NotLetIn => K::GraphNotLetIn,
+        Fault::Refused { code, .. } => K::GraphRefused { code: code.clone() },
+        Fault::TooLarge => K::GraphAnswerTooLarge,
+    }
+    .into()
 }
 
 /// What is no id of ours is not there.

@@ -149,7 +149,7 @@ impl Account {
         {
             let token = grant.refresh.as_deref().unwrap_or(&grant.access);
             if let Err(problem) = self.desk(&grant).revoke(place, token).await {
-                tracing::warn!(server = self.server, problem, "a sign-out was not told to the server");
+                tracing::warn!(server = self.server, %problem, "a sign-out was not told to the server");
             }
         }
         Ok(())

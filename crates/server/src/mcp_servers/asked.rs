@@ -43,9 +43,11 @@ async fn call(
     let definition = server.definition();
     let status = server.tried(CONNECTING).await;
     let offer = status.tools.iter().find(|offer| name_for_models(&definition.name, &offer.name) == tool);
-    let offer = offer.ok_or_else(|| match status.problem {
-        Some(_) => format!("the MCP server “{}” is not connected now.", definition.name),
-        None => format!("the MCP server “{}” has no tool “{tool}” now.", definition.name),
+    let offer = offer.ok_or_else(|| match status.state {
+        mcp::State::Connected => {
+            format!("the MCP server “{}” has no tool “{tool}” now.", definition.name)
+        }
+        _ => format!("the MCP server “{}” is not connected now.", definition.name),
     })?;
     let arguments = arguments(&offer.schema)
         .ok_or_else(|| format!("the tool “{tool}” has no argument for a question."))?;

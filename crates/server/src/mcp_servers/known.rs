@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use mcp::{OfferedTool, Server, Way};
 
-use super::{McpServerNow, tools::Usable};
+use super::{McpServerNow, problem, tools::Usable};
 use crate::config::Approval;
 
 pub(super) struct Known {
@@ -48,12 +48,12 @@ impl Known {
             let needs_approval = usable.needs_approval.iter().any(|name| name == tool.name());
             (tool.name().to_owned(), tool.description().to_owned(), needs_approval)
         };
-        let problems: Vec<String> = status.problem.into_iter().chain(usable.problem.clone()).collect();
+        let problems = status.problems.into_iter().map(problem::words);
         McpServerNow {
             name: definition.name.clone(),
             is_stdio: matches!(definition.way, Way::Stdio(_)),
             state: status.state,
-            problem: (!problems.is_empty()).then(|| problems.join(" ")),
+            problems: problems.chain(usable.problems.iter().cloned()).collect(),
             tools: usable.tools.iter().map(view).collect(),
         }
     }

@@ -92,18 +92,16 @@ impl Personal {
 
     /// Begins a sign-in; returns where the person has to go.
     pub(super) async fn begin(&self, oauth: &OAuth, by: &Signer, redirect: &str) -> Result<Url, ApiError> {
-        let cannot = |problem: String| {
+        let cannot = |why: refusal::Tools| {
             let message =
-                refusal::Settings::CannotSignInThere { name: self.server.name.clone(), why: problem };
+                refusal::Settings::CannotSignInThere { name: self.server.name.clone(), why: why.into() };
             ApiError::invalid(message).with_status(axum::http::StatusCode::UNPROCESSABLE_ENTITY)
         };
         let chosen = self.chosen();
         let web = Web { outbound: &self.vault.outbound, server: &self.url, chosen: &chosen };
         let found = discover(&web).await.map_err(cannot)?;
         if !self.may_know_us(oauth, &found.issuer) {
-            let problem = "It names another sign-in than the one that its client_id and client_secret are meant for. If \
-                           that is right, the administrator has to name it as oauth.issuer: ";
-            return Err(cannot(format!("{problem}{}", found.issuer)));
+            return Err(cannot(refusal::Tools::SignInOtherIssuer { issuer: found.issuer }));
         }
         let client = match &oauth.client_id {
             Some(id) => {

@@ -4,6 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use agent::{Tool, ToolContext, ToolFailure, ToolKind};
+use domain::{Words, refusal::Tools};
 use llm::ToolSpec;
 use mcp::{CallError, News, OfferedTool, Server, name_for_models};
 use serde_json::{Map, Value};
@@ -21,19 +22,19 @@ const MOST_NAMED: usize = 5;
 pub(super) struct Usable {
     pub(super) tools: Vec<Arc<Tool>>,
     pub(super) needs_approval: Vec<String>,
-    /// What could not be used, in a sentence.
-    pub(super) problem: Option<String>,
+    /// What could not be used.
+    pub(super) problems: Vec<Words>,
 }
 
 impl Usable {
     pub(super) fn make(server: &Arc<Server>, offered: &[OfferedTool], approval: Approval) -> Self {
-        let mut usable = Self { tools: Vec::new(), needs_approval: Vec::new(), problem: None };
+        let mut usable = Self { tools: Vec::new(), needs_approval: Vec::new(), problems: Vec::new() };
         let mut bad = Vec::new();
         for offer in offered {
             let name = server.definition().redact_said(&offer.name);
             match tool(server, offer) {
                 Ok(tool) if usable.tools.iter().any(|other| other.name() == tool.name()) => {
-                    bad.push(format!("“{name}” (another one has its name)"));
+                    bad.push((name, Tools::McpToolNameTaken.into()));
                 }
                 Ok(tool) => {
                     if needs_approval(approval, offer) {
@@ -41,16 +42,15 @@ impl Usable {
                     }
                     usable.tools.push(Arc::new(tool));
                 }
-                Err(failure) => bad.push(format!("“{name}” ({})", failure.0.trim_end_matches('.'))),
+                Err(why) => bad.push((name, why)),
             }
         }
-        if !bad.is_empty() {
-            let more = bad.len().saturating_sub(MOST_NAMED);
-            bad.truncate(MOST_NAMED);
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            let problem = format!("Cannot be used: {}{more}.", bad.join(", "));
-            tracing::warn!(server = server.definition().name, problem, "not all tools can be used");
-            usable.problem = Some(problem);
+        let more = bad.len().saturating_sub(MOST_NAMED) as u64;
+        let named = bad.into_iter().take(MOST_NAMED);
+        usable.problems = named.map(|(name, why)| Tools::McpToolLeftOut { name, why }.into()).collect();
+        usable.problems.extend((more > 0).then(|| Tools::McpMoreLeftOut { count: more }.into()));
+        for problem in &usable.problems {
+            tracing::warn!(server = server.definition().name, %problem, "not all tools can be used");
         }
         usable
     }
@@ -65,13 +65,12 @@ fn needs_approval(approval: Approval, offer: &OfferedTool) -> bool {
     }
 }
 
-fn tool(server: &Arc<Server>, offer: &OfferedTool) -> Result<Tool, ToolFailure> {
+fn tool(server: &Arc<Server>, offer: &OfferedTool) -> Result<Tool, Words> {
     let redact = |text: &str| server.definition().redact_said(text);
     let mut parameters = Value::Object(offer.schema.clone());
     // Names cannot have anything taken out: they are said back to the server.
     if redact(&offer.name) != offer.name || names_hold_secrets(&parameters, &redact) {
-        let sentence = "its names repeat what the server was sent to sign in";
-        return Err(ToolFailure(sentence.to_owned()));
+        return Err(Tools::McpToolNamesSecrets.into());
     }
     redact_texts(&mut parameters, &redact);
     let spec = ToolSpec {
@@ -82,9 +81,10 @@ fn tool(server: &Arc<Server>, offer: &OfferedTool) -> Result<Tool, ToolFailure> 
     // The time limit is the call's own, as its server may wait for a person.
     let kind = ToolKind { repeatable: offer.read_only || offer.idempotent, waits: true, goes_on: false };
     let (server, name) = (Arc::clone(server), offer.name.clone());
-    Tool::from_outside(spec, kind, move |arguments, context| {
+    let made = Tool::from_outside(spec, kind, move |arguments, context| {
         call(Arc::clone(&server), name.clone(), arguments, context)
-    })
+    });
+    made.map_err(|failure| failure.0.trim_end_matches('.').into())
 }
 
 /// Takes what is secret out of all texts of a schema.

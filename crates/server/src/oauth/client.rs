@@ -1,6 +1,7 @@
 //! Who we are to what signs people in: as the administrator says, or as we make ourselves known (RFC 7591).
 
 use base64::{Engine, engine::general_purpose::STANDARD};
+use domain::refusal::Tools;
 use outbound::Request;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::{Method, header::AUTHORIZATION};
@@ -85,12 +86,9 @@ impl Client {
 /// Makes ourselves known.
 ///
 /// # Errors
-/// A sentence.
-pub(crate) async fn register(web: &Web<'_>, found: &Found, redirect: &str) -> Result<Client, String> {
-    let place = found.register.as_ref().ok_or(
-        "What signs people in to it does not let us make ourselves known: an administrator has to make a client there and \
-         give its id in oauth.client_id.",
-    )?;
+/// Why we are not known there.
+pub(crate) async fn register(web: &Web<'_>, found: &Found, redirect: &str) -> Result<Client, Tools> {
+    let place = found.register.as_ref().ok_or(Tools::SignInNotRegistered)?;
     let wanted = Proof::first([Proof::None, Proof::Basic, Proof::Post], &found.methods);
     let about = json!({
         "client_name": "Glasshouse",
@@ -103,8 +101,7 @@ pub(crate) async fn register(web: &Web<'_>, found: &Found, redirect: &str) -> Re
     let text =
         |key: &str| made.get(key).and_then(Value::as_str).filter(|text| text.len() <= NAME_LIMIT_BYTES);
     let id = text("client_id").filter(|_| status.is_success());
-    let id = id
-        .ok_or_else(|| format!("What signs people in to it refuses to know us: HTTP {}.", status.as_u16()))?;
+    let id = id.ok_or_else(|| Tools::SignInRefusesUs { status: status.as_u16() })?;
     let secret = text("client_secret").map(str::to_owned);
     let method = text("token_endpoint_auth_method").and_then(Proof::of).unwrap_or(wanted);
     let method = if secret.is_none() { Proof::None } else { method };

@@ -1,5 +1,6 @@
 //! Who signs people in to a server: from its refusal (RFC 9728) and the metadata of what signs in (RFC 8414).
 
+use domain::refusal::Tools;
 use reqwest::{Method, StatusCode, Url, header};
 use serde_json::{Value, json};
 
@@ -32,27 +33,27 @@ pub(crate) struct Found {
 /// Finds out how people sign in to the server.
 ///
 /// # Errors
-/// A sentence.
-pub(crate) async fn discover(web: &Web<'_>) -> Result<Found, String> {
+/// Why that is not known.
+pub(crate) async fn discover(web: &Web<'_>) -> Result<Found, Tools> {
     let challenge = challenge(web).await?;
     let protected = protected_resource(web, &challenge).await?;
     let (resource, issuer) = match &protected {
         Some(about) => (named_resource(web.server, about)?, first_issuer(web, about)?),
         // Servers of the protocol's version 2025-03-26 sign in themselves.
-        None => (web.server.to_string(), web.server.join("/").map_err(|_| "It has no address.")?),
+        None => (web.server.to_string(), web.server.join("/").map_err(|_| Tools::SignInNoAddress)?),
     };
     let scopes = parameter(&challenge, "scope").or_else(|| list(protected.as_ref()?, "scopes_supported"));
     let mut found = match metadata(web, &issuer).await? {
         Some(about) => read(web, resource, &issuer, &about)?,
         None if protected.is_none() => usual(resource, &issuer)?,
-        None => return Err("What signs people in to it does not say how.".to_owned()),
+        None => return Err(Tools::SignInNoWay),
     };
     found.scopes = scopes.filter(|scopes| scopes.len() <= SCOPES_LIMIT_BYTES);
     Ok(found)
 }
 
 /// What the server says to a request without a token.
-async fn challenge(web: &Web<'_>) -> Result<String, String> {
+async fn challenge(web: &Web<'_>) -> Result<String, Tools> {
     let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {},
         "clientInfo": {"name": "glasshouse", "version": env!("CARGO_PKG_VERSION")},
@@ -60,17 +61,17 @@ async fn challenge(web: &Web<'_>) -> Result<String, String> {
     let request = web.request(Method::POST, web.server.as_str())?.json(&hello);
     let answer = web.head(request.header(header::ACCEPT, "text/event-stream")).await?;
     if answer.status != StatusCode::UNAUTHORIZED && answer.status.is_success() {
-        return Err("It lets everybody in, so there is nothing to sign in to.".to_owned());
+        return Err(Tools::SignInNotNeeded);
     }
     let all = answer.headers.get_all(header::WWW_AUTHENTICATE).iter();
     Ok(all.filter_map(|value| value.to_str().ok()).collect::<Vec<_>>().join(", "))
 }
 
 /// What the server says of itself; nothing where it does not.
-async fn protected_resource(web: &Web<'_>, challenge: &str) -> Result<Option<Value>, String> {
+async fn protected_resource(web: &Web<'_>, challenge: &str) -> Result<Option<Value>, Tools> {
     if let Some(named) = parameter(challenge, "resource_metadata") {
         let about = web.find(&web.allowed(&named)?).await?;
-        return about.map(Some).ok_or_else(|| "What it says of signing in cannot be read.".to_owned());
+        return about.map(Some).ok_or(Tools::SignInUnreadable);
     }
     let path = web.server.path().trim_end_matches('/');
     for place in
@@ -84,7 +85,7 @@ async fn protected_resource(web: &Web<'_>, challenge: &str) -> Result<Option<Val
 }
 
 /// The resource it names, which has to be the server: a token for it must not be one for another.
-fn named_resource(server: &Url, about: &Value) -> Result<String, String> {
+fn named_resource(server: &Url, about: &Value) -> Result<String, Tools> {
     let named = about.get("resource").and_then(Value::as_str).unwrap_or_default();
     let url: Option<Url> = named.parse().ok();
     let ours = url.is_some_and(|url| {
@@ -92,20 +93,16 @@ fn named_resource(server: &Url, about: &Value) -> Result<String, String> {
         same_server(&url, server)
             && path.strip_prefix(base).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     });
-    if ours {
-        Ok(named.to_owned())
-    } else {
-        Err("It says that its tokens are for another server.".to_owned())
-    }
+    if ours { Ok(named.to_owned()) } else { Err(Tools::SignInTokensElsewhere) }
 }
 
-fn first_issuer(web: &Web<'_>, about: &Value) -> Result<Url, String> {
+fn first_issuer(web: &Web<'_>, about: &Value) -> Result<Url, Tools> {
     let named = about.get("authorization_servers").and_then(|all| all.get(0)).and_then(Value::as_str);
-    web.allowed(named.ok_or("It does not say who signs people in.")?)
+    web.allowed(named.ok_or(Tools::SignInNobodyNamed)?)
 }
 
 /// The metadata of what signs in, where it is found.
-async fn metadata(web: &Web<'_>, issuer: &Url) -> Result<Option<Value>, String> {
+async fn metadata(web: &Web<'_>, issuer: &Url) -> Result<Option<Value>, Tools> {
     let path = issuer.path().trim_end_matches('/');
     let mut places = well_known(
         issuer,
@@ -135,19 +132,19 @@ fn well_known(at: &Url, names: &[&str]) -> Vec<Url> {
     names.iter().map(place).collect()
 }
 
-fn read(web: &Web<'_>, resource: String, issuer: &Url, about: &Value) -> Result<Found, String> {
+fn read(web: &Web<'_>, resource: String, issuer: &Url, about: &Value) -> Result<Found, Tools> {
     let text = |key: &str| about.get(key).and_then(Value::as_str);
     let named = text("issuer").unwrap_or_default();
     if named.trim_end_matches('/') != issuer.as_str().trim_end_matches('/') {
-        return Err("What signs people in to it names itself otherwise than it is named.".to_owned());
+        return Err(Tools::SignInOtherName);
     }
     let place = |key: &str| text(key).map(|place| web.allowed(place)).transpose();
-    let needed = |key: &str| place(key)?.ok_or("What signs people in to it does not say where.".to_owned());
+    let needed = |key: &str| place(key)?.ok_or(Tools::SignInNoPlace);
     let has = |key: &str, word: &str| {
         about.get(key).and_then(Value::as_array).is_some_and(|all| all.iter().any(|one| one == word))
     };
     if !has("code_challenge_methods_supported", "S256") {
-        return Err("What signs people in to it does not protect the way back (PKCE with S256).".to_owned());
+        return Err(Tools::SignInUnprotected);
     }
     let methods = about.get("token_endpoint_auth_methods_supported").and_then(Value::as_array);
     let methods = methods.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
@@ -166,8 +163,8 @@ fn read(web: &Web<'_>, resource: String, issuer: &Url, about: &Value) -> Result<
 }
 
 /// Where servers of the version 2025-03-26 that say nothing have everything.
-fn usual(resource: String, issuer: &Url) -> Result<Found, String> {
-    let place = |path: &str| issuer.join(path).map_err(|_| "It has no address.".to_owned());
+fn usual(resource: String, issuer: &Url) -> Result<Found, Tools> {
+    let place = |path: &str| issuer.join(path).map_err(|_| Tools::SignInNoAddress);
     Ok(Found {
         resource,
         issuer: issuer.to_string(),

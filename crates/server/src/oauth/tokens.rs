@@ -1,5 +1,6 @@
 //! Tokens: for a code that a person came back with, and new ones for old.
 
+use domain::refusal::Tools;
 use reqwest::Method;
 use serde_json::Value;
 
@@ -66,15 +67,16 @@ impl Desk<'_> {
     }
 
     /// Says that a token is not wanted any more (RFC 7009).
-    pub(crate) async fn revoke(&self, place: &str, token: &str) -> Result<(), String> {
+    pub(crate) async fn revoke(&self, place: &str, token: &str) -> Result<(), Tools> {
         let request = self.client.form(self.web.request(Method::POST, place)?, &[("token", token)]);
         self.web.head(request).await.map(drop)
     }
 
     async fn ask(&self, fields: &[(&str, &str)]) -> Result<Tokens, NoToken> {
-        let request = self.web.request(Method::POST, self.token).map_err(NoToken::Fault)?;
+        let fault = |why: Tools| NoToken::Fault(why.to_string());
+        let request = self.web.request(Method::POST, self.token).map_err(fault)?;
         let answer = self.web.json(self.client.form(request, fields)).await;
-        let (status, said) = answer.map_err(NoToken::Fault)?;
+        let (status, said) = answer.map_err(fault)?;
         if status.is_success() {
             return read(&said)
                 .ok_or_else(|| NoToken::Fault("What signs people in gives no token.".to_owned()));

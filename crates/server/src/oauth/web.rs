@@ -2,9 +2,12 @@
 
 use std::{net::IpAddr, time::Duration};
 
+use domain::refusal::Tools;
 use outbound::{Answer, Fault, Limits, Outbound, Request, plain_host};
 use reqwest::{Method, StatusCode, Url, header::ACCEPT};
 use serde_json::Value;
+
+use crate::web::WebProblem;
 
 const LIMITS: Limits = Limits { time: Duration::from_secs(20), body_bytes: 256_000, hops: 0 };
 /// Hosts that are this machine, so that who has chosen one has chosen them all.
@@ -38,7 +41,7 @@ pub(crate) fn same_server(one: &Url, other: &Url) -> bool {
 
 impl Web<'_> {
     /// The address, where we may go there: over `https`, or to hosts that the administrator has chosen.
-    pub(crate) fn allowed(&self, text: &str) -> Result<Url, String> {
+    pub(crate) fn allowed(&self, text: &str) -> Result<Url, Tools> {
         let url = self.outbound.address(text, self.chosen).map_err(in_words)?;
         let is_chosen = plain_host(&url).is_some_and(|host| self.chosen.contains(&host));
         let may_be_plain = is_chosen && self.server.scheme() == "http" || self.outbound.is_named(&url);
@@ -46,30 +49,30 @@ impl Web<'_> {
     }
 
     /// A JSON object; nothing where there is none.
-    pub(crate) async fn find(&self, url: &Url) -> Result<Option<Value>, String> {
+    pub(crate) async fn find(&self, url: &Url) -> Result<Option<Value>, Tools> {
         let (status, value) = self.json(self.request(Method::GET, url.as_str())?).await?;
         Ok(Some(value).filter(|value| status.is_success() && value.is_object()))
     }
 
-    pub(crate) fn request(&self, method: Method, url: &str) -> Result<Request, String> {
+    pub(crate) fn request(&self, method: Method, url: &str) -> Result<Request, Tools> {
         let request = Request::new(method, self.allowed(url)?, LIMITS);
         Ok(request.chosen(self.chosen).header(ACCEPT, "application/json"))
     }
 
     /// Sends it; what is no JSON is null.
-    pub(crate) async fn json(&self, request: Request) -> Result<(StatusCode, Value), String> {
+    pub(crate) async fn json(&self, request: Request) -> Result<(StatusCode, Value), Tools> {
         let answer = self.outbound.send(request).await.map_err(in_words)?;
         Ok((answer.status, serde_json::from_slice(&answer.body).unwrap_or_default()))
     }
 
     /// Sends it; only the head of the answer counts.
-    pub(crate) async fn head(&self, request: Request) -> Result<Answer, String> {
+    pub(crate) async fn head(&self, request: Request) -> Result<Answer, Tools> {
         self.outbound.send(request.head_only()).await.map_err(in_words)
     }
 }
 
-fn in_words(fault: Fault) -> String {
-    format!("An address for signing in cannot be used: {fault}.")
+fn in_words(fault: Fault) -> Tools {
+    Tools::SignInAddressUnusable { why: WebProblem::Fault(fault).sentence().into() }
 }
 
 fn is_this_machine(host: &str) -> bool {

@@ -1,10 +1,12 @@
 //! The provider: where its doors are, its keys, and whom it says a code is of.
 
 use std::{
+    fmt,
     sync::Arc,
     time::{Duration, Instant},
 };
 
+use domain::Words;
 use outbound::{Outbound, plain_host};
 use reqwest::{
     Method, Url,
@@ -83,19 +85,21 @@ impl<'a> Provider<'a> {
         Ok(about)
     }
 
-    async fn discover(&self) -> Result<About, String> {
+    async fn discover(&self) -> Result<About, Words> {
         let web = self.web();
         let place =
             format!("{}/.well-known/openid-configuration", self.settings.issuer.trim_end_matches('/'));
         let about = web.find(&web.allowed(&place)?).await?;
-        let about = about.ok_or_else(|| format!("There is no description of a provider at {place}."))?;
+        let about =
+            about.ok_or_else(|| Words::from(format!("There is no description of a provider at {place}.")))?;
         let text = |key: &str| about.get(key).and_then(Value::as_str);
         if text("issuer") != Some(&self.settings.issuer) {
-            return Err(format!("The provider calls itself {}.", text("issuer").unwrap_or("nothing")));
+            let named = text("issuer").unwrap_or("nothing");
+            return Err(format!("The provider calls itself {named}.").into());
         }
         let place = |key: &str| match text(key) {
-            Some(place) => web.allowed(place),
-            None => Err(format!("The provider does not name its {key}.")),
+            Some(place) => web.allowed(place).map_err(Words::from),
+            None => Err(format!("The provider does not name its {key}.").into()),
         };
         let words = |key: &str| {
             let words = about.get(key).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
@@ -114,9 +118,9 @@ impl<'a> Provider<'a> {
         })
     }
 
-    async fn keys(&self, place: &str) -> Result<Keys, String> {
+    async fn keys(&self, place: &str) -> Result<Keys, Words> {
         let set = self.web().find(&self.web().allowed(place)?).await?;
-        set.map(|set| Keys::read(&set)).ok_or_else(|| "The provider does not show its keys.".to_owned())
+        set.map(|set| Keys::read(&set)).ok_or_else(|| "The provider does not show its keys.".into())
     }
 
     /// Whom the code is of, in the provider's words.
@@ -225,7 +229,8 @@ fn check(claims: &Map<String, Value>, settings: &Oidc, nonce: &str, now_ms: i64)
     }
 }
 
-fn unreachable(problem: String) -> Problem {
-    tracing::warn!(problem, "the OpenID provider cannot be asked");
+/// Why is for the log: people are told no more than that.
+fn unreachable(problem: impl fmt::Display) -> Problem {
+    tracing::warn!(%problem, "the OpenID provider cannot be asked");
     Problem::Unreachable
 }

@@ -140,11 +140,15 @@ impl App {
             run: Some(answer.run.id),
             model: group.model.clone(),
             bounds: group.set.bounds,
-            continues: false,
         };
         let prompt = group.template.fill(&values(&answer.said, person, now));
+        let mut had = Notes::default();
         let read = |text: &str| {
-            Notes::read(&answer.said, text, &group.pipelines).map_err(|(fault, part)| (fault, Some(part)))
+            Notes::read(&answer.said, text, &group.pipelines).map_err(|(fault, part)| {
+                // What one try leaves out another may have.
+                had = part.or(std::mem::take(&mut had));
+                (fault, Some(had.clone()).filter(|had| *had != Notes::default()))
+            })
         };
         let answered = self.ask_pipeline(&job, prompt, read, shown).await?;
         match answered.read {

@@ -5,9 +5,12 @@ use std::sync::Arc;
 
 use agent::{
     ModelSettings,
-    pipelines::{Asked, Bounds, Pipeline, answer_format, ask, continue_text, is_continued},
+    pipelines::{
+        Asked, Bounds, Pipeline, answer_format, ask, continue_text, enough_continued, enough_read_along,
+    },
 };
-use domain::{ChatId, PipelineCallId, ProblemCode, RunId, Usage, UserId};
+use domain::{ChatId, PipelineCallId, ProblemCode, RunId, Usage, UserId, Words};
+use llm::ModelError;
 use store::{PipelineCall, StoreError};
 use tokio::time::Instant;
 
@@ -37,8 +40,6 @@ pub(crate) struct Job<'a> {
     pub(crate) model: ResolvedModel,
     /// How much it may cost.
     pub(crate) bounds: Bounds,
-    /// Whether the model continues the text that it is given, instead of answering it.
-    pub(crate) continues: bool,
 }
 
 /// What came of a call.
@@ -47,7 +48,7 @@ pub(crate) struct Answered<T> {
     /// What could be read.
     pub(crate) read: Option<T>,
     /// What was wrong with the answer otherwise.
-    pub(crate) fault: Option<String>,
+    pub(crate) fault: Option<Words>,
     /// Tokens used.
     pub(crate) usage: Usage,
 }
@@ -61,57 +62,88 @@ impl App {
         self: &Arc<Self>,
         job: &Job<'_>,
         prompt: String,
-        read: impl Fn(&str) -> Result<T, (String, Option<T>)>,
+        read: impl FnMut(&str) -> Result<T, (Words, Option<T>)>,
         shown: impl Fn(&T) -> String,
     ) -> Result<Answered<T>, ApiError> {
-        let mut note = Note::begin(self, job, prompt.len());
-        let asked = self.pay_and_ask(job, prompt, read).await;
-        let asked = match asked {
+        let (prompt_bytes, form) = (prompt.len(), answer_format(job.pipelines));
+        let (model, settings) = (&job.model.model, settings_of(&job.model));
+        let call = ask(model, &settings, prompt, form.as_ref(), job.bounds, read);
+        self.pay_and_note(job, prompt_bytes, call, shown, |_| "failed").await
+    }
+
+    /// Has the model continue a text instead, of which `heard` is told as it is written. Who `reads_along` is not kept waiting by
+    /// the length of it.
+    ///
+    /// # Errors
+    /// As for [`App::ask_pipeline`]; and where [`cannot_continue`] says that it cannot do it.
+    pub(crate) async fn continue_pipeline(
+        self: &Arc<Self>,
+        job: &Job<'_>,
+        text: String,
+        (reads_along, heard): (bool, impl FnMut(&str)),
+        read: impl Fn(&str) -> String,
+    ) -> Result<Answered<String>, ApiError> {
+        let text_bytes = text.len();
+        let (model, settings) = (&job.model.model, settings_of(&job.model));
+        let enough = if reads_along { enough_read_along } else { enough_continued };
+        let call = continue_text(model, &settings, text, enough, job.bounds, heard, |said| Ok(read(said)));
+        // What cannot be continued is asked for.
+        let outcome = |error: &ApiError| if cannot_continue(error) { "fallback" } else { "failed" };
+        self.pay_and_note(job, text_bytes, call, String::clone, outcome).await
+    }
+
+    /// Makes the call, within the account's limits, and notes what it came to; `outcome` names that of one that failed.
+    async fn pay_and_note<T>(
+        self: &Arc<Self>,
+        job: &Job<'_>,
+        prompt_bytes: usize,
+        call: impl Future<Output = Result<Asked<T>, ModelError>>,
+        shown: impl Fn(&T) -> String,
+        outcome: fn(&ApiError) -> &'static str,
+    ) -> Result<Answered<T>, ApiError> {
+        let mut note = Note::begin(self, job, prompt_bytes);
+        let asked = match self.pay(job, prompt_bytes, call).await {
             Ok(asked) => asked,
             Err(error) => {
                 note.call.usage = Usage::default();
-                // What cannot be continued is asked for.
-                let outcome = if job.continues && cannot_continue(&error) { "fallback" } else { "failed" };
-                note.end(outcome, error.problem().message.clone());
+                note.end(outcome(&error), error.problem().clone().words());
                 return Err(error);
             }
         };
         note.call.usage = asked.usage;
         note.call.cost_micro_usd = job.model.prices.map(|prices| prices.cost_micro_usd(asked.usage));
         let outcome = if asked.fault.is_none() { "done" } else { "fallback" };
-        let detail = asked.fault.clone().or_else(|| asked.read.as_ref().map(shown));
-        note.end(outcome, detail.unwrap_or_default());
+        let detail = asked.fault.clone().or_else(|| asked.read.as_ref().map(|read| shown(read).into()));
+        note.end(outcome, detail.unwrap_or_else(|| "".into()));
         Ok(Answered { read: asked.read, fault: asked.fault, usage: asked.usage })
     }
 
-    async fn pay_and_ask<T>(
+    async fn pay<T>(
         self: &Arc<Self>,
         job: &Job<'_>,
-        prompt: String,
-        read: impl Fn(&str) -> Result<T, (String, Option<T>)>,
+        prompt_bytes: usize,
+        call: impl Future<Output = Result<Asked<T>, ModelError>>,
     ) -> Result<Asked<T>, ApiError> {
         let model = &job.model;
         let wish = Wish {
-            input_tokens: (prompt.len() / BYTES_PER_TOKEN) as u64,
+            input_tokens: (prompt_bytes / BYTES_PER_TOKEN) as u64,
             max_output_tokens: Some(job.bounds.output_tokens),
             prices: model.prices,
         };
         let account = (job.owner, model.payer.clone());
         let paid = PaidCall::begin(self, account, model.model.name(), wish).await?;
-        let settings = ModelSettings {
-            tool_mode: model.tool_mode,
-            temperature: model.temperature,
-            context_tokens: model.context_tokens,
-            prices: model.prices,
-        };
-        let asked = if job.continues {
-            continue_text(&model.model, &settings, prompt, is_continued, job.bounds, read).await?
-        } else {
-            let form = answer_format(job.pipelines);
-            ask(&model.model, &settings, prompt, form.as_ref(), job.bounds, read).await?
-        };
+        let asked = call.await?;
         paid.end(asked.usage);
         Ok(asked)
+    }
+}
+
+fn settings_of(model: &ResolvedModel) -> ModelSettings {
+    ModelSettings {
+        tool_mode: model.tool_mode,
+        temperature: model.temperature,
+        context_tokens: model.context_tokens,
+        prices: model.prices,
     }
 }
 
@@ -145,24 +177,24 @@ impl Note {
             usage: Usage { input_tokens: (prompt_bytes / BYTES_PER_TOKEN) as u64, output_tokens: 0 },
             cost_micro_usd: None,
             outcome: String::new(),
-            detail: String::new(),
+            detail: "".into(),
         };
         Self { app: Arc::clone(app), begun: Instant::now(), call, is_written: false }
     }
 
-    fn end(mut self, outcome: &str, detail: String) {
-        self.write(outcome, &detail);
+    fn end(mut self, outcome: &str, detail: Words) {
+        self.write(outcome, detail);
     }
 
     /// Beside all else: nobody waits for it.
-    fn write(&mut self, outcome: &str, detail: &str) {
+    fn write(&mut self, outcome: &str, detail: Words) {
         if std::mem::replace(&mut self.is_written, true) {
             return;
         }
         let call = PipelineCall {
             duration_ms: u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX),
             outcome: outcome.to_owned(),
-            detail: detail.chars().take(DETAIL_CHARS).collect(),
+            detail: Words { message: detail.message.chars().take(DETAIL_CHARS).collect(), ..detail },
             ..self.call.clone()
         };
         let store = self.app.store.clone();
@@ -177,6 +209,6 @@ impl Note {
 
 impl Drop for Note {
     fn drop(&mut self) {
-        self.write("cancelled", "");
+        self.write("cancelled", "".into());
     }
 }

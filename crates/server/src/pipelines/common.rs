@@ -3,10 +3,11 @@
 
 use domain::refusal;
 use serde::{Deserialize, Serialize};
+use store::StoreError;
 
 use crate::{
     app::App,
-    config::PipelineDefaults,
+    config::{MOST_CODE_RETRIES, MOST_PASSAGES, PipelineDefaults},
     error::ApiError,
     turns::{MOST_ASKED, MOST_LAYERS},
 };
@@ -32,10 +33,16 @@ pub(crate) struct CommonSettings {
     pub(crate) moa_samples: Option<usize>,
     /// How often is answered before answers are merged, where nobody says.
     pub(crate) moa_layers: Option<u32>,
+    /// Most passages of what was found, for one message.
+    pub(crate) rag_top_k: Option<u32>,
+    /// Whether what was found is told with the instructions, and not with the message.
+    pub(crate) rag_system_context: Option<bool>,
+    /// How often code in a row may fail before none is run any more in an answer.
+    pub(crate) code_max_retries: Option<u32>,
 }
 
 /// The same as it is in force.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Common {
     /// The model of chats with a local model; empty for the chat's own.
     pub(crate) task_model: String,
@@ -51,6 +58,12 @@ pub(crate) struct Common {
     pub(crate) moa_samples: usize,
     /// How often is answered before answers are merged, where nobody says.
     pub(crate) moa_layers: u32,
+    /// Most passages of what was found, for one message.
+    pub(crate) rag_top_k: u32,
+    /// Whether what was found is told with the instructions, and not with the message.
+    pub(crate) rag_system_context: bool,
+    /// How often code in a row may fail before none is run any more in an answer.
+    pub(crate) code_max_retries: u32,
 }
 
 impl Common {
@@ -66,15 +79,31 @@ impl Common {
                 .unwrap_or(defaults.autocomplete_generation_input_max_length),
             moa_samples: set.moa_samples.unwrap_or(defaults.moa_samples),
             moa_layers: set.moa_layers.unwrap_or(defaults.moa_layers),
+            rag_top_k: set.rag_top_k.unwrap_or(defaults.rag_top_k),
+            rag_system_context: set.rag_system_context.unwrap_or(defaults.rag_system_context),
+            code_max_retries: set.code_max_retries.unwrap_or(defaults.code_interpreter_max_retries),
         }
     }
 }
 
 impl App {
+    /// What is set for all of them, as it is in force.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub(crate) async fn common_settings(&self) -> Result<Common, StoreError> {
+        Ok(Common::of(self.set_for_all().await?, &self.config.pipelines))
+    }
+
+    async fn set_for_all(&self) -> Result<CommonSettings, StoreError> {
+        let stored = self.store.setting(KEPT).await?;
+        Ok(stored.and_then(|value| serde_json::from_value(value).ok()).unwrap_or_default())
+    }
+
     /// Sets what is named; the rest stays as it is.
     ///
     /// # Errors
-    /// 400 where a model is not known.
+    /// 400 where a model is not known, or a number out of its bounds.
     pub(crate) async fn change_common_settings(&self, change: CommonSettings) -> Result<(), ApiError> {
         for (field, model) in
             [("TASK_MODEL", &change.task_model), ("TASK_MODEL_EXTERNAL", &change.task_model_external)]
@@ -85,19 +114,23 @@ impl App {
                 return Err(ApiError::invalid(problem).with_field(Some(field)));
             }
         }
-        if change.moa_samples.is_some_and(|samples| !(1..=MOST_ASKED).contains(&samples)) {
-            let problem =
-                refusal::Settings::BadTaskNumber { field: "MOA_SAMPLES".to_owned(), most: MOST_ASKED as u64 };
-            return Err(ApiError::invalid(problem).with_field(Some("MOA_SAMPLES")));
+        let samples = change.moa_samples.map(|samples| samples as u64);
+        for (field, number, least, most) in [
+            ("MOA_SAMPLES", samples, 1, MOST_ASKED as u64),
+            ("MOA_LAYERS", change.moa_layers.map(u64::from), 1, MOST_LAYERS.into()),
+            ("RAG_TOP_K", change.rag_top_k.map(u64::from), 1, MOST_PASSAGES.into()),
+            (
+                "CODE_INTERPRETER_MAX_RETRIES",
+                change.code_max_retries.map(u64::from),
+                0,
+                MOST_CODE_RETRIES.into(),
+            ),
+        ] {
+            if number.is_some_and(|number| !(least..=most).contains(&number)) {
+                return Err(ApiError::out_of_range(field, least, most));
+            }
         }
-        if change.moa_layers.is_some_and(|layers| !(1..=MOST_LAYERS).contains(&layers)) {
-            let problem =
-                refusal::Settings::BadTaskNumber { field: "MOA_LAYERS".to_owned(), most: MOST_LAYERS as u64 };
-            return Err(ApiError::invalid(problem).with_field(Some("MOA_LAYERS")));
-        }
-        let stored = self.store.setting(KEPT).await?;
-        let before: CommonSettings =
-            stored.and_then(|value| serde_json::from_value(value).ok()).unwrap_or_default();
+        let before = self.set_for_all().await?;
         let text = |new: Option<String>, old| new.map(|text| text.trim().to_owned()).or(old);
         let set = CommonSettings {
             task_model: text(change.task_model, before.task_model),
@@ -107,6 +140,9 @@ impl App {
             input_max_length: change.input_max_length.or(before.input_max_length),
             moa_samples: change.moa_samples.or(before.moa_samples),
             moa_layers: change.moa_layers.or(before.moa_layers),
+            rag_top_k: change.rag_top_k.or(before.rag_top_k),
+            rag_system_context: change.rag_system_context.or(before.rag_system_context),
+            code_max_retries: change.code_max_retries.or(before.code_max_retries),
         };
         let value = serde_json::to_value(&set).map_err(ApiError::internal)?;
         Ok(self.store.put_setting(KEPT, &value).await?)

@@ -7,7 +7,7 @@ use agent::{
     CallWishes,
     pipelines::{Pipeline, Said, Values, fit_answers},
 };
-use domain::{ChatId, EventBody, Outcome, PipelineCallId, RunId, UserId, refusal};
+use domain::{ChatId, EventBody, Outcome, PipelineCallId, Problem, RunId, UserId, refusal};
 use store::{PipelineCall, StoreError};
 
 use super::{InForce, ToldNow, ToldPerson, values};
@@ -65,7 +65,7 @@ impl App {
             usage: domain::Usage::default(),
             cost_micro_usd: None,
             outcome: String::new(),
-            detail: String::new(),
+            detail: "".into(),
         };
         self.tasks.spawn(async move {
             let Some(call) = app.end_of_merging(run, call).await else { return };
@@ -96,7 +96,7 @@ impl App {
                     usage: *usage,
                     cost_micro_usd: *cost_micro_usd,
                     outcome: outcome.to_owned(),
-                    detail: problem.as_ref().map(|problem| problem.message.clone()).unwrap_or_default(),
+                    detail: problem.clone().map_or_else(|| "".into(), Problem::words),
                     ..call
                 });
             }

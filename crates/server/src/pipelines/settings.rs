@@ -18,6 +18,9 @@ const ALL: &str = "pipeline";
 /// Most that a model may write for one, tokens, and how long that may take, seconds.
 const MOST_TOKENS: u64 = 32_000;
 const MOST_SECONDS: u32 = 600;
+/// Open WebUI's templates ask for the ids of `<source>` tags, and for no marks where there are none.
+const NUMBERS_ARE_IDS: &str = "[The number in brackets before each passage below is the id of its source: [1] stands for \
+    <source id=\"1\">, [2] for <source id=\"2\">, and so on.]";
 
 /// What an administrator has set; what is left out is as the configuration says.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,6 +62,13 @@ pub(crate) struct InForce {
 }
 
 impl InForce {
+    /// What was found, as this template has it told.
+    pub(crate) fn context_of(&self, found: &str) -> String {
+        let found = found.trim_end();
+        let has_tags = !self.is_default && self.text.to_lowercase().contains("<source");
+        if has_tags { format!("{NUMBERS_ARE_IDS}\n{found}") } else { found.to_owned() }
+    }
+
     fn of(pipeline: Pipeline, set: PipelineSettings, common: Common, defaults: &PipelineDefaults) -> Self {
         let written = [set.template.as_deref().unwrap_or_default(), defaults.template(pipeline).1];
         // One that a later version has written may not be known here.

@@ -112,7 +112,7 @@ impl App {
             works_out,
         };
         let warning = (wants_web && web.is_none()).then(|| Sentence::NoWebHere.into());
-        let settings = &self.config.pipelines;
+        let settings = self.common_settings().await?;
         Ok(Some(LookUp {
             asker: Arc::new(asker),
             documents,
@@ -203,7 +203,6 @@ impl Looking {
             run: Some(self.run),
             model,
             bounds: set.bounds,
-            continues: false,
         };
         let read = |text: &str| read_queries(text).map_err(|fault| (fault, None));
         let shown = |queries: &Vec<String>| match queries.is_empty() {

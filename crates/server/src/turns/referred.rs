@@ -300,14 +300,14 @@ impl App {
                     (&mut told, &mut given),
                     &mut room,
                 )
-                .await;
+                .await?;
             }
             if !told.text.is_empty() {
                 // Where only names are told, there is no material to answer from.
                 let is_material = asked == Some(at) && given.sources.len() > sources;
                 let question = history.get(at).filter(|_| is_material).map(Message::plain_text);
                 let text = self.as_material(owner, &told.text, question.as_deref()).await?;
-                if question.is_some() && self.config.pipelines.rag_system_context {
+                if question.is_some() && self.common_settings().await?.rag_system_context {
                     given.instructions = text;
                 } else {
                     given.texts.push((at, text));
@@ -327,10 +327,10 @@ impl App {
         let mut found = without_tags(found);
         if let Some(question) = question {
             let set = self.pipeline_in_force(Pipeline::Rag).await?;
+            let context = set.context_of(&found);
             if let Some(template) = set.template.filter(|_| set.enabled) {
                 let (person, now) = (self.told_person(&self.store.user(owner).await?), self.told_now());
-                let values =
-                    Values { context: found.trim_end(), query: question, ..values(&[], &person, &now) };
+                let values = Values { context: &context, query: question, ..values(&[], &person, &now) };
                 return Ok(template.fill(&Values { prompt: Some(question), ..values }));
             }
         }
@@ -413,22 +413,18 @@ impl App {
         (query, searched): (String, Searched),
         (told, given): (&mut Told, &mut Given),
         room: &mut usize,
-    ) {
+    ) -> Result<(), StoreError> {
         if query.trim().is_empty() {
-            return;
+            return Ok(());
         }
         let (collections, documents) = searched.places();
-        let wish = Wish {
-            query,
-            collections: Some(collections),
-            documents,
-            limit: self.config.pipelines.rag_top_k as usize,
-        };
+        let limit = self.common_settings().await?.rag_top_k as usize;
+        let wish = Wish { query, collections: Some(collections), documents, limit };
         let found = match self.search_knowledge(owner, payer, wish).await {
             Ok(answer) => answer.found,
             Err(error) => {
                 _ = writeln!(told.text, "[They could not be searched: {}]\n", error.problem().message);
-                return;
+                return Ok(());
             }
         };
         for found in found {
@@ -440,6 +436,7 @@ impl App {
             _ = writeln!(told.text, "{said}\n");
             given.sources.push(source(&found));
         }
+        Ok(())
     }
 }
 

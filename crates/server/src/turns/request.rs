@@ -89,6 +89,7 @@ impl App {
         let quota = RunQuota::new(Arc::clone(&self.usage), owner, model.payer.clone(), permits);
         let CallableModel { id: model_id, model, settings } = model.callable();
         let consents = self.consents(owner, chat).await?;
+        let (tool_prompt, code_retries) = self.tool_prompt(owner).await?;
         Ok(RunRequest {
             chat,
             message,
@@ -99,8 +100,8 @@ impl App {
             model,
             model_id,
             settings,
-            tool_prompt: self.tool_prompt(owner).await?,
-            code_retries: self.config.pipelines.code_interpreter_max_retries,
+            tool_prompt,
+            code_retries,
             fallbacks,
             wishes,
             history,

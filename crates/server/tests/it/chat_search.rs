@@ -55,10 +55,12 @@ async fn finds_titles_messages_and_answers_of_tools() {
         let events = crate::runs::events(&server, &ada, &path).await.rest().await;
         let event = events[0].json();
         assert_eq!((&event["body"]["type"], &event["body"]["name"]), (&json!("tool_finished"), &hit["tool"]));
+        assert_eq!(event["body"]["call"], hit["call"]);
         assert!(shown(&hit["parts"]).to_lowercase().contains("[rain"), "{hit}");
     }
     let answer = found["hits"].as_array().unwrap().iter().find(|hit| hit.get("tool").is_none()).unwrap();
-    assert!(shown(&answer["parts"]).contains("[rained]"), "{answer}");
+    let said = shown(&answer["parts"]);
+    assert!(said.contains("[rained]") && !said.contains("**") && !said.contains('`'), "{said}");
     let message = &server.get(&format!("/api/v1/chats/{chat}"), &ada).await.json()["messages"][1]["id"];
     assert_eq!(&answer["message"], message);
 

@@ -132,6 +132,16 @@ async fn a_crawl_is_ended_tried_again_and_bounded() {
     server.post(&format!("{path}/cancel"), &ada, &json!({})).await.expect(204);
     assert_eq!(latest(&server, &ada, &at).await["state"], "cancelled");
     server.post(&format!("{path}/cancel"), &ada, &json!({})).await.expect(404);
+    // It may be taken off the list once it has ended, by whom the collection is.
+    let dismiss = format!("{path}/dismiss");
+    server.post(&dismiss, &bob, &json!({})).await.expect(404);
+    server.post(&dismiss, &ada, &json!({})).await.expect(204);
+    assert_eq!(latest(&server, &ada, &at).await, Value::Null);
+    server.post(&dismiss, &ada, &json!({})).await.expect(404);
+    // One that goes on after all is listed again.
+    server.post(&format!("{path}/retry"), &ada, &json!({})).await.expect(204);
+    assert_eq!(latest(&server, &ada, &at).await["state"], "running");
+    server.post(&dismiss, &ada, &json!({})).await.expect(404);
     server.delete(&at, &ada).await.expect(204);
     server.get(&crawls, &ada).await.expect(404);
 }

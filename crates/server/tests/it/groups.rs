@@ -231,7 +231,7 @@ async fn rights_are_for_groups_too() {
     door.only_for("right", "programs", &[&group]).await;
     let programs = server.get("/api/v1/programs", &door.key).await.json();
     assert_eq!(programs["available"], false);
-    assert!(programs["problem"].as_str().unwrap().contains("administrator"), "{programs}");
+    assert!(programs["problem"]["message"].as_str().unwrap().contains("administrator"), "{programs}");
     door.join(&group, BOB).await;
     server.put(&sharing, &door.key, &json!({"open": true})).await.expect(204);
     server.post(&readers, &door.key, &reader).await.expect(200);

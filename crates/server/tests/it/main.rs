@@ -92,3 +92,4 @@ mod web_scripts;
 mod web_searches;
 mod webhooks;
 mod workspaces;
+mod written_on;

@@ -196,6 +196,10 @@ async fn check_all(by: By) {
         } else {
             check_stranger(&mut wrong, &world, case, (&world.reader, "reader"), by).await;
         }
+        if matches!(case.others, Others::Own(_)) {
+            // What they may begin for themselves goes on beside, and would be taken for what the next ones change.
+            world.still().await;
+        }
     }
     // What they were refused is there, and works for whom it belongs to.
     let is_asked = |case: &&Case| !matches!(case.others, Others::Public | Others::Stream);

@@ -380,5 +380,7 @@ async fn servers_whose_sign_in_is_not_safe_are_refused() {
         let refused = server.post(&path, &ada, &json!({})).await;
         assert_eq!(refused.expect(422), "invalid_request", "{about}");
         assert!(refused.text.contains("Nobody can sign in to “notes” now."), "{}", refused.text);
+        let why = &refused.json()["error"]["sentence"]["params"]["why"]["sentence"]["code"];
+        assert!(why.as_str().is_some_and(|code| code.starts_with("sign_in_")), "{}", refused.text);
     }
 }

@@ -65,7 +65,7 @@ async fn a_front_end_merges_at_once_or_as_it_is_written() {
     let prompt = asked["messages"][0]["content"].as_str().unwrap();
     assert!(prompt.contains("<message>\nWhy? {{responses}}\n</message>"), "{prompt}");
     assert!(prompt.ends_with(
-        "<response number=\"1\">\nBecause {{USER_EMAIL}}.\n</response>\n<response number=\"2\">\nSo.\n</response>"
+        "<response number=\"1\">\nBecause {{USER_EMAIL}}.\n</response>\n<response number=\"2\">\nSo.\n</response>\n\n### Your answer:"
     ));
     assert_eq!((&asked["max_tokens"], &asked["tools"]), (&json!(8_000), &Value::Null));
     let chunks = stream(&server, &ada).await.rest().await;

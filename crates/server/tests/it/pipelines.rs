@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use scripted::{Behaviour, Reply, ScriptedServer, ServerOptions, Step};
+use scripted::{Behaviour, Reply, ScriptedServer, Step};
 use serde_json::{Value, json};
 
 use crate::{harness::Server, openai::connect, runs::events};
@@ -143,7 +143,12 @@ async fn what_a_person_has_named_keeps_its_name() {
     let world = World::new().await;
     world.will_answer(vec![Reply::error(404, "no such model"), Reply::text(ALL)]);
     let (chat, run) = world.say(None, "How do plants grow?").await;
-    assert_eq!(world.beside(&run, 1).await[0]["outcome"], "failed");
+    let failed = &world.beside(&run, 1).await[0];
+    assert_eq!(
+        (&failed["outcome"], &failed["sentence"]["code"]),
+        (&json!("failed"), &json!("saying")),
+        "{failed}"
+    );
     let path = format!("/api/v1/chats/{chat}");
     let named =
         world.server.request(reqwest::Method::PATCH, &path, &world.ada).json(&json!({"title": "Mine"}));
@@ -167,10 +172,13 @@ async fn a_model_that_cannot_do_it_leaves_the_first_words() {
     let good = "🌱 How Plants Grow";
     let words = "How do plants grow?";
     let foreign = ALL.replace("How Plants Grow", "Как растут растения");
+    let asks = r#"{"follow_ups": ["Why?"]}"#;
     for (name, replies, title, outcome) in [
         ("fenced", vec![Reply::text(&format!("```json\n{ALL}\n```"))], good, "done"),
         ("chatty", vec![Reply::text(&format!("Sure, here you are: {ALL} Anything else?"))], good, "done"),
         ("half", vec![Reply::text(&ALL[..34]), Reply::text(&ALL[..34])], good, "fallback"),
+        ("half, then nothing", vec![Reply::text(&ALL[..34]), Reply::text("No.")], good, "fallback"),
+        ("one half, then another", vec![Reply::text(&ALL[..34]), Reply::text(asks)], good, "fallback"),
         ("mended", vec![Reply::text("I do not know."), Reply::text(ALL)], good, "done"),
         ("another language once", vec![Reply::text(&foreign), Reply::text(ALL)], good, "done"),
         ("another language", vec![Reply::text(&foreign), Reply::text(&foreign)], words, "fallback"),
@@ -185,6 +193,8 @@ async fn a_model_that_cannot_do_it_leaves_the_first_words() {
         let calls = world.beside(&run, 1).await;
         let view = world.chat(&chat).await;
         assert_eq!((&view["title"], &calls[0]["outcome"]), (&json!(title), &json!(outcome)), "{name}");
+        // Why nothing could be used is said in the reader's language.
+        assert!(outcome == "done" || calls[0]["sentence"]["code"].is_string(), "{name}: {}", calls[0]);
         // The answer is as it would be without all this.
         assert_eq!(view["messages"][1]["content"][0]["text"], "By eating light.", "{name}");
         assert_eq!(view["messages"][1]["summary"]["outcome"], "completed", "{name}");
@@ -289,6 +299,10 @@ async fn a_front_end_reads_and_sets_it_under_other_names() {
         (json!({"TASK_MODEL": "nobody"}), "There is no such model"),
         (json!({"TAGS_GENERATION_PROMPT_TEMPLATE": "{{NOBODY}}"}), "There is no variable NOBODY"),
         (json!({"AUTOCOMPLETE_GENERATION_INPUT_MAX_LENGTH": "long"}), "a whole number"),
+        (json!({"RAG_TOP_K": 51}), "`RAG_TOP_K` must be 1 to 50."),
+        (json!({"RAG_SYSTEM_CONTEXT": 1}), "true or false"),
+        (json!({"CODE_INTERPRETER_MAX_RETRIES": 51}), "must be 0 to 50."),
+        (json!({"CODE_INTERPRETER_MAX_RETRIES": -1}), "a whole number"),
     ] {
         let refused = server.post(update, ada, &wrong).await;
         refused.expect(400);
@@ -300,6 +314,7 @@ async fn a_front_end_reads_and_sets_it_under_other_names() {
     let changes = json!({
         "ENABLE_TITLE_GENERATION": false, "TASK_MODEL": "scripted", "ENABLE_RETRIEVAL_QUERY_GENERATION": false,
         "TAGS_GENERATION_PROMPT_TEMPLATE": "Tags for {{prompt}}", "AUTOCOMPLETE_GENERATION_INPUT_MAX_LENGTH": 9,
+        "RAG_TOP_K": 3, "RAG_SYSTEM_CONTEXT": true, "CODE_INTERPRETER_MAX_RETRIES": 0,
     });
     form.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
     form["IMAGE_PROMPT_GENERATION_PROMPT_TEMPLATE"] = json!("x");
@@ -322,6 +337,8 @@ async fn a_front_end_reads_and_sets_it_under_other_names() {
         (&json!(false), &json!("Tags for {{prompt}}"))
     );
     assert_eq!((&list["task_model"], &list["retrieval_queries"]), (&json!("scripted"), &json!(false)));
+    let numbers = [&list["input_max_length"], &list["rag_top_k"], &list["code_max_retries"]];
+    assert_eq!((numbers, &list["rag_system_context"]), ([&json!(9), &json!(3), &json!(0)], &json!(true)));
     let ask = json!({"model": "scripted", "prompt": "And the seal?", "type": "retrieval"});
     server.post("/api/v1/tasks/queries/completions", ada, &ask).await.expect(400);
     // Who turns one kind on after both were turned off in the page gets it.
@@ -426,38 +443,4 @@ async fn a_front_end_that_sends_no_text_is_told_so() {
     assert_eq!(asked("title", &prompt, ALL).await, r#"{"title":"🌱 How Plants Grow"}"#);
     assert_eq!(asked("queries", &prompt, "no").await, r#"{"queries":["How do plants grow?"]}"#);
     assert_eq!(asked("moa", &json!({"prompt": "", "responses": ["A", "B"]}), "C").await, "C");
-}
-
-#[tokio::test]
-async fn what_somebody_writes_is_continued_where_the_model_can_and_asked_for_where_an_administrator_says_how()
-{
-    let text = r#"{"choices": [{"text": " capital of France?"}]}"#;
-    let reply = Reply::stream(&[Step::Event { data: text.to_owned() }, Step::Silence]);
-    let completions = Some(Behaviour::always(reply));
-    let asked = Behaviour::always(Reply::text(r#"{"text": "the capital of Italy?"}"#));
-    let options = ServerOptions { completions, ..ServerOptions::default() };
-    let upstream = ScriptedServer::start_with(asked, options).await.unwrap();
-    let server = Server::start_with(&[("ENABLE_AUTOCOMPLETE_GENERATION", "True")]).await;
-    let ada = server.set_up().await;
-    connect(&server, &ada, "Up", &upstream.base_url()).await;
-    let messages = json!([{"role": "assistant", "content": "Ask me {{prompt}}."}]);
-    let body = json!({"model": "scripted", "prompt": "What is the ", "messages": messages});
-    let complete = async || {
-        let answer = server.post("/api/v1/tasks/auto/completions", &ada, &body).await;
-        answer.expect(200);
-        answer.json()["choices"][0]["message"]["content"].as_str().unwrap().to_owned()
-    };
-    // Enough has come: nobody waits for the rest.
-    assert_eq!(complete().await, r#"{"text":"capital of France?"}"#);
-    let sent = upstream.requests().pop().unwrap();
-    let expected =
-        "A chat between a person and an assistant.\n\nAssistant: Ask me {{prompt}}.\n\nPerson: What is the";
-    assert_eq!(sent["prompt"], expected);
-    let own = json!({"enabled": true, "template": "How does it go on? {{prompt}}"});
-    server.put("/api/v1/pipelines/autocomplete", &ada, &own).await.expect(200);
-    assert_eq!(complete().await, r#"{"text":"capital of Italy?"}"#);
-    assert_eq!(
-        upstream.requests().pop().unwrap()["messages"][0]["content"],
-        "How does it go on? What is the "
-    );
 }

@@ -47,9 +47,14 @@ pub(crate) async fn wait_for_programs(server: &Server, cookie: &str) {
 
 /// Says something in the chat; returns what the run wrote to its log.
 pub(crate) async fn run(server: &Server, cookie: &str, chat: &str) -> Vec<Value> {
-    let said = json!({"content": "Do it.", "model": "scripted"});
-    let sent = server.post(&format!("/api/v1/chats/{chat}/messages"), cookie, &said).await.json();
-    let path = format!("/runs/{}/events", sent["run"].as_str().unwrap());
+    say(server, cookie, chat, &json!({"content": "Do it.", "model": "scripted"})).await
+}
+
+/// The same with this message.
+pub(crate) async fn say(server: &Server, cookie: &str, chat: &str, said: &Value) -> Vec<Value> {
+    let sent = server.post(&format!("/api/v1/chats/{chat}/messages"), cookie, said).await;
+    sent.expect(200);
+    let path = format!("/runs/{}/events", sent.json()["run"].as_str().unwrap());
     events(server, cookie, &path)
         .await
         .rest()
@@ -174,17 +179,7 @@ async fn what_a_stopped_program_did_is_undone() {
     let models = server.get("/api/v1/models", &cookie).await.json();
     let next = models["models"].as_array().unwrap().iter().map(|model| model["id"].as_str().unwrap());
     let next = next.rev().find(|id| *id != "scripted" && *id != "tour").unwrap().to_owned();
-    let said = json!({"content": "Look.", "model": next});
-    let sent = server.post(&format!("/api/v1/chats/{chat}/messages"), &cookie, &said).await;
-    sent.expect(200);
-    let path = format!("/runs/{}/events", sent.json()["run"].as_str().unwrap());
-    let log: Vec<Value> = events(&server, &cookie, &path)
-        .await
-        .rest()
-        .await
-        .iter()
-        .map(|event| event.json()["body"].clone())
-        .collect();
+    let log = say(&server, &cookie, &chat, &json!({"content": "Look.", "model": next})).await;
     assert_eq!(results(&log), [(false, "the planplan.md")]);
 }
 
@@ -233,5 +228,8 @@ async fn turned_off_there_are_no_such_tools() {
     let (server, cookie) = Server::start_signed_in().await;
     let here = server.get("/api/v1/programs", &cookie).await.json();
     assert_eq!(here["available"], false);
-    assert_eq!(here["problem"], "They are turned off in the configuration.");
+    assert_eq!(
+        here["problem"],
+        json!({"message": "They are turned off in the configuration.", "sentence": {"code": "programs_off"}})
+    );
 }

@@ -31,7 +31,8 @@ async fn server_with_model() -> (Server, String, String) {
 
 /// Waits until the real model is known; its id.
 async fn model_of(server: &Server, cookie: &str) -> String {
-    for _ in 0..100 {
+    // Some servers list their models only between answers.
+    for _ in 0..600 {
         let models = server.get("/api/v1/models", cookie).await.json();
         if let Some(model) = models["models"].as_array().unwrap().iter().find(|model| model["tour"] == false)
         {
@@ -283,4 +284,27 @@ async fn real_model_is_asked_several_times_and_merges() {
     let planets = ["mercury", "venus", "earth", "mars", "jupiter", "saturn", "uranus", "neptune"];
     let said = shown(&log).to_lowercase();
     assert!(planets.iter().any(|planet| said.contains(planet)), "{said}");
+}
+
+/// A model that calls no tools writes Python between tags, hears what it prints, and answers with that.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+#[ignore = "needs a real model: cargo xtask test --real-model"]
+async fn real_model_runs_code_in_tags() {
+    let url = model_url();
+    let settings = [("GLASSHOUSE_PROGRAMS_ENABLED", "true"), ("OPENAI_API_BASE_URL", &url)];
+    let server = Server::start_with(&settings).await;
+    let cookie = server.set_up().await;
+    let model = model_of(&server, &cookie).await;
+    crate::programs::wait_for_programs(&server, &cookie).await;
+    set_tool_mode(&server, &cookie, &model, "prompt").await;
+    // Of the other tools it would read for minutes.
+    let agent = json!({"name": "clerk", "description": "Calculates.", "instructions": "You answer briefly.",
+        "model": model, "tools": ["python"]});
+    server.post("/api/v1/agents", &cookie, &agent).await.expect(200);
+    let talk = Talk::begin(&server, &cookie, "glasshouse/clerk").await;
+    let (_, _, log) = talk.say(json!("What is 1234 * 5678? Run Python for it."), "chat").await;
+    let ran = finished(&log, "python");
+    assert!(ran.iter().any(|call| call["result"].to_string().contains("7006652")), "{log:#?}");
+    assert!(shown(&log).contains("7006652") || shown(&log).contains("7,006,652"), "{log:#?}");
 }

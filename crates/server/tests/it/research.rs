@@ -116,8 +116,12 @@ async fn every_other_door_has_it_too() {
         assert_eq!(answer.json()["choices"][0]["message"]["content"], SHOWN, "{model}");
     }
     let prefixed = "<research_request>\nWhat does the walrus cost?";
-    let answer = server.post(CHAT, cookie, &ask("glasshouse/agent", prefixed)).await;
-    assert_eq!(answer.json()["choices"][0]["message"]["content"], SHOWN);
+    // A plain model is worked with by the agent then.
+    for model in ["glasshouse/agent", "scripted"] {
+        let answer = server.post(CHAT, cookie, &ask(model, prefixed)).await;
+        assert_eq!(answer.json()["choices"][0]["message"]["content"], SHOWN, "{model}");
+        assert_eq!(answer.json()["model"], model);
+    }
     let mut body = streaming("glasshouse/agent", "<research_request_deep>\nWhat does the walrus cost?");
     body["stream_options"] = json!({"include_status": true});
     let stream = server.request(Method::POST, CHAT, cookie).json(&body).send().await.unwrap();
@@ -131,9 +135,21 @@ async fn every_other_door_has_it_too() {
         response["output"].as_array().unwrap().iter().find(|item| item["type"] == "message").unwrap();
     assert_eq!(message["content"][0]["text"], SHOWN);
     assert_eq!(message["content"][0]["annotations"][0]["type"], "url_citation", "{message}");
-    let prefixed = json!({"model": "glasshouse/agent", "input": prefixed});
-    let response = server.post("/v1/responses", cookie, &prefixed).await.json();
-    assert!(response.to_string().contains(SHOWN), "{response}");
+    for model in ["glasshouse/agent", "scripted"] {
+        let asked = json!({"model": model, "input": prefixed});
+        let response = server.post("/v1/responses", cookie, &asked).await.json();
+        assert!(response.to_string().contains(SHOWN), "{model}: {response}");
+    }
+    // The next question of such a conversation is a plain model's own, and goes on to its server.
+    let mut later = ask("scripted", "Thanks");
+    later["messages"] = json!([
+        {"role": "user", "content": prefixed},
+        {"role": "assistant", "content": SHOWN},
+        {"role": "user", "content": "Thanks"},
+    ]);
+    server.post(CHAT, cookie, &later).await.expect(200);
+    later["messages"][0]["content"] = json!("What does the walrus cost?");
+    assert_eq!(door.upstream.requests().last(), Some(&later));
     // No model ever sees a prefix.
     assert!(door.upstream.requests().iter().all(|request| !request.to_string().contains("research_request")));
 }

@@ -188,6 +188,7 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("POST", "/api/v1/knowledge/{collection}/crawls", Access::User),
     ("POST", "/api/v1/knowledge/{collection}/crawls/{crawl}/cancel", Access::User),
     ("POST", "/api/v1/knowledge/{collection}/crawls/{crawl}/retry", Access::User),
+    ("POST", "/api/v1/knowledge/{collection}/crawls/{crawl}/dismiss", Access::User),
     ("GET", "/api/v1/knowledge/{collection}/graph", Access::User),
     ("PUT", "/api/v1/knowledge/{collection}/graph", Access::User),
     ("POST", "/api/v1/knowledge/{collection}/graph/documents/{document}/cancel", Access::User),

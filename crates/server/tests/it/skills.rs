@@ -63,6 +63,7 @@ async fn an_agent_loads_reads_and_copies() {
     let listed = door.server.get("/api/v1/agents", &door.cookie).await.json();
     assert_eq!(listed["skills"], json!([{"name": "letters", "description": "Use for letters.", "files": 2}]));
     assert_eq!(listed["broken_skills"][0]["name"], "broken");
+    assert_eq!(listed["broken_skills"][0]["problem"]["sentence"], json!({"code": "skill_no_head"}));
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::{
     harness::Server,
     openai::connect,
-    programs::{results, run, wait_for_programs},
+    programs::{results, run, say, wait_for_programs},
     runs::events,
 };
 
@@ -186,9 +186,12 @@ async fn pictures_of_called_code_stand_in_the_answer_once() {
 #[tokio::test]
 async fn code_that_fails_again_and_again_is_not_run_any_more() {
     let failing = "<code_interpreter type=\"code\" lang=\"python\">\n1 / 0\n</code_interpreter>";
-    let settings = [("GLASSHOUSE_PROGRAMS_ENABLED", "true"), ("CODE_INTERPRETER_MAX_RETRIES", "2")];
+    let settings = [("GLASSHOUSE_PROGRAMS_ENABLED", "true"), ("CODE_INTERPRETER_MAX_RETRIES", "9")];
     let (server, upstream, cookie, chat) = start(texts(&[failing; 9]), &settings).await;
     wait_for_programs(&server, &cookie).await;
+    // What an administrator sets wins.
+    let set = json!({"CODE_INTERPRETER_MAX_RETRIES": 2});
+    server.post("/api/v1/tasks/config/update", &cookie, &set).await.expect(200);
     let log = run(&server, &cookie, &chat).await;
     let results = results(&log);
     assert_eq!(results.len(), 3, "once, and twice again: {results:?}");
@@ -211,8 +214,33 @@ async fn the_same_code_that_comes_instead_of_an_answer_is_not_run_for_ever() {
     assert_eq!(says("has just run before"), [false, true, false], "{results:?}");
     assert_eq!(says("none is run any more"), [false, false, true], "{results:?}");
     assert!(shown(&log).ends_with("It is 42."));
-    let system = upstream.requests().pop().unwrap()["messages"][0]["content"].as_str().unwrap().to_owned();
-    assert!(!system.contains("### Python:"), "{system}");
+    let asked = upstream.requests().pop().unwrap()["messages"].clone();
+    assert!(!asked[0]["content"].as_str().unwrap().contains("### Python:"), "{asked}");
+    // What was written stays as it was, and what it printed is told as such.
+    assert_eq!(asked[2]["content"], same);
+    assert!(asked[3]["content"].as_str().unwrap().starts_with("The code printed:\n42"), "{asked}");
+}
+
+/// Python is the only tool here, and none is left.
+#[tokio::test]
+async fn code_that_is_not_run_any_more_is_shown_and_not_run_again() {
+    let same = "<code_interpreter type=\"code\" lang=\"python\">\nprint(6 * 7)\n</code_interpreter>";
+    let settings = [("GLASSHOUSE_PROGRAMS_ENABLED", "true")];
+    let (server, upstream, cookie, chat) = start(texts(&[same; 9]), &settings).await;
+    wait_for_programs(&server, &cookie).await;
+    let agent =
+        json!({"name": "clerk", "description": "Counts.", "instructions": "Count.", "tools": ["python"]});
+    server.post("/api/v1/agents", &cookie, &agent).await.expect(200);
+    let log = say(&server, &cookie, &chat, &json!({"content": "Do it.", "model": "glasshouse/clerk"})).await;
+    assert_eq!(results(&log).len(), 3, "{log:#?}");
+    assert!(
+        shown(&log).trim().ends_with("(Not run: the same code has run again and again in this answer.)"),
+        "{}",
+        shown(&log)
+    );
+    let told =
+        upstream.requests().pop().unwrap()["messages"].as_array().unwrap().last().unwrap()["content"].clone();
+    assert!(told.as_str().unwrap().ends_with("\n\n[Answer the user with this, in words.]"), "{told}");
 }
 
 #[tokio::test]
@@ -226,7 +254,7 @@ async fn administrators_say_how_tools_are_told() {
     put("tools", own).await.expect(200);
     run(&server, &cookie, &chat).await;
     let system = upstream.requests().pop().unwrap()["messages"][0]["content"].as_str().unwrap().to_owned();
-    assert!(system.starts_with("For Ada: [{") && system.contains("] 20"), "{system}");
+    assert!(system.contains("\n\nFor Ada: [{") && system.contains("] 20"), "{system}");
     put("tools", json!({"template": "No tools."})).await.expect(400);
     put("code_interpreter", json!({"template": "Write {{TOOLS}}."})).await.expect(400);
     // Without words such models have no tools, and one that refuses them refuses the request.

@@ -106,10 +106,16 @@ async fn a_crawl_is_claimed_and_ends(store: Store) {
     store.leave_crawl(new.id, false, 16).await.unwrap();
     assert!(store.claim_crawl(17, 30, |_| true).await.unwrap().is_some(), "it was given back");
     assert_eq!(store.cancel_crawl(bob, id, new.id, 18).await.unwrap_err(), StoreError::NotFound);
+    assert_eq!(store.dismiss_crawl(ada, id, new.id, 18).await.unwrap_err(), StoreError::NotFound, "it runs");
     store.cancel_crawl(ada, id, new.id, 18).await.unwrap();
     store.leave_crawl(new.id, true, 19).await.unwrap();
     assert_eq!(store.crawl(new.id).await.unwrap().state, CrawlState::Cancelled);
+    assert_eq!(store.dismiss_crawl(bob, id, new.id, 20).await.unwrap_err(), StoreError::NotFound);
+    store.dismiss_crawl(ada, id, new.id, 20).await.unwrap();
+    assert_eq!(store.dismiss_crawl(ada, id, new.id, 20).await.unwrap_err(), StoreError::NotFound);
+    assert!(store.crawls(id, 9).await.unwrap().is_empty() && store.crawl(new.id).await.unwrap().done == 1);
     store.go_on_crawling(ada, id, new.id, 20).await.unwrap();
+    assert_eq!(store.crawls(id, 9).await.unwrap().len(), 1, "it is listed again");
     assert_eq!(store.next_to_crawl(new.id).await.unwrap().unwrap().url, "https://a/1", "also what failed");
     store.delete_collection(ada, id).await.unwrap();
     assert_eq!(store.crawl(new.id).await.unwrap_err(), StoreError::NotFound);

@@ -69,7 +69,7 @@ async fn calls_are_noted_summed_and_forgotten(store: Store) {
         usage: Usage { input_tokens: 100, output_tokens: 10 },
         cost_micro_usd: (outcome == "done").then_some(3),
         outcome: outcome.to_owned(),
-        detail: "…".to_owned(),
+        detail: domain::Sentence::EmptyAnswer.into(),
     };
     let calls =
         [call("title,tags", 10, "done"), call("title,tags", 20, "fallback"), call("auto", 30, "cancelled")];

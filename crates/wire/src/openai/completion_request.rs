@@ -1,6 +1,6 @@
 //! The body of `POST /v1/chat/completions` where an agent answers it.
 
-use domain::{Message, Part, Role};
+use domain::Message;
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -9,6 +9,7 @@ use crate::{
     conversation::{
         Checked, InvalidRequest, check_says_something, messages, object, optional_text, present, text, wrong,
     },
+    openai::research_prefix::take_research_prefix,
 };
 
 /// Most tools a caller may bring.
@@ -201,34 +202,13 @@ pub(crate) fn temperature(fields: &Map<String, Value>) -> Checked<Option<f32>> {
     }
 }
 
-/// What the last user message begins with to ask for research.
-const PREFIXES: [(&str, Mode); 2] =
-    [("<research_request>\n", Mode::Research), ("<research_request_deep>\n", Mode::Deep)];
-
-/// Finds and removes the prefix, which no model should see; earlier messages may still have theirs.
-pub(crate) fn take_research_prefix(messages: &mut [Message]) -> Mode {
-    let mut mode = Mode::Chat;
-    for message in messages.iter_mut().filter(|message| message.role == Role::User) {
-        let first = message.content.iter_mut().find_map(|part| match part {
-            Part::Text { text } => Some(text),
-            _ => None,
-        });
-        mode = Mode::Chat;
-        let Some(text) = first else { continue };
-        for (prefix, asked) in PREFIXES {
-            if let Some(rest) = text.strip_prefix(prefix) {
-                (*text, mode) = (rest.to_owned(), asked);
-                break;
-            }
-        }
-    }
-    mode
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use domain::Role;
     use proptest::prelude::*;
+
+    use super::*;
+    use crate::openai::asks_for_research;
 
     fn decode(body: &Value) -> Checked<CompletionRequest> {
         CompletionRequest::decode(body.to_string().as_bytes())
@@ -299,18 +279,26 @@ mod tests {
             ("<research_request>\nWhy?", Mode::Research, "Why?"),
             ("<research_request_deep>\nWhy?", Mode::Deep, "Why?"),
             ("<research_request>Why?", Mode::Chat, "<research_request>Why?"),
+            ("Why <research_request>\n?", Mode::Chat, "Why <research_request>\n?"),
             (" <research_request>\nWhy?", Mode::Chat, " <research_request>\nWhy?"),
         ] {
             let request = decode(&said(content)).unwrap();
             assert_eq!((request.mode, request.messages[0].plain_text().as_str()), (mode, rest));
+            let body = said(content).to_string();
+            assert_eq!(asks_for_research(body.as_bytes()), mode != Mode::Chat, "{content}");
+            // Some programs write it so.
+            assert_eq!(asks_for_research(body.replace('<', "\\u003c").as_bytes()), mode != Mode::Chat);
         }
+        assert!(!asks_for_research(b"research_request") && !asks_for_research(b"[\"research_request\"]"));
         let earlier = json!([
             {"role": "user", "content": "<research_request>\nWhy?"},
             {"role": "assistant", "content": "So."},
             {"role": "user", "content": [{"type": "text", "text": "Thanks"}]},
         ]);
-        let request = decode(&with("messages", earlier)).unwrap();
+        let body = with("messages", earlier);
+        let request = decode(&body).unwrap();
         assert_eq!((request.mode, request.messages[0].plain_text().as_str()), (Mode::Chat, "Why?"));
+        assert!(!asks_for_research(body.to_string().as_bytes()));
         assert!(decode(&said("<research_request>\n ")).is_err(), "nothing is left to research");
     }
 

@@ -12,6 +12,7 @@ mod open_webui;
 pub mod passing;
 pub mod request;
 pub mod rerank;
+pub mod research_prefix;
 pub mod upstream_error;
 
 pub use chunk::Chunk;
@@ -22,6 +23,7 @@ pub use completion_request::{CallerTool, CompletionRequest};
 pub use error_object::ErrorObject;
 pub use passing::{Passing, UsageWatch, text_bytes};
 pub use request::{ChatBody, Tool};
+pub use research_prefix::{asks_for_research, without_research_prefixes};
 pub use upstream_error::UpstreamError;
 
 /// The data of the event that ends a stream.

@@ -9,7 +9,7 @@ use super::ids::model_call_id;
 use crate::{
     chat_stream::Mode,
     conversation::{Checked, InvalidRequest, part, text, wrong},
-    openai::completion_request::take_research_prefix,
+    openai::research_prefix::take_research_prefix,
 };
 
 /// The conversation that items hold. Reasoning and the work of other servers' tools are left out.

@@ -24,8 +24,8 @@ const message = (role: "user" | "assistant", text: string, more: Partial<ChatMes
 });
 
 const event = (body: unknown) => ({ run: "r", seq: 1, at: 1, body }) as RunEvent;
-const call = (result: string, error = false) =>
-  event({ type: "tool_finished", name: "read_file", arguments: { path: "/a`b" }, result, error });
+const call = (result: string, error = false, name = "read_file", given: unknown = { path: "/a`b" }) =>
+  event({ type: "tool_finished", name, arguments: given, result, error });
 
 test("what was said stands under who said it and when", () => {
   const path = [
@@ -48,6 +48,16 @@ test("steps are folded, and nothing in them ends the fold", () => {
   expect(text).toContain('<details>\n<summary>2 steps</summary>\n\n**read_file** `` {"path":"/a`b"} ``');
   expect(text).toContain("\n`````text\n```\n</details>\n````\n`````\n");
   expect(text).toContain("**read_file** (failed)");
+});
+
+test("on paper there are no folds, and programs stand in their lines", () => {
+  const log = [call("1", false, "python", { code: "a = 1\nprint(a)" })];
+  const logs = new Map([["r", log]]);
+  const text = chatAsMarkdown("T", [message("assistant", "A", { run: "r" })], logs, labels, false);
+  expect(text).toContain(
+    "**1 steps**\n\n**python**\n\n```python\na = 1\nprint(a)\n```\n\n```text\n1\n```\n\n---\n\nA",
+  );
+  expect(text).not.toContain("<");
 });
 
 test("each source is named once", () => {

@@ -1,4 +1,4 @@
-/** The shown branch of a chat as one Markdown text: what was said and when, folded steps, sources. */
+/** The shown branch of a chat as one Markdown text: what was said and when, steps, sources. */
 import type { RunEvent, Source } from "../../api/events.ts";
 import type { ChatMessage } from "../../api/types.ts";
 import { textOf } from "../tree.ts";
@@ -17,12 +17,20 @@ export interface Labels {
 /** Longer results are cut, characters. */
 const mostOfResult = 4_000;
 
-/** `logs` are the events of the runs, by id; a run without any has only its answer. */
+/** Programs are shown in their lines: the argument that holds them, and their language. */
+const programs: Record<string, { argument: string; language: string }> = {
+  python: { argument: "code", language: "python" },
+  shell: { argument: "command", language: "sh" },
+};
+
+/** `logs` are the events of the runs, by id; a run without any has only its answer. `folds`: steps stand in a fold, for who
+ * reads the text where there are folds; on paper there are none. */
 export function chatAsMarkdown(
   title: string,
   path: readonly ChatMessage[],
   logs: ReadonlyMap<string, readonly RunEvent[]>,
   labels: Labels,
+  folds = true,
 ): string {
   const parts = [`# ${inLine(title)}`];
   for (const message of path) {
@@ -30,7 +38,7 @@ export function chatAsMarkdown(
     const model = message.role === "assistant" && message.model ? ` · ${inLine(message.model)}` : "";
     parts.push(`## ${who}`, `*${labels.time(message.created_at)}${model}*`);
     const log = message.run ? (logs.get(message.run) ?? []) : [];
-    const steps = stepsOf(log, labels);
+    const steps = stepsOf(log, labels, folds);
     if (steps !== "") parts.push(steps);
     const text = textOf(message).trim();
     if (text !== "") parts.push(text);
@@ -45,18 +53,32 @@ export function chatAsMarkdown(
   return `${parts.join("\n\n")}\n`;
 }
 
-/** The tools that were called, each with what it was given and what it answered, in a fold. */
-function stepsOf(log: readonly RunEvent[], labels: Labels): string {
+/** The tools that were called, each with what it was given and what it answered. */
+function stepsOf(log: readonly RunEvent[], labels: Labels, folds: boolean): string {
   const steps = log.flatMap(({ body }) => {
     if (body.type !== "tool_finished") return [];
-    const given = typeof body.arguments === "string" ? body.arguments : JSON.stringify(body.arguments);
     const result = body.result.length > mostOfResult ? `${body.result.slice(0, mostOfResult)}…` : body.result;
     const name = `**${inLine(body.name)}**${body.error ? ` (${labels.failed})` : ""}`;
-    return [`${name} ${codeIn(given.slice(0, mostOfResult))}`, fenced(result)];
+    return [`${name}${givenTo(body.name, body.arguments)}\n\n${fenced(result, "text")}`];
   });
   if (steps.length === 0) return "";
-  const summary = labels.steps(steps.length / 2);
-  return `<details>\n<summary>${summary}</summary>\n\n${steps.join("\n\n")}\n\n</details>`;
+  const summary = labels.steps(steps.length);
+  const all = steps.join("\n\n");
+  return folds
+    ? `<details>\n<summary>${summary}</summary>\n\n${all}\n\n</details>`
+    : `**${summary}**\n\n${all}\n\n---`;
+}
+
+/** What a tool was given, behind its name: a program as a block, all else as code in the line. */
+function givenTo(name: string, given: unknown): string {
+  const program = programs[name];
+  if (program && given !== null && typeof given === "object") {
+    const code = (given as Record<string, unknown>)[program.argument];
+    if (typeof code === "string" && Object.keys(given).length === 1)
+      return `\n\n${fenced(code.slice(0, mostOfResult), program.language)}`;
+  }
+  const line = typeof given === "string" ? given : JSON.stringify(given);
+  return ` ${codeIn(line.slice(0, mostOfResult))}`;
 }
 
 /** Each source once, as it was last seen. */
@@ -88,9 +110,9 @@ function codeIn(text: string): string {
 }
 
 /** As a block of code that nothing in it can end. */
-function fenced(text: string): string {
+function fenced(text: string, language: string): string {
   const fence = "`".repeat(Math.max(3, longestRun(text) + 1));
-  return `${fence}text\n${text}\n${fence}`;
+  return `${fence}${language}\n${text}\n${fence}`;
 }
 
 const longestRun = (text: string) => Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));

@@ -6,12 +6,15 @@ import { formatDate } from "../../i18n/format.ts";
 import { t } from "../../i18n/index.svelte.ts";
 import { Markdown } from "../../markdown/index.ts";
 import { openChat } from "../chat.svelte.ts";
+import { ownPicture } from "../own-picture.ts";
 import { fileNameOf } from "../report/name.ts";
 import { printSheet } from "../report/print.ts";
 import { chatAsMarkdown, type Labels } from "./markdown.ts";
 
 /** Runs whose logs are asked for at a time. */
 const together = 4;
+/** So long the pictures are waited for before the chat is printed. */
+const picturesMs = 5_000;
 
 const labels = (): Labels => ({
   you: t("chats.you"),
@@ -25,7 +28,7 @@ const labels = (): Labels => ({
 
 const title = () => openChat.title || t("sidebar.untitled");
 
-async function text(): Promise<string> {
+async function text(folds: boolean): Promise<string> {
   const path = openChat.path;
   // A run that is still going has no whole log.
   const runs = path.flatMap((message) => (message.run && message.summary ? [message.run] : []));
@@ -36,11 +39,11 @@ async function text(): Promise<string> {
     const found = await Promise.all(some.map((run) => loadLog(run).catch(() => [])));
     some.forEach((run, at) => logs.set(run, found[at] ?? []));
   }
-  return chatAsMarkdown(title(), path, logs, labels());
+  return chatAsMarkdown(title(), path, logs, labels(), folds);
 }
 
 export async function saveMarkdown(): Promise<void> {
-  const address = URL.createObjectURL(new Blob([await text()], { type: "text/markdown" }));
+  const address = URL.createObjectURL(new Blob([await text(true)], { type: "text/markdown" }));
   const link = document.createElement("a");
   link.href = address;
   link.download = `${fileNameOf(title(), "chat")}.md`;
@@ -52,8 +55,19 @@ export async function saveMarkdown(): Promise<void> {
 export async function printChat(): Promise<void> {
   const sheet = document.createElement("div");
   sheet.className = "print-sheet";
-  const written = await text();
-  const shown = mount(Markdown, { target: sheet, props: { text: written } });
+  const written = await text(false);
+  const shown = mount(Markdown, { target: sheet, props: { text: written, labels: { ownPicture } } });
   await tick();
+  await Promise.race([pictures(sheet), new Promise((end) => setTimeout(end, picturesMs))]);
   printSheet(title(), sheet, () => void unmount(shown));
+}
+
+/** When all pictures are there, or known not to be. */
+async function pictures(sheet: HTMLElement): Promise<void> {
+  const waited = [...sheet.querySelectorAll("img")].filter((image) => image.src === "" || !image.complete);
+  await Promise.all(
+    waited.map(
+      (image) => new Promise((end) => ["load", "error"].map((name) => image.addEventListener(name, end))),
+    ),
+  );
 }

@@ -22,6 +22,20 @@ const words: Record<string, Key> = {
   fault: "unreadable.fault",
 };
 
+/** What a file was read as, by the server's words for it. */
+const formats: Record<string, Key> = {
+  "an Office document": "unreadable.as.office",
+  "a ZIP archive": "unreadable.as.archive",
+  "a document": "unreadable.as.document",
+  "an e-mail": "unreadable.as.mail",
+  "a web page": "unreadable.as.page",
+  "a picture": "unreadable.as.picture",
+};
+
+function formatOf(format: string): string {
+  return Object.hasOwn(formats, format) && formats[format] ? t(formats[format]) : format;
+}
+
 export function wordsOf(problem: DocumentProblem | null): string {
   const key = problem && Object.hasOwn(words, problem.code) ? words[problem.code] : undefined;
   if (!problem || !key) return problem?.message ?? t("knowledge.failed");
@@ -29,7 +43,7 @@ export function wordsOf(problem: DocumentProblem | null): string {
     mb: Math.floor((problem.limit_bytes ?? 0) / 1_000_000),
     limit: problem.limit ?? 0,
     seconds: problem.limit_seconds ?? 0,
-    format: problem.format ?? "",
+    format: formatOf(problem.format ?? ""),
     cause: problem.cause ?? "",
   });
 }

@@ -1,6 +1,7 @@
 /** Prints an answer alone, by which browsers also save it as PDF: with its fonts, formulas and tables as they are shown. */
 import { citedOf, quoteOf } from "../sources.ts";
 import type { Source } from "../../api/events.ts";
+import type { SourceWords } from "./words.ts";
 
 /** Opens the browser's dialog. `answer` is the answer as it is shown. */
 export function printReport(
@@ -8,9 +9,9 @@ export function printReport(
   answer: HTMLElement,
   sources: readonly Source[],
   text: string,
-  heading: string,
+  words: SourceWords,
 ): void {
-  printSheet(title, sheetOf(title, answer, sources, text, heading));
+  printSheet(title, sheetOf(title, answer, sources, text, words));
 }
 
 /** Prints an element of the class `print-sheet`, and takes it away after that. */
@@ -37,7 +38,7 @@ function sheetOf(
   answer: HTMLElement,
   sources: readonly Source[],
   text: string,
-  heading: string,
+  words: SourceWords,
 ): HTMLElement {
   const sheet = document.createElement("div");
   sheet.className = "print-sheet";
@@ -53,9 +54,10 @@ function sheetOf(
     item.value = Number(id);
     item.append(" ", element("small", url));
     if (source.quote) item.append(element("blockquote", quoteOf(source)));
+    if (source.verified === false) item.append(element("br", ""), element("small", words.unverified));
     items.append(item);
   }
-  sheet.append(element("h2", heading), items);
+  sheet.append(element("h2", words.heading), items);
   return sheet;
 }
 

@@ -7,10 +7,11 @@ import { asWord } from "./word.ts";
 const sources: Source[] = [
   { id: "1", title: "Harbour & co", url: "https://a.example/1?a=1&b=2", quote: "costs 400 euros" },
   { id: "2", title: "Not cited", url: "https://a.example/2" },
+  { id: "3", title: "Song", url: "https://a.example/3", verified: false },
 ];
 
 async function xmlOf(text: string): Promise<string> {
-  const blob = await asWord("T", text, sources, "Источники");
+  const blob = await asWord("T", text, sources, { heading: "Источники", unverified: "Не проверено." });
   const files = unzipSync(new Uint8Array(await blob.arrayBuffer()));
   return strFromU8(files["word/document.xml"] ?? new Uint8Array());
 }
@@ -30,6 +31,11 @@ test("what Markdown says is there in Word's own terms", async () => {
   expect(xml).toContain("Harbour &amp; co");
   expect(xml).toContain("costs 400 euros");
   expect(xml).not.toContain("Not cited");
+});
+
+test("a source that no quote shows says so", async () => {
+  expect(await xmlOf("It sings [3].")).toContain("Не проверено.");
+  expect(await xmlOf("It costs 400 euros [1].")).not.toContain("Не проверено.");
 });
 
 test("hostile text makes no broken file and no link that runs", async () => {

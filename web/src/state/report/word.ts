@@ -23,6 +23,7 @@ import type { Links, Token, Tokens } from "marked";
 import type { Source } from "../../api/events.ts";
 import { lex, safeHref } from "../../markdown/syntax.ts";
 import { citedOf, quoteOf } from "../sources.ts";
+import type { SourceWords } from "./words.ts";
 
 type Block = Paragraph | Table;
 /** Everything below indents; Word has nine levels of lists. */
@@ -47,13 +48,16 @@ export async function asWord(
   title: string,
   text: string,
   sources: readonly Source[],
-  heading: string,
+  words: SourceWords,
 ): Promise<Blob> {
   const list = citedOf(text, sources);
   const writer = new Writer(new Set(list.map(({ id }) => id)));
   const links = Object.create(null) as Links;
   const report = writer.blocks(lex(text, links, false), 0);
-  const end = list.length === 0 ? [] : [heading2(heading), ...list.flatMap(sourceLines)];
+  const end =
+    list.length === 0
+      ? []
+      : [heading2(words.heading), ...list.flatMap((source) => sourceLines(source, words))];
   const lists = [...writer.lists].map(([reference, start]) => ({ reference, levels: levels(start) }));
   return Packer.toBlob(
     new Document({
@@ -80,7 +84,7 @@ function levels(start: number) {
   }));
 }
 
-function sourceLines(source: Source): Paragraph[] {
+function sourceLines(source: Source, words: SourceWords): Paragraph[] {
   const { id, title, url } = source;
   const quote = quoteOf(source);
   const name = new Bookmark({ id: `source-${id}`, children: [new TextRun(`[${id}] `)] });
@@ -88,10 +92,11 @@ function sourceLines(source: Source): Paragraph[] {
     ? new ExternalHyperlink({ link: url, children: [new TextRun({ text: clean(url), style: "Hyperlink" })] })
     : new TextRun(clean(url));
   const line = new Paragraph({ children: [name, new TextRun(`${clean(title)} `), address] });
-  if (!quote) return [line];
+  const below = (run: IRunOptions) => new Paragraph({ indent: { left: 720 }, children: [new TextRun(run)] });
   return [
     line,
-    new Paragraph({ indent: { left: 720 }, children: [new TextRun({ text: clean(quote), italics: true })] }),
+    ...(quote ? [below({ text: clean(quote), italics: true })] : []),
+    ...(source.verified === false ? [below({ text: clean(words.unverified), color: "A02020" })] : []),
   ];
 }
 

@@ -72,6 +72,18 @@ fn a_locked_file_is_told_from_a_damaged_one() {
 }
 
 #[test]
+fn a_cut_file_without_words_is_damaged_and_no_scan() {
+    let file = pdf(&[FIRST]);
+    let text = |file: &[u8]| file.windows(4).position(|window| window == b"5 0 ").unwrap();
+    let cut = &file[..text(&file)];
+    assert_eq!(read("a.pdf", cut, &Limits::default()).unwrap_err(), Unreadable::damaged("PDF"));
+    // Mail and web servers put lines of their own behind the end.
+    let mut scan = pdf(&[""]);
+    scan.extend(b"\r\n\r\n");
+    assert_eq!(read("a.pdf", &scan, &Limits::default()).unwrap_err(), Unreadable::NoText);
+}
+
+#[test]
 fn a_cut_file_gives_its_pages_or_a_sentence() {
     let file = pdf(&[FIRST, FIRST]);
     for end in (0..file.len()).step_by(37) {

@@ -75,7 +75,7 @@ pub(in crate::http) struct Crawls {
     crawls: Vec<CrawlView>,
 }
 
-/// `GET /api/v1/knowledge/{collection}/crawls`: the latest first.
+/// `GET /api/v1/knowledge/{collection}/crawls`: the latest first, but those that were dismissed.
 pub(in crate::http) async fn list(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -169,6 +169,17 @@ pub(in crate::http) async fn retry(
     let again = app.store.go_on_crawling(owner(&caller)?, collection, crawl, app.clock.now_ms()).await;
     again.map_err(|error| no_crawl(error, refusal::Knowledge::NoCrawlEnded))?;
     app.crawling.look_again();
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `POST /api/v1/knowledge/{collection}/crawls/{crawl}/dismiss`: it is not listed any more; its documents stay.
+pub(in crate::http) async fn dismiss(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path((collection, crawl)): Path<(CollectionId, CrawlId)>,
+) -> Result<StatusCode, ApiError> {
+    let dismissed = app.store.dismiss_crawl(owner(&caller)?, collection, crawl, app.clock.now_ms()).await;
+    dismissed.map_err(|error| no_crawl(error, refusal::Knowledge::NoCrawlEnded))?;
     Ok(StatusCode::NO_CONTENT)
 }
 

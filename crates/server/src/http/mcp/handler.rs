@@ -100,7 +100,8 @@ impl ServerHandler for Handler {
             return Ok(answer.into());
         }
         if request.name != ASK {
-            let message = format!("There is no tool “{}” here; there is “{ASK}”.", request.name);
+            let message =
+                format!("There is no tool “{}” here; the list of tools says which there are.", request.name);
             return Err(ErrorData::invalid_params(message, None));
         }
         let Visit { app, caller, origin, .. } = visit;

@@ -36,6 +36,11 @@ impl AgentModel {
         (BUILT_IN.contains(&id) || defined()).then(|| Self { id: id.to_owned() })
     }
 
+    /// An agent that works with this plain model.
+    pub(super) fn of_plain(model: &str) -> Self {
+        Self { id: model.to_owned() }
+    }
+
     /// The ids of all that can be used.
     fn offered(app: &App, permit: &Permit) -> Vec<String> {
         let built_in = BUILT_IN.into_iter().map(str::to_owned);

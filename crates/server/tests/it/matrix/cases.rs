@@ -354,6 +354,7 @@ pub(super) const CASES: &[Case] = &[
     case("POST", "/api/v1/knowledge/{collection}/crawls", Missing, 202)
         .sends(r#"{"url":"http://kumquat.invalid/","owner":"{owner}"}"#),
     case("POST", "/api/v1/knowledge/{collection}/crawls/{crawl}/cancel", Missing, 404),
+    case("POST", "/api/v1/knowledge/{collection}/crawls/{crawl}/dismiss", Missing, 204),
     case("POST", "/api/v1/knowledge/{collection}/crawls/{crawl}/retry", Missing, 204),
     case("DELETE", "/api/v1/knowledge/{collection}", Missing, 204),
     case("POST", "/api/v1/attachments", Own(202), 202).at("/api/v1/attachments?name=c.txt").sends("kumquat"),

@@ -127,17 +127,22 @@ impl World {
             seen: Mutex::default(),
         };
         world.furnish().await;
-        // What the runs have left is written a moment after they are seen to end, and attached files are read beside all that.
+        world.still().await;
+        world
+    }
+
+    /// Waits until nothing changes any more: what runs have left is written a moment after they are seen to end, and attached
+    /// files are read beside all that.
+    pub(super) async fn still(&self) {
         let mut before = Arc::default();
         crate::faults::until("nothing changes any more", async || {
-            let now = world.rows().await;
+            let now = self.rows().await;
             let is_read = |row: &String| !(row.starts_with("documents ") && row.contains("'waiting'"));
             let is_still = now == before && now.iter().all(is_read);
             before = now;
             is_still
         })
         .await;
-        world
     }
 
     /// Gives the owner one of everything.

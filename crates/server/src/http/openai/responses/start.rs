@@ -44,7 +44,7 @@ pub(super) async fn start(
     mut request: ResponseRequest,
     idempotency: Option<IdempotencyKey>,
 ) -> Result<RunId, ApiError> {
-    let (mut model, worker) = worker(app, caller, &request)?;
+    let (mut model, mut worker) = worker(app, caller, &request)?;
     earlier::resolve(app, caller, &mut request.items).await?;
     let new = conversation(&request.items).map_err(invalid)?;
     let before = earlier::before(app, caller, &request).await?;
@@ -53,9 +53,15 @@ pub(super) async fn start(
     let mut history = app.with_own_calls(caller.id(), history, CALL_NAMES).await?;
     let mode = match check_conversation(&mut history).map_err(invalid)? {
         Mode::Chat => request.mode,
-        of_message => of_message,
+        of_message => {
+            // A plain model does no research by itself.
+            if worker == Worker::Model {
+                request.check_for_agent().map_err(invalid)?;
+                worker = Worker::Agent;
+            }
+            of_message
+        }
     };
-    // A plain model gets what was written, as it is.
     let research = if worker == Worker::Agent { WorkMode::from(mode).research(false) } else { None };
     model.temperature = request.temperature.or(model.temperature);
     let workspace = match headers.get(agent::CHAT_ID).and_then(|id| id.to_str().ok()) {

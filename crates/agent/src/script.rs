@@ -1,10 +1,7 @@
-//! The script that a text is written in: a title in another one than its chat's is of no use to who reads the chat.
+//! The script that a text is written in: what models write in another one than the person does is of no use to them.
 
-use super::Said;
-
-/// So much of each message, and so many of the latest, tell the script of a chat.
+/// So much of each text tells its script.
 const CHARS: usize = 2_000;
-const MESSAGES: usize = 6;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Script {
@@ -53,33 +50,59 @@ impl Script {
     }
 }
 
-/// Whether a text has letters, and none of the script that the chat is written in. Nothing is foreign to a chat in several.
-pub(super) fn is_foreign(text: &str, chat: &[Said]) -> bool {
-    let Some(script) = script_of(chat) else { return false };
+/// Whether words of its script stand without blanks between them.
+pub(crate) fn writes_without_blanks(c: char) -> bool {
+    matches!(u32::from(c), 0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF | 0x3040..=0x30FF | 0x3400..=0x9FFF
+        | 0x20000..=0x323AF)
+}
+
+/// Whether a text has letters, and none of the script that others are written in. Nothing is foreign to those in several.
+pub(crate) fn is_foreign<'a>(text: &str, others: impl IntoIterator<Item = &'a str>) -> bool {
+    let Some(script) = script_of(others) else { return false };
     let mut letters = text.chars().filter_map(Script::of).peekable();
     letters.peek().is_some() && !letters.any(|letter| letter == script)
 }
 
+/// How many letters there are whose script is told.
+pub(crate) fn letters<'a>(texts: impl IntoIterator<Item = &'a str>) -> usize {
+    scripts_of(texts).count()
+}
+
+/// What the script of a text is called, for models; nothing where it is in several.
+pub(crate) fn name_of(text: &str) -> Option<&'static str> {
+    Some(match script_of([text])? {
+        Script::Latin => "Latin",
+        Script::Greek => "Greek",
+        Script::Cyrillic => "Cyrillic",
+        Script::Hebrew => "Hebrew",
+        Script::Arabic => "Arabic",
+        Script::Devanagari => "Devanagari",
+        Script::Thai => "Thai",
+        Script::Hangul => "Korean",
+        Script::Han => "Chinese or Japanese",
+    })
+}
+
+/// Of each letter.
+fn scripts_of<'a>(texts: impl IntoIterator<Item = &'a str>) -> impl Iterator<Item = Script> {
+    texts.into_iter().flat_map(|text| text.chars().take(CHARS).filter_map(Script::of))
+}
+
 /// The script of four letters in five.
-fn script_of(chat: &[Said]) -> Option<Script> {
-    let latest = &chat[chat.len().saturating_sub(MESSAGES)..];
-    let letters: Vec<Script> =
-        latest.iter().flat_map(|said| said.text.chars().take(CHARS).filter_map(Script::of)).collect();
+fn script_of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Option<Script> {
+    let letters: Vec<Script> = scripts_of(texts).collect();
     let count = |script: Script| letters.iter().filter(|letter| **letter == script).count();
     ALL.into_iter().find(|script| !letters.is_empty() && count(*script) * 5 >= letters.len() * 4)
 }
 
 #[cfg(test)]
 mod tests {
-    use domain::Role;
-
     use super::*;
 
     #[test]
-    fn a_title_is_in_the_script_of_its_chat() {
-        let check = |chat: &str, title: &str, expected: bool| {
-            let said = [Said { role: Role::User, text: chat.to_owned() }];
-            assert_eq!(is_foreign(title, &said), expected, "{title} for {chat}");
+    fn what_has_no_letter_of_the_others_script_is_foreign() {
+        let check = |other: &str, text: &str, expected: bool| {
+            assert_eq!(is_foreign(text, [other]), expected, "{text} for {other}");
         };
         check("How do plants grow?", "🌱 Как растут растения", true);
         check("How do plants grow?", "🌱 How Plants Grow", false);
@@ -90,5 +113,18 @@ mod tests {
         check("Translate «как растут растения»", "🌱 Рост растений", false);
         check("1 + 1", "🌱 Как растут", false);
         check("How?", "🌱 42", false);
+    }
+
+    #[test]
+    fn scripts_have_names() {
+        for (text, name) in [
+            ("Сколько стоит билет?", Some("Cyrillic")),
+            ("How much?", Some("Latin")),
+            ("植物はどう育つ？", Some("Chinese or Japanese")),
+            ("Translate «как растут растения»", None),
+            ("1 + 1", None),
+        ] {
+            assert_eq!(name_of(text), name, "{text}");
+        }
     }
 }

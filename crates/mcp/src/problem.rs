@@ -1,0 +1,110 @@
+//! What is wrong with a server, so that others can say it in other languages; each says itself in English, for the log.
+
+/// What is wrong with a server. One may work and have something wrong.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "each says itself what it says")]
+pub enum Problem {
+    #[error("The program {program} cannot be started: {why}.")]
+    NotStarted { program: String, why: String },
+    #[error("The header {name} cannot be sent.")]
+    BadHeader { name: String },
+    #[error("The server did not answer within {seconds} seconds.")]
+    NoAnswer { seconds: u64 },
+    #[error("The server ended at once.")]
+    EndedAtOnce,
+    #[error("The server ended the connection.")]
+    Ended,
+    #[error("The server cannot be used: {0}.")]
+    Unusable(Fault),
+    #[error("The server refuses the connection: {quote}.")]
+    Refuses { quote: String },
+    #[error("The server speaks none of the protocol's versions that we speak.")]
+    OtherVersions,
+    #[error("The server does not begin as an MCP server does.")]
+    NoMcpServer,
+    #[error("The server does not list its tools: {0}.")]
+    NotListed(Fault),
+    #[error("The server's list of tools is not a list.")]
+    NoList,
+    #[error("The server does not answer any more: {0}.")]
+    Silent(Fault),
+    #[error("The tool “{name}” cannot be used: {why}.")]
+    ToolLeftOut { name: String, why: LeftOut },
+    #[error("Of its tools, {count} more cannot be used.")]
+    MoreLeftOut { count: u64 },
+    #[error("Of its list of tools, only {count} pages are read.")]
+    PagesLeftOut { count: u64 },
+    /// With what the program said at last.
+    #[error("{problem} It said: {quote}")]
+    Saying { problem: Box<Self>, quote: String },
+}
+
+/// Why a request failed, a part of a sentence.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "each says itself what it says")]
+pub enum Fault {
+    /// In the words of others.
+    #[error("{0}")]
+    Quote(String),
+    #[error("the connection was closed")]
+    Closed,
+    #[error("it took too long")]
+    TooLong,
+    #[error("it answered with something else")]
+    SomethingElse,
+    #[error("it wants a key or a sign-in, or another one")]
+    WantsSignIn,
+    #[error("the key or sign-in is not allowed this")]
+    NotAllowed,
+    #[error("it answers with HTTP {0}")]
+    Status(u16),
+    #[error("it answers with {0}, not as an MCP server; check the address")]
+    Kind(String),
+    #[error("it answers not as an MCP server does; check the address")]
+    NotMcp,
+}
+
+/// Why a tool is left out, a part of a sentence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "each says itself what it says")]
+pub enum LeftOut {
+    #[error("its name is not one")]
+    BadName,
+    #[error("there are too many")]
+    TooMany,
+    #[error("there is another of this name")]
+    NameTaken,
+    #[error("it has no schema")]
+    NoSchema,
+    #[error("its schema is too deep")]
+    SchemaTooDeep,
+    #[error("its schema is too large")]
+    SchemaTooLarge,
+    #[error("the server does not offer it")]
+    NotOffered,
+}
+
+impl Problem {
+    /// The same, with what others say in it as `redact` gives it back.
+    pub(crate) fn redacted(self, redact: &impl Fn(&str) -> String) -> Self {
+        let fault = |fault: Fault| match fault {
+            Fault::Quote(words) => Fault::Quote(redact(&words)),
+            Fault::Kind(kind) => Fault::Kind(redact(&kind)),
+            fault => fault,
+        };
+        match self {
+            Self::NotStarted { program, why } => {
+                Self::NotStarted { program: redact(&program), why: redact(&why) }
+            }
+            Self::Refuses { quote } => Self::Refuses { quote: redact(&quote) },
+            Self::Unusable(why) => Self::Unusable(fault(why)),
+            Self::NotListed(why) => Self::NotListed(fault(why)),
+            Self::Silent(why) => Self::Silent(fault(why)),
+            Self::ToolLeftOut { name, why } => Self::ToolLeftOut { name: redact(&name), why },
+            Self::Saying { problem, quote } => {
+                Self::Saying { problem: Box::new(problem.redacted(redact)), quote: redact(&quote) }
+            }
+            problem => problem,
+        }
+    }
+}

@@ -1,0 +1,102 @@
+/** Completion of what is written with a model that continues texts: what is offered grows, stays while it is typed, and is given
+ *  up where the text goes another way. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { after, before, test } from "node:test";
+import { launch, openPage } from "./browser.mjs";
+import { connectModel, setUp } from "./people.mjs";
+import { startGlasshouse } from "./programs.mjs";
+
+/** A model server that writes what the test tells it to, when it tells it to. */
+async function startContinuing() {
+  const calls = [];
+  const server = createServer((request, response) => {
+    if (request.url.endsWith("/models")) {
+      response.setHeader("content-type", "application/json");
+      response.end('{"object":"list","data":[{"id":"scripted","object":"model"}]}');
+      return;
+    }
+    if (!request.url.endsWith("/v1/completions")) {
+      response.writeHead(404).end();
+      return;
+    }
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.flushHeaders();
+    calls.push({
+      write: (text) => response.write(`data: ${JSON.stringify({ choices: [{ text }] })}\n\n`),
+      closed: once(response, "close"),
+    });
+    calls.waiting?.();
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${server.address().port}/v1`,
+    calls,
+    /** Call number `index`, once it has come. */
+    async call(index) {
+      while (calls.length <= index) await new Promise((resolve) => (calls.waiting = resolve));
+      return calls[index];
+    },
+    stop: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+let browser, model, glasshouse, page;
+
+before(async () => {
+  const on = { ENABLE_AUTOCOMPLETE_GENERATION: "True" };
+  [browser, model, glasshouse] = await Promise.all([launch(), startContinuing(), startGlasshouse(on)]);
+  page = await openPage(browser, { url: glasshouse.url });
+  await setUp(page);
+  await connectModel(page, model);
+});
+after(async () => {
+  await browser?.close();
+  await glasshouse?.stop();
+  model?.stop();
+});
+
+const field = () => page.getByLabel("Message", { exact: true });
+const offered = (words) => page.locator(".ghost .offered").getByText(words, { exact: true }).waitFor();
+
+test("what is offered grows word by word and stays while it is typed", async () => {
+  await field().pressSequentially("What is the");
+  const call = await model.call(0);
+  call.write(" capital o");
+  await offered("capital");
+  call.write("f Fra");
+  await offered("capital of");
+  if (process.env.E2E_PICTURES)
+    await page.screenshot({ path: `${process.env.E2E_PICTURES}/growing-ghost.png` });
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await field().inputValue(), "What is the capital");
+  await field().pressSequentially(" o");
+  await offered("f");
+  // It has not been given up: more of it comes.
+  call.write("nce?");
+  await offered("f France?");
+  await call.closed;
+  await page.keyboard.press("Tab");
+  assert.equal(await field().inputValue(), "What is the capital of France?");
+  assert.equal(model.calls.length, 1);
+});
+
+test("what goes another way stops the model and is asked about anew", async () => {
+  await field().fill("");
+  await field().pressSequentially("How do plants ");
+  const first = await model.call(1);
+  first.write(" grow in ");
+  await offered("grow in");
+  await field().pressSequentially("b");
+  await first.closed;
+  await page.locator(".ghost").waitFor({ state: "detached" });
+  const second = await model.call(2);
+  second.write("reathe at night?");
+  await offered("reathe at night?");
+  await field().fill("");
+  assert.deepEqual(page.complaints, []);
+});

@@ -1,0 +1,59 @@
+/** The report to take along as a page and as Markdown. */
+import { expect, test } from "vitest";
+import type { Source } from "../../api/events.ts";
+import { asMarkdown } from "./markdown.ts";
+import { asPage } from "./page.ts";
+
+const source = (id: string, more: Partial<Source> = {}): Source => ({
+  id,
+  title: `Page ${id}`,
+  url: `https://a.example/${id}`,
+  ...more,
+});
+const words = { heading: "Sources", unverified: "Not verified." };
+
+function answer(html: string): HTMLElement {
+  const element = document.createElement("div");
+  element.innerHTML = html;
+  return element;
+}
+
+test("an export has what is cited, and nothing in it runs", () => {
+  const sources = [source("1", { quote: "so it is", title: "<script>" }), source("2")];
+  expect(asMarkdown("It is [1].", sources, words)).toBe(
+    "It is [1].\n\n## Sources\n\n- [1] <script> <https://a.example/1>\n    > so it is\n",
+  );
+  const page = asPage("<b>", answer("<p>It is</p>"), "It is [1].", sources, words);
+  expect(page).toContain("&lt;script&gt;");
+  expect(page).toContain("<title>&lt;b&gt;</title>");
+  expect(page).not.toContain("Page 2");
+});
+
+test("a source that no quote shows says so", () => {
+  const sources = [source("1", { quote: "so it is", verified: true }), source("2", { verified: false })];
+  const text = "It is [1], and sings [2].";
+  expect(asMarkdown(text, sources, words).split("Not verified.")).toHaveLength(2);
+  expect(asPage("", answer(""), text, sources, words).split("Not verified.")).toHaveLength(2);
+});
+
+test("in the page, citations lead to their sources, and nothing is left of what only the app can do", () => {
+  const shown = answer(
+    '<p>It is <button data-cite="1">1</button>, sings <button data-cite="2" data-unverified="">2</button>.</p>' +
+      '<div><span>rust</span><button data-copy="">Copy</button></div>' +
+      '<span class="katex"><math><mi>E</mi></math><span class="katex-html">E</span></span>',
+  );
+  const sources = [source("1"), source("2", { verified: false, url: "/knowledge/c/d" })];
+  const page = asPage("", shown, "It is [1], sings [2].", sources, words);
+  const made = new DOMParser().parseFromString(page, "text/html");
+  const cited = [...made.querySelectorAll<HTMLAnchorElement>("sup a")];
+  expect(cited.map((link) => link.getAttribute("href"))).toEqual(["#source-1", "#source-2"]);
+  for (const link of cited) expect(made.querySelector(link.hash)?.tagName).toBe("LI");
+  expect(cited.map(({ className }) => className)).toEqual(["", "unverified"]);
+  expect(made.querySelectorAll("button")).toHaveLength(0);
+  expect(made.querySelector(".katex")?.textContent).toBe("E");
+  expect([...made.querySelectorAll("li a")].map(({ textContent }) => textContent)).toEqual([
+    "https://a.example/1",
+  ]);
+  // What is shown stays as it was.
+  expect(shown.querySelectorAll("button")).toHaveLength(3);
+});

@@ -1,0 +1,71 @@
+/** The report as a page that needs nothing else: no script runs in it, and what only works in the app is not there. */
+import type { Source } from "../../api/events.ts";
+import { citedOf, quoteOf } from "../sources.ts";
+import type { SourceWords } from "./words.ts";
+
+const STYLE = [
+  "body{max-width:46rem;margin:2rem auto;padding:0 1rem;font:1rem/1.6 system-ui,sans-serif;overflow-wrap:anywhere}",
+  "sup{line-height:0}sup a{text-decoration:none}sup .unverified{color:#a02020;text-decoration:underline dashed}",
+  "table{border-collapse:collapse}td,th{border:1px solid #bbb;padding:.25em .5em}",
+  "pre{padding:.75em 1em;background:#f2f3f5;white-space:pre-wrap}",
+  "blockquote{margin:.5em 0;padding-left:.75em;border-left:3px solid #bbb}small{color:#666}",
+].join("");
+
+/** `answer` is the report as it is shown. */
+export function asPage(
+  title: string,
+  answer: HTMLElement | undefined,
+  text: string,
+  sources: readonly Source[],
+  words: SourceWords,
+): string {
+  const cited = citedOf(text, sources);
+  const rows = cited.map((source) => {
+    const id = escaped(source.id);
+    const url = escaped(source.url);
+    const address = /^https?:\/\//.test(source.url) ? `<a href="${url}" rel="noreferrer">${url}</a>` : url;
+    const quote = source.quote ? `<blockquote>${escaped(quoteOf(source))}</blockquote>` : "";
+    const mark = source.verified === false ? `<br><small>${escaped(words.unverified)}</small>` : "";
+    return `<li id="source-${id}" value="${id}">${escaped(source.title)} <small>${address}</small>${quote}${mark}</li>`;
+  });
+  const list = rows.length === 0 ? "" : `<h2>${escaped(words.heading)}</h2><ol>${rows.join("")}</ol>`;
+  const report = answer ? stillOf(answer, new Set(cited.map(({ id }) => id))) : "";
+  return `<!doctype html>
+<html lang="${escaped(document.documentElement.lang)}"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>${escaped(title)}</title>
+<style>${STYLE}</style>
+</head><body>${report}${list}</body></html>
+`;
+}
+
+/** What is shown, without what needs our scripts and style sheets. */
+function stillOf(answer: HTMLElement, known: ReadonlySet<string>): string {
+  const still = answer.cloneNode(true) as HTMLElement;
+  for (const button of still.querySelectorAll("button")) {
+    const number = button.dataset.cite;
+    if (number === undefined) button.remove();
+    else button.replaceWith(citation(number, known, button.hasAttribute("data-unverified")));
+  }
+  // KaTeX has each formula twice; the drawn one needs its style sheet, the other is MathML.
+  for (const drawn of still.querySelectorAll(".katex-html")) drawn.remove();
+  return still.innerHTML;
+}
+
+function citation(number: string, known: ReadonlySet<string>, isUnverified: boolean): HTMLElement {
+  const raised = document.createElement("sup");
+  if (!known.has(number)) {
+    raised.textContent = `[${number}]`;
+    return raised;
+  }
+  const link = document.createElement("a");
+  link.href = `#source-${number}`;
+  link.textContent = `[${number}]`;
+  if (isUnverified) link.className = "unverified";
+  raised.append(link);
+  return raised;
+}
+
+function escaped(text: string): string {
+  const names: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+  return text.replace(/[&<>"]/g, (character) => names[character] ?? character);
+}
