@@ -7,6 +7,8 @@ use std::{fmt, ops::AddAssign};
 pub(crate) struct Counts {
     /// Those that passed.
     pub(crate) passed: u32,
+    /// Those of `passed` that failed at first and passed when they were run again.
+    pub(crate) flaky: u32,
     /// Those that did not.
     pub(crate) failed: u32,
     /// Those that were left out.
@@ -42,7 +44,12 @@ pub(crate) enum Runner {
 
 impl Counts {
     /// One failed step that counts no tests.
-    pub(crate) const FAILURE: Self = Self { passed: 0, failed: 1, skipped: 0 };
+    pub(crate) const FAILURE: Self = Self { passed: 0, flaky: 0, failed: 1, skipped: 0 };
+
+    /// These of a second run, after the first.
+    pub(crate) fn after(self, first: Self) -> Self {
+        Self { flaky: first.failed.saturating_sub(self.failed), ..self }
+    }
 
     /// Reads a runner's closing lines.
     pub(crate) fn read(runner: Runner, output: &str) -> Self {
@@ -71,6 +78,7 @@ impl Counts {
             let Ok(count) = pair[0].parse::<u32>() else { continue };
             match pair[1] {
                 "passed" => self.passed += count,
+                "flaky" => self.flaky += count,
                 "failed" | "timed" => self.failed += count,
                 "skipped" | "ignored" | "todo" => self.skipped += count,
                 _ => {}
@@ -128,6 +136,7 @@ fn without_colour(line: &str) -> String {
 impl AddAssign for Counts {
     fn add_assign(&mut self, other: Self) {
         self.passed += other.passed;
+        self.flaky += other.flaky;
         self.failed += other.failed;
         self.skipped += other.skipped;
     }
@@ -135,7 +144,11 @@ impl AddAssign for Counts {
 
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} passed, {} failed", self.passed, self.failed)?;
+        write!(f, "{} passed", self.passed)?;
+        if self.flaky > 0 {
+            write!(f, " ({} flaky)", self.flaky)?;
+        }
+        write!(f, ", {} failed", self.failed)?;
         if self.skipped > 0 {
             write!(f, ", {} skipped", self.skipped)?;
         }
@@ -155,7 +168,7 @@ mod tests {
     fn reads_every_runner() {
         let nextest =
             "  Summary [   1.2s] 9 tests run: 6 passed (1 slow, 1 flaky), 2 failed, 1 timed out, 4 skipped";
-        check(Runner::Nextest, nextest, "6 passed, 3 failed, 4 skipped");
+        check(Runner::Nextest, nextest, "6 passed (1 flaky), 3 failed, 4 skipped");
         let rustdoc = "test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out";
         check(Runner::Rustdoc, &format!("{rustdoc}\n{rustdoc}"), "6 passed, 0 failed, 2 skipped");
         let vitest = "\u{1b}[2m Test Files \u{1b}[22m 2 passed (2)\n\u{1b}[2m      Tests \u{1b}[22m \
@@ -167,5 +180,14 @@ mod tests {
         check(Runner::Unittest, unittest, "5 passed, 3 failed, 1 skipped");
         check(Runner::Unittest, "Ran 16 tests in 1.129s\n\nOK", "16 passed, 0 failed");
         check(Runner::Node, "nothing of the kind", "0 passed, 0 failed");
+    }
+
+    #[test]
+    fn what_passes_only_when_it_is_run_again_is_told() {
+        let first = Counts { passed: 5, failed: 2, ..Counts::default() };
+        let second = |passed, failed| Counts { passed, failed, ..Counts::default() }.after(first).to_string();
+        assert_eq!(second(7, 0), "7 passed (2 flaky), 0 failed");
+        assert_eq!(second(6, 1), "6 passed (1 flaky), 1 failed");
+        assert_eq!(second(5, 2), "5 passed, 2 failed");
     }
 }
