@@ -1,4 +1,5 @@
 /** Chromium for the tests: Debian's own, started without anything that would call home. */
+import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { chromium } from "playwright-core";
 
@@ -41,8 +42,19 @@ export async function openPage(browser, { url, preferences = {}, ...options }) {
     if (["error", "warning"].includes(message.type())) page.complaints.push(message.text());
   });
   page.on("pageerror", (error) => page.complaints.push(String(error)));
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(30_000);
   return page;
+}
+
+/** Asks again and again, as long as a page would be waited for; gives the answer that holds. */
+export async function until(what, ask) {
+  const last = Date.now() + 30_000;
+  for (;;) {
+    const answer = await ask();
+    if (answer) return answer;
+    assert.ok(Date.now() < last, `It did not come about: ${what}`);
+    await new Promise((again) => setTimeout(again, 50));
+  }
 }
 
 /**

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { check } from "./axe.mjs";
-import { launch, openPage } from "./browser.mjs";
+import { launch, openPage, until } from "./browser.mjs";
 import { setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
 
@@ -57,12 +57,10 @@ async function choose(title, item) {
 
 /** What is said becomes searchable a moment after it. */
 async function untilFound(query) {
-  const until = Date.now() + 15_000;
-  while (Date.now() < until) {
+  await until(`${query} is found`, async () => {
     const found = await api("get", `/chats/search?query=${encodeURIComponent(query)}`);
-    if (found.hits.some((hit) => hit.tool)) return;
-  }
-  assert.fail(`${query} is not found`);
+    return found.hits.some((hit) => hit.tool);
+  });
 }
 
 /** It is on the page, and the page and what scrolls in it are scrolled to it and rest there. */
@@ -73,10 +71,10 @@ async function inView(place) {
       new IntersectionObserver(([seen]) => resolve(seen.isIntersecting)).observe(element),
     );
   let seen = 0;
-  for (let tries = 0; seen < 40; tries += 1) {
-    assert.ok(tries < 200, "it is not in view");
+  await until("it rests in view", async () => {
     seen = (await place.evaluate(isSeen)) ? seen + 1 : 0;
-  }
+    return seen >= 10;
+  });
 }
 
 test("what was said is found, in a tool's answer too, and opened where it stands", async () => {

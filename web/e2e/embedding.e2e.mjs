@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { check } from "./axe.mjs";
-import { launch, openPage } from "./browser.mjs";
+import { launch, openPage, until } from "./browser.mjs";
 import { startEmbedder } from "./embedder.mjs";
 import { setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
@@ -31,12 +31,10 @@ before(async () => {
     assert.ok(put.ok(), await put.text());
   }
   // Read, before anything is to embed them.
-  for (let tries = 0; ; tries++) {
+  await until("the documents are read", async () => {
     const { documents } = await (await page.request.get(`/api/v1/knowledge/${work.id}/documents`)).json();
-    if (documents.every(({ state }) => state === "ready")) break;
-    assert.ok(tries < 400, JSON.stringify(documents));
-    await new Promise((again) => setTimeout(again, 50));
-  }
+    return documents.every(({ state }) => state === "ready");
+  });
 });
 after(async () => {
   await browser?.close();

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { check } from "./axe.mjs";
-import { launch, openPage } from "./browser.mjs";
+import { launch, openPage, until } from "./browser.mjs";
 import { connectModel, setUp } from "./people.mjs";
 import { startGlasshouse, startModel, text, turn } from "./programs.mjs";
 
@@ -60,6 +60,9 @@ test("a chat gets its title and what could be said next after the answer", async
   await page.getByText("Fungi eat what others made.").waitFor();
 });
 
+const config = async () => (await page.request.get("/api/v1/tasks/config")).json();
+const untilSet = (name, value) => until(`${name} is ${value}`, async () => (await config())[name] === value);
+
 test("an administrator turns completion on, and looks at what a template asks", async () => {
   await page.goto("/settings/pipelines");
   await page.getByRole("switch", { name: "Autocomplete" }).click();
@@ -67,19 +70,19 @@ test("an administrator turns completion on, and looks at what a template asks", 
   await page.getByLabel("Answers of one model").selectOption("2");
   await page.getByText("Saved").last().waitFor();
   await page.getByLabel("Layers of answers").selectOption("3");
-  const set = async () => (await (await page.request.get("/api/v1/tasks/config")).json()).MOA_LAYERS;
-  for (let tries = 0; (await set()) !== 3; tries += 1) assert.ok(tries < 100, "the layers are not saved");
+  await untilSet("MOA_LAYERS", 3);
   await page.reload();
   assert.equal(await page.getByLabel("Layers of answers").inputValue(), "3");
   assert.equal(await page.getByLabel("Answers of one model").inputValue(), "2");
   await page.getByLabel("Layers of answers").scrollIntoViewIfNeeded();
   await picture("layers");
   // Numbers are set once they are written; an empty field stands for any length.
-  const config = async () => (await page.request.get("/api/v1/tasks/config")).json();
-  const untilSet = async (name, value) => {
-    for (let tries = 0; (await config())[name] !== value; tries += 1)
-      assert.ok(tries < 100, `${name} is not set`);
-  };
+  // The next one is written before the page has heard of the one before.
+  await page.route("**/tasks/config/update", async (route) => {
+    const response = await route.fetch();
+    await new Promise((later) => setTimeout(later, 300));
+    await route.fulfill({ response });
+  });
   for (const [label, typed, name, value] of [
     ["Longest text that is completed", "500", "AUTOCOMPLETE_GENERATION_INPUT_MAX_LENGTH", 500],
     ["Longest text that is completed", "", "AUTOCOMPLETE_GENERATION_INPUT_MAX_LENGTH", -1],
@@ -90,6 +93,7 @@ test("an administrator turns completion on, and looks at what a template asks", 
     await page.getByLabel(label).press("Enter");
     await untilSet(name, value);
   }
+  await page.unrouteAll({ behavior: "wait" });
   await page.getByLabel("Most passages").fill("51");
   await page.getByText("A whole number from 1 to 50.").waitFor();
   await page.getByRole("switch", { name: "In the system message" }).click();
@@ -119,10 +123,9 @@ test("an administrator turns completion on, and looks at what a template asks", 
 });
 
 test("an administrator chooses the model for all tasks", async () => {
-  const set = async () => (await (await page.request.get("/api/v1/tasks/config")).json()).TASK_MODEL;
-  assert.equal(await set(), "");
+  assert.equal((await config()).TASK_MODEL, "");
   await page.getByLabel("Task model", { exact: true }).selectOption("scripted");
-  for (let tries = 0; (await set()) !== "scripted"; tries += 1) assert.ok(tries < 100, "it is not saved");
+  await untilSet("TASK_MODEL", "scripted");
   await page.reload();
   assert.equal(await page.getByLabel("Task model", { exact: true }).inputValue(), "scripted");
   assert.equal(await page.getByLabel("External task model").inputValue(), "");

@@ -200,7 +200,7 @@ test("stop keeps what was written", async () => {
   await say("Count");
   await page.getByText(/\bw40\b/).waitFor();
   await page.getByRole("button", { name: "Stop" }).click();
-  await page.getByText("Stopped. What was written is kept.").waitFor({ timeout: 2000 });
+  await page.getByText("Stopped. What was written is kept.").waitFor();
   assert.match(await answer().innerText(), /^w1 w2 w3/);
   const { summary } = (await api(`/api/v1/chats/${chatId()}`)).messages.at(-1);
   assert.equal(summary.outcome, "cancelled");

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { check } from "./axe.mjs";
-import { launch, openPage } from "./browser.mjs";
+import { launch, openPage, until } from "./browser.mjs";
 import { setUp } from "./people.mjs";
 import { calls, pause, startGlasshouse, startModel, text, turn } from "./programs.mjs";
 
@@ -213,11 +213,10 @@ test("the report is taken along", async () => {
     data: await readFile(await download.path()),
   });
   const { id } = await put.json();
-  let word;
-  for (let tries = 0; tries < 50 && word?.state !== "ready"; tries += 1) {
-    await page.waitForTimeout(100);
-    word = await (await page.request.get(`${documents}/${id}`)).json();
-  }
+  const word = await until("the report is read", async () => {
+    const document = await (await page.request.get(`${documents}/${id}`)).json();
+    return document.state === "ready" && document;
+  });
   assert.match(word.text, /400 euros/);
   assert.match(word.text, /costs 400 euros a year/);
   await page.request.delete(`/api/v1/knowledge/${made.id}`);

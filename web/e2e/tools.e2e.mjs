@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { check } from "./axe.mjs";
-import { launch, openPage, unfold } from "./browser.mjs";
+import { launch, openPage, unfold, until } from "./browser.mjs";
 import { connectModel, setUp } from "./people.mjs";
 import { pause, startGlasshouse, startModel, text, turn } from "./programs.mjs";
 
@@ -58,11 +58,10 @@ before(async () => {
   await setUp(page);
   await connectModel(page, model);
   // Until then nobody is offered Python.
-  for (let tries = 0; tries < 300; tries += 1) {
+  await until("programs are looked at", async () => {
     const here = await (await page.request.get("/api/v1/programs")).json();
-    if (here.available !== null) break;
-    await page.waitForTimeout(100);
-  }
+    return here.available !== null;
+  });
 });
 after(async () => {
   await browser?.close();
