@@ -4,7 +4,7 @@ import { mkdtemp, mkdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { launch, openPage } from "./browser.mjs";
+import { hasValue, launch, openPage } from "./browser.mjs";
 import { setUp } from "./people.mjs";
 import { startGlasshouse, startModel, text, turn } from "./programs.mjs";
 
@@ -50,7 +50,7 @@ test("the administrator defines an agent; what is wrong is said", async () => {
   await form().getByRole("button", { name: "write_file" }).click();
   await form().getByRole("button", { name: "read_file" }).click();
   await form().getByRole("button", { name: "read_file" }).click();
-  assert.equal(await form().getByLabel("Tools: only these").inputValue(), "write_file");
+  await hasValue(form().getByLabel("Tools: only these"), "write_file");
   await form().getByLabel("Tools: only these").fill("write_file, telepathy");
   await form().getByLabel("Model calls").fill("0");
   await form().getByText("“0” is not a number above 0.").waitFor();
@@ -71,7 +71,7 @@ test("skills are shown, and why one is none", async () => {
 
 test("it is edited and keeps the rest", async () => {
   await page.getByRole("button", { name: "Edit poet" }).click();
-  assert.equal(await form().getByLabel("Model calls").inputValue(), "20");
+  await hasValue(form().getByLabel("Model calls"), "20");
   await form().getByLabel("Tools: only these").fill("write_file");
   await form().getByRole("button", { name: "Save" }).click();
   await page.getByRole("button", { name: "Edit poet" }).waitFor();

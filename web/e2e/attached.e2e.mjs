@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { check } from "./axe.mjs";
-import { launch, openPage } from "./browser.mjs";
+import { hasValue, launch, openPage } from "./browser.mjs";
 import { connectModel, setUp } from "./people.mjs";
 import { startGlasshouse, startModel, text, turn } from "./programs.mjs";
 
@@ -101,7 +101,7 @@ test("typing # offers the collections, by keys", async () => {
   await options.filter({ hasText: "Prices" }).waitFor({ state: "detached" });
   await page.keyboard.press("Enter");
   await along().getByText("Harbour book").waitFor();
-  assert.equal(await field.inputValue(), "What of the seal ");
+  await hasValue(field, "What of the seal ");
   await page.keyboard.press("Enter");
   await page.getByText("It sleeps.").waitFor();
   await page.locator(".mine").getByRole("link", { name: "Harbour book" }).waitFor();

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
-import { launch, openPage } from "./browser.mjs";
+import { hasValue, launch, openPage } from "./browser.mjs";
 import { connectModel, setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
 
@@ -73,7 +73,7 @@ test("what is offered grows word by word and stays while it is typed", async () 
   if (process.env.E2E_PICTURES)
     await page.screenshot({ path: `${process.env.E2E_PICTURES}/growing-ghost.png` });
   await page.keyboard.press("ArrowRight");
-  assert.equal(await field().inputValue(), "What is the capital");
+  await hasValue(field(), "What is the capital");
   await field().pressSequentially(" o");
   await offered("f");
   // It has not been given up: more of it comes.
@@ -81,7 +81,7 @@ test("what is offered grows word by word and stays while it is typed", async () 
   await offered("f France?");
   await call.closed;
   await page.keyboard.press("Tab");
-  assert.equal(await field().inputValue(), "What is the capital of France?");
+  await hasValue(field(), "What is the capital of France?");
   assert.equal(model.calls.length, 1);
 });
 
@@ -98,5 +98,22 @@ test("what goes another way stops the model and is asked about anew", async () =
   second.write("reathe at night?");
   await offered("reathe at night?");
   await field().fill("");
+});
+
+test("what is longer than an administrator allows is not asked about", async () => {
+  const config = { AUTOCOMPLETE_GENERATION_INPUT_MAX_LENGTH: 12 };
+  const set = await page.request.post("/api/v1/tasks/config/update", { data: config });
+  assert.ok(set.ok(), await set.text());
+  await page.reload();
+  const before = model.calls.length;
+  await field().pressSequentially("What do plants ");
+  // Longer than the typing has to rest.
+  await page.waitForTimeout(800);
+  assert.equal(model.calls.length, before);
+  await field().fill("What do they");
+  (await model.call(before)).write(" do?");
+  await offered("do?");
+  await field().fill("");
+  // A refusal would stand here.
   assert.deepEqual(page.complaints, []);
 });

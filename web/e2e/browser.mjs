@@ -57,6 +57,10 @@ export async function until(what, ask) {
   }
 }
 
+/** The field has this value, or comes to have it. */
+export const hasValue = (field, value) =>
+  until(`the field has “${value}”`, async () => (await field.inputValue()) === value);
+
 /**
  * Opens a fold unless it is open: the steps of a turn that ended while the reader had scrolled up stay open.
  * The turn has to be finished, so that nobody but the test moves the fold.

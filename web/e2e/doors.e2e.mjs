@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { check } from "./axe.mjs";
-import { launch, openPage } from "./browser.mjs";
+import { hasValue, launch, openPage } from "./browser.mjs";
 import { setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
 
@@ -63,8 +63,8 @@ test("who is invited makes an account, once", async () => {
   await picture(ada, "doors-people");
 
   await bob.goto(invitation);
+  await hasValue(bob.getByLabel("Email"), "bob@example.org");
   await fill(bob, { Name: "Bob Byte", Password: "short" });
-  assert.equal(await bob.getByLabel("Email").inputValue(), "bob@example.org");
   await bob.getByRole("button", { name: "Create account" }).click();
   await bob.getByText("The password needs at least 8 characters.").waitFor();
   await check(bob, "sign-up");
@@ -115,7 +115,7 @@ test("whoever forgot the password gets a link to a new one", async () => {
   await picture(ada, "doors-reset-link");
   await bob.goto(reset);
   await bob.getByLabel("New password").fill("another staple");
-  assert.equal(await bob.getByLabel("Email").inputValue(), "bob@example.org");
+  await hasValue(bob.getByLabel("Email"), "bob@example.org");
   await check(bob, "a new password");
   await picture(bob, "doors-reset-phone");
   await bob.getByRole("button", { name: "Change the password" }).click();

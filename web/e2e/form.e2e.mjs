@@ -1,7 +1,7 @@
 /** Forms of agents, with the real program: filled in beside the steps and in the inbox, kept, corrected, declined. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { launch, openPage, unfold } from "./browser.mjs";
+import { hasValue, launch, openPage, unfold } from "./browser.mjs";
 import { connectModel, setUp } from "./people.mjs";
 import { calls, pause, startGlasshouse, startModel, text, turn } from "./programs.mjs";
 
@@ -110,7 +110,7 @@ test("a form says what is wrong beside its fields and takes the person there", a
   await say("Plan a trip.");
   await field("City").waitFor();
   await picture("form-empty");
-  assert.equal(await field("Seats").inputValue(), "2");
+  await hasValue(field("Seats"), "2");
   assert.equal(await card().getByRole("radio", { name: "No", exact: true }).isChecked(), true);
   await field("City").fill("R");
   await field("Seats").fill("ten");
@@ -131,8 +131,8 @@ test("what is typed is still there after a reload, and every type of field is se
   await field("City").fill("Rome");
   await page.reload();
   await field("City").waitFor();
-  assert.equal(await field("City").inputValue(), "Rome");
-  assert.equal(await field("Seats").inputValue(), "ten");
+  await hasValue(field("City"), "Rome");
+  await hasValue(field("Seats"), "ten");
   // By keyboard alone: from field to field, and Enter in one of them sends.
   await field("City").focus();
   await page.keyboard.press("Tab");
@@ -181,7 +181,7 @@ test("what is typed stays while other agents' work comes in", async () => {
   await say("While others work.");
   await field("Letter").pressSequentially("a letter", { delay: 60 });
   await page.getByText("w9", { exact: false }).first().waitFor();
-  assert.equal(await field("Letter").inputValue(), "a letter");
+  await hasValue(field("Letter"), "a letter");
   assert.equal(await field("Letter").evaluate((input) => input === document.activeElement), true);
   await page.keyboard.press("Enter");
   await page.getByText("Both are done.").waitFor();

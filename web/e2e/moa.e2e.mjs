@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { check } from "./axe.mjs";
-import { launch, openPage } from "./browser.mjs";
+import { hasValue, launch, openPage } from "./browser.mjs";
 import { connectModel, setUp } from "./people.mjs";
 import { pause, startGlasshouse, startModel, text, turn } from "./programs.mjs";
 
@@ -65,7 +65,7 @@ async function askOthers() {
 test("samples of one model stream side by side and become one answer", async () => {
   await say("How do plants live?");
   await askOthers();
-  assert.equal(await dialog().getByLabel("Answers from each").inputValue(), "3");
+  await hasValue(dialog().getByLabel("Answers from each"), "3");
   await check(page, "asking others");
   await picture("dialog");
   await dialog().getByRole("button", { name: "Ask for 3 answers" }).click();

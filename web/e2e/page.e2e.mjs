@@ -1,7 +1,7 @@
 /** The page alone, against the stand-in server: the main journey, and what must never happen. */
 import assert from "node:assert/strict";
 import { after, before, beforeEach, afterEach, describe, test } from "node:test";
-import { launch, openPage, unfold } from "./browser.mjs";
+import { hasValue, launch, openPage, unfold } from "./browser.mjs";
 import { FakeServer } from "./fake/server.mjs";
 
 let browser;
@@ -103,7 +103,7 @@ describe("the first minute", () => {
     await first.waitFor({ state: "hidden" });
     assert.deepEqual(kept(), ["llama-3.3-70b"]);
     await open();
-    assert.equal(await first.inputValue(), "llama-3.3-70b");
+    await hasValue(first, "llama-3.3-70b");
     await first.selectOption("");
     await save();
     await first.waitFor({ state: "hidden" });
@@ -337,9 +337,9 @@ describe("chats", () => {
     await page.getByRole("link", { name: "Two" }).click();
     assert.equal(await page.getByLabel("Message").inputValue(), "");
     await page.getByRole("link", { name: "One" }).click();
-    assert.equal(await page.getByLabel("Message").inputValue(), "half a thought");
+    await hasValue(page.getByLabel("Message"), "half a thought");
     await page.reload();
-    assert.equal(await page.getByLabel("Message").inputValue(), "half a thought");
+    await hasValue(page.getByLabel("Message"), "half a thought");
     assert.equal(new URL(page.url()).pathname, `/c/${one.id}`);
     assert.ok(two);
   });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { launch, openPage } from "./browser.mjs";
+import { launch, openPage, until } from "./browser.mjs";
 import { check } from "./axe.mjs";
 import { bob as theOther, logIn, setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
@@ -76,6 +76,7 @@ test("a person becomes an administrator, and the last one stays", async () => {
   await ada.getByLabel("What Ada Lovelace may do").selectOption("user");
   await ada.getByText("Nobody would be left").waitFor();
   await ada.getByLabel("What Bob Byte may do").selectOption("admin");
+  await until("Bob is an administrator", async () => (await bob.request.get("/api/v1/users")).ok());
   await bob.goto("/settings/people");
   await bob.getByRole("button", { name: "Suspend: Ada Lovelace" }).waitFor();
   await check(bob, "people");

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { check } from "./axe.mjs";
-import { launch, openPage, until } from "./browser.mjs";
+import { hasValue, launch, openPage, until } from "./browser.mjs";
 import { connectModel, setUp } from "./people.mjs";
 import { startGlasshouse, startModel, text, turn } from "./programs.mjs";
 
@@ -54,7 +54,7 @@ test("a chat gets its title and what could be said next after the answer", async
   await picture("answer");
   await page.reload();
   await next().getByRole("button", { name: "Edit first: And fungi?" }).click();
-  assert.equal(await field().inputValue(), "And fungi?");
+  await hasValue(field(), "And fungi?");
   await field().fill("");
   await next().getByRole("button", { name: "And fungi?", exact: true }).click();
   await page.getByText("Fungi eat what others made.").waitFor();
@@ -72,8 +72,8 @@ test("an administrator turns completion on, and looks at what a template asks", 
   await page.getByLabel("Layers of answers").selectOption("3");
   await untilSet("MOA_LAYERS", 3);
   await page.reload();
-  assert.equal(await page.getByLabel("Layers of answers").inputValue(), "3");
-  assert.equal(await page.getByLabel("Answers of one model").inputValue(), "2");
+  await hasValue(page.getByLabel("Layers of answers"), "3");
+  await hasValue(page.getByLabel("Answers of one model"), "2");
   await page.getByLabel("Layers of answers").scrollIntoViewIfNeeded();
   await picture("layers");
   // Numbers are set once they are written; an empty field stands for any length.
@@ -100,7 +100,7 @@ test("an administrator turns completion on, and looks at what a template asks", 
   await untilSet("RAG_SYSTEM_CONTEXT", true);
   assert.equal((await config()).RAG_TOP_K, 3, "what is no such number is not set");
   await page.reload();
-  assert.equal(await page.getByLabel("Most passages").inputValue(), "3");
+  await hasValue(page.getByLabel("Most passages"), "3");
   assert.equal(await page.getByLabel("Longest text that is completed").inputValue(), "");
   await page.getByLabel("Most passages").scrollIntoViewIfNeeded();
   await picture("numbers");
@@ -113,7 +113,7 @@ test("an administrator turns completion on, and looks at what a template asks", 
   await page.getByRole("button", { name: "Save" }).click();
   // It stays beside what was written, and so does that.
   await page.getByRole("alert").getByText("Line 1, column 13: There is no variable SOMEBODY.").waitFor();
-  assert.equal(await template.inputValue(), "A title for {{SOMEBODY}}");
+  await hasValue(template, "A title for {{SOMEBODY}}");
   await page.getByRole("button", { name: "Reset" }).click();
   await page.getByRole("button", { name: "Ask the model" }).click();
   await page.getByText('"title": "🌱 How Plants Grow"').waitFor();
@@ -127,7 +127,7 @@ test("an administrator chooses the model for all tasks", async () => {
   await page.getByLabel("Task model", { exact: true }).selectOption("scripted");
   await untilSet("TASK_MODEL", "scripted");
   await page.reload();
-  assert.equal(await page.getByLabel("Task model", { exact: true }).inputValue(), "scripted");
+  await hasValue(page.getByLabel("Task model", { exact: true }), "scripted");
   assert.equal(await page.getByLabel("External task model").inputValue(), "");
 });
 
@@ -142,7 +142,7 @@ test("how answers are merged is set on a phone, in any language and theme", asyn
   await phone.goto("/settings/pipelines");
   const layers = phone.getByLabel("Слои ответов");
   await layers.scrollIntoViewIfNeeded();
-  assert.equal(await layers.inputValue(), "3");
+  await hasValue(layers, "3");
   assert.equal(await phone.evaluate(() => document.documentElement.scrollWidth), 390);
   await check(phone, "the pipelines on a phone");
   const folder = process.env.E2E_PICTURES;
@@ -163,10 +163,10 @@ test("what is written is completed: the right arrow takes a word, Tab the rest",
   await page.locator(".ghost").getByText("grow in the dark?").waitFor();
   await picture("ghost");
   await page.keyboard.press("ArrowRight");
-  assert.equal(await field().inputValue(), "Can mushrooms grow");
+  await hasValue(field(), "Can mushrooms grow");
   await page.locator(".ghost").getByText("in the dark?").waitFor();
   await page.keyboard.press("Tab");
-  assert.equal(await field().inputValue(), "Can mushrooms grow in the dark?");
+  await hasValue(field(), "Can mushrooms grow in the dark?");
   await field().fill("");
 });
 
@@ -221,7 +221,7 @@ test("on a phone a tap takes what is offered, however long it is", async () => {
   if (process.env.E2E_PICTURES)
     await phone.screenshot({ path: `${process.env.E2E_PICTURES}/pipelines-phone-ghost.png` });
   await offered.tap();
-  assert.equal(await area.inputValue(), "Can the mushrooms of the north grow in the dark?");
+  await hasValue(area, "Can the mushrooms of the north grow in the dark?");
   assert.equal(await area.evaluate((element) => element === document.activeElement), true);
   await phone.context().close();
 });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
-import { launch, openPage, unfold } from "./browser.mjs";
+import { hasValue, launch, openPage, unfold } from "./browser.mjs";
 import { connectModel, setUp } from "./people.mjs";
 import { calls, pause, reasoning, startGlasshouse, startModel, text, turn } from "./programs.mjs";
 
@@ -341,7 +341,7 @@ test("what is allowed always is asked no more, until it is taken back", async ()
   await cards.first().getByRole("button", { name: "Always…" }).click();
   await page.getByText("In all my chats").click();
   const path = page.getByLabel("path");
-  assert.equal(await path.inputValue(), "/report.md");
+  await hasValue(path, "/report.md");
   await path.fill("/*.md");
   await page.getByRole("button", { name: "Allow from now on" }).click();
   // The other run goes on too: the rule fits what it waits for.

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { check } from "./axe.mjs";
-import { launch, openPage, until } from "./browser.mjs";
+import { hasValue, launch, openPage, until } from "./browser.mjs";
 import { setUp } from "./people.mjs";
 import { calls, pause, startGlasshouse, startModel, text, turn } from "./programs.mjs";
 
@@ -151,7 +151,7 @@ test("the plan waits, the report cites, and each citation leads to its words", a
   await box().press("Enter");
   const plan = page.getByLabel("Plan, one part on each line");
   await plan.waitFor();
-  assert.equal(await plan.inputValue(), "What it costs\nWhere it lives");
+  await hasValue(plan, "What it costs\nWhere it lives");
   // Who looks at it needs no notice that it waits.
   await page
     .getByRole("button", { name: "Open", exact: true })

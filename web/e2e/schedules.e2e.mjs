@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
-import { launch, openPage } from "./browser.mjs";
+import { hasValue, launch, openPage } from "./browser.mjs";
 import { connectModel, setUp } from "./people.mjs";
 import { pause, startGlasshouse, startModel, text, turn } from "./programs.mjs";
 
@@ -59,8 +59,8 @@ test("a schedule is made and shows when it is due", async () => {
   await page.goto("/settings/schedules");
   await make("News", "Read the news");
   await page.getByRole("button", { name: "Change “News”" }).click();
-  assert.equal(await page.getByLabel("When").inputValue(), "weekdays");
-  assert.equal(await page.getByLabel("At", { exact: true }).inputValue(), "07:30");
+  await hasValue(page.getByLabel("When"), "weekdays");
+  await hasValue(page.getByLabel("At", { exact: true }), "07:30");
   await page.getByLabel("Time zone").fill("Mars/Base");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("There is no time zone “Mars/Base”.").waitFor();

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { check } from "./axe.mjs";
-import { launch, openPage } from "./browser.mjs";
+import { hasValue, launch, openPage } from "./browser.mjs";
 import { connectModel, setUp } from "./people.mjs";
 import { startGlasshouse, startModel, text, turn } from "./programs.mjs";
 
@@ -65,7 +65,7 @@ test("Enter before the models are known sends as soon as they are", async () => 
   await waiting().waitFor();
   await check(page, "a message that waits");
   await picture("waits");
-  assert.equal(await field().inputValue(), "Where is it?");
+  await hasValue(field(), "Where is it?");
   release();
   await answered();
   assert.equal(await field().inputValue(), "");
@@ -100,7 +100,7 @@ test("what changes meanwhile, and what is taken back, stays", async () => {
     .getByRole("button", { name: /choose a model/ })
     .first()
     .waitFor();
-  assert.equal(await field().inputValue(), "Where is");
+  await hasValue(field(), "Where is");
   await page.keyboard.press("Enter");
   await answered();
 });
@@ -114,7 +114,7 @@ test("models that do not come are asked for again", async () => {
   release("fail");
   await page.getByRole("alert").first().waitFor();
   await send().waitFor();
-  assert.equal(await field().inputValue(), "Where is it?");
+  await hasValue(field(), "Where is it?");
   await field().press("Enter");
   await answered();
   page.complaints.length = 0; // of the answer that did not come

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { check } from "./axe.mjs";
-import { launch, openPage } from "./browser.mjs";
+import { hasValue, launch, openPage } from "./browser.mjs";
 import { setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
 
@@ -67,13 +67,13 @@ test("on a small screen the sections are in one menu", async () => {
   await page.context().addCookies(cookies);
   await page.goto("/settings/people");
   const menu = page.getByRole("combobox", { name: "Settings" });
-  assert.equal(await menu.inputValue(), "people");
+  await hasValue(menu, "people");
   await menu.selectOption({ label: "API keys" });
   await page.waitForURL("**/settings/keys");
   await page.getByRole("heading", { name: "API keys" }).waitFor();
   await page.goBack();
   await page.getByRole("heading", { name: "People" }).waitFor();
-  assert.equal(await menu.inputValue(), "people");
+  await hasValue(menu, "people");
   await page.context().close();
 });
 
@@ -89,7 +89,7 @@ test("one's own name is changed", async () => {
   await page.getByText("The name was changed.").waitFor();
   await page.reload();
   await page.getByLabel("Name").waitFor();
-  assert.equal(await page.getByLabel("Name").inputValue(), "Countess Ada");
+  await hasValue(page.getByLabel("Name"), "Countess Ada");
   await page.context().close();
 });
 

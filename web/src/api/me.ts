@@ -16,6 +16,8 @@ export interface Me {
   auth: "password" | "none";
   /** Whether what people write can be completed here. */
   autocomplete: boolean;
+  /** The longest text that is completed, in characters; any where negative. */
+  autocomplete_max_length: number;
   /** Whether answers can be merged here. */
   merging: boolean;
   /** How often one model is asked for answers side by side, where nobody says. */

@@ -1,7 +1,7 @@
 /** What is known of how texts go on. */
 import { expect, test } from "vitest";
 import { textSoFar } from "../api/pipelines.ts";
-import { firstWord, goingOn, remembered, type Known } from "./completion.ts";
+import { firstWord, goingOn, isWithin, remembered, type Known } from "./completion.ts";
 
 test("what was offered stays while it is typed", () => {
   const known = remembered([], { text: "What is", ghost: " the capital?" });
@@ -34,4 +34,13 @@ test("what is offered is read before its end has come", () => {
   expect(textSoFar('{"text":" the {\\"}')).toBe(' the {"}');
   expect(textSoFar('{"text":" the capital?"}')).toBe(" the capital?");
   expect(textSoFar('{"text": "a\\u0041\\\\"}')).toBe("aA\\");
+});
+
+test("a text is as long as the server says", () => {
+  expect(isWithin("four", 4)).toBe(true);
+  expect(isWithin("fives", 4)).toBe(false);
+  expect(isWithin("🌱🌱🌱🌱", 4)).toBe(true);
+  expect(isWithin("🌱🌱🌱🌱a", 4)).toBe(false);
+  expect(isWithin("a".repeat(1000), -1)).toBe(true);
+  expect(isWithin("a", 0)).toBe(false);
 });

@@ -24,6 +24,12 @@ export function goingOn(known: Known[], text: string): string | null {
   return found ? (found.text + found.ghost).slice(text.length) : null;
 }
 
+/** Whether a text has no more characters, as the server counts them; any number is allowed where `most` is negative. */
+export function isWithin(text: string, most: number): boolean {
+  // Counted only where it matters: a character has one or two of these units.
+  return most < 0 || text.length <= most || (text.length <= 2 * most && [...text].length <= most);
+}
+
 /** The first word of what is offered, with the blanks before it. */
 export function firstWord(ghost: string): string {
   return /^\s*\S+/.exec(ghost)?.[0] ?? ghost;

@@ -63,3 +63,12 @@ export async function attempt(action: () => Promise<unknown>): Promise<boolean> 
     return false;
   }
 }
+
+/**
+ * Gives a function like `attempt` that begins once what it was given before has ended: for changes that build on what
+ * the one before has left, or that the last of has to stay.
+ */
+export function attemptsInTurn(): (action: () => Promise<unknown>) => Promise<boolean> {
+  let last = Promise.resolve(true);
+  return (action) => (last = last.then(() => attempt(action)));
+}

@@ -64,6 +64,8 @@ pub(super) struct Me {
     auth: &'static str,
     /// Whether what the caller writes can be completed.
     autocomplete: bool,
+    /// The longest text that is completed, in characters; any where negative.
+    autocomplete_max_length: i64,
     /// Whether answers can be merged.
     merging: bool,
     /// How often one model is asked for answers side by side, where nobody says.
@@ -126,13 +128,7 @@ pub(super) async fn me(State(app): State<Arc<App>>, headers: HeaderMap) -> Resul
     let passkeys =
         caller.is_none() && known_party(&app, &headers).is_some() && app.store.has_passkeys().await?;
     let oidc = app.config.oidc.as_ref().map(|oidc| oidc.name.clone());
-    let (autocomplete, merging, moa_samples) = match caller {
-        Some(_) => {
-            let [autocomplete, moa] = app.these_in_force([Pipeline::Autocomplete, Pipeline::Moa]).await?;
-            (autocomplete.enabled, moa.enabled, moa.common.moa_samples)
-        }
-        None => (false, false, app.config.pipelines.moa_samples),
-    };
+    let [autocomplete, moa] = app.these_in_force([Pipeline::Autocomplete, Pipeline::Moa]).await?;
     let web_search = caller.as_ref().is_some_and(|caller| {
         caller.permit(&app).allows(Thing::Tool(web::SEARCH)) && app.web.searches(&caller.payer())
     });
@@ -142,9 +138,10 @@ pub(super) async fn me(State(app): State<Arc<App>>, headers: HeaderMap) -> Resul
         rights,
         setup_needed,
         auth,
-        autocomplete,
-        merging,
-        moa_samples,
+        autocomplete: caller.is_some() && autocomplete.enabled,
+        autocomplete_max_length: autocomplete.common.input_max_length,
+        merging: caller.is_some() && moa.enabled,
+        moa_samples: moa.common.moa_samples,
         web_search,
         sign_up_open,
         oidc,
