@@ -1,0 +1,62 @@
+/** Parts of the page that do not come when they are needed, with the real program: the page is loaded again, or says so. */
+import assert from "node:assert/strict";
+import { after, before, beforeEach, test } from "node:test";
+import { hasValue, launch, openPage } from "./browser.mjs";
+import { setUp } from "./people.mjs";
+import { startGlasshouse } from "./programs.mjs";
+
+let browser, glasshouse, page;
+
+before(async () => {
+  [browser, glasshouse] = await Promise.all([launch(), startGlasshouse()]);
+  page = await openPage(browser, { url: glasshouse.url });
+  await setUp(page);
+});
+after(async () => {
+  await browser?.close();
+  await glasshouse?.stop();
+});
+beforeEach(async () => {
+  await page.unrouteAll({ behavior: "wait" });
+  await page.goto("/");
+  await page.evaluate(() => sessionStorage.clear());
+  // Is gone where the page is loaded again.
+  await page.evaluate(() => (window.isSame = true));
+});
+
+const PART = "**/assets/KnowledgePage*.js";
+const isSame = () => page.evaluate(() => window.isSame === true);
+const open = () => page.locator('a[href="/knowledge"]').first().click();
+const opened = () => page.getByRole("heading", { name: "Knowledge" }).waitFor();
+const told = () => page.getByText("A part of the page could not be loaded.").waitFor();
+
+test("a part that an update has taken away comes with a fresh page", async () => {
+  await page.getByLabel("Message", { exact: true }).fill("half a thought");
+  let isOld = true;
+  page.once("domcontentloaded", () => (isOld = false));
+  await page.route(PART, (route) => (isOld ? route.fulfill({ status: 404, body: "" }) : route.continue()));
+  await open();
+  await opened();
+  assert.equal(await isSame(), false);
+  await page.goBack();
+  await hasValue(page.getByLabel("Message", { exact: true }), "half a thought");
+});
+
+test("what does not come then either is told, and a button tries again", async () => {
+  await page.route(PART, (route) => route.fulfill({ status: 404, body: "" }));
+  await open();
+  await told();
+  assert.equal(await isSame(), false);
+  if (process.env.E2E_PICTURES) await page.screenshot({ path: `${process.env.E2E_PICTURES}/lost-part.png` });
+  await page.unrouteAll({ behavior: "wait" });
+  await page.getByRole("button", { name: "Reload" }).click();
+  await opened();
+});
+
+test("the page stays where there is no server to load it from", async () => {
+  await page.route(PART, (route) => route.abort());
+  await page.route("**/api/v1/me", (route) => route.abort());
+  await open();
+  await told();
+  assert.equal(await isSame(), true);
+});
