@@ -116,6 +116,10 @@ impl Seen {
         let item = &event["item"];
         match event["type"].as_str().unwrap() {
             "response.output_text.delta" => self.write(&event["delta"]),
+            // In the order of their beginnings, as elsewhere: of two at a time either can end first.
+            "response.output_item.added" if item["type"] == "mcp_call" => {
+                self.call(&item["id"]);
+            }
             "response.output_item.done" if item["type"] == "mcp_call" => {
                 self.name(&item["id"], &item["name"]);
                 let error = &item["error"]["content"][0]["text"];
