@@ -1,4 +1,4 @@
-/** Parts of the page that do not come when they are needed, with the real program: the page is loaded again, or says so. */
+/** What does not come when it is needed, with the real program: it is asked for again, a part with a fresh page, or the page says so. */
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { hasValue, launch, openPage } from "./browser.mjs";
@@ -59,4 +59,21 @@ test("the page stays where there is no server to load it from", async () => {
   await open();
   await told();
   assert.equal(await isSame(), true);
+});
+
+test("what is asked when the network changes is asked again", async () => {
+  let broken = 0;
+  await page.route("**/api/v1/me", (route) => (broken++ < 1 ? route.abort() : route.continue()));
+  await page.reload();
+  await page.getByLabel("Message", { exact: true }).waitFor();
+  assert.equal(broken, 2);
+});
+
+test("a server that is away is told, and its page comes once it is there", async () => {
+  let isAway = true;
+  await page.route("**/api/v1/me", (route) => (isAway ? route.abort() : route.continue()));
+  await page.reload();
+  await page.getByText("The server cannot be reached.").waitFor();
+  isAway = false;
+  await page.getByLabel("Message", { exact: true }).waitFor();
 });

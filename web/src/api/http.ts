@@ -47,16 +47,25 @@ async function problemOf(response: Response): Promise<ApiError> {
   return new ApiError(response.status, code, message, field, response.headers.get("x-request-id"), sentence);
 }
 
+/** What only reads is asked again after these pauses: a computer that changes networks breaks what is on its way. */
+const againAfterMs = [300, 1500];
+
 /** Sends a request and gives the successful response; throws `ApiError` otherwise. */
 export async function send(path: string, init: RequestInit = {}): Promise<Response> {
-  let response: Response;
-  try {
-    response = await fetch(path, { credentials: "same-origin", ...init });
-  } catch (cause) {
-    if (init.signal?.aborted) throw cause;
-    throw new ApiError(0, "offline", "");
+  const pauses = (init.method ?? "GET") === "GET" ? [...againAfterMs] : [];
+  for (;;) {
+    let response: Response;
+    try {
+      response = await fetch(path, { credentials: "same-origin", ...init });
+    } catch (cause) {
+      if (init.signal?.aborted) throw cause;
+      const pause = pauses.shift();
+      if (pause === undefined) throw new ApiError(0, "offline", "");
+      await new Promise((over) => setTimeout(over, pause));
+      continue;
+    }
+    return checked(path, response);
   }
-  return checked(path, response);
 }
 
 async function checked(path: string, response: Response): Promise<Response> {
