@@ -21,7 +21,7 @@ async function mend(): Promise<void> {
     return;
   }
   const run = () => Promise.resolve(location.reload());
-  toasts.add(t("error.partLost"), true, { label: t("action.reload"), run });
+  toasts.add(t("error.partLost"), true, { label: t("action.reload"), run }, undefined, true);
 }
 
 const answers = () =>

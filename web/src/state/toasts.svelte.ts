@@ -18,12 +18,13 @@ class Toasts {
   list = $state.raw<Toast[]>([]);
   #next = 1;
 
-  add(text: string, isError = false, action?: Toast["action"], chat?: string): void {
+  /** It goes after a while, unless `stays`: where there is nothing else on the page. */
+  add(text: string, isError = false, action?: Toast["action"], chat?: string, stays = false): void {
     const id = this.#next++;
     // What is said again takes the place of what was said.
     const others = this.list.filter((toast) => toast.text !== text);
     this.list = [...others, { id, text, isError, action, chat }];
-    setTimeout(() => this.close(id), shownForMs);
+    if (!stays) setTimeout(() => this.close(id), shownForMs);
   }
 
   closeOf(chat: string): void {
