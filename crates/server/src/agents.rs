@@ -3,7 +3,10 @@
 mod definition;
 mod warnings;
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::{
+    collections::HashSet,
+    sync::{Arc, PoisonError, RwLock},
+};
 
 use agent::{AgentSpec, Agents};
 use domain::{ProblemCode, refusal};
@@ -13,9 +16,10 @@ pub use definition::{AgentDefinition, DefinedLimits};
 
 use crate::{
     app::App,
+    auth::Authority,
     clock::Clock,
     error::ApiError,
-    groups::{Permit, Thing},
+    groups::{KeyLimit, Permit, Thing},
     models::{Models, ResolvedModel},
     research::ResearchWish,
 };
@@ -231,6 +235,35 @@ fn not_there(name: &str) -> ApiError {
 }
 
 impl App {
+    /// What may be used on this authority now.
+    #[must_use]
+    pub fn permit(&self, authority: Authority) -> Permit {
+        self.limited_by_key(self.groups.permit_of(authority))
+    }
+
+    /// The same permit, and of models and agents only what its key is limited to.
+    #[must_use]
+    pub fn limited_by_key(&self, permit: Permit) -> Permit {
+        let key_limit = self.key_limit(&permit);
+        permit.limited_to(key_limit)
+    }
+
+    /// What the key of a permit that is not limited yet comes to. `None` where it is not limited.
+    #[must_use]
+    pub fn key_limit(&self, permit: &Permit) -> Option<Arc<KeyLimit>> {
+        let names = permit.authority()?.key_models.as_ref()?;
+        let catalogue = self.models.catalogue();
+        let list = self.defined_agents.list();
+        let mut models: HashSet<String> = names.iter().cloned().collect();
+        for name in names.iter().filter_map(|name| name.strip_prefix(PREFIX)) {
+            let defined = list.iter().find(|known| known.definition.name == name);
+            let model = defined.and_then(|known| known.definition.model.as_deref());
+            // An agent without a model of its own, the built-in one and research work with the default model.
+            models.insert(model.unwrap_or_else(|| catalogue.default_for(permit)).to_owned());
+        }
+        Some(Arc::new(KeyLimit { names: names.iter().cloned().collect(), models }))
+    }
+
     /// What answers under this id: a model, the built-in agent with the default model, or a defined agent as
     /// `glasshouse/<name>`. The default model where `None`.
     ///

@@ -1,5 +1,6 @@
 //! Who is calling: sessions of browsers, keys of programs, and what each may do.
 
+mod authority;
 mod backoff;
 mod caller;
 mod codes;
@@ -20,6 +21,7 @@ use std::{
 
 use domain::ApiKeyId;
 
+pub use authority::Authority;
 pub use backoff::{Backoff, CodeKind};
 pub use caller::{Access, Admin, Caller, Credential, LOCAL_EMAIL, check_access, cookie};
 pub(crate) use codes::{Code, TotpSecret, new_recovery_codes};

@@ -8,9 +8,9 @@ use std::{
 };
 
 use agent::{Allowed, ApprovalAnswer, AskError};
-use domain::{ChatId, EventBody, ProblemCode, Reply, RunId, UserId, refusal};
+use domain::{ChatId, EventBody, ProblemCode, Reply, RunId, refusal};
 use serde::{Deserialize, Serialize};
-use store::{Run, StoreError};
+use store::{Principal, Run, StoreError};
 use tokio::{
     runtime::Handle,
     time::{Instant, sleep},
@@ -338,16 +338,16 @@ impl App {
         }
     }
 
-    /// The person's runs that have not ended and are not live in this process.
+    /// The principal's runs that have not ended and are not live in this process.
     ///
     /// # Errors
     /// Where the database does not answer.
-    pub(crate) async fn going_unseen(&self, owner: UserId) -> Result<Vec<Run>, StoreError> {
+    pub(crate) async fn going_unseen(&self, principal: &Principal) -> Result<Vec<Run>, StoreError> {
         if !self.may_go_unseen() {
             return Ok(Vec::new());
         }
-        let mut runs = self.store.unfinished_runs_of(owner).await?;
-        runs.retain(|run| self.runs.live(run.id).is_none());
+        let mut runs = self.store.unfinished_runs_of(principal.account).await?;
+        runs.retain(|run| run.principal.is_same_individual(principal) && self.runs.live(run.id).is_none());
         Ok(runs)
     }
 

@@ -4,16 +4,17 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use agent::{Allowed, ApprovalAnswer, AskError, Consents, Pattern};
 use domain::{
-    AllowedCallId, ChatId, ProblemCode, UserId,
+    AllowedCallId, ChatId, ProblemCode,
     event::{Decision, Remembered},
     refusal,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use store::{AllowedCall, StoreError};
+use store::{AllowedCall, KeyScope, Principal, StoreError};
 
 use crate::{
     app::App,
+    auth::Caller,
     commands::Command,
     error::ApiError,
     runs::{LiveRun, StillResting},
@@ -57,6 +58,22 @@ impl AnswerApproval {
 }
 
 impl AnswerApproval {
+    /// Refuses a standing approval that is not the caller's to give: a key needs to be good for writing, and a front end's
+    /// person speaks for no other chats of the account.
+    ///
+    /// # Errors
+    /// 403.
+    pub(crate) fn check_lasting(&self, caller: &Caller) -> Result<(), ApiError> {
+        match self.remember {
+            None => Ok(()),
+            Some(Remembered::Always) if caller.person.is_some() => {
+                let message = "On behalf of a person, a front end may allow calls once or in that person's chat, not always.";
+                Err(ApiError::forbidden(message))
+            }
+            Some(_) => caller.check_scope(KeyScope::Write),
+        }
+    }
+
     /// What the run is told, without what is remembered.
     pub(crate) fn answer(&self) -> ApprovalAnswer {
         ApprovalAnswer {
@@ -81,9 +98,17 @@ struct ForGood {
 }
 
 impl App {
-    /// All rules for the calls of a run.
-    pub(crate) async fn consents(&self, owner: UserId, chat: Option<ChatId>) -> Result<Consents, StoreError> {
-        let allowed = self.store.allowed_calls_in(owner, chat).await?;
+    /// All rules for the calls of a run. What the account has always allowed holds for itself, not for the people of a
+    /// front end: for these only what was allowed in their chat.
+    pub(crate) async fn consents(
+        &self,
+        principal: &Principal,
+        chat: Option<ChatId>,
+    ) -> Result<Consents, StoreError> {
+        let mut allowed = self.store.allowed_calls_in(principal.account, chat).await?;
+        if principal.is_front_end_person() {
+            allowed.retain(|allowed| allowed.chat.is_some());
+        }
         let rules = Arc::clone(&self.config.approvals);
         Ok(Consents::new(rules, allowed.iter().filter_map(read).collect()))
     }
@@ -133,7 +158,7 @@ impl App {
         let allowed = allowed.map_err(|problem| ApiError::invalid(problem.0))?;
         let row = AllowedCall {
             id: AllowedCallId::generate(),
-            owner: live.owner,
+            owner: live.principal.account,
             chat,
             tool: allowed.tool.clone(),
             arguments: allowed
@@ -153,20 +178,20 @@ impl App {
         }
         if let Err(error) = live.asks.answer_approval(approval, answer) {
             // Somebody else was quicker: then nothing is to be allowed for good either.
-            self.store.ask_again(live.owner, row.id).await?;
+            self.store.ask_again(live.principal.account, row.id).await?;
             return Err(not_taken(error));
         }
-        self.tell_allowed(live.owner, chat, &allowed).await;
+        self.tell_allowed(&live.principal, chat, &allowed).await;
         Ok(())
     }
 
     /// Tells the runs that are going in the chat, or all of the person, wherever they are.
-    async fn tell_allowed(&self, owner: UserId, chat: Option<ChatId>, allowed: &Allowed) {
-        let here = self.runs.live_of(owner);
+    async fn tell_allowed(&self, principal: &Principal, chat: Option<ChatId>, allowed: &Allowed) {
+        let here = self.runs.live_of(principal);
         here.iter()
             .filter(|run| chat.is_none() || run.chat == chat)
             .for_each(|run| self.allow_in(run, allowed));
-        let elsewhere = match self.going_unseen(owner).await {
+        let elsewhere = match self.going_unseen(principal).await {
             Ok(runs) => runs,
             Err(error) => return tracing::warn!(%error, "other servers' runs do not know what was allowed"),
         };

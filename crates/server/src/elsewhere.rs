@@ -3,8 +3,8 @@
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use domain::{Outcome, RunId, UserId};
-use store::{GoingRun, StoreError};
+use domain::{Outcome, RunId};
+use store::{GoingRun, Principal, StoreError};
 use tokio::{sync::Mutex, time::sleep};
 
 use crate::{
@@ -41,16 +41,20 @@ impl App {
         }
     }
 
-    /// What the person's runs elsewhere do now; each change from here on is told to those who watch.
+    /// What the principal's runs elsewhere do now; each change from here on is told to those who watch.
     ///
     /// # Errors
     /// Where the database does not answer.
-    pub(crate) async fn going_elsewhere(&self, owner: UserId) -> Result<Vec<Activity>, StoreError> {
+    pub(crate) async fn going_elsewhere(&self, principal: &Principal) -> Result<Vec<Activity>, StoreError> {
         if !self.may_go_unseen() {
             return Ok(Vec::new());
         }
         let known = self.look_elsewhere().await?;
-        Ok(known.into_values().filter(|run| run.owner == owner).map(activity).collect())
+        Ok(known
+            .into_values()
+            .filter(|run| run.principal.is_same_individual(principal))
+            .map(activity)
+            .collect())
     }
 
     /// Tells what has changed since the last look, and what there is.
@@ -83,7 +87,7 @@ impl App {
 }
 
 fn activity(run: GoingRun) -> Activity {
-    let GoingRun { id, owner, chat, title, waiting_seq } = run;
+    let GoingRun { id, principal, chat, title, waiting_seq } = run;
     let state = if waiting_seq > 0 { ActivityState::Waiting } else { ActivityState::Running };
-    Activity { owner, chat, run: Some(id), state, outcome: None, title }
+    Activity { principal, chat, run: Some(id), state, outcome: None, title }
 }

@@ -49,8 +49,8 @@ impl App {
         if source.finished_at.is_none() {
             return Err(ApiError::conflict(refusal::Chats::ForkWhileGoing));
         }
-        self.check_limits(source.owner, &point.model.payer).await?;
-        let chat = self.store.chat(source.owner, chat).await?;
+        self.check_limits(&point.model.authority.principal).await?;
+        let chat = self.store.chat(&source.principal, chat).await?;
         let messages = copied_messages(&self.store.messages(chat.id).await?, message)?;
         let past = self.past_to(source.id, point.after).await?;
         let workspace = chat.id.to_string();
@@ -61,7 +61,7 @@ impl App {
         work.research = self.research_of(source.id).await?.or(work.research);
         // Its files are as they are now: what others did there since is not to be undone.
         work.directory.clone_from(&chat.directory);
-        work.told = self.told(source.owner, &work).await?;
+        work.told = self.told(source.principal.account, &work).await?;
         let fork = self.new_fork(&source, chat, messages, (workspace, files), past, (&point, &work))?;
         self.store.fork(&fork.0).await?;
         self.runs.metrics().note(&fork.1);
@@ -129,14 +129,14 @@ impl App {
         };
         let row = NewRun {
             id: run,
-            owner: source.owner,
+            principal: model.authority.principal.clone(),
+            key_models: model.authority.key_models.clone(),
             chat: Some(id),
             message: Some(message),
             model: model.id.clone(),
             started_at: now,
             request: work.kept(&id.to_string())?,
             idempotency: None,
-            payer: model.payer.clone(),
             origin: work.kept_origin()?,
             research: work.kept_research()?,
         };

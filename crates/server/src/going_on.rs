@@ -18,8 +18,8 @@ use tokio::time::{Instant, sleep_until};
 use crate::{
     agents::AgentDefinition,
     app::{App, ask_environment},
+    auth::Authority,
     error::ApiError,
-    groups::RunPermits,
     mcp_servers::RunIs,
     models::ResolvedModel,
     research::ResearchWish,
@@ -356,12 +356,17 @@ impl App {
             FromLog::GoesOn(request, so_far) => {
                 tracing::info!(run = %run.id, "going on with a run");
                 let title = match run.chat {
-                    Some(chat) => self.store.chat(run.owner, chat).await?.title,
+                    Some(chat) => self.store.chat(&run.principal, chat).await?.title,
                     None => String::new(),
                 };
-                let payer = run.payer.clone();
                 let (request, report_wanted) = (*request, run.report_wanted);
-                let new = NewLiveRun { run: run.id, owner: run.owner, payer, title, request, report_wanted };
+                let new = NewLiveRun {
+                    run: run.id,
+                    principal: run.principal.clone(),
+                    title,
+                    request,
+                    report_wanted,
+                };
                 // Our lease may have ended while its log was read, and others may have it.
                 if self.store.is_ours(run.id).await? {
                     self.runs.go_on(new, so_far);
@@ -395,12 +400,11 @@ impl App {
     async fn find_kept(&self, run: &Run) -> anyhow::Result<Found> {
         let kept = self.store.run_request(run.id).await?;
         let kept = kept.and_then(|kept| serde_json::from_str::<Kept>(&kept).ok());
-        let permit = self.groups.permit_of(run.owner, &run.payer);
+        let permit = self.permit(Authority::of_run(run));
         let model = kept.as_ref().and_then(|kept| self.models.resolve(Some(&kept.model), &permit).ok());
         let forbidden = kept.as_ref().and_then(|kept| {
             let agent = kept.agent.as_ref().map_or("main", |agent| &agent.name);
-            let (directory, payer) = (kept.directory.clone(), run.payer.clone());
-            let permits = RunPermits::new(Arc::clone(&self.groups), run.owner, payer, directory);
+            let permits = self.run_permits(Authority::of_run(run), kept.directory.clone());
             permits.check(agent, &kept.model).err()
         });
         Ok(Found { kept, model, forbidden: forbidden.map(Problem::words) })
@@ -422,17 +426,16 @@ impl App {
             Some(history) => history,
             None => self.history_of(run).await?,
         };
-        kept.told = self.still_told(run.owner, kept.told).await?;
+        kept.told = self.still_told(run.principal.account, kept.told).await?;
         let (mut work, workspace) = kept.work(history, model);
-        work.model.payer.clone_from(&run.payer);
-        self.usage.know(run.owner, &run.payer).await?;
+        self.usage.know(&run.principal).await?;
         work.origin = run.origin.clone().unwrap_or_default();
-        let (about, permit) = ((run.chat, run.message), self.groups.permit_of(run.owner, &run.payer));
-        let mut request = self.request(run.owner, work, workspace, run.id, about).await?;
+        let (about, permit) = ((run.chat, run.message), self.permit(Authority::of_run(run)));
+        let mut request = self.request(work, workspace, run.id, about).await?;
         request.past = past;
         if request.late_tools.is_some() {
             // It needs the tools that it had.
-            request.late_tools = self.mcp_servers.late_tools(run.owner, run_is, permit);
+            request.late_tools = self.mcp_servers.late_tools(&run.principal, run_is, permit);
         }
         Ok(FromLog::GoesOn(Box::new(request), so_far))
     }

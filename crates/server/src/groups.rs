@@ -11,9 +11,11 @@ use std::{
 };
 
 use domain::{GroupId, UserId};
-use store::{AllGroups, Group, Payer, PermissionRow, Store, StoreError};
+use store::{AllGroups, Group, PermissionRow, Store, StoreError};
 
-pub use permit::{Kind, Permit, Right, Thing};
+use crate::auth::Authority;
+
+pub use permit::{KeyLimit, Kind, Permit, Right, Thing};
 pub(crate) use permit::{REST, tools_of};
 pub use run_permits::RunPermits;
 
@@ -109,19 +111,20 @@ impl Groups {
         Ok(())
     }
 
-    /// What this account may use, as an administrator or not.
+    /// What may be used on this authority by its groups, as an administrator or not.
     #[must_use]
-    pub fn permit(&self, user: UserId, is_admin: bool) -> Permit {
-        Permit::new(self.known(), user, is_admin)
+    pub fn permit(&self, authority: Authority, is_admin: bool) -> Permit {
+        Permit::new(self.known(), authority, is_admin)
     }
 
-    /// What may be used on this account by `payer`. The people of a front end never have what only administrators have,
-    /// whoever the front end's key belongs to.
+    /// The same, an administrator if the account is one. The people of a front end never have what only administrators
+    /// have, whoever the front end's key belongs to.
     #[must_use]
-    pub fn permit_of(&self, owner: UserId, payer: &Payer) -> Permit {
+    pub fn permit_of(&self, authority: Authority) -> Permit {
         let known = self.known();
-        let is_admin = payer.person.is_none() && known.admins.contains(&owner);
-        Permit::new(known, owner, is_admin)
+        let principal = &authority.principal;
+        let is_admin = !principal.is_front_end_person() && known.admins.contains(&principal.account);
+        Permit::new(known, authority, is_admin)
     }
 }
 

@@ -4,9 +4,9 @@
 use std::collections::{HashMap, HashSet};
 
 use agent::history::{RunBy, is_handed_over, messages_with_handed_over};
-use domain::{Message, Role, RunId, UserId};
+use domain::{Message, Role, RunId};
 
-use crate::{app::App, error::ApiError};
+use crate::{app::App, auth::Caller, error::ApiError};
 
 /// Runs of one conversation that are looked up, the latest: each costs a log read again.
 const RUNS_LOOKED_UP: usize = 20;
@@ -27,14 +27,14 @@ impl App {
     /// Where the database does not answer.
     pub async fn with_own_calls(
         &self,
-        owner: UserId,
+        caller: &Caller,
         history: Vec<Message>,
         names: CallNames,
     ) -> Result<Vec<Message>, ApiError> {
         let mut runs = HashMap::new();
         for run in runs_in(&history, names.run_of) {
             match self.store.run(run).await {
-                Ok(found) if found.owner == owner => {}
+                Ok(found) if caller.may_see(&found.principal) => {}
                 // Whatever else the id may name is not the caller's.
                 Ok(_) | Err(store::StoreError::NotFound) => continue,
                 Err(error) => return Err(error.into()),

@@ -36,9 +36,9 @@ use std::{
 };
 
 use agent::Tool;
-use domain::{CollectionId, EmbeddingSpaceId, UserId};
+use domain::{CollectionId, EmbeddingSpaceId};
 use knowledge::{ReadingProcess, Terms};
-use store::{Collection, Embedding, Payer, Store, StoreError};
+use store::{Collection, Embedding, Principal, Store, StoreError};
 use tokio::{sync::Notify, time::Instant};
 
 use crate::{
@@ -317,20 +317,19 @@ impl Knowledge {
 }
 
 impl App {
-    /// The agents' ways in, where there is something that `owner` may search: passages, and what they speak of. Documents are
+    /// The agents' ways in, where there is something that the principal may search: passages, and what they speak of. Documents are
     /// an account's own, not those of a front end's people.
     pub(crate) async fn knowledge_tools(
         &self,
-        owner: UserId,
-        payer: &Payer,
+        principal: &Principal,
         scope: Scope,
     ) -> Result<Vec<Arc<Tool>>, StoreError> {
-        if payer.person.is_some() {
+        if principal.is_front_end_person() {
             return Ok(Vec::new());
         }
         let (knowledge, store) = (&self.knowledge, &self.store);
-        let search = knowledge.tool(store, owner, payer, scope.clone()).await?;
-        let graph = knowledge.graph_tool(store, owner, scope).await?;
+        let search = knowledge.tool(store, principal, scope.clone()).await?;
+        let graph = knowledge.graph_tool(store, principal.account, scope).await?;
         Ok(search.into_iter().chain(graph).collect())
     }
 

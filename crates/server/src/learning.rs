@@ -8,10 +8,11 @@ use agent::{
     learning::{Asked, KnownFact, Lessons, MOST_FACTS, ask},
 };
 use domain::{FactId, MessageId, Role, message::plain_text};
-use store::{ChatMessage, ChatToLearnFrom, Fact, Learned, NewFact, Payer, StoreError, UsageSum};
+use store::{ChatMessage, ChatToLearnFrom, Fact, Learned, NewFact, Principal, StoreError, UsageSum};
 
 use crate::{
     app::App,
+    auth::Authority,
     models::{ResolvedModel, TOUR},
 };
 
@@ -99,7 +100,7 @@ impl App {
     fn model_of(&self, from: &ChatToLearnFrom, messages: &[ChatMessage]) -> Option<ResolvedModel> {
         let last = messages.iter().rev().find_map(|message| message.model.as_deref());
         let last = last.filter(|model| *model != TOUR)?;
-        self.resolve(Some(last), &self.groups.permit_of(from.owner, &Payer::default())).ok()
+        self.resolve(Some(last), &self.permit(Authority::of_account(from.owner))).ok()
     }
 
     fn note_asked(&self, from: &ChatToLearnFrom, model: &ResolvedModel, asked: Asked) -> Option<Lessons> {
@@ -111,7 +112,7 @@ impl App {
             output_tokens: usage.output_tokens,
             cost_micro_usd: cost_micro_usd.unwrap_or(0),
         };
-        self.usage.note(from.owner, &Payer::default(), model.model.name(), sum);
+        self.usage.note(&Principal::of_account(from.owner), model.model.name(), sum);
         let (input_tokens, output_tokens) = (usage.input_tokens, usage.output_tokens);
         let understood = lessons.is_some();
         tracing::info!(

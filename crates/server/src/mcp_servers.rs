@@ -16,12 +16,12 @@ use std::{
 };
 
 use agent::{FoundTools, LateTools};
-use domain::{Sentence, UserId, Words};
+use domain::{Sentence, Words};
 use futures_util::future::{join, join_all};
 use llm::HttpClient;
 use mcp::{Bearer, Definition, Program, Server, Site, State, Way};
 use outbound::Outbound;
-use store::Store;
+use store::{Principal, Store};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
@@ -154,22 +154,25 @@ impl McpServers {
         }
     }
 
-    /// The tools for a run of this person, to be looked for when it begins; nothing where there are no servers.
+    /// The tools for a run of this principal, to be looked for when it begins; nothing where there are no servers.
     #[must_use]
-    pub fn late_tools(&self, owner: UserId, run: RunIs, permit: Permit) -> Option<LateTools> {
+    pub fn late_tools(&self, principal: &Principal, run: RunIs, permit: Permit) -> Option<LateTools> {
         if self.0.shared.is_empty() && self.0.personal.is_empty() {
             return None;
         }
-        let servers = self.clone();
-        Some(LateTools::new(async move { servers.find(owner, run, permit).await }))
+        let (servers, principal) = (self.clone(), principal.clone());
+        Some(LateTools::new(async move { servers.find(&principal, run, permit).await }))
     }
 
-    async fn find(&self, owner: UserId, run: RunIs, permit: Permit) -> FoundTools {
+    async fn find(&self, principal: &Principal, run: RunIs, permit: Permit) -> FoundTools {
         let shared =
             self.0.shared.iter().filter(|known| permit.allows_server(&known.server.definition().name));
         let shared = join_all(shared.map(|known| known.found(&run)));
-        let personal = self.0.personal.iter().filter(|server| permit.allows_server(&server.server.name));
-        let personal = join_all(personal.map(|server| server.found(owner, &run)));
+        // What the account has signed in to is not for the people of a front end.
+        let is_account = !principal.is_front_end_person();
+        let personal = self.0.personal.iter().filter(|_| is_account);
+        let personal = personal.filter(|server| permit.allows_server(&server.server.name));
+        let personal = join_all(personal.map(|server| server.found(principal.account, &run)));
         let (shared, personal) = join(shared, personal).await;
         let mut all = FoundTools::default();
         for found in shared.into_iter().chain(personal) {

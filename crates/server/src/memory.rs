@@ -16,7 +16,7 @@ impl App {
     /// What the agents of a new run are told; nothing where they must not use the memory.
     pub(crate) async fn told(&self, owner: UserId, work: &Work) -> Result<Option<Told>, StoreError> {
         // The tour plays what is written, and what is remembered is of the account, not of a front end's people.
-        let is_for_another = work.model.payer.person.is_some();
+        let is_for_another = work.model.authority.principal.is_front_end_person();
         let is_off = is_for_another || !agent::may_remember(&work.narrowed);
         if work.worker == Worker::Model || work.model.model_id == TOUR || is_off {
             return Ok(None);

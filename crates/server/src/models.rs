@@ -18,7 +18,7 @@ use llm::{
     openai::{AttemptCounts, Server, ServerSettings},
 };
 use serde_json::Value;
-use store::{Connection, Payer, Store, StoreError};
+use store::{Connection, Store, StoreError};
 
 pub use catalogue::{Catalogue, KnownConnection, KnownKey, Model, ModelSettings, TOUR};
 pub use connecting::{Change, NewConnection};
@@ -27,6 +27,7 @@ pub use trying::{KeyTried, Tried, TriedModel};
 
 use crate::{
     agents::AgentDefinition,
+    auth::Authority,
     config::{Config, EnvironmentConnection},
     error::ApiError,
     groups::{Permit, Thing},
@@ -85,8 +86,8 @@ pub struct ResolvedModel {
     pub prices: Option<Prices>,
     /// The models to ask where its server fails; these have none of their own.
     pub fallbacks: Vec<ResolvedModel>,
-    /// On whose account it is called, beside that of the run's owner.
-    pub payer: Payer,
+    /// On whose behalf it is called.
+    pub authority: Authority,
 }
 
 /// The server of a model, for a caller who speaks its format.
@@ -166,16 +167,23 @@ impl Models {
         let catalogue = self.catalogue();
         let id = id.unwrap_or(catalogue.default_for(permit));
         let known = permitted(&catalogue, id, permit)?;
+        let authority =
+            permit.authority().ok_or_else(|| ApiError::internal("a model is resolved on nobody's behalf"))?;
         let fallbacks = known.settings.fallbacks.iter().filter(|id| permit.allows(Thing::Model(id)));
         let fallbacks = fallbacks.filter_map(|id| {
             // One that is no longer there cannot be asked.
-            self.ready(&catalogue, catalogue.model(id)?).ok()
+            self.ready(&catalogue, catalogue.model(id)?, authority).ok()
         });
-        Ok(ResolvedModel { fallbacks: fallbacks.collect(), ..self.ready(&catalogue, known)? })
+        Ok(ResolvedModel { fallbacks: fallbacks.collect(), ..self.ready(&catalogue, known, authority)? })
     }
 
     /// A model ready to be called, without others that are asked in its place.
-    fn ready(&self, catalogue: &Catalogue, known: &Model) -> Result<ResolvedModel, ApiError> {
+    fn ready(
+        &self,
+        catalogue: &Catalogue,
+        known: &Model,
+        authority: &Authority,
+    ) -> Result<ResolvedModel, ApiError> {
         let model = match known.connection {
             None => self.tour.clone(),
             Some(_) => ChatModel::openai(self.reach(catalogue, known)?, &self.http),
@@ -191,7 +199,7 @@ impl Models {
             context_tokens: settings.context_tokens,
             prices: prices(settings),
             fallbacks: Vec::new(),
-            payer: Payer::default(),
+            authority: authority.clone(),
         })
     }
 

@@ -1,10 +1,10 @@
 //! Requests that start one run however often they are sent: the caller names them in `Idempotency-Key`, and whoever sends
-//! one again gets the run that the first one has started.
+//! one again gets the run that the first one has started. A name means something only together with the principal.
 
 use axum::http::HeaderMap;
-use domain::{ProblemCode, UserId};
+use domain::ProblemCode;
 use ring::digest::{Context, SHA256};
-use store::{IdempotencyKey, Run, StartedBefore};
+use store::{IdempotencyKey, Principal, Run, StartedBefore};
 
 use crate::{app::App, error::ApiError};
 
@@ -45,19 +45,19 @@ impl App {
     /// Those of `begin` and `again`; 422 where the earlier request was another one.
     pub(crate) async fn once<T>(
         &self,
-        owner: UserId,
+        principal: &Principal,
         key: Option<IdempotencyKey>,
         begin: impl AsyncFnOnce(Option<IdempotencyKey>) -> Result<T, ApiError>,
         again: impl AsyncFnOnce(Run) -> Result<T, ApiError>,
     ) -> Result<T, ApiError> {
         let Some(key) = key else { return begin(None).await };
-        if let Some(run) = self.started_before(owner, &key).await? {
+        if let Some(run) = self.started_before(principal, &key).await? {
             return again(run).await;
         }
         match begin(Some(key.clone())).await {
             Ok(begun) => Ok(begun),
             // Another one was faster, or the database had stored it and its answer was lost.
-            Err(error) => match self.started_before(owner, &key).await {
+            Err(error) => match self.started_before(principal, &key).await {
                 Ok(Some(run)) => again(run).await,
                 Ok(None) | Err(_) => Err(error),
             },
@@ -70,10 +70,10 @@ impl App {
     /// 422 where that was another request.
     pub(crate) async fn started_before(
         &self,
-        owner: UserId,
+        principal: &Principal,
         key: &IdempotencyKey,
     ) -> Result<Option<Run>, ApiError> {
-        match self.store.started_before(owner, key).await? {
+        match self.store.started_before(principal, key).await? {
             None => Ok(None),
             Some(StartedBefore { run, same_request: true }) => Ok(Some(self.store.run(run).await?)),
             Some(_) => Err(ApiError::new(

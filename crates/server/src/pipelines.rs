@@ -28,7 +28,6 @@ pub(crate) use settings::{InForce, PipelineSettings, wrong_template};
 
 use crate::{
     app::App,
-    groups::Permit,
     models::{ResolvedModel, TOUR},
 };
 
@@ -102,11 +101,11 @@ impl App {
         };
         let chosen = set.model.as_deref().or(Some(task_model.as_str())).filter(|model| !model.is_empty());
         // An administrator has chosen it for everybody. One that is gone is done without.
-        let chosen = chosen.and_then(|model| self.models.resolve(Some(model), &Permit::all()).ok());
-        let model = match chosen {
-            Some(model) => ResolvedModel { payer: chat_model.payer.clone(), ..model },
-            None => chat_model.clone(),
-        };
+        let chosen = chosen.and_then(|model| {
+            let permit = self.permit(chat_model.authority.clone()).regardless_of_groups();
+            self.models.resolve(Some(model), &permit).ok()
+        });
+        let model = chosen.unwrap_or_else(|| chat_model.clone());
         (model.model_id != TOUR).then_some(model)
     }
 

@@ -10,7 +10,7 @@ use axum::{body::Body, extract::FromRequestParts, http::request::Parts, response
 use domain::{ChatId, RunId, UserId, refusal};
 use futures_util::StreamExt;
 use serde_json::Map;
-use store::{Chat, Run, SharedChat, StoreError, UserRole};
+use store::{Chat, KeyScope, Run, SharedChat, StoreError, UserRole};
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -45,6 +45,13 @@ pub(crate) struct Readable {
     pub(crate) chat: Chat,
     /// Whose it is, where it is not the reader's own: name and address.
     pub(crate) owner: Option<(String, String)>,
+}
+
+impl Readable {
+    /// Whether it is the reader's own, rather than shared with them.
+    pub(crate) fn is_own(&self) -> bool {
+        self.owner.is_none()
+    }
 }
 
 /// Somebody reads what is another's, until they may no longer.
@@ -105,7 +112,7 @@ impl App {
     /// 404 where not: nobody learns whether there is one.
     pub(crate) async fn readable(&self, looker: &Looker, chat: ChatId) -> Result<Readable, ApiError> {
         let Looker { caller, place } = looker;
-        match self.store.chat(caller.id(), chat).await {
+        match self.store.chat(&caller.principal(), chat).await {
             Ok(chat) => return Ok(Readable { chat, owner: None }),
             Err(StoreError::NotFound) => {}
             Err(error) => return Err(error.into()),
@@ -132,8 +139,8 @@ impl App {
             Err(StoreError::NotFound) => return Err(missing()),
             run => run?,
         };
-        if run.owner == caller.id() {
-            return if caller.may_see(&run.payer) { Ok(run) } else { Err(missing()) };
+        if run.principal.account == caller.id() {
+            return if caller.may_see(&run.principal) { Ok(run) } else { Err(missing()) };
         }
         let chat = run.chat.ok_or_else(missing)?;
         // In the words for a run, whatever it is that hides it.
@@ -144,7 +151,8 @@ impl App {
     /// Another's chat, and whether it is shared with the caller.
     async fn of_others(&self, caller: &Caller, chat: ChatId) -> Result<(SharedChat, bool), StoreError> {
         // Whom a front end speaks for has only what they have begun.
-        if caller.person.is_some() {
+        // Reading what is another's is more than using models and agents.
+        if caller.person.is_some() || !caller.key_allows(KeyScope::Read) {
             return Err(StoreError::NotFound);
         }
         match self.store.shared_chat(caller.id(), chat).await {
@@ -162,7 +170,7 @@ impl App {
 
     /// Looks from now on whether the caller may still read the run, where it is another's.
     pub(crate) fn reading_of(self: &Arc<Self>, caller: &Caller, run: &Run) -> Option<Reading> {
-        let chat = run.chat.filter(|_| run.owner != caller.id())?;
+        let chat = run.chat.filter(|_| run.principal.account != caller.id())?;
         let ends = CancellationToken::new();
         let (app, mut caller) = (self.clone(), caller.clone());
         let (over, reading) = (ends.clone(), CancellationToken::new());

@@ -5,9 +5,9 @@ mod library;
 use std::sync::Arc;
 
 use agent::{Research, research::Library};
-use domain::{RunId, UserId};
+use domain::RunId;
 use serde::{Deserialize, Serialize};
-use store::{Payer, StoreError};
+use store::{Principal, StoreError};
 use wire::chat_stream::Mode;
 
 use crate::{
@@ -114,8 +114,7 @@ impl App {
     /// front end's people.
     pub(crate) async fn research(
         &self,
-        owner: UserId,
-        payer: &Payer,
+        principal: &Principal,
         permit: &Permit,
         wish: Option<ResearchWish>,
         referred: &Referred,
@@ -124,13 +123,13 @@ impl App {
         let mut libraries: Vec<Arc<dyn Library>> = Vec::new();
         let may = |tool| permit.allows(Thing::Tool(tool));
         if may(SEARCH_TOOL)
-            && payer.person.is_none()
-            && (referred.is_any() || !self.store.searchable_collections(owner).await?.is_empty())
+            && !principal.is_front_end_person()
+            && (referred.is_any() || !self.store.searchable_collections(principal.account).await?.is_empty())
         {
-            libraries.push(Arc::new(Documents::new(self.knowledge.app(), owner, payer, referred)));
+            libraries.push(Arc::new(Documents::new(self.knowledge.app(), principal, referred)));
         }
-        if may(web::SEARCH) && may(web::FETCH) && self.web.searches(payer) && self.web.reads() {
-            libraries.push(Arc::new(Pages::new(&self.web, owner, payer)));
+        if may(web::SEARCH) && may(web::FETCH) && self.web.searches(principal) && self.web.reads() {
+            libraries.push(Arc::new(Pages::new(&self.web, principal)));
         }
         let settings = &self.config.research;
         Ok(Some(Research {

@@ -17,7 +17,7 @@ use std::{
 
 use agent::{Past, RunRequest};
 use domain::{ChatId, EventBody, RunId, RunSummary, UserId, Words};
-use store::{Payer, Run, Store, StoreError};
+use store::{Principal, Run, Store, StoreError};
 use tokio::{sync::broadcast, time::Instant};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -76,10 +76,8 @@ pub struct LogSoFar {
 pub struct NewLiveRun {
     /// Its id.
     pub run: RunId,
-    /// Whose it is.
-    pub owner: UserId,
-    /// On whose account it is, beside the owner's.
-    pub payer: Payer,
+    /// Who begins it.
+    pub principal: Principal,
     /// The chat's title, for the activity stream.
     pub title: String,
     /// What the agent needs.
@@ -184,15 +182,19 @@ impl Runs {
         self.lock().get(&run).cloned()
     }
 
-    /// The runs of one person that are going.
+    /// The runs of this individual that are going.
     #[must_use]
-    pub fn live_of(&self, owner: UserId) -> Vec<Arc<LiveRun>> {
-        self.lock().values().filter(|run| run.owner == owner).cloned().collect()
+    pub fn live_of(&self, principal: &Principal) -> Vec<Arc<LiveRun>> {
+        let is_theirs = |run: &&Arc<LiveRun>| run.principal.is_same_individual(principal);
+        self.lock().values().filter(is_theirs).cloned().collect()
     }
 
     /// Stops the runs of these people that are going in this process.
     pub(crate) fn stop_of(&self, people: &HashSet<UserId>) {
-        self.lock().values().filter(|run| people.contains(&run.owner)).for_each(|run| run.cancel.cancel());
+        self.lock()
+            .values()
+            .filter(|run| people.contains(&run.principal.account))
+            .for_each(|run| run.cancel.cancel());
     }
 
     /// The runs that are going in a chat.

@@ -6,10 +6,10 @@ mod times;
 use std::{sync::Arc, time::Duration};
 
 use domain::{ChatId, Outcome, Part, ProblemCode, RunId, ScheduleId, refusal};
-use store::{Chat, ChatOrder, IdempotencyKey, Payer, Schedule, Settled, Turn, TurnKind};
+use store::{Chat, ChatOrder, IdempotencyKey, Principal, Schedule, Settled, Turn, TurnKind};
 use tokio::sync::Notify;
 
-use crate::{app::App, error::ApiError, groups::Right, turns::NewMessage};
+use crate::{app::App, auth::Authority, error::ApiError, groups::Right, turns::NewMessage};
 
 pub(crate) use times::Times;
 
@@ -136,7 +136,9 @@ impl App {
                 .settle_schedule(schedule, &noted(due, now, TurnKind::Failed), &then)
                 .await?);
         };
-        if let Some(run) = self.started_before(schedule.owner, &name_of(schedule, due)).await? {
+        if let Some(run) =
+            self.started_before(&Principal::of_account(schedule.owner), &name_of(schedule, due)).await?
+        {
             // We, or another server, came no further than to its start.
             let next_at = times.next_after(run.started_at.max(due));
             let turn = Turn { run: Some(run.id), chat: run.chat, ..noted(due, now, TurnKind::Started) };
@@ -197,7 +199,7 @@ impl App {
             let gone = || ApiError::not_found(refusal::Settings::ChatOfRunGone);
             Ok((run.chat.ok_or_else(gone)?, run.id))
         };
-        match self.once(schedule.owner, Some(key), begin, again).await {
+        match self.once(&Principal::of_account(schedule.owner), Some(key), begin, again).await {
             Ok((chat, run)) => Ok(Turn { run: Some(run), chat: Some(chat), ..turn }),
             Err(error) if error.is_ours() => Err(error),
             Err(error) => {
@@ -213,7 +215,7 @@ impl App {
         idempotency: Option<IdempotencyKey>,
     ) -> Result<(ChatId, RunId), ApiError> {
         let content = &schedule.content;
-        let permit = self.groups.permit_of(schedule.owner, &Payer::default());
+        let permit = self.permit(Authority::of_account(schedule.owner));
         permit.check(Right::Schedules)?;
         let model = self.resolve(content.model.as_deref(), &permit);
         // Right after the start, when another one would be taken for the default, or none found.
@@ -223,7 +225,7 @@ impl App {
         }
         let model = model?;
         let (chat, is_new) = match schedule.chat.filter(|_| !content.new_chat) {
-            Some(chat) => (self.store.chat(schedule.owner, chat).await?, false),
+            Some(chat) => (self.store.chat(&Principal::of_account(schedule.owner), chat).await?, false),
             None => (self.new_chat_of(schedule).await?, true),
         };
         let id = chat.id;
@@ -250,7 +252,7 @@ impl App {
         let now = self.clock.now_ms();
         let chat = Chat {
             id: ChatId::generate(),
-            owner: schedule.owner,
+            principal: Principal::of_account(schedule.owner),
             title: schedule.content.name.clone(),
             current: None,
             directory: None,

@@ -11,7 +11,10 @@ mod work;
 use domain::{ChatId, Message, MessageId, Part, Role, RunId, refusal};
 use store::{Beside, Chat, ChatMessage, IdempotencyKey, NewRun, NewTurn, StoreError};
 
-use crate::{app::App, error::ApiError, models::ResolvedModel, research::ResearchWish, runs::NewLiveRun};
+use crate::{
+    app::App, auth::Authority, error::ApiError, models::ResolvedModel, research::ResearchWish,
+    runs::NewLiveRun,
+};
 
 pub(crate) use beside::{MOST_ASKED, MOST_LAYERS, MergeWish};
 pub(crate) use referred::Referred;
@@ -65,7 +68,7 @@ impl App {
     /// 4xx where the message is empty or its parent is not in the chat.
     pub async fn say(&self, chat: Chat, new: NewMessage, model: ResolvedModel) -> Result<Exchange, ApiError> {
         check_content(&new.content)?;
-        let content = self.bind_referred(&chat, &model.payer, new.content).await?;
+        let content = self.bind_referred(&chat, &model.authority.principal, new.content).await?;
         let messages = self.store.messages(chat.id).await?;
         if let Some(parent) = new.parent
             && !messages.iter().any(|message| message.id == parent)
@@ -144,9 +147,9 @@ impl App {
         mut work: Work,
     ) -> Result<Exchange, ApiError> {
         self.pipelines.give_up(chat.id);
-        self.check_limits(chat.owner, &work.model.payer).await?;
+        self.check_limits(&work.model.authority.principal).await?;
         let (run, now) = (RunId::generate(), self.clock.now_ms());
-        work.told = self.told(chat.owner, &work).await?;
+        work.told = self.told(chat.principal.account, &work).await?;
         work.directory.clone_from(&chat.directory);
         let assistant = ChatMessage {
             id: MessageId::generate(),
@@ -160,27 +163,26 @@ impl App {
             summary: None,
             schedule: None,
         };
+        let Authority { principal, key_models } = work.model.authority.clone();
         let row = NewRun {
             id: run,
-            owner: chat.owner,
+            principal: principal.clone(),
+            key_models,
             chat: Some(chat.id),
             message: Some(assistant.id),
             model: work.model.id.clone(),
             started_at: now,
             request: work.kept(&chat.id.to_string())?,
             idempotency: work.idempotency.clone(),
-            payer: work.model.payer.clone(),
             origin: work.kept_origin()?,
             research: work.kept_research()?,
         };
-        let (payer, beside) = (row.payer.clone(), work.beside.take());
-        let request = self
-            .request(chat.owner, work, chat.id.to_string(), run, (Some(chat.id), Some(assistant.id)))
-            .await?;
+        let beside = work.beside.take();
+        let request =
+            self.request(work, chat.id.to_string(), run, (Some(chat.id), Some(assistant.id))).await?;
         let title = user.as_ref().filter(|_| chat.title.is_empty()).map(|user| title_of(&user.content));
         let title_now = title.clone().unwrap_or(chat.title);
-        let new =
-            NewLiveRun { run, owner: chat.owner, payer, title: title_now, request, report_wanted: false };
+        let new = NewLiveRun { run, principal, title: title_now, request, report_wanted: false };
         let turn = NewTurn {
             user: user.clone(),
             assistant: assistant.clone(),

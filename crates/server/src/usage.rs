@@ -13,8 +13,8 @@ use std::{
     time::Duration,
 };
 
-use domain::{RunEvent, RunId, UserId, Words};
-use store::{Booking, BookingOutcome, Payer, Store, StoreError, UsageBy, UsageKey, UsageSum};
+use domain::{RunEvent, RunId, Words};
+use store::{Booking, BookingOutcome, Principal, Store, StoreError, UsageBy, UsageKey, UsageSum};
 
 use account::{Account, DAY_MS, month_of};
 pub use account::{Allowed, Amount, Span, Wish};
@@ -108,10 +108,10 @@ impl Usage {
     }
 
     /// The limits that hold for a call on this account.
-    fn apply_to(&self, owner: UserId, payer: &Payer) -> Vec<(Subject, Limits)> {
+    fn apply_to(&self, principal: &Principal) -> Vec<(Subject, Limits)> {
         let groups = self.groups.known();
         self.lock().see(&groups);
-        self.rules().apply_to(owner, groups.of_person(owner), payer)
+        self.rules().apply_to(principal, groups.of_person(principal.account))
     }
 
     async fn read_rules(&self) -> Result<(), StoreError> {
@@ -133,8 +133,8 @@ impl Usage {
     ///
     /// # Errors
     /// Where the database does not answer.
-    pub async fn know(&self, owner: UserId, payer: &Payer) -> Result<(), StoreError> {
-        for (subject, _) in self.apply_to(owner, payer) {
+    pub async fn know(&self, principal: &Principal) -> Result<(), StoreError> {
+        for (subject, _) in self.apply_to(principal) {
             if !self.lock().accounts.get(&subject).is_some_and(Account::is_known) {
                 self.write_down().await?;
                 let found = self.written(&subject).await?;
@@ -167,9 +167,9 @@ impl Usage {
     ///
     /// # Errors
     /// Where a limit is reached, or would be.
-    pub fn begin(&self, owner: UserId, payer: &Payer, wish: Wish) -> Result<Held, Refused> {
+    pub fn begin(&self, principal: &Principal, wish: Wish) -> Result<Held, Refused> {
         let now = self.clock.now_ms();
-        let limits = self.apply_to(owner, payer);
+        let limits = self.apply_to(principal);
         let mut books = self.lock();
         let mut held = Held(Vec::with_capacity(limits.len()));
         for (subject, limits) in &limits {
@@ -190,8 +190,8 @@ impl Usage {
     ///
     /// # Errors
     /// Where a limit is reached, or would be.
-    pub fn check(&self, owner: UserId, payer: &Payer, wish: Wish, calls: u64) -> Result<(), Refused> {
-        let (limits, now) = (self.apply_to(owner, payer), self.clock.now_ms());
+    pub fn check(&self, principal: &Principal, wish: Wish, calls: u64) -> Result<(), Refused> {
+        let (limits, now) = (self.apply_to(principal), self.clock.now_ms());
         let mut books = self.lock();
         for (subject, limits) in limits {
             let account = books.accounts.entry(subject.clone()).or_insert_with(|| Account::new(now));
@@ -213,10 +213,10 @@ impl Usage {
     }
 
     /// Notes a model call that is of no run.
-    pub fn note(&self, owner: UserId, payer: &Payer, model: &str, sum: UsageSum) {
+    pub fn note(&self, principal: &Principal, model: &str, sum: UsageSum) {
         let now = self.clock.now_ms();
         let key =
-            UsageKey { day: now.div_euclid(DAY_MS), owner, model: model.to_owned(), payer: payer.clone() };
+            UsageKey { day: now.div_euclid(DAY_MS), principal: principal.clone(), model: model.to_owned() };
         let mut books = self.lock();
         books.count(now, &self.groups.known(), &key, sum);
         books.ledger.note(key, sum);
@@ -228,7 +228,7 @@ impl Usage {
     }
 
     /// Notes what an event of a run says about usage, once it is stored.
-    pub(crate) fn note_event(&self, owner: UserId, payer: &Payer, event: &RunEvent) {
+    pub(crate) fn note_event(&self, principal: &Principal, event: &RunEvent) {
         let is_end = event.is_end();
         let Some((model, sum)) = used_by(&event.body) else {
             if is_end {
@@ -238,9 +238,8 @@ impl Usage {
         };
         let key = UsageKey {
             day: event.at.div_euclid(DAY_MS),
-            owner,
+            principal: principal.clone(),
             model: model.to_owned(),
-            payer: payer.clone(),
         };
         let now = self.clock.now_ms();
         let mut books = self.lock();
@@ -259,7 +258,7 @@ impl Usage {
         let Some(booked) = self.store.booked_seq(run.id).await? else { return Ok(()) };
         self.run_begins(run.id, booked);
         for event in events.iter().filter(|event| event.seq > booked) {
-            self.note_event(run.owner, &run.payer, event);
+            self.note_event(&run.principal, event);
         }
         Ok(())
     }
@@ -271,8 +270,8 @@ impl Usage {
 
     /// What is left of the nearest limits; nothing where there are none.
     #[must_use]
-    pub fn remaining(&self, owner: UserId, payer: &Payer) -> Remaining {
-        let (limits, now) = (self.apply_to(owner, payer), self.clock.now_ms());
+    pub fn remaining(&self, principal: &Principal) -> Remaining {
+        let (limits, now) = (self.apply_to(principal), self.clock.now_ms());
         let mut remaining = Remaining::default();
         let mut books = self.lock();
         for (subject, limits) in limits {
@@ -287,8 +286,8 @@ impl Usage {
 
     /// What each limit of these allows and how much of it is used, for people.
     #[must_use]
-    pub fn standing(&self, owner: UserId, payer: &Payer) -> Vec<(Subject, Vec<account::Standing>)> {
-        let (limits, now) = (self.apply_to(owner, payer), self.clock.now_ms());
+    pub fn standing(&self, principal: &Principal) -> Vec<(Subject, Vec<account::Standing>)> {
+        let (limits, now) = (self.apply_to(principal), self.clock.now_ms());
         let mut books = self.lock();
         let standing = |(subject, limits): (Subject, Limits)| {
             let account = books.accounts.entry(subject.clone()).or_insert_with(|| Account::new(now));
@@ -370,7 +369,7 @@ impl Books {
 
     /// Counts it against those whose limits it counts against.
     fn count(&mut self, now: i64, groups: &Known, key: &UsageKey, sum: UsageSum) {
-        for subject in Subject::all_of(key.owner, groups.of_person(key.owner), &key.payer) {
+        for subject in Subject::all_of(&key.principal, groups.of_person(key.principal.account)) {
             if let Some(account) = self.accounts.get_mut(&subject) {
                 account.count(now, Amount::of(sum));
             }
@@ -382,7 +381,7 @@ impl Books {
         let noted =
             booking.runs.iter().zip(outcomes).filter(|(_, outcome)| **outcome != BookingOutcome::Busy);
         for (key, sum) in booking.loose.iter().chain(noted.flat_map(|(run, _)| &run.sums)) {
-            for subject in Subject::all_of(key.owner, groups.of_person(key.owner), &key.payer) {
+            for subject in Subject::all_of(&key.principal, groups.of_person(key.principal.account)) {
                 if let Some(account) = self.accounts.get_mut(&subject) {
                     account.is_written(Amount::of(*sum));
                 }
@@ -400,9 +399,9 @@ impl App {
     ///
     /// # Errors
     /// 429 with what is reached and how long to wait.
-    pub(crate) async fn check_limits(&self, owner: UserId, payer: &Payer) -> Result<(), ApiError> {
-        self.usage.know(owner, payer).await?;
-        Ok(self.usage.check(owner, payer, Wish::nothing(), 1)?)
+    pub(crate) async fn check_limits(&self, principal: &Principal) -> Result<(), ApiError> {
+        self.usage.know(principal).await?;
+        Ok(self.usage.check(principal, Wish::nothing(), 1)?)
     }
 
     /// Adds to the ledger what the logs of runs hold that ended just before their server was gone.

@@ -9,6 +9,7 @@ use store::{Chat, StoreError, User, UserRole};
 
 use crate::{
     app::App,
+    auth::Authority,
     config::{Config, WorkspaceSettings},
     groups::{Permit, Thing},
 };
@@ -110,7 +111,7 @@ impl App {
     /// # Errors
     /// Where the database does not answer.
     pub(crate) async fn files_of(&self, chat: &Chat) -> Result<Workspace, StoreError> {
-        self.workspace(chat.owner, chat.id.to_string(), chat.directory.as_deref()).await
+        self.workspace(chat.principal.account, chat.id.to_string(), chat.directory.as_deref()).await
     }
 
     /// The files of a chat, or of a run without a chat, by its id as text. A directory that is not allowed any more says so
@@ -125,7 +126,7 @@ impl App {
         let files = Workspace::new(self.store.clone(), name, Arc::new(move || clock.now_ms()));
         let Some(directory) = directory else { return Ok(files) };
         let owner = self.store.user(owner).await?;
-        let permit = self.groups.permit(owner.id, owner.role == UserRole::Admin);
+        let permit = self.groups.permit(Authority::of_account(owner.id), owner.role == UserRole::Admin);
         Ok(match self.workspaces.find(directory, &owner, &permit) {
             Ok(directory) => files.in_directory(directory),
             Err(why) => files.nowhere(why),

@@ -92,14 +92,14 @@ async fn new_run(store: &Store, owner: UserId) -> Result<RunId, StoreError> {
     let id = RunId::generate();
     let run = NewRun {
         id,
-        owner,
+        principal: store::Principal::of_account(owner),
+        key_models: None,
         chat: None,
         message: None,
         model: "none".to_owned(),
         started_at: 0,
         request: None,
         idempotency: None,
-        payer: store::Payer::default(),
         origin: None,
         research: None,
     };

@@ -26,6 +26,19 @@ pub enum KeyScope {
     Admin,
 }
 
+impl KeyScope {
+    /// As the API writes it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Chat => "chat",
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Admin => "admin",
+        }
+    }
+}
+
 /// What a key is good for. Never more than what its owner may do.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ApiKeyRights {
@@ -213,6 +226,14 @@ impl Store {
         end_secrets(&mut tx, user, id, now, now).await?;
         let sql = "DELETE FROM api_keys WHERE id = $1 AND owner = $2";
         tx.query(sql).id(id).id(user).execute_on_one().await?;
+        // Nobody can speak for the people of its front end any more: what they had is the account's from now on.
+        for sql in [
+            "UPDATE chats SET person = NULL WHERE owner = $2 AND api_key = $1 AND person IS NOT NULL",
+            "UPDATE runs SET person = NULL, idempotency_key = NULL, request_hash = NULL \
+             WHERE owner = $2 AND api_key = $1 AND person IS NOT NULL",
+        ] {
+            tx.query(sql).id(id).id(user).execute().await?;
+        }
         tx.commit().await
     }
 

@@ -57,7 +57,7 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn folders(&self, owner: UserId) -> Result<Vec<Folder>, StoreError> {
-        let sql = "SELECT id, name, (SELECT count(*) FROM chats WHERE folder = folders.id AND NOT archived) AS chats \
+        let sql = "SELECT id, name, (SELECT count(*) FROM chats WHERE folder = folders.id AND person IS NULL AND NOT archived) AS chats \
                    FROM folders WHERE owner = $1 ORDER BY name_key, id";
         let read =
             |row: &Row| Ok(Folder { id: row.id("id")?, name: row.get("name")?, chats: row.number("chats")? });
@@ -141,7 +141,8 @@ impl Store {
             tx.query(sql).id(folder).id(owner).fetch_one().await?;
         }
         let sql = "UPDATE chats SET pinned = COALESCE($3, pinned), archived = COALESCE($4, archived), \
-                   folder = CASE WHEN $5 THEN $6 ELSE folder END WHERE id = $1 AND owner = $2";
+                   folder = CASE WHEN $5 THEN $6 ELSE folder END \
+                   WHERE id = $1 AND owner = $2 AND person IS NULL";
         let mut changed = 0;
         for chat in chats {
             let query = tx.query(sql).id(chat).id(owner).bind(change.pinned).bind(change.archived);
@@ -158,7 +159,7 @@ impl Store {
     /// Only those of the database.
     pub async fn tags(&self, owner: UserId) -> Result<Vec<TagCount>, StoreError> {
         let sql = "SELECT tag, count(*) AS chats FROM chats JOIN chat_tags ON chat_tags.chat = chats.id \
-                   WHERE owner = $1 AND NOT archived GROUP BY tag ORDER BY count(*) DESC, tag";
+                   WHERE owner = $1 AND person IS NULL AND NOT archived GROUP BY tag ORDER BY count(*) DESC, tag";
         let read = |row: &Row| Ok(TagCount { tag: row.get("tag")?, chats: row.number("chats")? });
         self.db().read(sql).id(owner).fetch_all().await?.iter().map(read).collect()
     }
@@ -169,7 +170,7 @@ impl Store {
     /// `NotFound`.
     pub async fn set_tags(&self, owner: UserId, chat: ChatId, tags: &[String]) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
-        let sql = "UPDATE chats SET tagged_by_hand = TRUE WHERE id = $1 AND owner = $2";
+        let sql = "UPDATE chats SET tagged_by_hand = TRUE WHERE id = $1 AND owner = $2 AND person IS NULL";
         tx.query(sql).id(chat).id(owner).execute_on_one().await?;
         replace_tags(&mut tx, chat, tags).await?;
         tx.commit().await

@@ -228,7 +228,7 @@ impl Store {
             Db::Postgres(..) => "= ANY (CAST(string_to_array($1, ',') AS BIGINT[]))",
         };
         // The marks have said so already; this would also hold where one was wrong.
-        let readable = "(chats.owner = $2 AND ($3 OR NOT archived) OR EXISTS \
+        let readable = "(chats.owner = $2 AND chats.person IS NULL AND ($3 OR NOT archived) OR EXISTS \
                         (SELECT 1 FROM chat_readers WHERE chat_readers.chat = chats.id AND reader = $2))";
         let shown = match search.shown && !search.titles {
             false => "",

@@ -3,7 +3,7 @@
 use domain::{ChatId, FolderId, MessageId, UserId};
 
 use crate::{
-    ChatOrder, Store, StoreError,
+    ChatOrder, Principal, Store, StoreError,
     query::{Query, Row},
     search,
 };
@@ -13,8 +13,8 @@ use crate::{
 pub struct Chat {
     /// Its id.
     pub id: ChatId,
-    /// Whose it is.
-    pub owner: UserId,
+    /// Who began it, and whose it is.
+    pub principal: Principal,
     /// What it is called.
     pub title: String,
     /// The leaf of the message tree that is shown; nothing while it is empty.
@@ -52,20 +52,22 @@ pub struct ChatPage {
 
 pub(crate) const INSERT: &str = "INSERT INTO chats \
                                  (id, owner, title, search_text, current_message, created_at, updated_at, \
-                                 directory, pinned, archived, folder) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+                                 directory, pinned, archived, folder, api_key, person) \
+                                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
 
 /// Gives [`INSERT`] its values. Tags are rows of their own.
 pub(crate) fn insert<'a>(query: Query<'a>, chat: &Chat) -> Query<'a> {
-    let query = query.id(chat.id).id(chat.owner);
+    let query = query.id(chat.id).id(chat.principal.account);
     let query = query.text(&chat.title).text(&search::fold(&chat.title)).optional_id(chat.current);
     let query = query.bind(chat.created_at).bind(chat.updated_at).bind(chat.directory.as_deref());
-    query.bind(chat.order.pinned).bind(chat.order.archived).optional_id(chat.order.folder)
+    let query = query.bind(chat.order.pinned).bind(chat.order.archived).optional_id(chat.order.folder);
+    query.optional_id(chat.principal.key).optional_text(chat.principal.person.as_deref())
 }
 
 /// The columns that [`read_chat`] reads, where `chats` is among the tables.
 macro_rules! chat_columns {
     () => {
-        "chats.id, chats.owner, chats.title, chats.current_message, chats.created_at, chats.updated_at, \
+        "chats.id, chats.owner, chats.api_key, chats.person, chats.title, chats.current_message, chats.created_at, chats.updated_at, \
          chats.directory, chats.unread, chats.pinned, chats.archived, chats.folder, \
          (SELECT string_agg(tag, ',' ORDER BY place) FROM chat_tags WHERE chat_tags.chat = chats.id) AS tags"
     };
@@ -89,22 +91,23 @@ impl Store {
         insert(self.db().write(INSERT), chat).execute().await.map(drop)
     }
 
-    /// A person's chat.
+    /// A chat of the same individual: of the account where the principal is none of a front end's people.
     ///
     /// # Errors
     /// `NotFound`, for other people's chats too.
-    pub async fn chat(&self, owner: UserId, id: ChatId) -> Result<Chat, StoreError> {
+    pub async fn chat(&self, principal: &Principal, id: ChatId) -> Result<Chat, StoreError> {
         let sql = select_chats!("WHERE id = $1 AND owner = $2");
-        read_chat(&self.db().read(sql).id(id).id(owner).fetch_one().await?)
+        let chat = read_chat(&self.db().read(sql).id(id).id(principal.account).fetch_one().await?)?;
+        if chat.principal.is_same_individual(principal) { Ok(chat) } else { Err(StoreError::NotFound) }
     }
 
-    /// A person's chats, newest change first.
+    /// An account's own chats, newest change first.
     ///
     /// # Errors
     /// Only those of the database.
     pub async fn chats(&self, owner: UserId, page: &ChatPage) -> Result<Vec<Chat>, StoreError> {
         let sql = select_chats!(
-            r"WHERE owner = $1 AND updated_at < $2
+            r"WHERE owner = $1 AND person IS NULL AND updated_at < $2
                 AND (search_text LIKE $3 ESCAPE '\' OR EXISTS (
                     SELECT 1 FROM messages
                     WHERE messages.chat = chats.id AND messages.search_text LIKE $3 ESCAPE '\'))
@@ -133,7 +136,7 @@ impl Store {
         now: i64,
     ) -> Result<(), StoreError> {
         let sql = "UPDATE chats SET title = $3, search_text = $4, updated_at = $5, titled_by = 'person' \
-                   WHERE id = $1 AND owner = $2";
+                   WHERE id = $1 AND owner = $2 AND person IS NULL";
         let query = self.db().write(sql).id(id).id(owner).text(title).text(&search::fold(title));
         query.bind(now).execute_on_one().await
     }
@@ -149,11 +152,15 @@ impl Store {
         message: MessageId,
         now: i64,
     ) -> Result<(), StoreError> {
-        let sql = "UPDATE chats SET current_message = $3, updated_at = $4 WHERE id = $1 AND owner = $2 \
+        let sql = "UPDATE chats SET current_message = $3, updated_at = $4 \
+                   WHERE id = $1 AND owner = $2 AND person IS NULL \
                    AND EXISTS (SELECT 1 FROM messages WHERE messages.id = $3 AND messages.chat = $1)";
         match self.db().write(sql).id(id).id(owner).id(message).bind(now).execute().await? {
             // Tells a missing chat from a missing message.
-            0 => self.chat(owner, id).await.and(Err(StoreError::Conflict("message"))),
+            0 => {
+                let chat = self.chat(&Principal::of_account(owner), id).await;
+                chat.and(Err(StoreError::Conflict("message")))
+            }
             _ => Ok(()),
         }
     }
@@ -163,9 +170,10 @@ impl Store {
     /// # Errors
     /// `NotFound`.
     pub async fn mark_chat_read(&self, owner: UserId, id: ChatId) -> Result<bool, StoreError> {
-        let sql = "UPDATE chats SET unread = FALSE WHERE id = $1 AND owner = $2 AND unread";
+        let sql =
+            "UPDATE chats SET unread = FALSE WHERE id = $1 AND owner = $2 AND person IS NULL AND unread";
         match self.db().write(sql).id(id).id(owner).execute().await? {
-            0 => self.chat(owner, id).await.map(|_| false),
+            0 => self.chat(&Principal::of_account(owner), id).await.map(|_| false),
             _ => Ok(true),
         }
     }
@@ -177,7 +185,7 @@ impl Store {
     pub async fn delete_chat(&self, owner: UserId, id: ChatId) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
         // Messages, runs and logs go with the chat by their foreign keys.
-        let chat = "DELETE FROM chats WHERE id = $1 AND owner = $2";
+        let chat = "DELETE FROM chats WHERE id = $1 AND owner = $2 AND person IS NULL";
         tx.query(chat).id(id).id(owner).execute_on_one().await?;
         tx.query("DELETE FROM files WHERE workspace = $1").id(id).execute().await?;
         tx.commit().await
@@ -187,7 +195,7 @@ impl Store {
 pub(crate) fn read_chat(row: &Row) -> Result<Chat, StoreError> {
     Ok(Chat {
         id: row.id("id")?,
-        owner: row.id("owner")?,
+        principal: Principal::read(row)?,
         title: row.get("title")?,
         current: row.optional_id("current_message")?,
         directory: row.get("directory")?,

@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl Store {
-    /// A person's chats that were made after `after`, oldest first.
+    /// An account's own chats that were made after `after`, oldest first.
     ///
     /// # Errors
     /// Only those of the database.
@@ -19,7 +19,7 @@ impl Store {
         after: Option<ChatId>,
         limit: u32,
     ) -> Result<Vec<Chat>, StoreError> {
-        let sql = select_chats!("WHERE owner = $1 AND id > $2 ORDER BY id LIMIT $3");
+        let sql = select_chats!("WHERE owner = $1 AND person IS NULL AND id > $2 ORDER BY id LIMIT $3");
         let after = after.map_or(String::new(), |id| id.to_string());
         let query = self.db().read(sql).id(owner).text(&after).bind(i64::from(limit));
         query.fetch_all().await?.iter().map(read_chat).collect()
@@ -34,7 +34,7 @@ impl Store {
         self.db().read(sql).id(chat).fetch_all().await?.iter().map(read_run).collect()
     }
 
-    /// A person's runs that belong to no chat and were made after `after`, oldest first.
+    /// An account's own runs that belong to no chat and were made after `after`, oldest first.
     ///
     /// # Errors
     /// Only those of the database.
@@ -44,7 +44,9 @@ impl Store {
         after: Option<RunId>,
         limit: u32,
     ) -> Result<Vec<Run>, StoreError> {
-        let sql = select_runs!("WHERE owner = $1 AND chat IS NULL AND id > $2 ORDER BY id LIMIT $3");
+        let sql = select_runs!(
+            "WHERE owner = $1 AND person IS NULL AND chat IS NULL AND id > $2 ORDER BY id LIMIT $3"
+        );
         let after = after.map_or(String::new(), |id| id.to_string());
         let query = self.db().read(sql).id(owner).text(&after).bind(i64::from(limit));
         query.fetch_all().await?.iter().map(read_run).collect()

@@ -1,13 +1,13 @@
 //! Requests that are sent again, because their answer was lost: found by the name that the caller gave them.
 
-use domain::{RunId, UserId};
+use domain::RunId;
 
-use crate::{Store, StoreError};
+use crate::{Principal, Store, StoreError};
 
 /// What a caller names a request by. It stands in the run's own row, so that both are stored or neither.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdempotencyKey {
-    /// The caller's word, which means something only together with the owner.
+    /// The caller's word, which means something only together with the principal.
     pub key: String,
     /// SHA-256 of the request.
     pub request_hash: [u8; 32],
@@ -23,17 +23,20 @@ pub struct StartedBefore {
 }
 
 impl Store {
-    /// The run that an earlier request with this key has started.
+    /// The run that an earlier request of this principal with this key has started.
     ///
     /// # Errors
     /// Only those of the database.
     pub async fn started_before(
         &self,
-        owner: UserId,
+        principal: &Principal,
         key: &IdempotencyKey,
     ) -> Result<Option<StartedBefore>, StoreError> {
-        let sql = "SELECT id, request_hash FROM runs WHERE owner = $1 AND idempotency_key = $2";
-        let row = self.db().read(sql).id(owner).text(&key.key).fetch_optional().await?;
+        let sql = "SELECT id, request_hash FROM runs WHERE owner = $1 AND idempotency_key = $2 \
+                   AND COALESCE(api_key, '') = $3 AND COALESCE(person, '') = $4";
+        let query = self.db().read(sql).id(principal.account).text(&key.key);
+        let query = query.text(&principal.key.map(|key| key.to_string()).unwrap_or_default());
+        let row = query.text(principal.person.as_deref().unwrap_or_default()).fetch_optional().await?;
         row.map(|row| {
             let same_request = row.get::<Vec<u8>>("request_hash")? == key.request_hash;
             Ok(StartedBefore { run: row.id("id")?, same_request })

@@ -86,7 +86,7 @@ impl ChatImport {
     /// # Errors
     /// `Conflict("id")` where its id is taken.
     pub async fn add_run(&mut self, run: &EndedRun) -> Result<(), StoreError> {
-        let query = self.tx.query(RUN).id(run.id).id(self.chat.owner).id(self.chat.id);
+        let query = self.tx.query(RUN).id(run.id).id(self.chat.principal.account).id(self.chat.id);
         let query = query.optional_id(run.message).text(&run.model).bind(run.started_at);
         query.bind(run.finished_at).json(&run.summary)?.execute().await.map(drop)
     }

@@ -8,9 +8,9 @@ use std::{
     time::Duration,
 };
 
-use domain::{ChatId, RunId, UserId};
+use domain::{ChatId, RunId};
 
-use crate::{Run, Store, StoreError, db::Db, query::Row};
+use crate::{Principal, Run, Store, StoreError, db::Db, query::Row};
 
 /// The server that has the lease, for all who write on its behalf.
 #[derive(Debug, Clone, Default)]
@@ -50,8 +50,8 @@ impl Lessee {
 pub struct GoingRun {
     /// Its id.
     pub id: RunId,
-    /// Whose it is.
-    pub owner: UserId,
+    /// Who began it.
+    pub principal: Principal,
     /// Its chat, if any.
     pub chat: Option<ChatId>,
     /// The chat's title.
@@ -64,7 +64,7 @@ impl GoingRun {
     fn read(row: &Row) -> Result<Self, StoreError> {
         Ok(Self {
             id: row.id("id")?,
-            owner: row.id("owner")?,
+            principal: Principal::read(row)?,
             chat: row.optional_id("chat")?,
             title: row.get("title")?,
             waiting_seq: row.number("waiting_seq")?,
@@ -206,7 +206,8 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn going_anywhere(&self) -> Result<Vec<GoingRun>, StoreError> {
-        let sql = "SELECT runs.id, runs.owner, runs.chat, COALESCE(chats.title, '') AS title, waiting_seq FROM runs \
+        let sql = "SELECT runs.id, runs.owner, runs.api_key, runs.person, runs.chat, \
+                   COALESCE(chats.title, '') AS title, waiting_seq FROM runs \
                    LEFT JOIN chats ON chats.id = runs.chat WHERE finished_at IS NULL ORDER BY started_at, runs.id";
         self.db().read(sql).fetch_all().await?.iter().map(GoingRun::read).collect()
     }

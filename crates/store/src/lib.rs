@@ -51,6 +51,7 @@ mod passkeys;
 mod password_resets;
 mod pictures;
 mod pipelines;
+mod principal;
 mod query;
 mod run_inputs;
 mod runs;
@@ -115,13 +116,14 @@ pub use passkeys::{NewPasskey, Passkey, PasskeyHolder, UsedChallenge};
 pub use password_resets::NewPasswordReset;
 pub use pictures::{NotSeen, Unseen};
 pub use pipelines::{PipelineCall, PipelineSum};
+pub use principal::Principal;
 pub use runs::{NewRun, Run};
 pub use schedules::{NewSchedule, Schedule, ScheduleContent, Settled, Turn, TurnKind};
 pub use second_factors::SecondFactor;
 pub use sessions::{NewSession, Session};
 pub use sharing::{SharedChat, Sharing};
 pub use usage::{
-    Booking, Outcome as BookingOutcome, Payer, RunUsage, UsageBy, UsageKey, UsageOf, UsageRow, UsageSum,
+    Booking, Outcome as BookingOutcome, RunUsage, UsageBy, UsageKey, UsageOf, UsageRow, UsageSum,
 };
 pub use users::{NewUser, User, UserRole, UserWithPassword};
 pub use webhooks::{Delivery, Notice, Webhook};

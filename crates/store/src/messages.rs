@@ -81,7 +81,7 @@ impl Store {
         let sql = "UPDATE chats SET current_message = CASE WHEN $7 THEN current_message ELSE $3 END, updated_at = $4, title = COALESCE($5, title), \
                    search_text = COALESCE($6, search_text), \
                    titled_by = CASE WHEN $5 IS NULL THEN titled_by ELSE 'words' END WHERE id = $1 AND owner = $2";
-        let update = tx.query(sql).id(chat).id(turn.run.owner).id(turn.assistant.id);
+        let update = tx.query(sql).id(chat).id(turn.run.principal.account).id(turn.assistant.id);
         let update = update.bind(turn.assistant.created_at).optional_text(turn.title.as_deref());
         let update = update.optional_text(turn.title.as_deref().map(search::fold).as_deref());
         let is_one_of_several = turn.beside.as_ref().is_some_and(|beside| beside.made_of.is_empty());

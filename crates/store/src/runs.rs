@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use domain::{ChatId, MessageId, Origin, Outcome, RunId, RunSummary, UserId};
 
 use crate::{
-    IdempotencyKey, Payer, Store, StoreError,
+    IdempotencyKey, Principal, Store, StoreError,
     db::Db,
     messages::fill_message,
     query::{Query, Row, to_json},
@@ -19,7 +19,9 @@ pub struct NewRun {
     /// Its id.
     pub id: RunId,
     /// Who started it.
-    pub owner: UserId,
+    pub principal: Principal,
+    /// The models and agents that the principal's key is limited to. `None` where it is not limited.
+    pub key_models: Option<Vec<String>>,
     /// The chat it belongs to; without one it is kept for a while only.
     pub chat: Option<ChatId>,
     /// The assistant message it fills.
@@ -33,8 +35,6 @@ pub struct NewRun {
     pub request: Option<String>,
     /// The caller's name for the request that starts it, if it gave one; no other run of the owner has it.
     pub idempotency: Option<IdempotencyKey>,
-    /// On whose account it is, beside its owner's.
-    pub payer: Payer,
     /// The request that it comes from, as JSON.
     pub origin: Option<String>,
     /// How research is wanted, as JSON; nothing where it is none. Kept when it ends.
@@ -50,7 +50,9 @@ pub struct Run {
     /// Its id.
     pub id: RunId,
     /// Who started it.
-    pub owner: UserId,
+    pub principal: Principal,
+    /// The models and agents that the principal's key is limited to. `None` where it is not limited.
+    pub key_models: Option<Vec<String>>,
     /// The chat it belongs to.
     pub chat: Option<ChatId>,
     /// The assistant message it fills.
@@ -65,8 +67,6 @@ pub struct Run {
     pub last_seq: u64,
     /// It in short, once it has ended.
     pub summary: Option<RunSummary>,
-    /// On whose account it is, beside its owner's.
-    pub payer: Payer,
     /// The request that it comes from, if one asked for it.
     pub origin: Option<Origin>,
     /// Somebody wants the report of research now.
@@ -74,17 +74,20 @@ pub struct Run {
 }
 
 pub(crate) const INSERT: &str = "INSERT INTO runs (id, owner, chat, message, model, started_at, request, \
-                                 idempotency_key, request_hash, server, api_key, person, origin, research, booked_seq) \
-                                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
+                                 idempotency_key, request_hash, server, api_key, person, key_models, origin, research, booked_seq) \
+                                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
 
 /// Gives [`INSERT`] its values; the run is `server`'s.
 pub(crate) fn insert<'a>(query: Query<'a>, run: &NewRun, server: Option<&str>) -> Query<'a> {
-    let query = query.id(run.id).id(run.owner).optional_id(run.chat).optional_id(run.message);
+    let query = query.id(run.id).id(run.principal.account).optional_id(run.chat).optional_id(run.message);
     let query = query.text(&run.model).bind(run.started_at).optional_text(run.request.as_deref());
     let idempotency = run.idempotency.as_ref();
     let query = query.optional_text(idempotency.map(|it| it.key.as_str()));
     let query = query.bind(idempotency.map(|it| it.request_hash.to_vec())).optional_text(server);
-    let query = query.optional_id(run.payer.key).optional_text(run.payer.person.as_deref());
+    let query = query.optional_id(run.principal.key).optional_text(run.principal.person.as_deref());
+    let key_models =
+        run.key_models.as_ref().map(|models| serde_json::Value::from(models.as_slice()).to_string());
+    let query = query.optional_text(key_models.as_deref());
     let query = query.optional_text(run.origin.as_deref()).optional_text(run.research.as_deref());
     // Nothing of its log is in the ledger yet.
     query.number(0)
@@ -102,9 +105,9 @@ impl Rows for NewRun {
     async fn write(db: &Db, runs: &[Self]) -> Result<Vec<RunNumber>, StoreError> {
         let mut sql = String::from(
             "INSERT INTO runs (id, owner, chat, message, model, started_at, request, idempotency_key, \
-             request_hash, server, api_key, person, origin, research, booked_seq) VALUES ",
+             request_hash, server, api_key, person, key_models, origin, research, booked_seq) VALUES ",
         );
-        db.push_rows(&mut sql, runs.len(), 15);
+        db.push_rows(&mut sql, runs.len(), 16);
         let server = db.lessee()?;
         sql.push_str(" RETURNING id, number");
         let add = |query, run| insert(query, run, server.as_deref());
@@ -159,7 +162,8 @@ impl Rows for RunEnd {
 macro_rules! select_runs {
     ($end:literal) => {
         concat!(
-            "SELECT id, owner, chat, message, model, started_at, finished_at, summary, api_key, person, origin, report_wanted, \
+            "SELECT id, owner, chat, message, model, started_at, finished_at, summary, api_key, person, key_models, origin, \
+             report_wanted, \
              COALESCE((SELECT last_seq FROM segments WHERE segments.run = runs.number \
                        ORDER BY first_seq DESC LIMIT 1), 0) AS last_seq FROM runs ",
             $end
@@ -304,7 +308,8 @@ impl Store {
 pub(crate) fn read_run(row: &Row) -> Result<Run, StoreError> {
     Ok(Run {
         id: row.id("id")?,
-        owner: row.id("owner")?,
+        principal: Principal::read(row)?,
+        key_models: row.optional_json("key_models")?,
         chat: row.optional_id("chat")?,
         message: row.optional_id("message")?,
         model: row.get("model")?,
@@ -312,7 +317,6 @@ pub(crate) fn read_run(row: &Row) -> Result<Run, StoreError> {
         finished_at: row.get("finished_at")?,
         last_seq: row.number("last_seq")?,
         summary: row.optional_json("summary")?,
-        payer: Payer { key: row.optional_id("api_key")?, person: row.get("person")? },
         origin: row.optional_json("origin")?,
         report_wanted: row.get("report_wanted")?,
     })

@@ -40,7 +40,7 @@ impl Store {
     pub async fn shared_chat(&self, reader: UserId, chat: ChatId) -> Result<SharedChat, StoreError> {
         let sql = format!(
             "SELECT {SHARED} FROM chats JOIN users ON users.id = chats.owner \
-             WHERE chats.id = $1 AND chats.owner <> $2 AND (open OR EXISTS \
+             WHERE chats.id = $1 AND chats.owner <> $2 AND chats.person IS NULL AND (open OR EXISTS \
              (SELECT 1 FROM chat_readers WHERE chat = chats.id AND reader = $2))"
         );
         read_shared(&self.db().built(sql).id(chat).id(reader).fetch_one().await?)
@@ -74,7 +74,7 @@ impl Store {
     /// # Errors
     /// `NotFound`, for other people's chats too.
     pub async fn sharing(&self, owner: UserId, chat: ChatId) -> Result<Sharing, StoreError> {
-        let sql = "SELECT open FROM chats WHERE id = $1 AND owner = $2";
+        let sql = "SELECT open FROM chats WHERE id = $1 AND owner = $2 AND person IS NULL";
         let open = self.db().read(sql).id(chat).id(owner).fetch_one().await?.get("open")?;
         let sql = "SELECT users.id, email, name, role, users.created_at FROM chat_readers \
                    JOIN users ON users.id = reader WHERE chat = $1 ORDER BY since, users.id";
@@ -87,7 +87,7 @@ impl Store {
     /// # Errors
     /// `NotFound`, for other people's chats too.
     pub async fn open_chat(&self, owner: UserId, chat: ChatId, open: bool) -> Result<(), StoreError> {
-        let sql = "UPDATE chats SET open = $3 WHERE id = $1 AND owner = $2";
+        let sql = "UPDATE chats SET open = $3 WHERE id = $1 AND owner = $2 AND person IS NULL";
         self.db().write(sql).id(chat).id(owner).bind(open).execute_on_one().await
     }
 
@@ -105,7 +105,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
         // Also keeps two at once from being one too many.
-        let sql = "UPDATE chats SET open = open WHERE id = $1 AND owner = $2";
+        let sql = "UPDATE chats SET open = open WHERE id = $1 AND owner = $2 AND person IS NULL";
         tx.query(sql).id(chat).id(owner).execute_on_one().await?;
         let sql = "SELECT COUNT(*) AS readers FROM chat_readers WHERE chat = $1 AND reader <> $2";
         let others: i64 = tx.query(sql).id(chat).id(reader).fetch_one().await?.get("readers")?;

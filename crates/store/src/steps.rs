@@ -71,6 +71,7 @@ steps![
     "0044_answers_beside",
     "0045_aliases",
     "0046_crawls_dismissed",
+    "0047_principals",
 ];
 
 /// What brings a database to the step of that number, or to the newest before it.

@@ -5,31 +5,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use domain::{ApiKeyId, GroupId, RunId, UserId};
 
-use crate::{Store, StoreError, db::Db, query::Tx};
+use crate::{Principal, Store, StoreError, db::Db, query::Tx};
 
 /// Runs or rows in one statement.
 const MOST_ROWS: usize = 256;
-
-/// On whose account something is, beside its owner's.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Payer {
-    /// The key that asked; nothing for a browser.
-    pub key: Option<ApiKeyId>,
-    /// The person of the key's front end, by the name that has there.
-    pub person: Option<String>,
-}
 
 /// What is added up together.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct UsageKey {
     /// Days since 1970-01-01 UTC.
     pub day: i64,
-    /// The account.
-    pub owner: UserId,
+    /// Who used it.
+    pub principal: Principal,
     /// The model, as its server knows it.
     pub model: String,
-    /// For whom of the account.
-    pub payer: Payer,
 }
 
 /// What was used.
@@ -231,8 +220,8 @@ impl Store {
 }
 
 fn add<'a>(sums: &mut BTreeMap<String, (&'a UsageKey, UsageSum)>, key: &'a UsageKey, sum: UsageSum) {
-    let UsageKey { day, owner, model, payer } = key;
-    let place = format!("{day:020}\0{owner}\0{model}\0{payer:?}");
+    let UsageKey { day, principal, model } = key;
+    let place = format!("{day:020}\0{model}\0{principal:?}");
     sums.entry(place).or_insert((key, UsageSum::default())).1 += sum;
 }
 
@@ -303,10 +292,10 @@ async fn upsert(db: &Db, tx: &mut Tx, rows: &[(&UsageKey, UsageSum)]) -> Result<
          cost_micro_usd = usage.cost_micro_usd + excluded.cost_micro_usd",
     );
     let query = rows.iter().fold(tx.built(sql), |query, (key, sum)| {
-        let payer = &key.payer;
-        let api_key = payer.key.map(|key| key.to_string()).unwrap_or_default();
-        let query = query.bind(key.day).id(key.owner).text(&key.model).text(&api_key);
-        let query = query.text(payer.person.as_deref().unwrap_or_default()).number(sum.requests);
+        let principal = &key.principal;
+        let api_key = principal.key.map(|key| key.to_string()).unwrap_or_default();
+        let query = query.bind(key.day).id(principal.account).text(&key.model).text(&api_key);
+        let query = query.text(principal.person.as_deref().unwrap_or_default()).number(sum.requests);
         query.number(sum.input_tokens).number(sum.output_tokens).number(sum.cost_micro_usd)
     });
     query.execute().await.map(drop)

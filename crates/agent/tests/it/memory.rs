@@ -36,14 +36,14 @@ impl Person {
         let id = RunId::generate();
         let run = NewRun {
             id,
-            owner: self.id,
+            principal: store::Principal::of_account(self.id),
+            key_models: None,
             chat: None,
             message: None,
             model: "m".to_owned(),
             started_at: 1,
             request: None,
             idempotency: None,
-            payer: store::Payer::default(),
             origin: None,
             research: None,
         };

@@ -7,11 +7,11 @@ use axum::{
     http::{HeaderMap, Method, header, request::Parts},
 };
 use domain::{ApiKeyId, ProblemCode, SessionId, UserId, refusal};
-use store::{KeyScope, NewUser, Payer, StoreError, User, UserRole};
+use store::{KeyScope, NewUser, Principal, StoreError, User, UserRole};
 use tokio::time::Instant;
 
 use super::{
-    HeldKey, KEY_PREFIX, Person, SESSION_COOKIE, people,
+    Authority, HeldKey, KEY_PREFIX, Person, SESSION_COOKIE, people,
     trusted_header::{self, Named},
 };
 use crate::{
@@ -114,27 +114,85 @@ impl Caller {
         }))
     }
 
-    /// What the caller may use now. A key never has more than its owner, and whoever a front end speaks for never what only
-    /// administrators have.
+    /// Who acts, and on whose account.
     #[must_use]
-    pub fn permit(&self, app: &App) -> Permit {
-        app.groups.permit(self.id(), self.user.role == UserRole::Admin && self.person.is_none())
-    }
-
-    /// On whose account it is, beside the caller's.
-    #[must_use]
-    pub fn payer(&self) -> Payer {
-        Payer {
+    pub fn principal(&self) -> Principal {
+        Principal {
+            account: self.id(),
             key: self.key.as_ref().map(|key| key.id),
             person: self.person.as_ref().map(|person| person.id.clone()),
         }
     }
 
-    /// Whether it may see what was begun on its account by `payer`: whoever a front end speaks for only what they have
-    /// begun, all others everything.
+    /// The principal, and what its key is limited to.
     #[must_use]
-    pub fn may_see(&self, payer: &Payer) -> bool {
-        self.person.is_none() || *payer == self.payer()
+    pub fn authority(&self) -> Authority {
+        let key_models = self.key.as_ref().and_then(|key| key.rights.models.clone());
+        Authority { principal: self.principal(), key_models }
+    }
+
+    /// What the caller may use now. A key never has more than its owner, and a front end's person never what only
+    /// administrators have.
+    #[must_use]
+    pub fn permit(&self, app: &App) -> Permit {
+        app.limited_by_key(self.permit_without_key_limit(app))
+    }
+
+    fn permit_without_key_limit(&self, app: &App) -> Permit {
+        let is_admin = self.user.role == UserRole::Admin && self.person.is_none();
+        app.groups.permit(self.authority(), is_admin)
+    }
+
+    /// Whether the caller began this: the account in its browser, exactly this key, or this person of a front end.
+    #[must_use]
+    pub fn began(&self, principal: &Principal) -> bool {
+        *principal == self.principal()
+    }
+
+    /// Whether the caller may see what this principal began: their own, and what else the account has, a key only if it
+    /// is good for reading.
+    #[must_use]
+    pub fn may_see(&self, principal: &Principal) -> bool {
+        self.began(principal)
+            || principal.is_same_individual(&self.principal()) && self.key_allows(KeyScope::Read)
+    }
+
+    /// Whether the caller may change what this principal began, such as answer its questions: their own, and what else
+    /// the account has, a key only if it is good for writing.
+    #[must_use]
+    pub fn may_change(&self, principal: &Principal) -> bool {
+        self.began(principal)
+            || principal.is_same_individual(&self.principal()) && self.key_allows(KeyScope::Write)
+    }
+
+    /// Refuses to change what the caller may not.
+    ///
+    /// # Errors
+    /// 403 for a key that would need another scope.
+    pub fn check_change(&self, principal: &Principal) -> Result<(), ApiError> {
+        if self.may_change(principal) { Ok(()) } else { Err(lacks_scope(KeyScope::Write.name())) }
+    }
+
+    /// Whether the caller hears of this principal's runs without naming them. A key that is limited to models hears
+    /// only what it began.
+    #[must_use]
+    pub fn may_hear(&self, principal: &Principal) -> bool {
+        let is_limited = self.key.as_ref().is_some_and(|key| key.rights.models.is_some());
+        if is_limited { self.began(principal) } else { self.may_see(principal) }
+    }
+
+    /// Refuses a key that is not good for that.
+    ///
+    /// # Errors
+    /// 403.
+    pub fn check_scope(&self, scope: KeyScope) -> Result<(), ApiError> {
+        if self.key_allows(scope) { Ok(()) } else { Err(lacks_scope(scope.name())) }
+    }
+
+    /// Whether this is no key, or one that is good for that.
+    #[must_use]
+    pub fn key_allows(&self, scope: KeyScope) -> bool {
+        self.key.as_ref().is_none_or(|key| key.allows(scope))
     }
 
     /// Names the caller, and whom a front end speaks for, where things of both are kept apart by name.
@@ -170,15 +228,12 @@ impl Caller {
             Some(id) => self.check_model(id)?,
             // The default model has a name too, and an agent that stands for it.
             None if self.check_model(&format!("{}{}", agents::PREFIX, agents::BUILT_IN)).is_ok() => {}
-            None => self.check_model(app.models.catalogue().default_for(&self.permit(app)))?,
+            None => {
+                let permit = self.permit_without_key_limit(app);
+                self.check_model(app.models.catalogue().default_for(&permit))?;
+            }
         }
-        Ok(self.paying(app.resolve(id, &self.permit(app))?))
-    }
-
-    /// The same model, on the caller's account.
-    #[must_use]
-    pub fn paying(&self, model: ResolvedModel) -> ResolvedModel {
-        ResolvedModel { payer: self.payer(), ..model }
+        app.resolve(id, &self.permit(app))
     }
 }
 
@@ -192,7 +247,8 @@ async fn by_key(app: &App, key: &str, headers: &HeaderMap) -> Result<Option<Call
         return Ok(None);
     }
     let is_admin = key.user.role == UserRole::Admin;
-    if app.groups.permit(key.user.id, is_admin).check(Right::ApiKeys).is_err() {
+    let authority = Authority::of_account(key.user.id);
+    if app.groups.permit(authority, is_admin).check(Right::ApiKeys).is_err() {
         return Ok(None);
     }
     let id = key.id;
@@ -255,17 +311,24 @@ async fn local_user(app: &App) -> Result<Arc<User>, ApiError> {
 ///
 /// # Errors
 /// 401 without one, 403 where it does not suffice.
-pub async fn check_access(app: &App, access: Access, request: &mut Request) -> Result<(), ApiError> {
-    if access != Access::Public {
+pub async fn check_access(
+    app: &App,
+    access: Access,
+    request: &mut Request,
+) -> Result<Option<Caller>, ApiError> {
+    if access == Access::Public {
+        return Ok(None);
+    }
+    {
         let caller = Caller::identify(app, request.headers()).await?;
         let caller = caller.ok_or_else(|| ApiError::unauthenticated(bearer(request.headers()).is_some()))?;
         if access == Access::Admin && caller.user.role != UserRole::Admin {
             return Err(ApiError::forbidden(refusal::Request::OnlyAdministrators));
         }
         check_scope(&caller, access, request.method())?;
-        request.extensions_mut().insert(caller);
+        request.extensions_mut().insert(caller.clone());
+        Ok(Some(caller))
     }
-    Ok(())
 }
 
 /// Refuses a key that is not for what the route does.
@@ -278,10 +341,7 @@ fn check_scope(caller: &Caller, access: Access, method: &Method) -> Result<(), A
     }
     let needed = match access.scope(method) {
         Some(scope) if key.allows(scope) => return Ok(()),
-        Some(KeyScope::Chat) => "chat",
-        Some(KeyScope::Read) => "read",
-        Some(KeyScope::Write) => "write",
-        Some(KeyScope::Admin) => "admin",
+        Some(scope) => scope,
         None if key.is_whole() => return Ok(()),
         None => {
             let message = "Keys are made and changed by somebody who is signed in, or with a key that is good for \
@@ -289,8 +349,12 @@ fn check_scope(caller: &Caller, access: Access, method: &Method) -> Result<(), A
             return Err(ApiError::forbidden(message));
         }
     };
+    Err(lacks_scope(needed.name()))
+}
+
+fn lacks_scope(needed: &str) -> ApiError {
     let message = format!("This key is not for that: it would need the scope “{needed}”.");
-    Err(ApiError::new(ProblemCode::Forbidden, message))
+    ApiError::new(ProblemCode::Forbidden, message)
 }
 
 impl<S: Sync> FromRequestParts<S> for Caller {

@@ -1,13 +1,13 @@
 //! What somebody may use. The one place that decides it.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, collections::HashSet, sync::Arc};
 
 use agent::PROGRAM_TOOLS;
-use domain::{ProblemCode, UserId, refusal};
+use domain::{ProblemCode, refusal};
 use serde::{Deserialize, Serialize};
 
 use super::{Known, Rule};
-use crate::{error::ApiError, models::TOUR};
+use crate::{agents, auth::Authority, error::ApiError, models::TOUR};
 
 /// A rule of this name holds for all of its kind that have none of their own.
 pub(crate) const REST: &str = "*";
@@ -114,29 +114,71 @@ impl<'a> Thing<'a> {
     }
 }
 
-/// What one account may use, at one moment.
+/// What the models and agents that a key is limited to come to: an agent brings its own model.
+#[derive(Debug)]
+pub struct KeyLimit {
+    /// What the key names.
+    pub names: HashSet<String>,
+    /// The ids of all models that may be called: those named, and those of the agents named.
+    pub models: HashSet<String>,
+}
+
+impl KeyLimit {
+    fn allows(&self, thing: Thing<'_>) -> bool {
+        match thing {
+            Thing::Model(id) => self.models.contains(id),
+            Thing::Agent(name) => self.names.contains(&format!("{}{name}", agents::PREFIX)),
+            Thing::Tool(_) | Thing::Workspace(_) | Thing::Right(_) => true,
+        }
+    }
+}
+
+/// What may be used on one authority, at one moment.
 #[derive(Debug, Clone)]
 pub struct Permit {
     known: Arc<Known>,
-    user: Option<UserId>,
+    /// `None` for the server itself.
+    authority: Option<Authority>,
     is_admin: bool,
+    key_limit: Option<Arc<KeyLimit>>,
 }
 
 impl Permit {
-    pub(super) fn new(known: Arc<Known>, user: UserId, is_admin: bool) -> Self {
-        Self { known, user: Some(user), is_admin }
+    pub(super) fn new(known: Arc<Known>, authority: Authority, is_admin: bool) -> Self {
+        Self { known, authority: Some(authority), is_admin, key_limit: None }
     }
 
-    /// The server's own, which asks on nobody's account.
+    /// The server's own, which asks on nobody's account. Resolves no model.
     #[must_use]
     pub fn all() -> Self {
-        Self { known: Arc::default(), user: None, is_admin: true }
+        Self { known: Arc::default(), authority: None, is_admin: true, key_limit: None }
+    }
+
+    /// On whose behalf it is. `None` for the server itself.
+    #[must_use]
+    pub fn authority(&self) -> Option<&Authority> {
+        self.authority.as_ref()
+    }
+
+    /// The same, and of models and agents only what the key is limited to.
+    #[must_use]
+    pub fn limited_to(self, key_limit: Option<Arc<KeyLimit>>) -> Self {
+        Self { key_limit, ..self }
+    }
+
+    /// The same without the rules of groups, for what administrators have chosen for everybody. The key's limit stays.
+    #[must_use]
+    pub fn regardless_of_groups(self) -> Self {
+        Self { is_admin: true, ..self }
     }
 
     /// Whether this may be used. The narrowest rule that says something decides: that of the thing itself, of a tool that
     /// of its MCP server, then that for the rest of its kind. Without any it is everybody's. Administrators may use all.
     #[must_use]
     pub fn allows(&self, thing: Thing<'_>) -> bool {
+        if self.key_limit.as_ref().is_some_and(|limit| !limit.allows(thing)) {
+            return false;
+        }
         if self.is_admin || thing == Thing::Model(TOUR) {
             return true;
         }
@@ -180,7 +222,8 @@ impl Permit {
 
     /// What a rule says to this person; nothing where it leaves that to a wider one.
     fn says(&self, rule: &Rule) -> Option<bool> {
-        let own = self.user.map_or(&[][..], |user| self.known.of_person(user));
+        let account = self.authority.as_ref().map(|authority| authority.principal.account);
+        let own = account.map_or(&[][..], |account| self.known.of_person(account));
         if rule.groups.iter().any(|group| own.contains(group)) { Some(true) } else { rule.everybody }
     }
 }

@@ -2,31 +2,35 @@
 
 use std::sync::Arc;
 
-use domain::{Problem, ProblemCode, Sentence, UserId};
-use store::Payer;
+use domain::{Problem, ProblemCode, Sentence};
 
-use super::{Groups, Permit, Thing};
-use crate::agents;
+use super::{Groups, KeyLimit, Permit, Thing};
+use crate::{agents, auth::Authority};
 
 /// On whose account a run works, and where.
 pub struct RunPermits {
     groups: Arc<Groups>,
-    owner: UserId,
-    payer: Payer,
+    authority: Authority,
+    key_limit: Option<Arc<KeyLimit>>,
     directory: Option<String>,
 }
 
 impl RunPermits {
-    /// Of a run on this account, whose files are in this directory.
+    /// Of a run with this authority, whose files are in this directory.
     #[must_use]
-    pub fn new(groups: Arc<Groups>, owner: UserId, payer: Payer, directory: Option<String>) -> Self {
-        Self { groups, owner, payer, directory }
+    pub fn new(
+        groups: Arc<Groups>,
+        authority: Authority,
+        key_limit: Option<Arc<KeyLimit>>,
+        directory: Option<String>,
+    ) -> Self {
+        Self { groups, authority, key_limit, directory }
     }
 
     /// What may be used now.
     #[must_use]
     pub fn now(&self) -> Permit {
-        self.groups.permit_of(self.owner, &self.payer)
+        self.groups.permit_of(self.authority.clone()).limited_to(self.key_limit.clone())
     }
 
     /// Whether an agent may go on with a model.

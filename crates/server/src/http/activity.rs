@@ -4,7 +4,6 @@ use std::{collections::VecDeque, convert::Infallible, sync::Arc};
 
 use axum::{body::Body, extract::State, response::Response};
 use bytes::Bytes;
-use domain::UserId;
 use futures_util::stream;
 use store::StoreError;
 use tokio::sync::broadcast::{Receiver, error::RecvError};
@@ -21,7 +20,7 @@ use crate::{
 /// One browser that wants to know.
 struct Watcher {
     app: Arc<App>,
-    owner: UserId,
+    caller: Caller,
     changes: Receiver<Activity>,
     /// What is to be told first.
     known: VecDeque<Activity>,
@@ -31,8 +30,8 @@ struct Watcher {
 pub(super) async fn get(State(app): State<Arc<App>>, caller: Caller) -> Result<Response, ApiError> {
     // Subscribed before looking, so that nothing falls between.
     let changes = app.runs.subscribe();
-    let known = snapshot(&app, caller.id()).await?;
-    let watcher = Watcher { owner: caller.id(), changes, known, app };
+    let known = snapshot(&app, &caller).await?;
+    let watcher = Watcher { caller, changes, known, app };
     let body = stream::unfold(watcher, |mut watcher| async move {
         let chunk = watcher.next().await?;
         Some((Ok::<_, Infallible>(chunk), watcher))
@@ -40,10 +39,12 @@ pub(super) async fn get(State(app): State<Arc<App>>, caller: Caller) -> Result<R
     Ok(event_stream(Body::from_stream(body)))
 }
 
-async fn snapshot(app: &App, owner: UserId) -> Result<VecDeque<Activity>, StoreError> {
+async fn snapshot(app: &App, caller: &Caller) -> Result<VecDeque<Activity>, StoreError> {
     // Those elsewhere first: one that begins here meanwhile is told as it is here.
-    let mut known = VecDeque::from(app.going_elsewhere(owner).await?);
-    known.extend(app.runs.live_of(owner).iter().map(|live| Activity::now(live)));
+    let principal = caller.principal();
+    let mut known = VecDeque::from(app.going_elsewhere(&principal).await?);
+    known.extend(app.runs.live_of(&principal).iter().map(|live| Activity::now(live)));
+    known.retain(|activity| caller.may_hear(&activity.principal));
     Ok(known)
 }
 
@@ -57,12 +58,12 @@ impl Watcher {
                 () = self.app.stopping.cancelled() => return None,
                 () = tokio::time::sleep(KEEP_ALIVE_AFTER) => return Some(Bytes::from_static(KEEP_ALIVE.as_bytes())),
                 change = self.changes.recv() => match change {
-                    Ok(activity) if activity.owner == self.owner => return Some(frame(&activity)),
+                    Ok(activity) if self.caller.may_hear(&activity.principal) => return Some(frame(&activity)),
                     Ok(_) => {}
                     // Too slow: what is going now is told anew.
                     Err(RecvError::Lagged(_)) => {
                         // Where the database does not answer, the browser asks anew.
-                        self.known = snapshot(&self.app, self.owner).await.ok()?;
+                        self.known = snapshot(&self.app, &self.caller).await.ok()?;
                     }
                     Err(RecvError::Closed) => return None,
                 },

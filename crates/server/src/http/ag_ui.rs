@@ -104,7 +104,7 @@ pub(super) async fn run(
         return Ok(stream(app, on.run, on.after, on.encoder, on.opening, leaving));
     }
     app.stop_in(chat.id).await?;
-    let run = thread::start(app, chat, &input, model).await?;
+    let run = thread::start(app, caller, chat, &input, model).await?;
     Ok(stream(app, run, 0, AgUiEncoder::new(door), Vec::new(), leaving))
 }
 

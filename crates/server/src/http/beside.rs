@@ -46,7 +46,7 @@ pub(super) async fn ask(
 ) -> Result<Json<Others>, ApiError> {
     let key = idempotency_key(&headers, uri.path(), &body)?;
     let wish: OthersWish = parse(&body)?;
-    let chat = app.store.chat(caller.id(), chat).await?;
+    let chat = app.store.chat(&caller.principal(), chat).await?;
     let samples = match wish.samples {
         Some(samples) => samples,
         None if wish.models.len() > 1 => 1,
@@ -66,7 +66,7 @@ pub(super) async fn ask(
         models.extend(std::iter::repeat_n(model, samples));
     }
     let is_new = match &key {
-        Some(key) => app.started_before(caller.id(), &numbered(key, 0)).await?.is_none(),
+        Some(key) => app.started_before(&caller.principal(), &numbered(key, 0)).await?.is_none(),
         None => true,
     };
     if is_new {
@@ -78,7 +78,7 @@ pub(super) async fn ask(
         let chat = chat.clone();
         let begin = async |key| app.answer_beside(chat, message, model, key).await.map(Begun::from);
         let again = async |run| Ok(begun_before(&app, &run).await?.without_user());
-        answers.push(app.once(caller.id(), key, begin, again).await?);
+        answers.push(app.once(&caller.principal(), key, begin, again).await?);
     }
     Ok(Json(Others { answers }))
 }
@@ -111,11 +111,11 @@ pub(super) async fn merge(
         let problem = refusal::Chats::BadNumberOfLayers { count: MOST_LAYERS as u64 };
         return Err(ApiError::invalid(problem).with_field(Some("layers")));
     }
-    let chat = app.store.chat(caller.id(), chat).await?;
+    let chat = app.store.chat(&caller.principal(), chat).await?;
     let begin = async |idempotency| {
         let wish = MergeWish { of: message, answers, model, layers, idempotency };
         app.merge_answers(chat, &caller, wish).await.map(Begun::from)
     };
     let again = async |run| Ok(begun_before(&app, &run).await?.without_user());
-    app.once(caller.id(), key, begin, again).await.map(Json)
+    app.once(&caller.principal(), key, begin, again).await.map(Json)
 }

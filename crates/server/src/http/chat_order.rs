@@ -194,7 +194,7 @@ pub(super) async fn put_tags(
         return Err(ApiError::invalid(refusal::Chats::TooManyTags { count: MOST_TAGS as u64 }));
     }
     app.store.set_tags(caller.id(), chat, &tags).await?;
-    Ok(Json(row(&app, app.store.chat(caller.id(), chat).await?)))
+    Ok(Json(row(&app, app.store.chat(&caller.principal(), chat).await?)))
 }
 
 fn checked_many(chats: &[ChatId]) -> Result<&[ChatId], ApiError> {

@@ -105,7 +105,7 @@ pub(super) async fn get(
 
 fn row_for(app: &App, caller: &Caller, found: SharedChat) -> ChatRow {
     let SharedChat { chat, owner_name, owner_email } = found;
-    let is_own = chat.owner == caller.id();
+    let is_own = chat.principal.account == caller.id();
     let row = row(app, chat);
     if is_own { row } else { row.of_another((owner_name, owner_email)) }
 }

@@ -47,7 +47,7 @@ pub(super) async fn post(
     let stream = request.stream;
     let key = idempotency_key(&headers, "/chat/stream", &body)?;
     let begin = async |key| start(&app, &caller, request, key).await;
-    let run = app.once(caller.id(), key, begin, async |run| Ok(run.id)).await?;
+    let run = app.once(&caller.principal(), key, begin, async |run| Ok(run.id)).await?;
     let response = if stream {
         sse(app.runs.read(run, 0), Format::named(name, options)?)
     } else {
@@ -64,13 +64,14 @@ async fn start(
 ) -> Result<RunId, ApiError> {
     let model = caller.resolve(app, request.model.as_deref())?;
     let research = WorkMode::from(request.mode).research(false);
-    let (history, mut metadata, owner) = (request.messages, request.metadata, caller.id());
+    let (history, mut metadata) = (request.messages, request.metadata);
     let workspace = match request.chat_id.or_else(|| metadata.chat_id.take()) {
         None => None,
         Some(id) => match id.parse::<ChatId>() {
             // The chats are the account's own, not those of a front end's people.
             Ok(id) if caller.person.is_none() => {
-                let chat = app.store.chat(owner, id).await.map_err(no_such_chat)?;
+                let chat = app.store.chat(&caller.principal(), id).await.map_err(no_such_chat)?;
+                caller.check_change(&chat.principal)?;
                 let said =
                     app.say_with_history(chat, history, model, metadata, idempotency, research).await?;
                 return Ok(said.run);
@@ -78,7 +79,7 @@ async fn start(
             _ => Some(foreign_workspace(caller, &id)?),
         },
     };
-    let run = FreeRun { workspace, metadata, idempotency, research, ..FreeRun::new(owner, history, model) };
+    let run = FreeRun { workspace, metadata, idempotency, research, ..FreeRun::new(history, model) };
     app.run_freely(run).await
 }
 

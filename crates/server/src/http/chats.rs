@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{extract::State, http::StatusCode};
 use domain::{ChatId, FolderId, MessageId, Part, Role, RunId, RunSummary, UserId, refusal};
 use serde::{Deserialize, Serialize};
-use store::{Beside, Chat, ChatMessage, ChatOrder, ChatPage};
+use store::{Beside, Chat, ChatMessage, ChatOrder, ChatPage, Principal};
 
 use super::chat_order::OrderBody;
 use crate::{
@@ -244,7 +244,7 @@ pub(super) async fn create(
     }
     let chat = Chat {
         id: ChatId::generate(),
-        owner: caller.id(),
+        principal: caller.principal(),
         title,
         current: None,
         directory,
@@ -297,7 +297,7 @@ pub(super) async fn patch(
     if let Some(change) = body.order.change() {
         app.store.order_chats(owner, &[chat], &change).await?;
     }
-    let chat = app.store.chat(owner, chat).await?;
+    let chat = app.store.chat(&caller.principal(), chat).await?;
     Ok(Json(row(&app, chat)))
 }
 
@@ -325,7 +325,7 @@ pub(super) async fn delete(
 
 /// Stops the runs of somebody's chat and deletes it.
 pub(super) async fn delete_one(app: &App, owner: UserId, chat: ChatId) -> Result<(), ApiError> {
-    let chat = app.store.chat(owner, chat).await?;
+    let chat = app.store.chat(&Principal::of_account(owner), chat).await?;
     // Their last events are on their way; deleting under them would leave some behind.
     app.stop_in(chat.id).await?;
     app.store.delete_chat(owner, chat.id).await?;

@@ -11,7 +11,7 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse, Response},
 };
-use domain::{MessageId, Problem, RunId, RunSummary, UserId};
+use domain::{MessageId, Problem, RunId, RunSummary};
 use llm::{BaseUrl, Secret};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -22,7 +22,7 @@ use super::{threads, web};
 use crate::{
     app::App,
     audit::Noted,
-    auth::Caller,
+    auth::{Access, Caller, check_access},
     error::ApiError,
     extract::{Json, RawJson},
     models::{NewConnection, ResolvedModel},
@@ -132,7 +132,7 @@ pub(super) async fn chat(
         Some(mut history) => {
             history.push(request.said);
             let research = WorkMode::from(request.mode).research(false);
-            let free = FreeRun { research, ..FreeRun::new(caller.id(), history, model) };
+            let free = FreeRun { research, ..FreeRun::new(history, model) };
             let run = app.run_freely(free).await?;
             (run, run.to_string(), request.conversation)
         }
@@ -194,31 +194,32 @@ pub(super) async fn socket(
     Ok(upgrade.on_upgrade(async move |socket| watch_while_good(app, caller, socket).await))
 }
 
-/// `GET /`: the web app; for a WebSocket the same as `/ws`.
+/// `GET /`: the web app, which is public; for a WebSocket the same as `/ws`, for the same callers.
 pub(super) async fn root(
     State(app): State<Arc<App>>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
-    request: Request,
+    mut request: Request,
 ) -> Result<Response, ApiError> {
     let Ok(upgrade) = upgrade else { return Ok(web::serve(&request)) };
-    let caller = Caller::identify(&app, request.headers()).await?;
+    let caller = check_access(&app, Access::Chat, &mut request).await?;
     let caller = caller.ok_or_else(|| ApiError::unauthenticated(false))?;
     Ok(upgrade.on_upgrade(async move |socket| watch_while_good(app, caller, socket).await))
 }
 
 async fn watch_while_good(app: Arc<App>, caller: Caller, socket: WebSocket) {
-    let (ends, owner) = (app.standing.ends(&caller), caller.id());
-    _ = ends.run_until_cancelled(watch(app, owner, socket)).await;
+    let ends = app.standing.ends(&caller);
+    _ = ends.run_until_cancelled(watch(app, caller, socket)).await;
 }
 
-/// Sends what happens in a person's runs until the socket closes.
-async fn watch(app: Arc<App>, owner: UserId, mut socket: WebSocket) {
+/// Sends what happens in the runs that the caller may hear of, until the socket closes.
+async fn watch(app: Arc<App>, caller: Caller, mut socket: WebSocket) {
     let mut changes = app.runs.subscribe();
     let (sender, mut events) = mpsc::channel(SOCKET_CAPACITY);
+    let principal = caller.principal();
     let mut known = HashSet::new();
     loop {
-        for live in app.runs.live_of(owner) {
-            if known.insert(live.id) {
+        for live in app.runs.live_of(&principal) {
+            if caller.may_hear(&live.principal) && known.insert(live.id) {
                 app.tasks.spawn(follow(app.clone(), live.id, sender.clone()));
             }
         }

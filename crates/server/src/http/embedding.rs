@@ -122,5 +122,5 @@ pub(super) async fn test(
     Json(body): Json<Choose>,
 ) -> Result<Json<EmbeddingTried>, ApiError> {
     let choice = body.choice().unwrap_or_default();
-    app.try_embedding((caller.id(), &caller.payer()), &choice).await.map(Json)
+    app.try_embedding(&caller.principal(), &choice).await.map(Json)
 }

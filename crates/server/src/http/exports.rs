@@ -44,7 +44,7 @@ pub(super) async fn get_one(
     caller: Caller,
     Path(chat): Path<ChatId>,
 ) -> Result<Response, ApiError> {
-    let chat = app.store.chat(caller.id(), chat).await?;
+    let chat = app.store.chat(&caller.principal(), chat).await?;
     let held = app.moving.begin(caller.id())?;
     let name = format!("chat-{}.jsonl", today(&app)?);
     send(app, caller, (What::Chat(Box::new(chat)), name), held)

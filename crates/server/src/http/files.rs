@@ -17,7 +17,7 @@ use axum::{
 };
 use domain::{ChatId, refusal};
 use serde::{Deserialize, Serialize};
-use store::{Chat, FileRow};
+use store::FileRow;
 
 use crate::{
     app::App,
@@ -50,9 +50,12 @@ pub(super) async fn list(
     looker: Looker,
     Path(chat): Path<ChatId>,
 ) -> Result<Json<FileList>, ApiError> {
-    let (_, workspace) = readable(&app, &looker, chat).await?;
+    let (shown, workspace) = readable(&app, &looker, chat).await?;
     let (files, more) = workspace.rows().await?;
-    let deleted = workspace.deleted_rows(&files).await?;
+    let deleted = match shown.is_own() {
+        true => workspace.deleted_rows(&files).await?,
+        false => Vec::new(),
+    };
     let view = |file: FileRow| {
         let FileRow { path, size_bytes, version, changed_at } = file;
         FileView { path, size_bytes, version, changed_at }
@@ -117,19 +120,35 @@ pub(super) async fn delete(
 
 /// The files of the caller's chat.
 async fn workspace(app: &App, caller: &Caller, chat: ChatId) -> Result<Workspace, ApiError> {
-    let chat = app.store.chat(caller.id(), chat).await?;
+    let chat = app.store.chat(&caller.principal(), chat).await?;
     Ok(app.files_of(&chat).await?)
 }
 
 /// A chat that the caller may read, and its files. Those in a directory of the machine are for its owner, who is allowed
 /// to work there.
-async fn readable(app: &App, looker: &Looker, chat: ChatId) -> Result<(Chat, Workspace), ApiError> {
-    let Readable { chat, owner } = app.readable(looker, chat).await?;
-    if owner.is_some() && chat.directory.is_some() {
+async fn readable(app: &App, looker: &Looker, chat: ChatId) -> Result<(Readable, Workspace), ApiError> {
+    let shown = app.readable(looker, chat).await?;
+    if !shown.is_own() && shown.chat.directory.is_some() {
         return Err(ApiError::forbidden(refusal::Chats::DirectoryOfOwner));
     }
-    let files = app.files_of(&chat).await?;
-    Ok((chat, files))
+    let files = app.files_of(&shown.chat).await?;
+    Ok((shown, files))
+}
+
+/// Refuses a reader of a shared chat any state of a file but the one that is there now. 404 where there is none.
+async fn check_state(
+    shown: &Readable,
+    files: &Workspace,
+    path: &FilePath,
+    version: u64,
+) -> Result<(), ApiError> {
+    if shown.is_own() {
+        return Ok(());
+    }
+    match files.versions(path).await?.first() {
+        Some(newest) if newest.version == version && !newest.deleted => Ok(()),
+        _ => Err(ApiError::not_found(refusal::Chats::NoSuchFile)),
+    }
 }
 
 /// The version that the caller has seen: `If-Match: "3"`, or `If-None-Match: *` for a file that must not be there.

@@ -26,17 +26,17 @@ pub(super) struct Inbox {
 /// What waits longest comes first.
 pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Json<Inbox>, ApiError> {
     let mut items = Vec::new();
-    for live in app.runs.live_of(caller.id()) {
+    for live in app.runs.live_of(&caller.principal()) {
         let waiting = live.waiting();
         items.extend(waiting.iter().map(|logged| Item::new(live.id, live.chat, &live.title, logged)));
     }
-    for run in app.going_unseen(caller.id()).await? {
+    for run in app.going_unseen(&caller.principal()).await? {
         let log = app.runs.left_open(&run).await?.0;
         if !log.is_waiting() {
             continue;
         }
         let title = match run.chat {
-            Some(chat) => app.store.chat(run.owner, chat).await?.title,
+            Some(chat) => app.store.chat(&run.principal, chat).await?.title,
             None => String::new(),
         };
         items.extend(log.waiting().iter().map(|logged| Item::new(run.id, run.chat, &title, logged)));

@@ -264,7 +264,7 @@ pub(super) async fn search(
         Narrowed::Empty => return Ok(Json(Results { results: Vec::new(), notes: Vec::new() })),
     };
     let wish = Wish { query: body.query, collections, documents, limit };
-    let answer = app.search_knowledge(reader, &caller.payer(), wish).await?;
+    let answer = app.search_knowledge(&caller.principal(), wish).await?;
     let notes = answer.notes.into_iter().map(|note| NoteView { code: note.code, words: note.words });
     let results = answer.found.into_iter().map(ResultView::from).collect();
     Ok(Json(Results { results, notes: notes.collect() }))

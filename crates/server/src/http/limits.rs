@@ -186,10 +186,10 @@ struct UsedView {
 
 /// `GET /api/v1/limits/own`: those that hold for the caller, and what of them is used.
 pub(super) async fn own(State(app): State<Arc<App>>, caller: Caller) -> Result<Json<OwnLimits>, ApiError> {
-    let (owner, payer) = (caller.id(), caller.payer());
-    app.usage.know(owner, &payer).await?;
+    let principal = caller.principal();
+    app.usage.know(&principal).await?;
     let mut limits = Vec::new();
-    for (subject, standings) in app.usage.standing(owner, &payer) {
+    for (subject, standings) in app.usage.standing(&principal) {
         let group = match &subject {
             Subject::Group(group) => group_name(&app, *group).ok(),
             Subject::User(_) | Subject::Key(_) | Subject::Person(..) => None,

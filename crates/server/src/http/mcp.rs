@@ -97,7 +97,7 @@ pub(super) async fn any(
     check_named_origin(&app.config, &request)?;
     let id = session_id(request.headers());
     let session = match &id {
-        Some(id) => Some(app.mcp_door.sessions.of(id, caller.id()).ok_or_else(no_session)?),
+        Some(id) => Some(app.mcp_door.sessions.of(id, &caller.principal()).ok_or_else(no_session)?),
         None => None,
     };
     let is_end = request.method() == Method::DELETE;
@@ -144,7 +144,7 @@ fn no_session() -> ApiError {
 }
 
 async fn begin(app: &App, caller: &Caller, id: String) -> Result<Arc<Session>, ApiError> {
-    let (session, ended) = app.mcp_door.sessions.begin(id.clone(), caller.id(), Instant::now());
+    let (session, ended) = app.mcp_door.sessions.begin(id.clone(), caller.principal(), Instant::now());
     for id in ended {
         app.mcp_door.close(id).await;
     }

@@ -76,7 +76,7 @@ pub(super) async fn send(
 ) -> Result<Json<Begun>, ApiError> {
     let key = idempotency_key(&headers, uri.path(), &body)?;
     let body: SendMessage = parse(&body)?;
-    let chat = app.store.chat(caller.id(), chat).await?;
+    let chat = app.store.chat(&caller.principal(), chat).await?;
     let model = caller.resolve(&app, body.model.as_deref())?;
     let content = match body.content {
         Content::Text(text) => vec![Part::Text { text }],
@@ -87,7 +87,7 @@ pub(super) async fn send(
         let new = NewMessage { parent: body.parent, content, idempotency, schedule: None, research };
         app.say(chat, new, model).await.map(Begun::from)
     };
-    app.once(caller.id(), key, begin, async |run| begun_before(&app, &run).await).await.map(Json)
+    app.once(&caller.principal(), key, begin, async |run| begun_before(&app, &run).await).await.map(Json)
 }
 
 #[derive(Debug, Deserialize)]
@@ -110,7 +110,7 @@ pub(super) async fn regenerate(
 ) -> Result<Json<Begun>, ApiError> {
     let key = idempotency_key(&headers, uri.path(), &body)?;
     let body: Regenerate = parse(&body)?;
-    let chat = app.store.chat(caller.id(), chat).await?;
+    let chat = app.store.chat(&caller.principal(), chat).await?;
     let model = caller.resolve(&app, body.model.as_deref())?;
     let research = match body.mode {
         Some(mode) => Again::As(mode.research(body.review_plan)),
@@ -118,7 +118,7 @@ pub(super) async fn regenerate(
     };
     let begin = async |key| app.answer_again(chat, message, model, research, key).await.map(Begun::from);
     let again = async |run| Ok(begun_before(&app, &run).await?.without_user());
-    app.once(caller.id(), key, begin, again).await.map(Json)
+    app.once(&caller.principal(), key, begin, again).await.map(Json)
 }
 
 /// The exchange of this run as it stands now.

@@ -57,7 +57,7 @@ pub(super) async fn complete(
         wishes: merging.wishes(),
         patience: Some(merging.patience()),
         outlives_server: false,
-        ..FreeRun::new(caller.id(), vec![Message::text(Role::User, asked)], merging.model)
+        ..FreeRun::new(vec![Message::text(Role::User, asked)], merging.model)
     };
     let run = app.run_freely(free).await?;
     let stop = stop_when_dropped(&app.runs, run);

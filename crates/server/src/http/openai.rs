@@ -84,7 +84,7 @@ fn invalid(error: InvalidRequest) -> ApiError {
 /// What is left of the caller's limits, where there are some; what a model server says of its own is not about the caller
 /// then.
 pub(super) fn tell_limits(app: &App, caller: &Caller, headers: &mut HeaderMap) {
-    let Remaining { requests, tokens } = app.usage.remaining(caller.id(), &caller.payer());
+    let Remaining { requests, tokens } = app.usage.remaining(&caller.principal());
     for (kind, left) in [("requests", requests), ("tokens", tokens)] {
         let Some(Allowed { limit, remaining, reset_ms }) = left else { continue };
         let values = [

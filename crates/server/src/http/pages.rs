@@ -65,7 +65,7 @@ impl App {
             Ok(run) => run,
         };
         // A log that somebody brings along may name whatever its author likes, but only as theirs.
-        if run.owner != page.owner {
+        if run.principal.account != page.owner {
             return Ok(false);
         }
         let (id, mut after) = (page.id.to_string(), 0);

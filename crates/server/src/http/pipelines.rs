@@ -202,7 +202,7 @@ pub(super) async fn preview(
     };
     let template = template.ok_or_else(|| ApiError::invalid(refusal::Settings::NoTemplate))?;
     let chat = match wish.chat {
-        Some(chat) => Some(app.store.chat(caller.id(), chat).await?),
+        Some(chat) => Some(app.store.chat(&caller.principal(), chat).await?),
         None => {
             let page = ChatPage { limit: 1, ..ChatPage::default() };
             app.store.chats(caller.id(), &page).await?.into_iter().next()
@@ -239,8 +239,7 @@ pub(super) async fn preview(
     let chat_model = caller.resolve(&app, model_id.as_deref()).or_else(|_| caller.resolve(&app, None))?;
     let model = app.pipeline_model(&set, &chat_model);
     let model = model.ok_or_else(|| ApiError::invalid(refusal::Settings::ConnectModelFirst))?;
-    let job =
-        Job { pipelines: &[pipeline], owner: caller.id(), chat: None, run: None, model, bounds: set.bounds };
+    let job = Job { pipelines: &[pipeline], chat: None, run: None, model, bounds: set.bounds };
     let read = |text: &str| read_any(pipeline, &said, text).map_err(|fault| (fault, None));
     let answered = app.ask_pipeline(&job, prompt.clone(), read, Value::to_string).await?;
     let (answer, model, usage) = (answered.read, Some(job.model.model_id), Some(answered.usage));

@@ -46,7 +46,7 @@ pub(super) struct RunView {
 /// The run, if it is the caller's.
 pub(super) async fn find_own(app: &App, caller: &Caller, run: RunId) -> Result<Option<Run>, ApiError> {
     match app.store.run(run).await {
-        Ok(run) if run.owner == caller.id() && caller.may_see(&run.payer) => Ok(Some(run)),
+        Ok(run) if caller.may_see(&run.principal) => Ok(Some(run)),
         Ok(_) | Err(StoreError::NotFound) => Ok(None),
         Err(error) => Err(error.into()),
     }
@@ -57,10 +57,25 @@ pub(super) async fn own_run(app: &App, caller: &Caller, run: RunId) -> Result<Ru
     find_own(app, caller, run).await?.ok_or_else(|| ApiError::not_found(refusal::Chats::NoSuchRun))
 }
 
-/// The run has to be the caller's. Without the database where it goes here, as this is asked for each stop and answer.
-pub(super) async fn check_own(app: &App, caller: &Caller, run: RunId) -> Result<(), ApiError> {
+/// The run has to be one that the caller may change. Without the database where it goes here, as this is asked for each stop and answer.
+pub(super) async fn check_changeable(app: &App, caller: &Caller, run: RunId) -> Result<(), ApiError> {
     match app.runs.live(run) {
-        Some(live) if live.owner == caller.id() && caller.may_see(&live.payer) => Ok(()),
+        Some(live) if caller.may_change(&live.principal) => Ok(()),
+        _ => changeable_run(app, caller, run).await.map(drop),
+    }
+}
+
+/// The run, which the caller has to be allowed to change, such as to answer what it asks.
+pub(super) async fn changeable_run(app: &App, caller: &Caller, run: RunId) -> Result<Run, ApiError> {
+    let run = own_run(app, caller, run).await?;
+    caller.check_change(&run.principal)?;
+    Ok(run)
+}
+
+/// The run has to be one that the caller may see. Without the database where it goes here.
+async fn check_visible(app: &App, caller: &Caller, run: RunId) -> Result<(), ApiError> {
+    match app.runs.live(run) {
+        Some(live) if caller.may_see(&live.principal) => Ok(()),
         _ => own_run(app, caller, run).await.map(drop),
     }
 }
@@ -122,7 +137,7 @@ pub(super) async fn events(
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, ApiError> {
     // Their own is found without the database where it goes here.
-    let reading = match check_own(&app, &looker.caller, run).await {
+    let reading = match check_visible(&app, &looker.caller, run).await {
         Ok(()) => None,
         Err(error) if error.is_ours() => return Err(error),
         Err(_) => app.reading_of(&looker.caller, &app.readable_run(&looker, run).await?),
@@ -201,7 +216,7 @@ pub(super) async fn cancel(
     caller: Caller,
     Path(run): Path<RunId>,
 ) -> Result<StatusCode, ApiError> {
-    check_own(&app, &caller, run).await?;
+    check_changeable(&app, &caller, run).await?;
     app.tell(run, Command::Cancel).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -212,7 +227,7 @@ pub(super) async fn finish(
     caller: Caller,
     Path(run): Path<RunId>,
 ) -> Result<StatusCode, ApiError> {
-    check_own(&app, &caller, run).await?;
+    check_changeable(&app, &caller, run).await?;
     app.tell(run, Command::Finish).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -223,7 +238,7 @@ pub(super) async fn stop_agent(
     caller: Caller,
     Path((run, agent)): Path<(RunId, String)>,
 ) -> Result<StatusCode, ApiError> {
-    check_own(&app, &caller, run).await?;
+    check_changeable(&app, &caller, run).await?;
     if agent.len() > LIMIT_AGENT_BYTES {
         return Err(ApiError::invalid(refusal::Chats::BadAgentId));
     }
@@ -238,7 +253,8 @@ pub(super) async fn approve(
     Path((run, approval)): Path<(RunId, String)>,
     Json(decision): Json<AnswerApproval>,
 ) -> Result<StatusCode, ApiError> {
-    check_own(&app, &caller, run).await?;
+    check_changeable(&app, &caller, run).await?;
+    decision.check_lasting(&caller)?;
     app.tell(run, Command::Approve { approval, decision }).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -130,7 +130,7 @@ pub(super) async fn me(State(app): State<Arc<App>>, headers: HeaderMap) -> Resul
     let oidc = app.config.oidc.as_ref().map(|oidc| oidc.name.clone());
     let [autocomplete, moa] = app.these_in_force([Pipeline::Autocomplete, Pipeline::Moa]).await?;
     let web_search = caller.as_ref().is_some_and(|caller| {
-        caller.permit(&app).allows(Thing::Tool(web::SEARCH)) && app.web.searches(&caller.payer())
+        caller.permit(&app).allows(Thing::Tool(web::SEARCH)) && app.web.searches(&caller.principal())
     });
     let (moderation, version) = (app.config.moderation, env!("CARGO_PKG_VERSION"));
     Ok(Json(Me {
@@ -153,7 +153,7 @@ pub(super) async fn me(State(app): State<Arc<App>>, headers: HeaderMap) -> Resul
 }
 
 fn rights(app: &App, caller: &Caller) -> Vec<&'static str> {
-    let permit = app.groups.permit(caller.id(), caller.user.role == UserRole::Admin);
+    let permit = app.groups.permit(caller.authority(), caller.user.role == UserRole::Admin);
     let allowed = Right::ALL.into_iter().filter(|right| permit.allows(Thing::Right(*right)));
     allowed.map(Right::name).collect()
 }

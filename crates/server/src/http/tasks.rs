@@ -218,7 +218,6 @@ impl Task {
     fn job(&self, model: ResolvedModel) -> Job<'_> {
         Job {
             pipelines: std::slice::from_ref(&self.set.pipeline),
-            owner: self.caller.id(),
             chat: None,
             run: None,
             model,

@@ -9,8 +9,9 @@ use crate::{app::App, auth::Caller, error::ApiError};
 
 /// The chat behind a thread; nothing where it has not begun.
 pub(super) async fn find(app: &App, caller: &Caller, thread: &str) -> Result<Option<Chat>, ApiError> {
-    match app.store.chat(caller.id(), chat_id(caller, thread)?).await {
-        Ok(chat) => Ok(Some(chat)),
+    match app.store.chat(&caller.principal(), chat_id(caller, thread)?).await {
+        // Whoever goes on with a chat reads what was said in it, and adds to it.
+        Ok(chat) => caller.check_change(&chat.principal).map(|()| Some(chat)),
         Err(StoreError::NotFound) => Ok(None),
         Err(error) => Err(error.into()),
     }
@@ -32,7 +33,7 @@ pub(super) async fn make(app: &App, caller: &Caller, id: ChatId) -> Result<Chat,
     let now = app.clock.now_ms();
     let chat = Chat {
         id,
-        owner: caller.id(),
+        principal: caller.principal(),
         title: String::new(),
         current: None,
         directory: None,
@@ -44,7 +45,7 @@ pub(super) async fn make(app: &App, caller: &Caller, id: ChatId) -> Result<Chat,
     match app.store.create_chat(&chat).await {
         Ok(()) => Ok(chat),
         // Another request of the same thread was quicker.
-        Err(StoreError::Conflict(_)) => Ok(app.store.chat(caller.id(), id).await?),
+        Err(StoreError::Conflict(_)) => Ok(app.store.chat(&caller.principal(), id).await?),
         Err(error) => Err(error.into()),
     }
 }

@@ -14,7 +14,7 @@ use wire::{
     ui_message_stream::{ApprovalResponse, UiMessageEncoder, UiMessageRequest},
 };
 
-use super::{runs::own_run, threads};
+use super::{runs::changeable_run, threads};
 use crate::{
     app::App,
     auth::Caller,
@@ -76,7 +76,7 @@ async fn start(app: &App, caller: &Caller, request: UiMessageRequest) -> Result<
     let research = WorkMode::from(request.mode).research(false);
     let history = request.messages;
     let Some(id) = request.chat_id else {
-        return app.run_freely(FreeRun { research, ..FreeRun::new(caller.id(), history, model) }).await;
+        return app.run_freely(FreeRun { research, ..FreeRun::new(history, model) }).await;
     };
     let chat = threads::find_or_make(app, caller, &id).await?;
     let known = app.store.messages(chat.id).await?;
@@ -96,7 +96,7 @@ async fn go_on(
     run: RunId,
     approvals: Vec<ApprovalResponse>,
 ) -> Result<Response, ApiError> {
-    let row = own_run(app, caller, run).await?;
+    let row = changeable_run(app, caller, run).await?;
     let live = app.runs.live(run);
     let written = live.map_or(row.last_seq, |live| live.last_seq());
     let (encoder, after) = primed(app, run, written, &approvals).await?;

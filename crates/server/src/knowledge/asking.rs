@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use agent::Prices;
 use bytes::Bytes;
-use domain::{ProblemCode, Sentence, Usage as Tokens, UserId, Words};
+use domain::{ProblemCode, Sentence, Usage as Tokens, Words};
 use embedder::Urgency;
 use llm::{
     Upstream,
     openai::{NoAnswer, Passed, Told},
 };
-use store::{Payer, UsageSum};
+use store::{Principal, UsageSum};
 use tokio::time::timeout;
 use wire::openai::{embeddings, rerank};
 
@@ -54,18 +54,11 @@ impl NoHelp {
     }
 }
 
-/// On whose account a call is.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Account<'a> {
-    pub(super) owner: UserId,
-    pub(super) payer: &'a Payer,
-}
-
 impl App {
     /// The vectors of these texts, in their order. The built-in model costs nobody anything.
     pub(super) async fn embed(
         &self,
-        of: Account<'_>,
+        principal: &Principal,
         model: &str,
         texts: &[String],
         (urgency, deadline): (Urgency, Duration),
@@ -79,13 +72,13 @@ impl App {
             let read = embeddings::decode(bytes, texts.len()).map_err(|bad| bad.to_string())?;
             Ok((read.vectors, read.input_tokens))
         };
-        self.ask_helper(of, &upstream, body, deadline, read).await
+        self.ask_helper(principal, &upstream, body, deadline, read).await
     }
 
     /// How well each of these passages answers the question, where the model says.
     pub(super) async fn rerank(
         &self,
-        of: Account<'_>,
+        principal: &Principal,
         model: &str,
         (query, passages): (&str, &[&str]),
         deadline: Duration,
@@ -96,7 +89,7 @@ impl App {
             let read = rerank::decode(bytes, passages.len()).map_err(|bad| bad.to_string())?;
             Ok((read.scores, read.input_tokens))
         };
-        self.ask_helper(of, &upstream, body, deadline, read).await
+        self.ask_helper(principal, &upstream, body, deadline, read).await
     }
 
     /// The model that the settings name: it is for everybody, whoever may choose it for chats.
@@ -108,7 +101,7 @@ impl App {
 
     async fn ask_helper<T>(
         &self,
-        Account { owner, payer }: Account<'_>,
+        principal: &Principal,
         ModelServer { upstream, prices, .. }: &ModelServer,
         body: String,
         deadline: Duration,
@@ -116,10 +109,10 @@ impl App {
     ) -> Result<T, NoHelp> {
         let estimated = body.len() as u64 / BYTES_PER_TOKEN;
         let wish = Wish { input_tokens: estimated, max_output_tokens: Some(0), prices: *prices };
-        self.usage.know(owner, payer).await.map_err(|error| NoHelp::failed(error.to_string()))?;
+        self.usage.know(principal).await.map_err(|error| NoHelp::failed(error.to_string()))?;
         let held = self
             .usage
-            .begin(owner, payer, wish)
+            .begin(principal, wish)
             .map_err(|refused| NoHelp { kind: NoHelpKind::Limited(refused.wait_s), words: refused.words })?;
         let late = || NoHelp { kind: NoHelpKind::Late, words: no_answer_within(upstream.model(), deadline) };
         let answer = timeout(deadline, whole_answer(upstream, body.into(), deadline)).await;
@@ -138,7 +131,7 @@ impl App {
                 output_tokens: 0,
                 cost_micro_usd: cost.unwrap_or(0),
             };
-            self.usage.note(owner, payer, upstream.model(), sum);
+            self.usage.note(principal, upstream.model(), sum);
         }
         result.map(|(read, _)| read)
     }

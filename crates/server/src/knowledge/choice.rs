@@ -3,14 +3,14 @@
 
 use std::{sync::Arc, time::Duration};
 
-use domain::{EmbeddingSpaceId, Sentence, UserId, Words, refusal};
+use domain::{EmbeddingSpaceId, Sentence, Words, refusal};
 use embedder::Urgency;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::{Payer, StoreError};
+use store::{Principal, StoreError};
 use tokio::time::Instant;
 
-use super::{Knowledge, asking::Account, embedding::SAY_USED};
+use super::{Knowledge, embedding::SAY_USED};
 use crate::{app::App, config::EmbeddingSettings, error::ApiError};
 
 /// The setting's name.
@@ -150,7 +150,7 @@ impl App {
     /// As choosing it.
     pub(crate) async fn try_embedding(
         &self,
-        (owner, payer): (UserId, &Payer),
+        principal: &Principal,
         choice: &EmbeddingChoice,
     ) -> Result<EmbeddingTried, ApiError> {
         self.check_embedding(choice)?;
@@ -159,8 +159,7 @@ impl App {
         }
         let text = format!("{}{SENTENCE}", choice.passage_prefix);
         let started = Instant::now();
-        let account = Account { owner, payer };
-        let answer = self.embed(account, &choice.model, &[text], (Urgency::Question, TRIED)).await;
+        let answer = self.embed(principal, &choice.model, &[text], (Urgency::Question, TRIED)).await;
         let took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let vector = answer.map(|vectors| vectors.into_iter().next().unwrap_or_default());
         let (dimensions, problem) = match vector {

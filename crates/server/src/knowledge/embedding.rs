@@ -6,11 +6,11 @@ use std::{sync::Arc, time::Duration};
 use domain::{EmbeddingSpaceId, Sentence};
 use embedder::Urgency;
 use knowledge::{Chunk, Document, Sizes, cut, encode_vector};
-use store::{EmbeddingSpace, Payer, StoreError, ToEmbed, Vectors};
+use store::{EmbeddingSpace, Principal, StoreError, ToEmbed, Vectors};
 use tokio::{task::spawn_blocking, time::Instant};
 
 use super::{
-    asking::{Account, NoHelp, NoHelpKind},
+    asking::{NoHelp, NoHelpKind},
     choice::InForce,
     reading::as_column,
 };
@@ -225,9 +225,8 @@ impl App {
         of: &ToEmbed,
         texts: &[String],
     ) -> Result<Vec<Vec<f32>>, NoHelp> {
-        let payer = Payer::default();
-        let account = Account { owner: of.owner, payer: &payer };
-        match self.embed(account, &settings.model, texts, PASSAGES).await {
+        let principal = Principal::of_account(of.owner);
+        match self.embed(&principal, &settings.model, texts, PASSAGES).await {
             Err(NoHelp { kind: NoHelpKind::Texts, .. }) => {}
             answer => return answer,
         }
@@ -236,7 +235,7 @@ impl App {
             let mut text = text.clone();
             let mut halved = 0;
             let alone = loop {
-                match self.embed(account, &settings.model, std::slice::from_ref(&text), PASSAGES).await {
+                match self.embed(&principal, &settings.model, std::slice::from_ref(&text), PASSAGES).await {
                     Err(NoHelp { kind: NoHelpKind::Texts, .. }) if halved < HALVINGS => {
                         halved += 1;
                         let half = text.chars().count() / 2;

@@ -10,7 +10,7 @@ use store::{GraphPiece, StoreError, ToGraph, Words};
 use tokio::task::spawn_blocking;
 
 use super::{on_account::Asked, reading::as_column};
-use crate::{app::App, error::ApiError, groups::Permit, models::ResolvedModel};
+use crate::{app::App, auth::Authority, error::ApiError, models::ResolvedModel};
 
 /// So much of a document is looked at in one call, characters; a chunk is never parted.
 const PIECE_CHARS: usize = 4_000;
@@ -57,8 +57,9 @@ impl App {
         let Some(of) = self.store.claim_graph(now, now.saturating_add(CLAIM_MS)).await? else {
             return Ok(false);
         };
+        let permit = self.permit(Authority::of_account(of.owner)).regardless_of_groups();
         // The model that the settings name is for everybody, whoever may choose it for chats.
-        let model = match self.models.resolve(Some(model), &Permit::all()) {
+        let model = match self.models.resolve(Some(model), &permit) {
             Ok(model) => model,
             Err(problem) => {
                 self.note_no_graph(&of, "failed", problem.problem().clone().words(), None).await?;

@@ -2,7 +2,7 @@
 
 use domain::{Usage as Tokens, UserId, Words};
 use llm::ModelError;
-use store::{Payer, StoreError, UsageSum};
+use store::{Principal, StoreError, UsageSum};
 
 use crate::{
     app::App,
@@ -31,10 +31,10 @@ impl App {
         asking: impl Future<Output = Result<T, ModelError>>,
         used: impl Fn(&T) -> (Tokens, Option<u64>),
     ) -> Result<Asked<T>, StoreError> {
-        let payer = Payer::default();
+        let principal = Principal::of_account(owner);
         let wish = Wish { input_tokens, max_output_tokens: Some(output_tokens), prices: model.prices };
-        self.usage.know(owner, &payer).await?;
-        let held = match self.usage.begin(owner, &payer, wish) {
+        self.usage.know(&principal).await?;
+        let held = match self.usage.begin(&principal, wish) {
             Ok(held) => held,
             Err(refused) => {
                 return Ok(Asked::Limited { words: refused.words, wait_s: refused.wait_s });
@@ -46,7 +46,7 @@ impl App {
         if let Some((Tokens { input_tokens, output_tokens }, cost)) = used {
             let cost_micro_usd = cost.unwrap_or(0);
             let sum = UsageSum { requests: 1, input_tokens, output_tokens, cost_micro_usd };
-            self.usage.note(owner, &payer, model.model.name(), sum);
+            self.usage.note(&principal, model.model.name(), sum);
         }
         Ok(match asked {
             Ok(answer) => Asked::Answered(answer),

@@ -13,7 +13,7 @@ use super::{
     on_account::Asked,
     reading::{as_column, problem, text},
 };
-use crate::{app::App, error::ApiError, groups::Permit, models::ResolvedModel};
+use crate::{app::App, auth::Authority, error::ApiError, models::ResolvedModel};
 
 /// How long a server that has a picture looked at is waited for, milliseconds: longer than an answer may take.
 const CLAIM_MS: i64 = 180_000;
@@ -62,8 +62,9 @@ impl App {
         let Some(of) = self.store.claim_picture(now, now.saturating_add(CLAIM_MS)).await? else {
             return Ok(false);
         };
+        let permit = self.permit(Authority::of_account(of.owner)).regardless_of_groups();
         // The model that the settings name is for everybody, whoever may choose it for chats.
-        match self.models.resolve(Some(model), &Permit::all()) {
+        match self.models.resolve(Some(model), &permit) {
             Ok(model) => self.look_at(&model, of).await?,
             Err(problem) => self.note_unseen(&of, "vision_failed", problem.problem().clone().words()).await?,
         }

@@ -6,16 +6,16 @@ use std::{
     sync::Arc,
 };
 
-use domain::{CollectionId, DocumentId, EmbeddingSpaceId, Sentence, UserId, Words, refusal};
+use domain::{CollectionId, DocumentId, EmbeddingSpaceId, Sentence, Words, refusal};
 use embedder::Urgency;
 use futures_util::future::join_all;
 use knowledge::{Hit, Meaning, Query, Scores};
-use store::{Collection, EmbeddingSpace, Payer, Store, StoreError};
+use store::{Collection, EmbeddingSpace, Principal, Store, StoreError};
 use tokio::task::spawn_blocking;
 
 use super::{
     Knowledge,
-    asking::{Account, NoHelp, NoHelpKind},
+    asking::{NoHelp, NoHelpKind},
     loaded::Loaded,
     vector_database::{NoAnswer, VectorDatabase, Within},
 };
@@ -76,17 +76,16 @@ pub(crate) struct Found {
 }
 
 impl App {
-    /// The best pieces of what `reader` may search, the best first. Nobody else's collections are looked at in any way.
+    /// The best pieces of what the principal may search, the best first. Nobody else's collections are looked at in any way.
     ///
     /// # Errors
     /// 404 where a collection is named that they may not search.
     pub(crate) async fn search_knowledge(
         &self,
-        reader: UserId,
-        payer: &Payer,
+        principal: &Principal,
         wish: Wish,
     ) -> Result<Answer, ApiError> {
-        let (knowledge, store) = (&self.knowledge, &self.store);
+        let (knowledge, store, reader) = (&self.knowledge, &self.store, principal.account);
         let mut collections = store.searchable_collections(reader).await?;
         if let Some(wanted) = &wish.collections {
             collections.retain(|collection| wanted.contains(&collection.id));
@@ -102,8 +101,7 @@ impl App {
             all.push(knowledge.current(store, collection).await?);
         }
         knowledge.make_room();
-        let account = Account { owner: reader, payer };
-        let (meanings, mut notes) = self.meanings(account, &wish, &collections, &all).await?;
+        let (meanings, mut notes) = self.meanings(principal, &wish, &collections, &all).await?;
         let rerank = self.config.knowledge.rerank.as_ref();
         let limit = wish.limit.min(MOST_FOUND);
         let most = if rerank.is_some() { limit.max(RERANKED) } else { limit };
@@ -114,7 +112,7 @@ impl App {
             let looked_at = found.len().min(RERANKED);
             let texts: Vec<&str> = found[..looked_at].iter().map(|found| found.text.as_str()).collect();
             let asked = (wish.query.as_str(), &*texts);
-            match self.rerank(account, &settings.model, asked, settings.deadline).await {
+            match self.rerank(principal, &settings.model, asked, settings.deadline).await {
                 Ok(scores) => put_in_order(&mut found, &scores),
                 Err(no_help) => {
                     let not_ranked = Sentence::NotRanked { why: no_help.words };
@@ -129,7 +127,7 @@ impl App {
     /// What tells for each collection how near its pieces are to the question in meaning.
     async fn meanings(
         &self,
-        account: Account<'_>,
+        principal: &Principal,
         wish: &Wish,
         collections: &[Collection],
         all: &[Arc<Loaded>],
@@ -139,7 +137,7 @@ impl App {
         if let Some(problem) = database.and_then(VectorDatabase::problem).filter(|_| is_asked) {
             return Ok((all.iter().map(|_| Meaning::Unknown).collect(), vec![no_vectors(problem)]));
         }
-        let (vectors, mut notes) = self.question_vectors(account, &wish.query, all).await?;
+        let (vectors, mut notes) = self.question_vectors(principal, &wish.query, all).await?;
         let Some(database) = database else {
             let meaning = |vector: Option<_>| vector.map_or(Meaning::Unknown, Meaning::Vector);
             return Ok((vectors.into_iter().map(meaning).collect(), notes));
@@ -152,7 +150,7 @@ impl App {
     /// What the models of these collections' vectors make of the question, for each collection.
     async fn question_vectors(
         &self,
-        account: Account<'_>,
+        principal: &Principal,
         question: &str,
         all: &[Arc<Loaded>],
     ) -> Result<(Vec<Option<Vec<f32>>>, Vec<Note>), ApiError> {
@@ -169,7 +167,7 @@ impl App {
         }
         let mut spaces = self.store.embedding_spaces().await?;
         spaces.retain(|space| wanted.contains(&space.id));
-        let asked = spaces.iter().map(|space| self.question_vector(account, &settings, space, question));
+        let asked = spaces.iter().map(|space| self.question_vector(principal, &settings, space, question));
         let (mut vectors, mut notes) = (HashMap::new(), Vec::new());
         for (space, answer) in spaces.iter().zip(join_all(asked).await) {
             match answer {
@@ -237,14 +235,14 @@ impl App {
 
     async fn question_vector(
         &self,
-        account: Account<'_>,
+        principal: &Principal,
         settings: &EmbeddingSettings,
         space: &EmbeddingSpace,
         question: &str,
     ) -> Result<Vec<f32>, NoHelp> {
         let text = format!("{}{question}", space.query_prefix);
         let vectors =
-            self.embed(account, &space.model, &[text], (Urgency::Question, settings.deadline)).await?;
+            self.embed(principal, &space.model, &[text], (Urgency::Question, settings.deadline)).await?;
         // There is one for each text.
         Ok(vectors.into_iter().next().unwrap_or_default())
     }

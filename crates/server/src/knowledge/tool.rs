@@ -10,7 +10,7 @@ use domain::{CollectionId, EventBody, UserId, event::Source};
 use llm::ToolSpec;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use store::{Collection, DocumentFilter, Payer, Store, StoreError};
+use store::{Collection, DocumentFilter, Principal, Store, StoreError};
 
 use super::{
     Found, Knowledge, Scope, Wish,
@@ -50,12 +50,11 @@ impl Knowledge {
     pub(crate) async fn tool(
         self: &Arc<Self>,
         store: &Store,
-        owner: UserId,
-        payer: &Payer,
+        principal: &Principal,
         scope: Scope,
     ) -> Result<Option<Arc<Tool>>, StoreError> {
-        let Some(spec) = spec(store, owner, &scope).await? else { return Ok(None) };
-        let (app, who) = (self.app(), Arc::new((owner, payer.clone(), scope)));
+        let Some(spec) = spec(store, principal.account, &scope).await? else { return Ok(None) };
+        let (app, who) = (self.app(), Arc::new((principal.clone(), scope)));
         let tool = Tool::from_outside(spec, ToolKind::REPEATABLE, move |arguments, context| {
             call(app.clone(), Arc::clone(&who), arguments, context)
         });
@@ -143,12 +142,12 @@ fn description(collections: &[Collection]) -> String {
 
 async fn call(
     app: Weak<App>,
-    who: Arc<(UserId, Payer, Scope)>,
+    who: Arc<(Principal, Scope)>,
     arguments: Value,
     context: ToolContext,
 ) -> Result<String, ToolFailure> {
     let app = app.upgrade().ok_or_else(|| ToolFailure("The server is stopping.".to_owned()))?;
-    let (found, said) = look(&app, who.0, (&who.1, &who.2), arguments).await.map_err(ToolFailure)?;
+    let (found, said) = look(&app, &who.0, &who.1, arguments).await.map_err(ToolFailure)?;
     if !found.is_empty() {
         context.emit(EventBody::SourcesFound { sources: found.iter().map(source).collect() }).await;
     }
@@ -158,8 +157,8 @@ async fn call(
 /// What is found with these arguments, and the same for a model; or what is wrong, for a model.
 pub(crate) async fn look(
     app: &App,
-    owner: UserId,
-    (payer, scope): (&Payer, &Scope),
+    principal: &Principal,
+    scope: &Scope,
     arguments: Value,
 ) -> Result<(Vec<Found>, String), String> {
     let Arguments { query, collection, limit, wanted } =
@@ -168,7 +167,7 @@ pub(crate) async fn look(
         return Err(format!("`query` must have 1 to {QUERY_CHARS} characters."));
     }
     let filter = wanted.filter()?;
-    let collections = meant(app, owner, scope, collection.as_deref()).await?;
+    let collections = meant(app, principal.account, scope, collection.as_deref()).await?;
     let (collections, documents) = if filter == DocumentFilter::default() {
         (collections, Vec::new())
     } else {
@@ -180,7 +179,7 @@ pub(crate) async fn look(
     };
     let limit = limit.unwrap_or(USUAL).clamp(1, MOST);
     let wish = Wish { query, collections: Some(collections), documents, limit };
-    let answer = app.search_knowledge(owner, payer, wish).await;
+    let answer = app.search_knowledge(principal, wish).await;
     let Answer { found, notes } = answer.map_err(|error| error.problem().message.clone())?;
     let mut said: Vec<String> = found.iter().map(passage).collect();
     if found.is_empty() {

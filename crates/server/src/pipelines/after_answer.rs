@@ -4,13 +4,14 @@
 use std::sync::Arc;
 
 use agent::pipelines::{Notes, Pipeline, Said, Template, shared_template};
-use domain::{ChatId, Message, MessageId, Outcome, RunId, UserId};
-use store::{Chat, ChatMessage, Run, StoreError};
+use domain::{ChatId, Message, MessageId, Outcome, RunId};
+use store::{Chat, ChatMessage, Principal, Run, StoreError};
 use tokio::sync::broadcast::error::RecvError;
 
 use super::{InForce, Job, ToldNow, ToldPerson, said_in, values};
 use crate::{
     app::App,
+    auth::Authority,
     conversation::path_to,
     error::ApiError,
     models::ResolvedModel,
@@ -81,23 +82,22 @@ impl App {
         let completed =
             run.summary.as_ref().is_some_and(|summary| summary.outcome == Some(Outcome::Completed));
         let (Some(chat), Some(message), true) = (run.chat, run.message, completed) else { return Ok(None) };
-        let chat = self.store.chat(run.owner, chat).await?;
+        let chat = self.store.chat(&run.principal, chat).await?;
         let said = said_up_to(&self.store.messages(chat.id).await?, message);
         Ok(Some(Answer { run, chat, message, said }))
     }
 
     async fn write_beside(self: &Arc<Self>, answer: &Answer) -> Result<(), ApiError> {
         let Answer { run, chat, said, .. } = answer;
-        let permit = self.groups.permit_of(run.owner, &run.payer);
+        let permit = self.permit(Authority::of_run(run));
         let model = self.resolve(Some(&run.model), &permit)?;
-        let model = ResolvedModel { payer: run.payer.clone(), ..model };
         let due = self.due(answer).await?;
         let groups =
             groups(due.into_iter().filter_map(|set| Some((self.pipeline_model(&set, &model)?, set))));
         if groups.is_empty() || said.is_empty() {
             return Ok(());
         }
-        let user = self.store.user(run.owner).await?;
+        let user = self.store.user(run.principal.account).await?;
         let (person, now) = (self.told_person(&user), self.told_now());
         for group in groups {
             self.ask_group(answer, &group, (&person, &now)).await?;
@@ -113,7 +113,7 @@ impl App {
         due.retain(|set| {
             set.enabled && matches!(set.pipeline, Pipeline::Title | Pipeline::Tags | Pipeline::FollowUps)
         });
-        let is_named = !self.store.is_titled_by_words(chat.owner, chat.id).await?;
+        let is_named = !self.store.is_titled_by_words(chat.principal.account, chat.id).await?;
         let is_first = answer.said.len() <= 2;
         let beside = self.store.answers_beside(chat.id).await?.remove(&answer.message);
         // The chat may go on from another one.
@@ -135,7 +135,6 @@ impl App {
     ) -> Result<(), ApiError> {
         let job = Job {
             pipelines: &group.pipelines,
-            owner: answer.run.owner,
             chat: Some(answer.chat.id),
             run: Some(answer.run.id),
             model: group.model.clone(),
@@ -158,7 +157,8 @@ impl App {
     }
 
     async fn keep_notes(&self, answer: &Answer, notes: Notes) -> Result<(), ApiError> {
-        let Chat { id, owner, .. } = answer.chat;
+        let Chat { id, principal, .. } = &answer.chat;
+        let (id, owner) = (*id, principal.account);
         let has_tags = !notes.tags.is_empty() && self.tag_chat(id, &notes.tags).await?;
         let mut title = String::new();
         if let Some(new) = notes.title
@@ -170,7 +170,7 @@ impl App {
             self.store.put_follow_ups(answer.message, &notes.follow_ups).await?;
         }
         if !title.is_empty() || has_tags || !notes.follow_ups.is_empty() {
-            self.runs.tell(Activity::changed(owner, id, title));
+            self.runs.tell(Activity::changed(principal.clone(), id, title));
         }
         Ok(())
     }
@@ -218,7 +218,7 @@ fn shown(notes: &Notes) -> String {
 
 impl Activity {
     /// Something was written beside a chat; its title where that is new.
-    fn changed(owner: UserId, chat: ChatId, title: String) -> Self {
-        Self { owner, chat: Some(chat), run: None, state: ActivityState::Changed, outcome: None, title }
+    fn changed(principal: Principal, chat: ChatId, title: String) -> Self {
+        Self { principal, chat: Some(chat), run: None, state: ActivityState::Changed, outcome: None, title }
     }
 }

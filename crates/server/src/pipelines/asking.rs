@@ -9,7 +9,7 @@ use agent::{
         Asked, Bounds, Pipeline, answer_format, ask, continue_text, enough_continued, enough_read_along,
     },
 };
-use domain::{ChatId, PipelineCallId, ProblemCode, RunId, Usage, UserId, Words};
+use domain::{ChatId, PipelineCallId, ProblemCode, RunId, Usage, Words};
 use llm::ModelError;
 use store::{PipelineCall, StoreError};
 use tokio::time::Instant;
@@ -30,8 +30,6 @@ const BYTES_PER_TOKEN: usize = 4;
 pub(crate) struct Job<'a> {
     /// What it is for.
     pub(crate) pipelines: &'a [Pipeline],
-    /// On whose account, beside that of the model's payer.
-    pub(crate) owner: UserId,
     /// The chat that it is about.
     pub(crate) chat: Option<ChatId>,
     /// The run that it follows.
@@ -130,8 +128,8 @@ impl App {
             max_output_tokens: Some(job.bounds.output_tokens),
             prices: model.prices,
         };
-        let account = (job.owner, model.payer.clone());
-        let paid = PaidCall::begin(self, account, model.model.name(), wish).await?;
+        let principal = model.authority.principal.clone();
+        let paid = PaidCall::begin(self, principal, model.model.name(), wish).await?;
         let asked = call.await?;
         paid.end(asked.usage);
         Ok(asked)
@@ -167,7 +165,7 @@ impl Note {
         let call = PipelineCall {
             id: PipelineCallId::generate(),
             pipelines: names.join(","),
-            owner: job.owner,
+            owner: job.model.authority.principal.account,
             chat: job.chat,
             run: job.run,
             model: job.model.model_id.clone(),

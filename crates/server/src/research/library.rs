@@ -6,9 +6,9 @@ use agent::{
     ToolFailure,
     research::{Hit, Hits, Library, Page},
 };
-use domain::{CollectionId, DocumentId, UserId, event::Source};
+use domain::{CollectionId, DocumentId, event::Source};
 use futures_util::{FutureExt, TryFutureExt, future::BoxFuture};
-use store::{Payer, StoreError};
+use store::{Principal, StoreError};
 
 use crate::{
     app::App,
@@ -21,8 +21,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Documents {
     app: Weak<App>,
-    owner: UserId,
-    payer: Payer,
+    principal: Principal,
     /// The collections and documents that the person points to; nothing where they point to none.
     within: Option<(Vec<CollectionId>, Vec<DocumentId>)>,
     /// Whether each passage is a place of its own, and not each document.
@@ -30,19 +29,18 @@ pub(crate) struct Documents {
 }
 
 impl Documents {
-    pub(super) fn new(app: Weak<App>, owner: UserId, payer: &Payer, referred: &Referred) -> Self {
+    pub(super) fn new(app: Weak<App>, principal: &Principal, referred: &Referred) -> Self {
         let within = referred.is_any().then(|| (referred.collections(), referred.documents()));
-        Self { app, owner, payer: payer.clone(), within, by_passage: false }
+        Self { app, principal: principal.clone(), within, by_passage: false }
     }
 
     /// Those of these collections and documents, passage by passage.
     pub(crate) fn passages(
         app: Weak<App>,
-        owner: UserId,
-        payer: &Payer,
+        principal: &Principal,
         within: (Vec<CollectionId>, Vec<DocumentId>),
     ) -> Self {
-        Self { app, owner, payer: payer.clone(), within: Some(within), by_passage: true }
+        Self { app, principal: principal.clone(), within: Some(within), by_passage: true }
     }
 
     fn app(&self) -> Result<Arc<App>, ToolFailure> {
@@ -53,7 +51,7 @@ impl Documents {
         let (collections, documents) = self.within.clone().unzip();
         let (query, documents) = (query.to_owned(), documents.unwrap_or_default());
         let wish = Wish { query, collections, documents, limit: 2 * limit };
-        let answer = self.app()?.search_knowledge(self.owner, &self.payer, wish).await;
+        let answer = self.app()?.search_knowledge(&self.principal, wish).await;
         let found = answer.map_err(|error| ToolFailure(error.problem().message.clone()))?.found;
         let mut hits: Vec<Hit> = Vec::new();
         if self.by_passage {
@@ -84,7 +82,7 @@ impl Documents {
         };
         let store = &self.app()?.store;
         // Asked again each time: it may have been shared no more since it was found.
-        store.readable_collection(self.owner, collection).await.map_err(failed)?;
+        store.readable_collection(self.principal.account, collection).await.map_err(failed)?;
         let document = store.document(collection, document).await.map_err(failed)?;
         let (text, _) = store.document_text(document.id).await.map_err(failed)?;
         Ok(Page { title: document.name, url: url.to_owned(), copy: Some(url.to_owned()), text })
@@ -109,13 +107,12 @@ impl Library for Documents {
 #[derive(Debug)]
 pub(crate) struct Pages {
     web: Weak<Web>,
-    owner: UserId,
-    payer: Payer,
+    principal: Principal,
 }
 
 impl Pages {
-    pub(crate) fn new(web: &Arc<Web>, owner: UserId, payer: &Payer) -> Self {
-        Self { web: Arc::downgrade(web), owner, payer: payer.clone() }
+    pub(crate) fn new(web: &Arc<Web>, principal: &Principal) -> Self {
+        Self { web: Arc::downgrade(web), principal: principal.clone() }
     }
 
     fn web(&self) -> Result<Arc<Web>, ToolFailure> {
@@ -123,7 +120,7 @@ impl Pages {
     }
 
     async fn find(&self, query: &str, limit: usize) -> Result<Hits, ToolFailure> {
-        let found = self.web()?.search(self.owner, &self.payer, query, limit).await;
+        let found = self.web()?.search(&self.principal, query, limit).await;
         let found = found.map_err(|problem| ToolFailure(problem.to_string()))?;
         let note = found.note();
         let place = |WebHit { title, url, snippet }| Hit { title, url, snippet };
@@ -131,7 +128,7 @@ impl Pages {
     }
 
     async fn page(&self, url: &str) -> Result<Page, ToolFailure> {
-        let page = self.web()?.page(self.owner, url).await;
+        let page = self.web()?.page(self.principal.account, url).await;
         let page = page.map_err(|problem| ToolFailure(problem.to_string()))?;
         let copy = Some(format!("/pages/{}", page.id));
         Ok(Page { title: page.title, url: page.url, copy, text: page.text })

@@ -2,15 +2,16 @@
 
 use domain::{ChatId, Outcome, RunId, UserId};
 use serde::Serialize;
+use store::Principal;
 
 use super::LiveRun;
 
 /// A change in a run's state.
 #[derive(Debug, Clone, Serialize)]
 pub struct Activity {
-    /// Whose run; not sent.
+    /// Who began the run; not sent.
     #[serde(skip)]
-    pub owner: UserId,
+    pub principal: Principal,
     /// Its chat, if any.
     pub chat: Option<ChatId>,
     /// The run; nothing where it is about the chat.
@@ -44,7 +45,7 @@ impl Activity {
     pub(super) fn of(live: &LiveRun, state: ActivityState) -> Self {
         let outcome = live.outcome.get().copied();
         Self {
-            owner: live.owner,
+            principal: live.principal.clone(),
             chat: live.chat,
             run: Some(live.id),
             state,
@@ -55,7 +56,8 @@ impl Activity {
 
     pub(super) fn read(owner: UserId, chat: ChatId) -> Self {
         let (state, title) = (ActivityState::Read, String::new());
-        Self { owner, chat: Some(chat), run: None, state, outcome: None, title }
+        let principal = Principal::of_account(owner);
+        Self { principal, chat: Some(chat), run: None, state, outcome: None, title }
     }
 
     /// The state of a run that is going now.

@@ -7,8 +7,8 @@ use std::{
 
 use agent::{AgentStops, Asks, Consents};
 use bytes::Bytes;
-use domain::{ChatId, EventBody, Outcome, RunEvent, RunId, UserId};
-use store::Payer;
+use domain::{ChatId, EventBody, Outcome, RunEvent, RunId};
+use store::Principal;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -33,10 +33,8 @@ pub struct Logged {
 pub struct LiveRun {
     /// Its id.
     pub id: RunId,
-    /// Whose it is.
-    pub owner: UserId,
-    /// On whose account it is, beside the owner's.
-    pub payer: Payer,
+    /// Who began it.
+    pub principal: Principal,
     /// Its chat, if any.
     pub chat: Option<ChatId>,
     /// The chat's title when it started.
@@ -93,7 +91,7 @@ pub(super) enum FromTail {
 
 impl LiveRun {
     pub(super) fn new(
-        NewLiveRun { run, owner, payer, title, request, report_wanted }: &NewLiveRun,
+        NewLiveRun { run, principal, title, request, report_wanted }: &NewLiveRun,
         before: &LogSoFar,
     ) -> Self {
         let last = before.last_seq;
@@ -109,8 +107,7 @@ impl LiveRun {
         }
         Self {
             id: *run,
-            owner: *owner,
-            payer: payer.clone(),
+            principal: principal.clone(),
             chat: request.chat,
             title: title.clone(),
             asks,

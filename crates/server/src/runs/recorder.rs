@@ -119,7 +119,7 @@ impl Recorder<'_> {
             }
         }
         for logged in rest {
-            self.runs.usage.note_event(self.live.owner, &self.live.payer, &logged.event);
+            self.runs.usage.note_event(&self.live.principal, &logged.event);
         }
         if self.publish(rest.to_vec()) {
             self.note_waiting().await;

@@ -114,9 +114,9 @@ impl App {
         if row.answers.len() + models.len() > MOST_BESIDE {
             return Err(ApiError::conflict(refusal::Chats::TooManyBeside { count: MOST_BESIDE as u64 }));
         }
-        let Some(payer) = models.first().map(|model| &model.payer) else { return Ok(()) };
-        self.usage.know(chat.owner, payer).await?;
-        Ok(self.usage.check(chat.owner, payer, Wish::nothing(), models.len() as u64)?)
+        let Some(principal) = models.first().map(|model| &model.authority.principal) else { return Ok(()) };
+        self.usage.know(principal).await?;
+        Ok(self.usage.check(principal, Wish::nothing(), models.len() as u64)?)
     }
 
     /// Starts another answer to the same beside that one.
@@ -176,7 +176,7 @@ impl App {
         history.push(Message { content, ..Message::text(Role::User, "") });
         let made_of = answers.iter().map(|answer| answer.id).collect();
         let (wishes, patience) = (merging.wishes(), Some(merging.patience()));
-        let (model_id, owner, chat_id) = (merging.model.model_id.clone(), chat.owner, chat.id);
+        let (model_id, owner, chat_id) = (merging.model.model_id.clone(), chat.principal.account, chat.id);
         let work = Work {
             worker: Worker::Model,
             wishes,

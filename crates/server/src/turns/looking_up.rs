@@ -38,7 +38,6 @@ pub(super) enum Queries {
 
 /// Whose look it is, and for what.
 pub(super) struct Looker<'a> {
-    pub(super) owner: UserId,
     pub(super) model: &'a ResolvedModel,
     pub(super) permit: &'a Permit,
     pub(super) chat: Option<ChatId>,
@@ -55,7 +54,8 @@ impl App {
         referred: &Referred,
     ) -> Result<Option<Queries>, StoreError> {
         let of_agent = looker.model.agent.as_ref().is_some_and(|agent| agent.collections.is_some());
-        let may = looker.permit.allows(Thing::Tool(SEARCH_TOOL)) && looker.model.payer.person.is_none();
+        let may = looker.permit.allows(Thing::Tool(SEARCH_TOOL))
+            && !looker.model.authority.principal.is_front_end_person();
         if !may || referred.is_empty() && !of_agent {
             // Most chats, which then read nothing for it.
             return Ok(None);
@@ -80,11 +80,13 @@ impl App {
         wish: Option<ResearchWish>,
         searched: Option<(Searched, Queries)>,
     ) -> Result<Option<LookUp>, StoreError> {
-        let Looker { owner, model, permit, chat, run, history } = looker;
+        let Looker { model, permit, chat, run, history } = looker;
+        let principal = &model.authority.principal;
+        let owner = principal.account;
         let may = |tool| permit.allows(Thing::Tool(tool));
         let wants_web = wish.is_some_and(ResearchWish::looks_at_web);
-        let searches = wants_web && may(web::SEARCH) && self.web.searches(&model.payer);
-        let web = searches.then(|| Arc::new(Pages::new(&self.web, owner, &model.payer)) as Arc<dyn Library>);
+        let searches = wants_web && may(web::SEARCH) && self.web.searches(principal);
+        let web = searches.then(|| Arc::new(Pages::new(&self.web, principal)) as Arc<dyn Library>);
         let works_out = matches!(searched, Some((_, Queries::WorkedOut)));
         let within = match searched {
             Some((searched, _)) if !searched.is_empty() => Some(searched.places()),
@@ -92,7 +94,7 @@ impl App {
             _ => None,
         };
         let documents = within.map(|within| {
-            let documents = Documents::passages(self.knowledge.app(), owner, &model.payer, within);
+            let documents = Documents::passages(self.knowledge.app(), principal, within);
             Arc::new(documents) as Arc<dyn Library>
         });
         if !wants_web && documents.is_none() {
@@ -198,7 +200,6 @@ impl Looking {
         let prompt = template.fill(&values(&self.said, &person, &now));
         let job = Job {
             pipelines: &[Pipeline::Queries],
-            owner: self.owner,
             chat: self.chat,
             run: Some(self.run),
             model,

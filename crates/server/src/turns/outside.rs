@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use agent::CallWishes;
-use domain::{Message, MessageId, Part, Role, RunId, UserId};
+use domain::{Message, MessageId, Part, Role, RunId};
 use llm::ToolSpec;
 use serde_json::Value;
 use store::{Chat, IdempotencyKey, NewRun};
@@ -12,6 +12,7 @@ use wire::RequestMetadata;
 use super::{Exchange, Work, Worker, check_content};
 use crate::{
     app::App,
+    auth::Authority,
     brought::{tool_choices, unpack},
     error::ApiError,
     models::ResolvedModel,
@@ -21,8 +22,6 @@ use crate::{
 
 /// A run that belongs to no chat.
 pub struct FreeRun {
-    /// Whose it is.
-    pub owner: UserId,
     /// Where its files are kept; its own id where nothing.
     pub workspace: Option<String>,
     /// The conversation.
@@ -53,9 +52,8 @@ pub struct FreeRun {
 impl FreeRun {
     /// A run of our agent, with nothing special about it.
     #[must_use]
-    pub fn new(owner: UserId, history: Vec<Message>, model: ResolvedModel) -> Self {
+    pub fn new(history: Vec<Message>, model: ResolvedModel) -> Self {
         Self {
-            owner,
             workspace: None,
             history,
             model,
@@ -120,10 +118,9 @@ impl App {
     /// # Errors
     /// Where the database does not answer.
     pub async fn run_freely(&self, free: FreeRun) -> Result<RunId, ApiError> {
-        self.check_limits(free.owner, &free.model.payer).await?;
+        self.check_limits(&free.model.authority.principal).await?;
         let run = RunId::generate();
         let FreeRun {
-            owner,
             workspace,
             mut history,
             model,
@@ -137,6 +134,8 @@ impl App {
             research,
             patience,
         } = free;
+        let Authority { principal, key_models } = model.authority.clone();
+        let owner = principal.account;
         let workspace = workspace.unwrap_or_else(|| run.to_string());
         // What a form needs to go on is not kept.
         let outlives_server = outlives_server && wishes.answer_form.is_none();
@@ -148,20 +147,19 @@ impl App {
         work.told = self.told(owner, &work).await?;
         let row = NewRun {
             id: run,
-            owner,
+            principal: principal.clone(),
+            key_models,
             chat: None,
             message: None,
             model: work.model.id.clone(),
             started_at: self.clock.now_ms(),
             request: work.kept(&workspace)?,
             idempotency: work.idempotency.clone(),
-            payer: work.model.payer.clone(),
             origin: work.kept_origin()?,
             research: work.kept_research()?,
         };
-        let payer = row.payer.clone();
-        let request = self.request(owner, work, workspace, run, (None, None)).await?;
-        let new = NewLiveRun { run, owner, payer, title: String::new(), request, report_wanted: false };
+        let request = self.request(work, workspace, run, (None, None)).await?;
+        let new = NewLiveRun { run, principal, title: String::new(), request, report_wanted: false };
         let store = self.store.clone();
         let stored = async move {
             match &input {
@@ -181,7 +179,9 @@ impl App {
         let OutsideTurn { parent, said, mut history, model, client_tools, metadata, idempotency, research } =
             turn;
         if metadata != RequestMetadata::default() {
-            let files = self.workspace(chat.owner, chat.id.to_string(), chat.directory.as_deref()).await?;
+            let files = self
+                .workspace(chat.principal.account, chat.id.to_string(), chat.directory.as_deref())
+                .await?;
             unpack(&metadata, &files, &mut history).await?;
         }
         let narrowed = tool_choices(&metadata);

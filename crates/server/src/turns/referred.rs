@@ -9,7 +9,7 @@ use agent::{
 };
 use domain::{CollectionId, DocumentId, Message, Part, Role, UserId, event::Source, refusal};
 use llm::ToolMode;
-use store::{Chat, Collection, Document, DocumentState, Payer, StoreError};
+use store::{Chat, Collection, Document, DocumentState, Principal, StoreError};
 
 use crate::{
     app::App,
@@ -167,22 +167,22 @@ impl App {
     pub(super) async fn bind_referred(
         &self,
         chat: &Chat,
-        payer: &Payer,
+        principal: &Principal,
         mut content: Vec<Part>,
     ) -> Result<Vec<Part>, ApiError> {
         for part in &mut content {
             match part {
                 Part::Text { .. } | Part::Image { .. } => {}
                 Part::Collection { collection, name } => {
-                    *name = self.pointed_to(chat.owner, payer, *collection).await?.name;
+                    *name = self.pointed_to(principal, *collection).await?.name;
                 }
                 Part::Document { collection, document, name, path } => {
-                    let of = self.pointed_to(chat.owner, payer, *collection).await?;
+                    let of = self.pointed_to(principal, *collection).await?;
                     let found = self.store.document(of.id, *document).await.map_err(gone)?;
                     name.clone_from(&found.name);
                     *path = None;
                     if of.attached {
-                        self.store.attach_collection(chat.owner, of.id, chat.id).await?;
+                        self.store.attach_collection(principal.account, of.id, chat.id).await?;
                         *path = self.lay_out(chat, &found).await?;
                     }
                 }
@@ -193,21 +193,21 @@ impl App {
 
     async fn pointed_to(
         &self,
-        owner: UserId,
-        payer: &Payer,
+        principal: &Principal,
         collection: CollectionId,
     ) -> Result<Collection, ApiError> {
-        if payer.person.is_some() {
+        if principal.is_front_end_person() {
             let message = refusal::Knowledge::DocumentsOfAccounts;
             return Err(ApiError::forbidden(message));
         }
-        self.store.readable_collection(owner, collection).await.map_err(gone)
+        self.store.readable_collection(principal.account, collection).await.map_err(gone)
     }
 
     /// Puts the file among those of the chat. Where it is now; nothing where it cannot be there, such as for its size.
     async fn lay_out(&self, chat: &Chat, document: &Document) -> Result<Option<String>, ApiError> {
         let file = self.store.document_file(document.id).await.map_err(gone)?;
-        let files = self.workspace(chat.owner, chat.id.to_string(), chat.directory.as_deref()).await?;
+        let files =
+            self.workspace(chat.principal.account, chat.id.to_string(), chat.directory.as_deref()).await?;
         match put(&files, &document.name, &file).await {
             Ok(path) => Ok(Some(path.to_string())),
             Err(refused) if refused.is_ours() => Err(refused),
@@ -221,8 +221,7 @@ impl App {
     /// What the messages point to, as far as this person may read it now.
     pub(super) async fn referred(
         &self,
-        owner: UserId,
-        payer: &Payer,
+        principal: &Principal,
         history: &[Message],
     ) -> Result<Referred, StoreError> {
         let (mut things, mut documents) = (Vec::new(), 0);
@@ -235,9 +234,9 @@ impl App {
                         (*collection, Some(*document), name, path)
                     }
                 };
-                let is = match payer.person {
-                    None => self.readable_thing(owner, collection, document).await?,
-                    Some(_) => None,
+                let is = match principal.is_front_end_person() {
+                    true => None,
+                    false => self.readable_thing(principal.account, collection, document).await?,
                 };
                 documents += usize::from(document.is_some());
                 things.push(Pointed { at, name: name.clone(), path: path.clone(), number: documents, is });
@@ -267,7 +266,6 @@ impl App {
     /// last message, or left to a look before the answer and returned.
     pub(super) async fn given(
         &self,
-        owner: UserId,
         (model, permit): (&ResolvedModel, &Permit),
         history: &[Message],
         (referred, is_left): (&Referred, bool),
@@ -294,8 +292,7 @@ impl App {
                 let question: String = history[at].plain_text().chars().take(QUESTION_CHARS).collect();
                 let searched = std::mem::take(&mut told.searched);
                 self.tell_passages(
-                    owner,
-                    &model.payer,
+                    &model.authority.principal,
                     (question, searched),
                     (&mut told, &mut given),
                     &mut room,
@@ -306,7 +303,9 @@ impl App {
                 // Where only names are told, there is no material to answer from.
                 let is_material = asked == Some(at) && given.sources.len() > sources;
                 let question = history.get(at).filter(|_| is_material).map(Message::plain_text);
-                let text = self.as_material(owner, &told.text, question.as_deref()).await?;
+                let text = self
+                    .as_material(model.authority.principal.account, &told.text, question.as_deref())
+                    .await?;
                 if question.is_some() && self.common_settings().await?.rag_system_context {
                     given.instructions = text;
                 } else {
@@ -408,8 +407,7 @@ impl App {
     /// Tells the passages that answer best. That nothing could be looked for is told too.
     async fn tell_passages(
         &self,
-        owner: UserId,
-        payer: &Payer,
+        principal: &Principal,
         (query, searched): (String, Searched),
         (told, given): (&mut Told, &mut Given),
         room: &mut usize,
@@ -420,7 +418,7 @@ impl App {
         let (collections, documents) = searched.places();
         let limit = self.common_settings().await?.rag_top_k as usize;
         let wish = Wish { query, collections: Some(collections), documents, limit };
-        let found = match self.search_knowledge(owner, payer, wish).await {
+        let found = match self.search_knowledge(principal, wish).await {
             Ok(answer) => answer.found,
             Err(error) => {
                 _ = writeln!(told.text, "[They could not be searched: {}]\n", error.problem().message);

@@ -3,12 +3,13 @@
 use std::{collections::HashMap, sync::Arc};
 
 use agent::{Agents, CallableModel, Past, RunRequest, Skills, Tool, tour};
-use domain::{ChatId, MessageId, RunId, RunTrace, UserId};
+use domain::{ChatId, MessageId, RunId, RunTrace};
 use store::StoreError;
 
 use super::{Referred, Work, Worker, looking_up::Looker};
 use crate::{
     app::App,
+    auth::Authority,
     earlier_agents::earlier_agents,
     groups::{Permit, RunPermits, Thing},
     knowledge::Scope,
@@ -18,9 +19,14 @@ use crate::{
 };
 
 impl App {
+    /// What the agents of a run with this authority may use, whose files are in this directory.
+    pub(crate) fn run_permits(&self, authority: Authority, directory: Option<String>) -> RunPermits {
+        let key_limit = self.key_limit(&self.groups.permit_of(authority.clone()));
+        RunPermits::new(Arc::clone(&self.groups), authority, key_limit, directory)
+    }
+
     pub(crate) async fn request(
         &self,
-        owner: UserId,
         Work {
             history,
             model,
@@ -41,10 +47,11 @@ impl App {
         run: RunId,
         (chat, message): (Option<ChatId>, Option<MessageId>),
     ) -> Result<RunRequest, StoreError> {
-        let (payer, place) = (model.payer.clone(), directory.clone());
-        let permits = RunPermits::new(Arc::clone(&self.groups), owner, payer, place);
+        let permits = self.run_permits(model.authority.clone(), directory.clone());
+        let principal = model.authority.principal.clone();
+        let owner = principal.account;
         let permit = permits.now();
-        let referred = self.referred(owner, &model.payer, &history).await?;
+        let referred = self.referred(&principal, &history).await?;
         let (agents, late_tools) = match worker {
             // The tour is the same whoever gives it.
             Worker::Agent if model.model_id == TOUR => (tour::agents(&self.agents), None),
@@ -53,25 +60,25 @@ impl App {
                 let of = (&self.models, &permit);
                 let agents = self.defined_agents.join(built_in, model.agent.as_deref(), of);
                 let agents = with_skills(agents, &self.skills.read().await);
-                let agents = self.with_knowledge(agents, owner, (&model, &permit), &referred).await?;
-                let agents = agents.with_tools(&self.web.tools(owner, &model.payer));
-                (agents, self.mcp_servers.late_tools(owner, RunIs::New, permit.clone()))
+                let agents = self.with_knowledge(agents, (&model, &permit), &referred).await?;
+                let agents = agents.with_tools(&self.web.tools(&principal));
+                (agents, self.mcp_servers.late_tools(&principal, RunIs::New, permit.clone()))
             }
             Worker::Model => (Agents::none(), None),
         };
         let (wish, is_agent) = (research, worker == Worker::Agent && model.model_id != TOUR);
-        let research = self.research(owner, &model.payer, &permit, wish, &referred).await?;
+        let research = self.research(&principal, &permit, wish, &referred).await?;
         let (given, look_up) = match &research {
             // It looks in what is pointed to itself.
             Some(_) => (referred.named(&history), None),
             None => {
-                let looker = Looker { owner, model: &model, permit: &permit, chat, run, history: &history };
+                let looker = Looker { model: &model, permit: &permit, chat, run, history: &history };
                 let queries = match is_agent {
                     true => self.document_queries(&looker, &referred).await?,
                     false => None,
                 };
                 let (given, left) =
-                    self.given(owner, (&model, &permit), &history, (&referred, queries.is_some())).await?;
+                    self.given((&model, &permit), &history, (&referred, queries.is_some())).await?;
                 let look_up = match is_agent {
                     true => self.look_up(looker, wish, queries.map(|queries| (left, queries))).await?,
                     false => None,
@@ -86,9 +93,9 @@ impl App {
         limits.time = patience.map_or(limits.time, |patience| limits.time.min(patience));
         let agents = agents.permitted(|tool| permit.allows(Thing::Tool(tool)));
         let fallbacks = model.callable_fallbacks();
-        let quota = RunQuota::new(Arc::clone(&self.usage), owner, model.payer.clone(), permits);
+        let quota = RunQuota::new(Arc::clone(&self.usage), principal.clone(), permits);
         let CallableModel { id: model_id, model, settings } = model.callable();
-        let consents = self.consents(owner, chat).await?;
+        let consents = self.consents(&principal, chat).await?;
         let (tool_prompt, code_retries) = self.tool_prompt(owner).await?;
         Ok(RunRequest {
             chat,
@@ -125,16 +132,16 @@ impl App {
     async fn with_knowledge(
         &self,
         agents: Agents,
-        owner: UserId,
         (model, permit): (&ResolvedModel, &Permit),
         referred: &Referred,
     ) -> Result<Agents, StoreError> {
         let scope = |only| Scope { only, attached: referred.attached() };
-        let usual = self.knowledge_tools(owner, &model.payer, scope(None)).await?;
+        let usual = self.knowledge_tools(&model.authority.principal, scope(None)).await?;
         let mut narrowed: HashMap<String, Vec<Arc<Tool>>> = HashMap::new();
         for agent in self.defined_agents.usable(permit).iter().chain(&model.agent) {
             if let Some(only) = &agent.collections {
-                let tools = self.knowledge_tools(owner, &model.payer, scope(Some(only.clone()))).await?;
+                let tools =
+                    self.knowledge_tools(&model.authority.principal, scope(Some(only.clone()))).await?;
                 narrowed.insert(agent.name.clone(), tools);
             }
         }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use domain::{ApiKeyId, GroupId, UserId, refusal};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::{Payer, Store, StoreError, UsageOf};
+use store::{Principal, Store, StoreError, UsageOf};
 
 use crate::error::ApiError;
 
@@ -146,10 +146,11 @@ impl LimitsOf {
 
 impl Subject {
     /// All whose limits a call counts against.
-    pub(super) fn all_of(owner: UserId, groups: &[GroupId], payer: &Payer) -> impl Iterator<Item = Self> {
-        let key = payer.key.map(Self::Key);
-        let person = payer.key.zip(payer.person.clone()).map(|(key, person)| Self::Person(key, person));
-        let own = [Some(Self::User(owner)), key, person].into_iter().flatten();
+    pub(super) fn all_of(principal: &Principal, groups: &[GroupId]) -> impl Iterator<Item = Self> {
+        let key = principal.key.map(Self::Key);
+        let person =
+            principal.key.zip(principal.person.clone()).map(|(key, person)| Self::Person(key, person));
+        let own = [Some(Self::User(principal.account)), key, person].into_iter().flatten();
         own.chain(groups.iter().copied().map(Self::Group))
     }
 
@@ -195,7 +196,7 @@ impl LimitRules {
     /// place that decides this: an account's own limits stand before those of the groups it is in, and these before the
     /// default ones; what a group may use together, a key or a person comes on top.
     #[must_use]
-    pub fn apply_to(&self, owner: UserId, groups: &[GroupId], payer: &Payer) -> Vec<(Subject, Limits)> {
+    pub fn apply_to(&self, principal: &Principal, groups: &[GroupId]) -> Vec<(Subject, Limits)> {
         let of_groups = || {
             let limits = groups.iter().filter_map(|group| self.groups.get(group)).copied();
             limits.reduce(Limits::most_generous).unwrap_or(self.default)
@@ -206,7 +207,7 @@ impl LimitRules {
             Subject::Key(key) => self.keys.get(key).copied().unwrap_or_default(),
             Subject::Person(key, _) => self.people.get(key).copied().unwrap_or_default(),
         };
-        let all = Subject::all_of(owner, groups, payer).map(|subject| {
+        let all = Subject::all_of(principal, groups).map(|subject| {
             let limits = limits_of(&subject);
             (subject, limits)
         });

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use domain::{Usage as Tokens, UserId};
-use store::{Payer, UsageSum};
+use domain::Usage as Tokens;
+use store::{Principal, UsageSum};
 
 use super::{Amount, Held, Wish};
 use crate::{app::App, error::ApiError};
@@ -11,8 +11,7 @@ use crate::{app::App, error::ApiError};
 /// A call under way. Dropped without [`PaidCall::end`], it has failed and used nothing.
 pub(crate) struct PaidCall {
     app: Arc<App>,
-    owner: UserId,
-    payer: Payer,
+    principal: Principal,
     /// As its server knows it.
     model: String,
     wish: Wish,
@@ -21,19 +20,19 @@ pub(crate) struct PaidCall {
 }
 
 impl PaidCall {
-    /// Begins a call of the model that its server knows by this name, on this account.
+    /// Begins a call of the model that its server knows by this name, on the account of this principal.
     ///
     /// # Errors
     /// 429 where a limit is reached, or would be.
     pub(crate) async fn begin(
         app: &Arc<App>,
-        (owner, payer): (UserId, Payer),
+        principal: Principal,
         model: &str,
         wish: Wish,
     ) -> Result<Self, ApiError> {
-        app.usage.know(owner, &payer).await?;
-        let held = Some(app.usage.begin(owner, &payer, wish)?);
-        Ok(Self { app: Arc::clone(app), owner, payer, model: model.to_owned(), wish, held })
+        app.usage.know(&principal).await?;
+        let held = Some(app.usage.begin(&principal, wish)?);
+        Ok(Self { app: Arc::clone(app), principal, model: model.to_owned(), wish, held })
     }
 
     /// It has used so much.
@@ -47,7 +46,7 @@ impl PaidCall {
             cost_micro_usd: cost.unwrap_or(0),
         };
         self.app.usage.end(&held, self.wish, Some(Amount::of_call(used, cost)));
-        self.app.usage.note(self.owner, &self.payer, &self.model, sum);
+        self.app.usage.note(&self.principal, &self.model, sum);
     }
 }
 

@@ -3,8 +3,8 @@
 use std::{fmt, sync::Arc};
 
 use agent::{CallEstimate, Quota};
-use domain::{Problem, ProblemCode, UserId};
-use store::Payer;
+use domain::{Problem, ProblemCode};
+use store::Principal;
 
 use super::{Amount, Refused, Usage, Wish};
 use crate::groups::RunPermits;
@@ -12,22 +12,21 @@ use crate::groups::RunPermits;
 /// On whose account a run calls models.
 pub struct RunQuota {
     usage: Arc<Usage>,
-    owner: UserId,
-    payer: Payer,
+    principal: Principal,
     permits: RunPermits,
 }
 
 impl RunQuota {
-    /// Of a run of this account.
+    /// Of a run of this principal.
     #[must_use]
-    pub fn new(usage: Arc<Usage>, owner: UserId, payer: Payer, permits: RunPermits) -> Self {
-        Self { usage, owner, payer, permits }
+    pub fn new(usage: Arc<Usage>, principal: Principal, permits: RunPermits) -> Self {
+        Self { usage, principal, permits }
     }
 }
 
 impl fmt::Debug for RunQuota {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("RunQuota").field("owner", &self.owner).finish_non_exhaustive()
+        formatter.debug_struct("RunQuota").field("principal", &self.principal).finish_non_exhaustive()
     }
 }
 
@@ -35,7 +34,7 @@ impl Quota for RunQuota {
     fn begin(&self, call: CallEstimate<'_>) -> Result<agent::EndCall, Problem> {
         self.permits.check(call.agent, call.model)?;
         let wish = wish(call);
-        let held = self.usage.begin(self.owner, &self.payer, wish).map_err(problem)?;
+        let held = self.usage.begin(&self.principal, wish).map_err(problem)?;
         let usage = Arc::clone(&self.usage);
         Ok(Box::new(move |used| {
             let used = used.map(|(tokens, cost)| Amount::of_call(tokens, cost));
@@ -44,7 +43,7 @@ impl Quota for RunQuota {
     }
 
     fn check(&self, call: CallEstimate<'_>, calls: u64) -> Result<(), Problem> {
-        self.usage.check(self.owner, &self.payer, wish(call), calls).map_err(problem)
+        self.usage.check(&self.principal, wish(call), calls).map_err(problem)
     }
 
     fn allows_tool(&self, name: &str) -> bool {

@@ -12,8 +12,7 @@ use std::{
     time::Duration,
 };
 
-use domain::UserId;
-use store::Payer;
+use store::Principal;
 use tokio::time::Instant;
 
 use super::{Web, WebProblem};
@@ -82,13 +81,13 @@ fn name_of(search: &Search) -> String {
 
 impl Web {
     /// Whether somebody searches here for this account.
-    pub(crate) fn searches(&self, payer: &Payer) -> bool {
-        self.searching_for(payer).next().is_some()
+    pub(crate) fn searches(&self, principal: &Principal) -> bool {
+        self.searching_for(principal).next().is_some()
     }
 
     /// Who searches for this account. Documents are an account's own, not those of a front end's people.
-    fn searching_for(&self, payer: &Payer) -> impl Iterator<Item = &Search> {
-        let is_person = payer.person.is_some();
+    fn searching_for(&self, principal: &Principal) -> impl Iterator<Item = &Search> {
+        let is_person = principal.is_front_end_person();
         self.settings.searches.iter().filter(move |search| !(is_person && matches!(search, Search::Own)))
     }
 
@@ -104,12 +103,11 @@ impl Web {
     /// Why nothing was asked, or what the searches say instead.
     pub(crate) async fn search(
         &self,
-        owner: UserId,
-        payer: &Payer,
+        principal: &Principal,
         query: &str,
         limit: usize,
     ) -> Result<Searched, WebProblem> {
-        let all: Vec<&Search> = self.searching_for(payer).collect();
+        let all: Vec<&Search> = self.searching_for(principal).collect();
         if all.is_empty() {
             return Err(WebProblem::NoSearch);
         }
@@ -124,7 +122,7 @@ impl Web {
         for (place, search) in row.iter().enumerate() {
             let (name, is_last) = (name_of(search), place + 1 == row.len());
             let time = if is_last { TIME } else { TIME_BEFORE_OTHERS };
-            match self.ask_one(search, (owner, payer), (&query, limit), time).await? {
+            match self.ask_one(search, principal, (&query, limit), time).await? {
                 Ok(hits) => {
                     self.resting.note_answer(&name);
                     if !hits.is_empty() {
@@ -169,13 +167,13 @@ impl Web {
     async fn ask_one(
         &self,
         search: &Search,
-        (owner, payer): (UserId, &Payer),
+        principal: &Principal,
         (query, limit): (&str, usize),
         time: Duration,
     ) -> Result<Result<Vec<WebHit>, NoAnswer>, WebProblem> {
         Ok(match search {
             Search::Service(settings) => self.ask(settings, (query, limit), time).await,
-            Search::Own => match own::search(&*self.app()?, (owner, payer), query.to_owned(), limit).await {
+            Search::Own => match own::search(&*self.app()?, principal, query.to_owned(), limit).await {
                 Ok(hits) => Ok(hits),
                 Err(WebProblem::Search(words)) => Err(NoAnswer { words, why: Why::Question }),
                 Err(problem) => return Err(problem),

@@ -7,7 +7,7 @@ use domain::{EventBody, UserId, event::Source};
 use llm::ToolSpec;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use store::Payer;
+use store::Principal;
 
 use super::{
     StoredPage, Web, WebHit,
@@ -44,16 +44,16 @@ struct FetchArguments {
 
 impl Web {
     /// The tools for a run of this person: those that are set up here.
-    pub(crate) fn tools(self: &Arc<Self>, owner: UserId, payer: &Payer) -> Vec<Arc<Tool>> {
+    pub(crate) fn tools(self: &Arc<Self>, principal: &Principal) -> Vec<Arc<Tool>> {
         let mut tools = Vec::new();
-        if self.searches(payer) {
-            let (web, payer) = (Arc::downgrade(self), payer.clone());
-            let call = move |arguments, _| search(web.clone(), owner, payer.clone(), arguments);
+        if self.searches(principal) {
+            let (web, principal) = (Arc::downgrade(self), principal.clone());
+            let call = move |arguments, _| search(web.clone(), principal.clone(), arguments);
             let tool = Tool::from_outside(search_spec(), ToolKind::REPEATABLE, call);
             tools.push(tool.map(Tool::finding_addresses));
         }
         if self.reads() {
-            let web = Arc::downgrade(self);
+            let (web, owner) = (Arc::downgrade(self), principal.account);
             let call = move |arguments, context| fetch(web.clone(), owner, arguments, context);
             let tool = Tool::from_outside(fetch_spec(), ToolKind::REPEATABLE, call);
             tools.push(tool.map(|tool| tool.opening("url")));
@@ -126,13 +126,8 @@ fn there(web: &Weak<Web>) -> Result<Arc<Web>, ToolFailure> {
     web.upgrade().ok_or_else(|| ToolFailure("The server is stopping.".to_owned()))
 }
 
-async fn search(
-    web: Weak<Web>,
-    owner: UserId,
-    payer: Payer,
-    arguments: Value,
-) -> Result<String, ToolFailure> {
-    Ok(there(&web)?.found(owner, &payer, arguments).await?.1)
+async fn search(web: Weak<Web>, principal: Principal, arguments: Value) -> Result<String, ToolFailure> {
+    Ok(there(&web)?.found(&principal, arguments).await?.1)
 }
 
 async fn fetch(
@@ -169,13 +164,12 @@ impl Web {
     /// In words for the model.
     pub(crate) async fn found(
         &self,
-        owner: UserId,
-        payer: &Payer,
+        principal: &Principal,
         arguments: Value,
     ) -> Result<(Vec<WebHit>, String), ToolFailure> {
         let SearchArguments { query, limit } =
             serde_json::from_value(arguments).map_err(|error| ToolFailure(error.to_string()))?;
-        let searched = self.search(owner, payer, &query, limit.unwrap_or(USUAL_HITS)).await;
+        let searched = self.search(principal, &query, limit.unwrap_or(USUAL_HITS)).await;
         let searched = searched.map_err(|problem| ToolFailure(problem.to_string()))?;
         let note = searched.note().map(|note| format!("\n\n[Note: {note}]")).unwrap_or_default();
         let hits = searched.hits;

@@ -69,7 +69,7 @@ async fn without_streaming_it_is_the_collected_run() {
         // The run has no name yet outside; it is the only one that waits.
         loop {
             let user = server.app.store.user_by_email("bob@example.org").await.unwrap().user.id;
-            let live = server.app.runs.live_of(user);
+            let live = server.app.runs.live_of(&store::Principal::of_account(user));
             if let Some(run) = live.iter().find(|run| run.is_waiting()) {
                 run.cancel.cancel();
                 return;

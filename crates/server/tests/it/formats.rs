@@ -90,7 +90,13 @@ async fn a_collected_text_is_the_streamed_one() {
             // The run has no name yet outside; it is the only one that waits.
             let user = server.app.store.user_by_email(crate::harness::EMAIL).await.unwrap().user.id;
             loop {
-                if let Some(run) = server.app.runs.live_of(user).iter().find(|run| run.is_waiting()) {
+                if let Some(run) = server
+                    .app
+                    .runs
+                    .live_of(&store::Principal::of_account(user))
+                    .iter()
+                    .find(|run| run.is_waiting())
+                {
                     run.cancel.cancel();
                     return;
                 }
@@ -137,5 +143,5 @@ async fn an_unknown_format_starts_nothing() {
     assert_eq!(answer.expect(400), "invalid_request");
     assert!(answer.text.contains("morse") && answer.text.contains("tool_calls"), "{}", answer.text);
     let user = server.app.store.user_by_email(crate::harness::EMAIL).await.unwrap().user.id;
-    assert!(server.app.runs.live_of(user).is_empty());
+    assert!(server.app.runs.live_of(&store::Principal::of_account(user)).is_empty());
 }

@@ -59,6 +59,7 @@ mod passkeys;
 mod pgvector;
 mod pictures;
 mod pipelines;
+mod principals;
 mod program;
 mod programs;
 mod qdrant;

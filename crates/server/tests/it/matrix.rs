@@ -3,6 +3,8 @@
 
 mod cases;
 mod hostile;
+mod people;
+mod upgrades;
 mod world;
 
 use std::collections::BTreeSet;

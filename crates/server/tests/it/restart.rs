@@ -297,14 +297,14 @@ async fn leave_half_a_run(server: &Server, chat: &str) -> RunId {
     let assistant = message(Role::Assistant, Some(user.id), Some(run));
     let row = NewRun {
         id: run,
-        owner,
+        principal: store::Principal::of_account(owner),
+        key_models: None,
         chat: Some(chat),
         message: Some(assistant.id),
         model: "tour".into(),
         started_at: now,
         request: None,
         idempotency: None,
-        payer: store::Payer::default(),
         origin: None,
         research: None,
     };

@@ -283,10 +283,11 @@ async fn a_run_is_never_stored_and_not_started() {
     for polls in 0..200 {
         let chat = server.post("/api/v1/chats", &cookie, &json!({})).await.json();
         let chat: ChatId = chat["id"].as_str().unwrap().parse().unwrap();
-        let chat = server.app.store.chat(owner, chat).await.unwrap();
+        let chat = server.app.store.chat(&store::Principal::of_account(owner), chat).await.unwrap();
         let content = vec![Part::Text { text: "Show me around".to_owned() }];
         let new = NewMessage { parent: None, content, schedule: None, idempotency: None, research: None };
-        let model = server.app.models.resolve(Some("tour"), &server::groups::Permit::all()).unwrap();
+        let permit = server.app.permit(server::auth::Authority::of_account(owner));
+        let model = server.app.models.resolve(Some("tour"), &permit).unwrap();
         let whole = hung_up_after(polls, server.app.say(chat, new, model)).await;
         for run in server.app.store.unfinished_runs().await.unwrap() {
             let live = server.app.runs.live(run.id);

@@ -2,7 +2,7 @@
 
 use domain::{RunId, UserId};
 
-use crate::{NewRun, NewUser, Store, UserRole};
+use crate::{NewRun, NewUser, Principal, Store, UserRole};
 
 /// Somebody to own the runs.
 pub(super) async fn add_user(store: &Store) -> UserId {
@@ -21,14 +21,14 @@ pub(super) async fn add_user(store: &Store) -> UserId {
 pub(super) fn new_run(id: RunId, owner: UserId) -> NewRun {
     NewRun {
         id,
-        owner,
+        principal: Principal::of_account(owner),
+        key_models: None,
         chat: None,
         message: None,
         model: String::new(),
         started_at: 0,
         request: None,
         idempotency: None,
-        payer: crate::Payer::default(),
         origin: None,
         research: None,
     }

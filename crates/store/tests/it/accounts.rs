@@ -141,8 +141,8 @@ async fn deletes_only_what_is_suspended_and_then_all_of_it(store: Store) {
     store.change_account(ann, &suspended(true), 60).await.unwrap();
     assert_eq!(store.delete_account(ann).await, Ok(vec![chat.id]));
     assert_eq!(store.user(ann).await, Err(StoreError::NotFound));
-    assert_eq!(store.chat(ann, chat.id).await, Err(StoreError::NotFound));
+    assert_eq!(store.chat(&store::Principal::of_account(ann), chat.id).await, Err(StoreError::NotFound));
     assert_eq!(store.run(turn.run.id).await, Err(StoreError::NotFound));
     assert_eq!(store.delete_account(ann).await, Err(StoreError::NotFound));
-    store.chat(bob, other.id).await.unwrap();
+    store.chat(&store::Principal::of_account(bob), other.id).await.unwrap();
 }

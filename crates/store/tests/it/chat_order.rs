@@ -39,7 +39,10 @@ async fn folders_are_a_persons_own(store: Store) {
         store.folders(ann).await.unwrap().into_iter().map(|folder| (folder.name, folder.chats)).collect();
     assert_eq!(counts, [("Home".to_owned(), 0), ("Работа".to_owned(), 1)]);
     store.delete_folder(ann, work).await.unwrap();
-    assert_eq!(store.chat(ann, chat.id).await.unwrap().order, ChatOrder::default());
+    assert_eq!(
+        store.chat(&store::Principal::of_account(ann), chat.id).await.unwrap().order,
+        ChatOrder::default()
+    );
 }
 
 async fn many_chats_move_at_once(store: Store) {
@@ -51,14 +54,17 @@ async fn many_chats_move_at_once(store: Store) {
     let change = ChatOrderChange { pinned: Some(true), archived: None, folder: Some(Some(folder)) };
     assert_eq!(store.order_chats(ann, &[one.id, foreign.id, two.id], &change).await, Ok(2));
     let order = ChatOrder { pinned: true, folder: Some(folder), ..ChatOrder::default() };
-    let moved = store.chat(ann, two.id).await.unwrap();
+    let moved = store.chat(&store::Principal::of_account(ann), two.id).await.unwrap();
     assert_eq!((&moved.order, moved.updated_at), (&order, 2), "moving a chat is no change in it");
-    assert_eq!(store.chat(bob, foreign.id).await.unwrap().order, ChatOrder::default());
+    assert_eq!(
+        store.chat(&store::Principal::of_account(bob), foreign.id).await.unwrap().order,
+        ChatOrder::default()
+    );
     assert_eq!(store.order_chats(bob, &[foreign.id], &change).await, Err(StoreError::NotFound));
     let away = ChatOrderChange { archived: Some(true), ..ChatOrderChange::default() };
     store.order_chats(ann, &[one.id], &away).await.unwrap();
     let both = ChatOrder { archived: true, ..order };
-    assert_eq!(store.chat(ann, one.id).await.unwrap().order, both);
+    assert_eq!(store.chat(&store::Principal::of_account(ann), one.id).await.unwrap().order, both);
     assert_eq!(store.folders(ann).await.unwrap()[0].chats, 1);
 }
 
@@ -94,7 +100,7 @@ async fn lists_what_is_asked_for(store: Store) {
 async fn tags_of_a_person_stay(store: Store) {
     let (ann, bob) = (add_user(&store).await, add_user(&store).await);
     let chat = add_chat(&store, ann, "a", 1).await;
-    let tags = async || store.chat(ann, chat.id).await.unwrap().order.tags;
+    let tags = async || store.chat(&store::Principal::of_account(ann), chat.id).await.unwrap().order.tags;
     assert_eq!(store.set_generated_tags(chat.id, &names(&["sea", "море"])).await, Ok(true));
     assert_eq!(tags().await, ["sea", "море"]);
     assert_eq!(store.set_generated_tags(chat.id, &names(&["moon"])).await, Ok(true));

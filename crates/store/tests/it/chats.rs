@@ -17,12 +17,12 @@ on_every_database!(
 async fn belongs_to_one_person(store: Store) {
     let (ann, bob) = (add_user(&store).await, add_user(&store).await);
     let chat = add_chat(&store, ann, "Ann's", 10).await;
-    assert_eq!(store.chat(ann, chat.id).await, Ok(chat.clone()));
+    assert_eq!(store.chat(&store::Principal::of_account(ann), chat.id).await, Ok(chat.clone()));
     let turn = new_turn(&chat, None, "secret", 20);
     store.begin_turn(&turn).await.unwrap();
 
     let id = chat.id;
-    assert_eq!(store.chat(bob, id).await, Err(StoreError::NotFound));
+    assert_eq!(store.chat(&store::Principal::of_account(bob), id).await, Err(StoreError::NotFound));
     assert_eq!(store.rename_chat(bob, id, "Bob's", 99).await, Err(StoreError::NotFound));
     assert_eq!(store.set_current(bob, id, turn.assistant.id, 99).await, Err(StoreError::NotFound));
     assert_eq!(store.delete_chat(bob, id).await, Err(StoreError::NotFound));
@@ -32,10 +32,10 @@ async fn belongs_to_one_person(store: Store) {
         assert_eq!(store.chats(ann, &page).await.unwrap().len(), 1);
     }
     let mut intrusion = new_turn(&chat, Some(turn.assistant.id), "hello", 99);
-    intrusion.run.owner = bob;
+    intrusion.run.principal.account = bob;
     assert_eq!(store.begin_turn(&intrusion).await, Err(StoreError::NotFound));
     let expected = Chat { current: Some(turn.assistant.id), updated_at: 20, ..chat };
-    assert_eq!(store.chat(ann, id).await, Ok(expected));
+    assert_eq!(store.chat(&store::Principal::of_account(ann), id).await, Ok(expected));
 }
 
 async fn lists_the_newest_change_first(store: Store) {
@@ -60,7 +60,7 @@ async fn renames(store: Store) {
     let chat = add_chat(&store, ann, "old", 10).await;
     store.rename_chat(ann, chat.id, "new\0", 20).await.unwrap();
     let expected = Chat { title: "new\u{fffd}".into(), updated_at: 20, ..chat };
-    assert_eq!(store.chat(ann, expected.id).await, Ok(expected));
+    assert_eq!(store.chat(&store::Principal::of_account(ann), expected.id).await, Ok(expected));
     assert_eq!(store.rename_chat(ann, ChatId::generate(), "x", 1).await, Err(StoreError::NotFound));
 }
 
@@ -73,13 +73,13 @@ async fn shows_another_leaf(store: Store) {
     let leaf = here.user.unwrap().id;
     store.set_current(ann, chat.id, leaf, 3).await.unwrap();
     let expected = Chat { current: Some(leaf), updated_at: 3, ..chat };
-    assert_eq!(store.chat(ann, expected.id).await.as_ref(), Ok(&expected));
+    assert_eq!(store.chat(&store::Principal::of_account(ann), expected.id).await.as_ref(), Ok(&expected));
     for stranger in [there.assistant.id, MessageId::generate()] {
         let refused = store.set_current(ann, expected.id, stranger, 4).await;
         assert_eq!(refused, Err(StoreError::Conflict("message")));
     }
     assert_eq!(store.set_current(ann, ChatId::generate(), leaf, 4).await, Err(StoreError::NotFound));
-    assert_eq!(store.chat(ann, expected.id).await, Ok(expected));
+    assert_eq!(store.chat(&store::Principal::of_account(ann), expected.id).await, Ok(expected));
 }
 
 async fn takes_everything_with_it(store: Store) {
@@ -96,7 +96,7 @@ async fn takes_everything_with_it(store: Store) {
     let chatless = add_run(&store, ann).await;
 
     store.delete_chat(ann, gone.id).await.unwrap();
-    assert_eq!(store.chat(ann, gone.id).await, Err(StoreError::NotFound));
+    assert_eq!(store.chat(&store::Principal::of_account(ann), gone.id).await, Err(StoreError::NotFound));
     assert_eq!(store.messages(gone.id).await, Ok(vec![]));
     assert_eq!(store.run(gone_turn.run.id).await, Err(StoreError::NotFound));
     assert_eq!(store.events_after(gone_turn.run.id, 0, 1_000).await, Ok(vec![]));
@@ -114,6 +114,7 @@ async fn needs_an_owner(store: Store) {
     let ann = add_user(&store).await;
     let chat = add_chat(&store, ann, "one", 1).await;
     assert_eq!(store.create_chat(&chat).await, Err(StoreError::Conflict("id")));
-    let nobodys = Chat { id: ChatId::generate(), owner: UserId::generate(), ..chat };
+    let nobodys =
+        Chat { id: ChatId::generate(), principal: store::Principal::of_account(UserId::generate()), ..chat };
     assert_eq!(store.create_chat(&nobodys).await, Err(StoreError::NotFound));
 }

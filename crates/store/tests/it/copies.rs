@@ -96,7 +96,7 @@ async fn a_copy_has_everything(url: String) {
         let groups = store.all_groups().await.unwrap();
         assert_eq!((groups.members.len(), &*groups.permissions[0].name, groups.number), (2, "large", 4));
         store.delete_group(groups.groups[0].id).await.unwrap();
-        let owner = store.run(run).await.unwrap().owner;
+        let owner = store.run(run).await.unwrap().principal.account;
         let next = add_run(&store, owner).await;
         store.append(segment(next, 1, 1)).await.unwrap();
         assert_eq!(store.run(next).await.unwrap().last_seq, 1);

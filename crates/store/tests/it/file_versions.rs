@@ -169,14 +169,14 @@ async fn nothing_outlives_the_workspace(store: Store) {
     let chat = add_chat(&store, ann, "Files", 1).await;
     let run = NewRun {
         id: RunId::generate(),
-        owner: ann,
+        principal: store::Principal::of_account(ann),
+        key_models: None,
         chat: None,
         message: None,
         model: "m".to_owned(),
         started_at: 1,
         request: None,
         idempotency: None,
-        payer: store::Payer::default(),
         origin: None,
         research: None,
     };

@@ -40,7 +40,7 @@ async fn copies_files_as_they_were(store: Store) {
     let fork = fork_of(&chat, &[("/a", 2), ("/b", 1)]);
     store.fork(&fork).await.unwrap();
     let copy = fork.chat.id.to_string();
-    assert_eq!(store.chat(owner, fork.chat.id).await, Ok(fork.chat.clone()));
+    assert_eq!(store.chat(&store::Principal::of_account(owner), fork.chat.id).await, Ok(fork.chat.clone()));
     assert_eq!(store.messages(fork.chat.id).await.unwrap(), fork.messages);
     assert_eq!(store.run(fork.run.id).await.unwrap().last_seq, 1_000_001);
     assert_eq!(store.events_after(fork.run.id, 0, 1_000).await.unwrap(), fork.log);
@@ -65,7 +65,10 @@ async fn keeps_nothing_of_a_fork_that_cannot_be(store: Store) {
     store.write_file(&chat.id.to_string(), "/a", b"one", None, 1).await.unwrap();
     let fork = fork_of(&chat, &[("/a", 1), ("/a.not", 1)]);
     assert_eq!(store.fork(&fork).await, Err(StoreError::Conflict("file")));
-    assert_eq!(store.chat(owner, fork.chat.id).await, Err(StoreError::NotFound));
+    assert_eq!(
+        store.chat(&store::Principal::of_account(owner), fork.chat.id).await,
+        Err(StoreError::NotFound)
+    );
     assert_eq!(store.run(fork.run.id).await, Err(StoreError::NotFound));
     assert_eq!(store.files(&fork.chat.id.to_string()).await, Ok(vec![]));
     assert_eq!(store.run(RunId::generate()).await, Err(StoreError::NotFound));

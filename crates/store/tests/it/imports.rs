@@ -16,7 +16,7 @@ fn chat_of(owner: UserId) -> (Chat, Vec<ChatMessage>, EndedRun) {
     let title = "Brought".to_owned();
     let chat = Chat {
         id,
-        owner,
+        principal: store::Principal::of_account(owner),
         title,
         current: None,
         directory: None,
@@ -57,15 +57,15 @@ async fn a_chat_is_brought_as_a_whole(store: Store) {
         if commit { import.commit().await } else { Ok(()) }
     };
     bring(false).await.unwrap();
-    assert_eq!(store.chat(owner, chat.id).await, Err(StoreError::NotFound));
+    assert_eq!(store.chat(&store::Principal::of_account(owner), chat.id).await, Err(StoreError::NotFound));
     bring(true).await.unwrap();
     assert_eq!(bring(true).await, Err(StoreError::Conflict("id")));
 
-    assert_eq!(store.chat(owner, chat.id).await, Ok(chat.clone()));
+    assert_eq!(store.chat(&store::Principal::of_account(owner), chat.id).await, Ok(chat.clone()));
     assert_eq!(store.messages(chat.id).await.unwrap(), messages);
     assert_eq!(store.events_after(run.id, 0, 1_000).await.unwrap(), log);
     let stored = store.runs_in(chat.id).await.unwrap();
-    assert_eq!((stored.len(), stored[0].owner, stored[0].finished_at), (1, owner, Some(6)));
+    assert_eq!((stored.len(), stored[0].principal.account, stored[0].finished_at), (1, owner, Some(6)));
     assert_eq!(stored[0].summary.as_ref(), Some(&run.summary));
     let file = store.read_file(&chat.id.to_string(), "/a").await.unwrap().unwrap();
     assert_eq!((file.version, file.content), (7, vec![0, 1]));

@@ -44,6 +44,7 @@ mod opening;
 mod pages;
 mod passkeys;
 mod pipelines;
+mod principals;
 mod run_inputs;
 mod runs;
 mod samples;

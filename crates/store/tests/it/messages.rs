@@ -21,10 +21,10 @@ async fn adds_a_turn(store: Store) {
     store.begin_turn(&turn).await.unwrap();
     assert_eq!(store.messages(chat.id).await.unwrap(), [turn.user.clone().unwrap(), turn.assistant.clone()]);
     let run = store.run(turn.run.id).await.unwrap();
-    assert_eq!((run.owner, run.chat, run.message), (ann, Some(chat.id), Some(turn.assistant.id)));
+    assert_eq!((run.principal.account, run.chat, run.message), (ann, Some(chat.id), Some(turn.assistant.id)));
     assert_eq!((run.model.as_str(), run.started_at, run.finished_at, run.last_seq), ("tour", 5, None, 0));
     let expected = Chat { current: Some(turn.assistant.id), updated_at: 5, ..chat };
-    assert_eq!(store.chat(ann, expected.id).await, Ok(expected));
+    assert_eq!(store.chat(&store::Principal::of_account(ann), expected.id).await, Ok(expected));
 }
 
 async fn makes_siblings(store: Store) {
@@ -65,7 +65,7 @@ async fn writes_nothing_of_a_bad_turn(store: Store) {
     taken.run.id = elsewhere.run.id;
     assert_eq!(store.begin_turn(&taken).await, Err(StoreError::Conflict("id")));
     assert_eq!(store.messages(chat.id).await, Ok(vec![]));
-    assert_eq!(store.chat(ann, chat.id).await, Ok(chat));
+    assert_eq!(store.chat(&store::Principal::of_account(ann), chat.id).await, Ok(chat));
 }
 
 async fn keeps_any_content(store: Store) {
@@ -96,6 +96,11 @@ async fn takes_many_turns_at_once(store: Store) {
     }
     tasks.join_all().await.into_iter().for_each(|outcome| assert_eq!(outcome, Ok(())));
     assert_eq!(store.messages(chat.id).await.unwrap().len(), 40);
-    let current = store.chat(chat.owner, chat.id).await.unwrap().current.unwrap();
+    let current = store
+        .chat(&store::Principal::of_account(chat.principal.account), chat.id)
+        .await
+        .unwrap()
+        .current
+        .unwrap();
     assert!(turns.iter().any(|turn| turn.assistant.id == current));
 }

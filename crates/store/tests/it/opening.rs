@@ -48,7 +48,10 @@ async fn keeps_everything(url: String) {
     let store = Store::open(&url).await.unwrap();
     let page =
         ChatPage { query: Some("ЗАГОЛОВОК".into()), before: None, limit: 5, ..ChatPage::default() };
-    assert_eq!(store.chats(ann, &page).await.unwrap(), [store.chat(ann, chat.id).await.unwrap()]);
+    assert_eq!(
+        store.chats(ann, &page).await.unwrap(),
+        [store.chat(&store::Principal::of_account(ann), chat.id).await.unwrap()]
+    );
     assert_eq!(store.messages(chat.id).await.unwrap()[1].content, text("ответ"));
     let events = store.events_after(turn.run.id, 0, 1_000).await.unwrap();
     assert_eq!(events, [segment(turn.run.id, 1, 3), segment(turn.run.id, 4, 9)]);

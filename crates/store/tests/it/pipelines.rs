@@ -24,17 +24,18 @@ async fn begun(store: &Store) -> (Chat, MessageId) {
 
 async fn only_first_words_give_way_to_a_title(store: Store) {
     let (chat, _) = begun(&store).await;
-    let Chat { id, owner, .. } = chat;
+    let Chat { id, principal, .. } = chat;
+    let owner = principal.account;
     assert!(store.is_titled_by_words(owner, id).await.unwrap());
     assert!(store.title_chat(owner, id, "🌱 Plants").await.unwrap());
-    let titled = store.chat(owner, id).await.unwrap();
+    let titled = store.chat(&store::Principal::of_account(owner), id).await.unwrap();
     assert_eq!((titled.title.as_str(), titled.updated_at), ("🌱 Plants", 100));
     // One of a model stays, too, and a person's above all.
     assert!(!store.title_chat(owner, id, "🌱 Other").await.unwrap());
     store.rename_chat(owner, id, "Mine", 200).await.unwrap();
     assert!(!store.is_titled_by_words(owner, id).await.unwrap());
     assert!(!store.title_chat(owner, id, "🌱 Other").await.unwrap());
-    assert_eq!(store.chat(owner, id).await.unwrap().title, "Mine");
+    assert_eq!(store.chat(&store::Principal::of_account(owner), id).await.unwrap().title, "Mine");
     let bob = add_user(&store).await;
     assert_eq!(store.is_titled_by_words(bob, id).await, Err(StoreError::NotFound));
     // One that began with a name has one.
@@ -50,7 +51,7 @@ async fn follow_ups_go_with_their_message(store: Store) {
     store.put_follow_ups(MessageId::generate(), &texts).await.unwrap();
     let kept = store.follow_ups(chat.id).await.unwrap();
     assert_eq!((kept.len(), &kept[&answer][..]), (1, &texts[..]));
-    store.delete_chat(chat.owner, chat.id).await.unwrap();
+    store.delete_chat(chat.principal.account, chat.id).await.unwrap();
     assert!(store.follow_ups(chat.id).await.unwrap().is_empty());
 }
 
@@ -60,7 +61,7 @@ async fn calls_are_noted_summed_and_forgotten(store: Store) {
     let call = |pipelines: &str, at, outcome: &str| PipelineCall {
         id: PipelineCallId::generate(),
         pipelines: pipelines.to_owned(),
-        owner: chat.owner,
+        owner: chat.principal.account,
         chat: Some(chat.id),
         run: Some(run),
         model: "tiny".to_owned(),
@@ -91,7 +92,7 @@ async fn calls_are_noted_summed_and_forgotten(store: Store) {
     assert_eq!((sums.len(), &sums[1]), (2, &both));
     store.purge_pipeline_calls(20).await.unwrap();
     assert_eq!(store.pipeline_calls_of(run).await.unwrap().len(), 2);
-    store.delete_chat(chat.owner, chat.id).await.unwrap();
+    store.delete_chat(chat.principal.account, chat.id).await.unwrap();
     assert!(store.latest_pipeline_calls(9).await.unwrap().is_empty());
     // Its chat is gone meanwhile.
     store.note_pipeline_call(&calls[0]).await.unwrap();
@@ -109,11 +110,12 @@ async fn answers_stand_beside_others_with_what_they_were_made_of(store: Store) {
         store.begin_turn(&turn).await.unwrap();
         // One that was made of others takes their place, one among them does not.
         let is_made = turn.beside.as_ref().is_some_and(|beside| !beside.made_of.is_empty());
-        let current = store.chat(chat.owner, chat.id).await.unwrap().current;
+        let current =
+            store.chat(&store::Principal::of_account(chat.principal.account), chat.id).await.unwrap().current;
         assert_eq!(current, Some(if is_made { turn.assistant.id } else { first }));
         expected.extend(turn.beside.map(|beside| (turn.assistant.id, beside)));
     }
     assert_eq!(store.answers_beside(chat.id).await.unwrap(), expected);
-    store.delete_chat(chat.owner, chat.id).await.unwrap();
+    store.delete_chat(chat.principal.account, chat.id).await.unwrap();
     assert!(store.answers_beside(chat.id).await.unwrap().is_empty());
 }

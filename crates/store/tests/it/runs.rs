@@ -31,7 +31,7 @@ async fn finishes_with_its_message(store: Store) {
     assert_eq!(messages[0], turn.user.unwrap());
     assert_eq!(messages[1].content, text("ответ \0"));
     assert_eq!(messages[1].summary, Some(summary("ответ \0")));
-    assert_eq!(store.chat(ann, chat.id).await.unwrap().updated_at, 9);
+    assert_eq!(store.chat(&store::Principal::of_account(ann), chat.id).await.unwrap().updated_at, 9);
 }
 
 async fn finishes_once(store: Store) {
@@ -44,7 +44,7 @@ async fn finishes_once(store: Store) {
     assert_eq!(again, Err(StoreError::Conflict("finished")));
     assert_eq!(store.finish_run(RunId::generate(), 10, &summary("")).await, Err(StoreError::NotFound));
     assert_eq!(store.messages(chat.id).await.unwrap()[1].content, text("first"));
-    assert_eq!(store.chat(ann, chat.id).await.unwrap().updated_at, 9);
+    assert_eq!(store.chat(&store::Principal::of_account(ann), chat.id).await.unwrap().updated_at, 9);
 }
 
 async fn forgets_the_request_of_a_run_that_has_ended(store: Store) {
@@ -52,7 +52,13 @@ async fn forgets_the_request_of_a_run_that_has_ended(store: Store) {
     let chat = add_chat(&store, ann, "t", 1).await;
     let turn = new_turn(&chat, None, "q", 5);
     store.begin_turn(&turn).await.unwrap();
-    let free = NewRun { id: RunId::generate(), owner: ann, chat: None, message: None, ..turn.run.clone() };
+    let free = NewRun {
+        id: RunId::generate(),
+        principal: store::Principal::of_account(ann),
+        chat: None,
+        message: None,
+        ..turn.run.clone()
+    };
     store.create_run(&free).await.unwrap();
     for run in [turn.run.id, free.id] {
         assert_eq!(store.run_request(run).await.unwrap(), turn.run.request);
@@ -123,9 +129,9 @@ async fn keeps_where_it_comes_from(store: Store) {
     let origin =
         Origin { request: Some("r".into()), parent: parent.parse().ok(), state: Some("vendor=1".into()) };
     let row = |origin| NewRun {
-        payer: store::Payer::default(),
         id: RunId::generate(),
-        owner,
+        principal: store::Principal::of_account(owner),
+        key_models: None,
         chat: None,
         message: None,
         model: "tour".into(),
@@ -168,19 +174,23 @@ async fn needs_an_owner(store: Store) {
     let id = add_run(&store, owner).await;
     let run = NewRun {
         id,
-        owner,
+        principal: store::Principal::of_account(owner),
+        key_models: None,
         chat: None,
         message: None,
         model: "tour".into(),
         started_at: 1,
         request: None,
         idempotency: None,
-        payer: store::Payer::default(),
         origin: None,
         research: None,
     };
     assert_eq!(store.create_run(&run).await, Err(StoreError::Conflict("id")));
-    let nobodys = NewRun { id: RunId::generate(), owner: UserId::generate(), ..run.clone() };
+    let nobodys = NewRun {
+        id: RunId::generate(),
+        principal: store::Principal::of_account(UserId::generate()),
+        ..run.clone()
+    };
     assert_eq!(store.create_run(&nobodys).await, Err(StoreError::NotFound));
     let nowhere = NewRun { id: RunId::generate(), chat: Some(ChatId::generate()), ..run };
     assert_eq!(store.create_run(&nowhere).await, Err(StoreError::NotFound));

@@ -24,7 +24,7 @@ pub(crate) async fn add_user(store: &Store) -> UserId {
 pub(crate) async fn add_chat(store: &Store, owner: UserId, title: &str, updated_at: i64) -> Chat {
     let chat = Chat {
         id: ChatId::generate(),
-        owner,
+        principal: store::Principal::of_account(owner),
         title: title.to_owned(),
         current: None,
         directory: None,
@@ -57,14 +57,14 @@ pub(crate) fn new_turn(chat: &Chat, parent: Option<MessageId>, question: &str, n
     };
     let run = NewRun {
         id: RunId::generate(),
-        owner: chat.owner,
+        principal: chat.principal.clone(),
+        key_models: None,
         chat: Some(chat.id),
         message: Some(MessageId::generate()),
         model: "tour".to_owned(),
         started_at: now,
         request: Some("{}".to_owned()),
         idempotency: None,
-        payer: store::Payer::default(),
         origin: None,
         research: None,
     };
@@ -85,14 +85,14 @@ pub(crate) async fn add_run(store: &Store, owner: UserId) -> RunId {
     let id = RunId::generate();
     let run = NewRun {
         id,
-        owner,
+        principal: store::Principal::of_account(owner),
+        key_models: None,
         chat: None,
         message: None,
         model: "tour".to_owned(),
         started_at: 1_000,
         request: None,
         idempotency: None,
-        payer: store::Payer::default(),
         origin: None,
         research: None,
     };

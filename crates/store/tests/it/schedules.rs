@@ -119,7 +119,7 @@ async fn is_busy_while_its_run_goes_on(store: Store) {
     assert_eq!(store.is_schedule_busy(&seen).await, Ok(true));
     store.finish_run(begun.run.id, 50, &summary("done")).await.unwrap();
     assert_eq!(store.is_schedule_busy(&seen).await, Ok(false));
-    assert!(store.chat(ann, chat.id).await.unwrap().unread);
+    assert!(store.chat(&store::Principal::of_account(ann), chat.id).await.unwrap().unread);
     assert_eq!(store.mark_chat_read(ann, chat.id).await, Ok(true));
     assert_eq!(store.mark_chat_read(ann, chat.id).await, Ok(false));
     store.delete_chat(ann, chat.id).await.unwrap();

@@ -25,7 +25,11 @@ async fn is_shared_by_name(store: Store) {
     assert_eq!((&shared.chat, shared.owner_name.as_str()), (&chat, "Ann Example"));
     assert_eq!(store.shared_chat(other, chat.id).await, missing);
     assert_eq!(store.shared_chat(owner, chat.id).await, missing, "their own is not shared with them");
-    assert_eq!(store.chat(reader, chat.id).await, Err(StoreError::NotFound), "it is not the reader's");
+    assert_eq!(
+        store.chat(&store::Principal::of_account(reader), chat.id).await,
+        Err(StoreError::NotFound),
+        "it is not the reader's"
+    );
     let listed = store.chats_shared_with(reader, 10).await.unwrap();
     assert_eq!(listed.iter().map(|it| it.chat.id).collect::<Vec<_>>(), [newer.id, chat.id]);
     assert_eq!(store.chats_shared_with(reader, 1).await.unwrap().len(), 1);

@@ -1,14 +1,14 @@
 //! The ledger.
 
 use domain::{ApiKeyId, RunId, RunSummary, UserId};
-use store::{Booking, BookingOutcome, Payer, RunUsage, Store, UsageBy, UsageKey, UsageOf, UsageSum};
+use store::{Booking, BookingOutcome, Principal, RunUsage, Store, UsageBy, UsageKey, UsageOf, UsageSum};
 
 use crate::samples::{add_run, add_user};
 
 on_every_database!(adds_up_and_tells_apart, a_log_counts_once, what_is_left_is_found, deleted_runs_count);
 
-fn key(day: i64, owner: UserId, model: &str, payer: &Payer) -> UsageKey {
-    UsageKey { day, owner, model: model.to_owned(), payer: payer.clone() }
+fn key(day: i64, principal: &Principal, model: &str) -> UsageKey {
+    UsageKey { day, principal: principal.clone(), model: model.to_owned() }
 }
 
 fn sum(requests: u64) -> UsageSum {
@@ -28,14 +28,14 @@ async fn requests(store: &Store, of: UsageOf, by: UsageBy) -> Vec<(String, u64)>
 async fn adds_up_and_tells_apart(store: Store) {
     let (ann, bob) = (add_user(&store).await, add_user(&store).await);
     let api_key = ApiKeyId::generate();
-    let nobody = Payer::default();
-    let eve = Payer { key: Some(api_key), person: Some("eve\0".to_owned()) };
+    let (of_ann, of_bob) = (Principal::of_account(ann), Principal::of_account(bob));
+    let eve = Principal { account: ann, key: Some(api_key), person: Some("eve\0".to_owned()) };
     let loose = vec![
-        (key(9, ann, "a", &nobody), sum(1)),
-        (key(10, ann, "a", &nobody), sum(2)),
-        (key(10, ann, "a", &nobody), sum(3)),
-        (key(10, ann, "b", &eve), sum(4)),
-        (key(10, bob, "b", &nobody), sum(5)),
+        (key(9, &of_ann, "a"), sum(1)),
+        (key(10, &of_ann, "a"), sum(2)),
+        (key(10, &of_ann, "a"), sum(3)),
+        (key(10, &eve, "b"), sum(4)),
+        (key(10, &of_bob, "b"), sum(5)),
     ];
     let booking = Booking { loose, runs: Vec::new() };
     store.book_usage(&booking).await.unwrap();
@@ -53,7 +53,7 @@ async fn adds_up_and_tells_apart(store: Store) {
 }
 
 fn part(run: RunId, owner: UserId, after: u64, upto: u64) -> RunUsage {
-    let sums = vec![(key(1, owner, "m", &Payer::default()), sum(upto - after))];
+    let sums = vec![(key(1, &Principal::of_account(owner), "m"), sum(upto - after))];
     RunUsage { run, after, upto, is_over: false, sums }
 }
 

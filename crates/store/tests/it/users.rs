@@ -67,7 +67,7 @@ async fn hands_the_local_account_to_the_first_admin(store: Store) {
     assert_eq!(store.first_admin().await, Ok(Some(admin.clone())));
     assert_eq!(store.user_by_email("ann@x").await.unwrap().password_hash, new_user("").password_hash);
     assert_eq!(store.user_by_email("local@x").await, Err(StoreError::NotFound));
-    assert_eq!(store.chat(admin.id, chat.id).await, Ok(chat));
+    assert_eq!(store.chat(&store::Principal::of_account(admin.id), chat.id).await, Ok(chat));
     assert!(store.has_users().await.unwrap());
     assert_eq!(store.create_first_admin(&new_user("bob@x")).await, Err(StoreError::Conflict("admin")));
 }

@@ -27,14 +27,14 @@ enum Fault {
 fn new_run(id: RunId, owner: UserId) -> NewRun {
     NewRun {
         id,
-        owner,
+        principal: store::Principal::of_account(owner),
+        key_models: None,
         chat: None,
         message: None,
         model: "tour\0".to_owned(),
         started_at: 1_000,
         request: None,
         idempotency: None,
-        payer: store::Payer::default(),
         origin: None,
         research: None,
     }
@@ -69,7 +69,7 @@ async fn live(store: &Store, owner: UserId, number: usize) {
     let (workspace, content) = (id.to_string(), format!("\0 {number}"));
     store.create_run(&new_run(id, owner)).await.unwrap();
     let run = store.run(id).await.unwrap();
-    assert_eq!((run.owner, run.model.as_str(), run.finished_at), (owner, "tour\u{fffd}", None));
+    assert_eq!((run.principal.account, run.model.as_str(), run.finished_at), (owner, "tour\u{fffd}", None));
     for seq in 1..=3 {
         store.append(segment(id, seq, seq)).await.unwrap();
         assert_eq!(store.write_file(&workspace, "/odd\0", content.as_bytes(), None, 5).await, Ok(seq));

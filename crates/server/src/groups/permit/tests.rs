@@ -1,9 +1,10 @@
 //! Who may use what.
 
-use domain::GroupId;
+use domain::{GroupId, UserId};
 use store::{AllGroups, PermissionRow};
 
 use super::*;
+use crate::auth::Authority;
 
 /// A server with these rules, on which one person is in the first of two groups.
 struct House {
@@ -26,12 +27,16 @@ impl House {
         Self { known: Arc::new(Known::of(all, Default::default())), person }
     }
 
+    fn permit(&self, account: UserId, is_admin: bool) -> Permit {
+        Permit::new(Arc::clone(&self.known), Authority::of_account(account), is_admin)
+    }
+
     fn person(&self) -> Permit {
-        Permit::new(Arc::clone(&self.known), self.person, false)
+        self.permit(self.person, false)
     }
 
     fn stranger(&self) -> Permit {
-        Permit::new(Arc::clone(&self.known), UserId::generate(), false)
+        self.permit(UserId::generate(), false)
     }
 }
 
@@ -58,7 +63,7 @@ fn what_is_for_groups_is_for_those_alone() {
     {
         assert_eq!(person.allows(Thing::Model(model)), member, "{model}");
         assert_eq!(house.stranger().allows(Thing::Model(model)), stranger, "{model}");
-        assert!(Permit::new(Arc::clone(&house.known), house.person, true).allows(Thing::Model(model)));
+        assert!(house.permit(house.person, true).allows(Thing::Model(model)));
     }
     assert!(!person.allows(Thing::Agent("large")), "a name is of its kind");
 }

@@ -67,7 +67,7 @@ async fn waiting_run(
 ) -> Result<Option<(RunId, Option<u64>)>, ApiError> {
     for interrupt in input.resume.iter().filter_map(|resume| resume.interrupt.as_ref()) {
         match app.store.run(interrupt.run).await {
-            Ok(run) if run.chat == Some(chat.id) && run.owner == chat.owner => {
+            Ok(run) if run.chat == Some(chat.id) && run.principal.is_same_individual(&chat.principal) => {
                 return Ok(Some((run.id, Some(interrupt.seq))));
             }
             // An entry for something else is none of our business.

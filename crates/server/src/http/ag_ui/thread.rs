@@ -31,7 +31,7 @@ pub(in crate::http) fn model(
         Some(agent) => {
             caller.check_model(&format!("{PREFIX}{}", agent.name))?;
             asked.map_or(Ok(()), |asked| caller.check_model(asked))?;
-            Ok(caller.paying(app.resolve_agent(agent, asked, &permit)?))
+            app.resolve_agent(agent, asked, &permit)
         }
         None => caller.resolve(app, if agent == DEFAULT_AGENT { asked } else { Some(agent) }),
     }
@@ -58,6 +58,7 @@ pub(in crate::http) async fn state(
 /// Starts the run that answers the input.
 pub(in crate::http) async fn start(
     app: &App,
+    caller: &Caller,
     chat: Chat,
     input: &RunInput,
     model: ResolvedModel,
@@ -69,7 +70,7 @@ pub(in crate::http) async fn start(
     let said = input.said().or_else(|| input.said_last().filter(|_| parent.is_none()));
     let context = input.context.iter().map(|told| domain::Message::text(Role::System, told.clone()));
     let history = context.chain(input.history.iter().cloned()).collect();
-    let history = app.with_own_calls(chat.owner, history, CALL_NAMES).await?;
+    let history = app.with_own_calls(caller, history, CALL_NAMES).await?;
     let client_tools = input.tools.iter().map(tool_spec).collect();
     let research = WorkMode::from(input.mode).research(false);
     let turn = OutsideTurn { client_tools, research, ..OutsideTurn::new(parent, said, history, model) };

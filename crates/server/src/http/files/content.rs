@@ -12,7 +12,7 @@ use axum::{
 use domain::{ChatId, refusal};
 use serde::Deserialize;
 
-use super::readable;
+use super::{check_state, readable};
 use crate::{
     app::App,
     error::ApiError,
@@ -39,11 +39,14 @@ pub(in crate::http) async fn get(
     Path(chat): Path<ChatId>,
     Query(query): Query<ContentQuery>,
 ) -> Result<Response, ApiError> {
-    let (_, files) = readable(&app, &looker, chat).await?;
+    let (shown, files) = readable(&app, &looker, chat).await?;
     let path = FilePath::parse_file(&query.path)?;
     let missing = || ApiError::not_found(refusal::Chats::NoSuchFile);
     let (content, version) = match query.version {
-        Some(version) => (files.read_version(&path, version).await?.ok_or_else(missing)?, version),
+        Some(version) => {
+            check_state(&shown, &files, &path, version).await?;
+            (files.read_version(&path, version).await?.ok_or_else(missing)?, version)
+        }
         None => match files.read_bytes(&path).await {
             // A directory's file can be had also where no more states of it can be kept.
             Err(FileProblem::TooLarge(_)) => (files.peek(&path).await?, 0),

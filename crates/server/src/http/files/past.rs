@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use store::FileVersion;
 use tokio::task::spawn_blocking;
 
-use super::{ChangeView, FileQuery, readable, workspace};
+use super::{ChangeView, FileQuery, check_state, readable, workspace};
 use crate::{
     app::App,
     auth::Caller,
@@ -37,15 +37,20 @@ pub(in crate::http) struct VersionList {
     versions: Vec<VersionView>,
 }
 
-/// `GET /api/v1/chats/{chat}/files/versions?path=`: the states that are kept, newest first.
+/// `GET /api/v1/chats/{chat}/files/versions?path=`: the states that are kept, newest first. A reader of a shared chat gets
+/// the one that is there now.
 pub(in crate::http) async fn versions(
     State(app): State<Arc<App>>,
     looker: Looker,
     Path(chat): Path<ChatId>,
     Query(query): Query<FileQuery>,
 ) -> Result<Json<VersionList>, ApiError> {
-    let (_, files) = readable(&app, &looker, chat).await?;
-    let versions = files.versions(&FilePath::parse_file(&query.path)?).await?;
+    let (shown, files) = readable(&app, &looker, chat).await?;
+    let mut versions = files.versions(&FilePath::parse_file(&query.path)?).await?;
+    if !shown.is_own() {
+        versions.truncate(1);
+        versions.retain(|state| !state.deleted);
+    }
     let view = |state: FileVersion| {
         let FileVersion { version, size_bytes, changed_at, deleted } = state;
         VersionView { version, size_bytes, changed_at, deleted }
@@ -81,20 +86,23 @@ enum Comparison {
 }
 
 /// `GET /api/v1/chats/{chat}/files/diff?path=&from=&to=`: what differs, line by line. Where there was no file, as at
-/// version 0, it is compared with nothing.
+/// version 0, it is compared with nothing. A reader of a shared chat has nothing else to compare with.
 pub(in crate::http) async fn diff(
     State(app): State<Arc<App>>,
     looker: Looker,
     Path(chat): Path<ChatId>,
     Query(query): Query<DiffQuery>,
 ) -> Result<Json<DiffView>, ApiError> {
-    let (_, files) = readable(&app, &looker, chat).await?;
+    let (shown, files) = readable(&app, &looker, chat).await?;
     let path = FilePath::parse_file(&query.path)?;
     let to = match query.to {
         Some(to) => to,
         None => files.versions(&path).await?.first().map_or(0, |newest| newest.version),
     };
-    let from = query.from.unwrap_or_else(|| to.saturating_sub(1));
+    let from = query.from.unwrap_or_else(|| if shown.is_own() { to.saturating_sub(1) } else { 0 });
+    for version in [from, to].into_iter().filter(|version| *version > 0) {
+        check_state(&shown, &files, &path, version).await?;
+    }
     let old = state(&files, &path, from).await?;
     let new = state(&files, &path, to).await?;
     // It may take a tenth of a second, and others want to be served meanwhile.

@@ -38,7 +38,7 @@ pub(in crate::http) async fn get(
     looker: Looker,
     Path(chat): Path<ChatId>,
 ) -> Result<Response, ApiError> {
-    let (chat, files) = readable(&app, &looker, chat).await?;
+    let (shown, files) = readable(&app, &looker, chat).await?;
     let (rows, more) = files.rows().await?;
     if more {
         return Err(ApiError::new(ProblemCode::TooLarge, refusal::Chats::TooManyForArchive));
@@ -46,7 +46,7 @@ pub(in crate::http) async fn get(
     let mut response = Body::from_stream(archive(files, rows, app.clock.now_ms())).into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/zip"));
-    headers.insert(header::CONTENT_DISPOSITION, named("attachment", &archive_name(&chat.title)));
+    headers.insert(header::CONTENT_DISPOSITION, named("attachment", &archive_name(&shown.chat.title)));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
     Ok(response)
 }

@@ -1,7 +1,7 @@
 //! Writes a chat that was looked at: all of it in one transaction, under ids of its own and for whoever brings it.
 
 use domain::{EventBody, MessageId, Part, RunEvent, RunId};
-use store::{Beside, Chat, ChatImport, ChatMessage, ChatOrder, EndedRun, Segment, StoreError};
+use store::{Beside, Chat, ChatImport, ChatMessage, ChatOrder, EndedRun, Principal, Segment, StoreError};
 use wire::export::{self, Line};
 
 use super::{
@@ -92,7 +92,7 @@ impl Bringing<'_> {
         let export::Chat { id, title, current, created_at, updated_at, unread, .. } = &self.survey.chat;
         Ok(Chat {
             id: self.ids.chat(*id),
-            owner: self.ids.0,
+            principal: Principal::of_account(self.ids.0),
             title: short(&title.split_whitespace().collect::<Vec<_>>().join(" ")),
             current: current.map(|current| self.ids.message(current)),
             // Which directories there are here, and who may work in them, is not for a file to say.
@@ -164,7 +164,7 @@ impl Bringing<'_> {
         }
         for id in [self.ids.run(run), run] {
             match self.app.store.run(id).await {
-                Ok(found) if found.owner == self.ids.0 => return Ok(Some(id)),
+                Ok(found) if found.principal.account == self.ids.0 => return Ok(Some(id)),
                 Ok(_) | Err(StoreError::NotFound) => {}
                 Err(error) => return Err(error.into()),
             }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use domain::{ChatId, CollectionId, DocumentId, refusal::Imports};
-use store::{Collection, StoreError};
+use store::{Collection, Principal, StoreError};
 use wire::export;
 
 use super::{ids::Ids, report::Report};
@@ -165,7 +165,7 @@ async fn attach(
 ) -> Result<Collection, ApiError> {
     let owner = ids.0;
     for chat in [chat, ids.chat(chat)] {
-        match app.store.chat(owner, chat).await {
+        match app.store.chat(&Principal::of_account(owner), chat).await {
             Ok(_) => {
                 let new = attachments::collection(id, owner, name, app.clock.now_ms());
                 app.store.create_collection(&new, MOST_ATTACHED).await?;

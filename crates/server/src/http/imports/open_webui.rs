@@ -1,7 +1,7 @@
 //! Brings in the chats that Open WebUI exports. What an assistant thought and called comes as the log of a run.
 
 use domain::{ChatId, MessageId, Part, RunId, refusal::Imports};
-use store::{Chat, ChatMessage, ChatOrder, EndedRun, Segment, StoreError};
+use store::{Chat, ChatMessage, ChatOrder, EndedRun, Principal, Segment, StoreError};
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 use wire::open_webui_chats::{self as there, Element, Elements, as_run};
@@ -77,7 +77,7 @@ async fn bring(
     };
     let title = short(&chat.title.split_whitespace().collect::<Vec<_>>().join(" "));
     let brought = Brought::new(&chat, ids, name, title.clone(), app.clock.now_ms())?;
-    match app.store.chat(ids.0, brought.chat.id).await {
+    match app.store.chat(&Principal::of_account(ids.0), brought.chat.id).await {
         Ok(_) => {
             report.here().chats += 1;
             return Ok(());
@@ -157,7 +157,7 @@ impl Brought {
         let current = chat.current.map(message_id);
         let chat = Chat {
             id,
-            owner: ids.0,
+            principal: Principal::of_account(ids.0),
             title,
             current,
             directory: None,

@@ -154,7 +154,7 @@ impl<'a> Own<'a> {
         }
         let to = self.lines.place();
         for here in [id, self.ids.chat(id)] {
-            match self.app.store.chat(self.caller.id(), here).await {
+            match self.app.store.chat(&self.caller.principal(), here).await {
                 Ok(_) => {
                     self.report.here().chats += 1;
                     return Ok(());

@@ -41,9 +41,9 @@ pub(super) async fn list(visit: &Visit, chats: &[ChatId]) -> Result<Vec<Resource
     let store = &visit.app.store;
     let mut found = Vec::new();
     for id in chats.iter().rev() {
-        let chat = match store.chat(visit.caller.id(), *id).await {
-            Ok(chat) => chat,
-            Err(store::StoreError::NotFound) => continue,
+        let chat = match store.chat(&visit.caller.principal(), *id).await {
+            Ok(chat) if visit.caller.may_see(&chat.principal) => chat,
+            Ok(_) | Err(store::StoreError::NotFound) => continue,
             Err(error) => return Err(told(&error.into())),
         };
         let files = visit.app.files_of(&chat).await.map_err(|error| told(&error.into()))?;
@@ -70,7 +70,10 @@ pub(super) async fn read(visit: &Visit, uri: String) -> Result<ReadResourceResul
 async fn bytes(visit: &Visit, uri: &str) -> Result<Vec<u8>, ApiError> {
     let missing = || ApiError::not_found("There is no such file, or it is not yours.");
     let (chat, path) = parse(uri).ok_or_else(missing)?;
-    let chat = visit.app.store.chat(visit.caller.id(), chat).await?;
+    let chat = visit.app.store.chat(&visit.caller.principal(), chat).await?;
+    if !visit.caller.may_see(&chat.principal) {
+        return Err(missing());
+    }
     let content = visit.app.files_of(&chat).await?.peek(&FilePath::parse_file(&path)?).await?;
     if content.len() > LIMIT_BYTES {
         return Err(ApiError::too_large(LIMIT_BYTES));

@@ -37,7 +37,7 @@ pub(super) async fn tool(Visit { app, caller, .. }: &Visit) -> Result<Option<Too
 
 /// What is found. What goes wrong is a result too, for the model that called.
 pub(super) async fn answer(Visit { app, caller, .. }: &Visit, arguments: Value) -> CallToolResult {
-    match look(app, caller.id(), (&caller.payer(), &Scope::default()), arguments).await {
+    match look(app, &caller.principal(), &Scope::default(), arguments).await {
         Ok((found, said)) => {
             let mut result = CallToolResult::success(vec![ContentBlock::text(said)]);
             result.structured_content =

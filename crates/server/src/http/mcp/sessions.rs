@@ -6,13 +6,15 @@ use std::{
     time::Duration,
 };
 
-use domain::UserId;
+use store::Principal;
 use tokio::time::Instant;
 
 /// How long a session without a stream or a call stays.
 const IDLE: Duration = Duration::from_secs(30 * 60);
-/// Most sessions of one person; one more ends the one that was idle for longest.
-const MOST: usize = 100;
+/// Most sessions of one principal; one more ends the one that was idle for longest.
+const MAX_PER_PRINCIPAL: usize = 100;
+/// The same for one account together with all its keys and the people of its front ends.
+const MAX_PER_ACCOUNT: usize = 1_000;
 
 /// All sessions, by their ids.
 #[derive(Debug, Default)]
@@ -21,7 +23,7 @@ pub(super) struct Sessions(Mutex<HashMap<String, Arc<Session>>>);
 /// One session. Whoever else holds it is using it.
 #[derive(Debug)]
 pub(super) struct Session {
-    owner: UserId,
+    principal: Principal,
     last_used: Mutex<Instant>,
 }
 
@@ -32,9 +34,10 @@ impl Session {
 }
 
 impl Sessions {
-    /// The session, if it is this person's.
-    pub(super) fn of(&self, id: &str, owner: UserId) -> Option<Arc<Session>> {
-        let session = self.lock().get(id).filter(|session| session.owner == owner).cloned()?;
+    /// The session, if this individual began it, with whatever key.
+    pub(super) fn of(&self, id: &str, principal: &Principal) -> Option<Arc<Session>> {
+        let session =
+            self.lock().get(id).filter(|session| session.principal.is_same_individual(principal)).cloned()?;
         *session.last_used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
         Some(session)
     }
@@ -44,14 +47,22 @@ impl Sessions {
     pub(super) fn begin(
         &self,
         id: String,
-        owner: UserId,
+        principal: Principal,
         now: Instant,
     ) -> (Option<Arc<Session>>, Vec<String>) {
         let mut all = self.lock();
-        let own = all.iter().filter(|(_, session)| session.owner == owner);
+        let own = |session: &Session| session.principal == principal;
+        let of_account = |session: &Session| session.principal.account == principal.account;
+        let count = |is_counted: &dyn Fn(&Session) -> bool| {
+            all.values().filter(|session| is_counted(session)).count()
+        };
+        let (has_many, account_has_many) =
+            (count(&own) >= MAX_PER_PRINCIPAL, count(&of_account) >= MAX_PER_ACCOUNT);
         let mut ended = Vec::new();
-        if own.clone().count() >= MOST {
-            let idle = own.filter(|(_, session)| Arc::strong_count(session) == 1);
+        if has_many || account_has_many {
+            let goes_first = |session: &Session| if has_many { own(session) } else { of_account(session) };
+            let idle =
+                all.iter().filter(|(_, session)| Arc::strong_count(session) == 1 && goes_first(session));
             let Some(oldest) = idle.min_by_key(|(_, session)| session.last_used()).map(|(id, _)| id.clone())
             else {
                 return (None, vec![id]);
@@ -59,7 +70,7 @@ impl Sessions {
             all.remove(&oldest);
             ended.push(oldest);
         }
-        let session = Arc::new(Session { owner, last_used: Mutex::new(now) });
+        let session = Arc::new(Session { principal, last_used: Mutex::new(now) });
         all.insert(id, Arc::clone(&session));
         (Some(session), ended)
     }
@@ -84,38 +95,61 @@ impl Sessions {
 
 #[cfg(test)]
 mod tests {
+    use domain::UserId;
+
     use super::*;
+
+    fn somebody() -> Principal {
+        Principal::of_account(UserId::generate())
+    }
 
     #[test]
     fn a_session_is_its_owners_and_ends_when_nobody_uses_it() {
-        let (sessions, ada, bob) = (Sessions::default(), UserId::generate(), UserId::generate());
+        let (sessions, ada, bob) = (Sessions::default(), somebody(), somebody());
         let begun = Instant::now();
-        let (session, ended) = sessions.begin("a".into(), ada, begun);
-        assert!(ended.is_empty() && sessions.of("a", ada).is_some() && sessions.of("a", bob).is_none());
+        let (session, ended) = sessions.begin("a".into(), ada.clone(), begun);
+        assert!(ended.is_empty() && sessions.of("a", &ada).is_some() && sessions.of("a", &bob).is_none());
         let later = Instant::now() + IDLE + Duration::from_secs(1);
         assert_eq!(sessions.take_idle(later), Vec::<String>::new(), "a stream is open");
         drop(session);
         assert_eq!(sessions.take_idle(Instant::now()), Vec::<String>::new());
         assert_eq!(sessions.take_idle(later), ["a"]);
-        assert!(sessions.of("a", ada).is_none());
+        assert!(sessions.of("a", &ada).is_none());
     }
 
     #[test]
     fn one_too_many_ends_the_one_idle_for_longest() {
-        let (sessions, ada) = (Sessions::default(), UserId::generate());
+        let (sessions, ada) = (Sessions::default(), somebody());
         let begun = Instant::now();
         let mut held = Vec::new();
-        for number in 0..MOST {
+        for number in 0..MAX_PER_PRINCIPAL {
             let at = begun + Duration::from_secs(number as u64);
-            held.extend(sessions.begin(number.to_string(), ada, at).0);
+            held.extend(sessions.begin(number.to_string(), ada.clone(), at).0);
         }
-        let (refused, ended) = sessions.begin("new".into(), ada, begun);
+        let (refused, ended) = sessions.begin("new".into(), ada.clone(), begun);
         assert!(refused.is_none());
         assert_eq!(ended, ["new"], "all others are in use");
         held.clear();
-        let (session, ended) = sessions.begin("new".into(), ada, begun);
+        let (session, ended) = sessions.begin("new".into(), ada.clone(), begun);
         assert!(session.is_some());
         assert_eq!(ended, ["0"]);
-        assert!(sessions.begin("of another".into(), UserId::generate(), begun).1.is_empty());
+        assert!(sessions.begin("of another".into(), somebody(), begun).1.is_empty());
+    }
+
+    #[test]
+    fn the_people_of_a_front_end_have_sessions_of_their_own_within_the_accounts_bound() {
+        let sessions = Sessions::default();
+        let account = somebody();
+        let person = |number: usize| Principal { person: Some(format!("p{number}")), ..account.clone() };
+        let begun = Instant::now();
+        for number in 0..MAX_PER_ACCOUNT {
+            let at = begun + Duration::from_millis(number as u64);
+            assert!(sessions.begin(number.to_string(), person(number), at).1.is_empty());
+        }
+        assert!(sessions.of("1", &person(1)).is_some() && sessions.of("1", &person(2)).is_none());
+        assert!(sessions.of("1", &account).is_none());
+        let (session, ended) = sessions.begin("new".into(), person(7), begun);
+        assert!(session.is_some());
+        assert_eq!(ended, ["0"], "the one of the account that was idle for longest");
     }
 }

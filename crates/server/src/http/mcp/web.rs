@@ -13,7 +13,7 @@ use crate::{
 /// Whether the caller may use this tool, and it is set up here.
 pub(super) fn has(Visit { app, caller, .. }: &Visit, name: &str) -> bool {
     let is_here = match name {
-        SEARCH => app.web.searches(&caller.payer()),
+        SEARCH => app.web.searches(&caller.principal()),
         FETCH => app.web.reads(),
         _ => false,
     };
@@ -46,7 +46,7 @@ pub(super) async fn answer(
     let answered = match name {
         SEARCH => app
             .web
-            .found(caller.id(), &caller.payer(), arguments)
+            .found(&caller.principal(), arguments)
             .await
             .map(|(hits, said)| (said, json!({ "pages": hits.iter().map(hit).collect::<Vec<_>>() }))),
         _ => app.web.part(caller.id(), arguments).await.map(|read| {

@@ -74,7 +74,7 @@ pub(super) async fn answer(
         app.tasks.spawn(decline_questions(app.clone(), run.id));
         Ok(run.id)
     };
-    let run = app.once(caller.id(), key, begin, again).await?;
+    let run = app.once(&caller.principal(), key, begin, again).await?;
     // This format has no call to stop an answer: whoever leaves, and cannot come back, does not want it any more.
     let stop = (!can_come_back).then(|| stop_when_dropped(&app.runs, run));
     let response = if stream {
@@ -112,7 +112,7 @@ async fn start(
     };
     let wishes = CallWishes { answer_form, ..CallWishes::default() };
     let research = WorkMode::from(request.mode).research(false);
-    let history = app.with_own_calls(caller.id(), request.messages, CALL_NAMES).await?;
+    let history = app.with_own_calls(caller, request.messages, CALL_NAMES).await?;
     app.run_freely(FreeRun {
         workspace,
         client_tools,
@@ -121,7 +121,7 @@ async fn start(
         outlives_server: idempotency.is_some(),
         idempotency,
         research,
-        ..FreeRun::new(caller.id(), history, model)
+        ..FreeRun::new(history, model)
     })
     .await
 }

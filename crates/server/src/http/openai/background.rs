@@ -51,7 +51,7 @@ pub(super) async fn answer(
     let model = app.models.resolve(None, &caller.permit(app))?;
     let sent: usize = request.messages.iter().map(|message| message.plain_text().len()).sum();
     let wish = Wish { input_tokens: (sent / 4) as u64, max_output_tokens: None, prices: model.prices };
-    let paid = PaidCall::begin(app, (caller.id(), caller.payer()), model.model.name(), wish).await?;
+    let paid = PaidCall::begin(app, caller.principal(), model.model.name(), wish).await?;
     let mut call = model.model.call(&ChatRequest {
         messages: &request.messages,
         tools: &[],

@@ -57,7 +57,7 @@ pub(super) async fn pass_on(
         upstream.ok_or_else(|| ApiError::internal("a model without a server is no agent"))?;
     let input_tokens = text_bytes(body) / 4;
     let wish = Wish { input_tokens, max_output_tokens: passing.max_output_tokens, prices };
-    let paid = PaidCall::begin(app, (caller.id(), caller.payer()), upstream.model(), wish).await?;
+    let paid = PaidCall::begin(app, caller.principal(), upstream.model(), wish).await?;
     let body = if upstream.model() == passing.model {
         body.clone()
     } else {

@@ -51,7 +51,7 @@ pub(in crate::http) async fn create(
         app.tasks.spawn(agent::decline_questions(app.clone(), run.id));
         Ok(run.id)
     };
-    let run = app.once(caller.id(), key, begin, again).await?;
+    let run = app.once(&caller.principal(), key, begin, again).await?;
     // Closing the connection is this format's way to stop a response that its caller cannot come back to.
     let stop = (!can_come_back).then(|| agent::stop_when_dropped(&app.runs, run));
     let response = if stream {

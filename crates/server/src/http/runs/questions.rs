@@ -7,7 +7,7 @@ use domain::{Reply, RunId};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::check_own;
+use super::check_changeable;
 use crate::{
     app::App,
     auth::Caller,
@@ -44,7 +44,7 @@ pub(in crate::http) async fn answer(
     Path((run, question)): Path<(RunId, String)>,
     Json(body): Json<AnswerQuestion>,
 ) -> Result<StatusCode, ApiError> {
-    check_own(&app, &caller, run).await?;
+    check_changeable(&app, &caller, run).await?;
     app.tell(run, Command::Answer { question, reply: body.reply()? }).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use domain::{DocumentId, UserId};
-use store::Payer;
+use domain::DocumentId;
+use store::Principal;
 
 use super::{SNIPPET_CHARS, TITLE_CHARS, WebHit, WebProblem, plain};
 use crate::{
@@ -14,15 +14,15 @@ use crate::{
 /// Several passages of a page are one hit, so more of them are looked for.
 const PASSAGES_OF_A_PAGE: usize = 3;
 
-/// What is found in the crawled pages that `owner` may search, the best first, at most `limit`.
+/// What is found in the crawled pages that the principal may search, the best first, at most `limit`.
 pub(super) async fn search(
     app: &App,
-    (owner, payer): (UserId, &Payer),
+    principal: &Principal,
     query: String,
     limit: usize,
 ) -> Result<Vec<WebHit>, WebProblem> {
     let (mut collections, mut addresses) = (HashSet::new(), HashMap::new());
-    for page in app.store.crawled_pages(owner).await? {
+    for page in app.store.crawled_pages(principal.account).await? {
         collections.insert(page.collection);
         addresses.insert(page.document, page.url);
     }
@@ -37,7 +37,7 @@ pub(super) async fn search(
         documents,
         limit: limit_passages,
     };
-    let answer = app.search_knowledge(owner, payer, wish).await;
+    let answer = app.search_knowledge(principal, wish).await;
     let answer = answer.map_err(|error| WebProblem::Search(error.problem().message.clone()))?;
     let mut hits: Vec<WebHit> = Vec::new();
     for found in answer.found {

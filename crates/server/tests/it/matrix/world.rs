@@ -311,6 +311,11 @@ impl World {
         sqlx::query(claimed).fetch_one(&mut rows).await.unwrap().get::<i64, _>(0) == 0
     }
 
+    /// The address of the database.
+    pub(super) fn database(&self) -> &str {
+        &self.database
+    }
+
     /// Every row there is: its table, and its values. Read again only where something was written since the last time,
     /// which most questions of strangers do not lead to.
     pub(super) async fn rows(&self) -> Arc<Vec<String>> {

@@ -50,7 +50,7 @@ pub(super) async fn start(
     let before = earlier::before(app, caller, &request).await?;
     let instructions = request.instructions.iter().map(|told| Message::text(Role::System, told.clone()));
     let history = instructions.chain(before.messages).chain(new).collect();
-    let mut history = app.with_own_calls(caller.id(), history, CALL_NAMES).await?;
+    let mut history = app.with_own_calls(caller, history, CALL_NAMES).await?;
     let mode = match check_conversation(&mut history).map_err(invalid)? {
         Mode::Chat => request.mode,
         of_message => {
@@ -88,7 +88,7 @@ pub(super) async fn start(
         outlives_server: background || idempotency.is_some(),
         idempotency,
         research,
-        ..FreeRun::new(caller.id(), history, model)
+        ..FreeRun::new(history, model)
     })
     .await
 }
@@ -109,5 +109,5 @@ fn worker(
         None => (app.models.resolve(Some(&request.model), &permit), Worker::Model),
     };
     let model = model.map_err(|error| error.with_field(Some("model")))?;
-    Ok((caller.paying(model), worker))
+    Ok((model, worker))
 }

@@ -1,0 +1,26 @@
+//! On whose behalf something is done, and how far that goes.
+
+use store::{Principal, Run};
+
+/// A principal with what its API key is limited to. A run keeps the authority it was started with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Authority {
+    /// Who acts, and on whose account.
+    pub principal: Principal,
+    /// The models and agents that the key is limited to, by the names that callers use. `None` where it is not limited.
+    pub key_models: Option<Vec<String>>,
+}
+
+impl Authority {
+    /// The account itself, without limits of a key.
+    #[must_use]
+    pub fn of_account(account: domain::UserId) -> Self {
+        Self { principal: Principal::of_account(account), key_models: None }
+    }
+
+    /// What a stored run was started with.
+    #[must_use]
+    pub fn of_run(run: &Run) -> Self {
+        Self { principal: run.principal.clone(), key_models: run.key_models.clone() }
+    }
+}
