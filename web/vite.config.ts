@@ -2,19 +2,18 @@
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vitest/config";
 import { brotliAssets } from "./build/brotli.ts";
+import { renderFrame } from "./build/render-frame.ts";
 
 const server = process.env.GLASSHOUSE_URL ?? "http://127.0.0.1:8000";
 
 export default defineConfig(({ mode }) => ({
-  plugins: [svelte(), brotliAssets()],
+  plugins: [svelte(), renderFrame(), brotliAssets()],
   build: {
     target: "es2022",
     // Fonts and pictures stay files: the page's policy is `font-src 'self'`.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // Mermaid's parts are large by nature and only load when a diagram is drawn.
-    chunkSizeWarningLimit: 2000,
   },
   // Without this vitest would pick Svelte's server build.
   resolve: mode === "test" ? { conditions: ["browser"] } : {},

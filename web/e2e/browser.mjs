@@ -32,6 +32,8 @@ export async function openPage(browser, { url, preferences = {}, ...options }) {
     ...options,
   });
   await context.addInitScript((chosen) => {
+    // The frame in which diagrams are drawn has no storage.
+    if (globalThis.origin === "null") return;
     if (localStorage.getItem("glasshouse.preferences") === null) {
       localStorage.setItem("glasshouse.preferences", JSON.stringify(chosen));
     }

@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import { after, before, test } from "node:test";
 import { launch, openPage, unfold } from "./browser.mjs";
 import { ada, setUp } from "./people.mjs";
+import { hostileDiagrams, requestRoutes } from "./markdown/diagrams.mjs";
 import { hostile } from "./markdown/hostile.mjs";
 import { calls, startGlasshouse, startModel, text, turn } from "./programs.mjs";
 
@@ -18,7 +19,7 @@ const LINES = [
 ];
 const LINE = LINES.join(" ").slice(0, 190);
 
-let browser, glasshouse, model, page, canary;
+let browser, glasshouse, model, page, canary, diagrams;
 const seen = { canary: [], elsewhere: [] };
 
 /** What a poisoned page would have the model say, so that what it knows gets out. */
@@ -39,11 +40,14 @@ const leaks = (at) =>
 
 before(async () => {
   canary = createServer((request, response) => {
-    seen.canary.push(request.url);
+    seen.canary.push(`${request.url} ${request.headers.referer ?? ""}`.trim());
     response.end();
   });
+  // A request for https ends before it says what it wants.
+  canary.on("connection", () => seen.canary.push("connection"));
   await new Promise((resolve) => canary.listen(0, "127.0.0.1", resolve));
   const at = `http://127.0.0.1:${canary.address().port}`;
+  diagrams = hostileDiagrams(`127.0.0.1:${canary.address().port}`);
   const file = {
     path: `/${LINES[0].replaceAll("/", "")}.md`,
     content: `${hostile.slice(0, 20).join("\n\n")}`,
@@ -71,6 +75,10 @@ before(async () => {
         turn(text("Thank you.")),
       ],
     },
+    {
+      contains: "Draw them",
+      turns: [turn(text(diagrams.map((source) => "```mermaid\n" + source + "\n```").join("\n\n")))],
+    },
     { turns: [turn(text("Hello."))] },
   ];
   [browser, glasshouse, model] = await Promise.all([launch(), startGlasshouse(), startModel(cases)]);
@@ -82,11 +90,16 @@ before(async () => {
     seen.elsewhere.push(`dialog ${dialog.message()}`);
     void dialog.dismiss();
   });
-  page.on("request", (request) => {
-    const url = new URL(request.url());
-    const own = url.origin === glasshouse.url || ["data:", "blob:"].includes(url.protocol);
-    if (!own) seen.elsewhere.push(request.url());
-  });
+  const isElsewhere = (url) => url.origin !== glasshouse.url && !["data:", "blob:"].includes(url.protocol);
+  // Of the render frame it is known that it tries; what counts is that its policy lets nothing out.
+  const isOfFrame = (request) => request.frame().url() === `${glasshouse.url}/render-frame.html`;
+  const watch = (kind, hasLeft) =>
+    page.on(kind, (request) => {
+      if (isElsewhere(new URL(request.url())) && hasLeft(request)) seen.elsewhere.push(request.url());
+    });
+  watch("request", (request) => !isOfFrame(request));
+  watch("requestfailed", (request) => request.failure()?.errorText !== "csp");
+  watch("requestfinished", () => true);
 });
 after(async () => {
   await browser?.close();
@@ -194,9 +207,77 @@ test("a file that is a page is saved and not shown", async () => {
   await unharmed();
 });
 
+test("diagrams, each of which was drawn or refused", async () => {
+  await page.goto("/");
+  await say("Draw them");
+  await page.getByRole("button", { name: "Regenerate" }).last().waitFor({ timeout: 60_000 });
+  const blocks = page.locator("article.assistant").last().locator(".md-code");
+  assert.equal(await blocks.count(), diagrams.length);
+  const drawn = [];
+  for (let at = 0; at < diagrams.length; at += 1) {
+    const block = blocks.nth(at);
+    await block.scrollIntoViewIfNeeded();
+    await block.locator(".md-diagram:not([hidden]), .md-note").first().waitFor();
+    if ((await block.locator(".md-note").count()) === 0) drawn.push(diagrams[at]);
+  }
+  await unharmed();
+  // A frame that refused everything would be as quiet.
+  for (const source of requestRoutes(`127.0.0.1:${canary.address().port}`))
+    assert.ok(drawn.includes(source), source);
+  assert.ok(drawn.length > 25, `only ${drawn.length} were drawn`);
+});
+
+test("the document in which they are drawn has no origin, no network and no way out", async () => {
+  const frame = page.frames().find((other) => other.url() === `${glasshouse.url}/render-frame.html`);
+  const at = `http://127.0.0.1:${canary.address().port}`;
+  const tried = await frame.evaluate(async (at) => {
+    const image = () =>
+      new Promise((resolve, reject) => {
+        const made = Object.assign(new Image(), { onload: resolve, onerror: reject });
+        made.src = `${at}/image`;
+      });
+    const socket = () =>
+      new Promise((resolve, reject) => {
+        const made = new WebSocket(at.replace("http", "ws"));
+        [made.onopen, made.onerror] = [resolve, reject];
+      });
+    const script = () =>
+      new Promise((resolve, reject) => {
+        const made = Object.assign(document.createElement("script"), { onload: resolve, onerror: reject });
+        made.src = "/theme.js";
+        document.head.append(made);
+      });
+    const ways = {
+      fetch: () => fetch(at),
+      own: () => fetch("/api/v1/me"),
+      ...{ image, socket, script },
+      storage: () => localStorage.length,
+      cookie: () => document.cookie,
+      page: () => parent.document.title,
+      top: () => (top.location.href = "about:blank"),
+      window: () => open("about:blank") ?? Promise.reject(new Error("refused")),
+      code: () => new Function("return 1")(),
+    };
+    // It is refused later than it answers.
+    navigator.sendBeacon(at, "secret");
+    const worked = [];
+    for (const [name, way] of Object.entries(ways)) {
+      try {
+        await way();
+        worked.push(name);
+      } catch {
+        // As it should be.
+      }
+    }
+    return { origin: globalThis.origin, worked };
+  }, at);
+  assert.deepEqual(tried, { origin: "null", worked: [] });
+  assert.deepEqual(seen, { canary: [], elsewhere: [] });
+});
+
 test("the watch is awake", async () => {
   await fetch(`http://127.0.0.1:${canary.address().port}/seen`);
-  assert.deepEqual(seen.canary.splice(0), ["/seen"]);
+  assert.deepEqual(seen.canary.splice(0), ["connection", "/seen"]);
   await page.evaluate(() => globalThis.pwn());
   await assert.rejects(unharmed(), /yes/);
 });

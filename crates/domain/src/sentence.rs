@@ -350,6 +350,10 @@ pub enum Sentence {
     APicture,
     #[error("sound or film")]
     SoundOrFilm,
+    #[error("The site answered without an image (HTTP {status}).")]
+    NoImage { status: u16 },
+    #[error("This is not a PNG, JPEG, GIF or WebP image.")]
+    NotImage,
     #[error("The page came, but cannot be read. {why}")]
     PageUnreadable { why: Words },
     #[error("The page shows nothing until its scripts have run, and {why}")]

@@ -22,6 +22,7 @@ mod files;
 mod forks;
 mod groups;
 mod health;
+mod images;
 mod imports;
 mod inbox;
 mod keys;
@@ -332,8 +333,9 @@ pub fn table() -> Vec<Route> {
         delete(User, "/api/v1/knowledge/{collection}/graph/aliases/{entity}", knowledge::aliases::part),
         delete(User, "/api/v1/knowledge/{collection}", knowledge::delete),
         post(User, "/api/v1/attachments", knowledge::attachments::put),
-        // Pages of the web as they were read
+        // Pages of the web as they were read, and images of other sites
         get(User, "/api/v1/pages/{page}", pages::get),
+        post(User, "/api/v1/images", images::fetch),
         // Runs
         get(Chat, "/runs/{run}", runs::get),
         get(Chat, "/runs/{run}/events", runs::events),

@@ -5,6 +5,7 @@ mod address;
 mod crawl;
 mod fetch;
 mod hosts;
+mod image;
 mod links;
 mod problem;
 mod robots;
@@ -54,6 +55,7 @@ pub(crate) struct Web {
     resting: Resting,
     reading: Arc<Semaphore>,
     browsing: Semaphore,
+    picturing: Semaphore,
     app: OnceLock<Weak<App>>,
 }
 
@@ -98,6 +100,7 @@ impl Web {
             resting: Resting::default(),
             reading: Arc::new(Semaphore::new(READ_AT_ONCE)),
             browsing: Semaphore::new(scripts::AT_ONCE),
+            picturing: Semaphore::new(image::AT_ONCE),
             app: OnceLock::new(),
         }
     }

@@ -15,6 +15,8 @@ const dist = fileURLToPath(new URL("../../dist", import.meta.url));
 const policy =
   "default-src 'self'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; " +
   "img-src 'self' data: blob:; connect-src 'self'; frame-ancestors 'none'";
+const framePolicy =
+  "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; frame-ancestors 'self'";
 const types = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript",
@@ -155,7 +157,7 @@ export class FakeServer {
       const bytes = await readFile(join(dist, wanted));
       response.writeHead(200, {
         "content-type": types[extname(wanted)] ?? "text/plain",
-        "content-security-policy": policy,
+        "content-security-policy": wanted === "/render-frame.html" ? framePolicy : policy,
       });
       response.end(bytes);
     } catch {

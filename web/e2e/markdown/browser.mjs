@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { extname, join, normalize } from "node:path";
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { chromium } from "playwright-core";
-import { build } from "vite";
+import { build, runnerImport } from "vite";
 
 const TYPES = {
   ".html": "text/html",
@@ -23,13 +23,17 @@ export const OPEN_POLICY =
 
 /** Builds into a new folder and returns its path. */
 export async function buildPage() {
+  const { module } = await runnerImport(join(import.meta.dirname, "../../build/render-frame.ts"));
   const outDir = await mkdtemp(join(tmpdir(), "markdown-page-"));
   await build({
     root: import.meta.dirname,
     configFile: false,
     logLevel: "error",
     base: "./",
-    plugins: [svelte({ configFile: join(import.meta.dirname, "../../svelte.config.js") })],
+    plugins: [
+      svelte({ configFile: join(import.meta.dirname, "../../svelte.config.js") }),
+      module.renderFrame(),
+    ],
     build: {
       outDir,
       emptyOutDir: true,

@@ -1,5 +1,7 @@
 // Texts that try to run a script, load something or break out of their place. `pwn()` must never be called.
 
+import { hostileDiagrams } from "./diagrams.mjs";
+
 const OUT = "https://leak.invalid";
 const run = "pwn()";
 
@@ -111,39 +113,7 @@ const maths = [
   `$x" onclick="${run}$`,
 ];
 
-const diagram = (source) => "```mermaid\n" + source + "\n```\n";
-const diagrams = [
-  diagram(`graph TD; A[<img src=x onerror=${run}>] --> B`),
-  diagram(`graph TD; A["<img src='${OUT}/i.png'>"] --> B`),
-  diagram(`graph TD; A["#lt;img src=x onerror=${run}#gt;"] --> B`),
-  diagram(`graph TD\n  A --> B\n  click A call pwn()\n  click B "javascript:${run}"`),
-  diagram(`graph TD\n  A --> B\n  click A href "javascript:${run}" "t"`),
-  diagram(`graph TD\n  A@{ img: "${OUT}/i.png", label: "x" }`),
-  diagram(`graph TD\n  A@{ shape: image, img : '//leak.invalid/i.png' }`),
-  diagram(`graph TD\n  A@{ "img": "//leak.invalid/i.png", label: "x" }`),
-  diagram(`graph TD\n  A@{ "im\\u0067": "//leak.invalid/i.png", label: "x" }`),
-  diagram(`graph TD\n  A@{ icon: "fa:bell", form: "square" }`),
-  diagram(
-    `%%{init: {"securityLevel": "loose", "htmlLabels": true}}%%\ngraph TD; A["<img src=x onerror=${run}>"]`,
-  ),
-  diagram(`%%{init: {"themeCSS": "*{background:url(${OUT}/b)}"}}%%\ngraph TD; A-->B`),
-  diagram(`%%{init: {"fontFamily": "x}*{background:url(//leak.invalid/b)}"}}%%\ngraph TD; A-->B`),
-  diagram(
-    `---\nconfig:\n  securityLevel: loose\n  themeCSS: "@import '//leak.invalid/s.css'"\n---\ngraph TD; A-->B`,
-  ),
-  diagram(`graph TD\n  A-->B\n  style A fill:url(//leak.invalid/f),stroke:red`),
-  diagram(`graph TD\n  A:::x-->B\n  classDef x background:u\\72l(//leak.invalid/f)`),
-  diagram(`sequenceDiagram\n  A->>B: <script>${run}</script>\n  link A: x @ javascript:${run}`),
-  diagram(`classDiagram\n  class A\n  link A "javascript:${run}" "x"\n  callback A "pwn"`),
-  diagram(
-    `gantt\n  title <img src=x onerror=${run}>\n  section s\n  t :a1, 2024-01-01, 30d\n  click a1 href "javascript:${run}"`,
-  ),
-  diagram(`pie title <svg onload=${run}>\n "<img src=x onerror=${run}>" : 3`),
-  diagram(`C4Context\n  Person(a, "x", "y", $sprite="//leak.invalid/s.png")`),
-  diagram(`mindmap\n  root((<img src=x onerror=${run}>))`),
-  diagram(`journey\n  title x\n  section <script>${run}</script>\n    a: 5: me`),
-  diagram(`not a diagram <img src=x onerror=${run}>`),
-];
+const diagrams = hostileDiagrams("leak.invalid").map((source) => "```mermaid\n" + source + "\n```\n");
 
 /** All hostile texts. */
 export const hostile = [...html, ...linkForms, ...images, ...code, ...maths, ...diagrams];

@@ -12,7 +12,10 @@ export interface Shown {
   streaming: boolean;
 }
 
-const page = mount(Page, { target: document.getElementById("app") as HTMLElement }) as {
+/** Images of other sites that were asked for. */
+const fetched: string[] = [];
+const target = document.getElementById("app") as HTMLElement;
+const page = mount(Page, { target, props: { fetched } }) as {
   show: (shown: Shown) => void;
 };
 
@@ -42,6 +45,7 @@ const control = {
   stream,
   answer: (chars: number, kind: AnswerKind) => answer(chars, kind),
   cases,
+  fetched,
 };
 export type Control = typeof control;
 Object.assign(window, { page: control });

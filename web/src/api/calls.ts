@@ -301,6 +301,12 @@ export const fileAddress = (chat: string, path: string, version?: number) =>
 /** A picture of the workspace, for `<img>`; what is none comes as a download, which shows nothing. */
 export const pictureAddress = (chat: string, path: string, version?: number) =>
   `${fileAddress(chat, path, version)}&inline=1`;
+/** An image of another site, as the server fetches it. */
+export const fetchImage = async (url: string) => {
+  const headers = { "content-type": "application/json" };
+  const response = await send(`${v1}/images`, { method: "POST", headers, body: JSON.stringify({ url }) });
+  return response.blob();
+};
 export const zipAddress = (chat: string) => `${v1}/chats/${id(chat)}/files/zip`;
 export const readFile = async (chat: string, path: string) =>
   (await send(fileAddress(chat, path))).arrayBuffer();

@@ -1095,6 +1095,8 @@ export type Sentence =
   | { code: "not_text"; params: { what: Words } }
   | { code: "a_picture" }
   | { code: "sound_or_film" }
+  | { code: "no_image"; params: { status: number } }
+  | { code: "not_image" }
   | { code: "page_unreadable"; params: { why: Words } }
   | { code: "page_needs_scripts"; params: { why: Words } }
   | { code: "scripts_slow" }

@@ -427,9 +427,12 @@ export const en = {
   "say.reconnected": "Connected again",
 
   "markdown.loadImage": "Load the picture from {host}",
+  "markdown.loadingImage": "Loading the picture from {host}…",
+  "markdown.imageFailed": "The picture from {host} could not be loaded",
   "markdown.citation": "Source {number}",
   "markdown.diagram": "Diagram",
   "markdown.diagramFailed": "This diagram could not be drawn",
+  "markdown.diagramSlow": "This diagram takes too long to draw",
 
   "duration.ms": "{value} ms",
   "duration.s": "{value} s",

@@ -479,9 +479,12 @@ export const ru: Dictionary = {
   "say.reconnected": "Соединение восстановлено",
 
   "markdown.loadImage": "Загрузить изображение с {host}",
+  "markdown.loadingImage": "Изображение загружается с {host}…",
+  "markdown.imageFailed": "Не удалось загрузить изображение с {host}",
   "markdown.citation": "Источник {number}",
   "markdown.diagram": "Диаграмма",
   "markdown.diagramFailed": "Эту диаграмму не удалось нарисовать",
+  "markdown.diagramSlow": "Эта диаграмма рисуется слишком долго",
 
   "duration.ms": "{value} мс",
   "duration.s": "{value} с",

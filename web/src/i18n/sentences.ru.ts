@@ -218,6 +218,8 @@ export const sentences: Record<Coded["code"], Entry> = {
   not_text: "По этому адресу не текст, а {what}: прочитать это нельзя.",
   a_picture: "картинка",
   sound_or_film: "звук или видео",
+  no_image: "Сайт ответил без изображения (HTTP {status}).",
+  not_image: "Это не изображение PNG, JPEG, GIF или WebP.",
   page_unreadable: "Страница получена, но прочитать её нельзя. {why}",
   page_needs_scripts: "Страница ничего не показывает, пока не выполнены её скрипты, а {why}",
   scripts_slow: "они не закончились вовремя.",

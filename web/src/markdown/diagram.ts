@@ -1,46 +1,32 @@
-// Draws mermaid diagrams, loaded with the first one; everything they could load or run is refused.
+// Diagrams as images: drawn in the render frame, and remembered for when they come into view again.
 
-import { sanitizeDiagram } from "./sanitize";
+import { DrawingTimeout, NotDrawable, render } from "./render-frame";
 
-const LIMIT_CHARS = 20_000;
-let count = 0;
-let queue: Promise<unknown> = Promise.resolve();
-
-/** Pictures, styles and links would make the browser fetch something while the diagram is measured. */
-const REFUSED = /\/\/|url\s*\(|@import|javascript:|data:|<\s*img|\bimg\s*:/i;
-
-/** Node data may name a picture, and its YAML may spell the word with escapes. */
-const REFUSED_DATA = /@\{[^]*(?:img|\\)/i;
-
-/** Settings inside a diagram could change what the page looks like. */
-function withoutSettings(source: string): string {
-  return source.replace(/^\s*---\n[^]*?\n---[ \t]*\n/, "").replace(/%%\{[^]*?\}%%/g, "");
+export interface Diagram {
+  /** A `data:` address: what it holds is inert in an image, and has no origin where it is opened by itself. */
+  src: string;
+  width: number;
+  height: number;
 }
 
-/** Returns a sanitised SVG; rejects when the source is refused or not a diagram. */
-export function drawDiagram(source: string, isDark: boolean): Promise<string> {
-  // One at a time: mermaid keeps its settings in one place.
-  const drawn = queue.then(() => draw(withoutSettings(source), isDark));
-  queue = drawn.catch(() => undefined);
-  return drawn;
-}
+const MAX_REMEMBERED = 50;
+const remembered = new Map<string, Promise<Diagram>>();
 
-async function draw(source: string, isDark: boolean): Promise<string> {
-  if (source.length > LIMIT_CHARS || REFUSED.test(source) || REFUSED_DATA.test(source))
-    throw new Error("diagram refused");
-  const { default: mermaid } = await import("mermaid");
-  mermaid.initialize({
-    startOnLoad: false,
-    securityLevel: "strict",
-    suppressErrorRendering: true,
-    htmlLabels: false,
-    theme: isDark ? "dark" : "neutral",
-    fontFamily: "system-ui, sans-serif",
-    maxTextSize: LIMIT_CHARS,
-    maxEdges: 300,
+/** Draws mermaid source; rejects as `render` does. What cannot be drawn is not tried again. */
+export function drawDiagram(source: string, isDark: boolean): Promise<Diagram> {
+  const key = (isDark ? "d" : "l") + source;
+  const known = remembered.get(key);
+  if (known) return known;
+  const drawn = render({ source, isDark }).then(({ svg, width, height }) => ({
+    src: `data:image/svg+xml,${encodeURIComponent(svg)}`,
+    width,
+    height,
+  }));
+  drawn.catch((error: unknown) => {
+    const isFinal = error instanceof NotDrawable || error instanceof DrawingTimeout;
+    if (!isFinal) remembered.delete(key);
   });
-  const { svg } = await mermaid.render(`md-diagram-${count++}`, source);
-  const clean = sanitizeDiagram(svg);
-  if (!clean) throw new Error("diagram is empty");
-  return clean;
+  if (remembered.size >= MAX_REMEMBERED) remembered.delete(remembered.keys().next().value ?? "");
+  remembered.set(key, drawn);
+  return drawn;
 }

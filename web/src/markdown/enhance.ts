@@ -4,8 +4,8 @@ import { colours } from "./highlight";
 import type { MarkdownLabels } from "./labels";
 import { loadMaths, mathsReady, typeset } from "./maths";
 
-/** Images the reader has loaded; they stay loaded when their block is drawn again. */
-export type LoadedImages = Set<string>;
+/** Images of other sites that the reader has loaded, by address; they stay loaded when their block is drawn again. */
+export type LoadedImages = Map<string, Promise<string>>;
 
 /** Fills in what the markup only names. Call after every change of `root`'s content, before it is painted. */
 export function enhance(root: HTMLElement, labels: MarkdownLabels, loaded: LoadedImages): void {
@@ -17,8 +17,8 @@ export function enhance(root: HTMLElement, labels: MarkdownLabels, loaded: Loade
   for (const button of root.querySelectorAll<HTMLElement>("[data-src]")) {
     const own = labels.ownPicture(button.dataset.src ?? "");
     if (own !== undefined) showOwn(button, own);
-    else if (loaded.has(button.dataset.src ?? "")) showImage(button, loaded);
-    else button.textContent = imageLabel(button, labels);
+    else if (loaded.has(button.dataset.src ?? "")) void showImage(button, labels, loaded);
+    else button.textContent = imageLabel(button, labels.loadImage);
   }
   for (const code of root.querySelectorAll<HTMLElement>("code[data-lang]")) void colourNested(code);
 }
@@ -41,10 +41,10 @@ async function colourNested(code: HTMLElement): Promise<void> {
   }
 }
 
-function imageLabel(button: HTMLElement, labels: MarkdownLabels): string {
+function imageLabel(button: HTMLElement, words: (host: string) => string): string {
   const host = URL.parse(button.dataset.src ?? "", location.href)?.host ?? "";
   const alt = button.dataset.alt;
-  return (alt ? `${alt} · ` : "") + labels.loadImage(host);
+  return (alt ? `${alt} · ` : "") + words(host);
 }
 
 /** A picture of the reader's own files needs no click; where there is none, its words stay. */
@@ -61,13 +61,27 @@ function showOwn(button: HTMLElement, address: string | Promise<string>): void {
   button.replaceWith(image);
 }
 
-/** Puts the image in the place of its button. */
-export function showImage(button: HTMLElement, loaded: LoadedImages): void {
+/** Puts the image in the place of its button once it is there; a button that failed can be tried again. */
+export async function showImage(
+  button: HTMLElement,
+  labels: MarkdownLabels,
+  loaded: LoadedImages,
+): Promise<void> {
   const { src = "", alt = "" } = button.dataset;
-  loaded.add(src);
+  const fetched = loaded.get(src) ?? labels.fetchImage(src);
+  loaded.set(src, fetched);
+  button.textContent = imageLabel(button, labels.loadingImage);
+  button.ariaBusy = "true";
   const image = new Image();
-  image.referrerPolicy = "no-referrer";
   image.alt = alt;
-  image.src = src;
-  button.replaceWith(image);
+  try {
+    image.src = await fetched;
+    await image.decode();
+    button.replaceWith(image);
+  } catch (error) {
+    loaded.delete(src);
+    const reason = error instanceof Error ? error.message : "";
+    button.textContent = `${imageLabel(button, labels.imageFailed)}. ${reason}`.trim();
+    button.ariaBusy = null;
+  }
 }

@@ -64,23 +64,6 @@ const MATH: Config = {
   ALLOW_DATA_ATTR: false,
 };
 
-const DIAGRAM: Config = {
-  USE_PROFILES: { svg: true, svgFilters: true },
-  ADD_TAGS: ["style"],
-  FORBID_TAGS: [
-    "a",
-    "image",
-    "feImage",
-    "foreignObject",
-    "script",
-    "animate",
-    "set",
-    "animateTransform",
-    "animateMotion",
-  ],
-  ALLOW_DATA_ATTR: false,
-};
-
 /** A second check of what the renderer already promised: where links and images may point. */
 function checkAddresses(node: Element): void {
   if (node.hasAttribute("href")) {
@@ -90,17 +73,6 @@ function checkAddresses(node: Element): void {
   }
   if (node.hasAttribute("src") && !isInlineRaster(node.getAttribute("src") ?? ""))
     node.removeAttribute("src");
-}
-
-/** CSS that could load something; a backslash could hide the word, so it counts too. */
-const LOADS = /@import|\\|(?:url|image|image-set|src)\s*\(\s*(?!['"]?#)/i;
-
-function checkDiagram(node: Element): void {
-  if (node.nodeName.toLowerCase() === "style" && LOADS.test(node.textContent)) node.remove();
-  for (const { name, value } of Array.from(node.attributes)) {
-    const isReference = name === "href" || name === "xlink:href";
-    if (isReference ? !value.startsWith("#") : LOADS.test(value)) node.removeAttribute(name);
-  }
 }
 
 type Sanitizer = (html: string) => string;
@@ -148,6 +120,3 @@ export const sanitizeHighlight = inPlace("span", HIGHLIGHT);
 
 /** Sanitises a typeset formula. */
 export const sanitizeMath = whole(MATH);
-
-/** Sanitises a drawn diagram: SVG without scripts, HTML, links or anything that loads. */
-export const sanitizeDiagram = whole(DIAGRAM, checkDiagram);

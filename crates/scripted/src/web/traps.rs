@@ -95,6 +95,11 @@ fn mislabelled(kind: &str) -> Option<Reply> {
         "nothing" => Reply::status(200, &[], &page),
         "picture-as-page" => Reply::bytes(200, &[("content-type", "text/html")], picture),
         "program" => Reply::bytes(200, &[("content-type", "application/octet-stream")], picture),
+        "page-as-picture" => Reply::status(200, &[("content-type", "image/png")], &page),
+        "drawing" => {
+            let drawing = "<svg xmlns=\"http://www.w3.org/2000/svg\"><script>alert(1)</script></svg>";
+            Reply::status(200, &[("content-type", "image/svg+xml")], drawing)
+        }
         "film" => Reply::bytes(200, &[("content-type", "video/mp4")], picture),
         "empty" => Reply::status(200, &[("content-type", "text/html")], ""),
         _ => return None,

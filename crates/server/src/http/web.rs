@@ -22,16 +22,27 @@ struct WebFiles;
 /// Shown by a build without the web app.
 const NO_WEB_APP: &[u8] = include_bytes!("no_web_app.html");
 
-/// Scripts come from our own files and nowhere else. Maths and diagrams bring styles along; pictures from
-/// elsewhere are loaded when a person clicks on them. Nothing of the machine beside the clipboard is used, and a page
-/// that opens ours gets no hold of its window.
-const SECURITY_HEADERS: [(HeaderName, HeaderValue); 5] = [
+/// The document in which untrusted markup is drawn.
+const RENDER_FRAME: &str = "render-frame.html";
+
+/// The render frame has an opaque origin and no network. Its one script is inlined; the document itself says which it is, by
+/// its hash.
+const RENDER_FRAME_POLICY: HeaderValue = HeaderValue::from_static(
+    "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
+     frame-ancestors 'self'; base-uri 'none'; form-action 'none'",
+);
+
+/// Scripts come from our own files and nowhere else, and nothing is loaded from other sites: images of theirs come by way of
+/// the server when a person clicks on them. Maths brings styles along. The one frame is the render frame, as all else
+/// forbids to be framed. Nothing of the machine beside the clipboard is used, and a page that opens ours gets no hold of
+/// its window.
+const SECURITY_HEADERS: [(HeaderName, HeaderValue); 6] = [
     (
         header::CONTENT_SECURITY_POLICY,
         HeaderValue::from_static(
             "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
-             img-src 'self' data: blob: https:; font-src 'self'; connect-src 'self'; object-src 'none'; \
-             frame-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
+             img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; object-src 'none'; \
+             frame-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
         ),
     ),
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
@@ -44,6 +55,8 @@ const SECURITY_HEADERS: [(HeaderName, HeaderValue); 5] = [
         ),
     ),
     (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
+    // The names of hosts in links are not looked up before somebody follows one.
+    (HeaderName::from_static("x-dns-prefetch-control"), HeaderValue::from_static("off")),
 ];
 
 /// Puts the security headers on an answer; one that has a stricter one of its own keeps it.
@@ -103,6 +116,9 @@ fn file(path: &str, headers: &HeaderMap) -> Option<Response> {
     answer.insert(header::ETAG, etag);
     answer.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache));
     answer.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    if path == RENDER_FRAME {
+        answer.insert(header::CONTENT_SECURITY_POLICY, RENDER_FRAME_POLICY);
+    }
     if !known {
         answer.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type(path)));
         if let Some(coding) = coding {

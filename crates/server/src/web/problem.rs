@@ -19,6 +19,10 @@ pub(crate) enum WebProblem {
     NotText(Words),
     /// It came, and its text cannot be had.
     Unreadable(Unreadable),
+    /// Its server has no image there.
+    NoImage(u16),
+    /// It is no image of a format that is passed on.
+    NotImage,
     /// Its scripts would show something, and did not.
     Scripts(Words),
     /// Nobody searches here.
@@ -40,6 +44,8 @@ impl WebProblem {
             Self::Status(status) => of_status(*status),
             Self::NotText(what) => Sentence::NotText { what: what.clone() },
             Self::Unreadable(why) => Sentence::PageUnreadable { why: why.to_string().into() },
+            Self::NoImage(status) => Sentence::NoImage { status: *status },
+            Self::NotImage => Sentence::NotImage,
             Self::Scripts(why) => Sentence::PageNeedsScripts { why: why.clone() },
             Self::NoSearch => Sentence::NoWebSearch,
             Self::BadQuery => Sentence::BadWebQuery { limit: super::search::QUERY_CHARS as u64 },

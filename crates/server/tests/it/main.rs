@@ -37,6 +37,7 @@ mod groups;
 mod handed_over;
 mod harness;
 mod hostile_files;
+mod images;
 mod inbox;
 mod keys;
 mod knowledge;

@@ -204,6 +204,7 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("DELETE", "/api/v1/knowledge/{collection}", Access::User),
     ("POST", "/api/v1/attachments", Access::User),
     ("GET", "/api/v1/pages/{page}", Access::User),
+    ("POST", "/api/v1/images", Access::User),
     ("GET", "/runs/{run}", Access::Chat),
     ("GET", "/runs/{run}/events", Access::Chat),
     ("GET", "/runs/{run}/calls/{call}", Access::Chat),

@@ -16,7 +16,8 @@ async fn every_answer_is_hardened() {
             "script-src 'self'",
             "connect-src 'self'",
             "object-src 'none'",
-            "frame-src 'none'",
+            "img-src 'self' data: blob:",
+            "frame-src 'self'",
             "frame-ancestors 'none'",
             "base-uri 'none'",
             "form-action 'self'",
@@ -27,12 +28,42 @@ async fn every_answer_is_hardened() {
         assert_eq!(scripts, [&"style-src 'self' 'unsafe-inline'"], "{path}");
         assert_eq!(answer.headers["x-content-type-options"], "nosniff", "{path}");
         assert_eq!(answer.headers["referrer-policy"], "no-referrer", "{path}");
+        assert_eq!(answer.headers["x-dns-prefetch-control"], "off", "{path}");
         assert_eq!(answer.headers["cross-origin-opener-policy"], "same-origin", "{path}");
         let permissions = answer.headers["permissions-policy"].to_str().unwrap();
         for device in ["camera=()", "microphone=()", "geolocation=()", "display-capture=()"] {
             assert!(permissions.contains(device), "{path}: {permissions}");
         }
     }
+}
+
+/// What is drawn there has neither our origin nor a network, and one script: the one whose hash the document names.
+#[tokio::test]
+async fn untrusted_markup_is_drawn_in_a_document_of_its_own() {
+    let server = Server::start().await;
+    let frame = server.get("/render-frame.html", "").await;
+    let policy = frame.headers["content-security-policy"].to_str().unwrap();
+    if frame.text.contains("npm --prefix web") {
+        assert!(policy.contains("frame-ancestors 'none'"), "without the web app there is no frame: {policy}");
+        return;
+    }
+    let directives: Vec<&str> = policy.split(';').map(str::trim).collect();
+    assert_eq!(
+        directives,
+        [
+            "sandbox allow-scripts",
+            "default-src 'none'",
+            "script-src 'unsafe-inline'",
+            "style-src 'unsafe-inline'",
+            "frame-ancestors 'self'",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
+    );
+    let head = frame.text.split("<script>").next().unwrap();
+    assert!(head.contains("default-src 'none'; script-src 'sha256-"), "{head}");
+    assert_eq!(frame.text.matches("<script").count(), 1);
+    assert_eq!(frame.headers["x-dns-prefetch-control"], "off");
 }
 
 /// The policy forbids scripts and handlers in the page itself; a page that had one would not work.

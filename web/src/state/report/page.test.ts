@@ -36,6 +36,18 @@ test("a source that no quote shows says so", () => {
   expect(asPage("", answer(""), text, sources, words).split("Not verified.")).toHaveLength(2);
 });
 
+test("images that are in the page stay, and of the others their words", () => {
+  const drawn = "data:image/svg+xml,%3Csvg%2F%3E";
+  const shown = answer(
+    `<div class="md-diagram"><img src="${drawn}" alt="Diagram"></div><img src="blob:x" alt="A chart">`,
+  );
+  const page = asPage("", shown, "", [], words);
+  const made = new DOMParser().parseFromString(page, "text/html");
+  expect([...made.querySelectorAll("img")].map((image) => image.getAttribute("src"))).toEqual([drawn]);
+  expect(made.body.textContent).toContain("A chart");
+  expect(page).toContain("img-src data:");
+});
+
 test("in the page, citations lead to their sources, and nothing is left of what only the app can do", () => {
   const shown = answer(
     '<p>It is <button data-cite="1">1</button>, sings <button data-cite="2" data-unverified="">2</button>.</p>' +

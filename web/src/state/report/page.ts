@@ -6,7 +6,7 @@ import type { SourceWords } from "./words.ts";
 const STYLE = [
   "body{max-width:46rem;margin:2rem auto;padding:0 1rem;font:1rem/1.6 system-ui,sans-serif;overflow-wrap:anywhere}",
   "sup{line-height:0}sup a{text-decoration:none}sup .unverified{color:#a02020;text-decoration:underline dashed}",
-  "table{border-collapse:collapse}td,th{border:1px solid #bbb;padding:.25em .5em}",
+  "img{max-width:100%;height:auto}table{border-collapse:collapse}td,th{border:1px solid #bbb;padding:.25em .5em}",
   "pre{padding:.75em 1em;background:#f2f3f5;white-space:pre-wrap}",
   "blockquote{margin:.5em 0;padding-left:.75em;border-left:3px solid #bbb}small{color:#666}",
 ].join("");
@@ -31,7 +31,7 @@ export function asPage(
   const list = rows.length === 0 ? "" : `<h2>${escaped(words.heading)}</h2><ol>${rows.join("")}</ol>`;
   const report = answer ? stillOf(answer, new Set(cited.map(({ id }) => id))) : "";
   return `<!doctype html>
-<html lang="${escaped(document.documentElement.lang)}"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<html lang="${escaped(document.documentElement.lang)}"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
 <title>${escaped(title)}</title>
 <style>${STYLE}</style>
 </head><body>${report}${list}</body></html>
@@ -45,6 +45,10 @@ function stillOf(answer: HTMLElement, known: ReadonlySet<string>): string {
     const number = button.dataset.cite;
     if (number === undefined) button.remove();
     else button.replaceWith(citation(number, known, button.hasAttribute("data-unverified")));
+  }
+  // An image that is not in the page itself, such as one of the chat's files, would not be there elsewhere.
+  for (const image of still.querySelectorAll("img")) {
+    if (!image.src.startsWith("data:")) image.replaceWith(image.alt);
   }
   // KaTeX has each formula twice; the drawn one needs its style sheet, the other is MathML.
   for (const drawn of still.querySelectorAll(".katex-html")) drawn.remove();

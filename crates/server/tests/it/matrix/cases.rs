@@ -360,6 +360,7 @@ pub(super) const CASES: &[Case] = &[
     case("POST", "/api/v1/attachments", Own(202), 202).at("/api/v1/attachments?name=c.txt").sends("kumquat"),
     // Pages of the web as they were read
     case("GET", "/api/v1/pages/{page}", Missing, 200),
+    case("POST", "/api/v1/images", Own(400), 400).sends(r#"{"url":"http://10.0.0.1/{chat}"}"#),
     // Runs
     case("GET", "/runs/{run}", Missing, 200).for_readers(),
     case("GET", "/runs/{run}/events", Missing, 200).for_readers(),

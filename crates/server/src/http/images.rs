@@ -1,0 +1,51 @@
+//! Images of other sites, which the page's policy does not let it load itself.
+
+use std::sync::Arc;
+
+use axum::{
+    body::Body,
+    extract::State,
+    http::{HeaderName, HeaderValue, StatusCode, header},
+};
+use domain::Words;
+use outbound::Fault;
+use serde::Deserialize;
+
+use crate::{app::App, error::ApiError, extract::Json, web::WebProblem};
+
+/// Nothing in it may run or load, whatever a browser takes it for.
+const POLICY: HeaderValue = HeaderValue::from_static("sandbox; default-src 'none'");
+/// What somebody looked at stays in no cache; the page keeps it as long as it shows it.
+const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Wanted {
+    url: String,
+}
+
+/// `POST /api/v1/images`: the PNG, JPEG, GIF or WebP image at an address. `POST`, as nothing that only loads, such as markup
+/// or a style, and no page of another site may have the server ask for an address.
+pub(super) async fn fetch(
+    State(app): State<Arc<App>>,
+    Json(wanted): Json<Wanted>,
+) -> Result<([(HeaderName, HeaderValue); 3], Body), ApiError> {
+    let image = app.web.image(&wanted.url).await.map_err(refused)?;
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static(image.media_type)),
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::CACHE_CONTROL, NO_STORE),
+    ];
+    Ok((headers, Body::from(image.bytes)))
+}
+
+fn refused(problem: WebProblem) -> ApiError {
+    let words = Words::from(problem.sentence());
+    match problem {
+        WebProblem::Internal => ApiError::internal(problem),
+        WebProblem::Fault(Fault::NoAddress | Fault::NotAllowed) => {
+            ApiError::invalid(words).with_field(Some("url"))
+        }
+        // The request is right, and there is no image to be had.
+        _ => ApiError::invalid(words).with_status(StatusCode::UNPROCESSABLE_ENTITY),
+    }
+}

@@ -1,0 +1,67 @@
+/**
+ * Vite plugin: `render-frame.html`, the document in which untrusted markup is drawn. Its one script is inlined, because a
+ * document with an opaque origin gets no files that ask for a cookie, as behind a proxy that signs people in.
+ */
+import { createHash } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import { build, type Plugin } from "vite";
+
+const entry = fileURLToPath(new URL("../src/render-frame/main.ts", import.meta.url));
+const fileName = "render-frame.html";
+
+/** Bundles the renderers into one classic script. */
+async function bundle(): Promise<string> {
+  const result = await build({
+    configFile: false,
+    publicDir: false,
+    logLevel: "error",
+    build: {
+      write: false,
+      target: "es2022",
+      modulePreload: false,
+      reportCompressedSize: false,
+      chunkSizeWarningLimit: 5000,
+      rollupOptions: { input: entry, output: { format: "iife" } },
+    },
+  });
+  const outputs = Array.isArray(result) ? result : [result];
+  const files = outputs.flatMap((output) => ("output" in output ? output.output : []));
+  const [script, ...rest] = files;
+  if (script?.type !== "chunk" || rest.length > 0) throw new Error(`${entry} is not one script`);
+  // Inside of strings and patterns alone; either would end the script, or begin a comment of HTML.
+  return script.code.replace(/<(?=\/script|!--|script)/gi, "\\x3C");
+}
+
+/** The server's policy allows inline scripts in this document; this one allows only ours. */
+async function documentOf(): Promise<string> {
+  const script = await bundle();
+  const hash = createHash("sha256").update(script).digest("base64");
+  const policy = `default-src 'none'; script-src 'sha256-${hash}'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'`;
+  return [
+    "<!doctype html>",
+    '<html lang="en"><head><meta charset="utf-8">',
+    `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
+    '<meta name="referrer" content="no-referrer">',
+    "<title>Renderer</title><style>body{margin:0}</style></head><body>",
+    `<script>${script}</script>`,
+    "</body></html>",
+    "",
+  ].join("\n");
+}
+
+export function renderFrame(): Plugin {
+  let made: Promise<string> | undefined;
+  return {
+    name: "render-frame",
+    async generateBundle() {
+      this.emitFile({ type: "asset", fileName, source: await documentOf() });
+    },
+    /** With live reload it is made when it is first asked for. */
+    configureServer(server) {
+      server.middlewares.use(`/${fileName}`, (_request, response, next) => {
+        made ??= documentOf();
+        made.then((text) => response.setHeader("content-type", "text/html; charset=utf-8").end(text), next);
+      });
+    },
+  };
+}

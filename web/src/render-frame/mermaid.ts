@@ -1,0 +1,60 @@
+// Draws a mermaid diagram as a sanitised SVG document.
+
+import mermaid from "mermaid";
+import type { Drawing, RenderRequest } from "./protocol";
+import { sanitizeDrawing } from "./sanitize";
+
+/** Longest source, characters. */
+const MAX_SOURCE_CHARS = 20_000;
+const MAX_EDGES = 300;
+let count = 0;
+
+/** Settings inside a diagram change neither its colours nor what may be in it. */
+const LOCKED = [
+  ...["secure", "securityLevel", "startOnLoad", "maxTextSize", "suppressErrorRendering", "maxEdges"],
+  ...["htmlLabels", "theme", "themeCSS", "themeVariables", "fontFamily", "altFontFamily", "darkMode"],
+];
+
+/** Rejects where the source is not a diagram. */
+export async function drawMermaid({ source, isDark }: RenderRequest): Promise<Drawing> {
+  if (source.length > MAX_SOURCE_CHARS) throw new Error("the diagram is too long");
+  mermaid.initialize({
+    startOnLoad: false,
+    secure: LOCKED,
+    securityLevel: "strict",
+    suppressErrorRendering: true,
+    htmlLabels: false,
+    theme: isDark ? "dark" : "neutral",
+    fontFamily: "system-ui, sans-serif",
+    maxTextSize: MAX_SOURCE_CHARS,
+    maxEdges: MAX_EDGES,
+  });
+  const { svg } = await mermaid.render(`diagram-${count++}`, withoutSettings(source));
+  const drawing = sanitizeDrawing(svg);
+  // Lines that take the colour of the text around them; an image has none around it.
+  drawing.style.color = isDark ? "#e8eaee" : "#16181d";
+  return asDrawing(drawing);
+}
+
+/** Removes front matter and directives; what is left after one removal may be another. */
+function withoutSettings(source: string): string {
+  const rest = source.replace(/^\s*---\n[^]*?\n---[ \t]*\n/, "").replace(/%%\{[^]*?\}%%/g, "");
+  return rest === source ? source : withoutSettings(rest);
+}
+
+/** Gives the drawing the size that mermaid means, which an image needs in its attributes. */
+function asDrawing(svg: SVGSVGElement): Drawing {
+  const box = svg.viewBox.baseVal;
+  const width = inPixels(svg.style.maxWidth) ?? inPixels(svg.getAttribute("width")) ?? box.width;
+  const height = box.width > 0 ? (width * box.height) / box.width : inPixels(svg.getAttribute("height"));
+  if (!height || width <= 0) throw new Error("the diagram is empty");
+  svg.style.removeProperty("max-width");
+  svg.setAttribute("width", String(width));
+  svg.setAttribute("height", String(height));
+  return { svg: new XMLSerializer().serializeToString(svg), width, height };
+}
+
+function inPixels(length: string | null): number | undefined {
+  const number = length?.match(/^([\d.]+)(?:px)?$/)?.[1];
+  return number === undefined ? undefined : Number(number);
+}
