@@ -1,5 +1,7 @@
 /** Which page the address names, and going to another one without loading the app again. */
 
+import { unsaved } from "./unsaved.svelte.ts";
+
 export type Route =
   | ChatRoute
   | { page: "settings"; section: string }
@@ -148,14 +150,31 @@ const placeOf = (text: string | null) => (text !== null && /^\d{1,9}$/.test(text
 class Router {
   route = $state.raw<Route>(routeOf(new URL(location.href)));
 
+  #shown = location.href;
+
   constructor() {
-    window.addEventListener("popstate", () => this.#read());
+    window.addEventListener("popstate", () => this.#back());
   }
 
   go(path: string, options: { replace?: boolean } = {}): void {
-    if (options.replace) history.replaceState(null, "", path);
+    const isElsewhere = new URL(path, location.href).pathname !== location.pathname;
+    if (isElsewhere && !options.replace) unsaved.leave(() => this.#go(path, false));
+    else this.#go(path, options.replace ?? false);
+  }
+
+  #go(path: string, replace: boolean): void {
+    if (replace) history.replaceState(null, "", path);
     else history.pushState(null, "", path);
     this.#read();
+  }
+
+  /** The browser has left the address already: a page with a half-filled form takes it back until it is agreed. */
+  #back(): void {
+    const { href, pathname } = location;
+    if (unsaved.hasForm && pathname !== new URL(this.#shown).pathname) {
+      history.pushState(null, "", this.#shown);
+      unsaved.leave(() => this.#go(href, false));
+    } else this.#read();
   }
 
   /** Plays the answer `message` of the open chat back; null ends that. */
@@ -164,6 +183,7 @@ class Router {
   }
 
   #read(): void {
+    this.#shown = location.href;
     this.route = routeOf(new URL(location.href));
   }
 }
