@@ -138,6 +138,7 @@ export const en = {
   "empty.explain.text":
     "Explain how a hash map works, with a small example in code and its cost as a formula.",
 
+  "message.broken": "This message could not be displayed. This is its text.",
   "message.edit": "Edit",
   "message.editLabel": "Edit your message",
   "message.sendEdited": "Send",

@@ -144,6 +144,7 @@ export const ru: Dictionary = {
   "empty.explain.text":
     "Объясни, как устроена хеш-таблица: с небольшим примером кода и оценкой сложности в виде формулы.",
 
+  "message.broken": "Сообщение не удалось показать. Вот его текст.",
   "message.edit": "Изменить",
   "message.editLabel": "Изменить сообщение",
   "message.sendEdited": "Отправить",
