@@ -157,15 +157,16 @@ class Router {
   }
 
   go(path: string, options: { replace?: boolean } = {}): void {
-    const isElsewhere = new URL(path, location.href).pathname !== location.pathname;
-    if (isElsewhere && !options.replace) unsaved.leave(() => this.#go(path, false));
-    else this.#go(path, options.replace ?? false);
-  }
-
-  #go(path: string, replace: boolean): void {
-    if (replace) history.replaceState(null, "", path);
+    if (options.replace) history.replaceState(null, "", path);
     else history.pushState(null, "", path);
     this.#read();
+  }
+
+  /** Goes where somebody wants to, once they agree that a half-filled form of this page is lost. */
+  leaveTo(path: string): void {
+    const isElsewhere = new URL(path, location.href).pathname !== location.pathname;
+    if (isElsewhere) unsaved.leave(() => this.go(path));
+    else this.go(path);
   }
 
   /** The browser has left the address already: a page with a half-filled form takes it back until it is agreed. */
@@ -173,7 +174,7 @@ class Router {
     const { href, pathname } = location;
     if (unsaved.hasForm && pathname !== new URL(this.#shown).pathname) {
       history.pushState(null, "", this.#shown);
-      unsaved.leave(() => this.#go(href, false));
+      unsaved.leave(() => this.go(href));
     } else this.#read();
   }
 
@@ -196,5 +197,5 @@ export function followLink(event: MouseEvent): void {
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
   const { pathname, search } = event.currentTarget as HTMLAnchorElement;
-  router.go(pathname + search);
+  router.leaveTo(pathname + search);
 }
