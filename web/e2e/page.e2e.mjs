@@ -222,6 +222,8 @@ describe("a run", () => {
     await say("count");
     await page.getByText(/word40\b/).waitFor();
     await page.keyboard.press("Escape");
+    await page.getByText("Press Esc again to stop the run").last().waitFor();
+    await page.keyboard.press("Escape");
     await page.getByText("Stopped. What was written is kept.").waitFor();
     assert.match(await lastAnswer().innerText(), /^word1 word2/);
     assert.equal(await page.locator(".spinner").count(), 0);

@@ -238,7 +238,22 @@ async function flood(run) {
   run.modelCalled();
 }
 
-const scripts = { tour, compact, flood, ask, fail, limit, hostile, count };
+/** Texts by name, for “recite NAME”. */
+export const texts = new Map();
+
+async function recite(run, words) {
+  const text = texts.get(words.split("recite ")[1].trim()) ?? "";
+  const item = run.name("t");
+  run.push({ type: "text_started", item });
+  for (let at = 0; at < text.length; at += 300) {
+    run.push({ type: "text_delta", item, delta: text.slice(at, at + 300) });
+    if (at % 3000 === 0) await run.pause(1);
+  }
+  run.push({ type: "text_finished", item, text, answer: true });
+  run.modelCalled();
+}
+
+const scripts = { recite, tour, compact, flood, ask, fail, limit, hostile, count };
 
 /** Plays the script the words name; a stop keeps what was written. */
 export async function play(run, words) {

@@ -5,6 +5,7 @@ import "../../src/styles/tokens.css";
 import "../../src/styles/base.css";
 import { answer, tokenPieces, type AnswerKind } from "../../src/markdown/answer.fixture";
 import { cases } from "../../src/markdown/cases.fixture";
+import { stress } from "../../src/markdown/stress.fixture";
 import Page from "./Page.svelte";
 
 export interface Shown {
@@ -46,6 +47,7 @@ const control = {
   answer: (chars: number, kind: AnswerKind) => answer(chars, kind),
   cases,
   fetched,
+  stress,
 };
 export type Control = typeof control;
 Object.assign(window, { page: control });

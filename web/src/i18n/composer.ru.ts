@@ -21,7 +21,9 @@ export const composer = {
   "composer.filter": "Найти модель",
   "composer.agents": "Агенты",
   "composer.models": "Модели",
-  "composer.agentGone": "Агента {name} больше нет. Вместо него ответит {instead}.",
+  "composer.unavailable": "{name} · недоступна",
+  "composer.modelMissing":
+    "Модель {name} сейчас недоступна. Выберите другую или подождите, пока она вернётся.",
   "composer.connect": "Подключить модель…",
   "composer.workspace": "{name}: выбрать, где файлы",
   "composer.filesOf": "Где файлы этого чата",

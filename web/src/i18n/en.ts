@@ -138,6 +138,7 @@ export const en = {
   "empty.explain.text":
     "Explain how a hash map works, with a small example in code and its cost as a formula.",
 
+  "message.broken": "This message could not be displayed. This is its text.",
   "message.edit": "Edit",
   "message.editLabel": "Edit your message",
   "message.sendEdited": "Send",
@@ -401,10 +402,15 @@ export const en = {
   "notice.unsupported": "This browser has no notifications here. They need HTTPS or this machine.",
   "notice.refused": "The browser does not allow notifications. Allow them in its settings for this site.",
 
+  "dialog.leave": "Leave this page?",
+  "dialog.unsent": "What you have entered has not been saved.",
+  "dialog.stay": "Keep editing",
+  "dialog.discard": "Discard",
   "keyboard.title": "Keyboard shortcuts",
   "keyboard.send": "Send the message",
   "keyboard.newline": "New line",
-  "keyboard.stop": "Close what is open, else stop the run",
+  "keyboard.stop": "Close what is open; pressed twice, stop the run",
+  "keyboard.stopAgain": "Press Esc again to stop the run",
   "keyboard.search": "Search chats",
   "keyboard.new": "New chat",
   "keyboard.composer": "Go to the message field",

@@ -144,6 +144,7 @@ export const ru: Dictionary = {
   "empty.explain.text":
     "Объясни, как устроена хеш-таблица: с небольшим примером кода и оценкой сложности в виде формулы.",
 
+  "message.broken": "Сообщение не удалось показать. Вот его текст.",
   "message.edit": "Изменить",
   "message.editLabel": "Изменить сообщение",
   "message.sendEdited": "Отправить",
@@ -448,10 +449,15 @@ export const ru: Dictionary = {
   "notice.unsupported": "Здесь у браузера нет уведомлений: нужен HTTPS или этот же компьютер.",
   "notice.refused": "Браузер не разрешает уведомления. Разрешите их для этого сайта в его настройках.",
 
+  "dialog.leave": "Покинуть страницу?",
+  "dialog.unsent": "Введённое не сохранено.",
+  "dialog.stay": "Продолжить",
+  "dialog.discard": "Не сохранять",
   "keyboard.title": "Сочетания клавиш",
   "keyboard.send": "Отправить сообщение",
   "keyboard.newline": "Новая строка",
-  "keyboard.stop": "Закрыть открытое, иначе остановить запуск",
+  "keyboard.stop": "Закрыть открытое; дважды — остановить запуск",
+  "keyboard.stopAgain": "Нажмите Esc ещё раз, чтобы остановить запуск",
   "keyboard.search": "Поиск по чатам",
   "keyboard.new": "Новый чат",
   "keyboard.composer": "К полю сообщения",

@@ -37,7 +37,14 @@ export interface TableBlock extends BlockBase {
   rest: string;
 }
 
-export type Block = HtmlBlock | CodeBlock | TableBlock;
+/** A block that is too long or too deep to be read: its source, in finished `chunks` plus a `rest`. */
+export interface TextBlock extends BlockBase {
+  kind: "text";
+  chunks: readonly string[];
+  rest: string;
+}
+
+export type Block = HtmlBlock | CodeBlock | TableBlock | TextBlock;
 
 /** True when the token is a fenced block, not an indented one. */
 export function isFence(token: Token): token is Tokens.Code {
@@ -57,6 +64,9 @@ export function toBlock(token: Token, id: number, joined = false): Block {
   return { kind: "html", id, joined, type: token.type, html: sanitizeMarkdown(tokensToHtml([token])) };
 }
 
+/** Longer ends are too much to repair with every piece that comes. */
+const MAX_REPAIRED_CHARS = 8192;
+
 const CLOSABLE = new Set(["paragraph", "heading", "list", "blockquote"]);
 
 /** Renders the last token of a growing text: still open code, half-written marks closed for now. */
@@ -65,7 +75,7 @@ export function toOpenBlock(token: Token, id: number, joined: boolean, links: Li
     const closed = /\n {0,3}(?:`{3,}|~{3,})[ \t]*\n*$/.test(token.raw);
     return { ...(toBlock(token, id, joined) as CodeBlock), open: !closed };
   }
-  if (CLOSABLE.has(token.type)) {
+  if (CLOSABLE.has(token.type) && token.raw.length <= MAX_REPAIRED_CHARS) {
     const closed = closeOpenMarks(token.raw);
     if (closed !== token.raw) {
       const [repaired, more] = lex(closed, links, true);

@@ -2,15 +2,21 @@
 
 import type { Links, Token, Tokens } from "marked";
 import { isFence, toBlock, toOpenBlock, type Block } from "./blocks";
-import { GrowingCode, GrowingTable, type Growing } from "./growing";
+import { GrowingCode, GrowingTable, GrowingText, type Growing } from "./growing";
+import { firstBlock, settledCount, takenCount, WINDOW_CHARS } from "./settled";
 import { splitPoint } from "./split";
 import { collectLinks, lex } from "./syntax";
 
-/** A block that fills this much source by itself is cut into pieces (see `split.ts`, `growing.ts`). */
-const WINDOW_CHARS = 2048;
+/** A paragraph, or any other block, that cannot be cut and is longer than this is shown as plain text. */
+const MAX_PARAGRAPH_CHARS = 32_768;
+const MAX_BLOCK_CHARS = 65_536;
+const MAX_PICTURE_CHARS = 16_777_216;
 
-/** A last line that may still become a list marker, rule, underline, fence or blank line. */
-const UNDECIDED = /^[ \t]{0,3}(?:\d{1,9}[.)]?|[-+*_=~`#>|:$\\[]{1,7})?[ \t]*$/;
+/** A longer unsettled end is not read again before it has grown by an eighth, so that reading it stays linear. */
+const EAGER_CHARS = 8192;
+
+/** The first line of a table is read again with each piece of it. */
+const MAX_TABLE_HEAD_CHARS = 4096;
 
 /**
  * Turns a text that arrives in parts into blocks. The result depends on the text only, not on the parts:
@@ -25,6 +31,9 @@ export class StreamMarkdown {
   /** Set after a cut: the next block continues the last one. */
   #joined = false;
   #nextNumber: number | undefined;
+  /** How much of the unsettled end has been read, and what that gave. */
+  #tailChars = 0;
+  #readTail: readonly Block[] = [];
   readonly #links: Links;
   readonly #isSecondPass: boolean;
   #secondPass: StreamMarkdown | undefined;
@@ -91,20 +100,34 @@ export class StreamMarkdown {
     const atEnd = end === this.#source.length;
     const slice = this.#source.slice(this.#settledTo, end);
     const isLast = done && atEnd;
+    if (!isLast && slice.length < this.#window && this.#isReadEnough(slice)) return false;
     const tokens = lex(slice, this.#links, !isLast);
-    const cut = isLast ? tokens.length : settledCount(tokens, slice);
+    const settled = isLast ? tokens.length : settledCount(tokens, slice);
+    const cut = takenCount(tokens, slice, settled);
     if (cut > 0) {
       this.#settle(tokens.slice(0, cut));
       this.#window = WINDOW_CHARS;
-      this.#showTail(isLast ? [] : tokens.slice(cut));
-      return !atEnd || this.#source.length - this.#settledTo >= WINDOW_CHARS;
+      this.#showTail(isLast && cut === tokens.length ? [] : tokens.slice(cut));
+      return cut < settled || !atEnd || this.#source.length - this.#settledTo >= WINDOW_CHARS;
     }
     if (slice.length === this.#window) {
-      this.#cutLongBlock(tokens.find((token) => token.type !== "space") ?? null, slice);
+      this.#cutLongBlock(tokens, slice);
       return true;
     }
     this.#showTail(tokens);
+    this.#tailChars = slice.length;
+    this.#readTail = this.#tail;
     return false;
+  }
+
+  /** Whether a long unsettled end has hardly grown since it was read; what is new is shown as text until then. */
+  #isReadEnough(slice: string): boolean {
+    const read = this.#tailChars;
+    if (read < EAGER_CHARS || slice.length > read + read / 8) return false;
+    const id = this.#blocks.length + this.#readTail.length;
+    const unread: Block = { kind: "text", id, joined: true, chunks: [], rest: slice.slice(read) };
+    this.#tail = [...this.#readTail, unread];
+    return true;
   }
 
   #grow(growing: Growing, done: boolean): boolean {
@@ -116,11 +139,14 @@ export class StreamMarkdown {
     this.#blocks.push(growing.block());
     this.#tail = [];
     this.#growing = undefined;
+    this.#joined = false;
+    this.#window = WINDOW_CHARS;
     this.#settledTo = end;
     return end < this.#source.length;
   }
 
   #settle(tokens: Token[]): void {
+    this.#tailChars = 0;
     collectLinks(tokens, this.#links);
     for (const token of tokens) {
       this.#settledTo += token.raw.length;
@@ -150,44 +176,50 @@ export class StreamMarkdown {
   }
 
   /** One block fills the whole window: cut it, let it grow by chunks, or look further. */
-  #cutLongBlock(token: Token | null, slice: string): void {
+  #cutLongBlock(tokens: Token[], slice: string): void {
     const id = this.#blocks.length;
+    const first = firstBlock(tokens);
+    const token = tokens[first];
+    if (!token && slice.includes("\n")) {
+      this.#tailChars = 0;
+      this.#settledTo += slice.lastIndexOf("\n") + 1;
+      return;
+    }
     if (token && isFence(token)) {
       const opening = /^(?:[ \t]*\n)*( {0,3})(`{3,}|~{3,})([^\n]*)\n/.exec(slice);
       if (opening) this.#growing = new GrowingCode(opening, this.#settledTo, id);
     } else if (token?.type === "table") {
       const opening = /^(?:[ \t]*\n)*[^\n]*\n[^\n]*\n/.exec(slice);
-      if (opening) this.#growing = new GrowingTable(opening[0], this.#settledTo, id, this.#links);
+      if (opening && opening[0].length < MAX_TABLE_HEAD_CHARS)
+        this.#growing = new GrowingTable(opening[0], this.#settledTo, id, this.#links);
     }
     if (this.#growing) return;
     const point = token ? splitPoint(token, slice) : 0;
     if (point === 0) {
-      this.#window *= 2;
+      if (slice.length < longest(token, slice)) {
+        this.#window *= 2;
+        return;
+      }
+      this.#tailChars = 0;
+      for (const space of tokens.slice(0, first)) this.#settledTo += space.raw.length;
+      this.#growing = new GrowingText(this.#settledTo, id, this.#joined);
       return;
     }
     const pieces = lex(slice.slice(0, point), this.#links, false);
     const list = pieces.find((piece): piece is Tokens.List => piece.type === "list");
-    const first = this.#nextNumber ?? (list?.start || 1);
+    const number = this.#nextNumber ?? (list?.start || 1);
     this.#settle(pieces);
     // What was shown of it is settled now, and who reads in slices may look before the rest is read.
     this.#tail = [];
     this.#joined = true;
-    this.#nextNumber = list?.ordered ? first + list.items.length : undefined;
+    this.#nextNumber = list?.ordered ? number + list.items.length : undefined;
     this.#window = WINDOW_CHARS;
   }
 }
 
-/**
- * How many tokens no later text can change: all before the last block. The block before that waits too while
- * the last one may still turn out to belong to it.
- */
-function settledCount(tokens: Token[], slice: string): number {
-  const solid = tokens.flatMap((token, i) => (token.type === "space" ? [] : [i]));
-  const lastLine = slice.slice(slice.lastIndexOf("\n") + 1);
-  const last = solid.at(-1) ?? 0;
-  const mayBelong =
-    (lastLine.trim() !== "" && UNDECIDED.test(lastLine)) || tokens[last]?.type === "mathBlock";
-  return mayBelong ? (solid.at(-2) ?? 0) : last;
+function longest(token: Token | undefined, slice: string): number {
+  if (token && ["list", "blockquote", "code", "table"].includes(token.type)) return MAX_BLOCK_CHARS;
+  return /!\[[^[\]\n]{0,500}\]\(data:image\//.test(slice) ? MAX_PICTURE_CHARS : MAX_PARAGRAPH_CHARS;
 }
 
 function sameBlock(a: Block, b: Block): boolean {

@@ -2,7 +2,7 @@
 
 import { colours } from "./highlight";
 import type { MarkdownLabels } from "./labels";
-import { loadMaths, mathsReady, typeset } from "./maths";
+import { fillFormulas } from "./formulas";
 
 /** Images of other sites that the reader has loaded, by address; they stay loaded when their block is drawn again. */
 export type LoadedImages = Map<string, Promise<string>>;
@@ -10,7 +10,7 @@ export type LoadedImages = Map<string, Promise<string>>;
 /** Fills in what the markup only names. Call after every change of `root`'s content, before it is painted. */
 export function enhance(root: HTMLElement, labels: MarkdownLabels, loaded: LoadedImages): void {
   const formulas = root.querySelectorAll<HTMLElement>("[data-tex]");
-  if (formulas.length > 0) fillFormulas(formulas);
+  if (formulas.length > 0) fillFormulas([...formulas]);
   for (const button of root.querySelectorAll<HTMLElement>("[data-cite]"))
     button.ariaLabel = labels.citation(Number(button.dataset.cite));
   for (const button of root.querySelectorAll<HTMLElement>("[data-copy]")) button.textContent = labels.copy;
@@ -21,18 +21,6 @@ export function enhance(root: HTMLElement, labels: MarkdownLabels, loaded: Loade
     else button.textContent = imageLabel(button, labels.loadImage);
   }
   for (const code of root.querySelectorAll<HTMLElement>("code[data-lang]")) void colourNested(code);
-}
-
-function fillFormulas(formulas: Iterable<HTMLElement>): void {
-  if (!mathsReady()) {
-    void loadMaths().then(() => fillFormulas(formulas));
-    return;
-  }
-  for (const formula of formulas) {
-    const html = typeset(formula.dataset.tex ?? "", formula.classList.contains("md-display"));
-    if (html === undefined) formula.classList.add("md-source");
-    else formula.innerHTML = html;
-  }
 }
 
 async function colourNested(code: HTMLElement): Promise<void> {

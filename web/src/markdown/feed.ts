@@ -11,6 +11,7 @@ export type Show = (blocks: readonly Block[]) => void;
 
 export class MarkdownFeed {
   readonly #show: Show;
+  readonly #complete: () => void;
   #engine = new StreamMarkdown();
   #fed = "";
   #finished = false;
@@ -20,8 +21,10 @@ export class MarkdownFeed {
   #replacing = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(show: Show) {
+  /** `complete` is called each time all of a finished text has been shown. */
+  constructor(show: Show, complete: () => void = () => undefined) {
     this.#show = show;
+    this.#complete = complete;
   }
 
   /** Takes the whole text so far and shows it, or as much of it as can be read now. */
@@ -38,12 +41,28 @@ export class MarkdownFeed {
 
   #flush(): void {
     this.#timer = undefined;
-    this.#feed();
-    const isComplete = this.#streaming ? this.#engine.flush(SLICE_MS) : this.#engine.finish(SLICE_MS);
+    let isComplete: boolean;
+    try {
+      this.#feed();
+      isComplete = this.#streaming ? this.#engine.flush(SLICE_MS) : this.#engine.finish(SLICE_MS);
+    } catch (error) {
+      reportError(error);
+      this.#showSource();
+      return;
+    }
     this.#finished = isComplete && !this.#streaming;
     this.#replacing &&= !isComplete;
     if (!this.#replacing) this.#show([...this.#engine.blocks, ...this.#engine.tail]);
     if (!isComplete) this.#timer = setTimeout(() => this.#flush(), 0);
+    else if (this.#finished) this.#complete();
+  }
+
+  /** A text that cannot be rendered is still there to be read. */
+  #showSource(): void {
+    this.#show([{ kind: "text", id: 0, joined: false, chunks: [], rest: this.#text }]);
+    this.#engine = new StreamMarkdown();
+    this.#fed = "";
+    if (!this.#streaming) this.#complete();
   }
 
   /** Gives the engine what is new, or a new engine when the text is not a continuation. */

@@ -1,7 +1,7 @@
-// Code fences and tables too long to lex as a whole: they grow by finished chunks, new text is read once.
+// Code fences, tables and plain text too long to lex as a whole: they grow by finished chunks, new text is read once.
 
 import type { Links, Tokens } from "marked";
-import type { CodeBlock, TableBlock } from "./blocks";
+import type { CodeBlock, TableBlock, TextBlock } from "./blocks";
 import { sanitizeRows } from "./sanitize";
 import { fenceLanguage, lex, tableRows } from "./syntax";
 
@@ -9,7 +9,7 @@ import { fenceLanguage, lex, tableRows } from "./syntax";
 export interface Growing {
   /** Reads what is new in `source`; returns the position after the block once it has ended. */
   advance(source: string, done: boolean): number | undefined;
-  block(): CodeBlock | TableBlock;
+  block(): CodeBlock | TableBlock | TextBlock;
 }
 
 const CHUNK_LINES = 40;
@@ -79,8 +79,48 @@ export class GrowingCode implements Growing {
   }
 }
 
+/** Text that starts at `start`, shown as it is to the next blank line. */
+export class GrowingText implements Growing {
+  readonly #id: number;
+  readonly #joined: boolean;
+  #chunks: readonly string[] = [];
+  #rest = "";
+  #position: number;
+
+  constructor(start: number, id: number, joined: boolean) {
+    this.#id = id;
+    this.#joined = joined;
+    this.#position = start;
+  }
+
+  advance(source: string, done: boolean): number | undefined {
+    const blank = /\n[ \t]*\n/g;
+    // What has been read ends inside a line, so that no blank line is missed.
+    blank.lastIndex = this.#position;
+    const found = blank.exec(source);
+    const end = found ? found.index + 1 : source.length;
+    while (end - this.#position > CHUNK_CHARS) {
+      const next = this.#position + CHUNK_CHARS;
+      const lineEnd = source.lastIndexOf("\n", next);
+      const cut = lineEnd > this.#position ? lineEnd : next;
+      this.#chunks = [...this.#chunks, source.slice(this.#position, cut)];
+      this.#position = cut;
+    }
+    this.#rest = source.slice(this.#position, end);
+    if (!found && !done) return undefined;
+    this.#position = end;
+    return end;
+  }
+
+  block(): TextBlock {
+    return { kind: "text", id: this.#id, joined: this.#joined, chunks: this.#chunks, rest: this.#rest };
+  }
+}
+
 const CHUNK_ROWS_CHARS = 500;
 const TABLE_WINDOW_CHARS = 6000;
+/** A table ends before a longer row. */
+const MAX_ROW_CHARS = 16_384;
 
 /** A table whose first two lines are `opening`; rows are lexed below a copy of them. */
 export class GrowingTable implements Growing {
@@ -101,7 +141,11 @@ export class GrowingTable implements Growing {
 
   advance(source: string, done: boolean): number | undefined {
     for (;;) {
-      const end = Math.min(source.length, this.#position + TABLE_WINDOW_CHARS);
+      const end = this.#windowEnd(source);
+      if (end === undefined) {
+        this.#rest = "";
+        return this.#position;
+      }
       const rows = source.slice(this.#position, end);
       const last = done && end === source.length;
       const chunk = chunkLength(rows);
@@ -117,6 +161,16 @@ export class GrowingTable implements Growing {
       if (!ended || (!last && this.#undecided(rows, length))) return undefined;
       return this.#position + length;
     }
+  }
+
+  /** A window always has a whole row, unless more of it may come; undefined where the row is too long. */
+  #windowEnd(source: string): number | undefined {
+    const end = Math.min(source.length, this.#position + TABLE_WINDOW_CHARS);
+    if (end === source.length || source.slice(this.#position, end).includes("\n", CHUNK_ROWS_CHARS))
+      return end;
+    const lineEnd = source.indexOf("\n", this.#position + CHUNK_ROWS_CHARS);
+    const longer = lineEnd < 0 ? source.length : lineEnd + 1;
+    return longer - this.#position > MAX_ROW_CHARS ? undefined : longer;
   }
 
   /** The line after the rows is not complete: it may yet turn out to be a row. */

@@ -2,5 +2,6 @@
 
 export { default as Markdown } from "./Markdown.svelte";
 export { StreamMarkdown } from "./engine";
-export type { Block, CodeBlock, HtmlBlock, TableBlock } from "./blocks";
+export { formulasDone } from "./formulas";
+export type { Block, CodeBlock, HtmlBlock, TableBlock, TextBlock } from "./blocks";
 export { englishLabels, type MarkdownLabels } from "./labels";

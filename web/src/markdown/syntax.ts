@@ -1,7 +1,8 @@
 // The dialect: GFM without raw HTML, plus maths, citations and safe links; tokens in, unsanitised HTML out.
 
-import { Lexer, Marked, type Links, type MarkedExtension, type Token, type Tokens } from "marked";
+import { Marked, type Links, type MarkedExtension, type Token, type Tokens } from "marked";
 import remend from "remend";
+import { BoundedLexer, plainToken } from "./bounds";
 
 /** Formulas longer than this are text: it bounds how far an unclosed `$$` can reach. */
 const MATH_LIMIT_CHARS = 3000;
@@ -93,13 +94,22 @@ function dollarFormula(src: string, before: string): Formula | undefined {
   return { type: "mathInline", raw: match[0], tex, display: false };
 }
 
+const CLOSERS: Record<string, string> = { "\\(": "\\)", "\\[": "\\]", $$: "$$" };
+
+/** For each closer the last text that had none: neither has what is left of it. */
+const withoutCloser = new Map<string, string>();
+
 function bracketFormula(src: string): Formula | undefined {
-  const match =
-    /^\\\(((?:(?!\n\s*\n)[^])+?)\\\)/.exec(src) ??
-    /^(?:\\\[((?:(?!\n\s*\n)[^])+?)\\\]|\$\$((?:(?!\n\s*\n)[^$])+?)\$\$)/.exec(src);
-  if (!match || match[0].length > MATH_LIMIT_CHARS) return undefined;
-  const tex = (match[1] ?? match[2] ?? "").trim();
-  return tex ? { type: "mathInline", raw: match[0], tex, display: !src.startsWith("\\(") } : undefined;
+  const opener = src.slice(0, 2);
+  const closer = CLOSERS[opener];
+  if (closer === undefined || withoutCloser.get(closer)?.endsWith(src)) return undefined;
+  const end = src.indexOf(closer, 2);
+  if (end < 0) withoutCloser.set(closer, src);
+  if (end < 0 || end + 2 > MATH_LIMIT_CHARS) return undefined;
+  const inside = src.slice(2, end);
+  const tex = inside.trim();
+  if (!tex || /\n\s*\n/.test(inside) || (closer === "$$" && inside.includes("$"))) return undefined;
+  return { type: "mathInline", raw: src.slice(0, end + 2), tex, display: opener !== "\\(" };
 }
 
 function blockFormula(src: string): Formula | undefined {
@@ -121,7 +131,6 @@ const extensions: MarkedExtension["extensions"] = [
   {
     name: "cite",
     level: "inline",
-    start: (src) => src.indexOf("["),
     tokenizer(src) {
       const match = /^\[(\d{1,3}(?:, ?\d{1,3})*)\](?![(:])/.exec(src);
       const list = match?.[1];
@@ -137,7 +146,6 @@ const extensions: MarkedExtension["extensions"] = [
     // The one tag models cannot do without, inside table cells.
     name: "lineBreak",
     level: "inline",
-    start: (src) => src.search(/<br/i),
     tokenizer(src) {
       const match = /^<br ?\/?>/i.exec(src);
       return match ? { type: "lineBreak", raw: match[0] } : undefined;
@@ -147,7 +155,8 @@ const extensions: MarkedExtension["extensions"] = [
   {
     name: "mathInline",
     level: "inline",
-    start: (src) => src.search(/\$|\\[([]/),
+    // Ordinary text ends at a backslash, a bracket and `<` anyway.
+    start: (src) => src.indexOf("$"),
     tokenizer: (src, tokens) =>
       bracketFormula(src) ?? (src.startsWith("$") ? dollarFormula(src, lastCharacter(tokens)) : undefined),
     renderer: (token) => mathHtml((token as Formula).tex, (token as Formula).display),
@@ -162,12 +171,15 @@ const extensions: MarkedExtension["extensions"] = [
         ? `<p class="md-source">${escapeHtml((token as Formula).tex)}</p>`
         : `<p>${mathHtml((token as Formula).tex, true)}</p>`,
   },
+  {
+    // Made by the lexer itself, where a bound is exceeded.
+    name: "plain",
+    renderer: ({ raw }) => `<p class="md-plain">${escapeHtml(raw)}</p>`,
+  },
 ];
 
 const marked = new Marked({
   gfm: true,
-  // Without these two rules a `<tag>` is ordinary text, and markdown inside it still counts.
-  tokenizer: { html: () => undefined, tag: () => undefined },
   extensions,
   renderer: {
     code: ({ text, lang }) => codeHtml(text, fenceLanguage(lang)),
@@ -191,12 +203,25 @@ const marked = new Marked({
   },
 });
 
-/** Splits source into block tokens; `open` says more text may follow. `links` are the known definitions. */
-export function lex(source: string, links: Links, open: boolean): Token[] {
-  const lexer = new Lexer(marked.defaults);
+/** Block tokens of a source. */
+export interface LexedTokens extends Array<Token> {
+  /** The work for this source was spent before its end, so blocks after the first may be plainer than they need be. */
+  isExceeded?: boolean;
+}
+
+/**
+ * Splits source into block tokens; `open` says more text may follow. `links` are the known definitions. Its work is
+ * proportional to the source, and it never throws: what cannot be read is a token of plain text.
+ */
+export function lex(source: string, links: Links, open: boolean): LexedTokens {
+  const lexer = new BoundedLexer(marked.defaults, source);
   Object.assign(lexer.tokens.links, links);
   unfinished = open ? source : undefined;
-  return lexer.lex(source);
+  try {
+    return Object.assign(lexer.lex(source), { isExceeded: lexer.isExceeded });
+  } catch {
+    return [plainToken(source)];
+  }
 }
 
 /** Renders tokens to HTML that has yet to be sanitised. */
@@ -216,12 +241,19 @@ function cellHtml(cell: Tokens.TableCell): string {
   return `<${tag}${align}>${tokensToHtml([{ type: "text", raw: cell.text, text: cell.text, tokens: cell.tokens }])}</${tag}>`;
 }
 
+/** References beyond this many definitions stay text: each source that is read gets a copy of them. */
+const MAX_DEFINITIONS = 500;
+
 /** Collects link definitions of finished tokens into `links`; the first definition of a name wins. */
 export function collectLinks(tokens: Token[], links: Links): void {
+  let count = Object.keys(links).length;
+  if (count >= MAX_DEFINITIONS) return;
   marked.walkTokens(tokens, (token) => {
-    if (token.type !== "def") return;
+    if (token.type !== "def" || count >= MAX_DEFINITIONS) return;
     const { tag, href, title } = token as Tokens.Def;
-    if (!(tag in links)) links[tag] = { href, title };
+    if (tag in links) return;
+    links[tag] = { href, title };
+    count += 1;
   });
 }
 

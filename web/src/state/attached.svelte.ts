@@ -34,7 +34,19 @@ class Attachments {
   readonly isBusy = $derived(this.list.some(({ state }) => state === "sending" || state === "reading"));
   readonly parts = $derived(this.list.flatMap(partOf));
   #next = 1;
+  /** Those of chats that are not shown: nothing is lost by a look at another one. */
+  #kept = new Map<string | null, Attached[]>();
+  #chat: string | null = null;
   #stops = new Map<number, AbortController>();
+
+  /** Shows those of `chat`. */
+  open(chat: string | null): void {
+    if (chat === this.#chat) return;
+    this.#kept.set(this.#chat, this.list);
+    this.list = this.#kept.get(chat) ?? [];
+    this.#kept.delete(chat);
+    this.#chat = chat;
+  }
 
   addCollection({ id, name }: Collection): void {
     if (this.list.some(({ collection, document }) => collection === id && document === null)) return;
@@ -88,7 +100,7 @@ class Attachments {
     if (isFile && collection !== null) deleteCollection(collection).catch(() => undefined);
   }
 
-  /** Forgets all of them: they were sent, or somebody writes elsewhere now. */
+  /** Forgets all of them, as they were sent. */
   clear(): Attached[] {
     const all = this.list;
     for (const { key } of all) this.#stops.get(key)?.abort();
@@ -108,13 +120,20 @@ class Attachments {
   }
 
   #change(key: number, change: Partial<Attached>): void {
-    const found = this.list.find((attached) => attached.key === key);
-    if (found) Object.assign(found, change);
+    for (const list of [this.list, ...this.#kept.values()]) {
+      const found = list.find((attached) => attached.key === key);
+      if (found) Object.assign(found, change);
+    }
   }
 
   #drop(key: number): void {
     this.#stops.get(key)?.abort();
     this.list = this.list.filter((attached) => attached.key !== key);
+    for (const [chat, list] of this.#kept)
+      this.#kept.set(
+        chat,
+        list.filter((attached) => attached.key !== key),
+      );
   }
 }
 

@@ -113,6 +113,8 @@ class OpenChat {
 
   /** Sends a message under the last one and follows the run it starts. Gives the chat's id. */
   async send(content: Part[], model: string | undefined, parent?: string | null): Promise<string> {
+    models.require(model);
+    models.noteUsed(model);
     this.sending = true;
     try {
       let id = this.id;
@@ -148,6 +150,7 @@ class OpenChat {
   async regenerate(message: ChatMessage, model: string | undefined): Promise<void> {
     const id = this.id;
     if (id === null) return;
+    models.require(model);
     const answer = await askAgain(id, message.id, model);
     if (this.id === id) this.#add([answer.assistant], answer.run);
   }

@@ -39,3 +39,23 @@ export function keepFormDraft(run: string, question: string, draft: Draft | null
     // No storage: it lives only in the fields.
   }
 }
+
+const textKeyOf = (place: string) => `glasshouse.text.${place}`;
+
+/** What was typed at a place that can be closed, or scrolled out of the page, and has not been sent. */
+export function readText(place: string): string | null {
+  try {
+    return sessionStorage.getItem(textKeyOf(place));
+  } catch {
+    return null;
+  }
+}
+
+export function keepText(place: string, text: string | null): void {
+  try {
+    if (text === null || text === "") sessionStorage.removeItem(textKeyOf(place));
+    else sessionStorage.setItem(textKeyOf(place), text);
+  } catch {
+    // No storage: it lives only in the field.
+  }
+}

@@ -1,12 +1,14 @@
 /** The keyboard map: what each key does on the main page. */
 import { openChat } from "./chat.svelte.ts";
+import { isInputMethod } from "./input-method.ts";
 import { layout } from "./layout.svelte.ts";
 import { preferences } from "./preferences.svelte.ts";
+import { closerOf } from "./open-forms.ts";
 import { player } from "./replay/replay.svelte.ts";
 import { research } from "./research.svelte.ts";
 import { router } from "./router.svelte.ts";
+import { stopKey } from "./stop-key.svelte.ts";
 import { thread } from "./thread.svelte.ts";
-import { attempt } from "./toasts.svelte.ts";
 
 function isWriting(target: EventTarget | null): boolean {
   return (
@@ -96,15 +98,25 @@ function alone(event: KeyboardEvent): (() => void) | undefined {
   }
 }
 
-/** Closes what is open, and only then stops the run. */
-function escape(): (() => void) | undefined {
+/** Closes the innermost of what is open, then leaves the field; a run is stopped by a second press only. */
+function escape(event: KeyboardEvent): (() => void) | undefined {
   // The browser closes these by itself.
   if (document.querySelector("dialog[open], :popover-open")) return undefined;
+  const close = closerOf(event.target);
+  if (close) return close;
   if (layout.narrow && (layout.sidebar || layout.panel)) return () => layout.closeSheets();
+  const on = event.target instanceof HTMLElement ? event.target : null;
+  if (layout.panel && on?.closest("[data-panel]")) return () => (layout.panel = false);
   if (player.replay) return () => router.replay(null);
   if (research.mode !== "chat") return () => research.reset();
-  if (openChat.active) return () => void attempt(() => openChat.stop());
-  return undefined;
+  const field = isWriting(on) ? on : null;
+  if (!openChat.active) return field ? () => field.blur() : undefined;
+  // A key that is held down is pressed once.
+  if (event.repeat) return () => undefined;
+  return () => {
+    field?.blur();
+    stopKey.press();
+  };
 }
 
 function actionOf(event: KeyboardEvent): (() => void) | undefined {
@@ -113,13 +125,13 @@ function actionOf(event: KeyboardEvent): (() => void) | undefined {
     const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
     return step === undefined ? undefined : () => thread.moveFocus(step);
   }
-  if (event.key === "Escape") return escape();
+  if (event.key === "Escape") return escape(event);
   return isWriting(event.target) ? undefined : alone(event);
 }
 
 /** For the page's keydown. */
 export function handleKey(event: KeyboardEvent): void {
-  if (event.defaultPrevented || event.isComposing) return;
+  if (event.defaultPrevented || isInputMethod(event)) return;
   const action = actionOf(event);
   if (!action) return;
   event.preventDefault();

@@ -1,10 +1,10 @@
 /** The models and agents one may talk to, and which of them is chosen. */
 import { untrack } from "svelte";
 import { listModels } from "../api/calls.ts";
+import { ApiError } from "../api/http.ts";
 import type { AgentChoice, Model } from "../api/types.ts";
 import { t } from "../i18n/index.svelte.ts";
 import { preferences, prefer } from "./preferences.svelte.ts";
-import { toasts } from "./toasts.svelte.ts";
 
 /** What a message can be sent to. */
 export type Choice = Model | (AgentChoice & { tour?: undefined });
@@ -28,9 +28,24 @@ class Models {
   /** Whether there is any model but the tour. */
   readonly hasReal = $derived(this.list.some((model) => !model.tour));
 
-  /** The reader's choice while it exists, else the server's default, else the first. */
+  /** What answers where nobody has chosen: the server's default, else the first. */
+  readonly #usual = $derived(this.find(this.defaultId) ?? this.list[0] ?? null);
+
+  /**
+   * The id of the reader's model while it is not there: its server is away, or it is not theirs to use any more. Nothing
+   * else takes its place. Where nobody has chosen one, the tour takes the place of no model that was in use.
+   */
+  readonly missing = $derived.by<string | null>(() => {
+    if (!this.loaded) return null;
+    const { model, lastModel } = preferences;
+    if (model !== null) return this.find(model) ? null : model;
+    const isReplaced = lastModel !== null && (this.#usual === null || this.#usual.tour === true);
+    return isReplaced ? lastModel : null;
+  });
+
+  /** The reader's choice, else what usually answers; null where neither is there. */
   readonly chosen = $derived<Choice | null>(
-    this.find(preferences.model) ?? this.find(this.defaultId) ?? this.list[0] ?? null,
+    this.missing === null ? (this.find(preferences.model) ?? this.#usual) : null,
   );
 
   find(id: string | null | undefined): Choice | undefined {
@@ -66,16 +81,22 @@ class Models {
     } finally {
       this.#asked -= 1;
     }
-    this.#sayWhoIsGone();
   }
 
-  /** An agent that was deleted is not silently another one. */
-  #sayWhoIsGone(): void {
-    const id = preferences.model;
-    if (!id?.startsWith(agentPrefix) || this.find(id)) return;
-    prefer({ model: null });
-    const instead = this.chosen?.name ?? t("composer.noModel");
-    toasts.add(t("composer.agentGone", { name: id.slice(agentPrefix.length), instead }));
+  /** Throws where the reader's model is missing: without a model the server would choose another one. */
+  require(id: string | undefined): void {
+    if (id === undefined && this.missing !== null)
+      throw new ApiError(0, "model_missing", this.missingSentence(this.missing));
+  }
+
+  missingSentence(id: string): string {
+    return t("composer.modelMissing", { name: this.nameOf(id) });
+  }
+
+  /** Remembers which real model was asked. */
+  noteUsed(id: string | undefined): void {
+    const used = this.find(id);
+    if (used && !used.tour && used.id !== preferences.lastModel) prefer({ lastModel: used.id });
   }
 
   replace(model: Model): void {

@@ -14,7 +14,10 @@ export interface Preferences {
   notifications: boolean;
   /** Whether what is written is completed, where the server does that. */
   completions: boolean;
+  /** The model or agent that was chosen; null where nobody has chosen one. */
   model: string | null;
+  /** The real model that was asked last. */
+  lastModel: string | null;
 }
 
 const storageKey = "glasshouse.preferences";
@@ -34,6 +37,7 @@ function read(): Preferences {
     notifications: false,
     completions: true,
     model: null,
+    lastModel: null,
   };
   try {
     return { ...defaults, ...(JSON.parse(localStorage.getItem(storageKey) ?? "{}") as Partial<Preferences>) };

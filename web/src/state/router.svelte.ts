@@ -1,5 +1,7 @@
 /** Which page the address names, and going to another one without loading the app again. */
 
+import { unsaved } from "./unsaved.svelte.ts";
+
 export type Route =
   | ChatRoute
   | { page: "settings"; section: string }
@@ -148,8 +150,10 @@ const placeOf = (text: string | null) => (text !== null && /^\d{1,9}$/.test(text
 class Router {
   route = $state.raw<Route>(routeOf(new URL(location.href)));
 
+  #shown = location.href;
+
   constructor() {
-    window.addEventListener("popstate", () => this.#read());
+    window.addEventListener("popstate", () => this.#back());
   }
 
   go(path: string, options: { replace?: boolean } = {}): void {
@@ -158,12 +162,29 @@ class Router {
     this.#read();
   }
 
+  /** Goes where somebody wants to, once they agree that a half-filled form of this page is lost. */
+  leaveTo(path: string): void {
+    const isElsewhere = new URL(path, location.href).pathname !== location.pathname;
+    if (isElsewhere) unsaved.leave(() => this.go(path));
+    else this.go(path);
+  }
+
+  /** The browser has left the address already: a page with a half-filled form takes it back until it is agreed. */
+  #back(): void {
+    const { href, pathname } = location;
+    if (unsaved.hasForm && pathname !== new URL(this.#shown).pathname) {
+      history.pushState(null, "", this.#shown);
+      unsaved.leave(() => this.go(href));
+    } else this.#read();
+  }
+
   /** Plays the answer `message` of the open chat back; null ends that. */
   replay(message: string | null): void {
     this.go(location.pathname + (message === null ? "" : `?replay=${encodeURIComponent(message)}`));
   }
 
   #read(): void {
+    this.#shown = location.href;
     this.route = routeOf(new URL(location.href));
   }
 }
@@ -176,5 +197,5 @@ export function followLink(event: MouseEvent): void {
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
   const { pathname, search } = event.currentTarget as HTMLAnchorElement;
-  router.go(pathname + search);
+  router.leaveTo(pathname + search);
 }

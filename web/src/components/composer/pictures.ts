@@ -25,3 +25,18 @@ export async function readPicture(file: File): Promise<Picture | PictureProblem>
   });
   return { id: nextId++, name: file.name, url };
 }
+
+/** Pictures of messages that were not sent, by chat, while the page is not loaded anew. */
+const kept = new Map<string | null, Picture[]>();
+
+export function keepPictures(chat: string | null, pictures: Picture[]): void {
+  if (pictures.length > 0) kept.set(chat, pictures);
+  else kept.delete(chat);
+}
+
+/** Gives those of a chat, and forgets them. */
+export function takePictures(chat: string | null): Picture[] {
+  const pictures = kept.get(chat) ?? [];
+  kept.delete(chat);
+  return pictures;
+}

@@ -4,7 +4,7 @@ import { loadLog } from "../../api/log.ts";
 import type { RunEvent } from "../../api/events.ts";
 import { formatDate } from "../../i18n/format.ts";
 import { t } from "../../i18n/index.svelte.ts";
-import { Markdown } from "../../markdown/index.ts";
+import { formulasDone, Markdown } from "../../markdown/index.ts";
 import { openChat } from "../chat.svelte.ts";
 import { ownPicture } from "../own-picture.ts";
 import { fileNameOf } from "../report/name.ts";
@@ -56,8 +56,14 @@ export async function printChat(): Promise<void> {
   const sheet = document.createElement("div");
   sheet.className = "print-sheet";
   const written = await text(false);
-  const shown = mount(Markdown, { target: sheet, props: { text: written, labels: { ownPicture } } });
+  let shown: Record<string, unknown> = {};
+  // A long text is read in slices, and so are its formulas.
+  await new Promise<void>((oncomplete) => {
+    const props = { text: written, labels: { ownPicture }, oncomplete };
+    shown = mount(Markdown, { target: sheet, props });
+  });
   await tick();
+  await formulasDone();
   await Promise.race([pictures(sheet), new Promise((end) => setTimeout(end, picturesMs))]);
   printSheet(title(), sheet, () => void unmount(shown));
 }

@@ -19,9 +19,10 @@ import {
   type IRunOptions,
   type ParagraphChild,
 } from "docx";
-import type { Links, Token, Tokens } from "marked";
+import type { Token, Tokens } from "marked";
 import type { Source } from "../../api/events.ts";
-import { lex, safeHref } from "../../markdown/syntax.ts";
+import { safeHref } from "../../markdown/syntax.ts";
+import { lexWhole } from "../../markdown/whole.ts";
 import { citedOf, quoteOf } from "../sources.ts";
 import type { SourceWords } from "./words.ts";
 
@@ -52,8 +53,7 @@ export async function asWord(
 ): Promise<Blob> {
   const list = citedOf(text, sources);
   const writer = new Writer(new Set(list.map(({ id }) => id)));
-  const links = Object.create(null) as Links;
-  const report = writer.blocks(lex(text, links, false), 0);
+  const report = writer.blocks(lexWhole(text), 0);
   const end =
     list.length === 0
       ? []
@@ -127,6 +127,11 @@ class Writer {
         ];
       case "code":
         return [this.#code((token as unknown as Tokens.Code).text, within)];
+      case "plain":
+        return token.raw
+          .trim()
+          .split("\n")
+          .map((line) => new Paragraph({ ...within, children: [new TextRun(clean(line))] }));
       case "blockquote":
         return this.blocks(token.tokens ?? [], level, { ...within, indent: { left: 720 } });
       case "hr":

@@ -24,11 +24,12 @@ test("things are those that there are and those that have a rule", () => {
 test("an audience is read and written alike", () => {
   expect(audienceOf(undefined, "x")).toBe("rest");
   expect(audienceOf(undefined, "*")).toBe("everybody");
-  expect(audienceOf(rule(false), "x")).toBe("groups");
+  expect(audienceOf(rule(false), "x")).toBe("administrators");
+  expect(audienceOf(rule(false, ["g"]), "x")).toBe("groups");
   expect(audienceOf(rule(true), "x")).toBe("everybody");
   expect(audienceOf(rule(null, ["g"]), "x")).toBe("groups");
   for (const name of ["x", "*"]) {
-    for (const audience of ["everybody", "groups"] as const) {
+    for (const audience of ["everybody", "groups", "administrators"] as const) {
       expect(audienceOf(ruleOf("tool", name, audience, ["g"]), name)).toBe(audience);
     }
   }

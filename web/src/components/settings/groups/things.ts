@@ -26,16 +26,22 @@ export function thingsOf(all: Permissions, kind: ThingKind): string[] {
   return [rest, ...[...names].sort((a, b) => a.localeCompare(b))];
 }
 
-export type Audience = "rest" | "everybody" | "groups";
+export type Audience = "rest" | "everybody" | "groups" | "administrators";
 
 /** For whom it is, as it is chosen. Without a rule of its own it is as the rest; the rest then is for everybody. */
 export function audienceOf(rule: Permission | undefined, name: string): Audience {
-  if (rule?.everybody === false || (rule?.groups.length ?? 0) > 0) return "groups";
+  if ((rule?.groups.length ?? 0) > 0) return "groups";
+  if (rule?.everybody === false) return "administrators";
   return rule?.everybody === true || name === rest ? "everybody" : "rest";
 }
 
 /** The rule that says so. */
 export function ruleOf(kind: ThingKind, name: string, audience: Audience, groups: string[]): Permission {
-  const everybody = { rest: null, everybody: name === rest ? null : true, groups: false }[audience];
+  const everybody = {
+    rest: null,
+    everybody: name === rest ? null : true,
+    groups: false,
+    administrators: false,
+  }[audience];
   return { kind, name, everybody, groups: audience === "groups" ? groups : [] };
 }

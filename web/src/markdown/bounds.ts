@@ -1,0 +1,232 @@
+// Bounds the depth and the work of reading Markdown: what exceeds them stays plain text, with its words intact.
+
+import { Lexer, Tokenizer, type MarkedOptions, type Token, type Tokens, type TokensList } from "marked";
+
+/** Quotes and lists inside one another, and marks inside one another in a line. */
+export const MAX_DEPTH = 24;
+
+/** What is inside a longer paragraph is read in parts that end at a space, so that no search goes further than this. */
+export const MAX_RUN_CHARS = 4096;
+
+/** Characters looked at for the ends of emphasis, for each character of a run and for a source as a whole. */
+const SCANS_PER_CHAR = 24;
+const MAX_SCANS = 200_000;
+
+/** Characters given to nested quotes and lists, for each character of the source: they are read again at each level. */
+const BLOCK_SCANS_PER_CHAR = 64;
+const MIN_BLOCK_SCANS = 65_536;
+
+const MAX_COLUMNS = 200;
+/** Cells that a table may have beyond its characters: short rows are filled up with empty cells. */
+const SPARE_CELLS = 2000;
+
+/** Source that is shown as it is. */
+export interface Plain extends Tokens.Generic {
+  type: "plain";
+  raw: string;
+  text: string;
+}
+
+export function plainToken(source: string): Plain {
+  return { type: "plain", raw: source, text: source };
+}
+
+/** What is left of the scans for emphasis; regular expressions have no other place to count. */
+class Meter {
+  #run = 0;
+  #total = 0;
+
+  start(): void {
+    this.#total = MAX_SCANS;
+  }
+
+  startRun(chars: number): void {
+    this.#run = Math.min(this.#total, (chars + MIN_RUN_CHARS) * SCANS_PER_CHAR);
+  }
+
+  get isSpent(): boolean {
+    return this.#run <= 0;
+  }
+
+  charge(chars: number): void {
+    this.#run -= chars;
+    this.#total -= chars;
+  }
+
+  get isExceeded(): boolean {
+    return this.#total <= 0;
+  }
+}
+
+const MIN_RUN_CHARS = 16;
+const meter = new Meter();
+
+/** Looks for the end of emphasis, as long as the meter lasts. */
+class MeteredRegExp extends RegExp {
+  override exec(text: string): RegExpExecArray | null {
+    if (meter.isSpent) return null;
+    const from = this.lastIndex;
+    const match = super.exec(text);
+    meter.charge((match ? match.index + match[0].length : text.length) - from + 1);
+    return match;
+  }
+}
+
+/** The part before the `@` of an address has at most 64 characters (RFC 5321); each place of a text is looked at for one. */
+function withShortAddresses(rule: RegExp): RegExp {
+  return new RegExp(rule.source.replaceAll("]+@", "]{1,64}@").replaceAll("]+(@)", "]{1,64}(@)"), rule.flags);
+}
+
+const gfm = Lexer.rules.inline.gfm;
+const inlineRules = {
+  ...gfm,
+  text: withShortAddresses(gfm.text),
+  url: withShortAddresses(gfm.url),
+  emStrongRDelimAst: new MeteredRegExp(gfm.emStrongRDelimAst),
+  emStrongRDelimUnd: new MeteredRegExp(gfm.emStrongRDelimUnd),
+  delRDelim: new MeteredRegExp(gfm.delRDelim),
+};
+
+class BoundedTokenizer extends Tokenizer {
+  // Without these two rules a `<tag>` is ordinary text, and Markdown inside it still counts.
+  override html(): undefined {
+    return undefined;
+  }
+
+  override tag(): undefined {
+    return undefined;
+  }
+
+  override table(source: string): Tokens.Table | undefined {
+    const delimiters = DELIMITER_ROW.exec(source)?.[1];
+    if (delimiters === undefined) return undefined;
+    (this.lexer as BoundedLexer).chargeBlocks(source.length);
+    return isOversized(source, delimiters) ? undefined : super.table(source);
+  }
+}
+
+const DELIMITER_ROW = /^[^\n]*\n {0,3}([|: -]+)(?:\n|$)/;
+
+/** Whether the table that begins here is too wide, or has far more cells than its source has characters. */
+function isOversized(source: string, delimiters: string): boolean {
+  const columns = delimiters.split("|").length;
+  if (columns > MAX_COLUMNS) return true;
+  const end = source.search(/\n[ \t]*\n/);
+  const chars = end < 0 ? source.length : end;
+  if (columns * chars < SPARE_CELLS) return false;
+  let rows = 0;
+  for (let at = source.indexOf("\n"); at >= 0 && at < chars; at = source.indexOf("\n", at + 1)) rows += 1;
+  return columns * rows > chars + SPARE_CELLS;
+}
+
+const tokenizer = new BoundedTokenizer();
+
+/** A lexer whose work is proportional to its source. */
+export class BoundedLexer extends Lexer {
+  readonly #maxBlockScans: number;
+  #blockScans = 0;
+  #blockDepth = 0;
+  #inlineDepth = 0;
+
+  constructor(options: MarkedOptions, source: string) {
+    super({ ...options, tokenizer });
+    tokenizer.rules = { ...tokenizer.rules, inline: inlineRules };
+    this.#maxBlockScans = Math.max(MIN_BLOCK_SCANS, source.length * BLOCK_SCANS_PER_CHAR);
+    meter.start();
+  }
+
+  /** Whether something was left as plain text because the work for the whole source was spent. */
+  get isExceeded(): boolean {
+    return meter.isExceeded || this.#isBlockWorkSpent;
+  }
+
+  get #isBlockWorkSpent(): boolean {
+    return this.#blockScans > this.#maxBlockScans;
+  }
+
+  chargeBlocks(chars: number): void {
+    this.#blockScans += chars;
+  }
+
+  override blockTokens(source: string, tokens?: Token[] | TokensList, isClipped?: boolean): TokensList {
+    const list = (tokens ?? []) as TokensList;
+    if (this.#blockDepth > 0) this.chargeBlocks(source.length);
+    if (this.#blockDepth >= MAX_DEPTH || this.#isBlockWorkSpent) {
+      if (source) list.push(plainToken(source));
+      this.state.top = true;
+      return list;
+    }
+    this.#blockDepth += 1;
+    try {
+      super.blockTokens(source, list, isClipped);
+      return list;
+    } finally {
+      this.#blockDepth -= 1;
+    }
+  }
+
+  override inlineTokens(source: string, tokens: Token[] = []): Token[] {
+    if (this.#inlineDepth >= MAX_DEPTH) {
+      tokens.push(textToken(source));
+      return tokens;
+    }
+    this.#inlineDepth += 1;
+    try {
+      if (this.#inlineDepth > 1) return super.inlineTokens(source, tokens);
+      for (const { text, isPlain } of runsOf(source)) {
+        meter.startRun(text.length);
+        if (isPlain) tokens.push(textToken(text));
+        else super.inlineTokens(text, tokens);
+      }
+      return tokens;
+    } finally {
+      this.#inlineDepth -= 1;
+    }
+  }
+}
+
+function textToken(text: string): Tokens.Text {
+  return { type: "text", raw: text, text, escaped: false };
+}
+
+interface Run {
+  text: string;
+  /** A word that is too long to be looked into. */
+  isPlain: boolean;
+}
+
+/** Chinese and Japanese have no spaces between words. */
+const SPACE = /[\s\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f]/;
+
+/** A picture inside the text: longer than any word, and nothing to be searched. */
+const PICTURE = /!\[[^[\]\n]{0,500}\]\(data:image\/[a-z]+;base64,[A-Za-z0-9+/=]+\)/g;
+
+/** Cuts what is inside a paragraph, a cell or an item into runs of bounded length. Nothing is lost or added. */
+export function runsOf(source: string): Run[] {
+  if (source.length <= MAX_RUN_CHARS) return [{ text: source, isPlain: false }];
+  const runs: Run[] = [];
+  let at = 0;
+  for (const picture of source.matchAll(PICTURE)) {
+    pushRuns(source.slice(at, picture.index), runs);
+    runs.push({ text: picture[0], isPlain: false });
+    at = picture.index + picture[0].length;
+  }
+  pushRuns(source.slice(at), runs);
+  return runs;
+}
+
+function pushRuns(source: string, runs: Run[]): void {
+  let at = 0;
+  while (source.length - at > MAX_RUN_CHARS) {
+    let end = at + MAX_RUN_CHARS;
+    while (end > at && !SPACE.test(source.charAt(end - 1))) end -= 1;
+    const isPlain = end === at;
+    if (isPlain) {
+      const next = source.slice(at).search(SPACE);
+      end = next < 0 ? source.length : at + next;
+    }
+    runs.push({ text: source.slice(at, end), isPlain });
+    at = end;
+  }
+  if (at < source.length) runs.push({ text: source.slice(at), isPlain: false });
+}
