@@ -10,6 +10,7 @@ use nix::{
     unistd::{Gid, Uid, setgroups, setresgid, setresuid},
 };
 use rustix::{
+    param::{clock_ticks_per_second, page_size},
     process::{
         DumpableBehavior, Pid, Resource, Rlimit, Signal, getegid, geteuid, set_dumpable_behavior,
         set_parent_process_death_signal, setpriority_process, setrlimit, setsid,
@@ -27,6 +28,8 @@ use crate::{
 /// Runs the program to its end and reports that; whatever else still runs then ends with this process.
 pub(super) fn run() -> Result<(), Fault> {
     check_single_thread()?;
+    // Kernels before 6.4 tell these in a file of `/proc/self` only, which this process soon may not read any more.
+    let _ = (page_size(), clock_ticks_per_second());
     let _ = setsid();
     die_with_keeper()?;
     let (spec, streams) = receive_spec()?;
