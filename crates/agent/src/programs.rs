@@ -77,6 +77,12 @@ impl Programs {
         self.0.sandbox.programs()
     }
 
+    /// Who counts what programs use, in a sentence for an administrator.
+    #[must_use]
+    pub fn accounting(&self) -> String {
+        self.0.sandbox.accounting()
+    }
+
     /// Gives the tools that run programs to the agents that may use them.
     ///
     /// # Errors

@@ -360,6 +360,8 @@ pub enum Sentence {
     PageNeedsScripts { why: Words },
     #[error("they did not end in time.")]
     ScriptsSlow,
+    #[error("they took more memory or disk space than one page may use.")]
+    ScriptsTooLarge,
     #[error("the browser of this server could not be started.")]
     BrowserNotStarted,
     #[error("the browser of this server failed at it.")]

@@ -41,6 +41,7 @@ async fn measure(options: Options) {
     })
     .await;
     warm(&sandbox, &folder).await;
+    watcher(&sandbox, &folder).await;
     std::fs::remove_dir_all(path).unwrap();
 }
 
@@ -59,6 +60,22 @@ async fn warm(sandbox: &Sandbox, folder: &Folder) {
     println!("an idle session: {} ticks of the processor in 5 s", ticks_of_children() - before);
     for (name, kb) in memory_of_children() {
         println!("  {name}: {kb} kB of its own");
+    }
+}
+
+/// What it takes to watch many processes.
+async fn watcher(sandbox: &Sandbox, folder: &Folder) {
+    for (name, script) in [
+        ("62 shells that sleep", "i=0; while [ $i -lt 31 ]; do (sleep 8; :) & i=$((i + 1)); done; wait"),
+        ("one that sleeps", "sleep 8"),
+    ] {
+        let command = sandbox.shell(folder, script);
+        let run = tokio::spawn(async move { command.run(|_, _| {}).await.unwrap() });
+        tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+        let before = ticks_of_children();
+        tokio::time::sleep(std::time::Duration::from_secs(5)).await;
+        println!("watching {name}: {} ticks of the processor in 5 s", ticks_of_children() - before);
+        println!("  ended: {}", run.await.unwrap().ended);
     }
 }
 

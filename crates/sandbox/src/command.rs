@@ -90,8 +90,7 @@ impl Command {
             session: false,
             user: self.sandbox.user(),
         };
-        let (mut running, stdout, stderr) =
-            Running::start(self.sandbox.helper(), &spec, nothing.into()).await?;
+        let (mut running, stdout, stderr) = Running::start(&self.sandbox, &spec, nothing.into()).await?;
         let began = Instant::now();
         let mut streams = Streams::new(stdout, stderr, spec.limits.output_bytes);
         let ended = wait(&mut running, &mut streams, &spec.limits, &mut on_output).await;

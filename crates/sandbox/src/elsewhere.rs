@@ -44,6 +44,11 @@ impl Sandbox {
         match self.0 {}
     }
 
+    #[must_use]
+    pub fn accounting(&self) -> String {
+        match self.0 {}
+    }
+
     pub fn folder(&self, _: &Path) -> io::Result<Folder> {
         match self.0 {}
     }

@@ -13,6 +13,7 @@ use serde::Deserialize;
 
 use crate::{
     Collected, Ended, Error, Folder, Limits, Options, Programs, Unavailable,
+    groups::Groups,
     python::{self, Python},
     spec::{View, WORK},
     view,
@@ -31,6 +32,7 @@ struct Inner {
     view: View,
     helper: PathBuf,
     user: u32,
+    groups: Result<Groups, String>,
 }
 
 /// Run inside, to see what is there and that what must not be there is not.
@@ -81,6 +83,7 @@ impl Sandbox {
             // This very program, even where its file is replaced while it runs.
             helper: options.helper.unwrap_or_else(|| "/proc/self/exe".into()),
             user: options.user,
+            groups: Groups::find(),
         };
         let sandbox = Self { inner: Arc::new(inner) };
         let programs = sandbox.look_around(&options.hidden).await?;
@@ -113,6 +116,21 @@ impl Sandbox {
 
     pub(crate) fn helper(&self) -> &Path {
         &self.inner.helper
+    }
+
+    /// Who counts the memory and the processor time of programs, in a sentence for an administrator.
+    #[must_use]
+    pub fn accounting(&self) -> String {
+        match &self.inner.groups {
+            Ok(groups) => format!("the kernel limits each program by a control group in {groups}"),
+            Err(why) => {
+                format!("each program's helper adds up what its processes use; no control groups: {why}")
+            }
+        }
+    }
+
+    pub(crate) fn groups(&self) -> Option<&Groups> {
+        self.inner.groups.as_ref().ok()
     }
 
     pub(crate) fn user(&self) -> u32 {

@@ -4,10 +4,15 @@
 //! server is gone. The init builds the root, gives up its rights, starts the program and watches its limits. When the
 //! init ends, the kernel ends everything else in the sandbox.
 
+mod held;
 mod init;
 mod keeper;
+mod processes;
+mod processor;
 mod root;
 mod syscalls;
+mod usage;
+mod walk;
 mod watch;
 
 use std::{
@@ -68,10 +73,11 @@ fn tell(report: &Report) {
     let _ = send(io::stdin(), &text, SendFlags::NOSIGNAL);
 }
 
-/// The first message, with the program's input, output and errors.
-fn receive_spec() -> Result<(Spec, [OwnedFd; 3]), Fault> {
+/// The first message, with the program's input, output and errors, and the control group's account of processor time
+/// where there is one.
+fn receive_spec() -> Result<(Spec, [OwnedFd; 3], Option<OwnedFd>), Fault> {
     let mut text = vec![0; MESSAGE_LIMIT_BYTES];
-    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(3))];
+    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(4))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
     let message = recvmsg(
         io::stdin().as_fd(),
@@ -88,8 +94,9 @@ fn receive_spec() -> Result<(Spec, [OwnedFd; 3]), Fault> {
     }
     let spec = serde_json::from_slice(&text[..message.bytes])
         .map_err(|error| Fault(format!("could not read what to run: {error}")))?;
+    let account = (streams.len() > 3).then(|| streams.pop()).flatten();
     let streams = streams.try_into().map_err(|_| Fault("the program's streams are missing".into()))?;
-    Ok((spec, streams))
+    Ok((spec, streams, account))
 }
 
 /// Maps `inside` to whoever this process is; whole ranges would need root.

@@ -25,6 +25,8 @@ mod find;
 #[cfg(target_os = "linux")]
 mod folder;
 #[cfg(target_os = "linux")]
+mod groups;
+#[cfg(target_os = "linux")]
 mod helper;
 #[cfg(target_os = "linux")]
 mod python;

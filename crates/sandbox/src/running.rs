@@ -27,7 +27,8 @@ use tokio::{
 };
 
 use crate::{
-    Error,
+    Ended, Error, Limit, Sandbox,
+    groups::Group,
     helper::{ALLOCATOR_OPTIONS, KEEPER},
     spec::{MESSAGE_LIMIT_BYTES, Order, Report, Spec},
 };
@@ -42,6 +43,7 @@ pub(crate) struct Running {
     /// connected as a stream is.
     server: UnixDatagram,
     keeper: Child,
+    group: Option<Group>,
 }
 
 /// With its standard output and standard error.
@@ -53,12 +55,16 @@ impl Running {
     /// # Errors
     ///
     /// [`Error::TooLong`], or [`Error::Start`] with what the kernel said.
-    pub(crate) async fn start(helper: &Path, spec: &Spec, stdin: OwnedFd) -> Result<Started, Error> {
+    pub(crate) async fn start(sandbox: &Sandbox, spec: &Spec, stdin: OwnedFd) -> Result<Started, Error> {
         let text = serde_json::to_vec(spec).map_err(|error| Error::Start(error.to_string()))?;
         if text.len() > MESSAGE_LIMIT_BYTES {
             return Err(Error::TooLong { limit_bytes: MESSAGE_LIMIT_BYTES });
         }
-        let started = Self::spawn(helper, &text, stdin).map_err(|error| Error::Start(error.to_string()))?;
+        let group = sandbox.groups().map(|groups| groups.make(&spec.limits)).transpose();
+        let group =
+            group.map_err(|error| Error::Start(format!("could not make its control group: {error}")))?;
+        let started = Self::spawn(sandbox.helper(), &text, stdin, group)
+            .map_err(|error| Error::Start(error.to_string()))?;
         match timeout(START, started.0.report()).await {
             Ok(Some(Report::Started)) => Ok(started),
             Ok(Some(Report::Failed(why))) => Err(Error::Start(why)),
@@ -67,27 +73,37 @@ impl Running {
         }
     }
 
-    fn spawn(helper: &Path, text: &[u8], stdin: OwnedFd) -> io::Result<Started> {
+    fn spawn(helper: &Path, text: &[u8], stdin: OwnedFd, group: Option<Group>) -> io::Result<Started> {
         let (ours, theirs) =
             socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
         ioctl_fionbio(&ours, true)?;
         let (stdout_end, stdout) = pipe::pipe()?;
         let (stderr_end, stderr) = pipe::pipe()?;
-        let streams = [stdin, stdout_end.into_blocking_fd()?, stderr_end.into_blocking_fd()?];
+        let mut streams = vec![stdin, stdout_end.into_blocking_fd()?, stderr_end.into_blocking_fd()?];
+        if let Some(group) = &group {
+            streams.push(group.processor_account()?.into());
+        }
         send_with(&ours, text, &streams)?;
         let (name, options) = ALLOCATOR_OPTIONS;
         let mut command = std::process::Command::new(helper);
         command.arg0("glasshouse-sandbox").arg(KEEPER).env_clear().env(name, options);
+        command.args(group.as_ref().map(Group::path));
         command.stdin(Stdio::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null()).current_dir("/");
         let keeper = Command::from(command).kill_on_drop(true).spawn()?;
-        Ok((Self { server: UnixDatagram::from_std(ours.into())?, keeper }, stdout, stderr))
+        Ok((Self { server: UnixDatagram::from_std(ours.into())?, keeper, group }, stdout, stderr))
     }
 
     /// The next report, or nothing once the helper is gone. Nothing is lost where this is dropped.
     pub(crate) async fn report(&self) -> Option<Report> {
         let mut text = vec![0; 4096];
-        let length = self.server.recv(&mut text).await.ok()?;
-        serde_json::from_slice(&text[..length]).ok()
+        let length = self.server.recv(&mut text).await.ok();
+        let report = length.and_then(|length| serde_json::from_slice(&text[..length]).ok());
+        // Where memory runs out the kernel ends all of a group, the helper as well.
+        let is_killed = matches!(report, None | Some(Report::Ended(Ended::Signal(libc::SIGKILL))));
+        if is_killed && self.group.as_ref().is_some_and(Group::ran_out_of_memory) {
+            return Some(Report::Ended(Ended::Limit(Limit::Memory)));
+        }
+        report
     }
 
     /// Tells the init; one that is gone reports that by itself.
@@ -102,13 +118,14 @@ impl Running {
         drop(self.server);
         // The keeper waits for the kernel; a process in the middle of a large write takes its time.
         let _ = timeout(Duration::from_secs(5), self.keeper.wait()).await;
+        drop(self.group);
     }
 }
 
-/// Sends a message with the program's streams.
-fn send_with(socket: &OwnedFd, text: &[u8], streams: &[OwnedFd; 3]) -> io::Result<()> {
-    let streams = streams.each_ref().map(AsFd::as_fd);
-    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(3))];
+/// Sends a message with the program's streams, and what else the init needs.
+fn send_with(socket: &OwnedFd, text: &[u8], streams: &[OwnedFd]) -> io::Result<()> {
+    let streams: Vec<_> = streams.iter().map(AsFd::as_fd).collect();
+    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(4))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
     ancillary.push(SendAncillaryMessage::ScmRights(&streams));
     sendmsg(socket, &[IoSlice::new(text)], &mut ancillary, SendFlags::NOSIGNAL)?;

@@ -96,7 +96,7 @@ impl Sandbox {
             session: true,
             user: self.user(),
         };
-        let (running, stdout, stderr) = Running::start(self.helper(), &spec, OwnedFd::from(theirs)).await?;
+        let (running, stdout, stderr) = Running::start(self, &spec, OwnedFd::from(theirs)).await?;
         let live = Live {
             running,
             streams: Streams::new(stdout, stderr, limits.output_bytes),

@@ -58,7 +58,7 @@ pub struct Visit {
 /// - Traps: `/calendar/2026/1`, `/session?sid=1`, `/maze/a/`, `/redirect/50`, [`LOOP`], [`HUGE`], [`ENDLESS`],
 ///   [`TRICKLE`], [`NEVER_ANSWERS`], [`SWOLLEN`], `/dead/1`; pages below `/private/` are closed to robots.
 /// - Pages that show nothing until their scripts have run: `/app` says [`SHOWN_BY_SCRIPT`], `/app/spy` tries all ways to the
-///   canary, `/app/endless` computes for ever and `/app/busy` changes and asks for ever.
+///   canary, `/app/endless` computes for ever, `/app/busy` changes and asks for ever and `/app/greedy` takes 3 GB of memory.
 /// - Pages below `/planted/` tell agents to ask for an address at [`ClosedWeb::canary`], which nobody should.
 #[derive(Debug)]
 pub struct ClosedWeb {

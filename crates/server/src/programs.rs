@@ -37,7 +37,8 @@ impl ProgramsHere {
         match &found {
             Found::Here(programs, _) => {
                 let sandbox::Programs { python_version, python_modules, shell, latex } = programs.found();
-                tracing::info!(%python_version, ?python_modules, shell, ?latex, "agents can run programs");
+                let limits = programs.accounting();
+                tracing::info!(%python_version, ?python_modules, shell, ?latex, %limits, "agents can run programs");
             }
             Found::Not(why) if settings.is_some() => tracing::warn!("agents cannot run programs. {why}"),
             Found::Not(_) => {}

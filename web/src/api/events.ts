@@ -1100,6 +1100,7 @@ export type Sentence =
   | { code: "page_unreadable"; params: { why: Words } }
   | { code: "page_needs_scripts"; params: { why: Words } }
   | { code: "scripts_slow" }
+  | { code: "scripts_too_large" }
   | { code: "browser_not_started" }
   | { code: "browser_failed" }
   | { code: "browser_not_here" }

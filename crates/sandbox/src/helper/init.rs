@@ -1,6 +1,7 @@
 //! The first process in the sandbox: builds its root, gives up its rights, starts the program and watches it.
 
 use std::{
+    fs,
     os::unix::process::CommandExt,
     process::{Command, Stdio},
 };
@@ -10,6 +11,7 @@ use nix::{
     unistd::{Gid, Uid, setgroups, setresgid, setresuid},
 };
 use rustix::{
+    param::{clock_ticks_per_second, page_size},
     process::{
         DumpableBehavior, Pid, Resource, Rlimit, Signal, getegid, geteuid, set_dumpable_behavior,
         set_parent_process_death_signal, setpriority_process, setrlimit, setsid,
@@ -18,7 +20,12 @@ use rustix::{
     thread::{CapabilitySet, remove_capability_from_bounding_set, set_no_new_privs},
 };
 
-use super::{During, Fault, check_single_thread, map_user, receive_spec, root, syscalls, tell, watch::Watch};
+use super::{
+    During, Fault, check_single_thread, map_user, receive_spec, root,
+    syscalls::{self, Accounting},
+    tell,
+    watch::Watch,
+};
 use crate::{
     Limits,
     spec::{INSIDE_ID, Report, Spec, WORK},
@@ -27,17 +34,19 @@ use crate::{
 /// Runs the program to its end and reports that; whatever else still runs then ends with this process.
 pub(super) fn run() -> Result<(), Fault> {
     check_single_thread()?;
+    // Kernels before 6.4 tell these in a file of `/proc/self` only, which this process soon may not read any more.
+    let _ = (page_size(), clock_ticks_per_second());
     let _ = setsid();
     die_with_keeper()?;
-    let (spec, streams) = receive_spec()?;
+    let (spec, streams, account) = receive_spec()?;
     sethostname(b"sandbox").during(|| "name it".into())?;
     unshare(CloneFlags::CLONE_NEWNS).during(|| "make a mount namespace".into())?;
     root::build(&spec)?;
-    drop_rights(&spec)?;
+    drop_rights(&spec, if account.is_some() { Accounting::Kernel } else { Accounting::FirstProcess })?;
     let [stdin, stdout, stderr] = streams;
     let program = start(&spec, [stdin.into(), stdout.into(), stderr.into()])?;
     tell(&Report::Started);
-    let ended = Watch::new(&spec, program)?.wait()?;
+    let ended = Watch::new(&spec, program, account.map(Into::into))?.wait()?;
     tell(&Report::Ended(ended));
     Ok(())
 }
@@ -47,7 +56,7 @@ fn die_with_keeper() -> Result<(), Fault> {
 }
 
 /// From here on this process may do no more than the program may, except watch it.
-fn drop_rights(spec: &Spec) -> Result<(), Fault> {
+fn drop_rights(spec: &Spec, accounting: Accounting) -> Result<(), Fault> {
     if geteuid().is_root() && spec.user != 0 && is_real_root()? {
         let (user, group) = (Uid::from_raw(spec.user), Gid::from_raw(spec.user));
         setgroups(&[]).during(|| "give up root's groups".into())?;
@@ -68,11 +77,12 @@ fn drop_rights(spec: &Spec) -> Result<(), Fault> {
         // The kernel may not know the newest ones.
         let _ = remove_capability_from_bounding_set(capability);
     }
-    // The server and others come first.
+    // The server and others come first, also where the machine has no memory left. That is not always allowed.
+    let _ = fs::write("/proc/self/oom_score_adj", "1000");
     setpriority_process(None, 10).during(|| "put it behind others".into())?;
     set_no_new_privs(true).during(|| "forbid new rights".into())?;
     set_limits(&spec.limits, spec.session)?;
-    syscalls::restrict()
+    syscalls::restrict(accounting)
 }
 
 fn own_dumpable(behavior: DumpableBehavior) -> Result<(), Fault> {
@@ -81,16 +91,19 @@ fn own_dumpable(behavior: DumpableBehavior) -> Result<(), Fault> {
 
 /// Root of the machine, or only of a user namespace that the keeper made?
 fn is_real_root() -> Result<bool, Fault> {
-    let map = std::fs::read_to_string("/proc/self/uid_map").during(|| "read uid_map".into())?;
+    let map = fs::read_to_string("/proc/self/uid_map").during(|| "read uid_map".into())?;
     // The keeper's map has one id; one of several is the machine's or a container's, which has users to become.
     Ok(map.split_whitespace().nth(2) != Some("1"))
 }
+
+/// Signals with data that wait for a process.
+const SIGNALS: u64 = 1024;
 
 fn set_limits(limits: &Limits, session: bool) -> Result<(), Fault> {
     let cpu_seconds = (!session).then_some(limits.cpu_seconds);
     for (resource, limit) in [
         (Resource::Data, Some(limits.memory_bytes)),
-        // More than that cannot be shown to be in use, as programs reserve far more than they take.
+        // Programs reserve far more than they take: Node does not start with 4 GB.
         (Resource::As, Some(limits.memory_bytes.saturating_mul(8))),
         (Resource::Cpu, cpu_seconds),
         (Resource::Nproc, Some(limits.processes)),
@@ -98,6 +111,9 @@ fn set_limits(limits: &Limits, session: bool) -> Result<(), Fault> {
         (Resource::Nofile, Some(limits.open_files)),
         (Resource::Memlock, Some(0)),
         (Resource::Msgqueue, Some(0)),
+        (Resource::Sigpending, Some(SIGNALS)),
+        (Resource::Rtprio, Some(0)),
+        (Resource::Nice, Some(0)),
         // With 0 the kernel would still hand the memory of a crashed program to a handler of the host.
         (Resource::Core, Some(1)),
     ] {

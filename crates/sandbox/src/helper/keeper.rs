@@ -2,6 +2,7 @@
 
 use std::{
     fs, io,
+    path::PathBuf,
     process::{Child, Command, Stdio},
 };
 
@@ -19,6 +20,10 @@ pub(super) fn run() -> Result<(), Fault> {
     close_others()?;
     // A session of its own: no terminal, and no signals meant for the server.
     let _ = setsid();
+    if let Some(group) = std::env::args_os().nth(2) {
+        let processes = PathBuf::from(group).join("cgroup.procs");
+        fs::write(processes, "0").during(|| "enter its control group".into())?;
+    }
     let (user, group) = (geteuid(), getegid());
     if !user.is_root() {
         unshare(CloneFlags::CLONE_NEWUSER).during(|| "make a user namespace".into())?;

@@ -12,7 +12,7 @@ use rustix::{
         MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_bind, mount_bind_recursive,
         mount_change, mount_remount, unmount,
     },
-    process::{chdir, pivot_root, umask},
+    process::{Resource, chdir, getrlimit, pivot_root, umask},
 };
 
 use super::{During, Fault};
@@ -23,7 +23,10 @@ const NEW: &str = "/new";
 /// Where the host's root is then.
 const OLD: &str = "/old";
 
-const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
+const DEVICES: [&str; 4] = ["null", "full", "random", "urandom"];
+/// What stands for `/dev/zero`: a file without end that takes no room. The device itself, mapped, would be shared memory
+/// that nobody can count.
+const ZERO_BYTES: u64 = i64::MAX as u64;
 const DEVICE_LINKS: [(&str, &str); 4] = [
     ("/proc/self/fd", "/dev/fd"),
     ("/proc/self/fd/0", "/dev/stdin"),
@@ -108,6 +111,9 @@ fn make_devices() -> Result<(), Fault> {
         fs::write(&target, "").during(|| format!("make /dev/{name}"))?;
         mount_bind(&source, &target).during(|| format!("show /dev/{name}"))?;
     }
+    let zero = fs::File::create(folder.join("zero")).during(|| "make /dev/zero".into())?;
+    let zero_bytes = getrlimit(Resource::Fsize).current.unwrap_or(ZERO_BYTES).min(ZERO_BYTES);
+    zero.set_len(zero_bytes).during(|| "make /dev/zero".into())?;
     for (text, path) in DEVICE_LINKS {
         symlink(text, under_new(Path::new(path))).during(|| format!("make {path}"))?;
     }

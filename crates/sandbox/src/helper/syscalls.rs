@@ -13,6 +13,7 @@ use super::Fault;
 const LAST: i64 = 462;
 
 const MEMFD_SECRET: i64 = 447;
+const LANDLOCK_CREATE_RULESET: i64 = 444;
 
 /// Refused: they make namespaces and mounts, look into other processes or open parts of the kernel that have been
 /// the way out of sandboxes. Nothing a program for data or text needs.
@@ -71,11 +72,40 @@ const REFUSED: &[i64] = &[
     libc::SYS_memfd_create,
     MEMFD_SECRET,
     libc::SYS_shmget,
+    libc::SYS_semget,
+    libc::SYS_msgget,
+    // Requests in flight hold files and memory; the number of them is one for the whole machine.
+    libc::SYS_io_setup,
+    // Watches take memory of the kernel, from a share of the user's.
+    libc::SYS_inotify_init1,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_inotify_init,
+    // Rules take memory of the kernel without a limit.
+    LANDLOCK_CREATE_RULESET,
     // A clock that sends signals could wake a session that rests.
     libc::SYS_timer_create,
     // As with clone3: what it is to do lies in memory. The C library does not need it.
     libc::SYS_openat2,
 ];
+
+/// Refused with `EINVAL`, at which programs read and write instead: they pin pages, huge ones as well, in pipes and
+/// sockets, where they count for no process.
+const SPLICES: [i64; 4] = [libc::SYS_splice, libc::SYS_tee, libc::SYS_vmsplice, libc::SYS_sendfile];
+/// Refused with `EOPNOTSUPP`, as by a file system without attributes: lists of rights on files in `/tmp` are memory that
+/// no limit of `/tmp` counts.
+const ATTRIBUTES: [i64; 3] = [libc::SYS_setxattr, libc::SYS_lsetxattr, libc::SYS_fsetxattr];
+/// Options of sockets that let one hold more than it does by default: larger buffers, and filters.
+const SOCKET_OPTIONS: [i32; 6] = [
+    libc::SO_SNDBUF,
+    libc::SO_SNDBUFFORCE,
+    libc::SO_ATTACH_FILTER,
+    libc::SO_ATTACH_BPF,
+    SO_ATTACH_REUSEPORT_CBPF,
+    SO_ATTACH_REUSEPORT_EBPF,
+];
+const SO_ATTACH_REUSEPORT_CBPF: i32 = 51;
+const SO_ATTACH_REUSEPORT_EBPF: i32 = 52;
+const CLOSE_RANGE_UNSHARE: u64 = 2;
 
 /// Rights of a file's owner for whoever starts it: a way for others on the host to become the server's user.
 const SET_ID_BITS: u64 = 0o6000;
@@ -93,49 +123,118 @@ const NAMESPACES: i32 = libc::CLONE_NEWUSER
     | libc::CLONE_NEWUTS
     | libc::CLONE_NEWCGROUP;
 
-/// Holds for this process and all it starts, for good.
-pub(super) fn restrict() -> Result<(), Fault> {
-    let filter =
-        filter().map_err(|fault| Fault(format!("could not make a filter of system calls: {fault}")))?;
-    apply_filter(&filter).map_err(|error| Fault(format!("could not filter system calls: {error}")))
+/// What counts the memory of the sandbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Accounting {
+    /// A control group: all of it.
+    Kernel,
+    /// The first process. It cannot see pages of shared anonymous memory that no process has mapped just now, so there
+    /// is no such memory.
+    FirstProcess,
 }
 
-fn filter() -> Result<BpfProgram, String> {
+/// Holds for this process and all it starts, for good.
+pub(super) fn restrict(accounting: Accounting) -> Result<(), Fault> {
+    for filter in filters(accounting) {
+        let filter =
+            filter.map_err(|fault| Fault(format!("could not make a filter of system calls: {fault}")))?;
+        apply_filter(&filter).map_err(|error| Fault(format!("could not filter system calls: {error}")))?;
+    }
+    Ok(())
+}
+
+type Rules = Vec<(i64, Vec<Vec<Arg>>)>;
+
+/// The strictest answer of all filters counts.
+fn filters(accounting: Accounting) -> Vec<Result<BpfProgram, String>> {
+    let always = |numbers: &[i64]| -> Rules { numbers.iter().map(|number| (*number, Vec::new())).collect() };
+    // An empty list of rules means: always.
+    let mut allowed: BTreeMap<i64, Vec<Vec<Arg>>> =
+        (0..=LAST).filter(|number| !REFUSED.contains(number)).map(|number| (number, Vec::new())).collect();
+    allowed.extend(conditions());
+    let refused = |rules: Rules, error: i32| {
+        compile(rules, SeccompAction::Allow, SeccompAction::Errno(error.unsigned_abs()))
+    };
+    vec![
+        // To programs it looks like an older kernel, for which they are prepared.
+        compile(
+            allowed.into_iter().collect(),
+            SeccompAction::Errno(libc::ENOSYS.unsigned_abs()),
+            SeccompAction::Allow,
+        ),
+        refused([always(&SPLICES), locks()].concat(), libc::EINVAL),
+        refused(always(&ATTRIBUTES), libc::EOPNOTSUPP),
+        refused(forbidden(accounting), libc::EPERM),
+    ]
+}
+
+fn compile(rules: Rules, otherwise: SeccompAction, matched: SeccompAction) -> Result<BpfProgram, String> {
     let said = |error: seccompiler::BackendError| error.to_string();
     let arch: TargetArch = ARCH.try_into().map_err(said)?;
-    // An empty list of rules means: always.
-    let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
-        (0..=LAST).filter(|number| !REFUSED.contains(number)).map(|number| (number, Vec::new())).collect();
-    for (number, allowed) in conditions() {
-        let mut any = Vec::new();
-        for all in allowed {
-            let all = all.into_iter().map(|Arg(argument, operator, value)| {
-                SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
-            });
-            let all = all.collect::<Result<Vec<_>, _>>().and_then(SeccompRule::new);
-            any.push(all.map_err(said)?);
-        }
-        rules.insert(number, any);
-    }
-    // To programs it looks like an older kernel, for which they are prepared.
-    let refuse = SeccompAction::Errno(libc::ENOSYS.unsigned_abs());
-    let filter = SeccompFilter::new(rules, refuse, SeccompAction::Allow, arch).map_err(said)?;
+    let rule = |all: Vec<Arg>| {
+        let all = all.into_iter().map(|Arg(argument, operator, value)| {
+            SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
+        });
+        all.collect::<Result<Vec<_>, _>>().and_then(SeccompRule::new)
+    };
+    let rules = rules.into_iter().map(|(number, any)| {
+        let any = any.into_iter().map(rule).collect::<Result<Vec<_>, _>>()?;
+        Ok((number, any))
+    });
+    let rules = rules.collect::<Result<BTreeMap<_, _>, _>>().map_err(said)?;
+    let filter = SeccompFilter::new(rules, otherwise, matched, arch).map_err(said)?;
     filter.try_into().map_err(said)
 }
 
 /// An argument by its place, and what it has to be.
+#[derive(Clone)]
 struct Arg(u8, SeccompCmpOp, u64);
 
+/// Locks of open files, which belong to no process, so that nobody could count them.
+fn locks() -> Rules {
+    let is = |value: i32| vec![Arg(1, SeccompCmpOp::Eq, value.unsigned_abs().into())];
+    vec![(libc::SYS_fcntl, vec![is(libc::F_OFD_SETLK), is(libc::F_OFD_SETLKW)])]
+}
+
+/// Functions that are refused with some arguments, as what is not permitted.
+fn forbidden(accounting: Accounting) -> Rules {
+    let is = |place, value: i32| Arg(place, SeccompCmpOp::Eq, value.unsigned_abs().into());
+    let options = SOCKET_OPTIONS.iter().map(|option| vec![is(1, libc::SOL_SOCKET), is(2, *option)]);
+    let mut rules = vec![
+        (libc::SYS_setsockopt, options.collect()),
+        // More than its sixteen pages.
+        (libc::SYS_fcntl, vec![vec![is(1, libc::F_SETPIPE_SZ)]]),
+        // Files and memory of such a process could not be looked at.
+        (libc::SYS_prctl, vec![vec![is(0, libc::PR_SET_DUMPABLE), Arg(1, SeccompCmpOp::Ne, 1)]]),
+    ];
+    if accounting == Accounting::FirstProcess {
+        let shared = u64::from((libc::MAP_SHARED | libc::MAP_ANONYMOUS).unsigned_abs());
+        rules.push((libc::SYS_mmap, vec![vec![Arg(3, SeccompCmpOp::MaskedEq(shared), shared)]]));
+    }
+    rules
+}
+
 /// Functions that are allowed with some arguments: any of the lists has to hold, with all in it.
-fn conditions() -> Vec<(i64, Vec<Vec<Arg>>)> {
+fn conditions() -> Rules {
     let without = |place, bits: u64| Arg(place, SeccompCmpOp::MaskedEq(bits), 0);
     let is = |place, value: u64| Arg(place, SeccompCmpOp::Eq, value);
     let no_set_id = |place| vec![without(place, SET_ID_BITS)];
     let creates_nothing = |place| vec![without(place, CREATING.unsigned_abs().into())];
     // Programs run as the same user as the first process, and may hinder it as little as others.
     let own = |place| vec![vec![is(place, 0)]];
+    let namespaces = u64::from(NAMESPACES.unsigned_abs());
+    let thread = u64::from(libc::CLONE_THREAD.unsigned_abs());
+    let with_files = thread | u64::from(libc::CLONE_FILES.unsigned_abs());
     let mut conditions = vec![
-        (libc::SYS_clone, vec![vec![without(0, NAMESPACES.unsigned_abs().into())]]),
+        // Threads with files of their own would hide what they hold.
+        (
+            libc::SYS_clone,
+            vec![
+                vec![without(0, namespaces), without(0, thread)],
+                vec![without(0, namespaces), Arg(0, SeccompCmpOp::MaskedEq(with_files), with_files)],
+            ],
+        ),
+        (libc::SYS_close_range, vec![vec![without(2, CLOSE_RANGE_UNSHARE)]]),
         (libc::SYS_socket, SOCKETS.iter().map(|kind| vec![is(0, kind.unsigned_abs().into())]).collect()),
         // Typing into somebody's terminal.
         (libc::SYS_ioctl, vec![vec![Arg(1, SeccompCmpOp::Ne, libc::TIOCSTI)]]),

@@ -40,13 +40,6 @@ time.sleep(60)";
         "import os, time\ndef hold():\n    kept = b'x' * (40 * 1024 * 1024)\n    time.sleep(60)",
     );
     assert_eq!(ended(limits(), &script).await, Ended::Limit(Limit::Memory));
-    // Not that of any process.
-    let shared = "
-import mmap, time
-kept = mmap.mmap(-1, 200 * 1024 * 1024)
-for at in range(0, len(kept), 4096): kept[at] = 1
-time.sleep(60)";
-    assert_eq!(ended(limits(), shared).await, Ended::Limit(Limit::Memory));
     let files = "
 import time
 for n in range(12): open(f'/dev/shm/{n}', 'wb').write(b'x' * 10_000_000)

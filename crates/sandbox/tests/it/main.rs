@@ -8,6 +8,7 @@
 )]
 
 mod directory;
+mod escapes;
 mod folder;
 mod killed;
 mod limits;

@@ -55,6 +55,7 @@ pub(super) fn reply(parts: &[&str], canary: &str) -> Option<Reply> {
         ["spy"] => page(&SPY.replace("CANARY", canary)),
         ["endless"] => page("<script>for (;;) {}</script><p>This stands behind a script without end.</p>"),
         ["busy"] => page(BUSY),
+        ["greedy"] => page(GREEDY),
         // So that whoever waits for the page hears what came of all else.
         ["wait"] => {
             let parts = vec![Part::Pause(Duration::from_secs(3)), Part::Bytes(Bytes::from_static(b"."))];
@@ -64,6 +65,17 @@ pub(super) fn reply(parts: &[&str], canary: &str) -> Option<Reply> {
         _ => return None,
     })
 }
+
+/// Takes 3 GB, and stops there where nobody stops it before.
+const GREEDY: &str = "<script>
+const kept = [];
+const take = () => {
+  if (kept.length < 48) { kept.push(new Uint8Array(64 << 20).fill(1)); setTimeout(take, 5); }
+  else document.getElementById('root').textContent = 'TOOK IT ALL';
+};
+take();
+fetch('/app/wait');
+</script>";
 
 fn page(body: &str) -> Reply {
     let head =

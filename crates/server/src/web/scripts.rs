@@ -2,6 +2,8 @@
 //! comes back is read as any other page.
 
 #[cfg(unix)]
+mod appetite;
+#[cfg(unix)]
 mod chromium;
 mod crawl4ai;
 #[cfg(unix)]

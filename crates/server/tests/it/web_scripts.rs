@@ -99,6 +99,30 @@ async fn scripts_without_end_are_ended() {
 }
 
 #[tokio::test]
+async fn a_page_that_takes_too_much_memory_is_ended() {
+    let Some(desk) = with_chromium(&[("GLASSHOUSE_WEB_BROWSER_SECONDS", "60")]).await else { return };
+    let heard = read(&desk, "/app/greedy").await;
+    let words = "and they took more memory or disk space than one page may use.";
+    assert!(heard.contains(words) && !heard.contains("TOOK IT ALL"), "{heard}");
+    until("nothing of it runs", async || browsers() == 0).await;
+    assert!(read(&desk, "/app").await.contains(SHOWN_BY_SCRIPT), "all is well after that");
+}
+
+/// Browsers of this process that run. Those of others have other folders in their command lines.
+fn browsers() -> usize {
+    let of_this = |line: &[u8], stat: &str| {
+        let parent = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(1)).unwrap_or("");
+        parent == std::process::id().to_string()
+            && String::from_utf8_lossy(line).contains("glasshouse-browser-")
+    };
+    let entries = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+    let read = |path: std::path::PathBuf| {
+        Some((std::fs::read(path.join("cmdline")).ok()?, std::fs::read_to_string(path.join("stat")).ok()?))
+    };
+    entries.filter_map(read).filter(|(line, stat)| of_this(line, stat)).count()
+}
+
+#[tokio::test]
 async fn a_browser_that_does_not_work_is_told() {
     for program in ["/bin/false", "/bin/cat", "/nowhere/chromium"] {
         let settings = [("GLASSHOUSE_WEB_BROWSER", program), ("GLASSHOUSE_WEB_BROWSER_SECONDS", "5")];

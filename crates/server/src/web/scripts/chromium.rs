@@ -14,6 +14,7 @@ use tokio::{
 
 use super::{
     Trouble,
+    appetite::too_much,
     devtools::DevTools,
     parts::{Answer, Parts},
 };
@@ -59,7 +60,7 @@ const FLAGS: [&str; 22] = [
 /// A running browser. Dropping it kills it with all that it has started, and forgets what it knew.
 struct Browser {
     child: Child,
-    _profile: TempDir,
+    profile: TempDir,
 }
 
 impl Web {
@@ -72,12 +73,18 @@ impl Web {
         html: &[u8],
     ) -> Result<String, Trouble> {
         let until = Instant::now() + time.saturating_sub(SETTLING + READING);
-        let (_browser, mut tools) = start(program).map_err(|error| {
+        let (browser, mut tools) = start(program).map_err(|error| {
             tracing::warn!(%error, program = %program.display(), "the browser cannot be started");
             Trouble::new(Sentence::BrowserNotStarted)
         })?;
         let parts = Parts::new(self, time, &body.url, html);
-        let shown = show(&mut tools, &parts, until, self.settings.page_bytes).await;
+        let shown = tokio::select! {
+            shown = show(&mut tools, &parts, until, self.settings.page_bytes) => shown,
+            () = too_much(browser.child.id(), browser.profile.path()) => {
+                tracing::warn!(url = %body.url, "the browser is ended: a page takes too much memory or disk");
+                return Err(Trouble::new(Sentence::ScriptsTooLarge));
+            }
+        };
         shown.map_err(|error| {
             // Without namespaces its sandbox cannot be made, and it ends at once.
             tracing::warn!(%error, program = %program.display(), "the browser has failed at a page");
@@ -109,7 +116,7 @@ fn start(program: &Path) -> io::Result<(Browser, DevTools)> {
     let missing = || io::Error::other("a pipe is missing");
     let (input, output) = (child.stdin.take(), child.stdout.take());
     let tools = DevTools::new(input.ok_or_else(missing)?, output.ok_or_else(missing)?);
-    Ok((Browser { child, _profile: profile }, tools))
+    Ok((Browser { child, profile }, tools))
 }
 
 impl Drop for Browser {
