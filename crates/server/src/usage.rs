@@ -308,15 +308,19 @@ impl Usage {
         let Some(booking) = self.lock().ledger.take() else { return Ok(()) };
         match self.store.book_usage(&booking).await {
             Ok(outcomes) => self.settle(booking, outcomes),
-            Err(error) if error.may_pass() => {
+            // Something in it can never be written down, which must not keep the rest out.
+            Err(StoreError::Refused(_)) => {
+                let mut parts = ledger::apart(booking);
+                while let Some(part) = parts.next() {
+                    if let Err(error) = self.write_part(part).await {
+                        parts.for_each(|part| self.lock().ledger.give_back(part));
+                        return Err(error);
+                    }
+                }
+            }
+            Err(error) => {
                 self.lock().ledger.give_back(booking);
                 return Err(error);
-            }
-            // Something in it can never be written down, which must not keep the rest out.
-            Err(_) => {
-                for part in ledger::apart(booking) {
-                    self.write_part(part).await?;
-                }
             }
         }
         Ok(())
@@ -326,16 +330,17 @@ impl Usage {
     async fn write_part(&self, part: Booking) -> Result<(), StoreError> {
         match self.store.book_usage(&part).await {
             Ok(outcomes) => self.settle(part, outcomes),
-            Err(error) if error.may_pass() => {
-                self.lock().ledger.give_back(part);
-                return Err(error);
+            Err(StoreError::Refused(error)) => {
+                tracing::error!(%error, usage = ?part, "usage that cannot be written down is dropped");
+                // So that nobody reads the run's log again for it.
+                let outcomes = self.store.book_usage(&ledger::without_sums(&part)).await;
+                let forget = |_: StoreError| vec![BookingOutcome::Elsewhere(u64::MAX); part.runs.len()];
+                let outcomes = outcomes.unwrap_or_else(forget);
+                self.settle(part, outcomes);
             }
             Err(error) => {
-                tracing::error!(%error, usage = ?part, "usage that cannot be written down is dropped");
-                let without = ledger::without_sums(&part);
-                // So that nobody reads the run's log again for it.
-                let outcomes = self.store.book_usage(&without).await;
-                self.settle(part, outcomes.unwrap_or_default());
+                self.lock().ledger.give_back(part);
+                return Err(error);
             }
         }
         Ok(())
