@@ -91,18 +91,21 @@ pub struct Prices {
 }
 
 impl Prices {
+    /// More than any call costs, millionths of a US dollar.
+    const MAX_CALL_MICRO_USD: u64 = 1_000_000_000_000;
+
     /// Millionths of a US dollar, which is tokens times dollars per million.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         clippy::cast_precision_loss,
-        reason = "a float cast saturates, and figures this large have long been refused"
+        reason = "a float cast saturates"
     )]
     #[must_use]
     pub fn cost_micro_usd(self, usage: Usage) -> u64 {
         let cost = usage.input_tokens as f64 * self.input_usd_per_million
             + usage.output_tokens as f64 * self.output_usd_per_million;
-        cost.ceil() as u64
+        (cost.ceil() as u64).min(Self::MAX_CALL_MICRO_USD)
     }
 }
 

@@ -61,6 +61,24 @@ impl Emitter {
         self.send(self.agent.clone(), body, None).await;
     }
 
+    /// Ends an item with all that was written of it. That is moved into the event: a long answer is not held twice.
+    pub(crate) async fn finish_written(&self, item: &str, finish: impl FnOnce(String) -> EventBody) {
+        // The place in the channel comes first: a caller dropped while it waits has taken nothing.
+        if let Ok(place) = self.shared.events.reserve().await {
+            let body = self.open_items(|open| {
+                let body = finish(open.take_text(item));
+                open.push(&self.agent, &body);
+                body
+            });
+            self.send_to(place, self.agent.clone(), body, None);
+        }
+    }
+
+    /// What was written so far of an item that is open.
+    pub(crate) fn with_written<T>(&self, item: &str, use_it: impl FnOnce(&str) -> T) -> T {
+        self.open_items(|open| use_it(open.text(item)))
+    }
+
     /// Hands over an event and waits until it is stored.
     pub async fn emit_stored(&self, body: EventBody) {
         let (stored, done) = oneshot::channel();
@@ -97,13 +115,23 @@ impl Emitter {
         // The place in the channel comes first: a caller dropped while it waits has then noted nothing.
         if let Ok(place) = self.shared.events.reserve().await {
             self.open_items(|open| open.push(&agent, &body));
-            let is_answer =
-                matches!(&body, EventBody::TextFinished { text, answer: true, .. } if !text.is_empty());
-            if is_answer && agent.is_main() {
-                self.shared.answered.store(true, Ordering::Relaxed);
-            }
-            place.send(Emitted { agent, body, stored });
+            self.send_to(place, agent, body, stored);
         }
+    }
+
+    fn send_to(
+        &self,
+        place: mpsc::Permit<'_, Emitted>,
+        agent: AgentPath,
+        body: EventBody,
+        stored: Option<oneshot::Sender<()>>,
+    ) {
+        let is_answer =
+            matches!(&body, EventBody::TextFinished { text, answer: true, .. } if !text.is_empty());
+        if is_answer && agent.is_main() {
+            self.shared.answered.store(true, Ordering::Relaxed);
+        }
+        place.send(Emitted { agent, body, stored });
     }
 
     fn open_items<T>(&self, use_them: impl FnOnce(&mut OpenItems) -> T) -> T {

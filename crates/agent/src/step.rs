@@ -18,6 +18,9 @@ use crate::{
     turns::AgentContext,
 };
 
+/// The most of a conversation that an agent holds, whatever its model says that it can read and has used.
+const MAX_CONVERSATION_BYTES: u64 = 32 << 20;
+
 /// What the model said in one call.
 #[derive(Debug, Default)]
 pub(crate) struct Answer {
@@ -149,7 +152,14 @@ async fn call_one(
         extra: Some(&agent.run.wishes.extra),
         trace: Some(&trace),
     };
-    let held = begin_call(agent, model, estimate_request(messages, tools.specs()));
+    let estimated = estimate_request(messages, tools.specs());
+    if estimated > MAX_CONVERSATION_BYTES / 4 {
+        // As if its server had refused it: the older part becomes a summary, and is not held any more.
+        let limit = MAX_CONVERSATION_BYTES >> 20;
+        let problem = Problem::new(ProblemCode::ModelContextFull, Sentence::ConversationTooLong { limit });
+        return Err(CallFailed::before(problem));
+    }
+    let held = begin_call(agent, model, estimated);
     let held = held.map_err(CallFailed::before)?;
     let mut call = model.model().call(&request);
     let mut step = Step::new(agent, model, shape);
@@ -171,18 +181,18 @@ fn estimate(messages: &[Message], tools: &Toolbox, step: &Step<'_>) -> Usage {
     // What is being written is no part of the answer yet.
     let writing = match &step.writing {
         Writing::Nothing => 0,
-        Writing::Text { text, .. } | Writing::Reasoning { text, .. } => text.len(),
+        Writing::Text { bytes, .. } | Writing::Reasoning { bytes, .. } => *bytes,
     };
     let calls = step.answer.calls.iter().map(|call| call.written.arguments.len()).sum::<usize>();
     let written = step.answer.text.len() + writing + calls;
     Usage { input_tokens: estimate_request(messages, tools.specs()), output_tokens: (written / 4) as u64 }
 }
 
-/// The item the model is writing now.
+/// The item the model is writing now, and how much of it there is; the emitter has the text.
 enum Writing {
     Nothing,
-    Text { item: String, text: String },
-    Reasoning { item: String, text: String, since: Instant },
+    Text { item: String, bytes: usize },
+    Reasoning { item: String, bytes: usize, since: Instant },
 }
 
 struct Step<'a> {
@@ -245,10 +255,10 @@ impl<'a> Step<'a> {
             self.agent.clear_status().await;
             let item = self.agent.next_item('t');
             self.agent.emitter.emit(EventBody::TextStarted { item: item.clone() }).await;
-            self.writing = Writing::Text { item, text: String::new() };
+            self.writing = Writing::Text { item, bytes: 0 };
         }
-        if let Writing::Text { item, text } = &mut self.writing {
-            text.push_str(&delta);
+        if let Writing::Text { item, bytes } = &mut self.writing {
+            *bytes += delta.len();
             self.agent.emitter.emit(EventBody::TextDelta { item: item.clone(), delta }).await;
         }
     }
@@ -261,10 +271,10 @@ impl<'a> Step<'a> {
             self.close(false).await;
             let item = self.agent.next_item('r');
             self.agent.emitter.emit(EventBody::ReasoningStarted { item: item.clone() }).await;
-            self.writing = Writing::Reasoning { item, text: String::new(), since: Instant::now() };
+            self.writing = Writing::Reasoning { item, bytes: 0, since: Instant::now() };
         }
-        if let Writing::Reasoning { item, text, .. } = &mut self.writing {
-            text.push_str(&delta);
+        if let Writing::Reasoning { item, bytes, .. } = &mut self.writing {
+            *bytes += delta.len();
             self.agent.emitter.emit(EventBody::ReasoningDelta { item: item.clone(), delta }).await;
         }
     }
@@ -288,8 +298,8 @@ impl<'a> Step<'a> {
 
     /// Adds the pictures that code has made to an answer that does not show them itself.
     async fn show_pictures(&mut self) {
-        let Writing::Text { text, .. } = &self.writing else { return };
-        let left_out = self.agent.code.pictures_beside(text);
+        let Writing::Text { item, .. } = &self.writing else { return };
+        let left_out = self.agent.emitter.with_written(item, |text| self.agent.code.pictures_beside(text));
         if !left_out.is_empty() && self.agent.answer_form().is_none() {
             self.write_text(left_out).await;
         }
@@ -297,8 +307,8 @@ impl<'a> Step<'a> {
 
     /// Adds the numbers of the sources that say the same to an answer that cites none.
     async fn cite_nearest(&mut self) {
-        let Writing::Text { text, .. } = &self.writing else { return };
-        let marks = nearest(text, self.proofs);
+        let Writing::Text { item, .. } = &self.writing else { return };
+        let marks = self.agent.emitter.with_written(item, |text| nearest(text, self.proofs));
         if !marks.is_empty() {
             self.write_text(format!(" {marks}")).await;
         }
@@ -308,19 +318,23 @@ impl<'a> Step<'a> {
     async fn close(&mut self, is_answer: bool) {
         match mem::replace(&mut self.writing, Writing::Nothing) {
             Writing::Nothing => {}
-            Writing::Text { item, mut text } => {
+            Writing::Text { item, .. } => {
                 let held = self.citations.as_mut().map(Citations::rest).unwrap_or_default();
                 if !held.is_empty() {
-                    text.push_str(&held);
                     let (item, delta) = (item.clone(), held);
                     self.agent.emitter.emit(EventBody::TextDelta { item, delta }).await;
                 }
-                self.answer.text.push_str(&text);
-                self.agent.emitter.emit(EventBody::TextFinished { item, text, answer: is_answer }).await;
+                let (id, answer) = (item.clone(), &mut self.answer);
+                let finish = |text: String| {
+                    answer.text.push_str(&text);
+                    EventBody::TextFinished { item: id, text, answer: is_answer }
+                };
+                self.agent.emitter.finish_written(&item, finish).await;
             }
-            Writing::Reasoning { item, text, since } => {
-                let duration_ms = millis(since.elapsed());
-                self.agent.emitter.emit(EventBody::ReasoningFinished { item, text, duration_ms }).await;
+            Writing::Reasoning { item, since, .. } => {
+                let (id, duration_ms) = (item.clone(), millis(since.elapsed()));
+                let finish = |text| EventBody::ReasoningFinished { item: id, text, duration_ms };
+                self.agent.emitter.finish_written(&item, finish).await;
             }
         }
     }

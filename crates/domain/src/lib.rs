@@ -31,5 +31,5 @@ pub use reply::Reply;
 pub use sentence::Sentence;
 pub use summary::RunSummary;
 pub use trace::{CallTrace, Origin, RunTrace, TraceParent};
-pub use usage::Usage;
+pub use usage::{TokenCount, Usage};
 pub use words::{Coded, Words};

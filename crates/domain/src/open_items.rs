@@ -126,6 +126,21 @@ impl OpenItems {
         closed.into_iter().rev().map(closing).collect()
     }
 
+    /// What was written of an open item so far; nothing where it is not open.
+    #[must_use]
+    pub fn text(&self, id: &str) -> &str {
+        let text = self.open.iter().rev().find_map(|(_, item)| match item {
+            Item::Text { item, text } | Item::Reasoning { item, text } if item == id => Some(&**text),
+            _ => None,
+        });
+        text.unwrap_or_default()
+    }
+
+    /// Takes what was written of an open item, which is about to be finished.
+    pub fn take_text(&mut self, id: &str) -> String {
+        self.text_of(id).map(std::mem::take).unwrap_or_default()
+    }
+
     fn add(&mut self, agent: &AgentPath, item: Item) {
         self.open.push((agent.clone(), item));
     }

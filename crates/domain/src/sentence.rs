@@ -271,6 +271,8 @@ pub enum Sentence {
     NotTheProtocol { server: String, quote: String },
     #[error("The model server sent more than {limit} MB in one answer. Try again or use another model.")]
     AnswerTooLong { limit: u64 },
+    #[error("The conversation of this run is longer than {limit} MB.")]
+    ConversationTooLong { limit: u64 },
     #[error("The model server sent a single event of more than {limit} MB, which is not the protocol.")]
     EventTooLong { limit: u64 },
     #[error("The model server sent a tool call without the tool's name. Try again.")]

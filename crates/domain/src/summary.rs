@@ -57,7 +57,7 @@ impl RunSummary {
             // What another run did took none of this one's time.
             EventBody::RunForked { .. } => self.started_at = event.at,
             EventBody::RunFinished { outcome, problem, usage, cost_micro_usd } => {
-                self.duration_ms = event.at - self.started_at;
+                self.duration_ms = event.at.saturating_sub(self.started_at);
                 self.outcome = Some(*outcome);
                 self.problem.clone_from(problem);
                 self.usage = *usage;

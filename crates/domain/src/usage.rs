@@ -1,20 +1,62 @@
 //! What model calls used.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// Tokens of one model call, as its server counts them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct TokenCount(u64);
+
+impl TokenCount {
+    /// No call of any model comes near it: a larger figure is a fault of the server, not a count.
+    pub const MAX: Self = Self(1_000_000_000);
+
+    /// `None` where the figure is above [`Self::MAX`].
+    #[must_use]
+    pub fn new(tokens: u64) -> Option<Self> {
+        (tokens <= Self::MAX.0).then_some(Self(tokens))
+    }
+
+    /// The count in a JSON number's text; some servers write `12.0`. `None` where it is negative, above [`Self::MAX`] or
+    /// no number.
+    #[must_use]
+    pub fn from_json(text: &str) -> Option<Self> {
+        let tokens = text.parse::<f64>().ok().filter(|tokens| *tokens >= 0.0)?;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float cast saturates")]
+        let tokens = tokens as u64;
+        Self::new(tokens)
+    }
+
+    /// The number.
+    #[must_use]
+    pub fn get(self) -> u64 {
+        self.0
+    }
+}
 
 /// Tokens used by one or more model calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Usage {
     /// Tokens read by the model.
+    #[serde(deserialize_with = "bounded")]
     #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub input_tokens: u64,
     /// Tokens written by the model, reasoning included.
+    #[serde(deserialize_with = "bounded")]
     #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub output_tokens: u64,
 }
 
 impl Usage {
+    /// More than all calls of a run use together, and exact as a JavaScript number.
+    pub const MAX_TOKENS: u64 = 1_000_000_000_000_000;
+
+    /// Of one call.
+    #[must_use]
+    pub fn of_call(input: TokenCount, output: TokenCount) -> Self {
+        Self { input_tokens: input.0, output_tokens: output.0 }
+    }
+
     /// Input and output together.
     #[must_use]
     pub fn total_tokens(self) -> u64 {
@@ -24,7 +66,45 @@ impl Usage {
 
 impl std::ops::AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
-        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
-        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
+        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens).min(Self::MAX_TOKENS);
+        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens).min(Self::MAX_TOKENS);
+    }
+}
+
+/// Logs and summaries come from imports and from earlier versions, too, which took any number.
+fn bounded<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    Ok(u64::deserialize(deserializer)?.min(Usage::MAX_TOKENS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_is_what_one_call_can_use() {
+        for (text, count) in [
+            ("12", Some(12)),
+            ("12.0", Some(12)),
+            ("0", Some(0)),
+            ("1000000000", Some(1_000_000_000)),
+            ("1000000001", None),
+            ("18446744073709551615", None),
+            ("1e999", None),
+            ("-1", None),
+            ("\"12\"", None),
+            ("null", None),
+            ("NaN", None),
+        ] {
+            assert_eq!(TokenCount::from_json(text).map(TokenCount::get), count, "{text}");
+        }
+    }
+
+    #[test]
+    fn totals_stay_within_their_bound() {
+        let text = r#"{"input_tokens":18446744073709551615,"output_tokens":7}"#;
+        let mut usage: Usage = serde_json::from_str(text).unwrap();
+        assert_eq!(usage, Usage { input_tokens: Usage::MAX_TOKENS, output_tokens: 7 });
+        usage += usage;
+        assert_eq!(usage, Usage { input_tokens: Usage::MAX_TOKENS, output_tokens: 14 });
     }
 }

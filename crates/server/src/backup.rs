@@ -9,7 +9,7 @@ use std::{
 };
 
 use anyhow::{Context, bail, ensure};
-use store::{Restored, StoreError, dump, restore};
+use store::{Damage, Part, Restored, StoreError, dump, restore};
 
 use crate::{
     app::{create_data_dir, hold_data_dir},
@@ -23,29 +23,42 @@ use file::{Copy, Entry, Writer};
 const KEY: &str = "secret.key";
 /// The key is 32 bytes.
 const KEY_BYTES: usize = 32;
+/// Damaged values that are named.
+const MAX_NAMED: usize = 100;
 
-/// Copies everything into `target`, which must not be there, as it is at this moment. The server may go on. Tells how many
-/// rows it has.
+/// What a copy holds.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct BackedUp {
+    /// How many rows.
+    pub rows: u64,
+    /// The values that could not be read, in whose place others stand: the first [`MAX_NAMED`].
+    pub damaged: Vec<Damage>,
+    /// How many more there are.
+    pub more_damaged: u64,
+}
+
+/// Copies everything into `target`, which must not be there, as it is at this moment. The server may go on. What is damaged
+/// is named, and the rest goes on.
 ///
 /// # Errors
 /// With a sentence; then there is no `target`.
-pub async fn back_up(config: &Config, target: &Path, with_key: bool) -> anyhow::Result<u64> {
+pub async fn back_up(config: &Config, target: &Path, with_key: bool) -> anyhow::Result<BackedUp> {
     ensure!(!target.exists(), "{} is there already: choose another name", target.display());
     check_is_there(config)?;
     let unfinished = beside(target)?;
     let written = write(config, &unfinished, with_key).await;
-    let kept = written.and_then(|rows| {
+    let kept = written.and_then(|copied| {
         // Unlike renaming, this does not replace what somebody made meanwhile.
         fs::hard_link(&unfinished, target).with_context(|| format!("cannot write {}", target.display()))?;
-        Ok(rows)
+        Ok(copied)
     });
     let removed = fs::remove_file(&unfinished);
-    let rows = kept?;
+    let copied = kept?;
     removed.with_context(|| format!("cannot remove {}", unfinished.display()))?;
-    Ok(rows)
+    Ok(copied)
 }
 
-async fn write(config: &Config, unfinished: &Path, with_key: bool) -> anyhow::Result<u64> {
+async fn write(config: &Config, unfinished: &Path, with_key: bool) -> anyhow::Result<BackedUp> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
     // The key, hashes of passwords and everybody's chats are in it.
@@ -53,7 +66,15 @@ async fn write(config: &Config, unfinished: &Path, with_key: bool) -> anyhow::Re
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let file = options.open(unfinished).with_context(|| format!("cannot write {}", unfinished.display()))?;
     let mut writer = Writer::new(&file, Clock::real().now_ms()).context("cannot write the copy")?;
-    dump(&config.database_url, |part| writer.part(&part)).await.context("the database cannot be copied")?;
+    let mut copied = BackedUp::default();
+    let take = |part: Part| {
+        writer.part(&part)?;
+        if let Part::Damaged(damage) = part {
+            copied.note(damage);
+        }
+        Ok(())
+    };
+    dump(&config.database_url, take).await.context("the database cannot be copied")?;
     if with_key {
         match fs::read(config.data_dir.join(KEY)) {
             Ok(key) => writer.file(KEY, &key).context("cannot write the copy")?,
@@ -62,9 +83,38 @@ async fn write(config: &Config, unfinished: &Path, with_key: bool) -> anyhow::Re
             Err(error) => return Err(error).context("cannot read the key file"),
         }
     }
-    let rows = writer.finish().context("cannot write the copy")?;
+    copied.rows = writer.finish().context("cannot write the copy")?;
     file.sync_all().context("cannot write the copy")?;
-    Ok(rows)
+    Ok(copied)
+}
+
+impl BackedUp {
+    fn note(&mut self, damage: Damage) {
+        tracing::error!(%damage, "a damaged value was left out of the copy");
+        match self.damaged.len() < MAX_NAMED {
+            true => self.damaged.push(damage),
+            false => self.more_damaged += 1,
+        }
+    }
+
+    /// What is said of it at the terminal.
+    #[must_use]
+    pub fn report(&self, file: &Path) -> String {
+        let mut lines = vec![format!("{} has everything: {} rows.", file.display(), self.rows)];
+        let damaged = self.damaged.len() as u64 + self.more_damaged;
+        if damaged > 0 {
+            lines[0] = format!(
+                "{} has everything that can be read: {} rows. Damaged values, in whose place others stand: {damaged}.",
+                file.display(),
+                self.rows
+            );
+            lines.extend(self.damaged.iter().map(Damage::to_string));
+            if self.more_damaged > 0 {
+                lines.push(format!("… and {} more", self.more_damaged));
+            }
+        }
+        lines.join("\n")
+    }
 }
 
 /// An empty database is made by whoever opens it; a copy of one helps nobody.

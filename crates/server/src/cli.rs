@@ -8,7 +8,7 @@ use std::{
 use agent::Agents;
 use anyhow::Context;
 use clap::{Args, Parser, Subcommand};
-use store::{Store, StoreError, User};
+use store::{Restored, Store, StoreError, User};
 use tokio::net::TcpListener;
 
 use crate::{
@@ -193,13 +193,13 @@ impl Cli {
             }
             Command::Backup { file, without_key, place } => {
                 let config = Config::load(&place.into_flags())?;
-                let rows = back_up(&config, &file, !without_key).await?;
-                print_line(&format!("{} has everything: {rows} rows.", file.display()))
+                let copied = back_up(&config, &file, !without_key).await?;
+                print_line(&copied.report(&file))
             }
             Command::Restore { file, place } => {
                 let config = Config::load(&place.into_flags())?;
                 let restored = bring_back(&config, &file).await?;
-                print_line(&format!("Everything is back: {} rows. Start the server.", restored.rows))
+                print_line(&restored_report(&restored))
             }
             Command::Health { listen, place } => {
                 let config = Config::load(&Flags { listen, ..place.into_flags() })?;
@@ -228,6 +228,17 @@ impl Serve {
     fn into_flags(self) -> Flags {
         let Place { data_dir, config } = self.place;
         Flags { config, listen: self.listen, data_dir, auth: self.auth }
+    }
+}
+
+fn restored_report(restored: &Restored) -> String {
+    let Restored { rows, damaged, left_out, .. } = restored;
+    match damaged {
+        0 => format!("Everything is back: {rows} rows. Start the server."),
+        _ => format!(
+            "Everything is back that the copy has: {rows} rows, in which {damaged} values were damaged before the copy was \
+             made. Left out, as they belong to damaged ones: {left_out} rows. Start the server."
+        ),
     }
 }
 

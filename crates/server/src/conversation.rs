@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use agent::history::recall;
 use domain::{Message, MessageId, Role, RunEvent, RunId};
-use store::ChatMessage;
+use store::{ChatMessage, StoreError};
 
 use crate::{app::App, error::ApiError};
 
@@ -31,7 +31,7 @@ impl App {
             answer += 1;
             let is_recalled = answers - answer < RUNS_RECALLED || summed_up == Some(at);
             let log = match message.run.filter(|_| is_recalled) {
-                Some(run) => self.log_of(run).await?,
+                Some(run) => self.readable_log_of(run).await?,
                 None => Vec::new(),
             };
             recall(&mut history, &log);
@@ -44,8 +44,23 @@ impl App {
         Ok(history)
     }
 
+    /// The same as [`App::log_of`], or nothing where the log is damaged: the answer is in the chat, too.
+    async fn readable_log_of(&self, run: RunId) -> Result<Vec<RunEvent>, ApiError> {
+        match self.stored_log(run).await {
+            Err(error @ StoreError::Corrupt(_)) => {
+                tracing::warn!(%run, %error, "a damaged log is left out of the conversation");
+                Ok(Vec::new())
+            }
+            log => Ok(log?),
+        }
+    }
+
     /// A run's log as far as it is stored, without deltas.
     pub(crate) async fn log_of(&self, run: RunId) -> Result<Vec<RunEvent>, ApiError> {
+        self.stored_log(run).await.map_err(ApiError::of_log)
+    }
+
+    async fn stored_log(&self, run: RunId) -> Result<Vec<RunEvent>, StoreError> {
         let mut log = Vec::new();
         let mut reader = self.runs.read_stored(run);
         while let Some(events) = reader.next().await? {

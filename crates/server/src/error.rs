@@ -11,7 +11,7 @@ use axum::{
 use domain::{Problem, ProblemCode, Words, refusal};
 use futures_util::FutureExt;
 use llm::ModelError;
-use serde_json::json;
+use serde_json::{Value, json};
 use store::StoreError;
 
 use crate::origin;
@@ -128,6 +128,18 @@ impl ApiError {
         Self { cause: Some(cause.to_string()), ..Self::new(ProblemCode::Internal, message) }
     }
 
+    /// 500: a log that cannot be read on.
+    #[must_use]
+    pub fn of_log(error: StoreError) -> Self {
+        match error {
+            StoreError::Corrupt(cause) => {
+                let message = refusal::Chats::DamagedLog;
+                Self { cause: Some(cause), ..Self::new(ProblemCode::Internal, message) }
+            }
+            error => error.into(),
+        }
+    }
+
     /// The same with another status.
     #[must_use]
     pub fn with_status(self, status: StatusCode) -> Self {
@@ -202,7 +214,7 @@ impl From<StoreError> for ApiError {
                 let message = refusal::Request::DatabaseLost;
                 Self::new(ProblemCode::Unavailable, message)
             }
-            StoreError::Corrupt(cause) => Self::internal(cause),
+            StoreError::Corrupt(cause) | StoreError::Refused(cause) => Self::internal(cause),
         }
     }
 }
@@ -233,12 +245,10 @@ impl From<PathRejection> for ApiError {
     }
 }
 
-impl IntoResponse for ApiError {
-    fn into_response(self) -> Response {
-        if self.status.is_server_error() {
-            let cause = self.cause.as_deref().unwrap_or(&self.problem.message);
-            tracing::error!(code = self.problem.code.as_str(), cause, "request failed");
-        }
+impl ApiError {
+    /// What stands in the response.
+    #[must_use]
+    pub fn body(&self) -> Value {
         let mut body = json!({ "error": &self.problem });
         if let Some(field) = &self.field {
             body["error"]["field"] = field.as_str().into();
@@ -246,7 +256,17 @@ impl IntoResponse for ApiError {
         if let Some(id) = origin::request_id() {
             body["error"]["request_id"] = id.into();
         }
-        let mut response = (self.status, axum::Json(body)).into_response();
+        body
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        if self.status.is_server_error() {
+            let cause = self.cause.as_deref().unwrap_or(&self.problem.message);
+            tracing::error!(code = self.problem.code.as_str(), cause, "request failed");
+        }
+        let mut response = (self.status, axum::Json(self.body())).into_response();
         let headers = response.headers_mut();
         if let Some(wait_s) = self.retry_after_s {
             headers.insert(header::RETRY_AFTER, wait_s.into());

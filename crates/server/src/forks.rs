@@ -264,27 +264,15 @@ fn not_kept(path: &str) -> ApiError {
 
 /// The same events in the log of `run`, which begins with `begin`.
 fn segments(events: Vec<RunEvent>, run: RunId, begin: &EventBody) -> Result<Vec<Segment>, ApiError> {
-    let mut segments: Vec<Segment> = Vec::new();
-    for mut event in events {
+    let json = |mut event: RunEvent| {
         event.run = run;
         if event.seq == 1 {
             event.body = begin.clone();
         }
-        let line = serde_json::to_string(&event).map_err(ApiError::internal)?;
-        match segments.last_mut() {
-            // A number that does not follow begins a segment, since places in one are counted.
-            Some(last) if last.last_seq + 1 == event.seq && last.lines.len() < SEGMENT_BYTES => {
-                last.last_seq = event.seq;
-                last.lines.push_str(&line);
-                last.lines.push('\n');
-            }
-            _ => {
-                let (seq, lines) = (event.seq, line + "\n");
-                segments.push(Segment { run, first_seq: seq, last_seq: seq, lines });
-            }
-        }
-    }
-    Ok(segments)
+        Ok((event.seq, serde_json::to_string(&event).map_err(ApiError::internal)?))
+    };
+    let events: Vec<(u64, String)> = events.into_iter().map(json).collect::<Result<_, ApiError>>()?;
+    Ok(Segment::cut(run, events, SEGMENT_BYTES))
 }
 
 #[cfg(test)]

@@ -106,12 +106,7 @@ impl App {
     fn note_asked(&self, from: &ChatToLearnFrom, model: &ResolvedModel, asked: Asked) -> Option<Lessons> {
         let Asked { lessons, usage, cost_micro_usd } = asked;
         self.runs.metrics().learning.note(lessons.is_some(), usage, cost_micro_usd);
-        let sum = UsageSum {
-            requests: 1,
-            input_tokens: usage.input_tokens,
-            output_tokens: usage.output_tokens,
-            cost_micro_usd: cost_micro_usd.unwrap_or(0),
-        };
+        let sum = UsageSum::of_call(usage, cost_micro_usd);
         self.usage.note(&Principal::of_account(from.owner), model.model.name(), sum);
         let (input_tokens, output_tokens) = (usage.input_tokens, usage.output_tokens);
         let understood = lessons.is_some();

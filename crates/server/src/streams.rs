@@ -6,15 +6,16 @@ use std::{convert::Infallible, time::Duration};
 
 use axum::{
     body::Body,
-    extract::ws::{Message, WebSocket},
+    extract::ws::{CloseFrame, Message, WebSocket, close_code},
     http::{HeaderValue, header},
     response::Response,
 };
 use bytes::Bytes;
-use domain::{EventBody, RunEvent, RunId};
+use domain::{EventBody, Problem, RunEvent, RunId};
 use futures_util::stream;
 use llm::Alarm;
 use serde_json::Value;
+use store::StoreError;
 use tokio::time::Instant;
 use wire::{
     ag_ui::{AgUiEncoder, Door},
@@ -22,7 +23,7 @@ use wire::{
     debug_events::DebugEvent,
     details::DetailsEncoder,
     markup::{MarkupEncoder, Writing},
-    openai::{CompletionEncoder, CompletionOptions},
+    openai::{CompletionEncoder, CompletionOptions, ErrorObject},
     responses::{ResponseEncoder, ResponseOptions},
     sse::{Frame, KEEP_ALIVE},
     tool_calls::ToolCallsEncoder,
@@ -161,12 +162,28 @@ impl Format {
         out.into()
     }
 
-    /// What a reader whose stream breaks off for a fault of ours is told, where the format has words for it.
-    fn broken_off(&self) -> Option<Bytes> {
-        let Self::Responses(encoder) = self else { return None };
-        let message = "The database did not answer. The run goes on; ask for the response again.";
+    /// What a reader whose stream breaks off for a fault of ours is told. Where the same can be asked again, only if the
+    /// format has words for it; where the log is damaged, always.
+    fn broken_off(&self, error: StoreError) -> Option<Bytes> {
+        let is_damaged = matches!(error, StoreError::Corrupt(_));
+        let error = ApiError::of_log(error);
+        let frames = match self {
+            Self::Responses(encoder) if !is_damaged => {
+                let message = "The database did not answer. The run goes on; ask for the response again.";
+                vec![encoder.broken_off(message)]
+            }
+            _ if !is_damaged => return None,
+            Self::Responses(encoder) => vec![encoder.broken_off(&error.problem().message)],
+            Self::AgUi(encoder) => encoder.fault(&error.problem().message),
+            Self::OpenAi(_) => {
+                let Problem { code, message, .. } = error.problem();
+                let data = ErrorObject::new(*code, message, None).to_json().to_string();
+                vec![Frame { id: None, event: None, data }]
+            }
+            _ => vec![Frame { id: None, event: Some("problem"), data: error.body().to_string() }],
+        };
         let mut out = Vec::new();
-        encoder.broken_off(message).write(&mut out);
+        frames.iter().for_each(|frame| frame.write(&mut out));
         Some(out.into())
     }
 }
@@ -269,7 +286,7 @@ impl Sse {
                     // The client comes back with the last event it has seen.
                     tracing::warn!(%error, "a reader of a log was cut off");
                     self.over = true;
-                    return self.format.broken_off();
+                    return self.format.broken_off(error);
                 }
             }
         }
@@ -292,7 +309,13 @@ pub async fn web_socket(mut reader: Reader, native: Native, mut socket: WebSocke
                     }
                 }
                 // The other side may be gone already.
-                Ok(None) | Err(_) => return drop(socket.send(Message::Close(None)).await),
+                Ok(None) => return drop(socket.send(Message::Close(None)).await),
+                Err(error) => {
+                    tracing::warn!(%error, "a reader of a log was cut off");
+                    let reason = ApiError::of_log(error).problem().message.clone().into();
+                    let frame = CloseFrame { code: close_code::ERROR, reason };
+                    return drop(socket.send(Message::Close(Some(frame))).await);
+                }
             },
             message = socket.recv() => match message {
                 // Whatever a reader says, it only reads.

@@ -305,17 +305,50 @@ impl Usage {
     pub async fn write_down(&self) -> Result<(), StoreError> {
         let _writing = self.writing.lock().await;
         let Some(booking) = self.lock().ledger.take() else { return Ok(()) };
-        let outcomes = match self.store.book_usage(&booking).await {
-            Ok(outcomes) => outcomes,
+        match self.store.book_usage(&booking).await {
+            Ok(outcomes) => self.settle(booking, outcomes),
+            // Something in it can never be written down, which must not keep the rest out.
+            Err(StoreError::Refused(_)) => {
+                let mut parts = ledger::apart(booking);
+                while let Some(part) = parts.next() {
+                    if let Err(error) = self.write_part(part).await {
+                        parts.for_each(|part| self.lock().ledger.give_back(part));
+                        return Err(error);
+                    }
+                }
+            }
             Err(error) => {
                 self.lock().ledger.give_back(booking);
                 return Err(error);
             }
-        };
+        }
+        Ok(())
+    }
+
+    /// Writes down what belongs to one run or one key; drops it where the database never takes it.
+    async fn write_part(&self, part: Booking) -> Result<(), StoreError> {
+        match self.store.book_usage(&part).await {
+            Ok(outcomes) => self.settle(part, outcomes),
+            Err(StoreError::Refused(error)) => {
+                tracing::error!(%error, usage = ?part, "usage that cannot be written down is dropped");
+                // So that nobody reads the run's log again for it.
+                let outcomes = self.store.book_usage(&ledger::without_sums(&part)).await;
+                let forget = |_: StoreError| vec![BookingOutcome::Elsewhere(u64::MAX); part.runs.len()];
+                let outcomes = outcomes.unwrap_or_else(forget);
+                self.settle(part, outcomes);
+            }
+            Err(error) => {
+                self.lock().ledger.give_back(part);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    fn settle(&self, booking: Booking, outcomes: Vec<BookingOutcome>) {
         let mut books = self.lock();
         books.is_written(&self.groups.known(), &booking, &outcomes);
         books.ledger.settle(booking, outcomes);
-        Ok(())
     }
 
     /// Reads what accounts have used that a run has begun with, and where several servers share the database, what others

@@ -85,7 +85,7 @@ async fn produce(store: &Store, run: RunId) -> Result<(), StoreError> {
 }
 
 fn segment(run: RunId, number: u64) -> Segment {
-    Segment { run, first_seq: number * 2 + 1, last_seq: number * 2 + 2, lines: LINES.to_owned() }
+    Segment { run, first_seq: number * 2 + 1, last_seq: number * 2 + 2, lines: LINES.into() }
 }
 
 async fn new_run(store: &Store, owner: UserId) -> Result<RunId, StoreError> {

@@ -4,7 +4,7 @@ use domain::{ChatId, UserId};
 
 use crate::{
     Store, StoreError,
-    query::{Row, Tx},
+    query::{Row, Tx, readable},
     sessions::end_all,
     users::{User, UserRole, read_user, role_name},
 };
@@ -45,7 +45,7 @@ impl Store {
                    EXISTS (SELECT 1 FROM second_factors WHERE owner = users.id AND confirmed_at IS NOT NULL) AS has_second_factor, \
                    EXISTS (SELECT 1 FROM passkeys WHERE passkeys.owner = users.id) AS has_passkeys \
                    FROM users ORDER BY name, id";
-        self.db().read(sql).fetch_all().await?.iter().map(read).collect()
+        Ok(readable(&self.db().read(sql).fetch_all().await?, read))
     }
 
     /// The accounts that are suspended.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, query::readable};
 
 impl Store {
     /// All defined agents with their definitions, by name.
@@ -11,7 +11,7 @@ impl Store {
     /// Only those of the database.
     pub async fn agents(&self) -> Result<Vec<(String, Value)>, StoreError> {
         let rows = self.db().read("SELECT name, definition FROM agents ORDER BY name").fetch_all().await?;
-        rows.iter().map(|row| Ok((row.get("name")?, row.json("definition")?))).collect()
+        Ok(readable(&rows, |row| Ok((row.get("name")?, row.json("definition")?))))
     }
 
     /// Keeps a new agent.

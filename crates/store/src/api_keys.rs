@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Store, StoreError,
-    query::{Row, Tx},
+    query::{Row, Tx, readable},
     sessions::REMEMBERED_MS,
     users::{User, read_user},
 };
@@ -153,7 +153,7 @@ impl Store {
     /// Only those of the database.
     pub async fn api_keys(&self, user: UserId) -> Result<Vec<ApiKey>, StoreError> {
         let sql = select_keys!("WHERE owner = $1 ORDER BY created_at, id");
-        self.db().read(sql).id(user).fetch_all().await?.iter().map(read_key).collect()
+        Ok(readable(&self.db().read(sql).id(user).fetch_all().await?, read_key))
     }
 
     /// One of a user's keys.

@@ -2,7 +2,10 @@
 
 use domain::{ChatId, CollectionId, UserId};
 
-use crate::{Store, StoreError, query::Row};
+use crate::{
+    Store, StoreError,
+    query::{Row, readable},
+};
 
 /// A file that came with a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +29,7 @@ impl Store {
         let read = |row: &Row| {
             Ok(Attached { collection: row.id("id")?, name: row.get("name")?, chat: row.id("chat")? })
         };
-        self.db().read(sql).id(owner).fetch_all().await?.iter().map(read).collect()
+        Ok(readable(&self.db().read(sql).id(owner).fetch_all().await?, read))
     }
 
     /// Gives a file that came with a message to its chat, with which it is deleted. One that a chat has stays there.

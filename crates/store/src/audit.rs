@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     Store, StoreError,
-    query::Row,
+    query::{Row, readable},
     search::{fold, pattern},
 };
 
@@ -102,7 +102,7 @@ impl Store {
         let query = self.db().built(sql).bind(from.unwrap_or(i64::MIN)).bind(to.unwrap_or(i64::MAX));
         let query = query.text(&before.map(|id| id.to_string()).unwrap_or_default());
         let query = query.text(&action.unwrap_or_default()).text(&text.unwrap_or_default());
-        query.bind(i64::from(limit)).fetch_all().await?.iter().map(read).collect()
+        Ok(readable(&query.bind(i64::from(limit)).fetch_all().await?, read))
     }
 
     /// Takes away what is older than `before`.

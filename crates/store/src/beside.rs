@@ -4,7 +4,10 @@ use std::collections::HashMap;
 
 use domain::{ChatId, MessageId};
 
-use crate::{Store, StoreError, query::Tx};
+use crate::{
+    Store, StoreError,
+    query::{Tx, readable},
+};
 
 /// What an answer stands beside.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,12 +27,11 @@ impl Store {
         let sql = "SELECT message, beside, made_of FROM answers_beside \
                    JOIN messages ON messages.id = answers_beside.message WHERE messages.chat = $1";
         let rows = self.db().read(sql).id(chat).fetch_all().await?;
-        rows.iter()
-            .map(|row| {
-                let beside = Beside { first: row.id("beside")?, made_of: row.json("made_of")? };
-                Ok((row.id("message")?, beside))
-            })
-            .collect()
+        let beside = readable(&rows, |row| {
+            let beside = Beside { first: row.id("beside")?, made_of: row.json("made_of")? };
+            Ok((row.id("message")?, beside))
+        });
+        Ok(beside.into_iter().collect())
     }
 }
 

@@ -4,7 +4,7 @@ use domain::{ChatId, FolderId, UserId};
 
 use crate::{
     Store, StoreError,
-    query::{Row, Tx},
+    query::{Row, Tx, readable},
 };
 
 /// Where its owner has put a chat.
@@ -61,7 +61,7 @@ impl Store {
                    FROM folders WHERE owner = $1 ORDER BY name_key, id";
         let read =
             |row: &Row| Ok(Folder { id: row.id("id")?, name: row.get("name")?, chats: row.number("chats")? });
-        self.db().read(sql).id(owner).fetch_all().await?.iter().map(read).collect()
+        Ok(readable(&self.db().read(sql).id(owner).fetch_all().await?, read))
     }
 
     /// Makes a folder.

@@ -13,7 +13,7 @@ use crate::{
     SharedChat, Store, StoreError,
     db::Db,
     messages::read_role,
-    query::{Row, Tx, storable},
+    query::{Row, Tx, readable, storable},
     sharing::{SHARED, read_shared},
 };
 
@@ -124,7 +124,7 @@ impl Store {
                    JOIN chats ON chats.id = search_due.chat \
                    LEFT JOIN messages ON messages.id = search_due.message AND messages.chat = search_due.chat \
                    ORDER BY at DESC";
-        self.db().read(sql).bind(i64::from(limit)).fetch_all().await?.iter().map(read_due).collect()
+        Ok(readable(&self.db().read(sql).bind(i64::from(limit)).fetch_all().await?, read_due))
     }
 
     /// Makes the search know something as it was when it was due; the same as before where it has changed again since.

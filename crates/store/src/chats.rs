@@ -4,7 +4,7 @@ use domain::{ChatId, FolderId, MessageId, UserId};
 
 use crate::{
     ChatOrder, Principal, Store, StoreError,
-    query::{Query, Row},
+    query::{Query, Row, readable},
     search,
 };
 
@@ -121,7 +121,7 @@ impl Store {
         let query = self.db().read(sql).id(owner).bind(page.before.unwrap_or(i64::MAX));
         let query = query.text(&pattern).bind(i64::from(page.limit)).bind(page.archived).bind(page.pinned);
         let rows = query.optional_id(page.folder).optional_text(page.tag.as_deref()).fetch_all().await?;
-        rows.iter().map(read_chat).collect()
+        Ok(readable(&rows, read_chat))
     }
 
     /// Gives a chat another title.

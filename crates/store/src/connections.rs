@@ -4,7 +4,7 @@ use domain::{ConnectionId, ConnectionKeyId};
 
 use crate::{
     Store, StoreError,
-    query::{Row, Tx},
+    query::{Row, Tx, readable},
 };
 
 /// A configured model server.
@@ -73,14 +73,14 @@ impl Store {
         let sql = "SELECT id, name, base_url, models, trusted, weight, enabled, together, created_at \
                    FROM connections ORDER BY created_at, id";
         let rows = self.db().read(sql).fetch_all().await?;
-        let mut connections: Vec<Connection> = rows.iter().map(read_connection).collect::<Result<_, _>>()?;
+        let mut connections: Vec<Connection> = readable(&rows, read_connection);
         let sql = "SELECT id, connection, sealed_key, weight, created_at FROM connection_keys \
                    ORDER BY created_at, id";
         for row in &self.db().read(sql).fetch_all().await? {
             let owner: ConnectionId = row.id("connection")?;
             // One that was added since belongs to a connection that was not read.
             if let Some(connection) = connections.iter_mut().find(|connection| connection.id == owner) {
-                connection.keys.push(read_key(row)?);
+                connection.keys.extend(readable(std::slice::from_ref(row), read_key));
             }
         }
         Ok(connections)

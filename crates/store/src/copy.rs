@@ -1,7 +1,9 @@
 //! The whole database as rows that know nothing of the database they come from: for backups, and for moving from SQLite to
 //! PostgreSQL and back.
 
+mod damaged;
 mod dump;
+mod references;
 mod restore;
 mod shape;
 
@@ -9,6 +11,7 @@ use std::{io, str::FromStr};
 
 use sqlx::{postgres::PgConnectOptions, sqlite::SqliteConnectOptions};
 
+pub use damaged::Damage;
 pub use dump::dump;
 pub use restore::{Restored, restore};
 
@@ -26,6 +29,8 @@ pub enum Part {
         /// Its columns, in the order of the values.
         columns: Vec<String>,
     },
+    /// A value of the row that follows could not be read: something else stands in its place.
+    Damaged(Damage),
     /// A row.
     Row(Vec<Datum>),
 }

@@ -3,7 +3,11 @@
 
 use domain::{CollectionId, CrawlId, DocumentId, UserId};
 
-use crate::{Store, StoreError, collection_readers::may_read, query::Row};
+use crate::{
+    Store, StoreError,
+    collection_readers::may_read,
+    query::{Row, readable},
+};
 
 /// How a crawl stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -132,7 +136,7 @@ impl Store {
             "SELECT {CRAWL} FROM crawls WHERE collection = $1 AND dismissed_at IS NULL ORDER BY id DESC LIMIT $2"
         );
         let query = self.db().built(sql).id(collection).bind(i64::from(limit));
-        query.fetch_all().await?.iter().map(read_crawl).collect()
+        Ok(readable(&query.fetch_all().await?, read_crawl))
     }
 
     /// The addresses of a crawl that could not be read, at most `limit`.
@@ -143,7 +147,7 @@ impl Store {
         let sql = "SELECT place, url, depth, problem FROM crawl_pages WHERE crawl = $1 AND state = 'failed' \
                    ORDER BY place LIMIT $2";
         let rows = self.db().read(sql).id(crawl).bind(i64::from(limit)).fetch_all().await?;
-        rows.iter().map(read_page).collect()
+        Ok(readable(&rows, read_page))
     }
 
     /// Ends a crawl of somebody's collection; what it brought stays.
@@ -268,7 +272,7 @@ impl Store {
             let (collection, document) = (row.id("collection")?, row.id("document")?);
             Ok(CrawledPage { collection, document, url: row.get("url")? })
         };
-        self.db().built(sql).id(reader).fetch_all().await?.iter().map(read).collect()
+        Ok(readable(&self.db().built(sql).id(reader).fetch_all().await?, read))
     }
 
     /// Notes what has become of an address, with those that it links to, one link further away. Those that were met

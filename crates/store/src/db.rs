@@ -13,6 +13,7 @@ use crate::{
     backup::before_migrating,
     lanes::{Lanes, PATIENCE, Place},
     leases::Lessee,
+    mending::{mend_postgres, mend_sqlite},
     query::{On, Query, Tx},
     steps::{self, Dialect},
     transaction::Transaction,
@@ -86,6 +87,9 @@ impl Db {
             before_migrating(writer.connection()?, options.get_filename(), steps::newest()).await?;
         }
         steps::migrator(Dialect::Sqlite, until).run_direct(None, writer.connection()?, false).await?;
+        if until >= steps::newest() {
+            mend_sqlite(writer.connection()?).await?;
+        }
         drop(writer);
         let read = match in_memory {
             true => write.clone(),
@@ -99,6 +103,9 @@ impl Db {
         // Not through the pool: it would try for a while and then tell no more than that it has waited.
         let mut connection = PgConnection::connect_with(&options).await?;
         steps::migrator(Dialect::Postgres, until).run_direct(None, &mut connection, false).await?;
+        if until >= steps::newest() {
+            mend_postgres(&mut connection).await?;
+        }
         connection.close().await?;
         let lanes = Lanes::new(Place::Server, options, POSTGRES_CONNECTIONS);
         Ok(Self::Postgres(lanes, Lessee::default()))

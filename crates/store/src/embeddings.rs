@@ -2,7 +2,7 @@
 
 use domain::{CollectionId, DocumentId, EmbeddingSpaceId, UserId};
 
-use crate::{Store, StoreError, halts::NEVER, query::Row};
+use crate::{Store, StoreError, halts::NEVER, query::Row, sums::sum};
 
 /// Vectors of one space can be compared: they are of one model that was given texts in one way.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -270,14 +270,19 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn embedding_progress(&self, space: EmbeddingSpaceId) -> Result<EmbeddingProgress, StoreError> {
-        let sql = "SELECT COUNT(*) AS documents, CAST(COALESCE(SUM(chunks), 0) AS BIGINT) AS pieces, \
-                   CAST(COALESCE(SUM(far.done), 0) AS BIGINT) AS done, \
-                   CAST(COALESCE(SUM(CASE WHEN far.done >= far.pieces THEN 1 ELSE 0 END), 0) AS BIGINT) AS whole, \
-                   CAST(COALESCE(SUM(CASE WHEN far.done < far.pieces AND (far.failures >= $2 OR far.due_at >= $3) \
-                   THEN 1 ELSE 0 END), 0) AS BIGINT) AS failed FROM documents \
-                   LEFT JOIN document_embeddings AS far ON far.document = documents.id AND far.space = $1 \
-                   AND far.version = documents.version WHERE documents.version > 0 AND documents.chunks > 0";
-        let row = self.db().read(sql).id(space).number(MOST_FAILURES).bind(NEVER).fetch_one().await?;
+        let sql = format!(
+            "SELECT COUNT(*) AS documents, {} AS pieces, {} AS done, {} AS whole, {} AS failed FROM documents \
+             LEFT JOIN document_embeddings AS far ON far.document = documents.id AND far.space = $1 \
+             AND far.version = documents.version WHERE documents.version > 0 AND documents.chunks > 0",
+            sum("chunks"),
+            sum("far.done"),
+            sum("CASE WHEN far.done >= far.pieces THEN 1 ELSE 0 END"),
+            sum(
+                "CASE WHEN far.done < far.pieces AND (far.failures >= $2 OR far.due_at >= $3) THEN 1 ELSE 0 END"
+            ),
+        );
+        let row =
+            self.db().built_to_read(sql).id(space).number(MOST_FAILURES).bind(NEVER).fetch_one().await?;
         let sql = "SELECT pieces, CAST(LENGTH(content) AS BIGINT) AS bytes FROM document_vectors WHERE space = $1 AND document = \
                    (SELECT document FROM document_embeddings WHERE space = $1 AND done > 0 LIMIT 1) LIMIT 1";
         let dimensions = match self.db().read(sql).id(space).fetch_optional().await? {

@@ -23,6 +23,9 @@ pub enum StoreError {
     /// What is stored cannot be understood.
     #[error("stored data is damaged: {0}")]
     Corrupt(String),
+    /// The database does not take this value or row, however often it is asked; others it may take.
+    #[error("the database refuses the data: {0}")]
+    Refused(String),
 }
 
 impl StoreError {
@@ -53,8 +56,19 @@ impl From<sqlx::Error> for StoreError {
             (_, Some("13" | "4874" | "53100")) => Self::Full(error.to_string()),
             // SQLite: a damaged file, or not a database at all.
             (_, Some("11" | "26")) => Self::Corrupt(error.to_string()),
+            (_, Some(code)) if is_about_data(code) => Self::Refused(error.to_string()),
             _ => Self::Unavailable(error.to_string()),
         }
+    }
+}
+
+/// Whether it is the data that the database refuses. PostgreSQL: data exceptions, such as a number out of range, broken
+/// constraints, and what a trigger raises. SQLite: the same as constraints (19 and its extended codes), a value that is
+/// too big, and one of the wrong type.
+fn is_about_data(code: &str) -> bool {
+    match code.len() {
+        5 => ["22", "23", "P0"].iter().any(|class| code.starts_with(class)),
+        _ => code.parse::<u32>().is_ok_and(|code| matches!(code & 0xff, 18..=20)),
     }
 }
 
@@ -63,6 +77,32 @@ impl From<MigrateError> for StoreError {
         match error {
             MigrateError::Execute(cause) | MigrateError::ExecuteMigration(cause, _) => cause.into(),
             other => Self::Corrupt(format!("the schema is not one this version knows: {other}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_with_the_data_is_told_from_what_is_wrong_with_the_database() {
+        for (code, is_so) in [
+            ("22003", true),
+            ("23514", true),
+            ("P0001", true),
+            ("57P01", false),
+            ("53300", false),
+            ("08006", false),
+            ("18", true),
+            ("20", true),
+            ("275", true),
+            ("1811", true),
+            ("5", false),
+            ("1", false),
+            ("13", false),
+        ] {
+            assert_eq!(is_about_data(code), is_so, "{code}");
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The logs of runs, stored in segments: one row holds consecutive events as JSON lines.
 
+use std::sync::Arc;
+
 use domain::RunId;
 
 use crate::{Store, StoreError, query::Row, writer::Work};
@@ -14,7 +16,32 @@ pub struct Segment {
     /// The number of the last one.
     pub last_seq: u64,
     /// The events, one JSON line each, every line ended by a line feed.
-    pub lines: String,
+    pub lines: Arc<str>,
+}
+
+impl Segment {
+    /// Puts events of a run, each with its number and its JSON, into segments of about that size. A number that does not
+    /// follow begins a segment, since places in one are counted.
+    pub fn cut(run: RunId, events: impl IntoIterator<Item = (u64, String)>, limit_bytes: usize) -> Vec<Self> {
+        let mut segments: Vec<(u64, u64, String)> = Vec::new();
+        for (seq, json) in events {
+            match segments.last_mut() {
+                Some((_, last_seq, lines)) if *last_seq + 1 == seq && lines.len() < limit_bytes => {
+                    *last_seq = seq;
+                    lines.push_str(&json);
+                    lines.push('\n');
+                }
+                _ => segments.push((seq, seq, json + "\n")),
+            }
+        }
+        let segment = |(first_seq, last_seq, lines): (u64, u64, String)| Self {
+            run,
+            first_seq,
+            last_seq,
+            lines: lines.into(),
+        };
+        segments.into_iter().map(segment).collect()
+    }
 }
 
 /// How many segments one question to the database brings.
@@ -57,7 +84,12 @@ impl Store {
             let page = query.fetch_all().await?;
             let full = page.len() as i64 == PAGE_SEGMENTS;
             for row in page {
-                let segment = read_segment(run, &row)?;
+                let segment = match read_segment(run, &row) {
+                    Ok(segment) => segment,
+                    // What comes before can be read; the next question begins with it.
+                    Err(_) if !segments.is_empty() => return Ok(segments),
+                    Err(error) => return Err(error),
+                };
                 size_bytes += segment.lines.len();
                 segments.push(segment);
                 if size_bytes >= limit_bytes {
@@ -76,6 +108,6 @@ fn read_segment(run: RunId, row: &Row) -> Result<Segment, StoreError> {
         run,
         first_seq: row.number("first_seq")?,
         last_seq: row.number("last_seq")?,
-        lines: row.get("lines")?,
+        lines: row.get::<String>("lines")?.into(),
     })
 }

@@ -5,6 +5,7 @@ use domain::{ChatId, RunId, UserId};
 use crate::{
     Chat, Run, Store, StoreError,
     chats::{read_chat, select_chats},
+    query::readable,
     runs::{read_run, select_runs},
 };
 
@@ -22,7 +23,7 @@ impl Store {
         let sql = select_chats!("WHERE owner = $1 AND person IS NULL AND id > $2 ORDER BY id LIMIT $3");
         let after = after.map_or(String::new(), |id| id.to_string());
         let query = self.db().read(sql).id(owner).text(&after).bind(i64::from(limit));
-        query.fetch_all().await?.iter().map(read_chat).collect()
+        Ok(readable(&query.fetch_all().await?, read_chat))
     }
 
     /// All runs of a chat, oldest first.
@@ -31,7 +32,7 @@ impl Store {
     /// Only those of the database.
     pub async fn runs_in(&self, chat: ChatId) -> Result<Vec<Run>, StoreError> {
         let sql = select_runs!("WHERE chat = $1 ORDER BY started_at, id");
-        self.db().read(sql).id(chat).fetch_all().await?.iter().map(read_run).collect()
+        Ok(readable(&self.db().read(sql).id(chat).fetch_all().await?, read_run))
     }
 
     /// An account's own runs that belong to no chat and were made after `after`, oldest first.
@@ -49,6 +50,6 @@ impl Store {
         );
         let after = after.map_or(String::new(), |id| id.to_string());
         let query = self.db().read(sql).id(owner).text(&after).bind(i64::from(limit));
-        query.fetch_all().await?.iter().map(read_run).collect()
+        Ok(readable(&query.fetch_all().await?, read_run))
     }
 }

@@ -2,7 +2,10 @@
 
 use domain::{ChatId, FactId, MessageId, UserId};
 
-use crate::{Store, StoreError, query::Row};
+use crate::{
+    Store, StoreError,
+    query::{Row, readable},
+};
 
 /// Something that was learned.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,7 +60,7 @@ impl Store {
     pub async fn facts(&self, owner: UserId) -> Result<Vec<Fact>, StoreError> {
         let sql = "SELECT id, content, chat, message, learned_at, corrected FROM facts WHERE owner = $1 \
                    ORDER BY learned_at, id";
-        self.db().read(sql).id(owner).fetch_all().await?.iter().map(read).collect()
+        Ok(readable(&self.db().read(sql).id(owner).fetch_all().await?, read))
     }
 
     /// Puts one into the person's own words.

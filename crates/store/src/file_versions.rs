@@ -4,7 +4,7 @@
 use crate::{
     Store, StoreError,
     files::FileRow,
-    query::{Query, Row, Tx},
+    query::{Query, Row, Tx, readable},
 };
 
 /// A state of a file as a list shows it.
@@ -108,7 +108,7 @@ impl Store {
                 deleted: row.get("deleted")?,
             })
         };
-        self.db().read(sql).text(workspace).text(path).fetch_all().await?.iter().map(read).collect()
+        Ok(readable(&self.db().read(sql).text(workspace).text(path).fetch_all().await?, read))
     }
 
     /// Deleted files of which it is kept what they were last, each as that state; the last deleted first.

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use crate::{
     Store, StoreError,
     db::Db,
-    query::{Row, storable},
+    query::{Row, readable, storable},
     writer::{Rows, Work},
 };
 
@@ -126,7 +126,7 @@ impl Store {
     pub async fn files(&self, workspace: &str) -> Result<Vec<FileRow>, StoreError> {
         let sql = "SELECT path, size_bytes, version, changed_at FROM files \
                    WHERE workspace = $1 AND NOT deleted ORDER BY path";
-        self.db().read(sql).text(workspace).fetch_all().await?.iter().map(FileRow::read).collect()
+        Ok(readable(&self.db().read(sql).text(workspace).fetch_all().await?, FileRow::read))
     }
 
     /// One file; nothing where there is none at this path.

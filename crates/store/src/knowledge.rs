@@ -9,7 +9,8 @@ use crate::{
     collection_readers::may_read,
     graph::forget_unnamed,
     halts::forget_text,
-    query::{Row, Tx},
+    query::{Row, Tx, readable},
+    sums::sum,
 };
 
 /// Documents that are searched together.
@@ -167,7 +168,7 @@ impl Store {
             let (owner_name, shared) = (row.get("owner_name")?, row.get("shared")?);
             Ok(ListedCollection { collection: read_collection(row)?, owner_name, documents, unread, shared })
         };
-        rows.iter().map(read).collect()
+        Ok(readable(&rows, read))
     }
 
     /// The collections that somebody may search, without what a list shows.
@@ -260,7 +261,7 @@ impl Store {
     /// Only those of the database.
     pub async fn documents(&self, collection: CollectionId) -> Result<Vec<Document>, StoreError> {
         let sql = format!("SELECT {DOCUMENT} FROM documents WHERE collection = $1 ORDER BY name, id");
-        self.db().built(sql).id(collection).fetch_all().await?.iter().map(read_document).collect()
+        Ok(readable(&self.db().built(sql).id(collection).fetch_all().await?, read_document))
     }
 
     /// A document of a collection.
@@ -325,9 +326,12 @@ impl Store {
         if row.number("documents")? >= most.documents {
             return Err(StoreError::Conflict("documents"));
         }
-        let sql = "SELECT COALESCE(CAST(SUM(size_bytes) AS BIGINT), 0) AS bytes FROM documents \
-                   WHERE collection IN (SELECT id FROM collections WHERE owner = $1) AND NOT (collection = $2 AND name = $3)";
-        let row = tx.query(sql).id(owner).id(new.collection).text(&new.name).fetch_one().await?;
+        let sql = format!(
+            "SELECT {} AS bytes FROM documents \
+             WHERE collection IN (SELECT id FROM collections WHERE owner = $1) AND NOT (collection = $2 AND name = $3)",
+            sum("size_bytes")
+        );
+        let row = tx.built(sql).id(owner).id(new.collection).text(&new.name).fetch_one().await?;
         if row.number("bytes")?.saturating_add(file.len() as u64) > most.bytes {
             return Err(StoreError::Conflict("bytes"));
         }

@@ -4,7 +4,7 @@ use domain::{ChatId, FactId, MessageId, UserId};
 
 use crate::{
     Store, StoreError,
-    query::{Query, Row, Tx},
+    query::{Query, Row, Tx, readable},
 };
 
 /// A chat in which something was said since it was last looked at.
@@ -79,7 +79,7 @@ impl Store {
                    AND learned_chats.retry_at <= $2)) \
                    ORDER BY chats.updated_at, chats.id LIMIT $3";
         let query = self.db().read(sql).bind(quiet_since).bind(now).bind(i64::from(limit));
-        query.fetch_all().await?.iter().map(read).collect()
+        Ok(readable(&query.fetch_all().await?, read))
     }
 
     /// Stores what was learned from a chat, and that it was looked at; at most `most` facts are kept of a person.

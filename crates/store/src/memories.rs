@@ -4,7 +4,7 @@ use domain::{ChatId, MemoryId, RunId, UserId};
 
 use crate::{
     Store, StoreError,
-    query::{Query, Row, Tx},
+    query::{Query, Row, Tx, readable},
 };
 
 /// One of a person's texts.
@@ -115,7 +115,7 @@ impl Store {
     pub async fn memories(&self, owner: UserId) -> Result<Vec<Memory>, StoreError> {
         let sql = "SELECT id, agent, name, description, content, pinned, version, changed_at, by_agent, by_chat \
                    FROM memories WHERE owner = $1 ORDER BY name, agent";
-        self.db().read(sql).id(owner).fetch_all().await?.iter().map(read).collect()
+        Ok(readable(&self.db().read(sql).id(owner).fetch_all().await?, read))
     }
 
     /// One of them.

@@ -1,11 +1,13 @@
 //! The messages of a chat: a tree, where editing or regenerating makes a sibling.
 
+use std::sync::Arc;
+
 use domain::{ChatId, MessageId, Part, Role, RunId, RunSummary, message::plain_text};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Beside, NewRun, Store, StoreError, beside,
-    query::{Row, Tx},
+    query::{Row, Tx, long_json, readable},
     runs, search,
 };
 
@@ -57,7 +59,7 @@ impl Store {
     pub async fn messages(&self, chat: ChatId) -> Result<Vec<ChatMessage>, StoreError> {
         let sql = "SELECT id, chat, parent, role, content, created_at, model, run, summary, schedule FROM messages \
                    WHERE chat = $1 ORDER BY created_at, id";
-        self.db().read(sql).id(chat).fetch_all().await?.iter().map(read_message).collect()
+        Ok(readable(&self.db().read(sql).id(chat).fetch_all().await?, read_message))
     }
 
     /// The runs that a chat's answers come from, the oldest first; in a fork also those of the chat before.
@@ -66,7 +68,7 @@ impl Store {
     /// Only those of the database.
     pub async fn runs_answering_in(&self, chat: ChatId) -> Result<Vec<RunId>, StoreError> {
         let sql = "SELECT run FROM messages WHERE chat = $1 AND run IS NOT NULL ORDER BY created_at, id";
-        self.db().read(sql).id(chat).fetch_all().await?.iter().map(|row| row.id("run")).collect()
+        Ok(readable(&self.db().read(sql).id(chat).fetch_all().await?, |row| row.id("run")))
     }
 
     /// Adds a turn to a chat: its messages and its run, all or nothing. The answer becomes the shown leaf,
@@ -116,11 +118,21 @@ pub(crate) async fn add_message(tx: &mut Tx, chat: ChatId, message: &ChatMessage
 }
 
 /// Fills a run's message with its answer.
-pub(crate) async fn fill_message(tx: &mut Tx, id: MessageId, summary: &RunSummary) -> Result<(), StoreError> {
-    let content = [Part::Text { text: summary.answer.clone() }];
+pub(crate) async fn fill_message(
+    tx: &mut Tx,
+    id: MessageId,
+    summary: &RunSummary,
+    summary_json: &Arc<str>,
+) -> Result<(), StoreError> {
+    #[derive(Serialize)]
+    #[serde(tag = "type", rename_all = "snake_case")]
+    enum Part<'a> {
+        Text { text: &'a str },
+    }
+    let content = long_json(&[Part::Text { text: &summary.answer }], summary.answer.len())?;
     let sql = "UPDATE messages SET content = $2, search_text = $3, summary = $4 WHERE id = $1";
-    let query = tx.query(sql).id(id).json(&content)?.text(&search::fold(&summary.answer));
-    query.json(summary)?.execute().await.map(drop)
+    let query = tx.query(sql).id(id).shared_text(&content).text(&search::fold(&summary.answer));
+    query.shared_text(summary_json).execute().await.map(drop)
 }
 
 fn read_message(row: &Row) -> Result<ChatMessage, StoreError> {

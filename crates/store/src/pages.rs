@@ -80,7 +80,7 @@ impl Store {
         query.bind(page.fetched_at).execute().await?;
         // Ids are ordered by time: what is as new as this or newer than what fits stays.
         let sql = "DELETE FROM pages WHERE owner = $1 AND id <> $3 AND id <= (SELECT MAX(id) FROM \
-                   (SELECT id, SUM(size_bytes) OVER (ORDER BY id DESC) AS together FROM pages WHERE owner = $1) AS sums \
+                   (SELECT id, SUM(size_bytes * 1.0) OVER (ORDER BY id DESC) AS together FROM pages WHERE owner = $1) AS sums \
                    WHERE together > $2)";
         tx.query(sql).id(page.owner).number(most_bytes).id(page.id).execute().await?;
         tx.commit().await?;

@@ -4,7 +4,12 @@ use std::collections::HashMap;
 
 use domain::{ChatId, MessageId, PipelineCallId, RunId, Usage, UserId, Words};
 
-use crate::{Store, StoreError, query::Row, search};
+use crate::{
+    Store, StoreError,
+    query::{Row, readable},
+    search,
+    sums::{MAX_COUNTER, sum},
+};
 
 /// A model call beside a chat.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,7 +109,7 @@ impl Store {
         let sql = "SELECT message, texts FROM follow_ups JOIN messages ON messages.id = follow_ups.message \
                    WHERE messages.chat = $1";
         let rows = self.db().read(sql).id(chat).fetch_all().await?;
-        rows.iter().map(|row| Ok((row.id("message")?, row.json("texts")?))).collect()
+        Ok(readable(&rows, |row| Ok((row.id("message")?, row.json("texts")?))).into_iter().collect())
     }
 
     /// Notes a call. Nothing where its chat or run is gone meanwhile.
@@ -117,9 +122,10 @@ impl Store {
                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
         let query = self.db().write(sql).id(call.id).text(&call.pipelines).id(call.owner);
         let query = query.optional_id(call.chat).optional_id(call.run).text(&call.model).bind(call.at);
-        let query = query.number(call.duration_ms).number(call.usage.input_tokens);
-        let query = query.number(call.usage.output_tokens);
-        let query = query.bind(call.cost_micro_usd.map(|cost| i64::try_from(cost).unwrap_or(i64::MAX)));
+        let query = query.number(call.duration_ms).number(call.usage.input_tokens.min(MAX_COUNTER));
+        let query = query.number(call.usage.output_tokens.min(MAX_COUNTER));
+        let cost = call.cost_micro_usd.map(|cost| cost.min(MAX_COUNTER));
+        let query = query.bind(cost.map(|cost| i64::try_from(cost).unwrap_or(i64::MAX)));
         match query.text(&call.outcome).text(&call.detail.to_column()).execute().await {
             Err(StoreError::NotFound) => Ok(()),
             noted => noted.map(drop),
@@ -133,7 +139,7 @@ impl Store {
     pub async fn pipeline_calls_of(&self, run: RunId) -> Result<Vec<PipelineCall>, StoreError> {
         let sql = select_calls!("WHERE run = $1 ORDER BY at, id");
         let rows = self.db().read(sql).id(run).fetch_all().await?;
-        rows.iter().map(read_call).collect()
+        Ok(readable(&rows, read_call))
     }
 
     /// The latest calls of all pipelines, the newest first.
@@ -143,7 +149,7 @@ impl Store {
     pub async fn latest_pipeline_calls(&self, limit: u32) -> Result<Vec<PipelineCall>, StoreError> {
         let sql = select_calls!("ORDER BY at DESC, id DESC LIMIT $1");
         let rows = self.db().read(sql).bind(i64::from(limit)).fetch_all().await?;
-        rows.iter().map(read_call).collect()
+        Ok(readable(&rows, read_call))
     }
 
     /// The sums of all calls since `since`.
@@ -151,14 +157,16 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn pipeline_sums(&self, since: i64) -> Result<Vec<PipelineSum>, StoreError> {
-        let sql = "SELECT pipelines, COUNT(*) AS calls, \
-                   CAST(SUM(CASE WHEN outcome IN ('failed', 'fallback') THEN 1 ELSE 0 END) AS BIGINT) AS failed, \
-                   CAST(SUM(CASE WHEN outcome = 'cancelled' THEN 1 ELSE 0 END) AS BIGINT) AS cancelled, \
-                   CAST(SUM(input_tokens) AS BIGINT) AS input_tokens, \
-                   CAST(SUM(output_tokens) AS BIGINT) AS output_tokens, \
-                   CAST(COALESCE(SUM(cost_micro_usd), 0) AS BIGINT) AS cost \
-                   FROM pipeline_calls WHERE at >= $1 GROUP BY pipelines ORDER BY pipelines";
-        let rows = self.db().read(sql).bind(since).fetch_all().await?;
+        let sql = format!(
+            "SELECT pipelines, COUNT(*) AS calls, {} AS failed, {} AS cancelled, {} AS input_tokens, {} AS output_tokens, \
+             {} AS cost FROM pipeline_calls WHERE at >= $1 GROUP BY pipelines ORDER BY pipelines",
+            sum("CASE WHEN outcome IN ('failed', 'fallback') THEN 1 ELSE 0 END"),
+            sum("CASE WHEN outcome = 'cancelled' THEN 1 ELSE 0 END"),
+            sum("input_tokens"),
+            sum("output_tokens"),
+            sum("cost_micro_usd"),
+        );
+        let rows = self.db().built_to_read(sql).bind(since).fetch_all().await?;
         let read = |row: &Row| {
             Ok(PipelineSum {
                 pipelines: row.get("pipelines")?,
@@ -172,7 +180,7 @@ impl Store {
                 cost_micro_usd: row.number("cost")?,
             })
         };
-        rows.iter().map(read).collect()
+        Ok(readable(&rows, read))
     }
 
     /// Forgets calls from before `until`.

@@ -1,6 +1,6 @@
 //! One way to run a statement on either database: `db.read("…").bind(x).fetch_all()`.
 
-use std::fmt::Display;
+use std::{cell::RefCell, fmt::Display, sync::Arc};
 
 use serde::{Serialize, de::DeserializeOwned};
 use sqlx::{
@@ -53,6 +53,14 @@ impl Query<'_> {
         match text.contains('\0') {
             true => self.bind(storable(text)),
             false => self.bind(text),
+        }
+    }
+
+    /// Binds a long text that is shared and need not be copied.
+    pub(crate) fn shared_text(self, text: &Arc<str>) -> Self {
+        match text.contains('\0') {
+            true => self.bind(storable(text)),
+            false => self.bind(Arc::clone(text)),
         }
     }
 
@@ -131,6 +139,17 @@ impl Query<'_> {
 pub(crate) fn storable(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }
+
+/// The same for a value that holds a text of about so many bytes: growing would leave as much behind again.
+pub(crate) fn long_json<T: Serialize + ?Sized>(value: &T, text_bytes: usize) -> Result<Arc<str>, StoreError> {
+    let mut json = Vec::with_capacity(text_bytes + text_bytes / 16 + JSON_AROUND_BYTES);
+    serde_json::to_writer(&mut json, value).map_err(|error| StoreError::Corrupt(error.to_string()))?;
+    let json = str::from_utf8(&json).map_err(|error| StoreError::Corrupt(error.to_string()))?;
+    Ok(json.into())
+}
+
+/// What is written around a long text, about, bytes.
+const JSON_AROUND_BYTES: usize = 512;
 
 /// A value as JSON text.
 pub(crate) fn to_json<T: Serialize + ?Sized>(value: &T) -> Result<String, StoreError> {
@@ -220,7 +239,17 @@ impl Row {
 
     /// A count or position.
     pub(crate) fn number(&self, column: &'static str) -> Result<u64, StoreError> {
-        u64::try_from(self.get::<i64>(column)?).map_err(|_| corrupt(column, "is negative"))
+        let number = match self {
+            // SQLite puts a REAL into any column; one that was made of an integer is as good.
+            Self::Sqlite(row) => row.try_get::<i64, _>(column).or_else(|error| {
+                let real: f64 = row.try_get(column).map_err(|_| error)?;
+                #[expect(clippy::cast_possible_truncation, reason = "a float cast saturates")]
+                let number = real as i64;
+                Ok::<_, sqlx::Error>(number)
+            })?,
+            Self::Postgres(row) => row.try_get(column)?,
+        };
+        u64::try_from(number).map_err(|_| corrupt(column, "is negative"))
     }
 
     /// An id, or another word with a parser.
@@ -254,6 +283,40 @@ impl Row {
         let text = self.get::<Option<String>>(column)?;
         text.map(|text| serde_json::from_str(&text).map_err(|error| corrupt(column, error))).transpose()
     }
+}
+
+tokio::task_local! {
+    /// The damaged rows that were left out, where somebody wants to know.
+    static LEFT_OUT: RefCell<Vec<StoreError>>;
+}
+
+/// Asks the store something; tells also which rows of the answer were left out because they are damaged.
+pub async fn noting_damage<T>(asking: impl Future<Output = T>) -> (T, Vec<StoreError>) {
+    LEFT_OUT
+        .scope(RefCell::default(), async {
+            let answer = asking.await;
+            (answer, LEFT_OUT.with(RefCell::take))
+        })
+        .await
+}
+
+/// Those of the rows that can be read. The others are left out, and named in the log: one damaged value is no reason to
+/// refuse the rest of a list. Not for rows that forbid something.
+pub(crate) fn readable<T>(rows: &[Row], read: impl Fn(&Row) -> Result<T, StoreError>) -> Vec<T> {
+    let mut found = Vec::with_capacity(rows.len());
+    for row in rows {
+        match read(row) {
+            Ok(row) => found.push(row),
+            Err(error) => {
+                let which = row.get::<String>("id").map_or_else(|_| String::new(), |id| format!("{id}: "));
+                let error = StoreError::Corrupt(format!("{which}{error}"));
+                tracing::error!(%error, "a damaged row is left out of a list");
+                // Nobody may want to know.
+                _ = LEFT_OUT.try_with(|left_out| left_out.borrow_mut().push(error));
+            }
+        }
+    }
+    found
 }
 
 fn corrupt(column: &str, what: impl Display) -> StoreError {

@@ -1,6 +1,9 @@
 //! Runs: who started what, with which model, and how it ended. Their logs are in `events.rs`.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use domain::{ChatId, MessageId, Origin, Outcome, RunId, RunSummary, UserId};
 
@@ -8,10 +11,13 @@ use crate::{
     IdempotencyKey, Principal, Store, StoreError,
     db::Db,
     messages::fill_message,
-    query::{Query, Row, to_json},
+    query::{Query, Row, long_json, readable},
     webhooks,
     writer::{Rows, Work},
 };
+
+/// The longest summary that is written together with those of other runs.
+const MAX_SHARED_SUMMARY_BYTES: usize = 256 * 1024;
 
 /// A run to be kept.
 #[derive(Debug, Clone, PartialEq)]
@@ -126,7 +132,7 @@ pub(crate) struct RunEnd {
     run: RunId,
     finished_at: i64,
     /// As JSON.
-    summary: String,
+    summary: Arc<str>,
 }
 
 impl Rows for RunEnd {
@@ -149,9 +155,9 @@ impl Rows for RunEnd {
             ") AS ended WHERE id = ended.column1 AND finished_at IS NULL AND chat IS NULL \
              AND message IS NULL RETURNING id",
         );
-        let query = ends
-            .iter()
-            .fold(db.built(sql), |query, end| query.id(end.run).bind(end.finished_at).bind(&*end.summary));
+        let query = ends.iter().fold(db.built(sql), |query, end| {
+            query.id(end.run).bind(end.finished_at).shared_text(&end.summary)
+        });
         let rows = query.fetch_all().await?;
         let finished: HashSet<RunId> = rows.iter().map(|row| row.id("id")).collect::<Result<_, _>>()?;
         Ok(ends.iter().map(|end| finished.contains(&end.run)).collect())
@@ -195,7 +201,7 @@ impl Store {
     /// Only those of the database.
     pub async fn unfinished_runs(&self) -> Result<Vec<Run>, StoreError> {
         let sql = select_runs!("WHERE finished_at IS NULL ORDER BY started_at, id");
-        self.db().read(sql).fetch_all().await?.iter().map(read_run).collect()
+        Ok(readable(&self.db().read(sql).fetch_all().await?, read_run))
     }
 
     /// A person's runs that have not ended, oldest first.
@@ -204,7 +210,7 @@ impl Store {
     /// Only those of the database.
     pub async fn unfinished_runs_of(&self, owner: UserId) -> Result<Vec<Run>, StoreError> {
         let sql = select_runs!("WHERE finished_at IS NULL AND owner = $1 ORDER BY started_at, id");
-        self.db().read(sql).id(owner).fetch_all().await?.iter().map(read_run).collect()
+        Ok(readable(&self.db().read(sql).id(owner).fetch_all().await?, read_run))
     }
 
     /// The runs of a chat that have not ended, oldest first.
@@ -252,8 +258,10 @@ impl Store {
         summary: &RunSummary,
     ) -> Result<(), StoreError> {
         // A run without a chat is one statement, which it shares with others.
-        let end = RunEnd { run: id, finished_at, summary: to_json(summary)? };
-        if self.0.writer.write(Work::FinishRun, end).await? {
+        let json = long_json(summary, summary.answer.len())?;
+        let end = RunEnd { run: id, finished_at, summary: Arc::clone(&json) };
+        // One with a long answer is not: the database would copy that once more for each step of such a statement.
+        if json.len() <= MAX_SHARED_SUMMARY_BYTES && self.0.writer.write(Work::FinishRun, end).await? {
             return Ok(());
         }
         let mut tx = self.db().begin().await?;
@@ -265,13 +273,13 @@ impl Store {
         tx.query(touch).id(id).bind(finished_at).bind(is_news).execute().await?;
         let finish = "UPDATE runs SET finished_at = $2, summary = $3, request = NULL \
                       WHERE id = $1 AND finished_at IS NULL RETURNING message";
-        let row = tx.query(finish).id(id).bind(finished_at).json(summary)?.fetch_optional().await?;
+        let row = tx.query(finish).id(id).bind(finished_at).shared_text(&json).fetch_optional().await?;
         let Some(row) = row else {
             tx.query("SELECT id FROM runs WHERE id = $1").id(id).fetch_one().await?;
             return Err(StoreError::Conflict("finished"));
         };
         if let Some(message) = row.optional_id("message")? {
-            fill_message(&mut tx, message, summary).await?;
+            fill_message(&mut tx, message, summary, &json).await?;
             webhooks::tell(&mut tx, id, finished_at).await?;
         }
         tx.commit().await

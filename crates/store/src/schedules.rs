@@ -4,7 +4,7 @@ use domain::{ChatId, Outcome, RunId, RunSummary, ScheduleId, UserId};
 
 use crate::{
     Store, StoreError,
-    query::{Query, Row},
+    query::{Query, Row, readable},
 };
 
 /// How many turns of a schedule are kept.
@@ -129,7 +129,7 @@ impl Store {
     /// Only those of the database.
     pub async fn schedules(&self, owner: UserId) -> Result<Vec<Schedule>, StoreError> {
         let sql = columns!("SELECT", "FROM schedules WHERE owner = $1 ORDER BY id");
-        self.db().read(sql).id(owner).fetch_all().await?.iter().map(read).collect()
+        Ok(readable(&self.db().read(sql).id(owner).fetch_all().await?, read))
     }
 
     /// A person's schedule.
@@ -198,7 +198,7 @@ impl Store {
     /// Only those of the database.
     pub async fn schedules_due_after(&self, time: i64) -> Result<Vec<Schedule>, StoreError> {
         let sql = columns!("SELECT", "FROM schedules WHERE enabled AND cron IS NOT NULL AND next_at > $1");
-        self.db().read(sql).bind(time).fetch_all().await?.iter().map(read).collect()
+        Ok(readable(&self.db().read(sql).bind(time).fetch_all().await?, read))
     }
 
     /// Sets when a schedule is due next, unless that has changed since it was `seen`.
@@ -302,7 +302,7 @@ impl Store {
         let sql = "SELECT due_at, noted_at, kind, note, schedule_turns.run, schedule_turns.chat, runs.summary \
                    FROM schedule_turns LEFT JOIN runs ON runs.id = schedule_turns.run \
                    WHERE schedule = $1 ORDER BY schedule_turns.number DESC";
-        self.db().read(sql).id(id).fetch_all().await?.iter().map(read_turn).collect()
+        Ok(readable(&self.db().read(sql).id(id).fetch_all().await?, read_turn))
     }
 
     /// Whether a schedule's latest run, or any in its chat, is still going.

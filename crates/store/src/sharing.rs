@@ -5,7 +5,7 @@ use domain::{ChatId, UserId};
 use crate::{
     Store, StoreError,
     chats::{Chat, chat_columns, read_chat},
-    query::Row,
+    query::{Row, readable},
     users::{User, read_user},
 };
 
@@ -66,7 +66,7 @@ impl Store {
              JOIN users ON users.id = chats.owner WHERE reader = $1 ORDER BY updated_at DESC, chats.id LIMIT $2"
         );
         let rows = self.db().built(sql).id(reader).bind(i64::from(limit)).fetch_all().await?;
-        rows.iter().map(read_shared).collect()
+        Ok(readable(&rows, read_shared))
     }
 
     /// Whom somebody's chat is shared with.

@@ -3,9 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::{ApiKeyId, GroupId, RunId, UserId};
+use domain::{ApiKeyId, GroupId, RunId, TokenCount, Usage, UserId};
 
-use crate::{Principal, Store, StoreError, db::Db, query::Tx};
+use crate::{
+    Principal, Store, StoreError,
+    db::Db,
+    query::{Row, Tx, readable},
+    sums::{MAX_COUNTER, add_excluded, sum},
+};
 
 /// Runs or rows in one statement.
 const MOST_ROWS: usize = 256;
@@ -32,6 +37,23 @@ pub struct UsageSum {
     pub output_tokens: u64,
     /// Millionths of a US dollar, where prices are known.
     pub cost_micro_usd: u64,
+}
+
+impl UsageSum {
+    /// More than any call costs, millionths of a US dollar.
+    pub const MAX_CALL_MICRO_USD: u64 = 1_000_000_000_000;
+
+    /// Of one model call: no more than a call can use, whatever its server, its price or an old log say.
+    #[must_use]
+    pub fn of_call(usage: Usage, cost_micro_usd: Option<u64>) -> Self {
+        let most = TokenCount::MAX.get();
+        Self {
+            requests: 1,
+            input_tokens: usage.input_tokens.min(most),
+            output_tokens: usage.output_tokens.min(most),
+            cost_micro_usd: cost_micro_usd.unwrap_or(0).min(Self::MAX_CALL_MICRO_USD),
+        }
+    }
 }
 
 impl std::ops::AddAssign for UsageSum {
@@ -159,10 +181,10 @@ impl Store {
     ) -> Result<Vec<UsageRow>, StoreError> {
         let (name, order) = match by {
             UsageBy::Day => ("CAST(day AS TEXT)", "MIN(day)"),
-            UsageBy::User => ("owner", "SUM(input_tokens + output_tokens) DESC, owner"),
-            UsageBy::Model => ("model", "SUM(input_tokens + output_tokens) DESC, model"),
-            UsageBy::Key => ("api_key", "SUM(input_tokens + output_tokens) DESC, api_key"),
-            UsageBy::Person => ("person", "SUM(input_tokens + output_tokens) DESC, person"),
+            UsageBy::User => ("owner", "tokens DESC, owner"),
+            UsageBy::Model => ("model", "tokens DESC, model"),
+            UsageBy::Key => ("api_key", "tokens DESC, api_key"),
+            UsageBy::Person => ("person", "tokens DESC, person"),
         };
         let whose = match of {
             UsageOf::All => "",
@@ -172,11 +194,13 @@ impl Store {
             UsageOf::Person(..) => "AND api_key = $3 AND person = $4",
         };
         let sql = format!(
-            "SELECT {name} AS name, CAST(SUM(requests) AS BIGINT) AS requests, \
-             CAST(SUM(input_tokens) AS BIGINT) AS input_tokens, \
-             CAST(SUM(output_tokens) AS BIGINT) AS output_tokens, \
-             CAST(SUM(cost_micro_usd) AS BIGINT) AS cost_micro_usd \
-             FROM usage WHERE day BETWEEN $1 AND $2 {whose} GROUP BY {name} ORDER BY {order}"
+            "SELECT {name} AS name, {} AS requests, {} AS input_tokens, {} AS output_tokens, {} AS cost_micro_usd, \
+             {} AS tokens FROM usage WHERE day BETWEEN $1 AND $2 {whose} GROUP BY {name} ORDER BY {order}",
+            sum("requests"),
+            sum("input_tokens"),
+            sum("output_tokens"),
+            sum("cost_micro_usd"),
+            sum("input_tokens * 1.0 + output_tokens"),
         );
         let query = self.db().built(sql).bind(first_day).bind(last_day);
         let query = match of {
@@ -187,7 +211,7 @@ impl Store {
             UsageOf::Person(key, person) => query.id(key).text(person),
         };
         let rows = query.fetch_all().await?;
-        let read = |row: &crate::query::Row| {
+        let read = |row: &Row| {
             let sum = UsageSum {
                 requests: row.number("requests")?,
                 input_tokens: row.number("input_tokens")?,
@@ -196,7 +220,7 @@ impl Store {
             };
             Ok(UsageRow { name: row.get("name")?, sum })
         };
-        rows.iter().map(read).collect()
+        Ok(readable(&rows, read))
     }
 
     /// How far a run's log is in the ledger; nothing where all of it is.
@@ -215,7 +239,7 @@ impl Store {
     pub async fn unbooked_runs(&self, ended_before: i64) -> Result<Vec<RunId>, StoreError> {
         let sql = "SELECT id FROM runs WHERE booked_seq IS NOT NULL AND finished_at IS NOT NULL \
                    AND finished_at < $1 ORDER BY finished_at LIMIT 100";
-        self.db().read(sql).bind(ended_before).fetch_all().await?.iter().map(|row| row.id("id")).collect()
+        Ok(readable(&self.db().read(sql).bind(ended_before).fetch_all().await?, |row| row.id("id")))
     }
 }
 
@@ -284,19 +308,18 @@ async fn upsert(db: &Db, tx: &mut Tx, rows: &[(&UsageKey, UsageSum)]) -> Result<
          cost_micro_usd) VALUES ",
     );
     db.push_rows(&mut sql, rows.len(), 9);
-    sql.push_str(
-        " ON CONFLICT (day, owner, model, api_key, person) DO UPDATE SET \
-         requests = usage.requests + excluded.requests, \
-         input_tokens = usage.input_tokens + excluded.input_tokens, \
-         output_tokens = usage.output_tokens + excluded.output_tokens, \
-         cost_micro_usd = usage.cost_micro_usd + excluded.cost_micro_usd",
-    );
+    let added = ["requests", "input_tokens", "output_tokens", "cost_micro_usd"];
+    let added = added.map(|column| add_excluded("usage", column)).join(", ");
+    sql.push_str(" ON CONFLICT (day, owner, model, api_key, person) DO UPDATE SET ");
+    sql.push_str(&added);
     let query = rows.iter().fold(tx.built(sql), |query, (key, sum)| {
         let principal = &key.principal;
         let api_key = principal.key.map(|key| key.to_string()).unwrap_or_default();
         let query = query.bind(key.day).id(principal.account).text(&key.model).text(&api_key);
-        let query = query.text(principal.person.as_deref().unwrap_or_default()).number(sum.requests);
-        query.number(sum.input_tokens).number(sum.output_tokens).number(sum.cost_micro_usd)
+        let query = query.text(principal.person.as_deref().unwrap_or_default());
+        [sum.requests, sum.input_tokens, sum.output_tokens, sum.cost_micro_usd]
+            .into_iter()
+            .fold(query, |query, counter| query.number(counter.min(MAX_COUNTER)))
     });
     query.execute().await.map(drop)
 }

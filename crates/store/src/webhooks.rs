@@ -5,7 +5,7 @@ use domain::{ChatId, RunId, RunSummary, UserId, WebhookId};
 
 use crate::{
     Store, StoreError,
-    query::{Row, Tx},
+    query::{Row, Tx, readable},
 };
 
 /// How many deliveries of an address are kept beside those that are not done.
@@ -70,7 +70,7 @@ impl Store {
                    FROM webhooks LEFT JOIN webhook_deliveries ON webhook = id AND run = \
                    (SELECT run FROM webhook_deliveries WHERE webhook = id ORDER BY created_at DESC, run DESC LIMIT 1) \
                    WHERE owner = $1 ORDER BY id";
-        self.db().read(sql).id(owner).fetch_all().await?.iter().map(read).collect()
+        Ok(readable(&self.db().read(sql).id(owner).fetch_all().await?, read))
     }
 
     /// Keeps an address.

@@ -11,7 +11,8 @@
 //! {"collection":{"id":"col_…","name":"Manuals",…}}
 //! {"document":{"id":"doc_…","collection":"col_…","name":"a.pdf","size_bytes":7000000}}
 //! {"document_part":{"document":"doc_…","base64":"…"}}
-//! {"end":{"lines":11}}
+//! {"damaged":{"of":"log of run_…","why":"stored data is damaged: …"}}
+//! {"end":{"lines":12}}
 //! ```
 //!
 //! What belongs to a chat, a run or a collection stands behind it, a message behind the one that it follows, a log behind its
@@ -61,6 +62,8 @@ pub enum Line {
     Key(Key),
     /// An agent that an administrator has defined.
     Agent(Agent),
+    /// Something that could not be read where the file was made; at its end.
+    Damaged(Damaged),
     /// The last.
     End(End),
 }
@@ -340,6 +343,15 @@ pub struct Agent {
     pub definition: Value,
 }
 
+/// What is left out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Damaged {
+    /// Of what it was, such as `run run_…` or `memories`.
+    pub of: String,
+    /// What is wrong with it, for the administrator.
+    pub why: String,
+}
+
 /// The end, without which the file is not whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct End {
@@ -386,6 +398,15 @@ fn values(json: &[u8]) -> usize {
     count
 }
 
+/// Whether these are events as they are stored: each a JSON object in a line.
+#[must_use]
+pub fn are_lines(stored: &str) -> bool {
+    stored.ends_with('\n')
+        && stored
+            .lines()
+            .all(|line| line.starts_with('{') && serde_json::from_str::<serde::de::IgnoredAny>(line).is_ok())
+}
+
 /// A log's line, from events as they are stored: each in a line.
 #[must_use]
 pub fn log_line(run: RunId, stored: &str) -> String {
@@ -421,6 +442,10 @@ mod tests {
         let log = Line::read(log_line(run, &stored).as_bytes());
         assert_eq!(log, Ok(Line::Log(Log { run, events: vec![event(1), event(2)] })));
         assert_eq!(Line::read(log_line(run, "").as_bytes()), Ok(Line::Log(Log { run, events: vec![] })));
+        assert!(are_lines(&stored));
+        for damaged in ["", "\n", "{}", "{}\n{\n", "[]\n", "{\"a\":\u{fffd}}\n"] {
+            assert!(!are_lines(damaged), "{damaged}");
+        }
         let head = Head { format: FORMAT, version: "0.1.0".to_owned(), made_at: 5 };
         let chat = Chat {
             id: chat,

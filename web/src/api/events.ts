@@ -546,6 +546,7 @@ export type RefusedOfChats =
   | { code: "merging_is_off" }
   | { code: "no_such_run" }
   | { code: "no_such_call" }
+  | { code: "damaged_log" }
   | { code: "bad_agent_id" }
   | { code: "long_answer"; params: { limit: number } }
   | { code: "run_set_aside" }
@@ -1062,6 +1063,7 @@ export type Sentence =
   | { code: "model_reported"; params: { quote: string } }
   | { code: "not_the_protocol"; params: { server: string; quote: string } }
   | { code: "answer_too_long"; params: { limit: number } }
+  | { code: "conversation_too_long"; params: { limit: number } }
   | { code: "event_too_long"; params: { limit: number } }
   | { code: "call_without_name" }
   | { code: "too_many_calls"; params: { count: number } }

@@ -1,6 +1,6 @@
 /** Keeps an event stream open: reconnects with growing pauses and goes on where it was. */
 import { ApiError, send } from "./http.ts";
-import { readFrames, type SseFrame } from "./sse.ts";
+import { problemIn, readFrames, type SseFrame } from "./sse.ts";
 
 export interface FollowOptions {
   /** The address to ask; called again for every try, so that it can name the last event seen. */
@@ -11,7 +11,7 @@ export interface FollowOptions {
   onOpen?: () => void;
   /** The line broke; the next try starts in `waitMs`. */
   onLost?: (waitMs: number) => void;
-  /** The server refused (not found, signed out): there will be no further try. */
+  /** The server refused (not found, signed out, a damaged log): there will be no further try. */
   onRefused?: (error: ApiError) => void;
   /** Whether nothing more is to come, asked when a stream is over; `ended` where the server ended it properly. */
   isComplete: (ended: boolean) => boolean;
@@ -27,7 +27,10 @@ const firstWaitMs = 500;
 const longestWaitMs = 10_000;
 
 function isRefusal(error: unknown): error is ApiError {
-  return error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429;
+  if (!(error instanceof ApiError)) return false;
+  // Asking again mends no damage.
+  if (error.sentence?.code === "damaged_log") return true;
+  return error.status >= 400 && error.status < 500 && error.status !== 429;
 }
 
 /** Starts following; runs until complete, refused or stopped. */
@@ -45,14 +48,20 @@ export function follow(options: FollowOptions): Follower {
       cache: "no-store",
     });
     options.onOpen?.();
+    const problems: ApiError[] = [];
     await readFrames(
       response,
       (frames) => {
         failures = 0;
-        if (!stopped) options.onFrames(frames);
+        const problem = problemIn(frames);
+        if (problem) problems.push(problem);
+        const events = frames.filter((frame) => frame.event !== "problem");
+        if (!stopped && events.length > 0) options.onFrames(events);
       },
       abort,
     );
+    const [problem] = problems;
+    if (problem) throw problem;
   }
 
   async function pause(): Promise<void> {

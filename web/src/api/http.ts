@@ -29,22 +29,19 @@ export function whenSignedOut(handler: Handler): void {
 }
 
 async function problemOf(response: Response): Promise<ApiError> {
-  let code = "unavailable";
-  let message = `${response.status} ${response.statusText}`.trim();
-  let field: string | null = null;
-  let sentence: Coded | undefined;
-  try {
-    const body = (await response.json()) as {
-      error?: { code?: unknown; message?: unknown; field?: unknown; sentence?: Coded };
-    };
-    if (typeof body.error?.field === "string") field = body.error.field;
-    if (typeof body.error?.code === "string") code = body.error.code;
-    if (typeof body.error?.message === "string") message = body.error.message;
-    sentence = body.error?.sentence;
-  } catch {
-    // A proxy's error page: status and reason are all there is.
-  }
-  return new ApiError(response.status, code, message, field, response.headers.get("x-request-id"), sentence);
+  const reason = `${response.status} ${response.statusText}`.trim();
+  // A proxy's error page has no JSON: status and reason are all there is.
+  const body: unknown = await response.json().catch(() => undefined);
+  return errorOf(response.status, body, reason, response.headers.get("x-request-id"));
+}
+
+/** The error that stands in a response, or in a `problem` event of a stream that breaks off. */
+export function errorOf(status: number, body: unknown, reason: string, requestId: string | null): ApiError {
+  const error = (body as { error?: Record<string, unknown> } | undefined)?.error ?? {};
+  const text = (value: unknown) => (typeof value === "string" ? value : null);
+  const sentence = error.sentence as Coded | undefined;
+  const code = text(error.code) ?? "unavailable";
+  return new ApiError(status, code, text(error.message) ?? reason, text(error.field), requestId, sentence);
 }
 
 /** What only reads is asked again after these pauses: a computer that changes networks breaks what is on its way. */

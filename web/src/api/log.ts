@@ -2,10 +2,12 @@
 import { runLogAddress } from "./calls.ts";
 import type { RunEvent } from "./events.ts";
 import { send } from "./http.ts";
-import { SseDecoder } from "./sse.ts";
+import { problemIn, SseDecoder } from "./sse.ts";
 
 export async function loadLog(run: string): Promise<RunEvent[]> {
   const response = await send(runLogAddress(run), { headers: { accept: "text/event-stream" } });
   const frames = new SseDecoder().push(new Uint8Array(await response.arrayBuffer()));
+  const problem = problemIn(frames);
+  if (problem) throw problem;
   return frames.map((frame) => JSON.parse(frame.data) as RunEvent);
 }

@@ -1,6 +1,6 @@
 /** The frame decoder against streams cut in every awkward place. */
 import { expect, test } from "vitest";
-import { SseDecoder, type SseFrame } from "./sse.ts";
+import { problemIn, SseDecoder, type SseFrame } from "./sse.ts";
 
 function decode(stream: string, pieceLength: number): SseFrame[] {
   const bytes = new TextEncoder().encode(stream);
@@ -43,4 +43,14 @@ test.each(["\n", "\r\n", "\r"])("line ends %j, cut anywhere", (end) => {
 
 test("a frame without an end is no frame", () => {
   expect(decode("id: 1\ndata: half", 3)).toEqual([]);
+});
+
+test("a stream that cannot go on says why", () => {
+  const body = JSON.stringify({
+    error: { code: "internal", message: "The log is damaged.", sentence: { code: "damaged_log" } },
+  });
+  const problem = problemIn(decode(`id: 1\ndata: {}\n\nevent: problem\ndata: ${body}\n\n`, 7));
+  expect(problem?.message).toBe("The log is damaged.");
+  expect(problem?.sentence?.code).toBe("damaged_log");
+  expect(problemIn(expected)).toBeNull();
 });

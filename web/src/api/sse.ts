@@ -1,4 +1,5 @@
 /** Reads server-sent events from a fetch response, so that headers and aborting stay in our hands. */
+import { type ApiError, errorOf } from "./http.ts";
 import { Pace } from "./pace.ts";
 
 /** One frame as it was sent. */
@@ -43,6 +44,12 @@ export class SseDecoder {
     if (name === "id") this.#id = value;
     return undefined;
   }
+}
+
+/** What a stream says that cannot go on, as where the log is damaged. */
+export function problemIn(frames: SseFrame[]): ApiError | null {
+  const problem = frames.find((frame) => frame.event === "problem");
+  return problem ? errorOf(500, JSON.parse(problem.data), "", null) : null;
 }
 
 /** The server sends a comment every 15 s; silence for longer means the line is dead. */

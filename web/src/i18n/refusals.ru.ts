@@ -171,6 +171,7 @@ export const refusals: Record<Exclude<Coded["code"], Sentence["code"]>, Entry> =
   merging_is_off: "Ответы здесь не сводятся: это отключено.",
   no_such_run: "Такого запуска нет, или он не ваш.",
   no_such_call: "Такого вызова в этом запуске нет, или он ещё не закончился.",
+  damaged_log: "Журнал этого запуска повреждён, дочитать его до конца нельзя.",
   bad_agent_id: "Это не идентификатор субагента, такой как a2.1.",
   long_answer: "В ответе может быть до {limit} байт.",
   run_set_aside:

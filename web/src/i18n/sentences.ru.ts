@@ -177,6 +177,7 @@ export const sentences: Record<Coded["code"], Entry> = {
   not_finished_within: "Модель не закончила ответ за {seconds} с.",
   model_reported: "Сервер модели сообщил об ошибке: «{quote}»",
   not_the_protocol: "Сервер модели по адресу {server} прислал что-то не по протоколу OpenAI: «{quote}»",
+  conversation_too_long: "Разговор в этом запуске длиннее {limit} МБ.",
   answer_too_long:
     "Сервер модели прислал в одном ответе больше {limit} МБ. Попробуйте ещё раз или возьмите другую модель.",
   event_too_long: "Сервер модели прислал одно событие больше {limit} МБ, это не по протоколу.",

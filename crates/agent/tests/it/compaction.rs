@@ -123,6 +123,35 @@ async fn three_hundred_steps_fit_into_a_small_window() {
     assert_eq!(usage.total_tokens(), booked, "summaries count");
 }
 
+/// Finding F12 of issue 32: whatever a server says that its model can read and has used, what is held of a conversation is
+/// bounded.
+#[tokio::test]
+async fn a_conversation_is_bounded_where_no_window_is_known() {
+    const MOST_BYTES: usize = 33 << 20;
+    let (done, largest) = (AtomicUsize::new(0), Arc::new(Mutex::new(0)));
+    let seen = Arc::clone(&largest);
+    let mut play = play(move |request| {
+        if is_summing_up(request) {
+            return text("Summary: files were written.");
+        }
+        let calls = request.messages.iter().flat_map(|message| &message.tool_calls);
+        let bytes: usize = calls.map(|call| call.arguments.len()).sum();
+        let mut largest = seen.lock().unwrap();
+        *largest = bytes.max(*largest);
+        match done.fetch_add(1, Ordering::Relaxed) {
+            6 => text("All written."),
+            number => call(0, "ls", &json!({"path": format!("/{number}"), "pad": "x".repeat(7_000_000)})),
+        }
+    })
+    .await;
+    play.settings.context_tokens = None;
+    let log = play.log().await;
+    assert_eq!(lines(&log).last().unwrap(), "main finished Completed");
+    assert!(!compactions(&log).is_empty());
+    let largest = *largest.lock().unwrap();
+    assert!((20 << 20..=MOST_BYTES).contains(&largest), "{largest}");
+}
+
 #[tokio::test]
 async fn a_restart_at_any_place_sends_the_same() {
     let steps = 70;

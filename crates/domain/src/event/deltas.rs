@@ -10,6 +10,22 @@ impl EventBody {
         matches!(self, Self::TextDelta { .. } | Self::ReasoningDelta { .. } | Self::ToolArgumentsDelta { .. })
     }
 
+    /// How much of the event is one long text, bytes.
+    #[must_use]
+    pub fn text_bytes(&self) -> usize {
+        match self {
+            Self::TextDelta { delta: text, .. }
+            | Self::ReasoningDelta { delta: text, .. }
+            | Self::ToolArgumentsDelta { delta: text, .. }
+            | Self::TextFinished { text, .. }
+            | Self::ReasoningFinished { text, .. }
+            | Self::ToolOutput { text, .. }
+            | Self::ToolFinished { result: text, .. }
+            | Self::AgentFinished { result: text, .. } => text.len(),
+            _ => 0,
+        }
+    }
+
     /// Appends `next` to this delta where both belong to the same item; gives `next` back where not.
     ///
     /// # Errors

@@ -63,6 +63,8 @@ pub enum Chats {
     NoSuchRun,
     #[error("There is no such call in this run, or it has not finished.")]
     NoSuchCall,
+    #[error("The log of this run is damaged and cannot be read to its end.")]
+    DamagedLog,
     #[error("This is not the id of a sub-agent, such as a2.1.")]
     BadAgentId,
     #[error("An answer has at most {limit} bytes.")]

@@ -21,8 +21,12 @@ use crate::{FinishReason, ModelEvent};
 /// No honest event is larger.
 const EVENT_LIMIT_BYTES: usize = 8 << 20;
 
-/// No honest answer is longer.
-const ANSWER_LIMIT_BYTES: usize = 32 << 20;
+/// No honest answer is longer on its way, where each token is an event of some hundred bytes.
+const RECEIVED_LIMIT_BYTES: usize = 128 << 20;
+
+/// No honest answer says more, which is about a million tokens: text, reasoning and arguments of calls. All of it is held
+/// until it ends.
+const ANSWER_LIMIT_BYTES: usize = 4 << 20;
 
 /// Ollama's: it puts a text that is to be continued into the model's template, as if somebody had said it.
 const ANSWERS_TEXTS: &str = "fp_ollama";
@@ -38,6 +42,8 @@ pub(crate) struct Answer {
     finish: Option<FinishReason>,
     usage: Option<Usage>,
     received_bytes: usize,
+    /// Text, reasoning and arguments of calls.
+    written_bytes: usize,
     /// An event was made, so the request must not be sent again.
     begun: bool,
     over: bool,
@@ -65,6 +71,7 @@ impl Answer {
             finish: None,
             usage: None,
             received_bytes: 0,
+            written_bytes: 0,
             begun: false,
             over: false,
         }
@@ -93,9 +100,8 @@ impl Answer {
     /// Reads the next bytes.
     pub(crate) fn feed(&mut self, bytes: &[u8], target: &Target) -> Result<(), Fault> {
         self.received_bytes = self.received_bytes.saturating_add(bytes.len());
-        if self.received_bytes > ANSWER_LIMIT_BYTES {
-            let limit = (ANSWER_LIMIT_BYTES >> 20) as u64;
-            return Err(Fault::protocol(Sentence::AnswerTooLong { limit }));
+        if self.received_bytes > RECEIVED_LIMIT_BYTES {
+            return Err(too_long(RECEIVED_LIMIT_BYTES));
         }
         if matches!(self.form, Form::Unknown) {
             let first =
@@ -237,6 +243,11 @@ impl Answer {
         {
             return Err(Fault::new(ProblemCode::ModelRejected, Sentence::AnswersTexts));
         }
+        let arguments: usize = chunk.calls.iter().map(|call| call.arguments.len()).sum();
+        self.written_bytes += chunk.reasoning.len() + chunk.content.len() + arguments;
+        if self.written_bytes > ANSWER_LIMIT_BYTES {
+            return Err(too_long(ANSWER_LIMIT_BYTES));
+        }
         self.add_reasoning(chunk.reasoning.into_owned());
         if !chunk.content.is_empty() {
             self.begun = true;
@@ -289,6 +300,10 @@ fn finish_reason(reason: &str) -> Result<FinishReason, Fault> {
         "error" => return Err(Fault::new(ProblemCode::ModelFailed, Sentence::GaveUpInAnswer)),
         _ => FinishReason::Stop,
     })
+}
+
+fn too_long(limit_bytes: usize) -> Fault {
+    Fault::protocol(Sentence::AnswerTooLong { limit: (limit_bytes >> 20) as u64 })
 }
 
 fn too_large() -> Fault {
@@ -407,6 +422,33 @@ mod tests {
         let block = [b'x'; 1 << 20];
         let fed = (0..64).take_while(|_| answer.feed(&block, target).is_ok()).count();
         assert_eq!(fed, 8, "a line may be 8 MB");
+    }
+
+    /// Finding F12 of issue 32: what is held of an answer is bounded, however it is cut and whatever it is.
+    #[test]
+    fn an_answer_that_never_ends_is_refused_by_what_it_says() {
+        let text = "x".repeat(64 << 10);
+        for delta in [
+            format!(r#"{{"content":"{text}"}}"#),
+            format!(r#"{{"reasoning":"{text}"}}"#),
+            format!(
+                r#"{{"tool_calls":[{{"index":0,"id":"c","function":{{"name":"f","arguments":"{text}"}}}}]}}"#
+            ),
+        ] {
+            let event = format!("data: {{\"choices\":[{{\"delta\":{delta}}}]}}\n\n");
+            let mut answer = Answer::new(TextReader::Plain);
+            let mut held = 0;
+            let fault = loop {
+                if let Err(fault) = answer.feed(event.as_bytes(), target()) {
+                    break fault;
+                }
+                held += text.len();
+                while answer.pop().is_some() {}
+                assert!(held <= ANSWER_LIMIT_BYTES, "{delta:.20}");
+            };
+            assert!(fault.error.message.contains("4 MB"), "{}", fault.error.message);
+            assert_eq!(held, ANSWER_LIMIT_BYTES);
+        }
     }
 
     /// Pieces of streams, good and bad.

@@ -6,6 +6,8 @@
 //! {"schema":20}
 //! {"table":"users","columns":["id","email"]}
 //! ["user_1","ada@example.org"]
+//! {"damaged":["users","id user_2","email","BLOB"]}
+//! ["user_2","…"]
 //! {"file":"secret.key","base64":"…"}
 //! {"end":{"lines":5,"sha256":"…"}}
 //! ```
@@ -21,14 +23,15 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
 use ring::digest;
 use serde_json::{Value, json};
-use store::{Datum, Part};
+use store::{Damage, Datum, Part};
 
 use crate::secret::hex;
 
 /// The number of this format.
 const FORMAT: u64 = 1;
-/// Longest line, bytes: a file of a chat has 10 MB at most, and a log's segment less.
-const LINE_LIMIT_BYTES: u64 = 64_000_000;
+/// Longest line, bytes: a file of a chat has 10 MB at most, and an answer fewer, each byte of which may become seven in a
+/// log's segment.
+const LINE_LIMIT_BYTES: u64 = 256_000_000;
 
 /// Writes one.
 pub(super) struct Writer<'a> {
@@ -52,6 +55,9 @@ impl<'a> Writer<'a> {
         match part {
             Part::Schema(number) => self.line(&json!({ "schema": number })),
             Part::Table { name, columns } => self.line(&json!({ "table": name, "columns": columns })),
+            Part::Damaged(Damage { table, row, column, found }) => {
+                self.line(&json!({ "damaged": [table, row, column, found] }))
+            }
             Part::Row(row) => {
                 self.rows += 1;
                 self.line(&row.iter().map(write_datum).collect())
@@ -173,6 +179,11 @@ fn read_entry(value: Value) -> Option<Entry> {
     if let Some(schema) = value.get("schema") {
         return schema.as_i64().map(|number| Entry::Part(Part::Schema(number)));
     }
+    if let Some(place) = value.get("damaged") {
+        let place: [String; 4] = serde_json::from_value(place.clone()).ok()?;
+        let [table, row, column, found] = place;
+        return Some(Entry::Part(Part::Damaged(Damage { table, row, column, found })));
+    }
     if let Some(name) = value.get("table") {
         let columns = value.get("columns")?.as_array()?;
         let columns = columns.iter().map(|name| name.as_str().map(str::to_owned)).collect::<Option<_>>()?;
@@ -223,7 +234,9 @@ mod tests {
             Datum::Bytes(vec![0, 10, 255]),
         ];
         let table = Part::Table { name: "t".to_owned(), columns: vec!["a".to_owned(); 6] };
-        vec![Part::Schema(3), table, Part::Row(row), Part::Row(vec![])]
+        let [table_name, at, column, found] = ["t", "a \"1\"", "b", "BLOB"].map(str::to_owned);
+        let damage = Damage { table: table_name, row: at, column, found };
+        vec![Part::Schema(3), table, Part::Row(row), Part::Damaged(damage), Part::Row(vec![])]
     }
 
     fn folder() -> std::path::PathBuf {
@@ -305,6 +318,7 @@ mod tests {
             "[[]]",
             "[{}]",
             "[1.5]",
+            "{\"damaged\":[\"t\"]}",
             "{\"table\":1,\"columns\":[]}",
             "{\"file\":\"a\"}",
             "not JSON",

@@ -82,7 +82,17 @@ impl App {
     /// Adds what the tools of a run have answered.
     async fn answers(&self, run: RunId, pieces: &mut Vec<SearchPiece>) -> Result<(), StoreError> {
         let mut reader = self.runs.read_stored(run);
-        while let Some(events) = reader.next().await? {
+        loop {
+            let events = match reader.next().await {
+                Ok(Some(events)) => events,
+                Ok(None) => return Ok(()),
+                // One log that cannot be read must not keep all that comes later from being found.
+                Err(error @ StoreError::Corrupt(_)) => {
+                    tracing::warn!(%run, %error, "the rest of a damaged log will not be found by search");
+                    return Ok(());
+                }
+                Err(error) => return Err(error),
+            };
             for logged in &events {
                 let EventBody::ToolFinished { result, .. } = &logged.event.body else { continue };
                 let words = words_of(beginning(&readable(result)));
@@ -92,6 +102,5 @@ impl App {
                 }
             }
         }
-        Ok(())
     }
 }

@@ -1,7 +1,11 @@
 //! All that is a person's own as one file of lines, made while it is sent: a chat's messages, a piece of a log and one file
 //! are in memory at a time.
 
-use std::{collections::HashMap, io, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    io,
+    sync::Arc,
+};
 
 use axum::{
     body::Body,
@@ -14,9 +18,11 @@ use bytes::Bytes;
 use domain::{ChatId, FolderId, RunId};
 use futures_util::stream;
 use jiff::Timestamp;
-use store::{Beside, Chat, ChatMessage, ChatOrder, Fact, Memory, Run, Schedule, StoreError, UserRole};
+use store::{
+    Beside, Chat, ChatMessage, ChatOrder, Fact, Memory, Run, Schedule, StoreError, UserRole, noting_damage,
+};
 use tokio::sync::mpsc;
-use wire::export::{self, Line, log_line};
+use wire::export::{self, Line, are_lines, log_line};
 
 use super::files::content::named;
 use crate::{app::App, auth::Caller, error::ApiError, extract::Path, moving::Held};
@@ -28,6 +34,8 @@ const PIECES: usize = 4;
 const PAGE: u32 = 100;
 /// Bytes of a log in one line, about.
 const LOG_BYTES: usize = 1_000_000;
+/// Damaged things that are named.
+const MAX_DAMAGED: usize = 1_000;
 /// Bytes of a document's file in one line.
 const PART_BYTES: usize = 6_000_000;
 
@@ -70,7 +78,8 @@ fn send(
     let (pieces, receiver) = mpsc::channel(PIECES);
     let ends = app.standing.ends(&caller);
     let folders = HashMap::new();
-    let writing = Export { app: app.clone(), caller, folders, pieces, piece: Vec::new(), lines: 0 };
+    let (piece, damaged) = (Vec::new(), BTreeSet::new());
+    let writing = Export { app: app.clone(), caller, folders, pieces, piece, lines: 0, damaged };
     app.tasks.spawn(async move {
         let _held = held;
         let stopping = writing.app.stopping.clone();
@@ -94,7 +103,7 @@ fn send(
 enum Stop {
     /// Nobody reads it any more.
     Left,
-    /// Something cannot be read.
+    /// The database does not answer.
     Failed(ApiError),
 }
 
@@ -113,6 +122,8 @@ struct Export {
     pieces: mpsc::Sender<io::Result<Bytes>>,
     piece: Vec<u8>,
     lines: u64,
+    /// What could not be read, each once.
+    damaged: BTreeSet<(String, String)>,
 }
 
 impl Export {
@@ -138,15 +149,43 @@ impl Export {
     }
 
     async fn head(&mut self) -> Result<(), Stop> {
-        let folders = self.app.store.folders(self.caller.id()).await?;
+        let app = Arc::clone(&self.app);
+        let folders = self.readable("folders", app.store.folders(self.caller.id())).await?;
         self.folders = folders.into_iter().map(|folder| (folder.id, folder.name)).collect();
         let (version, made_at) = (env!("CARGO_PKG_VERSION").to_owned(), self.app.clock.now_ms());
         self.line(&Line::GlasshouseExport(export::Head { format: export::FORMAT, version, made_at })).await
     }
 
     async fn end(&mut self) -> Result<(), Stop> {
+        for (of, why) in std::mem::take(&mut self.damaged) {
+            self.line(&Line::Damaged(export::Damaged { of, why })).await?;
+        }
         self.line(&Line::End(export::End { lines: self.lines })).await?;
         self.send().await
+    }
+
+    /// What can be read. The rest is noted, for the end of the file, and keeps nothing else out of it.
+    async fn readable<T: Default>(
+        &mut self,
+        of: &str,
+        asking: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, Stop> {
+        let (answer, left_out) = noting_damage(asking).await;
+        left_out.iter().for_each(|error| self.note_damage(of, error));
+        match answer {
+            Err(error @ StoreError::Corrupt(_)) => {
+                self.note_damage(of, &error);
+                Ok(T::default())
+            }
+            answer => Ok(answer?),
+        }
+    }
+
+    fn note_damage(&mut self, of: &str, error: &StoreError) {
+        tracing::error!(of, %error, "something damaged is left out of an export");
+        if self.damaged.len() < MAX_DAMAGED {
+            self.damaged.insert((of.to_owned(), error.to_string()));
+        }
     }
 
     async fn write(&mut self) -> Result<(), Stop> {
@@ -159,22 +198,22 @@ impl Export {
         self.chats().await?;
         self.runs_without_chat().await?;
         let (app, owner) = (Arc::clone(&self.app), user.id);
-        for memory in app.store.memories(owner).await? {
+        for memory in self.readable("memories", app.store.memories(owner)).await? {
             self.line(&memory_line(memory)).await?;
         }
-        for fact in app.store.facts(owner).await? {
+        for fact in self.readable("facts", app.store.facts(owner)).await? {
             self.line(&fact_line(fact)).await?;
         }
-        for schedule in app.store.schedules(owner).await? {
+        for schedule in self.readable("schedules", app.store.schedules(owner)).await? {
             self.line(&schedule_line(schedule)).await?;
         }
         self.collections().await?;
-        for key in app.store.api_keys(owner).await? {
+        for key in self.readable("keys", app.store.api_keys(owner)).await? {
             let (name, created_at, expires_at) = (key.name, key.created_at, key.rights.expires_at);
             self.line(&Line::Key(export::Key { name, created_at, expires_at })).await?;
         }
         if user.role == UserRole::Admin {
-            for (name, definition) in app.store.agents().await? {
+            for (name, definition) in self.readable("agents", app.store.agents()).await? {
                 self.line(&Line::Agent(export::Agent { name, definition })).await?;
             }
         }
@@ -185,7 +224,8 @@ impl Export {
         let app = Arc::clone(&self.app);
         let mut after = None;
         loop {
-            let page = app.store.chats_made_after(self.caller.id(), after, PAGE).await?;
+            let asking = app.store.chats_made_after(self.caller.id(), after, PAGE);
+            let page = self.readable("chats", asking).await?;
             let Some(last) = page.last() else { return Ok(()) };
             after = Some(last.id);
             for chat in page {
@@ -214,12 +254,13 @@ impl Export {
             tags,
         };
         self.line(&Line::Chat(chat)).await?;
-        let mut beside = app.store.answers_beside(id).await?;
-        for message in app.store.messages(id).await? {
+        let of = format!("chat {id}");
+        let mut beside = self.readable(&of, app.store.answers_beside(id)).await?;
+        for message in self.readable(&of, app.store.messages(id)).await? {
             let beside = beside.remove(&message.id);
             self.line(&message_line(message, beside)).await?;
         }
-        for run in app.store.runs_in(id).await? {
+        for run in self.readable(&of, app.store.runs_in(id)).await? {
             self.run_with_log(run).await?;
         }
         // What is kept of a directory's files are only their earlier states; the files are the machine's.
@@ -230,7 +271,8 @@ impl Export {
         let app = Arc::clone(&self.app);
         let mut after = None;
         loop {
-            let page = app.store.runs_without_chat_after(self.caller.id(), after, PAGE).await?;
+            let asking = app.store.runs_without_chat_after(self.caller.id(), after, PAGE);
+            let page = self.readable("runs", asking).await?;
             let Some(last) = page.last() else { return Ok(()) };
             after = Some(last.id);
             for run in page {
@@ -246,13 +288,25 @@ impl Export {
         let Run { id, chat, message, model, started_at, finished_at, summary, .. } = run;
         let run = export::Run { id, chat, message, model, started_at, finished_at, summary };
         self.line(&Line::Run(run)).await?;
-        let mut after = 0;
+        let (of, mut after) = (format!("log of {id}"), 0);
         loop {
-            let segments = app.store.events_after(id, after, LOG_BYTES).await?;
-            let Some(last) = segments.last() else { return Ok(()) };
-            after = last.last_seq;
-            let stored: String = segments.iter().map(|segment| segment.lines.as_str()).collect();
-            self.log(id, &stored).await?;
+            let mut segments = self.readable(&of, app.store.events_after(id, after, LOG_BYTES)).await?;
+            // What is behind a gap is no log.
+            let whole = segments.iter().take_while(|segment| are_lines(&segment.lines)).count();
+            let is_damaged = whole < segments.len();
+            segments.truncate(whole);
+            if let Some(last) = segments.last() {
+                after = last.last_seq;
+                let stored: String = segments.iter().map(|segment| &*segment.lines).collect();
+                self.log(id, &stored).await?;
+            }
+            if is_damaged {
+                let error = StoreError::Corrupt(format!("events from {} on are no JSON", after + 1));
+                self.note_damage(&of, &error);
+            }
+            if is_damaged || segments.is_empty() {
+                return Ok(());
+            }
         }
     }
 
@@ -270,9 +324,11 @@ impl Export {
 
     async fn files(&mut self, workspace: &str) -> Result<(), Stop> {
         let app = Arc::clone(&self.app);
-        for row in app.store.files(workspace).await? {
+        for row in self.readable(&format!("files of {workspace}"), app.store.files(workspace)).await? {
+            let of = format!("file {} of {workspace}", row.path);
             // Deleted meanwhile, or written again.
-            let Some(file) = app.store.read_file(workspace, &row.path).await? else { continue };
+            let reading = app.store.read_file(workspace, &row.path);
+            let Some(file) = self.readable(&of, reading).await? else { continue };
             let base64 = STANDARD.encode(file.content);
             let (workspace, path, changed_at) = (workspace.to_owned(), row.path, row.changed_at);
             let file = export::File { workspace, path, version: file.version, changed_at, base64 };
@@ -283,7 +339,7 @@ impl Export {
 
     async fn collections(&mut self) -> Result<(), Stop> {
         let (app, owner) = (Arc::clone(&self.app), self.caller.id());
-        for listed in app.store.collections(owner).await? {
+        for listed in self.readable("collections", app.store.collections(owner)).await? {
             let store::Collection { id, owner: of, name, description, open, .. } = listed.collection;
             if of != owner {
                 continue;
@@ -291,7 +347,9 @@ impl Export {
             let collection = export::Collection { id, name, description, open, chat: None };
             self.collection(collection).await?;
         }
-        for store::Attached { collection: id, name, chat } in app.store.attached_files(owner).await? {
+        for store::Attached { collection: id, name, chat } in
+            self.readable("collections", app.store.attached_files(owner)).await?
+        {
             let (description, open, chat) = (String::new(), false, Some(chat));
             self.collection(export::Collection { id, name, description, open, chat }).await?;
         }
@@ -301,12 +359,16 @@ impl Export {
     async fn collection(&mut self, collection: export::Collection) -> Result<(), Stop> {
         let (app, id) = (Arc::clone(&self.app), collection.id);
         self.line(&Line::Collection(collection)).await?;
-        for document in app.store.documents(id).await? {
-            // Deleted meanwhile.
-            let file = match app.store.document_file(document.id).await {
-                Err(StoreError::NotFound) => continue,
-                file => file?,
+        for document in self.readable(&format!("collection {id}"), app.store.documents(id)).await? {
+            let of = format!("document {}", document.id);
+            let reading = async {
+                match app.store.document_file(document.id).await {
+                    // Deleted meanwhile.
+                    Err(StoreError::NotFound) => Ok(None),
+                    file => file.map(Some),
+                }
             };
+            let Some(file) = self.readable(&of, reading).await? else { continue };
             let store::Document { id, collection, name, .. } = document;
             let size_bytes = file.len() as u64;
             self.line(&Line::Document(export::Document { id, collection, name, size_bytes })).await?;

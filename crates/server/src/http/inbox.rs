@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use domain::{ChatId, RunEvent, RunId};
 use serde::Serialize;
+use store::StoreError;
 
 use crate::{app::App, auth::Caller, error::ApiError, extract::Json, runs::Logged};
 
@@ -31,7 +32,15 @@ pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<
         items.extend(waiting.iter().map(|logged| Item::new(live.id, live.chat, &live.title, logged)));
     }
     for run in app.going_unseen(&caller.principal()).await? {
-        let log = app.runs.left_open(&run).await?.0;
+        let log = match app.runs.left_open(&run).await {
+            Ok((log, _)) => log,
+            // One log that is damaged hides nothing of the others.
+            Err(error @ StoreError::Corrupt(_)) => {
+                tracing::warn!(run = %run.id, %error, "a damaged log is left out of the inbox");
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
         if !log.is_waiting() {
             continue;
         }

@@ -145,7 +145,8 @@ pub(super) async fn events(
     let after = after(&query, &headers)?;
     let options = query.options();
     let gap = Duration::from_millis(query.batch_ms.unwrap_or(0).min(1000));
-    let reader = app.runs.read(run, after).gathering(gap);
+    let mut reader = app.runs.read(run, after).gathering(gap);
+    reader.read_ahead().await.map_err(ApiError::of_log)?;
     if let Ok(upgrade) = upgrade {
         let ends = app.standing.ends(&looker.caller);
         return Ok(upgrade.on_upgrade(async move |socket| {
@@ -181,7 +182,7 @@ pub(super) async fn prime(app: &App, run: RunId, after: u64, format: &mut Format
     let mut earlier = app.runs.read(run, 0);
     let mut primed = 0;
     while primed < after {
-        let Some(events) = earlier.next().await? else { break };
+        let Some(events) = earlier.next().await.map_err(ApiError::of_log)? else { break };
         for logged in events.iter().filter(|logged| logged.event.seq <= after) {
             format.prime(&logged.event);
         }
@@ -198,7 +199,7 @@ pub(super) async fn call(
 ) -> Result<Json<EventBody>, ApiError> {
     app.readable_run(&looker, run).await?;
     let mut reader = app.runs.read_stored(run);
-    while let Some(events) = reader.next().await? {
+    while let Some(events) = reader.next().await.map_err(ApiError::of_log)? {
         for logged in &events {
             if let EventBody::ToolFinished { call: finished, .. } = &logged.event.body
                 && *finished == call

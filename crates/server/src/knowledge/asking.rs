@@ -125,13 +125,7 @@ impl App {
         let amount = used.map(|(tokens, cost)| Amount::of_call(tokens, cost));
         self.usage.end(&held, wish, amount);
         if let Some((tokens, cost)) = used {
-            let sum = UsageSum {
-                requests: 1,
-                input_tokens: tokens.input_tokens,
-                output_tokens: 0,
-                cost_micro_usd: cost.unwrap_or(0),
-            };
-            self.usage.note(principal, upstream.model(), sum);
+            self.usage.note(principal, upstream.model(), UsageSum::of_call(tokens, cost));
         }
         result.map(|(read, _)| read)
     }

@@ -43,10 +43,8 @@ impl App {
         let asked = asking.await;
         let used = asked.as_ref().ok().map(used);
         self.usage.end(&held, wish, used.map(|(tokens, cost)| Amount::of_call(tokens, cost)));
-        if let Some((Tokens { input_tokens, output_tokens }, cost)) = used {
-            let cost_micro_usd = cost.unwrap_or(0);
-            let sum = UsageSum { requests: 1, input_tokens, output_tokens, cost_micro_usd };
-            self.usage.note(&principal, model.model.name(), sum);
+        if let Some((tokens, cost)) = used {
+            self.usage.note(&principal, model.model.name(), UsageSum::of_call(tokens, cost));
         }
         Ok(match asked {
             Ok(answer) => Asked::Answered(answer),

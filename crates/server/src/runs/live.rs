@@ -204,8 +204,8 @@ impl LiveRun {
     pub(super) fn after(&self, after: u64) -> FromTail {
         let tail = self.tail();
         match tail.events.front().map(|first| first.event.seq) {
-            Some(first) if first <= after + 1 => {
-                let skip = usize::try_from(after + 1 - first).unwrap_or(usize::MAX);
+            Some(first) if first <= after.saturating_add(1) => {
+                let skip = usize::try_from(after.saturating_add(1) - first).unwrap_or(usize::MAX);
                 let events: Vec<_> = tail.events.iter().skip(skip).cloned().collect();
                 if events.is_empty() { FromTail::Nothing } else { FromTail::Events(events) }
             }

@@ -1,7 +1,7 @@
 //! Reads a log from any place to its end: from the database what is old, from memory what is new. The log of a run that
 //! is not going in this process is looked at again and again.
 
-use std::{collections::VecDeque, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use domain::{EventBody, RunEvent, RunId};
@@ -26,6 +26,8 @@ pub struct Reader {
     live: Option<(Arc<LiveRun>, watch::Receiver<Seen>)>,
     /// Where the run may be going, for readers that go on to the end of a log.
     runs: Option<Runs>,
+    /// What was read before it was asked for.
+    ahead: Vec<Arc<Logged>>,
     /// The last event given out.
     cursor: u64,
     finished: bool,
@@ -38,8 +40,8 @@ pub struct Reader {
 impl Reader {
     /// Reads what is stored.
     pub(super) fn new(store: Store, run: RunId, after: u64) -> Self {
-        let (gap, not_before) = (Duration::ZERO, Instant::now());
-        Self { store, run, live: None, runs: None, cursor: after, finished: false, gap, not_before }
+        let (ahead, gap, not_before) = (Vec::new(), Duration::ZERO, Instant::now());
+        Self { store, run, live: None, runs: None, ahead, cursor: after, finished: false, gap, not_before }
     }
 
     /// The same reader, that waits for what is still to come.
@@ -61,6 +63,18 @@ impl Reader {
     #[must_use]
     pub fn gathering(self, gap: Duration) -> Self {
         Self { gap, ..self }
+    }
+
+    /// Reads ahead where the run is not going here: a log that is damaged where the reading begins is told before anything
+    /// is answered.
+    ///
+    /// # Errors
+    /// Where the database does not answer or holds something that is not a log.
+    pub async fn read_ahead(&mut self) -> Result<(), StoreError> {
+        if self.live.is_none() {
+            self.ahead = self.page().await?;
+        }
+        Ok(())
     }
 
     /// The next events, at least one; waits for them. `None` after the last.
@@ -134,13 +148,21 @@ impl Reader {
     }
 
     /// A page from the database; nothing at the end of what is stored.
-    async fn page(&self) -> Result<Vec<Arc<Logged>>, StoreError> {
-        let segments = self.store.events_after(self.run, self.cursor, PAGE_BYTES).await?;
-        let mut events = VecDeque::new();
-        for segment in &segments {
-            events.extend(parse(segment, self.cursor)?);
+    async fn page(&mut self) -> Result<Vec<Arc<Logged>>, StoreError> {
+        if !self.ahead.is_empty() {
+            return Ok(std::mem::take(&mut self.ahead));
         }
-        Ok(events.into())
+        let segments = self.store.events_after(self.run, self.cursor, PAGE_BYTES).await?;
+        let mut events = Vec::new();
+        for segment in &segments {
+            match parse(segment, self.cursor) {
+                Ok(parsed) => events.extend(parsed),
+                // What comes before can be read; the next page begins with it.
+                Err(_) if !events.is_empty() => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(events)
     }
 }
 

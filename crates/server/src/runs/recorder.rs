@@ -20,6 +20,10 @@ use super::{ActivityState, Inner, LiveRun, LogSoFar, Logged};
 const BEAT: Duration = Duration::from_millis(25);
 /// Events taken at a time.
 const BATCH_EVENTS: usize = 256;
+/// What is written around an event's text, about, bytes.
+const JSON_AROUND_BYTES: usize = 192;
+/// Lines that wait for the beat, bytes; more are stored at once.
+const MAX_UNSTORED_BYTES: usize = 1 << 20;
 /// How long a database that does not answer is asked again before the run is given up.
 pub(super) const GIVE_UP_AFTER: Duration = Duration::from_secs(120);
 
@@ -104,7 +108,7 @@ impl Recorder<'_> {
         // Deltas need not wait for the disk; from the first item on everything does, to keep the order.
         self.publish(deltas.to_vec());
         if rest.is_empty() {
-            return Ok(());
+            return if self.unstored.lines.len() > MAX_UNSTORED_BYTES { self.flush().await } else { Ok(()) };
         }
         self.flush().await?;
         if let Some(finished_at) = rest.last().filter(|last| is_end(last)).map(|last| last.event.at) {
@@ -140,8 +144,7 @@ impl Recorder<'_> {
             self.next_seq += 1;
             self.summary.push(&event);
             self.runs.metrics.note(&event);
-            // An event is plain data: it always has a JSON form.
-            let json = serde_json::to_string(&event).unwrap_or_default();
+            let json = json_of(&event);
             if self.unstored.lines.is_empty() {
                 self.unstored.first_seq = event.seq;
                 self.unstored.due = Some(beat_after(self.runs.began, Instant::now() + BEAT));
@@ -165,7 +168,7 @@ impl Recorder<'_> {
             return Ok(());
         }
         let Unstored { first_seq, last_seq, lines, .. } = unstored;
-        let segment = Segment { run: self.live.id, first_seq, last_seq, lines };
+        let segment = Segment { run: self.live.id, first_seq, last_seq, lines: lines.into() };
         let store = &self.runs.store;
         retry(self.runs.patience(), || store.append(segment.clone())).await.or_else(done_before)?;
         self.live.mark_stored(last_seq);
@@ -203,7 +206,7 @@ impl Recorder<'_> {
         };
         let at = self.now_ms();
         let event = RunEvent { run: self.live.id, seq: self.next_seq, at, agent: AgentPath::main(), body };
-        let json = serde_json::to_string(&event).unwrap_or_default().into();
+        let json = json_of(&event).into();
         self.publish(vec![Arc::new(Logged { event, json })]);
     }
 }
@@ -215,6 +218,16 @@ impl Unstored {
         self.lines.push_str(json);
         self.lines.push('\n');
     }
+}
+
+/// The stored form. A long text gets its room at once: growing would leave as much behind again.
+fn json_of(event: &RunEvent) -> String {
+    let mut json = Vec::with_capacity(event.body.text_bytes() + JSON_AROUND_BYTES);
+    // An event is plain data: it always has a JSON form.
+    if serde_json::to_writer(&mut json, event).is_err() {
+        json.clear();
+    }
+    String::from_utf8(json).unwrap_or_default()
 }
 
 /// Nobody else writes this log: a conflict means that a first try, whose answer was lost, had succeeded.

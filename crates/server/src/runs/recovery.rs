@@ -67,7 +67,9 @@ pub(super) async fn close(
             lines.push_str(&serde_json::to_string(&event).unwrap_or_default());
             lines.push('\n');
         }
-        store.append(Segment { run: run.id, first_seq, last_seq: so_far.last_seq, lines }).await?;
+        store
+            .append(Segment { run: run.id, first_seq, last_seq: so_far.last_seq, lines: lines.into() })
+            .await?;
     }
     store.finish_run(run.id, so_far.last_at, &so_far.summary).await?;
     Ok(so_far.last_seq)

@@ -116,7 +116,9 @@ impl LiveRun {
     /// How long its next ask waits yet, by the clock's time `now_ms`.
     fn expires_in(&self, now_ms: i64) -> Option<Duration> {
         let left = |at: i64, expires_in_ms: u64| {
-            Duration::from_millis(expires_in_ms.saturating_sub(u64::try_from(now_ms - at).unwrap_or(0)))
+            Duration::from_millis(
+                expires_in_ms.saturating_sub(u64::try_from(now_ms.saturating_sub(at)).unwrap_or(0)),
+            )
         };
         let open = self.waiting();
         let expiring = open.iter().filter_map(|asked| match &asked.event.body {

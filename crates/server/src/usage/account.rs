@@ -18,6 +18,8 @@ const MINUTE_MS: i64 = 60_000;
 const IN_USE_MS: i64 = 120_000;
 /// What an answer is expected to be long before there was one, tokens.
 const FIRST_GUESS: f64 = 500.0;
+/// The longest answer that is expected because of those before it, tokens.
+const MAX_GUESS: u64 = 200_000;
 /// How much a new answer changes what is expected of the next.
 const WEIGHT: f64 = 0.2;
 
@@ -51,7 +53,7 @@ impl Amount {
     /// One call.
     #[must_use]
     pub fn of_call(usage: Usage, cost_micro_usd: Option<u64>) -> Self {
-        Self { requests: 1, tokens: usage.total_tokens(), micro_usd: cost_micro_usd.unwrap_or(0) }
+        Self::of(UsageSum::of_call(usage, cost_micro_usd))
     }
 
     pub(super) fn times(self, count: u64) -> Self {
@@ -264,7 +266,7 @@ impl Account {
             Some(used) => {
                 self.open += Amount { requests: 0, ..used };
                 // What goes beyond the guess of what was read is expected to go beyond the next one too.
-                let beyond = used.tokens.saturating_sub(wish.input_tokens) as f64;
+                let beyond = used.tokens.saturating_sub(wish.input_tokens).min(MAX_GUESS) as f64;
                 let before = self.output.unwrap_or(beyond);
                 self.output = Some(before + (beyond - before) * WEIGHT);
             }

@@ -29,13 +29,21 @@ pub(crate) fn used_by(body: &EventBody) -> Option<(&str, UsageSum)> {
         | EventBody::ContextCompacted { model, usage, cost_micro_usd, .. } => (model, usage, cost_micro_usd),
         _ => return None,
     };
-    let sum = UsageSum {
-        requests: 1,
-        input_tokens: usage.input_tokens,
-        output_tokens: usage.output_tokens,
-        cost_micro_usd: cost.unwrap_or(0),
-    };
-    Some((model, sum))
+    Some((model, UsageSum::of_call(*usage, *cost)))
+}
+
+/// The same in parts, one for each run and each key without a run.
+pub(super) fn apart(booking: Booking) -> impl Iterator<Item = Booking> {
+    let Booking { loose, runs } = booking;
+    let loose = loose.into_iter().map(|loose| Booking { loose: vec![loose], runs: Vec::new() });
+    let runs = runs.into_iter().map(|run| Booking { loose: Vec::new(), runs: vec![run] });
+    loose.chain(runs)
+}
+
+/// How far the runs' logs are, without what was used in them.
+pub(super) fn without_sums(booking: &Booking) -> Booking {
+    let runs = booking.runs.iter().map(|run| RunUsage { sums: Vec::new(), ..run.clone() });
+    Booking { loose: Vec::new(), runs: runs.collect() }
 }
 
 impl Ledger {

@@ -39,12 +39,7 @@ impl PaidCall {
     pub(crate) fn end(mut self, used: Tokens) {
         let Some(held) = self.held.take() else { return };
         let cost = self.wish.prices.map(|prices| prices.cost_micro_usd(used));
-        let sum = UsageSum {
-            requests: 1,
-            input_tokens: used.input_tokens,
-            output_tokens: used.output_tokens,
-            cost_micro_usd: cost.unwrap_or(0),
-        };
+        let sum = UsageSum::of_call(used, cost);
         self.app.usage.end(&held, self.wish, Some(Amount::of_call(used, cost)));
         self.app.usage.note(&self.principal, &self.model, sum);
     }

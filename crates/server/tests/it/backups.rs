@@ -10,6 +10,7 @@ use std::{
 use axum::{Json, Router, http::HeaderMap, routing::get};
 use reqwest::Client;
 use serde_json::{Value, json};
+use sqlx::{Connection, Executor, SqliteConnection};
 
 use crate::{
     faults::postgres::Cluster,
@@ -197,6 +198,40 @@ async fn what_was_in_sqlite_moves_to_postgresql() {
 async fn what_was_in_postgresql_moves_to_sqlite() {
     let Some(cluster) = Cluster::start().await else { return };
     there_and_back(&cluster.url(), "").await;
+}
+
+/// Finding F16 of issue 32: one BLOB in a column of texts stopped every backup.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_value_is_named_and_the_rest_comes_back() {
+    let (old, new) = (new_folder(), new_folder());
+    let mut server = Running::start("", &old);
+    let account = json!({"email": EMAIL, "name": "Ada", "password": PASSWORD});
+    server.credential = server.call("POST", "/api/v1/setup", &account).await.cookie();
+    for title in ["One", "Two"] {
+        server.call("POST", "/api/v1/chats", &json!({"title": title})).await.expect(200);
+    }
+    let credential = server.credential.clone();
+    server.stop();
+    let database = format!("sqlite://{}", old.join("glasshouse.db").display());
+    let mut rows = SqliteConnection::connect(&database).await.unwrap();
+    rows.execute("UPDATE chats SET title = x'fffe' WHERE title = 'One'").await.unwrap();
+    rows.close().await.unwrap();
+    let copy = old.join("copy.gz");
+    let path = copy.to_str().unwrap();
+    let (good, words) = say(glasshouse("", &old, &["backup", path]));
+    assert!(good && words.contains("Damaged values") && words.contains("title holds BLOB"), "{words}");
+    let (good, words) = say(glasshouse("", &new, &["restore", path]));
+    assert!(good && words.contains("1 values were damaged"), "{words}");
+    let mut server = Running::start("", &new);
+    server.credential = credential;
+    let chats = server.get("/api/v1/chats").await;
+    let titles: Vec<&str> =
+        chats["chats"].as_array().unwrap().iter().map(|chat| chat["title"].as_str().unwrap()).collect();
+    assert!(titles.len() == 2 && titles.contains(&"Two"), "{titles:?}");
+    server.stop();
+    for dir in [old, new] {
+        let _ = fs::remove_dir_all(dir);
+    }
 }
 
 #[test]

@@ -19,6 +19,7 @@ mod connection;
 mod connections;
 mod continued;
 mod crawls;
+mod damage;
 mod debug_chat;
 mod described;
 mod doors;

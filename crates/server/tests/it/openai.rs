@@ -26,8 +26,13 @@ pub(crate) struct Door {
 
 impl Door {
     pub(crate) async fn open(behaviour: Behaviour) -> Self {
+        Self::open_with(behaviour, &[]).await
+    }
+
+    pub(crate) async fn open_with(behaviour: Behaviour, settings: &[(&str, &str)]) -> Self {
         let upstream = ScriptedServer::start(behaviour).await.unwrap();
-        let (server, cookie) = Server::start_signed_in().await;
+        let server = Server::start_with(settings).await;
+        let cookie = server.set_up().await;
         connect(&server, &cookie, "Up", &upstream.base_url()).await;
         let key = server.key_of_plain_user("bob@example.org").await;
         Self { server, upstream, cookie, key }

@@ -325,6 +325,6 @@ async fn leave_half_a_run(server: &Server, chat: &str) -> RunId {
         lines.push_str(&serde_json::to_string(&event).unwrap());
         lines.push('\n');
     }
-    store.append(Segment { run, first_seq: 1, last_seq: 5, lines }).await.unwrap();
+    store.append(Segment { run, first_seq: 1, last_seq: 5, lines: lines.into() }).await.unwrap();
     run
 }

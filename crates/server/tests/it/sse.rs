@@ -45,8 +45,12 @@ impl Events {
                     |name: &str| event.lines().find_map(|line| line.strip_prefix(name).map(str::to_owned));
                 let id = field("id: ").map(|id| id.parse().unwrap());
                 let data = field("data: ").unwrap();
-                described::check_event(self.response.url(), &data);
-                return Some(Event { id, name: field("event: "), data });
+                let name = field("event: ");
+                // What ends a stream that cannot go on is no event of the log.
+                if name.as_deref() != Some("problem") {
+                    described::check_event(self.response.url(), &data);
+                }
+                return Some(Event { id, name, data });
             }
             let chunk = self.response.chunk().await.unwrap()?;
             self.buffer.extend_from_slice(&chunk);

@@ -40,11 +40,10 @@ async fn a_changed_log_is_an_error_and_not_a_crash() {
         let answer = server.get(&call, &cookie).await;
         assert_eq!(answer.expect(500), "internal", "{lines}");
         assert!(!answer.text.contains("canary"), "{}", answer.text);
-        // A stream has begun when it is found out; it ends.
-        let stream = server.request(reqwest::Method::GET, &format!("/runs/{run}/events"), &cookie);
-        if let Ok(text) = stream.send().await.unwrap().text().await {
-            assert!(!text.contains("canary"), "{text}");
-        }
+        let stream = server.get(&format!("/runs/{run}/events"), &cookie).await;
+        assert_eq!(stream.expect(500), "internal", "{lines}");
+        assert_eq!(stream.json()["error"]["sentence"]["code"], "damaged_log");
+        assert!(!stream.text.contains("canary"), "{}", stream.text);
     }
     let fork = serde_json::json!({"after": 2});
     let answer = server.post(&format!("/api/v1/runs/{run}/fork"), &cookie, &fork).await;

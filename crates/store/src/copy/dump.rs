@@ -4,17 +4,19 @@ use std::io;
 
 use futures_util::TryStreamExt;
 use sqlx::{
-    AssertSqlSafe, ColumnIndex, Connection, Database, Decode, Executor, PgConnection, Row, SqliteConnection,
-    Type,
+    AssertSqlSafe, Connection, Database, Executor, PgConnection, Row, SqliteConnection, postgres::PgRow,
 };
 
 use super::{
-    Datum, Part, Place, STEPS, of_file,
+    Damage, Datum, Part, Place, STEPS,
+    damaged::read_sqlite,
+    of_file,
     shape::{Kind, Table, of_postgres, of_sqlite},
 };
 use crate::StoreError;
 
-/// Gives everything that is in the database to `take`. The database is not changed, and nobody waits for it.
+/// Gives everything that is in the database to `take`. The database is not changed, and nobody waits for it. A damaged
+/// value is named and the rest goes on.
 ///
 /// # Errors
 /// Those of the database, and those of `take`.
@@ -28,7 +30,7 @@ pub async fn dump(url: &str, mut take: impl FnMut(Part) -> io::Result<()>) -> Re
             let schema: i64 = sqlx::query(STEPS).fetch_one(&mut connection).await?.try_get(0)?;
             take(Part::Schema(schema)).map_err(of_file)?;
             for table in of_sqlite(&mut connection).await? {
-                rows(&mut connection, &table, &mut take).await?;
+                rows(&mut connection, &table, read_sqlite, &mut take).await?;
             }
             Ok(connection.close().await?)
         }
@@ -38,7 +40,7 @@ pub async fn dump(url: &str, mut take: impl FnMut(Part) -> io::Result<()>) -> Re
             let schema: i64 = sqlx::query(STEPS).fetch_one(&mut connection).await?.try_get(0)?;
             take(Part::Schema(schema)).map_err(of_file)?;
             for table in of_postgres(&mut connection).await? {
-                rows(&mut connection, &table, &mut take).await?;
+                rows(&mut connection, &table, read_postgres, &mut take).await?;
             }
             Ok(connection.close().await?)
         }
@@ -48,36 +50,42 @@ pub async fn dump(url: &str, mut take: impl FnMut(Part) -> io::Result<()>) -> Re
 async fn rows<C>(
     connection: &mut C,
     table: &Table,
+    read: impl Fn(&RowOf<C>, &Table) -> Result<(Vec<Datum>, Vec<Damage>), sqlx::Error>,
     take: &mut impl FnMut(Part) -> io::Result<()>,
 ) -> Result<(), StoreError>
 where
     C: Connection,
     for<'c> &'c mut C: Executor<'c, Database = C::Database>,
     C::Database: Database<Arguments: sqlx::IntoArguments<C::Database>>,
-    for<'r> Option<String>: Decode<'r, C::Database> + Type<C::Database>,
-    for<'r> Option<i64>: Decode<'r, C::Database> + Type<C::Database>,
-    for<'r> Option<f64>: Decode<'r, C::Database> + Type<C::Database>,
-    for<'r> Option<bool>: Decode<'r, C::Database> + Type<C::Database>,
-    for<'r> Option<Vec<u8>>: Decode<'r, C::Database> + Type<C::Database>,
-    usize: ColumnIndex<<C::Database as Database>::Row>,
 {
     let columns = table.columns.iter().map(|column| column.name.clone()).collect();
     take(Part::Table { name: table.name.clone(), columns }).map_err(of_file)?;
     let sql = format!("SELECT {} FROM \"{}\"", table.column_list(), table.name);
     let mut rows = sqlx::query::<C::Database>(AssertSqlSafe(sql)).fetch(connection);
     while let Some(row) = rows.try_next().await? {
-        let datum = |(at, kind): (usize, Kind)| -> Result<Datum, sqlx::Error> {
-            let datum = match kind {
-                Kind::Text => row.try_get::<Option<_>, _>(at)?.map(Datum::Text),
-                Kind::Integer => row.try_get::<Option<_>, _>(at)?.map(Datum::Integer),
-                Kind::Real => row.try_get::<Option<_>, _>(at)?.map(Datum::Real),
-                Kind::Boolean => row.try_get::<Option<_>, _>(at)?.map(Datum::Boolean),
-                Kind::Bytes => row.try_get::<Option<_>, _>(at)?.map(Datum::Bytes),
-            };
-            Ok(datum.unwrap_or(Datum::Null))
-        };
-        let kinds = table.columns.iter().map(|column| column.kind).enumerate();
-        take(Part::Row(kinds.map(datum).collect::<Result<_, _>>()?)).map_err(of_file)?;
+        let (data, damaged) = read(&row, table)?;
+        for damage in damaged {
+            take(Part::Damaged(damage)).map_err(of_file)?;
+        }
+        take(Part::Row(data)).map_err(of_file)?;
     }
     Ok(())
+}
+
+type RowOf<C> = <<C as Connection>::Database as Database>::Row;
+
+/// PostgreSQL's columns hold nothing but values of their types.
+fn read_postgres(row: &PgRow, table: &Table) -> Result<(Vec<Datum>, Vec<Damage>), sqlx::Error> {
+    let datum = |(at, kind): (usize, Kind)| -> Result<Datum, sqlx::Error> {
+        let datum = match kind {
+            Kind::Text => row.try_get::<Option<_>, _>(at)?.map(Datum::Text),
+            Kind::Integer => row.try_get::<Option<_>, _>(at)?.map(Datum::Integer),
+            Kind::Real => row.try_get::<Option<_>, _>(at)?.map(Datum::Real),
+            Kind::Boolean => row.try_get::<Option<_>, _>(at)?.map(Datum::Boolean),
+            Kind::Bytes => row.try_get::<Option<_>, _>(at)?.map(Datum::Bytes),
+        };
+        Ok(datum.unwrap_or(Datum::Null))
+    };
+    let kinds = table.columns.iter().map(|column| column.kind).enumerate();
+    Ok((kinds.map(datum).collect::<Result<_, _>>()?, Vec::new()))
 }

@@ -7,6 +7,7 @@ use sqlx::{
 
 use super::{
     Datum, Part, Place, STEPS,
+    references::{self, prune},
     shape::{Column, Kind, Table, of_postgres, of_sqlite},
 };
 use crate::{StoreError, db::Db};
@@ -24,6 +25,10 @@ pub struct Restored {
     pub tables: u64,
     /// How many rows there were.
     pub rows: u64,
+    /// How many values of these were damaged where the copy was made.
+    pub damaged: u64,
+    /// How many of the rows were left out, as they name others that such damage has taken.
+    pub left_out: u64,
 }
 
 /// Puts the parts of a copy into the database of the URL, which is made where it is a file that is not there. A schema of an
@@ -50,10 +55,16 @@ pub async fn restore<E: std::fmt::Display>(
             check_schema(sqlx::query(STEPS).fetch_one(&mut connection).await?.try_get(0)?, schema)?;
             let tables = of_sqlite(&mut connection).await?;
             let mut tx = connection.begin().await?;
-            let restored = fill::<Sqlite>(&mut tx, &tables, parts, "").await?;
+            let mut restored = fill::<Sqlite>(&mut tx, &tables, parts, "").await?;
+            if restored.damaged > 0 {
+                let references = references::of_sqlite(&mut tx).await?;
+                restored.left_out = prune::<Sqlite>(&mut tx, &references).await?;
+            }
             let dangling = sqlx::query("PRAGMA foreign_key_check").fetch_optional(&mut *tx).await?;
-            if dangling.is_some() {
-                return Err(StoreError::Corrupt("a row names another that is not there".to_owned()));
+            if let Some(row) = dangling {
+                let (table, parent): (String, String) = (row.try_get("table")?, row.try_get("parent")?);
+                let what = format!("a row of {table} names one of {parent} that is not there");
+                return Err(StoreError::Corrupt(what));
             }
             tx.commit().await?;
             connection.close().await?;
@@ -65,7 +76,11 @@ pub async fn restore<E: std::fmt::Display>(
             let tables = of_postgres(&mut connection).await?;
             let mut tx = connection.begin().await?;
             let keys = wait_with_foreign_keys(&mut tx).await?;
-            let restored = fill::<Postgres>(&mut tx, &tables, parts, "OVERRIDING SYSTEM VALUE ").await?;
+            let mut restored = fill::<Postgres>(&mut tx, &tables, parts, "OVERRIDING SYSTEM VALUE ").await?;
+            if restored.damaged > 0 {
+                let references = references::of_postgres(&mut tx).await?;
+                restored.left_out = prune::<Postgres>(&mut tx, &references).await?;
+            }
             go_on_numbering(&mut tx, &tables).await?;
             tx.execute("SET CONSTRAINTS ALL IMMEDIATE").await?;
             for key in keys {
@@ -157,6 +172,7 @@ where
                 waiting = Some(Waiting { table, columns, rows: Vec::new(), bytes: 0 });
                 restored.tables += 1;
             }
+            Part::Damaged(_) => restored.damaged += 1,
             Part::Row(row) => {
                 let waits = waiting
                     .as_mut()

@@ -18,6 +18,8 @@ pub(super) struct Column {
     pub(super) kind: Kind,
     /// Whether the database numbers the rows by it.
     pub(super) is_number_of_row: bool,
+    /// Whether it belongs to the primary key; known of SQLite's only.
+    pub(super) is_key: bool,
 }
 
 /// What stands in a column.
@@ -65,7 +67,8 @@ pub(super) async fn of_sqlite(connection: &mut SqliteConnection) -> Result<Vec<T
         let about = format!("PRAGMA table_info(\"{name}\")");
         for row in sqlx::query(AssertSqlSafe(about)).fetch_all(&mut *connection).await? {
             let kind = Kind::named(row.try_get("type")?)?;
-            columns.push(Column { name: row.try_get("name")?, kind, is_number_of_row: false });
+            let is_key = row.try_get::<i64, _>("pk")? > 0;
+            columns.push(Column { name: row.try_get("name")?, kind, is_number_of_row: false, is_key });
         }
         tables.push(Table { name, columns });
     }
@@ -84,7 +87,7 @@ pub(super) async fn of_postgres(connection: &mut PgConnection) -> Result<Vec<Tab
             continue;
         }
         let kind = Kind::named(row.try_get(2)?)?;
-        let column = Column { name: row.try_get(1)?, kind, is_number_of_row: row.try_get(3)? };
+        let column = Column { name: row.try_get(1)?, kind, is_number_of_row: row.try_get(3)?, is_key: false };
         match tables.last_mut().filter(|table| table.name == name) {
             Some(table) => table.columns.push(column),
             None => tables.push(Table { name, columns: vec![column] }),

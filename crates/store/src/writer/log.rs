@@ -55,8 +55,11 @@ impl Log {
         }
         let mut outcomes = match self.commit(segments).await {
             Ok(outcomes) => outcomes,
-            // One of them cannot be stored: another process was faster, or has just deleted the run.
-            Err(StoreError::Conflict(_) | StoreError::NotFound) => vec![REFUSED; segments.len()],
+            // One of them cannot be stored: another process was faster, or has just deleted the run, or the database
+            // does not take it.
+            Err(StoreError::Conflict(_) | StoreError::NotFound | StoreError::Refused(_)) => {
+                vec![REFUSED; segments.len()]
+            }
             Err(error) => {
                 tracing::error!(segments = segments.len(), %error, "events could not be stored");
                 self.heads.clear();
@@ -190,7 +193,7 @@ impl Log {
             );
         }
         let query = segments.iter().fold(self.db.built(sql), |query, (run, segment)| {
-            query.bind(*run).number(segment.first_seq).number(segment.last_seq).text(&segment.lines)
+            query.bind(*run).number(segment.first_seq).number(segment.last_seq).shared_text(&segment.lines)
         });
         match lessee {
             None => query.execute().await.map(|_| None),
@@ -222,7 +225,7 @@ mod tests {
     }
 
     fn segment(run: RunId, seq: u64) -> Segment {
-        Segment { run, first_seq: seq, last_seq: seq, lines: "{}\n".to_owned() }
+        Segment { run, first_seq: seq, last_seq: seq, lines: "{}\n".into() }
     }
 
     /// What happens to these segments when they share a batch.

@@ -30,7 +30,9 @@ pub(super) async fn write_rows<T: Rows>(db: &Db, rows: &[T]) -> Vec<Result<T::An
         match T::write(db, together).await {
             Ok(answers) => outcomes.extend(answers.into_iter().map(Ok)),
             // One of them cannot be written, and nobody knows which.
-            Err(StoreError::Conflict(_) | StoreError::NotFound) if together.len() > 1 => {
+            Err(StoreError::Conflict(_) | StoreError::NotFound | StoreError::Refused(_))
+                if together.len() > 1 =>
+            {
                 write_each(db, together, &mut outcomes).await;
             }
             Err(error) => outcomes.extend(together.iter().map(|_| Err(error.clone()))),

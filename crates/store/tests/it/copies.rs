@@ -63,6 +63,7 @@ fn sorted(parts: &[Part]) -> Vec<String> {
         match part {
             Part::Schema(schema) => rows.push(format!("{schema}")),
             Part::Table { name, columns } => at = (name.clone(), columns.clone()),
+            Part::Damaged(damage) => panic!("{damage}"),
             Part::Row(row) => {
                 let mut values: Vec<_> = at.1.iter().zip(row).collect();
                 values.sort_by_key(|(column, _)| *column);

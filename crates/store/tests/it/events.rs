@@ -178,7 +178,7 @@ async fn begins_inside_a_segment(store: Store) {
 
 async fn stores_a_large_segment(store: Store) {
     let run = add_run(&store, add_user(&store).await).await;
-    let large = Segment { lines: "я".repeat(4_000_000) + "\n", ..segment(run, 1, 1) };
+    let large = Segment { lines: ("я".repeat(4_000_000) + "\n").into(), ..segment(run, 1, 1) };
     store.append(large.clone()).await.unwrap();
     store.append(segment(run, 2, 2)).await.unwrap();
     assert_eq!(store.events_after(run, 0, 1).await.unwrap(), [large]);

@@ -16,7 +16,7 @@ pub(crate) fn fork_of(chat: &Chat, files: &[(&str, u64)]) -> Fork {
     let assistant = ChatMessage { id, parent: Some(user.id), run: Some(run.id), ..turn.assistant };
     run.message = Some(id);
     let new = Chat { current: Some(id), ..new };
-    let segment = |seq| Segment { run: run.id, first_seq: seq, last_seq: seq, lines: "{}\n".to_owned() };
+    let segment = |seq| Segment { run: run.id, first_seq: seq, last_seq: seq, lines: "{}\n".into() };
     let log = vec![segment(1), segment(1_000_001)];
     let files = files.iter().map(|(path, version)| ((*path).to_owned(), *version)).collect();
     Fork { chat: new, messages: vec![user, assistant], run, log, workspace: chat.id.to_string(), files }

@@ -44,8 +44,7 @@ fn chat_of(owner: UserId) -> (Chat, Vec<ChatMessage>, EndedRun) {
 async fn a_chat_is_brought_as_a_whole(store: Store) {
     let owner = add_user(&store).await;
     let (chat, messages, run) = chat_of(owner);
-    let segment =
-        |first_seq, last_seq| Segment { run: run.id, first_seq, last_seq, lines: "{}\n".to_owned() };
+    let segment = |first_seq, last_seq| Segment { run: run.id, first_seq, last_seq, lines: "{}\n".into() };
     let log = [segment(1, 2), segment(1_000_001, 1_000_001)];
     let bring = async |commit: bool| {
         let mut import = store.import_chat(chat.clone(), &messages).await?;

@@ -21,6 +21,7 @@ mod chats;
 mod collection_readers;
 mod connections;
 mod copies;
+mod damage;
 mod doors;
 mod embeddings;
 mod events;

@@ -53,7 +53,7 @@ async fn numbers_the_runs_of_an_earlier_version(url: String) {
 
     let store = Store::open(&url).await.unwrap();
     let segment =
-        |run, first_seq, last_seq, lines: &str| Segment { run, first_seq, last_seq, lines: lines.to_owned() };
+        |run, first_seq, last_seq, lines: &str| Segment { run, first_seq, last_seq, lines: lines.into() };
     let logs = [vec![segment(one, 1, 1, "b")], vec![segment(other, 1, 2, "a"), segment(other, 3, 3, "c")]];
     assert_eq!(store.events_after(one, 0, 100).await.unwrap(), logs[0]);
     assert_eq!(store.events_after(other, 0, 100).await.unwrap(), logs[1]);

@@ -102,8 +102,8 @@ pub(crate) async fn add_run(store: &Store, owner: UserId) -> RunId {
 
 /// A segment of events `first_seq..=last_seq`, each line naming its number.
 pub(crate) fn segment(run: RunId, first_seq: u64, last_seq: u64) -> Segment {
-    let lines = (first_seq..=last_seq).map(|seq| format!("{{\"seq\":{seq}}}\n")).collect();
-    Segment { run, first_seq, last_seq, lines }
+    let lines: String = (first_seq..=last_seq).map(|seq| format!("{{\"seq\":{seq}}}\n")).collect();
+    Segment { run, first_seq, last_seq, lines: lines.into() }
 }
 
 pub(crate) fn summary(answer: &str) -> RunSummary {

@@ -1,6 +1,6 @@
 //! One message: who says it, what is said, and what an assistant did beside that.
 
-use domain::{Role, Usage, event::Source, message::arguments_value};
+use domain::{Role, TokenCount, Usage, event::Source, message::arguments_value};
 use serde_json::{Map, Value};
 
 use super::{Message, details, text_of, time};
@@ -10,8 +10,6 @@ const MOST_SOURCES: usize = 200;
 const MOST_PIECES: usize = 2_000;
 /// Most pictures of a message.
 const MOST_PICTURES: usize = 40;
-/// More tokens than any answer has.
-const MOST_TOKENS: u64 = 1_000_000_000;
 /// The longest sentence about a fault, and name of a model or tool, characters.
 const FAULT_CHARS: usize = 500;
 const NAME_CHARS: usize = 200;
@@ -222,7 +220,7 @@ fn usage_of(usage: &Value) -> Option<Usage> {
         let tokens = names.iter().find_map(number).filter(|tokens| *tokens >= 0.0)?;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts saturate")]
         let tokens = tokens as u64;
-        Some(tokens.min(MOST_TOKENS))
+        Some(tokens.min(TokenCount::MAX.get()))
     };
     let input = count(["prompt_tokens", "input_tokens", "prompt_eval_count"]);
     let output = count(["completion_tokens", "output_tokens", "eval_count"]);

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use domain::Usage;
+use domain::{TokenCount, Usage};
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
@@ -104,8 +104,10 @@ struct WireChunk<'a> {
     object: Option<&'a str>,
     #[serde(borrow)]
     choices: Option<Vec<WireChoice<'a>>>,
-    usage: Option<WireUsage>,
-    x_groq: Option<Groq>,
+    #[serde(borrow)]
+    usage: Option<WireUsage<'a>>,
+    #[serde(borrow)]
+    x_groq: Option<Groq<'a>>,
     error: Option<Value>,
     message: Option<Value>,
     #[serde(borrow)]
@@ -113,8 +115,9 @@ struct WireChunk<'a> {
 }
 
 #[derive(Deserialize)]
-struct Groq {
-    usage: Option<WireUsage>,
+struct Groq<'a> {
+    #[serde(borrow)]
+    usage: Option<WireUsage<'a>>,
 }
 
 #[derive(Deserialize)]
@@ -128,7 +131,8 @@ struct WireChoice<'a> {
     text: Option<&'a RawValue>,
     #[serde(borrow)]
     finish_reason: Option<&'a RawValue>,
-    usage: Option<WireUsage>,
+    #[serde(borrow)]
+    usage: Option<WireUsage<'a>>,
 }
 
 #[derive(Deserialize)]
@@ -162,27 +166,26 @@ struct WireFunction<'a> {
     arguments: Option<&'a RawValue>,
 }
 
-/// Counts are read as floats: some servers write `12.0`.
 #[derive(Deserialize, Clone, Copy)]
-struct WireUsage {
-    #[serde(alias = "input_tokens")]
-    prompt_tokens: Option<f64>,
-    #[serde(alias = "output_tokens")]
-    completion_tokens: Option<f64>,
+struct WireUsage<'a> {
+    #[serde(borrow, alias = "input_tokens")]
+    prompt_tokens: Option<&'a RawValue>,
+    #[serde(borrow, alias = "output_tokens")]
+    completion_tokens: Option<&'a RawValue>,
 }
 
-impl WireUsage {
+impl WireUsage<'_> {
+    /// `None` where nothing is counted, or a figure cannot be a count: then an estimate of ours is nearer to the truth.
     fn read(self) -> Option<Usage> {
         if self.prompt_tokens.is_none() && self.completion_tokens.is_none() {
             return None;
         }
-        Some(Usage { input_tokens: count(self.prompt_tokens), output_tokens: count(self.completion_tokens) })
+        Some(Usage::of_call(count(self.prompt_tokens)?, count(self.completion_tokens)?))
     }
 }
 
-/// The cast saturates, as wanted for figures that make no sense.
-fn count(tokens: Option<f64>) -> u64 {
-    tokens.unwrap_or(0.0) as u64
+fn count(tokens: Option<&RawValue>) -> Option<TokenCount> {
+    tokens.map_or(Some(TokenCount::default()), |tokens| TokenCount::from_json(tokens.get()))
 }
 
 fn call(call: WireCall<'_>) -> CallDelta<'_> {
@@ -283,6 +286,26 @@ mod tests {
         }
         assert_eq!(decoded(r#"{"usage":null}"#).usage, None);
         assert_eq!(decoded(r#"{"usage":{}}"#).usage, None);
+    }
+
+    /// Finding F5: two such answers made a day's sum overflow in the database.
+    #[test]
+    fn a_figure_that_cannot_be_a_count_is_no_usage() {
+        for figure in ["18446744073709551615", "1000000001", "-1", "1e999", "\"12\"", "[]"] {
+            for usage in [
+                format!(r#"{{"prompt_tokens":{figure},"completion_tokens":3}}"#),
+                format!(r#"{{"prompt_tokens":3,"completion_tokens":{figure}}}"#),
+            ] {
+                for data in [
+                    format!(r#"{{"choices":[{{"delta":{{"content":"Hi"}}}}],"usage":{usage}}}"#),
+                    format!(r#"{{"choices":[{{"delta":{{"content":"Hi"}},"usage":{usage}}}]}}"#),
+                    format!(r#"{{"choices":[{{"delta":{{"content":"Hi"}}}}],"x_groq":{{"usage":{usage}}}}}"#),
+                ] {
+                    let chunk = decoded(&data);
+                    assert_eq!((&*chunk.content, chunk.usage), ("Hi", None), "{data}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Embeddings: texts to a model server, and their vectors back.
 
+use domain::TokenCount;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{json, value::RawValue};
 
 /// No model's vectors are longer.
 pub const MOST_DIMENSIONS: usize = 16_384;
@@ -41,10 +42,10 @@ pub enum BadEmbeddings {
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct Answer<'a> {
     data: Vec<One>,
-    #[serde(default)]
-    usage: Option<Counted>,
+    #[serde(borrow, default)]
+    usage: Option<Counted<'a>>,
 }
 
 #[derive(Deserialize)]
@@ -55,16 +56,18 @@ struct One {
 }
 
 #[derive(Deserialize)]
-pub(super) struct Counted {
-    #[serde(default)]
-    prompt_tokens: Option<u64>,
-    #[serde(default)]
-    total_tokens: Option<u64>,
+pub(super) struct Counted<'a> {
+    #[serde(borrow, default)]
+    prompt_tokens: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    total_tokens: Option<&'a RawValue>,
 }
 
-impl Counted {
+impl Counted<'_> {
+    /// `None` where nothing is counted, or the figure cannot be a count.
     pub(super) fn input_tokens(&self) -> Option<u64> {
-        self.prompt_tokens.or(self.total_tokens)
+        let counted = self.prompt_tokens.or(self.total_tokens)?;
+        TokenCount::from_json(counted.get()).map(TokenCount::get)
     }
 }
 
@@ -79,7 +82,7 @@ pub fn encode(model: &str, texts: &[String]) -> String {
 /// # Errors
 /// [`BadEmbeddings`], so that nothing is ever compared with the vector of another text.
 pub fn decode(body: &[u8], asked: usize) -> Result<Embedded, BadEmbeddings> {
-    let answer: Answer = serde_json::from_slice(body).map_err(|_| BadEmbeddings::NoList)?;
+    let answer: Answer<'_> = serde_json::from_slice(body).map_err(|_| BadEmbeddings::NoList)?;
     let got = answer.data.len();
     if got != asked {
         return Err(BadEmbeddings::Count { asked, got });
@@ -117,6 +120,10 @@ mod tests {
         let plain = r#"{"data":[{"embedding":[1,2]},{"embedding":[3,4]}],"usage":{"total_tokens":7}}"#;
         check(plain, 2, both);
         check(r#"{"data":[]}"#, 0, Ok((vec![], None)));
+        for figure in ["18446744073709551615", "-1", "1e999", "\"7\""] {
+            let body = format!(r#"{{"data":[],"usage":{{"prompt_tokens":{figure}}}}}"#);
+            check(&body, 0, Ok((vec![], None)));
+        }
     }
 
     #[test]

@@ -30,10 +30,10 @@ pub enum BadRanks {
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct Answer<'a> {
     results: Vec<One>,
-    #[serde(default)]
-    usage: Option<Counted>,
+    #[serde(borrow, default)]
+    usage: Option<Counted<'a>>,
 }
 
 #[derive(Deserialize)]
@@ -54,7 +54,7 @@ pub fn encode(model: &str, query: &str, documents: &[&str]) -> String {
 /// # Errors
 /// [`BadRanks`], so that no document ever gets the score of another.
 pub fn decode(body: &[u8], asked: usize) -> Result<Reranked, BadRanks> {
-    let answer: Answer = serde_json::from_slice(body).map_err(|_| BadRanks::NoList)?;
+    let answer: Answer<'_> = serde_json::from_slice(body).map_err(|_| BadRanks::NoList)?;
     let mut scores = vec![None; asked];
     for One { index, relevance_score } in answer.results {
         let score = scores.get_mut(index).filter(|score| score.is_none()).ok_or(BadRanks::Numbers)?;
@@ -83,6 +83,8 @@ mod tests {
         check(body, 3, Ok(vec![Some(-3.0), None, Some(0.9)]));
         assert_eq!(decode(body.as_bytes(), 3).unwrap().input_tokens, Some(9));
         check(r#"{"results":[{"index":0,"score":1}]}"#, 1, Ok(vec![Some(1.0)]));
+        let absurd = body.replace("\"total_tokens\":9", "\"total_tokens\":18446744073709551615");
+        assert_eq!(decode(absurd.as_bytes(), 3).unwrap().input_tokens, None);
     }
 
     #[test]

@@ -223,19 +223,12 @@ impl Bringing<'_> {
 
     /// The events under the ids that they have here. A number that does not follow begins a segment.
     fn segments(&self, run: &export::Run, events: Vec<RunEvent>) -> Result<Vec<Segment>, Stop> {
-        let mut segments: Vec<Segment> = Vec::new();
-        for event in events {
+        let json = |event: RunEvent| {
             let event = self.event(run, event);
-            let (seq, line) = (event.seq, serde_json::to_string(&event).map_err(ApiError::internal)? + "\n");
-            match segments.last_mut() {
-                Some(last) if last.last_seq + 1 == seq => {
-                    last.last_seq = seq;
-                    last.lines.push_str(&line);
-                }
-                _ => segments.push(Segment { run: event.run, first_seq: seq, last_seq: seq, lines: line }),
-            }
-        }
-        Ok(segments)
+            Ok((event.seq, serde_json::to_string(&event).map_err(ApiError::internal)?))
+        };
+        let events: Vec<(u64, String)> = events.into_iter().map(json).collect::<Result<_, ApiError>>()?;
+        Ok(Segment::cut(self.ids.run(run.id), events, usize::MAX))
     }
 
     fn event(&self, run: &export::Run, mut event: RunEvent) -> RunEvent {

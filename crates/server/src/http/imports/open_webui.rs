@@ -150,7 +150,10 @@ impl Brought {
                 let message = Some(own_id);
                 let (model, started_at, finished_at) = (model.to_owned(), time, time);
                 let ended = EndedRun { id: run, message, model, started_at, finished_at, summary };
-                runs.push((ended, Segment { run, first_seq: 1, last_seq: log.len() as u64, lines }));
+                runs.push((
+                    ended,
+                    Segment { run, first_seq: 1, last_seq: log.len() as u64, lines: lines.into() },
+                ));
             }
             messages.push(row);
         }

@@ -104,6 +104,7 @@ impl<'a> Own<'a> {
                     self.report.leave("agent", &agent.name, Imports::AgentsStay);
                 }
                 Line::Message(_) => self.report.leave("message", "", Imports::OfNoChat),
+                Line::Damaged(damaged) => self.report.leave("line", &damaged.of, Imports::Damaged),
                 // Those of runs that stay.
                 Line::Profile(_)
                 | Line::Log(_)
