@@ -16,7 +16,7 @@ mod notice;
 pub mod open_webui_chats;
 pub mod openai;
 pub mod otlp;
-mod redact;
+pub mod redact;
 mod request_metadata;
 pub mod responses;
 pub mod sse;
