@@ -10,6 +10,7 @@ mod escape;
 pub mod export;
 mod file_news;
 mod frames;
+pub mod group_list;
 pub mod markup;
 mod memory_news;
 mod notice;
