@@ -28,6 +28,7 @@ pub(crate) use settings::{InForce, PipelineSettings, wrong_template};
 
 use crate::{
     app::App,
+    error::ApiError,
     groups::Permit,
     models::{ResolvedModel, TOUR},
 };
@@ -93,21 +94,28 @@ impl Pipelines {
 }
 
 impl App {
-    /// The model of a pipeline for a chat that is answered by `chat_model`; nothing where only the tour is there, which plays
-    /// a part and understands nothing.
-    pub(crate) fn pipeline_model(&self, set: &InForce, chat_model: &ResolvedModel) -> Option<ResolvedModel> {
+    /// The model of a pipeline for a chat that is answered by `chat_model`; `None` if that is the tour, which plays a part and
+    /// understands nothing.
+    ///
+    /// # Errors
+    /// 404 or 503 if the model that was chosen for the pipeline is not there: no other one takes its place.
+    pub(crate) fn pipeline_model(
+        &self,
+        set: &InForce,
+        chat_model: &ResolvedModel,
+    ) -> Result<Option<ResolvedModel>, ApiError> {
         let task_model = match self.is_local(&chat_model.model_id) {
             true => &set.common.task_model,
             false => &set.common.task_model_external,
         };
         let chosen = set.model.as_deref().or(Some(task_model.as_str())).filter(|model| !model.is_empty());
-        // An administrator has chosen it for everybody. One that is gone is done without.
-        let chosen = chosen.and_then(|model| self.models.resolve(Some(model), &Permit::all()).ok());
+        // An administrator has chosen it for everybody.
+        let chosen = chosen.map(|model| self.models.resolve(Some(model), &Permit::all())).transpose()?;
         let model = match chosen {
             Some(model) => ResolvedModel { payer: chat_model.payer.clone(), ..model },
             None => chat_model.clone(),
         };
-        (model.model_id != TOUR).then_some(model)
+        Ok((model.model_id != TOUR).then_some(model))
     }
 
     /// The model as one that continues texts, where its server may be able to: those elsewhere take every text for a message.

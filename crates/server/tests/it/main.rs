@@ -20,6 +20,7 @@ mod connections;
 mod continued;
 mod crawls;
 mod debug_chat;
+mod default_model;
 mod described;
 mod doors;
 mod embedding_choice;
