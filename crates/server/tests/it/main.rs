@@ -88,6 +88,7 @@ mod upstreams;
 mod usage;
 mod users;
 mod web;
+mod web_echo;
 mod web_pages;
 mod web_scripts;
 mod web_searches;
