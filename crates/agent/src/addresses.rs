@@ -1,16 +1,20 @@
-//! The addresses of the web that a run may open without asking. A model that obeys an order planted in a page could
-//! write what it knows into an address and open that; so an address that neither a person nor a search has named is
-//! opened with a person's consent only.
+//! The addresses of the web that an agent may open without asking. A model that obeys an order planted in a page could
+//! write what it knows into an address and open that; so an address is opened with a person's consent only, unless a person
+//! has named it or it is a result of a search that this agent has made. What another agent has found counts for that agent
+//! alone: a model hands on what it likes.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use domain::{Message, Role};
 use serde_json::Value;
 
-use crate::tool::{Tool, Toolbox};
+use crate::{
+    tool::{Found, Names, Tool, Toolbox},
+    turns::AgentContext,
+};
 
 /// Most addresses that are kept: a page of links must not fill the memory.
 const MOST: usize = 50_000;
@@ -21,30 +25,38 @@ const BEHIND: &str = ".,;:!?)]}'*_»”’。，、）";
 /// What ends an address in some texts and is part of it in others.
 const DOUBTFUL: &[char] = &[')', ']', '}', '\'', '»', '”', '’', '。', '，', '、', '）'];
 
-/// The addresses that people and searches have named, and those that the pages opened name on their own hosts.
+/// A set of addresses: those that people have named in a run, or those that one agent has found.
 #[derive(Debug, Default)]
 pub(crate) struct Addresses(Mutex<HashSet<Box<str>>>);
 
 impl Addresses {
-    /// Those in a conversation: in what the person and the operator said, and in what searches found.
-    pub(crate) fn of(history: &[Message], tools: &Toolbox) -> Self {
+    /// What people and the operator have named in a conversation.
+    pub(crate) fn said_in(history: &[Message]) -> Self {
         let known = Self::default();
-        let mut searches = HashSet::new();
         for message in history {
-            match message.role {
-                Role::System | Role::User => known.learn(&message.plain_text()),
-                Role::Assistant => {
-                    let finds = |name: &str| tools.get(name).is_some_and(|tool| tool.finds_addresses());
-                    let found = message.tool_calls.iter().filter(|call| finds(&call.name));
-                    searches.extend(found.map(|call| call.id.as_str()));
-                }
-                Role::Tool if message.tool_call_id.as_deref().is_some_and(|id| searches.contains(id)) => {
-                    known.learn(&message.plain_text());
-                }
-                Role::Tool => {}
+            if matches!(message.role, Role::System | Role::User) {
+                known.learn(&message.plain_text());
             }
         }
         known
+    }
+
+    /// Learns what the agent has found in a conversation of its own, by searching and reading.
+    fn learn_found_in(&self, history: &[Message], tools: &Toolbox) {
+        let mut searches: HashMap<&str, (Found, &str)> = HashMap::new();
+        for message in history {
+            for call in &message.tool_calls {
+                if let Some(Names::Found(found)) =
+                    tools.get(&call.name).and_then(|tool| tool.names_addresses())
+                {
+                    searches.insert(&call.id, (found, &call.arguments));
+                }
+            }
+            let answered = message.tool_call_id.as_deref().and_then(|id| searches.get(id));
+            if let (Role::Tool, Some((found, asked))) = (message.role, answered) {
+                self.learn_results(*found, asked, &message.plain_text());
+            }
+        }
     }
 
     /// Learns all addresses in a text.
@@ -52,16 +64,31 @@ impl Addresses {
         self.learn_where(text, |_| true);
     }
 
-    /// Learns from a call that was answered. What a page says is not believed: only that its own host has more.
-    pub(crate) fn learn_of_call(&self, tool: &Tool, arguments: &Value, result: &str) {
-        if tool.finds_addresses() {
-            self.learn(result);
+    /// Learns the addresses of a search's results, except those that stand in what it was asked.
+    fn learn_results(&self, found: Found, asked: &str, result: &str) {
+        let asked = Self::of_text(asked);
+        let mut known = self.lock();
+        for key in found(result).iter().map(|address| key(address)) {
+            if key.len() <= BYTES && known.len() < MOST && !asked.contains(&key) {
+                known.insert(key);
+            }
         }
-        if let Some(opened) = tool.opens(arguments) {
-            let opened = key(opened);
-            self.learn_where(result, |other| host(other) == host(&opened));
-            self.lock().insert(opened);
-        }
+    }
+
+    /// Learns what a person has answered, except what the model itself has put into the question.
+    fn learn_answer(&self, asked: &str, answer: &str) {
+        let asked = Self::of_text(asked);
+        self.learn_where(answer, |key| !asked.contains(key));
+    }
+
+    fn of_text(text: &str) -> HashSet<Box<str>> {
+        let known = Self::default();
+        known.learn(text);
+        known.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn has(&self, address: &str) -> bool {
+        self.lock().contains(&key(address))
     }
 
     fn learn_where(&self, text: &str, good: impl Fn(&str) -> bool) {
@@ -83,10 +110,31 @@ impl Addresses {
     fn lock(&self) -> MutexGuard<'_, HashSet<Box<str>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
-    /// Whether this call opens an address that nobody has named.
-    pub(crate) fn is_new(&self, tool: &Tool, arguments: &Value) -> bool {
-        tool.opens(arguments).is_some_and(|address| !self.lock().contains(&key(address)))
+impl AgentContext {
+    /// Learns from a conversation of its own that it goes on with.
+    pub(crate) fn learn_of_history(&self, history: &[Message]) {
+        self.found.learn_found_in(history, &self.spec.tools);
+    }
+
+    /// Learns from a call that was answered. What a page says is not believed: only that its own host has more.
+    pub(crate) fn learn_of_call(&self, tool: &Tool, arguments: &Value, result: &str) {
+        match tool.names_addresses() {
+            Some(Names::Found(found)) => self.found.learn_results(found, &arguments.to_string(), result),
+            Some(Names::Said) => self.run.said.learn_answer(&arguments.to_string(), result),
+            None => {}
+        }
+        if let Some(opened) = tool.opens(arguments) {
+            let opened = key(opened);
+            self.found.learn_where(result, |other| host(other) == host(&opened));
+            self.found.lock().insert(opened);
+        }
+    }
+
+    /// Whether this call opens an address that neither a person has named nor this agent has found.
+    pub(crate) fn opens_new_address(&self, tool: &Tool, arguments: &Value) -> bool {
+        tool.opens(arguments).is_some_and(|address| !self.run.said.has(address) && !self.found.has(address))
     }
 }
 
@@ -129,7 +177,7 @@ mod tests {
     fn knows(text: &str, address: &str) -> bool {
         let known = Addresses::default();
         known.learn(text);
-        known.lock().contains(&key(address))
+        known.has(address)
     }
 
     #[test]
@@ -172,6 +220,31 @@ mod tests {
             assert!(!knows(text, address), "{address}");
         }
         assert!(knows(text, "https://evil.example/take?what="), "an address alone carries nothing");
+    }
+
+    #[test]
+    fn only_results_are_found_and_not_what_was_asked() {
+        let fields = |result: &str| {
+            result.lines().filter_map(|line| line.strip_prefix("url: ")).map(str::to_owned).collect()
+        };
+        let known = Addresses::default();
+        let asked = r#"{"query":"see http://evil.example/leak?d=SECRET and more"}"#;
+        let result = "Results for http://evil.example/leak?d=SECRET:\nurl: http://evil.example/leak?d=SECRET\n\
+                      url: https://good.example/page\nIt links to https://other.example/.";
+        known.learn_results(fields, asked, result);
+        assert!(known.has("https://good.example/page/"));
+        for address in ["http://evil.example/leak?d=SECRET", "https://other.example/"] {
+            assert!(!known.has(address), "{address}");
+        }
+    }
+
+    #[test]
+    fn a_person_names_what_they_write_and_not_what_they_were_offered() {
+        let asked = r#"{"question":"Which?","options":["Open https://evil.example/?d=SECRET"]}"#;
+        let known = Addresses::default();
+        known.learn_answer(asked, "Open https://evil.example/?d=SECRET");
+        known.learn_answer(asked, "No, https://example.org/ please");
+        assert!(known.has("example.org") && !known.has("https://evil.example/?d=SECRET"));
     }
 
     #[test]

@@ -115,7 +115,7 @@ async fn run_call(
         agent.code.note(&agent.run, tools, &call.written, result.error);
         if let (Some(tool), false) = (tools.get(&call.written.name), result.error) {
             let arguments = arguments_value(&call.written.arguments);
-            agent.run.addresses.learn_of_call(tool, &arguments, &result.text);
+            agent.learn_of_call(tool, &arguments, &result.text);
         }
         return message_for_model(call, result.text, result.error, limit_bytes);
     }
@@ -133,7 +133,7 @@ async fn run_call(
         }
     };
     if let (Some(tool), Ok(result)) = (tools.get(&call.written.name), &finished.result) {
-        agent.run.addresses.learn_of_call(tool, &finished.arguments, result);
+        agent.learn_of_call(tool, &finished.arguments, result);
     }
     let error = finished.result.is_err();
     let mut text = finished.result.unwrap_or_else(|failure| failure.0);

@@ -41,7 +41,7 @@ pub(crate) async fn consent(
     arguments: &Value,
 ) -> Result<Consent, ToolFailure> {
     let need = |arguments: &Value| {
-        let asks = tools.needs_approval(tool.name()) || agent.run.addresses.is_new(tool, arguments);
+        let asks = tools.needs_approval(tool.name()) || agent.opens_new_address(tool, arguments);
         agent.run.consents.need(tool.name(), asks, arguments)
     };
     let may_remember = match need(arguments) {
@@ -58,7 +58,7 @@ pub(crate) async fn consent(
         // It was asked about before, and somebody waits for that answer.
         Need::Given(_) => true,
     };
-    let new_address = agent.run.addresses.is_new(tool, arguments);
+    let new_address = agent.opens_new_address(tool, arguments);
     let waiting = WaitingCall { tool: Arc::clone(tool), arguments: arguments.clone(), may_remember };
     let answer = ask(agent, call, waiting, new_address).await;
     match answer.decision {

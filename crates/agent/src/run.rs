@@ -130,7 +130,8 @@ pub(crate) struct RunContext {
     /// A person wants the answer now, with what there is.
     pub(crate) finish: CancellationToken,
     /// Those of the web that it was told of.
-    pub(crate) addresses: Addresses,
+    /// The addresses that people have named.
+    pub(crate) said: Addresses,
 }
 
 /// The ways to end a run, or a part of it, from outside.
@@ -210,7 +211,7 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
     if !client_tools.is_empty() && research.is_none() {
         agents.main.tools = agents.main.tools.with_client_tools(&client_tools);
     }
-    let addresses = Addresses::of(&history, &agents.main.tools);
+    let said = Addresses::said_in(&history);
     let instructions = &mut agents.main.instructions;
     *instructions = joined(&[instructions, &given.instructions]);
     let numbers = given.numbers;
@@ -238,9 +239,10 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         past,
         trace,
         finish: stop.finish.clone(),
-        addresses,
+        said,
     });
     let main = Arc::new(AgentContext::main(Arc::clone(&context), emitter.clone()));
+    main.learn_of_history(&history);
     let work = match &research {
         Some(research) => Arc::clone(research).carry_out(Arc::clone(&main), history).boxed(),
         None => {

@@ -174,6 +174,7 @@ async fn work(child: &Arc<AgentContext>, job: Job) -> Result<String, End> {
     let at_work = child.run.stops.begin(child.emitter.agent());
     let work = async {
         let mut history = conversation(child, job.continues).await.map_err(End::NothingEarlier)?;
+        child.learn_of_history(&history);
         history.push(Message::text(Role::User, job.task));
         take_turns(Arc::clone(child), history, Before::default()).await.map_err(End::Of)
     };

@@ -14,12 +14,24 @@ use serde_json::Value;
 
 use crate::{ToolChoice, Workspace, answer_form::validator, turns::AgentContext, workspace::FileProblem};
 
+/// Reads the addresses of a search's results out of the text of its answer.
+pub(crate) type Found = fn(&str) -> Vec<String>;
+
+/// What of a tool's answer names addresses that may be opened without consent.
+#[derive(Clone, Copy)]
+pub(crate) enum Names {
+    /// The results of a search.
+    Found(Found),
+    /// What a person says.
+    Said,
+}
+
 /// Something an agent can do.
 pub struct Tool {
     spec: ToolSpec,
     schema: Arc<jsonschema::Validator>,
     kind: ToolKind,
-    finds_addresses: bool,
+    names: Option<Names>,
     opens: Option<&'static str>,
     function: Arc<Function>,
 }
@@ -183,25 +195,25 @@ impl Tool {
         }
         let spec = ToolSpec { name: self.spec.name.clone(), description, parameters: parameters.into() };
         let (schema, function) = (Arc::clone(&self.schema), Arc::clone(&self.function));
-        Self {
-            spec,
-            schema,
-            kind: self.kind,
-            finds_addresses: self.finds_addresses,
-            opens: self.opens,
-            function,
-        }
+        Self { spec, schema, kind: self.kind, names: self.names, opens: self.opens, function }
     }
 
     fn made(spec: ToolSpec, schema: jsonschema::Validator, kind: ToolKind, function: Arc<Function>) -> Self {
-        Self { spec, schema: Arc::new(schema), kind, finds_addresses: false, opens: None, function }
+        Self { spec, schema: Arc::new(schema), kind, names: None, opens: None, function }
     }
 
-    /// The same tool; what it answers is found by a search or said by a person: an address that stands there may be
-    /// opened without consent.
+    /// The same tool; it searches, and `found` reads the addresses of the results out of what it answers: the agent that
+    /// has called it may open those without consent. `found` must not take an address from a title or a snippet.
     #[must_use]
-    pub fn finding_addresses(mut self) -> Self {
-        self.finds_addresses = true;
+    pub fn finding_addresses(mut self, found: Found) -> Self {
+        self.names = Some(Names::Found(found));
+        self
+    }
+
+    /// The same tool; a person answers: an address that they write may be opened without consent, in the whole run.
+    #[must_use]
+    pub(crate) fn answered_by_person(mut self) -> Self {
+        self.names = Some(Names::Said);
         self
     }
 
@@ -213,8 +225,8 @@ impl Tool {
         self
     }
 
-    pub(crate) fn finds_addresses(&self) -> bool {
-        self.finds_addresses
+    pub(crate) fn names_addresses(&self) -> Option<Names> {
+        self.names
     }
 
     /// The address that a call with these arguments opens.

@@ -15,6 +15,7 @@ use domain::{
 
 use crate::{
     AgentLimits, AgentSpec, AnswerForm, Emitter, Models, Past,
+    addresses::Addresses,
     answer_form::write_in_form,
     budget::{Budget, limit_reached},
     calls::run_calls,
@@ -39,6 +40,8 @@ pub(crate) struct AgentContext {
     counters: Counters,
     /// How the code that it runs has fared.
     pub(crate) code: Code,
+    /// The addresses that it has found itself and may open without asking.
+    pub(crate) found: Addresses,
 }
 
 /// Numbers for the agent's items, so that ids do not depend on what other agents do meanwhile.
@@ -86,7 +89,7 @@ impl AgentContext {
         let counters = Counters::after(&run.past, emitter.agent());
         let (models, budget) = (Arc::clone(&run.models), Arc::clone(&run.budget));
         let code = Code::after(run.past.pictures(emitter.agent()));
-        Self { run, emitter, spec, models, budget, counters, code }
+        Self { run, emitter, spec, models, budget, counters, code, found: Addresses::default() }
     }
 
     pub(crate) fn child(&self, path: AgentPath, spec: AgentSpec) -> Self {
@@ -102,7 +105,7 @@ impl AgentContext {
         let (run, emitter, models) =
             (Arc::clone(&self.run), self.emitter.for_agent(path), Arc::clone(models));
         let code = Code::after(run.past.pictures(emitter.agent()));
-        Self { run, emitter, spec, models, budget, counters, code }
+        Self { run, emitter, spec, models, budget, counters, code, found: Addresses::default() }
     }
 
     /// The path for the next sub-agent.
@@ -216,7 +219,7 @@ pub(crate) async fn take_turns(
     for step in before.steps + 1..=before.steps.saturating_add(agent.steps()) {
         let past = agent.run.past.answer(agent.emitter.agent(), step);
         let said = agent.run.past.guidance(agent.emitter.agent(), step);
-        let said = said.inspect(|text| agent.run.addresses.learn(text));
+        let said = said.inspect(|text| agent.run.said.learn(text));
         messages.extend(said.map(|text| Message::text(Role::User, text)));
         let last = match &past {
             Some((_, last)) => {

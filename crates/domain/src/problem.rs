@@ -27,6 +27,8 @@ pub enum ProblemCode {
     RateLimited,
     /// No such model is configured.
     ModelNotFound,
+    /// No model can answer now: none is connected, or its server has not been heard of yet.
+    ModelUnavailable,
     /// The model server could not be reached.
     ModelUnreachable,
     /// The model server refused the key.
@@ -57,7 +59,7 @@ pub enum ProblemCode {
 
 impl ProblemCode {
     /// Every code, for the documentation check.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::InvalidRequest,
         Self::Unauthenticated,
         Self::Forbidden,
@@ -67,6 +69,7 @@ impl ProblemCode {
         Self::TooLarge,
         Self::RateLimited,
         Self::ModelNotFound,
+        Self::ModelUnavailable,
         Self::ModelUnreachable,
         Self::ModelUnauthorized,
         Self::ModelRateLimited,
@@ -95,6 +98,7 @@ impl ProblemCode {
             Self::TooLarge => "too_large",
             Self::RateLimited => "rate_limited",
             Self::ModelNotFound => "model_not_found",
+            Self::ModelUnavailable => "model_unavailable",
             Self::ModelUnreachable => "model_unreachable",
             Self::ModelUnauthorized => "model_unauthorized",
             Self::ModelRateLimited => "model_rate_limited",

@@ -259,7 +259,8 @@ impl App {
             let defined = list.iter().find(|known| known.definition.name == name);
             let model = defined.and_then(|known| known.definition.model.as_deref());
             // An agent without a model of its own, the built-in one and research work with the default model.
-            models.insert(model.unwrap_or_else(|| catalogue.default_for(permit)).to_owned());
+            let default = || catalogue.default_for(permit).model().map(|model| model.id.as_str());
+            models.extend(model.or_else(default).map(str::to_owned));
         }
         Some(Arc::new(KeyLimit { names: names.iter().cloned().collect(), models }))
     }

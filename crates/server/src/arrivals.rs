@@ -19,7 +19,27 @@ pub(crate) struct Arrival {
     /// Whether the system vouches for the address.
     pub(crate) is_verified: bool,
     pub(crate) name: Option<String>,
-    pub(crate) groups: Vec<String>,
+    pub(crate) groups: ProviderGroups,
+}
+
+/// The groups that another system says a person is in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ProviderGroups {
+    /// These and no others.
+    Known(Vec<String>),
+    /// The system did not say, for example because they are too many for a token. Nothing follows from that: memberships,
+    /// role and access stay what they were.
+    Unknown,
+}
+
+impl ProviderGroups {
+    /// Whether the person is in one of these; `None` if that is unknown.
+    fn include_one_of(&self, groups: &[String]) -> Option<bool> {
+        match self {
+            Self::Known(known) => Some(groups.iter().any(|group| known.contains(group))),
+            Self::Unknown => None,
+        }
+    }
 }
 
 /// The account of somebody who arrived.
@@ -44,6 +64,8 @@ pub(crate) enum Problem {
     Unreachable,
     /// The person is in none of the groups that are let in.
     NotAllowed,
+    /// The other system does not say which groups the person is in, and only some groups are let in.
+    GroupsUnknown,
     /// There is no account, and none is to be made.
     NoAccount,
     /// Somebody else here has the person's address.
@@ -67,6 +89,7 @@ impl Problem {
             Self::Refused => "refused",
             Self::Unreachable => "unreachable",
             Self::NotAllowed => "not_allowed",
+            Self::GroupsUnknown => "groups_unknown",
             Self::NoAccount => "no_account",
             Self::AddressTaken => "address_taken",
             Self::NoAddress => "no_address",
@@ -98,19 +121,24 @@ impl From<Problem> for Ended {
 impl App {
     /// The account of somebody who arrived, which is made where that is wanted.
     pub(crate) async fn account_of(&self, admission: &Admission, person: &Arrival) -> Result<Arrived, Ended> {
-        let is_in = |groups: &[String]| groups.iter().any(|group| person.groups.contains(group));
-        let is_admin = is_in(&admission.admin_groups);
-        if !admission.allowed_groups.is_empty() && !is_admin && !is_in(&admission.allowed_groups) {
+        let is_admin = person.groups.include_one_of(&admission.admin_groups);
+        let is_allowed = match admission.allowed_groups.is_empty() {
+            true => Some(true),
+            false => person.groups.include_one_of(&admission.allowed_groups),
+        };
+        if is_admin != Some(true) && is_allowed == Some(false) {
             return Err(Problem::NotAllowed.into());
         }
-        let role = match (admission.admin_groups.is_empty(), is_admin) {
-            (true, _) => None,
-            (false, true) => Some(UserRole::Admin),
-            (false, false) => Some(UserRole::User),
+        let role = match is_admin.filter(|_| !admission.admin_groups.is_empty()) {
+            None => None,
+            Some(true) => Some(UserRole::Admin),
+            Some(false) => Some(UserRole::User),
         };
         let known = self.store.identity(&person.issuer, &person.subject).await?;
         let (mut account, is_new) = match known {
             Some(known) => (known, false),
+            // Who was let in before stays in; who comes for the first time has to be in one of the groups.
+            None if is_allowed.is_none() => return Err(Problem::GroupsUnknown.into()),
             None => self.new_identity(admission, person, role).await?,
         };
         if account.suspended_at.is_some() {
@@ -133,7 +161,8 @@ impl App {
     ) -> Result<(Account, bool), Ended> {
         // The first account is an administrator's, and nobody gets that by coming first.
         if role != Some(UserRole::Admin) && self.setup_needed().await? {
-            return Err(Problem::NotSetUp.into());
+            let may_be_admin = person.groups == ProviderGroups::Unknown && !admission.admin_groups.is_empty();
+            return Err(if may_be_admin { Problem::GroupsUnknown } else { Problem::NotSetUp }.into());
         }
         let now = self.clock.now_ms();
         let email = person.email.as_deref().ok_or(Problem::NoAddress)?;

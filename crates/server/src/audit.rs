@@ -17,6 +17,7 @@ use serde_json::{Map, Value, json};
 use store::{ApiKey, AuditEntry, User};
 use tokio::sync::oneshot;
 use tracing::Instrument;
+use wire::redact;
 
 use crate::{
     app::App,
@@ -113,7 +114,8 @@ impl Noted {
     /// What it was done to: its id, and what people call it.
     pub(crate) fn about(&self, subject: impl Display, name: impl Into<String>) {
         let mut note = self.lock();
-        (note.entry.subject, note.entry.subject_name) = (Some(subject.to_string()), Some(name.into()));
+        let subject = redact::text(&subject.to_string()).into_owned();
+        (note.entry.subject, note.entry.subject_name) = (Some(subject), Some(name.into()));
     }
 
     /// What people call that what the address names.
@@ -127,7 +129,9 @@ impl Noted {
         let Ok(value) = serde_json::to_value(value) else { return };
         if !value.is_null() {
             let details = &mut self.lock().entry.details;
-            details.get_or_insert_with(Map::new).insert(name.to_owned(), short(value));
+            let mut value = short(value);
+            redact::value(&mut value);
+            details.get_or_insert_with(Map::new).insert(name.to_owned(), value);
         }
     }
 

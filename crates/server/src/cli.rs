@@ -22,6 +22,7 @@ use crate::{
     http::router,
     knowledge::fetch_model,
     listen::{ListenOptions, serve},
+    redacted_stderr::RedactedStderr,
     start,
 };
 
@@ -360,7 +361,7 @@ fn start_logging(config: &Config) -> anyhow::Result<()> {
         true => filter,
         false => filter.with_target(MCP_LIBRARY, LevelFilter::OFF),
     };
-    let layer = fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
+    let layer = fmt::layer().with_writer(|| RedactedStderr).with_ansi(std::io::stderr().is_terminal());
     let layer = match config.log.format {
         LogFormat::Text => layer.boxed(),
         LogFormat::Json => layer.json().boxed(),

@@ -178,7 +178,9 @@ fn status(code: ProblemCode) -> StatusCode {
         | ProblemCode::ModelFailed
         | ProblemCode::ModelProtocol => StatusCode::BAD_GATEWAY,
         ProblemCode::ModelTimeout => StatusCode::GATEWAY_TIMEOUT,
-        ProblemCode::Interrupted | ProblemCode::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        ProblemCode::Interrupted | ProblemCode::Unavailable | ProblemCode::ModelUnavailable => {
+            StatusCode::SERVICE_UNAVAILABLE
+        }
         ProblemCode::StorageFull => StatusCode::INSUFFICIENT_STORAGE,
         ProblemCode::Internal => StatusCode::INTERNAL_SERVER_ERROR,
     }

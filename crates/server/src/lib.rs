@@ -46,6 +46,7 @@ mod pipelines;
 mod place;
 pub mod programs;
 mod reading;
+mod redacted_stderr;
 pub mod research;
 pub mod runs;
 pub mod schedules;

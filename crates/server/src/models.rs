@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod connecting;
+mod environment;
 mod health;
 mod trying;
 
@@ -19,8 +20,9 @@ use llm::{
 };
 use serde_json::Value;
 use store::{Connection, Store, StoreError};
+use tokio::sync::watch;
 
-pub use catalogue::{Catalogue, KnownConnection, KnownKey, Model, ModelSettings, TOUR};
+pub use catalogue::{Catalogue, Default, KnownConnection, KnownKey, Model, ModelSettings, TOUR};
 pub use connecting::{Change, NewConnection};
 pub(crate) use health::keep_health;
 pub use trying::{KeyTried, Tried, TriedModel};
@@ -56,6 +58,8 @@ pub struct Models {
     catalogue: RwLock<Arc<Catalogue>>,
     /// Held while the catalogue is built, so that an older view never replaces a newer one.
     building: tokio::sync::Mutex<()>,
+    /// Whether the environment's server was asked for its models at least once; `true` if there is none.
+    first_look: watch::Sender<bool>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -142,6 +146,7 @@ impl Models {
             tour,
             first_token_timeout: config.first_token_timeout,
             idle_timeout: config.idle_timeout,
+            first_look: watch::Sender::new(environment.is_none()),
             environment,
             asked: Mutex::default(),
             servers: Mutex::default(),
@@ -162,11 +167,14 @@ impl Models {
     /// The model with this id, or the default one, ready to be called by whoever has this permit.
     ///
     /// # Errors
-    /// 404 where there is no such model, or it is for others.
+    /// 404 if there is no such model, or it is for others. 503 if there is no default model, or the environment's server
+    /// has not listed its models yet.
     pub fn resolve(&self, id: Option<&str>, permit: &Permit) -> Result<ResolvedModel, ApiError> {
         let catalogue = self.catalogue();
-        let id = id.unwrap_or(catalogue.default_for(permit));
-        let known = permitted(&catalogue, id, permit)?;
+        let known = match id {
+            Some(id) => self.permitted(&catalogue, id, permit)?,
+            None => self.default_model(&catalogue, permit)?,
+        };
         let authority =
             permit.authority().ok_or_else(|| ApiError::internal("a model is resolved on nobody's behalf"))?;
         let fallbacks = known.settings.fallbacks.iter().filter(|id| permit.allows(Thing::Model(id)));
@@ -175,6 +183,30 @@ impl Models {
             self.ready(&catalogue, catalogue.model(id)?, authority).ok()
         });
         Ok(ResolvedModel { fallbacks: fallbacks.collect(), ..self.ready(&catalogue, known, authority)? })
+    }
+
+    /// The model with this id. One that is for others is answered like one that is not there.
+    fn permitted<'a>(
+        &self,
+        catalogue: &'a Catalogue,
+        id: &str,
+        permit: &Permit,
+    ) -> Result<&'a Model, ApiError> {
+        let known = catalogue.model(id).filter(|_| permit.allows(Thing::Model(id)));
+        known.ok_or_else(|| match self.environment_is_awaited() {
+            true => unavailable(refusal::Settings::ModelsAwaited),
+            false => model_not_found(id),
+        })
+    }
+
+    fn default_model<'a>(&self, catalogue: &'a Catalogue, permit: &Permit) -> Result<&'a Model, ApiError> {
+        let why = match catalogue.default_for(permit) {
+            Default::Model(model) => return Ok(model),
+            _ if self.environment_is_awaited() => refusal::Settings::ModelsAwaited,
+            Default::Missing(name) => refusal::Settings::DefaultModelGone { name: name.to_owned() },
+            Default::None => refusal::Settings::NoDefaultModel,
+        };
+        Err(unavailable(why))
     }
 
     /// A model ready to be called, without others that are asked in its place.
@@ -210,7 +242,7 @@ impl Models {
     /// 404 where there is no such model, or it is for others.
     pub fn upstream(&self, id: &str, call: &str, permit: &Permit) -> Result<Option<ModelServer>, ApiError> {
         let catalogue = self.catalogue();
-        let known = permitted(&catalogue, id, permit)?;
+        let known = self.permitted(&catalogue, id, permit)?;
         if known.connection.is_none() {
             return Ok(None);
         }
@@ -250,26 +282,6 @@ impl Models {
         self.catalogue().model(id).ok_or_else(|| model_not_found(id))?;
         self.store.put_setting(DEFAULT_MODEL, &Value::from(id)).await?;
         Ok(self.rebuild().await?)
-    }
-
-    /// Whether the environment's server has not said yet which models it offers.
-    #[must_use]
-    pub fn environment_is_awaited(&self) -> bool {
-        self.environment
-            .as_ref()
-            .is_some_and(|(id, _)| self.asked().get(id).is_none_or(|asked| asked.models.is_empty()))
-    }
-
-    /// Asks the environment's server, if there is one, which models it offers.
-    ///
-    /// # Errors
-    /// Where it did not answer with a list of models.
-    pub async fn ask_environment(&self) -> Result<(), ApiError> {
-        let Some((id, _)) = &self.environment else { return Ok(()) };
-        match self.refresh(*id).await?.problem {
-            None => Ok(()),
-            Some(problem) => Err(ApiError::new(ProblemCode::ModelUnreachable, problem)),
-        }
     }
 
     fn asked(&self) -> MutexGuard<'_, HashMap<ConnectionId, Asked>> {
@@ -328,28 +340,6 @@ impl Models {
         })
     }
 
-    fn environment_connection(&self) -> Option<KnownConnection> {
-        let (id, connection) = self.environment.as_ref()?;
-        let Asked { models, problem } = self.asked().get(id).cloned().unwrap_or_default();
-        let settings = ServerSettings {
-            name: "Environment".to_owned(),
-            base_url: connection.base_url.clone(),
-            weight: 1,
-            trusted: false,
-            keys: connection.api_key.iter().map(|key| (key.clone(), 1)).collect(),
-        };
-        Some(KnownConnection {
-            id: *id,
-            keys: settings.keys.iter().map(|_| KnownKey { id: None, weight: 1, is_open: true }).collect(),
-            server: self.server(*id, settings),
-            from_environment: true,
-            enabled: true,
-            together: false,
-            models,
-            problem,
-        })
-    }
-
     /// The server of a connection: the one that is known, unless something was set otherwise since.
     fn server(&self, id: ConnectionId, settings: ServerSettings) -> Arc<Server> {
         let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -368,12 +358,6 @@ impl Models {
     }
 }
 
-/// The model with this id. One that is for others is answered like one that is not there.
-fn permitted<'a>(catalogue: &'a Catalogue, id: &str, permit: &Permit) -> Result<&'a Model, ApiError> {
-    let known = catalogue.model(id).filter(|_| permit.allows(Thing::Model(id)));
-    known.ok_or_else(|| model_not_found(id))
-}
-
 /// A price that is not set counts as nothing where the other one is.
 fn prices(settings: &ModelSettings) -> Option<Prices> {
     let (input, output) = (settings.input_usd_per_million, settings.output_usd_per_million);
@@ -381,6 +365,10 @@ fn prices(settings: &ModelSettings) -> Option<Prices> {
         input_usd_per_million: input.unwrap_or(0.0),
         output_usd_per_million: output.unwrap_or(0.0),
     })
+}
+
+fn unavailable(why: refusal::Settings) -> ApiError {
+    ApiError::new(ProblemCode::ModelUnavailable, why)
 }
 
 fn model_not_found(id: &str) -> ApiError {

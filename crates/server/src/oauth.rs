@@ -9,4 +9,4 @@ mod web;
 pub(crate) use client::{Client, register};
 pub(crate) use discovery::{Found, discover};
 pub(crate) use tokens::{Desk, NoToken, Tokens};
-pub(crate) use web::{Web, chosen_hosts};
+pub(crate) use web::{Web, chosen_hosts, same_server};

@@ -1,5 +1,6 @@
 //! Signing in here at a provider of OpenID Connect: sending the browser there, and whose account it is that comes back.
 
+mod groups;
 mod jwt;
 mod provider;
 
@@ -8,19 +9,19 @@ use llm::Secret;
 use outbound::Outbound;
 use reqwest::Url;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use store::User;
 use tokio::sync::Semaphore;
 
 use crate::{
     app::App,
-    arrivals::{Arrival, Ended, Problem},
+    arrivals::{Arrival, Ended, Problem, ProviderGroups},
     auth::{checked_email, checked_name},
     config::Oidc,
     error::ApiError,
     secret::{hash_token, random_token},
 };
-use provider::{Code, Known, Provider};
+use provider::{Claims, Code, Known, Provider};
 
 /// How long a person may take there.
 const TIME_LIMIT_MS: i64 = 15 * 60 * 1000;
@@ -70,6 +71,15 @@ pub(crate) struct Back {
     iss: Option<String>,
 }
 
+/// Who was signed in.
+pub(crate) struct SignedIn {
+    pub(crate) user: User,
+    /// Where they wanted to go.
+    pub(crate) next: String,
+    /// Whether the provider said which groups they are in. If not, memberships and role are what they were.
+    pub(crate) groups_are_known: bool,
+}
+
 impl SignIn {
     pub(crate) fn new(outbound: Outbound) -> Self {
         Self { known: Known::default(), turns: Semaphore::new(AT_A_TIME), outbound }
@@ -111,13 +121,13 @@ impl App {
         Ok(Begun { url, kept: URL_SAFE_NO_PAD.encode(sealed), lasts_s: TIME_LIMIT_MS / 1000 })
     }
 
-    /// Whose account the browser that came back may use, and where it wanted to go.
+    /// Whose account the browser that came back may use.
     pub(crate) async fn finish_oidc(
         &self,
         settings: &Oidc,
         kept: Option<&str>,
         back: &Back,
-    ) -> Result<(User, String), Ended> {
+    ) -> Result<SignedIn, Ended> {
         let now = self.clock.now_ms();
         let pending = kept.and_then(|kept| self.pending(kept)).filter(|pending| pending.expires_at > now);
         let pending = pending.ok_or(Problem::Unknown)?;
@@ -142,9 +152,15 @@ impl App {
         let claims = provider.person(&about, &code, now).await?;
         let person = person(&claims, settings).ok_or(Problem::Refused)?;
         let user = self.account_of(&settings.admission, &person).await?.account.user;
-        self.store.sync_provider_groups(user.id, &person.groups).await?;
-        self.groups.look().await?;
-        Ok((user, next.clone()))
+        let groups_are_known = match &person.groups {
+            ProviderGroups::Known(groups) => {
+                self.store.sync_provider_groups(user.id, groups).await?;
+                self.groups.look().await?;
+                true
+            }
+            ProviderGroups::Unknown => false,
+        };
+        Ok(SignedIn { user, next: next.clone(), groups_are_known })
     }
 
     fn pending(&self, kept: &str) -> Option<Pending> {
@@ -155,7 +171,7 @@ impl App {
 }
 
 /// Whom the provider has signed in.
-fn person(claims: &Map<String, Value>, settings: &Oidc) -> Option<Arrival> {
+fn person(Claims { claims, groups }: &Claims, settings: &Oidc) -> Option<Arrival> {
     let text = |key: &str| claims.get(key).and_then(Value::as_str);
     let subject = text("sub").filter(|sub| (1..=SUBJECT_LIMIT_BYTES).contains(&sub.len()))?;
     let email = text("email").and_then(|email| checked_email(email).ok());
@@ -171,19 +187,8 @@ fn person(claims: &Map<String, Value>, settings: &Oidc) -> Option<Arrival> {
         email,
         is_verified,
         name,
-        groups: groups(claims, &settings.groups_claim),
+        groups: groups.clone(),
     })
-}
-
-/// The groups at this place; one may stand there alone.
-fn groups(claims: &Map<String, Value>, path: &[String]) -> Vec<String> {
-    let Some((first, rest)) = path.split_first() else { return Vec::new() };
-    let place = rest.iter().try_fold(claims.get(first), |place, name| Some(place?.get(name)));
-    match place.flatten() {
-        Some(Value::String(one)) => vec![one.clone()],
-        Some(Value::Array(all)) => all.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
-        _ => Vec::new(),
-    }
 }
 
 /// Only a path of our own: a link must not send people elsewhere after they signed in.
@@ -197,29 +202,7 @@ fn local_path(next: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
-
-    #[test]
-    fn groups_stand_where_the_settings_say() {
-        let claims = json!({
-            "groups": ["a", 7, "b"], "role": "admin", "realm_access": {"roles": ["c"]}, "odd": {"roles": 5},
-        });
-        let claims = claims.as_object().unwrap();
-        for (path, expected) in [
-            (&["groups"][..], &["a", "b"][..]),
-            (&["role"], &["admin"]),
-            (&["realm_access", "roles"], &["c"]),
-            (&["realm_access"], &[]),
-            (&["odd", "roles"], &[]),
-            (&["odd", "roles", "deeper"], &[]),
-            (&["none"], &[]),
-        ] {
-            let path: Vec<String> = path.iter().map(|&name| name.to_owned()).collect();
-            assert_eq!(groups(claims, &path), expected, "{path:?}");
-        }
-    }
 
     #[test]
     fn nobody_is_sent_elsewhere() {

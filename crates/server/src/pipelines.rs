@@ -28,6 +28,8 @@ pub(crate) use settings::{InForce, PipelineSettings, wrong_template};
 
 use crate::{
     app::App,
+    error::ApiError,
+    groups::Thing,
     models::{ResolvedModel, TOUR},
 };
 
@@ -92,21 +94,27 @@ impl Pipelines {
 }
 
 impl App {
-    /// The model of a pipeline for a chat that is answered by `chat_model`; nothing where only the tour is there, which plays
-    /// a part and understands nothing.
-    pub(crate) fn pipeline_model(&self, set: &InForce, chat_model: &ResolvedModel) -> Option<ResolvedModel> {
+    /// The model of a pipeline for a chat that is answered by `chat_model`; `None` if that is the tour, which plays a part and
+    /// understands nothing.
+    ///
+    /// # Errors
+    /// 404 or 503 if the model that was chosen for the pipeline is not there: no other one takes its place.
+    pub(crate) fn pipeline_model(
+        &self,
+        set: &InForce,
+        chat_model: &ResolvedModel,
+    ) -> Result<Option<ResolvedModel>, ApiError> {
         let task_model = match self.is_local(&chat_model.model_id) {
             true => &set.common.task_model,
             false => &set.common.task_model_external,
         };
         let chosen = set.model.as_deref().or(Some(task_model.as_str())).filter(|model| !model.is_empty());
-        // An administrator has chosen it for everybody. One that is gone is done without.
-        let chosen = chosen.and_then(|model| {
-            let permit = self.permit(chat_model.authority.clone()).regardless_of_groups();
-            self.models.resolve(Some(model), &permit).ok()
-        });
+        // An administrator has chosen it for everybody. The key's own limit stays: then the chat's model does it.
+        let permit = self.permit(chat_model.authority.clone()).regardless_of_groups();
+        let chosen = chosen.filter(|model| permit.allows(Thing::Model(model)));
+        let chosen = chosen.map(|model| self.models.resolve(Some(model), &permit)).transpose()?;
         let model = chosen.unwrap_or_else(|| chat_model.clone());
-        (model.model_id != TOUR).then_some(model)
+        Ok((model.model_id != TOUR).then_some(model))
     }
 
     /// The model as one that continues texts, where its server may be able to: those elsewhere take every text for a message.

@@ -5,7 +5,8 @@ mod times;
 
 use std::{sync::Arc, time::Duration};
 
-use domain::{ChatId, Outcome, Part, ProblemCode, RunId, ScheduleId, refusal};
+use axum::http::StatusCode;
+use domain::{ChatId, Outcome, Part, RunId, ScheduleId, refusal};
 use store::{Chat, ChatOrder, IdempotencyKey, Principal, Schedule, Settled, Turn, TurnKind};
 use tokio::sync::Notify;
 
@@ -217,13 +218,13 @@ impl App {
         let content = &schedule.content;
         let permit = self.permit(Authority::of_account(schedule.owner));
         permit.check(Right::Schedules)?;
-        let model = self.resolve(content.model.as_deref(), &permit);
-        // Right after the start, when another one would be taken for the default, or none found.
-        if self.models.environment_is_awaited() && (content.model.is_none() || model.is_err()) {
-            let message = refusal::Settings::ModelsAwaited;
-            return Err(ApiError::new(ProblemCode::Unavailable, message));
-        }
-        let model = model?;
+        let model = self.resolve(content.model.as_deref(), &permit).map_err(|error| {
+            // A server that was not heard of since the start is tried again; what is missing for good is a failure to note.
+            match self.models.environment_is_awaited() {
+                true => error,
+                false => error.with_status(StatusCode::NOT_FOUND),
+            }
+        })?;
         let (chat, is_new) = match schedule.chat.filter(|_| !content.new_chat) {
             Some(chat) => (self.store.chat(&Principal::of_account(schedule.owner), chat).await?, false),
             None => (self.new_chat_of(schedule).await?, true),

@@ -7,11 +7,7 @@ use domain::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::{
-    file_news::file_news,
-    memory_news::memory_news,
-    redact::{redact, redact_text},
-};
+use crate::{file_news::file_news, memory_news::memory_news, redact};
 
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -70,8 +66,8 @@ impl DebugEvent {
         mut data: Value,
         description: &str,
     ) -> Self {
-        redact(&mut data);
-        Self { id, timestamp, kind, source, data, description: redact_text(description) }
+        redact::value(&mut data);
+        Self { id, timestamp, kind, source, data, description: redact::text(description).into_owned() }
     }
 
     /// What an event of a run is to a debugger. Deltas are nothing: the whole comes when it is finished.

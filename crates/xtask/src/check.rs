@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 
 use crate::{
+    advisories,
     command::{cargo, npm, run as run_command},
     counts::{Counts, TestsFailed},
     generate,
@@ -71,8 +72,12 @@ fn web(scripts: &[&str]) -> anyhow::Result<Counts> {
     Ok(Counts::default())
 }
 
-/// Licences, bans and sources of all that could be built on any platform. `advisories` needs a database from the internet.
+/// Licences, bans and sources of all that could be built on any platform, and known faults, if there is a database of them.
 fn dependencies() -> anyhow::Result<Counts> {
+    match advisories::named() {
+        Some(_) => advisories::run(&advisories::Choice::default())?,
+        None => println!("known faults are not looked for: ADVISORY_DB names no checkout of the database"),
+    }
     cargo_deny()?;
     command(&["deny", "check", "licenses", "bans", "sources"])
 }

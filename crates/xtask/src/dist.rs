@@ -1,17 +1,20 @@
 //! `cargo xtask dist`: the packages of a release, made of the program and what belongs beside it. `--check` then tries them.
 
 mod check;
+mod components;
 mod container;
 mod deb;
 mod dockerfile;
 mod licences;
 mod machine;
 mod root;
+mod sbom;
 #[cfg(test)]
 mod shipped;
 mod using;
 
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
     process::Command,
@@ -20,7 +23,7 @@ use std::{
 use anyhow::{Context, bail};
 
 use crate::{
-    command::{cargo, debug_folder, find_program, root, run as run_command},
+    command::{cargo, debug_folder, find_program, root, run as run_command, web},
     parts::TemporaryFolder,
 };
 
@@ -63,15 +66,28 @@ pub(crate) fn run(choice: &Choice) -> anyhow::Result<()> {
     let work = TemporaryFolder::new("glasshouse-dist")?;
     let program = without_symbols(&built, work.path())?;
     let licences = work.path().join(LICENCES);
-    fs::write(&licences, licences::all()?)?;
+    let parts = components::all()?;
+    fs::write(&licences, licences::all(&parts)?)?;
     let package = deb::Package { program: &program, licences: &licences, version: VERSION };
-    let made = [tarball(&package, work.path(), &folder)?, deb::make(&package, work.path(), &folder)?];
+    let materials = bill_of_materials(&parts, &folder)?;
+    let made =
+        [tarball(&package, work.path(), &folder)?, deb::make(&package, work.path(), &folder)?, materials];
     sums(&made, &folder)?;
     println!("In {}: {}, SHA256SUMS.", folder.display(), made.join(", "));
     if choice.check {
         check::run(&package)?;
     }
     Ok(())
+}
+
+/// What is built in, for programs that look for known faults in it; returns the file's name.
+fn bill_of_materials(parts: &BTreeSet<components::Part>, folder: &Path) -> anyhow::Result<String> {
+    let read =
+        |path: PathBuf| fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()));
+    let (crates, packages) = (read(root().join("Cargo.lock"))?, read(web().join("package-lock.json"))?);
+    let file = format!("glasshouse-{VERSION}.cdx.json");
+    fs::write(folder.join(&file), sbom::document(VERSION, parts, &crates, &packages)?)?;
+    Ok(file)
 }
 
 fn build() -> anyhow::Result<PathBuf> {

@@ -1,6 +1,7 @@
-//! The project's tasks: `cargo xtask test`, `ci`, `gen`, `dist`, `bench` and `torture`.
+//! The project's tasks: `cargo xtask test`, `ci`, `advisories`, `gen`, `dist`, `bench` and `torture`.
 #![expect(clippy::print_stdout, reason = "a task tells the person at the terminal what it does")]
 
+mod advisories;
 mod bench;
 mod check;
 mod command;
@@ -28,6 +29,8 @@ enum Task {
     Test(test::Choice),
     /// Everything that must hold before a change is taken: format, lints, docs, generated files, tests
     Ci,
+    /// Compare the lock files with a checkout of the advisory database
+    Advisories(advisories::Choice),
     /// Write the files that are made from the code
     Gen,
     /// Make the packages of a release, and try them where that is wanted
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Test(choice) => test::run(choice),
         Task::Ci => check::run(),
+        Task::Advisories(choice) => advisories::run(&choice),
         Task::Gen => generate::write(),
         Task::Dist(choice) => dist::run(&choice),
         Task::Bench { arguments } => bench::run(&arguments),

@@ -42,7 +42,8 @@ export class FakeServer {
   user = null;
   signedIn = false;
   models = [modelOf("tour", true)];
-  defaultModel = "tour";
+  /** None: the tour answers only who names it. */
+  defaultModel = null;
   connections = [];
   keys = [];
   chats = new Map();

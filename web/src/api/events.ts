@@ -425,6 +425,7 @@ export type ProblemCode =
   | "too_large"
   | "rate_limited"
   | "model_not_found"
+  | "model_unavailable"
   | "model_unreachable"
   | "model_unauthorized"
   | "model_rate_limited"
@@ -731,6 +732,8 @@ export type RefusedOfSettings =
   | { code: "fallback_twice" }
   | { code: "no_fallback"; params: { name: string } }
   | { code: "models_awaited" }
+  | { code: "no_default_model" }
+  | { code: "default_model_gone"; params: { name: string } }
   | { code: "no_such_connection" }
   | { code: "no_such_connection_key" }
   | { code: "connection_of_environment" }

@@ -15,6 +15,10 @@ export const account = {
   "login.problem.unreachable": "{name} cannot be reached. Try again later.",
   "login.problem.notAllowed":
     "You are in none of the groups of {name} that may come in here. Ask an administrator.",
+  "login.problem.groupsUnknown":
+    "{name} did not say which groups you are in, and only some may come in here. Ask an administrator.",
+  "login.groupsKept":
+    "{name} did not send your groups this time, so your groups and your role here stay as they were.",
   "login.problem.noAccount": "You have no account here yet. Ask an administrator for one.",
   "login.problem.addressTaken":
     "There is an account with your email address already. Log in to it with its password.",

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{LookUp, found::read_page};
 use crate::{
     Tool, ToolFailure, ToolKind,
-    research::{Library, tools::search},
+    research::{Hit, Library, tools::search},
 };
 
 /// What the log calls the one that reads a page.
@@ -23,7 +23,10 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Those of this look.
 pub(super) fn all(look_up: &LookUp) -> Vec<Arc<Tool>> {
     let documents = look_up.documents.as_ref().map(|library| search(library, PASSAGE_CHARS));
-    let web = look_up.web.as_ref().map(|library| search(library, SNIPPET_CHARS).map(Tool::finding_addresses));
+    let web = look_up
+        .web
+        .as_ref()
+        .map(|library| search(library, SNIPPET_CHARS).map(|tool| tool.finding_addresses(addresses)));
     let read = look_up
         .web
         .as_ref()
@@ -37,6 +40,12 @@ pub(super) fn all(look_up: &LookUp) -> Vec<Arc<Tool>> {
         }
     };
     [documents, web, read].into_iter().flatten().filter_map(usable).collect()
+}
+
+/// The addresses of the places that [`search`] gives.
+fn addresses(said: &str) -> Vec<String> {
+    let hits: Vec<Hit> = serde_json::from_str(said).unwrap_or_default();
+    hits.into_iter().map(|hit| hit.url).collect()
 }
 
 fn read(library: &Arc<dyn Library>, passages: usize) -> Result<Tool, ToolFailure> {

@@ -36,7 +36,7 @@ pub(super) fn tool() -> Result<Tool, ToolFailure> {
         ToolKind::WAITING,
         ask_user,
     )
-    .map(Tool::finding_addresses)
+    .map(Tool::answered_by_person)
 }
 
 async fn ask_user(arguments: Arguments, context: ToolContext) -> Result<String, ToolFailure> {

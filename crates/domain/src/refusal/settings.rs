@@ -31,6 +31,14 @@ pub enum Settings {
     NoFallback { name: String },
     #[error("The model server has not said yet which models it has. Try again in a moment.")]
     ModelsAwaited,
+    #[error(
+        "No model is connected that you may use. Name one, or ask an administrator to connect a model server."
+    )]
+    NoDefaultModel,
+    #[error(
+        "The default model “{name}” is not available. Name another one, or ask an administrator to choose another default."
+    )]
+    DefaultModelGone { name: String },
 
     // Connections.
     #[error("There is no such connection. It may have been deleted.")]

@@ -87,9 +87,10 @@ fn saying(sentence: Sentence, quote: &str) -> Words {
     }
 }
 
-/// `text` on one line, cut to what a person wants to read, and without the key.
+/// `text` on one line, cut to what a person wants to read, and without the key or other secrets.
 pub(crate) fn quote(text: &str, target: &Target) -> String {
-    let text = target.redact(text);
+    let own = target.redact(text);
+    let text = wire::redact::text(&own);
     let mut words = String::new();
     for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
         if !words.is_empty() {

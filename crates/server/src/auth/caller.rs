@@ -219,18 +219,22 @@ impl Caller {
         }
     }
 
-    /// The model with this id, or the default one, for a run on the caller's account.
+    /// The model with this id, or the default one, for a run on the caller's account. Waits for the first look at the
+    /// model servers.
     ///
     /// # Errors
-    /// 403 where the key is not for it, 404 where there is none.
-    pub fn resolve(&self, app: &App, id: Option<&str>) -> Result<ResolvedModel, ApiError> {
+    /// 403 if the key is not for it, 404 if there is none, 503 if there is no default model or its server was not heard of.
+    pub async fn resolve(&self, app: &App, id: Option<&str>) -> Result<ResolvedModel, ApiError> {
+        app.models.first_look().await;
         match id {
             Some(id) => self.check_model(id)?,
             // The default model has a name too, and an agent that stands for it.
             None if self.check_model(&format!("{}{}", agents::PREFIX, agents::BUILT_IN)).is_ok() => {}
             None => {
                 let permit = self.permit_without_key_limit(app);
-                self.check_model(app.models.catalogue().default_for(&permit))?;
+                if let Some(default) = app.models.catalogue().default_for(&permit).model() {
+                    self.check_model(&default.id)?;
+                }
             }
         }
         app.resolve(id, &self.permit(app))

@@ -11,7 +11,7 @@ use store::UserRole;
 use super::{Caller, Credential, SESSION_COOKIE, caller::bearer, cookie, details, origin};
 use crate::{
     app::App,
-    arrivals::{Arrival, Arrived, Ended, Problem},
+    arrivals::{Arrival, Arrived, Ended, Problem, ProviderGroups},
     audit,
     config::{Config, TrustedHeader},
     error::ApiError,
@@ -74,8 +74,8 @@ pub(super) async fn named(app: &App, headers: &HeaderMap) -> Result<Named, ApiEr
         Err(Ended::Fault(error)) => return Err(error),
     };
     note(app, &arrived).await?;
-    if settings.groups.is_some() {
-        app.groups.follow(arrived.account.user.id, &person.groups).await?;
+    if let (Some(_), ProviderGroups::Known(groups)) = (&settings.groups, &person.groups) {
+        app.groups.follow(arrived.account.user.id, groups).await?;
     }
     let Arrived { account, .. } = arrived;
     let credential = if account.has_second_factor {
@@ -138,15 +138,27 @@ fn person<'a>(settings: &'a TrustedHeader, headers: &'a HeaderMap) -> Result<Opt
     };
     let email = if settings.email.is_some() { text(&settings.email)? } else { Some(subject) };
     let name = text(&settings.name)?;
-    let groups = text(&settings.groups)?.filter(|text| text.len() <= MOST_GROUPS_BYTES).unwrap_or_default();
-    let groups = groups.split(&settings.groups_separator).map(str::trim).filter(|group| !group.is_empty());
+    let groups = match text(&settings.groups)?.unwrap_or_default() {
+        // Half of them would end the memberships of the other half.
+        long if long.len() > MOST_GROUPS_BYTES => {
+            static ONCE: std::sync::Once = std::sync::Once::new();
+            ONCE.call_once(|| {
+                tracing::warn!(bytes = long.len(), "the proxy names too many groups; they are not followed")
+            });
+            ProviderGroups::Unknown
+        }
+        groups => {
+            let groups = groups.split(&settings.groups_separator).map(str::trim);
+            ProviderGroups::Known(groups.filter(|group| !group.is_empty()).map(str::to_owned).collect())
+        }
+    };
     Ok(Some(Arrival {
         issuer: ISSUER.to_owned(),
         subject: subject.to_owned(),
         email: email.and_then(|email| details::checked_email(email).ok()),
         is_verified: true,
         name: name.and_then(|name| details::checked_name(name).ok()),
-        groups: groups.map(str::to_owned).collect(),
+        groups,
     }))
 }
 

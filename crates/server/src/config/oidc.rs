@@ -23,6 +23,8 @@ pub struct Oidc {
     pub scopes: String,
     /// Where the groups of a person stand in what it tells, one name inside the other.
     pub groups_claim: Vec<String>,
+    /// Where groups are asked for that the token leaves out; `None` if nowhere.
+    pub groups_url: Option<Url>,
     /// Whom we let in.
     pub admission: Admission,
 }
@@ -37,6 +39,7 @@ pub(super) struct RawOidc {
     name: String,
     scopes: Vec<String>,
     groups_claim: String,
+    groups_url: String,
     admin_groups: Vec<String>,
     allowed_groups: Vec<String>,
     create_accounts: bool,
@@ -67,6 +70,21 @@ impl RawOidc {
         if !scopes.iter().any(|scope| scope == "openid") {
             scopes.insert(0, "openid".to_owned());
         }
+        let groups_url = match self.groups_url.as_str() {
+            "" => None,
+            text => {
+                let url = text
+                    .parse()
+                    .ok()
+                    .filter(|place: &Url| place.scheme() == "https" || place.host() == url.host());
+                Some(url.ok_or_else(|| {
+                    anyhow::anyhow!(
+                        "oidc.groups_url is “{text}”, but must be an https address such as \
+                         https://graph.microsoft.com/v1.0/me/getMemberObjects"
+                    )
+                })?)
+            }
+        };
         Ok(Some(Oidc {
             name: self.name,
             url,
@@ -75,6 +93,7 @@ impl RawOidc {
             client_secret: (!self.client_secret.is_empty()).then(|| Secret::new(self.client_secret)),
             scopes: scopes.join(" "),
             groups_claim: self.groups_claim.split('.').map(str::to_owned).collect(),
+            groups_url,
             admission: Admission {
                 admin_groups: self.admin_groups,
                 allowed_groups: self.allowed_groups,

@@ -90,7 +90,7 @@ pub(super) async fn run(
     leaving: Leaving,
 ) -> Result<Response, ApiError> {
     let input = RunInput::decode(body).map_err(|error| ApiError::invalid(error.to_string()))?;
-    let model = thread::model(app, caller, agent, input.model.as_deref())?;
+    let model = thread::model(app, caller, agent, input.model.as_deref()).await?;
     let leaving = match input.continue_alone {
         Some(true) => Leaving::RunsOn,
         Some(false) => Leaving::Stops,

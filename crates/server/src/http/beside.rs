@@ -62,7 +62,7 @@ pub(super) async fn ask(
     }
     let mut models = Vec::with_capacity(asked);
     for id in named {
-        let model = caller.resolve(&app, id)?;
+        let model = caller.resolve(&app, id).await?;
         models.extend(std::iter::repeat_n(model, samples));
     }
     let is_new = match &key {

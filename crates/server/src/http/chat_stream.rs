@@ -62,7 +62,7 @@ async fn start(
     request: ChatStreamRequest,
     idempotency: Option<IdempotencyKey>,
 ) -> Result<RunId, ApiError> {
-    let model = caller.resolve(app, request.model.as_deref())?;
+    let model = caller.resolve(app, request.model.as_deref()).await?;
     let research = WorkMode::from(request.mode).research(false);
     let (history, mut metadata) = (request.messages, request.metadata);
     let workspace = match request.chat_id.or_else(|| metadata.chat_id.take()) {

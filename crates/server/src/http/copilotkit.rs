@@ -22,6 +22,7 @@ use crate::{
 
 /// `GET /copilotkit/info`: the agents. Each model is one, beside the default and the defined ones.
 pub(super) async fn info(State(app): State<Arc<App>>, caller: Caller) -> Json<Value> {
+    app.models.first_look().await;
     let agent = |name: &str, description: String| json!({"name": name, "description": description, "className": "HttpAgent", "capabilities": capabilities()});
     let mut agents = Map::new();
     let default = "Plans, works with files, and hands work to sub-agents. Uses the default model.";
@@ -80,7 +81,7 @@ pub(super) async fn connect(
     Query(query): Query<AgUiQuery>,
     RawJson(body): RawJson,
 ) -> Result<Response, ApiError> {
-    thread::model(&app, &caller, &agent, None)?;
+    thread::model(&app, &caller, &agent, None).await?;
     let input = ThreadInput::decode(&body).map_err(|error| ApiError::invalid(error.to_string()))?;
     let ThreadInput { thread_id, run_id, version } = input;
     let door = Door { thread_id, run_id, version, sub_agents: query.sub_agents(), state: Map::new() };

@@ -127,7 +127,7 @@ pub(super) async fn chat(
 ) -> Result<Json<Answer>, ApiError> {
     let request = DebugChatRequest::decode(&body)
         .map_err(|error| ApiError::invalid(error.to_string()).with_field(error.field()))?;
-    let model = caller.resolve(&app, request.model.as_deref())?;
+    let model = caller.resolve(&app, request.model.as_deref()).await?;
     let (run, id, conversation_id) = match request.before {
         Some(mut history) => {
             history.push(request.said);

@@ -39,7 +39,7 @@ pub(super) async fn create(
     Json(body): Json<NewFork>,
 ) -> Result<Json<ForkView>, ApiError> {
     let run = own_run(&app, &caller, run).await?;
-    let mut model = caller.resolve(&app, Some(body.model.as_deref().unwrap_or(&run.model)))?;
+    let mut model = caller.resolve(&app, Some(body.model.as_deref().unwrap_or(&run.model))).await?;
     if model.agent.is_none() {
         // Another model is wished for, not another agent, whose name the answer and what follows it keep.
         let before =

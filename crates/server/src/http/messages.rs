@@ -77,7 +77,7 @@ pub(super) async fn send(
     let key = idempotency_key(&headers, uri.path(), &body)?;
     let body: SendMessage = parse(&body)?;
     let chat = app.store.chat(&caller.principal(), chat).await?;
-    let model = caller.resolve(&app, body.model.as_deref())?;
+    let model = caller.resolve(&app, body.model.as_deref()).await?;
     let content = match body.content {
         Content::Text(text) => vec![Part::Text { text }],
         Content::Parts(parts) => parts,
@@ -111,7 +111,7 @@ pub(super) async fn regenerate(
     let key = idempotency_key(&headers, uri.path(), &body)?;
     let body: Regenerate = parse(&body)?;
     let chat = app.store.chat(&caller.principal(), chat).await?;
-    let model = caller.resolve(&app, body.model.as_deref())?;
+    let model = caller.resolve(&app, body.model.as_deref()).await?;
     let research = match body.mode {
         Some(mode) => Again::As(mode.research(body.review_plan)),
         None => Again::AsBefore,

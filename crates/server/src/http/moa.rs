@@ -47,7 +47,7 @@ pub(super) async fn complete(
         let problem = refusal::Chats::TooManyToMerge { count: MOST_ANSWERS as u64 };
         return Err(ApiError::invalid(problem).with_field(Some("responses")));
     }
-    let merging = app.merging(&caller, caller.resolve(&app, Some(&named))?).await?;
+    let merging = app.merging(&caller, caller.resolve(&app, Some(&named)).await?).await?;
     let (person, now) = (app.told_person(&caller.user), app.told_now());
     let answers = responses.iter().map(String::as_str);
     let asked = merging.prompt(&prompt, answers, &[], (&person, &now))?;

@@ -21,7 +21,8 @@ use crate::{
 #[derive(Debug, Serialize)]
 pub(super) struct ModelList {
     models: Vec<Model>,
-    default_model: String,
+    /// The model that answers requests that name none.
+    default_model: Option<String>,
     agents: Vec<AgentView>,
 }
 
@@ -38,6 +39,7 @@ struct AgentView {
 
 /// `GET /api/v1/models`: those that the caller may use; the tour is always there. Beside them the agents that can be chosen like one.
 pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Json<ModelList> {
+    app.models.first_look().await;
     let (catalogue, permit) = (app.models.catalogue(), caller.permit(&app));
     let agent = |agent: &Arc<AgentDefinition>| AgentView {
         id: format!("{PREFIX}{}", agent.name),
@@ -47,7 +49,8 @@ pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Json<Mo
     };
     let agents = app.defined_agents.usable(&permit).iter().map(agent).collect();
     let models = catalogue.models.iter().filter(|model| permit.allows(Thing::Model(&model.id)));
-    let (models, default_model) = (models.cloned().collect(), catalogue.default_for(&permit).to_owned());
+    let models = models.cloned().collect();
+    let default_model = catalogue.default_for(&permit).model().map(|model| model.id.clone());
     Json(ModelList { models, default_model, agents })
 }
 

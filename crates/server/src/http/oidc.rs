@@ -23,7 +23,7 @@ use crate::{
     config::{Config, Oidc},
     error::ApiError,
     extract::Query,
-    oidc::Back,
+    oidc::{Back, SignedIn},
     place::Place,
 };
 
@@ -66,9 +66,13 @@ pub(super) async fn callback(
     // Used once, however it ends.
     let forget = cookie_of(&app.config, "", 0)?;
     match app.finish_oidc(settings, cookie(&headers, COOKIE), &back).await {
-        Ok((user, next)) => {
+        Ok(SignedIn { user, mut next, groups_are_known }) => {
             noted.by(&user);
             noted.with("provider", &settings.name);
+            if !groups_are_known {
+                noted.with("groups", "kept as they were: the provider did not say them");
+                next = with_notice(&next);
+            }
             match second_step::enter(&app, &user, &place, &noted).await? {
                 Entered::In(session) => go(&next, [forget, session]),
                 Entered::CodeNeeded(ticket) => {
@@ -101,6 +105,13 @@ fn tell<const N: usize>(
     go(&format!("/login?problem={}&next={next}", problem.word()), cookies)
 }
 
+/// The same place, where the page says that the groups were kept as they were.
+fn with_notice(next: &str) -> String {
+    let (path, fragment) = next.split_at(next.find('#').unwrap_or(next.len()));
+    let joined_by = if path.contains('?') { '&' } else { '?' };
+    format!("{path}{joined_by}notice=groups_kept{fragment}")
+}
+
 fn go<const N: usize>(place: &str, cookies: [HeaderValue; N]) -> Result<Response, ApiError> {
     let place = HeaderValue::try_from(place).map_err(ApiError::internal)?;
     let no_store = HeaderValue::from_static("no-store");
@@ -111,4 +122,21 @@ fn go<const N: usize>(place: &str, cookies: [HeaderValue; N]) -> Result<Response
 
 fn cookie_of(config: &Config, value: &str, max_age_s: i64) -> Result<HeaderValue, ApiError> {
     set_cookie(config, (COOKIE, "/oauth/login"), value, max_age_s)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_notice;
+
+    #[test]
+    fn the_notice_leads_nowhere_else() {
+        for (next, expected) in [
+            ("/", "/?notice=groups_kept"),
+            ("/c/1?x=2", "/c/1?x=2&notice=groups_kept"),
+            ("/c/1?x=2#m", "/c/1?x=2&notice=groups_kept#m"),
+            ("/c/1#?", "/c/1?notice=groups_kept#?"),
+        ] {
+            assert_eq!(with_notice(next), expected);
+        }
+    }
 }

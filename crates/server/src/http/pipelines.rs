@@ -236,8 +236,11 @@ pub(super) async fn preview(
     if !wish.ask {
         return Ok(Json(Preview { chat, prompt, ..Preview::default() }));
     }
-    let chat_model = caller.resolve(&app, model_id.as_deref()).or_else(|_| caller.resolve(&app, None))?;
-    let model = app.pipeline_model(&set, &chat_model);
+    let chat_model = match caller.resolve(&app, model_id.as_deref()).await {
+        Ok(model) => model,
+        Err(_) => caller.resolve(&app, None).await?,
+    };
+    let model = app.pipeline_model(&set, &chat_model)?;
     let model = model.ok_or_else(|| ApiError::invalid(refusal::Settings::ConnectModelFirst))?;
     let job = Job { pipelines: &[pipeline], chat: None, run: None, model, bounds: set.bounds };
     let read = |text: &str| read_any(pipeline, &said, text).map_err(|fault| (fault, None));

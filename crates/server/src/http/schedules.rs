@@ -94,6 +94,7 @@ pub(super) async fn create(
     Json(content): Json<Content>,
 ) -> Result<Json<ScheduleView>, ApiError> {
     caller.permit(&app).check(Right::Schedules)?;
+    app.models.first_look().await;
     let new = checked(&app, &caller, ScheduleId::generate(), content)?;
     app.store.create_schedule(&new, MOST).await.map_err(|error| match error {
         StoreError::Conflict(_) => {
@@ -112,6 +113,7 @@ pub(super) async fn replace(
     Path(id): Path<ScheduleId>,
     Json(content): Json<Content>,
 ) -> Result<Json<ScheduleView>, ApiError> {
+    app.models.first_look().await;
     let new = checked(&app, &caller, id, content)?;
     app.store.replace_schedule(&new).await?;
     app.schedules.look_again();

@@ -192,8 +192,8 @@ impl Task {
         pipeline: Pipeline,
     ) -> Result<Self, ApiError> {
         let set = app.pipeline_in_force(pipeline).await?;
-        let chat_model = caller.resolve(&app, Some(&request.model))?;
-        let model = app.pipeline_model(&set, &chat_model);
+        let chat_model = caller.resolve(&app, Some(&request.model)).await?;
+        let model = app.pipeline_model(&set, &chat_model)?;
         let model = model.ok_or_else(|| ApiError::invalid(refusal::Settings::TourCannot))?;
         Ok(Self { app, caller, set, model, named: request.model.clone() })
     }

@@ -72,7 +72,7 @@ pub(super) async fn stop(
 }
 
 async fn start(app: &App, caller: &Caller, request: UiMessageRequest) -> Result<RunId, ApiError> {
-    let model = caller.resolve(app, request.model.as_deref())?;
+    let model = caller.resolve(app, request.model.as_deref()).await?;
     let research = WorkMode::from(request.mode).research(false);
     let history = request.messages;
     let Some(id) = request.chat_id else {

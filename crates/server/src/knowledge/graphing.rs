@@ -53,6 +53,9 @@ pub(crate) async fn keep_graphs(app: Arc<App>) {
 impl App {
     /// Whether there was something to look at.
     async fn graph_next(&self, model: &str) -> Result<bool, ApiError> {
+        if self.models.is_awaited(model) {
+            return Ok(false);
+        }
         let now = self.clock.now_ms();
         let Some(of) = self.store.claim_graph(now, now.saturating_add(CLAIM_MS)).await? else {
             return Ok(false);

@@ -58,6 +58,9 @@ pub(crate) async fn keep_looking(app: Arc<App>) {
 impl App {
     /// Whether there was a picture to look at.
     async fn look_at_next(&self, model: &str) -> Result<bool, ApiError> {
+        if self.models.is_awaited(model) {
+            return Ok(false);
+        }
         let now = self.clock.now_ms();
         let Some(of) = self.store.claim_picture(now, now.saturating_add(CLAIM_MS)).await? else {
             return Ok(false);

@@ -85,6 +85,28 @@ pub struct Model {
     pub settings: ModelSettings,
 }
 
+/// What answers a request that names no model.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Default<'a> {
+    /// This model.
+    Model(&'a Model),
+    /// The model of this id was chosen, but it is not there (any more).
+    Missing(&'a str),
+    /// There is no model that the caller may use.
+    None,
+}
+
+impl<'a> Default<'a> {
+    /// The model, if there is one.
+    #[must_use]
+    pub fn model(self) -> Option<&'a Model> {
+        match self {
+            Self::Model(model) => Some(model),
+            Self::Missing(_) | Self::None => None,
+        }
+    }
+}
+
 /// All connections and models at one moment.
 #[derive(Debug, Clone)]
 pub struct Catalogue {
@@ -92,8 +114,8 @@ pub struct Catalogue {
     pub connections: Vec<KnownConnection>,
     /// All models, the tour last.
     pub models: Vec<Model>,
-    /// The model used where none is named: the chosen one if it is there, else the first, else the tour.
-    pub default_model: String,
+    /// The model that an administrator chose for requests that name none, whether or not it is there now.
+    chosen_default: Option<String>,
     /// The servers of each model, by its id.
     pools: HashMap<String, Arc<Pool>>,
 }
@@ -139,10 +161,8 @@ impl Catalogue {
             tour: true,
             settings: settings.remove(TOUR).unwrap_or_default(),
         });
-        let chosen = models.iter().find(|model| Some(model.id.as_str()) == chosen_default);
-        let default_model = chosen.or(models.first()).map_or(TOUR.to_owned(), |model| model.id.clone());
         let pools = pools(&connections, &models);
-        Self { connections, models, default_model, pools }
+        Self { connections, models, chosen_default: chosen_default.map(str::to_owned), pools }
     }
 
     /// The servers of the model with this id; none for the tour.
@@ -151,13 +171,20 @@ impl Catalogue {
         self.pools.get(id)
     }
 
-    /// The model that is used where whoever has this permit names none: the default one, or else the first that they may
-    /// use; in the end the tour, which is everybody's.
+    /// The model for requests that name none: the chosen one, or, if none was chosen or it is for others, the first that
+    /// the caller may use. Never another one in place of a chosen one that is missing, and the tour only if it was chosen.
     #[must_use]
-    pub fn default_for(&self, permit: &Permit) -> &str {
-        let ids = [&self.default_model].into_iter().chain(self.models.iter().map(|model| &model.id));
-        let mut allowed = ids.filter(|id| permit.allows(Thing::Model(id)));
-        allowed.next().map_or(TOUR, String::as_str)
+    pub fn default_for(&self, permit: &Permit) -> Default<'_> {
+        let allowed = |model: &&Model| permit.allows(Thing::Model(&model.id));
+        if let Some(id) = &self.chosen_default {
+            match self.model(id) {
+                None => return Default::Missing(id),
+                Some(chosen) if allowed(&chosen) => return Default::Model(chosen),
+                Some(_) => {}
+            }
+        }
+        let first = self.models.iter().filter(|model| !model.tour).find(allowed);
+        first.map_or(Default::None, Default::Model)
     }
 
     /// The model with this id.
@@ -260,14 +287,22 @@ mod tests {
     }
 
     #[test]
-    fn the_default_is_always_there() {
-        let default = |models: &[&str], chosen: Option<&str>| {
-            Catalogue::new(vec![connection("A", models)], HashMap::new(), chosen).default_model
+    fn the_default_is_the_chosen_model_or_the_first_and_never_an_unchosen_tour() {
+        let check = |models: &[&str], chosen: Option<&str>, expected: Result<&str, Option<&str>>| {
+            let catalogue = Catalogue::new(vec![connection("A", models)], HashMap::new(), chosen);
+            let default = match catalogue.default_for(&Permit::all()) {
+                Default::Model(model) => Ok(model.id.as_str()),
+                Default::Missing(name) => Err(Some(name)),
+                Default::None => Err(None),
+            };
+            assert_eq!(default, expected, "{models:?} {chosen:?}");
         };
-        assert_eq!(default(&["m", "n"], Some("n")), "n");
-        assert_eq!(default(&["m", "n"], Some("gone")), "m");
-        assert_eq!(default(&["m", "n"], Some("tour")), "tour");
-        assert_eq!(default(&[], Some("m")), "tour");
+        check(&["m", "n"], Some("n"), Ok("n"));
+        check(&["m", "n"], None, Ok("m"));
+        check(&["m", "n"], Some("tour"), Ok("tour"));
+        check(&["m", "n"], Some("gone"), Err(Some("gone")));
+        check(&[], Some("m"), Err(Some("m")));
+        check(&[], None, Err(None));
     }
 
     #[test]

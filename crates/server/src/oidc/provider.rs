@@ -9,17 +9,18 @@ use std::{
 use domain::Words;
 use outbound::{Outbound, plain_host};
 use reqwest::{
-    Method, Url,
+    Method, StatusCode, Url,
     header::{AUTHORIZATION, HeaderValue},
 };
 use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 
 use super::{
-    Problem,
+    Problem, groups,
     jwt::{Bad, Keys},
 };
 use crate::{
+    arrivals::ProviderGroups,
     config::Oidc,
     oauth::{Client, Web, chosen_hosts},
 };
@@ -55,6 +56,12 @@ pub(super) struct Provider<'a> {
     chosen: Vec<String>,
 }
 
+/// What the provider says of a person.
+pub(super) struct Claims {
+    pub(super) claims: Map<String, Value>,
+    pub(super) groups: ProviderGroups,
+}
+
 /// What a person came back with, and what only who has begun it knows.
 pub(super) struct Code<'a> {
     pub(super) code: &'a str,
@@ -67,6 +74,7 @@ impl<'a> Provider<'a> {
     pub(super) fn new(settings: &'a Oidc, outbound: &'a Outbound) -> Self {
         let mut chosen = chosen_hosts(&settings.url, None);
         chosen.extend(plain_host(&settings.url));
+        chosen.extend(settings.groups_url.as_ref().and_then(plain_host));
         Self { settings, outbound, chosen }
     }
 
@@ -129,7 +137,7 @@ impl<'a> Provider<'a> {
         about: &About,
         code: &Code<'_>,
         now_ms: i64,
-    ) -> Result<Map<String, Value>, Problem> {
+    ) -> Result<Claims, Problem> {
         let web = self.web();
         let secret = self.settings.client_secret.as_ref().map(llm::Secret::reveal);
         let client = Client::known(&self.settings.client_id, secret, &about.methods);
@@ -152,10 +160,38 @@ impl<'a> Provider<'a> {
         };
         let mut claims = self.verify(about, token).await?;
         check(&claims, self.settings, code.nonce, now_ms)?;
-        if let Some(access) = text("access_token") {
-            self.add_user_info(about, access, &mut claims).await?;
+        let access = text("access_token");
+        let has_answered = match access {
+            Some(access) => self.add_user_info(about, access, &mut claims).await?,
+            None => true,
+        };
+        let groups = self.groups(&claims, access, has_answered).await;
+        Ok(Claims { claims, groups })
+    }
+
+    /// The groups: those of the claim; else, if the provider leaves the claim out, those that the directory names; else none.
+    async fn groups(
+        &self,
+        claims: &Map<String, Value>,
+        access: Option<&str>,
+        has_answered: bool,
+    ) -> ProviderGroups {
+        let path = &self.settings.groups_claim;
+        if let Some(groups) = groups::in_claims(claims, path) {
+            return ProviderGroups::Known(groups);
         }
-        Ok(claims)
+        match (groups::are_left_out(claims, path), &self.settings.groups_url, access) {
+            (true, Some(place), Some(access)) => groups::ask(&self.web(), place, path, access).await,
+            (true, ..) => {
+                tracing::warn!(
+                    "the OpenID provider leaves a person's groups out; set oidc.groups_url to ask for them"
+                );
+                ProviderGroups::Unknown
+            }
+            // They may stand in the user info, which could not be read.
+            (false, ..) if !has_answered => ProviderGroups::Unknown,
+            (false, ..) => ProviderGroups::Known(Vec::new()),
+        }
     }
 
     async fn verify(&self, about: &About, token: &str) -> Result<Map<String, Value>, Problem> {
@@ -174,15 +210,15 @@ impl<'a> Provider<'a> {
         }
     }
 
-    /// Adds what the token leaves out; what is in it stays.
+    /// Adds what the token leaves out; what is in it stays. Whether the provider was able to say it.
     async fn add_user_info(
         &self,
         about: &About,
         access: &str,
         claims: &mut Map<String, Value>,
-    ) -> Result<(), Problem> {
+    ) -> Result<bool, Problem> {
         let Some(place) = about.user_info.as_ref().filter(|_| HeaderValue::try_from(access).is_ok()) else {
-            return Ok(());
+            return Ok(true);
         };
         let request = self.web().request(Method::GET, place).map_err(unreachable)?;
         let request = request.header(AUTHORIZATION, &format!("Bearer {access}"));
@@ -195,7 +231,7 @@ impl<'a> Provider<'a> {
                 }
             }
         }
-        Ok(())
+        Ok(!status.is_server_error() && status != StatusCode::TOO_MANY_REQUESTS)
     }
 }
 

@@ -92,8 +92,14 @@ impl App {
         let permit = self.permit(Authority::of_run(run));
         let model = self.resolve(Some(&run.model), &permit)?;
         let due = self.due(answer).await?;
-        let groups =
-            groups(due.into_iter().filter_map(|set| Some((self.pipeline_model(&set, &model)?, set))));
+        let with_model = |set: InForce| match self.pipeline_model(&set, &model) {
+            Ok(found) => Some((found?, set)),
+            Err(error) => {
+                tracing::warn!(pipeline = set.pipeline.name(), %error, "a pipeline is skipped: its model is missing");
+                None
+            }
+        };
+        let groups = groups(due.into_iter().filter_map(with_model));
         if groups.is_empty() || said.is_empty() {
             return Ok(());
         }

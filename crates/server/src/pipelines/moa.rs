@@ -11,7 +11,13 @@ use domain::{ChatId, EventBody, Outcome, PipelineCallId, Problem, RunId, UserId,
 use store::{PipelineCall, StoreError};
 
 use super::{InForce, ToldNow, ToldPerson, values};
-use crate::{app::App, auth::Caller, error::ApiError, models::ResolvedModel, models::TOUR};
+use crate::{
+    app::App,
+    auth::Caller,
+    error::ApiError,
+    groups::Permit,
+    models::{ResolvedModel, TOUR},
+};
 
 /// How much of a model's window the answers may fill: so many characters for each of its tokens.
 const CHARS_PER_TOKEN_OF_WINDOW: f64 = 1.5;
@@ -29,14 +35,20 @@ impl App {
     /// else `model`, without the agent that works with it.
     ///
     /// # Errors
-    /// 400 where it is turned off, or only the tour is there.
+    /// 400 if it is turned off, or only the tour is there; 404 or 503 if the chosen model is not there.
     pub(crate) async fn merging(&self, caller: &Caller, model: ResolvedModel) -> Result<Merging, ApiError> {
         let set = self.pipeline_in_force(Pipeline::Moa).await?;
         if !set.enabled {
             return Err(ApiError::invalid(refusal::Chats::MergingIsOff));
         }
-        let chosen = set.model.as_deref().and_then(|id| caller.resolve(self, Some(id)).ok());
-        let model = chosen.unwrap_or(model);
+        let model = match set.model.as_deref() {
+            Some(id) => {
+                // One that is missing is told; one that is for others is not.
+                self.resolve(Some(id), &Permit::all())?;
+                caller.resolve(self, Some(id)).await.unwrap_or(model)
+            }
+            None => model,
+        };
         if model.model_id == TOUR {
             return Err(ApiError::invalid(refusal::Settings::TourCannot));
         }

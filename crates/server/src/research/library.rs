@@ -123,8 +123,10 @@ impl Pages {
         let found = self.web()?.search(&self.principal, query, limit).await;
         let found = found.map_err(|problem| ToolFailure(problem.to_string()))?;
         let note = found.note();
-        let place = |WebHit { title, url, snippet }| Hit { title, url, snippet };
-        Ok(Hits { places: found.hits.into_iter().map(place).collect(), note })
+        // What is found here is read without anybody being asked.
+        let results = found.hits.into_iter().filter(|hit| hit.is_result);
+        let place = |WebHit { title, url, snippet, .. }| Hit { title, url, snippet };
+        Ok(Hits { places: results.map(place).collect(), note })
     }
 
     async fn page(&self, url: &str) -> Result<Page, ToolFailure> {

@@ -150,7 +150,7 @@ impl App {
         let beside = self.store.answers_beside(chat.id).await?;
         let row = Row::of(&messages, &beside, wish.of)?;
         let answers = row.to_merge(wish.answers.as_deref())?;
-        let model = self.merging_model(caller, wish.model.as_deref(), &answers)?;
+        let model = self.merging_model(caller, wish.model.as_deref(), &answers).await?;
         let merging = self.merging(caller, model).await?;
         let texts: Vec<String> = answers.iter().map(|answer| plain_text(&answer.content)).collect();
         let said = said_up_to(&messages, row.asked.id);
@@ -158,7 +158,7 @@ impl App {
         let asked = plain_text(&row.asked.content);
         let prompt = merging.prompt(&asked, texts.iter().map(String::as_str), &said, (&person, &now))?;
         let layers = wish.layers.unwrap_or_else(|| merging.layers());
-        let members = answers.iter().filter_map(|answer| caller.resolve(self, answer.model.as_deref()).ok());
+        let members = self.models_of_answers(caller, &answers).await.into_iter();
         let members: Vec<_> =
             members.filter(|model| model.model_id != TOUR).map(|model| model.callable()).collect();
         let council = (layers > 1 && !members.is_empty()).then(|| {
@@ -191,21 +191,28 @@ impl App {
         Ok(begun)
     }
 
+    /// The models of these answers that are there and that the caller may use.
+    async fn models_of_answers(&self, caller: &Caller, answers: &[&ChatMessage]) -> Vec<ResolvedModel> {
+        let mut models = Vec::new();
+        for answer in answers {
+            models.extend(caller.resolve(self, answer.model.as_deref()).await);
+        }
+        models
+    }
+
     /// The model that is named, else the first of the answers' that the caller may use and that understands something.
-    fn merging_model(
+    async fn merging_model(
         &self,
         caller: &Caller,
         named: Option<&str>,
         answers: &[&ChatMessage],
     ) -> Result<ResolvedModel, ApiError> {
         if named.is_some() {
-            return caller.resolve(self, named);
+            return caller.resolve(self, named).await;
         }
-        let of_answers =
-            answers.iter().filter_map(|answer| caller.resolve(self, answer.model.as_deref()).ok());
-        match of_answers.into_iter().find(|model| model.model_id != TOUR) {
+        match self.models_of_answers(caller, answers).await.into_iter().find(|model| model.model_id != TOUR) {
             Some(model) => Ok(model),
-            None => caller.resolve(self, None),
+            None => caller.resolve(self, None).await,
         }
     }
 }

@@ -191,11 +191,10 @@ impl Looking {
         }
         let set = app.pipeline_in_force(Pipeline::Queries).await?;
         let is_on = self.web && set.common.search_queries || self.works_out && set.common.retrieval_queries;
-        let model = app.pipeline_model(&set, &self.model);
-        let (true, true, Some(template), Some(model)) = (is_on, set.enabled, set.template.clone(), model)
-        else {
+        let (true, true, Some(template)) = (is_on, set.enabled, set.template.clone()) else {
             return Ok(None);
         };
+        let Some(model) = app.pipeline_model(&set, &self.model)? else { return Ok(None) };
         let (person, now) = (app.told_person(&app.store.user(self.owner).await?), app.told_now());
         let prompt = template.fill(&values(&self.said, &person, &now));
         let job = Job {

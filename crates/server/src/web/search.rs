@@ -1,6 +1,7 @@
 //! Searching the web as an administrator has chosen: by SearXNG, Brave or Tavily, by a tool of an MCP server, or in the pages
 //! that crawls have brought in. Of several the first that finds something wins.
 
+mod echo;
 mod own;
 mod resting;
 mod service;
@@ -17,6 +18,7 @@ use tokio::time::Instant;
 
 use super::{Web, WebProblem};
 use crate::{app::App, config::Search};
+use echo::Question;
 pub(super) use resting::Resting;
 use resting::{NoAnswer, Why};
 
@@ -41,6 +43,9 @@ pub(crate) struct WebHit {
     pub(crate) url: String,
     /// What the search tells of it; may be empty.
     pub(crate) snippet: String,
+    /// Whether the address is a result's own. If not, it only stands in the question or in a text: opening it needs consent,
+    /// and nothing reads it by itself.
+    pub(crate) is_result: bool,
 }
 
 /// What a search has come to.
@@ -123,8 +128,10 @@ impl Web {
             let (name, is_last) = (name_of(search), place + 1 == row.len());
             let time = if is_last { TIME } else { TIME_BEFORE_OTHERS };
             match self.ask_one(search, principal, (&query, limit), time).await? {
-                Ok(hits) => {
+                Ok(mut hits) => {
                     self.resting.note_answer(&name);
+                    let question = Question::new(&query);
+                    hits.iter_mut().for_each(|hit| hit.is_result &= !question.names(&hit.url));
                     if !hits.is_empty() {
                         let by = (all.len() > 1).then_some(name);
                         return Ok(Searched { hits, by, passed });

@@ -214,6 +214,8 @@ async fn the_agents_are_listed() {
 #[tokio::test]
 async fn what_is_refused_says_why_and_starts_nothing() {
     let (server, key) = Server::start_signed_in().await;
+    let default = json!({"model": "tour"});
+    server.put("/api/v1/settings/default-model", &key, &default).await.expect(204);
     let good = || input("t", "r", json!([user("u", "x")]));
     let with = |field: &str, value: Value| {
         let mut body = good();

@@ -103,6 +103,8 @@ async fn with_our_chat_id_it_becomes_part_of_the_chat() {
 #[tokio::test]
 async fn what_is_refused_says_why() {
     let (server, cookie) = Server::start_signed_in().await;
+    let default = json!({"model": "tour"});
+    server.put("/api/v1/settings/default-model", &cookie, &default).await.expect(204);
     for (body, status) in [
         (json!({}), 400),
         (json!({"messages": []}), 400),

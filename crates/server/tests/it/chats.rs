@@ -67,7 +67,7 @@ async fn editing_and_regenerating_make_siblings() {
     assert_eq!(chat(&server, &cookie, &id).await["current"], assistant);
     let foreign = json!({"current": "msg_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d"});
     assert_eq!(patch(&server, &cookie, &id, &foreign).await.expect(409), "conflict");
-    let orphan = json!({"parent": "msg_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d", "content": "x"});
+    let orphan = json!({"parent": "msg_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d", "content": "x", "model": "tour"});
     let path = format!("/api/v1/chats/{id}/messages");
     assert_eq!(server.post(&path, &cookie, &orphan).await.expect(409), "conflict");
 }
@@ -110,6 +110,8 @@ async fn deleting_stops_the_run_and_leaves_nothing() {
 #[tokio::test]
 async fn bad_messages_say_what_to_do() {
     let (server, cookie) = Server::start_signed_in().await;
+    let default = json!({"model": "tour"});
+    server.put("/api/v1/settings/default-model", &cookie, &default).await.expect(204);
     let id =
         server.post("/api/v1/chats", &cookie, &json!({})).await.json()["id"].as_str().unwrap().to_owned();
     let path = format!("/api/v1/chats/{id}/messages");

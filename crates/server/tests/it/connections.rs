@@ -109,7 +109,7 @@ async fn a_connection_brings_its_models_until_it_is_deleted() {
     server.delete(&path, &cookie).await.expect(204);
     server.delete(&path, &cookie).await.expect(404);
     server.post(&format!("{path}/refresh"), &cookie, &json!({})).await.expect(404);
-    assert_eq!(server.get("/api/v1/models", &cookie).await.json()["default_model"], "tour");
+    assert_eq!(server.get("/api/v1/models", &cookie).await.json()["default_model"], Value::Null);
 }
 
 #[tokio::test]

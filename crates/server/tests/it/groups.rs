@@ -124,10 +124,10 @@ async fn a_model_for_a_group_is_not_there_for_others_at_any_door() {
     }
     door.server.get("/v1/models/scripted", &door.key).await.expect(404);
     let models: Value = serde_json::from_str(&door.listed("/api/v1/models", &door.key).await).unwrap();
-    assert_eq!(models["default_model"], "tour", "the default is one that they may use");
+    assert_eq!(models["default_model"], Value::Null, "there is none that they may use");
     let before = door.upstream.requests().len();
-    door.post(&ask("glasshouse/agent", "Hi")).await.expect(200);
-    assert_eq!(door.upstream.requests().len(), before, "the tour answered");
+    assert_eq!(door.post(&ask("glasshouse/agent", "Hi")).await.expect(503), "model_unavailable");
+    assert_eq!(door.upstream.requests().len(), before);
     door.server.post(CHAT, &door.cookie, &ask("scripted", "Hi")).await.expect(200);
 
     door.join(&group, BOB).await;

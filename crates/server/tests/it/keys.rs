@@ -156,6 +156,8 @@ async fn fields_that_would_give_more_have_no_effect() {
 #[tokio::test]
 async fn a_key_for_some_models_is_for_no_others() {
     let (server, cookie) = Server::start_signed_in().await;
+    let default = json!({"model": "tour"});
+    server.put("/api/v1/settings/default-model", &cookie, &default).await.expect(204);
     let body = json!({"name": "x", "scopes": ["chat", "read"], "models": ["glasshouse/agent"]});
     let key = server.post("/api/v1/keys", &cookie, &body).await.json();
     let key = key["secret"].as_str().unwrap();

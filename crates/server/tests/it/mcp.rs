@@ -151,7 +151,7 @@ async fn a_call_ends_with_its_session_and_not_with_its_stream() {
     );
 }
 
-fn message(server: &Server, key: &str, body: &Value) -> RequestBuilder {
+pub(crate) fn message(server: &Server, key: &str, body: &Value) -> RequestBuilder {
     server
         .request(Method::POST, "/mcp", key)
         .header("accept", "application/json, text/event-stream")
@@ -165,7 +165,7 @@ fn initialize() -> Value {
 }
 
 /// Begins a session by hand; returns the answer and the session's id.
-async fn begin(server: &Server, key: &str) -> (Answer, String) {
+pub(crate) async fn begin(server: &Server, key: &str) -> (Answer, String) {
     let answer = Answer::of(message(server, key, &initialize())).await;
     let session = answer.headers.get("mcp-session-id").map(|id| id.to_str().unwrap().to_owned());
     let session = session.unwrap_or_default();

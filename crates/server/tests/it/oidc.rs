@@ -1,5 +1,7 @@
 //! Signing in at a provider of OpenID Connect: whose account it is, and what is not believed.
 
+mod left_out;
+
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex},
@@ -84,9 +86,10 @@ async fn token(State(provider): State<Shared>, headers: HeaderMap, form: String)
     Json(tokens).into_response()
 }
 
-async fn user_info(State(provider): State<Shared>, headers: HeaderMap) -> Json<Value> {
+async fn user_info(State(provider): State<Shared>, headers: HeaderMap) -> (StatusCode, Json<Value>) {
     assert_eq!(headers["authorization"], "Bearer at");
-    Json(provider.lock().unwrap().user_info.clone())
+    let info = provider.lock().unwrap().user_info.clone();
+    (if info.is_null() { StatusCode::BAD_GATEWAY } else { StatusCode::OK }, Json(info))
 }
 
 struct World {

@@ -47,7 +47,8 @@ fn kind(code: ProblemCode) -> &'static str {
         ProblemCode::Unauthenticated => "authentication_error",
         ProblemCode::Forbidden => "permission_error",
         ProblemCode::RateLimited | ProblemCode::ModelRateLimited => "rate_limit_error",
-        ProblemCode::ModelUnreachable
+        ProblemCode::ModelUnavailable
+        | ProblemCode::ModelUnreachable
         | ProblemCode::ModelUnauthorized
         | ProblemCode::ModelFailed
         | ProblemCode::ModelProtocol

@@ -9,6 +9,7 @@ use domain::{
 use serde_json::Value;
 
 use super::{Span, SpanKind, attribute};
+use crate::redact;
 
 /// Whether what was said and done stands in the spans, or only that it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -275,7 +276,8 @@ impl<'a> Reader<'a> {
         mut attributes: Vec<Value>,
         error: Option<&str>,
     ) {
-        attributes.extend(error.map(|why| attribute("error.type", why)));
+        let error = error.map(redact::text);
+        attributes.extend(error.as_deref().map(|why| attribute("error.type", why)));
         self.ended.push(Span {
             trace_id: self.trace_id.clone(),
             span_id: self.span_id(key),
@@ -292,7 +294,7 @@ impl<'a> Reader<'a> {
     fn add_text(&self, attributes: &mut Vec<Value>, key: &str, text: &str) {
         if self.content == Content::With && !text.is_empty() {
             let end = text.floor_char_boundary(TEXT_LIMIT_BYTES);
-            attributes.push(attribute(key, &text[..end]));
+            attributes.push(attribute(key, &*redact::text(&text[..end])));
         }
     }
 

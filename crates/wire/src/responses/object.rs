@@ -97,6 +97,7 @@ fn error_code(code: ProblemCode) -> &'static str {
         | ProblemCode::KeyReused
         | ProblemCode::ModelNotFound
         | ProblemCode::LimitReached
+        | ProblemCode::ModelUnavailable
         | ProblemCode::ModelUnreachable
         | ProblemCode::ModelUnauthorized
         | ProblemCode::ModelFailed

@@ -29,9 +29,18 @@ fn hold(name: &str) {
 
 #[test]
 fn streams_of_servers() {
-    ["sse", "openai_chunk", "upstream_error", "usage_watch", "model_list", "embeddings", "rerank"]
-        .into_iter()
-        .for_each(hold);
+    [
+        "sse",
+        "openai_chunk",
+        "upstream_error",
+        "usage_watch",
+        "model_list",
+        "embeddings",
+        "rerank",
+        "group_list",
+    ]
+    .into_iter()
+    .for_each(hold);
 }
 
 #[test]
@@ -51,7 +60,7 @@ fn requests_of_chat_clients() {
 
 #[test]
 fn lines_of_a_log() {
-    hold("event_lines");
+    ["event_lines", "redact"].into_iter().for_each(hold);
 }
 
 #[test]

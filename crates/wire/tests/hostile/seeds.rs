@@ -48,6 +48,17 @@ pub(crate) fn of(name: &str) -> Vec<String> {
         "rerank" => &[
             r#"{"results":[{"index":2,"relevance_score":0.9},{"index":0,"score":-3}],"usage":{"total_tokens":9}}"#,
         ],
+        "group_list" => &[
+            r#"{"value":["fee2c45b","59265b4a"],"@odata.nextLink":"https://graph.microsoft.com/v1.0/me/x?$skiptoken=1"}"#,
+            r#"{"value":[{"displayName":"All","id":"45b7d2e7"}],"@odata.nextLink":null}"#,
+            r#"{"realm":{"groups":["a","b"]}}"#,
+        ],
+        "redact" => &[
+            r#"{"api_key":"abc","text":"Authorization: Bearer a1b2c3d4e5f6","nested":[{"password":7}],"name":"token","value":"a1b2c3"}"#,
+            "DB_PASSWORD='correct horse' postgres://ada:hunter2@db/x?sslmode=require token=a1b2c3d4 Cookie: a=b",
+            "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY----- sk-1234567890abcdef Basic YWRhOnBhc3M=",
+            "{\\\"secret\\\":\\\"x\\\"} https://a.example/?sig=abc&key=a1b2c3d4 eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.dozjgNryP4J3",
+        ],
         "model_list" => &[
             r#"{"object":"list","data":[{"id":"a"},{"id":"b","object":"model"}]}"#,
             r#"{"models":[{"name":"a"},{"model":"b"},"c"]}"#,

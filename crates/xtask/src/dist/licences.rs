@@ -5,160 +5,26 @@ use std::{
     fmt::Write as _,
     fs,
     path::{Path, PathBuf},
-    process::Command,
 };
 
-use anyhow::{Context, ensure};
-use serde_json::Value;
+use anyhow::Context;
 
-use super::output;
-use crate::{
-    command::{cargo, root, web},
-    parts::node_packages,
-};
+use super::components::Part;
 
 /// How files with licences begin.
 const NAMES: [&str; 5] = ["LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE"];
-
-/// A package that is built in.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Part {
-    /// With its version.
-    name: String,
-    /// As it names its licence itself.
-    licence: String,
-    /// Where it lies.
-    folder: PathBuf,
-}
 
 /// The names of all that is built in, each with its licence and the text of that.
 ///
 /// # Errors
 /// Where the packages are not there.
-pub(super) fn all() -> anyhow::Result<String> {
-    let parts: BTreeSet<Part> = crates()?.into_iter().chain(node()?).collect();
+pub(super) fn all(parts: &BTreeSet<Part>) -> anyhow::Result<String> {
     let mut with_texts = Vec::new();
     for part in parts {
         let texts = texts(&part.folder)?;
         with_texts.push((part, texts));
     }
     Ok(render(&with_texts))
-}
-
-/// The crates behind the server, as it is built on this machine.
-fn crates() -> anyhow::Result<Vec<Part>> {
-    let tree = [
-        "tree",
-        "--locked",
-        "--package",
-        "server",
-        "--edges",
-        "normal",
-        "--prefix",
-        "none",
-        "--format",
-        "{p}",
-    ];
-    let tree = output(&mut cargo(&tree))?;
-    let used: BTreeSet<(&str, &str)> = tree.lines().filter_map(name_and_version).collect();
-    let host = output(Command::new("rustc").arg("-vV"))?;
-    let host = host.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names no host")?;
-    let metadata =
-        output(&mut cargo(&["metadata", "--locked", "--format-version", "1", "--filter-platform", host]))?;
-    let metadata: Value = serde_json::from_str(&metadata).context("cargo metadata is no JSON")?;
-    let packages = metadata["packages"].as_array().context("cargo metadata names no packages")?;
-    let mut parts = Vec::new();
-    for package in packages.iter().filter(|package| !package["source"].is_null()) {
-        let text = |name: &str| package[name].as_str().unwrap_or_default();
-        if used.contains(&(text("name"), text("version"))) {
-            let manifest = Path::new(text("manifest_path"));
-            parts.push(Part {
-                name: format!("{} {}", text("name"), text("version")),
-                licence: text("license").to_owned(),
-                folder: manifest.parent().context("a manifest has no folder")?.to_owned(),
-            });
-        }
-    }
-    ensure!(parts.len() > 100, "only {} crates were found", parts.len());
-    Ok(parts)
-}
-
-/// `serde v1.0.1 (proc-macro)` as two words.
-fn name_and_version(line: &str) -> Option<(&str, &str)> {
-    let mut words = line.split(' ');
-    Some((words.next()?, words.next()?.strip_prefix('v')?))
-}
-
-/// The packages that the page imports, and those that they depend on.
-fn node() -> anyhow::Result<Vec<Part>> {
-    node_packages::install()?;
-    let modules = web().join("node_modules");
-    let mut waiting: Vec<(String, PathBuf)> =
-        imported(&web().join("src"))?.into_iter().map(|name| (name, modules.clone())).collect();
-    ensure!(!waiting.is_empty(), "the page imports no package: has its form changed?");
-    let mut parts: BTreeMap<PathBuf, Part> = BTreeMap::new();
-    while let Some((name, from)) = waiting.pop() {
-        // Types and what is optional may not be there.
-        let Some(folder) = find(&name, &from) else { continue };
-        if parts.contains_key(&folder) {
-            continue;
-        }
-        let manifest = fs::read_to_string(folder.join("package.json"))?;
-        let manifest: Value =
-            serde_json::from_str(&manifest).with_context(|| format!("{name}'s package.json"))?;
-        let text = |name: &str| manifest[name].as_str().unwrap_or_default();
-        let part = Part {
-            name: format!("{name} {}", text("version")),
-            licence: text("license").to_owned(),
-            folder: folder.clone(),
-        };
-        let below = manifest["dependencies"].as_object();
-        waiting
-            .extend(below.into_iter().flatten().map(|(name, _)| (name.clone(), folder.join("node_modules"))));
-        parts.insert(folder, part);
-    }
-    Ok(parts.into_values().collect())
-}
-
-/// Where Node.js would find it: in this folder of packages, or in one further up.
-fn find(name: &str, from: &Path) -> Option<PathBuf> {
-    let all = root().to_owned();
-    let folders =
-        from.ancestors().filter(|folder| folder.ends_with("node_modules") && folder.starts_with(&all));
-    folders.map(|folder| folder.join(name)).find(|folder| folder.join("package.json").is_file())
-}
-
-/// The packages that the sources below import.
-fn imported(folder: &Path) -> anyhow::Result<BTreeSet<String>> {
-    let mut found = BTreeSet::new();
-    for entry in fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))? {
-        let path = entry?.path();
-        let name = path.to_string_lossy();
-        if path.is_dir() {
-            found.extend(imported(&path)?);
-        } else if [".ts", ".js", ".svelte"].iter().any(|end| name.ends_with(end)) && !name.contains(".test.")
-        {
-            found.extend(imports(&fs::read_to_string(&path)?));
-        }
-    }
-    Ok(found)
-}
-
-fn imports(source: &str) -> BTreeSet<String> {
-    let places = ["from \"", "import \"", "import(\""].into_iter().flat_map(|word| {
-        source.match_indices(word).filter_map(move |(at, _)| source[at + word.len()..].split('"').next())
-    });
-    places.filter(|path| !path.starts_with(['.', '/'])).filter_map(package_of).collect()
-}
-
-/// `@a/b` of `@a/b/c`.
-fn package_of(path: &str) -> Option<String> {
-    let words = if path.starts_with('@') { 2 } else { 1 };
-    let parts: Vec<&str> = path.split('/').take(words).collect();
-    let fits = |part: &&str| {
-        !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || "@-_.".contains(c))
-    };
-    (parts.len() == words && parts.iter().all(fits)).then(|| parts.join("/"))
 }
 
 fn texts(folder: &Path) -> anyhow::Result<Vec<String>> {
@@ -176,14 +42,15 @@ fn texts(folder: &Path) -> anyhow::Result<Vec<String>> {
 }
 
 /// Each text once, behind the names of all that it is for.
-fn render(parts: &[(Part, Vec<String>)]) -> String {
+fn render(parts: &[(&Part, Vec<String>)]) -> String {
     let mut page = "What is built into Glasshouse, and the licences of it.\n\n".to_owned();
-    let mut for_whom: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut for_whom: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (part, texts) in parts {
         // Writing to a text cannot fail.
-        let _ = writeln!(page, "{}: {}", part.name, part.licence);
+        let name = format!("{} {}", part.name, part.version);
+        let _ = writeln!(page, "{name}: {}", part.licence);
         for text in texts {
-            for_whom.entry(text).or_default().push(&part.name);
+            for_whom.entry(text).or_default().push(name.clone());
         }
     }
     for (text, names) in for_whom {
@@ -195,29 +62,21 @@ fn render(parts: &[(Part, Vec<String>)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn packages_are_read_from_imports() {
-        let source = "import x from \"svelte/store\";\nimport \"katex/dist/katex.css\"; import(\"mermaid\");\n\
-                      import { a } from \"./own.ts\"; import { I } from \"@lucide/svelte/icons/x\";";
-        let found: Vec<String> = imports(source).into_iter().collect();
-        assert_eq!(found, ["@lucide/svelte", "katex", "mermaid", "svelte"]);
-        assert_eq!(package_of("@alone"), None);
-    }
-
-    #[test]
-    fn the_page_imports_what_it_does() {
-        let found = imported(&web().join("src")).unwrap();
-        assert!(found.contains("svelte") && found.contains("katex"), "{found:?}");
-    }
+    use crate::dist::components::Ecosystem;
 
     #[test]
     fn each_text_stands_once() {
-        let part = |name: &str| Part { name: name.into(), licence: "MIT".into(), folder: PathBuf::new() };
+        let part = |name: &str, version: &str| Part {
+            ecosystem: Ecosystem::Cargo,
+            name: name.into(),
+            version: version.into(),
+            licence: "MIT".into(),
+            folder: PathBuf::new(),
+        };
+        let (a, b, c) = (part("a", "1"), part("b", "2"), part("c", "3"));
         let mit = || vec!["the words".to_owned()];
-        let page = render(&[(part("a 1"), mit()), (part("b 2"), mit()), (part("c 3"), Vec::new())]);
+        let page = render(&[(&a, mit()), (&b, mit()), (&c, Vec::new())]);
         assert_eq!(page.matches("the words").count(), 1);
         assert!(page.contains("a 1, b 2\n") && page.contains("c 3: MIT\n"), "{page}");
-        assert_eq!(name_and_version("serde v1.0.1 (proc-macro)"), Some(("serde", "1.0.1")));
     }
 }

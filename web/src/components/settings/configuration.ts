@@ -362,6 +362,10 @@ const texts: Record<string, readonly [en: string, ru: string]> = {
     "Where a person's groups stand in what the provider tells.",
     "Где в ответе провайдера записаны группы человека.",
   ],
+  "oidc.groups_url": [
+    "Where groups are asked for that the token leaves out as too many. Empty: nowhere.",
+    "Где запрашиваются группы, которые не поместились в токен. Пусто: нигде.",
+  ],
   "oidc.admin_groups": [
     "Who is in one of these is an administrator. Empty: administrators are chosen here.",
     "Участники этих групп — администраторы. Пусто: администраторов выбирают здесь.",

@@ -20,7 +20,7 @@ const CALL_NAMES: CallNames =
 
 /// What an agent's name stands for: the default agent uses the model that is asked for or the default one, a defined one
 /// too where it has none of its own, and each model is an agent of its own name.
-pub(in crate::http) fn model(
+pub(in crate::http) async fn model(
     app: &App,
     caller: &Caller,
     agent: &str,
@@ -31,9 +31,10 @@ pub(in crate::http) fn model(
         Some(agent) => {
             caller.check_model(&format!("{PREFIX}{}", agent.name))?;
             asked.map_or(Ok(()), |asked| caller.check_model(asked))?;
+            app.models.first_look().await;
             app.resolve_agent(agent, asked, &permit)
         }
-        None => caller.resolve(app, if agent == DEFAULT_AGENT { asked } else { Some(agent) }),
+        None => caller.resolve(app, if agent == DEFAULT_AGENT { asked } else { Some(agent) }).await,
     }
 }
 

@@ -60,7 +60,7 @@ async fn begin(app: &App, caller: &Caller, arguments: Value) -> Result<(ChatId, 
     if wanted.message.trim().is_empty() {
         return Err(ApiError::invalid("`message` is empty. Say what the agent is to do."));
     }
-    let model = caller.resolve(app, wanted.model.as_deref())?;
+    let model = caller.resolve(app, wanted.model.as_deref()).await?;
     let chat = match &wanted.chat {
         Some(name) if name.is_empty() || name.chars().count() > CHAT_LIMIT_CHARS => {
             return Err(ApiError::invalid(format!("`chat` has 1 to {CHAT_LIMIT_CHARS} characters.")));

@@ -64,7 +64,7 @@ pub(super) async fn answer(
     }
 }
 
-fn hit(WebHit { title, url, snippet }: &WebHit) -> Value {
+fn hit(WebHit { title, url, snippet, .. }: &WebHit) -> Value {
     json!({ "title": title, "url": url, "snippet": snippet })
 }
 

@@ -98,7 +98,7 @@ async fn start(
     request: CompletionRequest,
     idempotency: Option<IdempotencyKey>,
 ) -> Result<RunId, ApiError> {
-    let mut model = caller.resolve(app, Some(&agent.id))?;
+    let mut model = caller.resolve(app, Some(&agent.id)).await?;
     model.temperature = request.temperature.or(model.temperature);
     let named = headers.get(CHAT_ID).and_then(|id| id.to_str().ok()).or(request.metadata.chat_id.as_deref());
     let workspace = match named {

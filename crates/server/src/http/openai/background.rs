@@ -48,6 +48,7 @@ pub(super) async fn answer(
     caller: &Caller,
     request: CompletionRequest,
 ) -> Result<Response, ApiError> {
+    app.models.first_look().await;
     let model = app.models.resolve(None, &caller.permit(app))?;
     let sent: usize = request.messages.iter().map(|message| message.plain_text().len()).sum();
     let wish = Wish { input_tokens: (sent / 4) as u64, max_output_tokens: None, prices: model.prices };

@@ -85,6 +85,7 @@ fn views(app: &App, caller: &Caller) -> Vec<ModelView> {
 
 /// `GET /v1/models`.
 pub(in crate::http) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Json<ModelList> {
+    app.models.first_look().await;
     Json(ModelList { object: "list", data: views(&app, &caller) })
 }
 
@@ -94,6 +95,7 @@ pub(in crate::http) async fn get(
     caller: Caller,
     Path(id): Path<String>,
 ) -> Result<Json<ModelView>, ApiError> {
+    app.models.first_look().await;
     let found = views(&app, &caller).into_iter().find(|model| model.id == id);
     found.map(Json).ok_or_else(|| {
         let message = "There is no such model. GET /v1/models lists them.";

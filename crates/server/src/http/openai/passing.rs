@@ -42,7 +42,7 @@ const RATE_LIMIT_HEADERS: &str = "x-ratelimit-";
 /// Passes `body` on to `call`, with the model's name on its server in it, and who asks where that server is trusted.
 ///
 /// # Errors
-/// 404 for a model we do not know, 5xx where its server gives no answer.
+/// 404 for a model we do not know, 5xx if its server gives no answer or has not been heard of.
 pub(super) async fn pass_on(
     app: &Arc<App>,
     caller: &Caller,
@@ -51,6 +51,7 @@ pub(super) async fn pass_on(
     body: &Bytes,
     passing: &Passing<'_>,
 ) -> Result<Response, ApiError> {
+    app.models.first_look().await;
     let upstream = app.models.upstream(&passing.model, call, &caller.permit(app));
     let upstream = upstream.map_err(|error| error.with_field(Some("model")))?;
     let ModelServer { upstream, trusted, prices } =

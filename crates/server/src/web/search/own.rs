@@ -48,6 +48,7 @@ pub(super) async fn search(
                 title: plain(title, TITLE_CHARS),
                 url: url.clone(),
                 snippet: plain(&found.text, SNIPPET_CHARS),
+                is_result: true,
             });
         }
     }

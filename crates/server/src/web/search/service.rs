@@ -105,7 +105,7 @@ fn hits(kind: SearchKind, answer: &Answer, limit: usize) -> Result<Vec<WebHit>, 
         let text = |name: &str, limit: usize| plain(result[name].as_str().unwrap_or_default(), limit);
         let (title, snippet) = (text("title", TITLE_CHARS), text(snippet, SNIPPET_CHARS));
         let title = if title.is_empty() { url.host_str()?.to_owned() } else { title };
-        Some(WebHit { title, url: url.into(), snippet })
+        Some(WebHit { title, url: url.into(), snippet, is_result: true })
     };
     Ok(distinct(list.as_array().unwrap_or(&none).iter().take(200).filter_map(of), limit))
 }

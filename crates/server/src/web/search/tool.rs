@@ -12,6 +12,8 @@ const QUESTIONS: [&str; 8] =
 const COUNTS: [&str; 9] =
     ["max_results", "maxResults", "num_results", "numResults", "limit", "count", "n_results", "top_k", "n"];
 const URLS: [&str; 4] = ["url", "link", "href", "uri"];
+/// What texts call the address of a result.
+const URL_LABELS: [&str; 5] = ["url", "link", "source", "href", "uri"];
 const TITLES: [&str; 3] = ["title", "name", "heading"];
 const SNIPPETS: [&str; 7] = ["snippet", "content", "description", "summary", "text", "body", "excerpt"];
 /// Deepest that a list may lie in an answer.
@@ -105,7 +107,7 @@ fn hit(url: &str, title: &str, snippet: &str) -> Option<WebHit> {
     let url = normalised(url).ok()?;
     let title = plain(title, TITLE_CHARS);
     let title = if title.is_empty() { url.host_str()?.to_owned() } else { title };
-    Some(WebHit { title, url: url.into(), snippet: plain(snippet, SNIPPET_CHARS) })
+    Some(WebHit { title, url: url.into(), snippet: plain(snippet, SNIPPET_CHARS), is_result: true })
 }
 
 /// Paragraphs with one address each, and lines where a paragraph has several.
@@ -123,7 +125,7 @@ fn of_text(text: &str) -> Vec<WebHit> {
 }
 
 /// The addresses that stand in a text, without what closes the sentence or the bracket around them.
-fn addresses(text: &str) -> Vec<&str> {
+pub(super) fn addresses(text: &str) -> Vec<&str> {
     let begins = text.match_indices("http").map(|(place, _)| &text[place..]);
     let begins = begins.filter(|rest| rest.starts_with("http://") || rest.starts_with("https://"));
     let whole = begins.map(|rest| {
@@ -148,7 +150,7 @@ fn of_paragraph(paragraph: &str) -> Option<WebHit> {
             value.trim().clone_into(&mut title);
         } else if line.contains(url) {
             let around = line.replace(url, "").trim_end_matches([' ', '.', ',', ';']).to_owned();
-            let is_all = matches!(label.as_str(), "url" | "link" | "source" | "href") || named.is_some();
+            let is_all = URL_LABELS.contains(&label.as_str()) || named.is_some();
             rest.extend((!is_all).then_some(around));
         } else {
             let value = if SNIPPETS.contains(&label.as_str()) { value } else { line };
@@ -158,7 +160,22 @@ fn of_paragraph(paragraph: &str) -> Option<WebHit> {
     if title.is_empty() && !rest.is_empty() {
         title = rest.remove(0);
     }
-    hit(url, title.trim_matches([' ', '-', ':', '*', '(', ')', '[', ']', '|']), &rest.join(" "))
+    let title = title.trim_matches([' ', '-', ':', '*', '(', ')', '[', ']', '|']);
+    let hit = hit(url, title, &rest.join(" "))?;
+    Some(WebHit { is_result: named.is_some() || has_own_line(paragraph, url), ..hit })
+}
+
+/// Whether a line gives the address as that of a result: alone, behind a label, or at the end of an item of a list. In the
+/// middle of a sentence it is only mentioned, as where a tool repeats the question.
+fn has_own_line(paragraph: &str, url: &str) -> bool {
+    paragraph.lines().any(|line| {
+        let line = line.trim();
+        let item = line.trim_start_matches(|char: char| char.is_ascii_digit() || ".-*#) ".contains(char));
+        let Some((before, behind)) = item.split_once(url) else { return false };
+        let label = before.trim().trim_matches(['*', '_', ':', '<', ' ']).to_ascii_lowercase();
+        let is_last = behind.trim_end_matches(['.', ',', ';', '>', ')', '*', ' ']).is_empty();
+        is_last && (label.is_empty() || URL_LABELS.contains(&label.as_str()) || item.len() < line.len())
+    })
 }
 
 #[cfg(test)]
@@ -240,6 +257,27 @@ mod tests {
             ),
         ] {
             assert_eq!(found(answer), all, "{answer}");
+        }
+    }
+
+    #[test]
+    fn an_address_in_a_sentence_is_not_a_results_own() {
+        for (answer, own) in [
+            ("Search results for \"http://a.example/x\":", false),
+            ("Search results for http://a.example/x", false),
+            ("You searched for http://a.example/x and nothing was found.", false),
+            ("Did you mean http://a.example/x?\nNo results.", false),
+            ("Title: A\nURL: http://a.example/x", true),
+            ("**URL:** http://a.example/x", true),
+            ("A thing\nhttp://a.example/x\nIt is one.", true),
+            ("A thing\n<http://a.example/x>", true),
+            ("- A thing: http://a.example/x.", true),
+            ("1. A thing - http://a.example/x", true),
+            ("See [A thing](http://a.example/x) for more.", true),
+            ("{\"results\": [{\"url\": \"http://a.example/x\"}]}", true),
+        ] {
+            let hits = hits(answer);
+            assert_eq!(hits.iter().map(|hit| hit.is_result).collect::<Vec<_>>(), [own], "{answer}");
         }
     }
 

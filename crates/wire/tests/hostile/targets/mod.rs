@@ -10,7 +10,7 @@ pub type Target = fn(&[u8]);
 /// (A `mod.rs`, since `fuzz/src/lib.rs` names it by its path.)
 ///
 /// Every target by the name of its fuzz binary.
-pub const TARGETS: [(&str, Target); 18] = [
+pub const TARGETS: [(&str, Target); 20] = [
     ("ag_ui_input", requests::ag_ui_input),
     ("ag_ui_interrupt", requests::ag_ui_interrupt),
     ("chat_stream_request", requests::chat_stream),
@@ -19,10 +19,12 @@ pub const TARGETS: [(&str, Target); 18] = [
     ("embeddings", streams::embeddings),
     ("event_lines", streams::event_lines),
     ("export_line", streams::export_line),
+    ("group_list", streams::group_list),
     ("model_list", streams::model_list),
     ("open_webui_chats", streams::open_webui_chats),
     ("openai_chunk", streams::openai_chunk),
     ("passing_request", requests::passing),
+    ("redact", streams::redact),
     ("rerank", streams::rerank),
     ("response_request", requests::response),
     ("sse", streams::sse),

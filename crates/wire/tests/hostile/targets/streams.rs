@@ -3,6 +3,7 @@
 use domain::{ChatId, MessageId, RunEvent, RunId, laws};
 use wire::{
     export::Line,
+    group_list as groups,
     open_webui_chats::{Chat, Element, Elements, as_run},
     openai::{
         Chunk, ChunkEncoder, UpstreamError, UsageWatch, embeddings as vectors, model_list as models,
@@ -112,6 +113,27 @@ pub fn rerank(bytes: &[u8]) {
         assert_eq!(read.scores.len(), asked);
         assert!(read.scores.iter().flatten().all(|score| score.is_finite()));
     }
+}
+
+/// A page of groups: all of them or none, and read again as it was.
+pub fn group_list(bytes: &[u8]) {
+    let Ok(answer) = serde_json::from_slice::<serde_json::Value>(bytes) else { return };
+    let claim = ["realm".to_owned(), "groups".to_owned()];
+    let Some(page) = groups::decode(&answer, &claim) else { return };
+    let again = serde_json::json!({"value": page.groups, "@odata.nextLink": page.next});
+    assert_eq!(groups::decode(&again, &claim), Some(page));
+}
+
+/// Secrets are taken out of any text, and nothing is left of them to take out. A JSON value stays one of the same shape.
+pub fn redact(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let once = wire::redact::text(&text);
+    assert_eq!(wire::redact::text(&once), once, "{text:?}");
+    let Ok(mut value) = serde_json::from_slice::<serde_json::Value>(bytes) else { return };
+    wire::redact::value(&mut value);
+    let once = value.clone();
+    wire::redact::value(&mut value);
+    assert_eq!(value, once, "{text:?}");
 }
 
 /// A list of models: the names, as OpenAI lists them, are read again.

@@ -44,7 +44,7 @@ pub(super) async fn start(
     mut request: ResponseRequest,
     idempotency: Option<IdempotencyKey>,
 ) -> Result<RunId, ApiError> {
-    let (mut model, mut worker) = worker(app, caller, &request)?;
+    let (mut model, mut worker) = worker(app, caller, &request).await?;
     earlier::resolve(app, caller, &mut request.items).await?;
     let new = conversation(&request.items).map_err(invalid)?;
     let before = earlier::before(app, caller, &request).await?;
@@ -94,12 +94,13 @@ pub(super) async fn start(
 }
 
 /// Who answers: an agent of ours, or the model that is named.
-fn worker(
+async fn worker(
     app: &App,
     caller: &Caller,
     request: &ResponseRequest,
 ) -> Result<(ResolvedModel, Worker), ApiError> {
     caller.check_model(&request.model)?;
+    app.models.first_look().await;
     let permit = caller.permit(app);
     let (model, worker) = match AgentModel::find(app, caller, &request.model) {
         Some(agent) => {

@@ -1,0 +1,71 @@
+//! The model server that the environment names: its models are only in memory, so they are listed anew after each start.
+
+use std::time::Duration;
+
+use domain::ProblemCode;
+use llm::openai::ServerSettings;
+
+use super::{Asked, KnownConnection, KnownKey, Models, connecting::LIST_TIMEOUT};
+use crate::error::ApiError;
+
+/// How long a request waits for the first list: as long as asking for it may take, and a little for what comes before.
+const FIRST_LOOK_TIMEOUT: Duration = LIST_TIMEOUT.saturating_add(Duration::from_secs(2));
+
+impl Models {
+    /// Whether the environment's server has not listed its models yet.
+    #[must_use]
+    pub fn environment_is_awaited(&self) -> bool {
+        let is_listed = |asked: &Asked| asked.problem.is_none() || !asked.models.is_empty();
+        self.environment.as_ref().is_some_and(|(id, _)| !self.asked().get(id).is_some_and(is_listed))
+    }
+
+    /// Whether this model may be one of the environment's server, which has not listed its models yet.
+    #[must_use]
+    pub fn is_awaited(&self, id: &str) -> bool {
+        self.catalogue().model(id).is_none() && self.environment_is_awaited()
+    }
+
+    /// Waits until the environment's server was asked for its models once, whatever it answered. Before that, a model may
+    /// seem missing that is there.
+    pub async fn first_look(&self) {
+        let mut looked = self.first_look.subscribe();
+        // In vain if the server is slow; whoever asked is told that the models are awaited.
+        _ = tokio::time::timeout(FIRST_LOOK_TIMEOUT, looked.wait_for(|looked| *looked)).await;
+    }
+
+    /// Asks the environment's server, if there is one, which models it offers.
+    ///
+    /// # Errors
+    /// If it did not answer with a list of models.
+    pub async fn ask_environment(&self) -> Result<(), ApiError> {
+        let Some((id, _)) = &self.environment else { return Ok(()) };
+        let answer = self.refresh(*id).await;
+        self.first_look.send_replace(true);
+        match answer?.problem {
+            None => Ok(()),
+            Some(problem) => Err(ApiError::new(ProblemCode::ModelUnreachable, problem)),
+        }
+    }
+
+    pub(super) fn environment_connection(&self) -> Option<KnownConnection> {
+        let (id, connection) = self.environment.as_ref()?;
+        let Asked { models, problem } = self.asked().get(id).cloned().unwrap_or_default();
+        let settings = ServerSettings {
+            name: "Environment".to_owned(),
+            base_url: connection.base_url.clone(),
+            weight: 1,
+            trusted: false,
+            keys: connection.api_key.iter().map(|key| (key.clone(), 1)).collect(),
+        };
+        Some(KnownConnection {
+            id: *id,
+            keys: settings.keys.iter().map(|_| KnownKey { id: None, weight: 1, is_open: true }).collect(),
+            server: self.server(*id, settings),
+            from_environment: true,
+            enabled: true,
+            together: false,
+            models,
+            problem,
+        })
+    }
+}

@@ -1,0 +1,217 @@
+//! Names behind which secrets stand: of fields, variables, headers, parameters and settings.
+
+/// What stands behind a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Name {
+    /// A secret, whatever it looks like.
+    Secret,
+    /// A secret if it looks like one; the name has other meanings, too.
+    Maybe,
+    /// A header whose whole line is secret.
+    Header,
+    /// A scheme and a credential.
+    Authorization,
+    /// Nothing to hide.
+    Other,
+}
+
+/// Names end so, without case and punctuation.
+const SECRET: [&str; 28] = [
+    "password",
+    "passwd",
+    "passphrase",
+    "pwd",
+    "passwort",
+    "пароль",
+    "apikey",
+    "apitoken",
+    "apisecret",
+    "secretkey",
+    "secretaccesskey",
+    "privatekey",
+    "clientsecret",
+    "accesstoken",
+    "refreshtoken",
+    "idtoken",
+    "authtoken",
+    "bearertoken",
+    "securitytoken",
+    "accountkey",
+    "sharedaccesskey",
+    "sharedaccesssignature",
+    "signingkey",
+    "encryptionkey",
+    "masterkey",
+    "authkey",
+    "webhooksecret",
+    "amzsignature",
+];
+const MAYBE: [&str; 9] = [
+    "token",
+    "secret",
+    "credential",
+    "credentials",
+    "accesskey",
+    "googsignature",
+    "dbpass",
+    "sessionid",
+    "sessionkey",
+];
+const HEADERS: [&str; 2] = ["cookie", "setcookie"];
+const AUTHORIZATION: [&str; 2] = ["authorization", "proxyauthorization"];
+/// Tokens that are no secrets: places in lists, and units of text.
+const OTHER_TOKENS: [&str; 16] = [
+    "pagetoken",
+    "nexttoken",
+    "skiptoken",
+    "synctoken",
+    "cursortoken",
+    "continuationtoken",
+    "stoptoken",
+    "eostoken",
+    "bostoken",
+    "padtoken",
+    "septoken",
+    "masktoken",
+    "unktoken",
+    "firsttoken",
+    "lasttoken",
+    "specialtoken",
+];
+/// Parameters of addresses that carry a secret under a name that means something else in other texts.
+const PARAMETERS: [&str; 6] = ["sig", "signature", "token", "secret", "auth", "xamzcredential"];
+
+impl Name {
+    /// What this name means in JSON, a setting, a header or code.
+    pub(super) fn of(name: &str) -> Self {
+        let plain = plain(name);
+        let ends = |ends: &[&str]| ends.iter().any(|end| plain.ends_with(end));
+        if AUTHORIZATION.contains(&plain.as_str()) {
+            Self::Authorization
+        } else if HEADERS.contains(&plain.as_str()) {
+            Self::Header
+        } else if ends(&OTHER_TOKENS) {
+            Self::Other
+        } else if ends(&SECRET) || is_variable(name, &["_TOKEN", "_SECRET", "_PASS"]) {
+            Self::Secret
+        } else if ends(&MAYBE) || is_variable(name, &["_KEY"]) {
+            Self::Maybe
+        } else {
+            Self::Other
+        }
+    }
+
+    /// What this name means as a parameter of an address.
+    pub(super) fn of_parameter(name: &str) -> Self {
+        match Self::of(name) {
+            Self::Secret => Self::Secret,
+            _ if PARAMETERS.contains(&plain(name).as_str()) => Self::Secret,
+            known if plain(name) == "key" => known.max_maybe(),
+            known => known,
+        }
+    }
+
+    fn max_maybe(self) -> Self {
+        if self == Self::Other { Self::Maybe } else { self }
+    }
+}
+
+/// A variable of the environment that ends so, such as `OPENAI_KEY`.
+fn is_variable(name: &str, ends: &[&str]) -> bool {
+    ends.iter().any(|end| name.ends_with(end))
+        && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+}
+
+fn plain(name: &str) -> String {
+    name.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Words that stand behind such a name where no secret does: in prose, types and examples.
+pub(super) fn is_placeholder(value: &str) -> bool {
+    const WORDS: [&str; 74] = [
+        "a",
+        "an",
+        "and",
+        "any",
+        "are",
+        "array",
+        "asked",
+        "be",
+        "boolean",
+        "box",
+        "bytes",
+        "can",
+        "changed",
+        "char",
+        "cow",
+        "dict",
+        "empty",
+        "false",
+        "field",
+        "fields",
+        "for",
+        "from",
+        "here",
+        "hidden",
+        "if",
+        "in",
+        "incorrect",
+        "input",
+        "invalid",
+        "is",
+        "it",
+        "key",
+        "keys",
+        "list",
+        "map",
+        "may",
+        "min",
+        "missing",
+        "must",
+        "never",
+        "nil",
+        "no",
+        "none",
+        "not",
+        "null",
+        "number",
+        "object",
+        "of",
+        "on",
+        "option",
+        "optional",
+        "or",
+        "please",
+        "required",
+        "reset",
+        "see",
+        "set",
+        "str",
+        "string",
+        "text",
+        "that",
+        "the",
+        "this",
+        "to",
+        "true",
+        "type",
+        "undefined",
+        "unset",
+        "value",
+        "varchar",
+        "vec",
+        "with",
+        "wrong",
+        "your",
+    ];
+    let Some(first) = value.chars().next() else { return true };
+    if "$<{%[(*&#@|".contains(first) || value.len() > 2 && value.chars().all(|char| char == first) {
+        return true;
+    }
+    let lower = value.trim_end_matches(['.', ',', ';', ':', '!', '?']).to_lowercase();
+    // `api_key=api_key`, `secret: webhook_secret`
+    let is_name = || {
+        value.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_') && Name::of(value) != Name::Other
+    };
+    WORDS.contains(&lower.as_str()) || lower.starts_with("your-") || lower.starts_with("your_") || is_name()
+}
