@@ -25,7 +25,7 @@ const NO_WEB_APP: &[u8] = include_bytes!("no_web_app.html");
 /// Scripts come from our own files and nowhere else. Maths and diagrams bring styles along; pictures from
 /// elsewhere are loaded when a person clicks on them. Nothing of the machine beside the clipboard is used, and a page
 /// that opens ours gets no hold of its window.
-const SECURITY_HEADERS: [(HeaderName, HeaderValue); 5] = [
+const SECURITY_HEADERS: [(HeaderName, HeaderValue); 7] = [
     (
         header::CONTENT_SECURITY_POLICY,
         HeaderValue::from_static(
@@ -44,6 +44,10 @@ const SECURITY_HEADERS: [(HeaderName, HeaderValue); 5] = [
         ),
     ),
     (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
+    // Other sites embed nothing of ours. What the origins of `cors_allow_origins` fetch is not embedded.
+    (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
+    // What may be kept says so itself: the app's files and what has an `ETag`.
+    (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
 ];
 
 /// Puts the security headers on an answer; one that has a stricter one of its own keeps it.
