@@ -117,8 +117,10 @@ impl ApiError {
     /// 413.
     #[must_use]
     pub fn too_large(limit_bytes: usize) -> Self {
-        let limit_mb = limit_bytes / 1_000_000;
-        let message = refusal::Request::RequestTooLarge { limit: limit_mb as u64 };
+        let message = match limit_bytes as u64 {
+            limit @ ..1_000_000 => refusal::Request::RequestTooLargeHere { limit: limit / 1000 },
+            limit => refusal::Request::RequestTooLarge { limit: limit / 1_000_000 },
+        };
         Self::new(ProblemCode::TooLarge, message)
     }
 
@@ -132,6 +134,12 @@ impl ApiError {
     #[must_use]
     pub fn with_status(self, status: StatusCode) -> Self {
         Self { status, ..self }
+    }
+
+    /// The same, with how many seconds to wait before trying again.
+    #[must_use]
+    pub fn with_retry_after(self, wait_s: u64) -> Self {
+        Self { retry_after_s: Some(wait_s), ..self }
     }
 
     /// The same, about this field of the request.

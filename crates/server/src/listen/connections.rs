@@ -1,0 +1,254 @@
+//! Open connections, bounded per address and in all: beyond a bound the oldest idle one makes room for the newest.
+//!
+//! A connection is idle unless a signed-in person's request is at work on it, so that sockets which only hold their place
+//! are closed before anybody who works is turned away.
+
+use std::{
+    collections::HashMap,
+    net::IpAddr,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use crate::auth::{Proxies, network};
+
+/// How soon a full server looks again for a connection that has become idle.
+const RETRY_AFTER: Duration = Duration::from_millis(100);
+/// The value of [`Activity::idle_since`] while a signed-in person's request is at work.
+const AT_WORK: u64 = 0;
+
+/// Numbers the moments at which connections became idle.
+static MOMENTS: AtomicU64 = AtomicU64::new(1);
+
+fn next_moment() -> u64 {
+    MOMENTS.fetch_add(1, Ordering::Relaxed)
+}
+
+/// Bounds on open connections.
+#[derive(Debug, Clone)]
+pub struct ConnectionLimits {
+    /// The most at a time.
+    pub total: usize,
+    /// The most idle ones of one address; of IPv6, of one network of 64 bits.
+    pub per_address: usize,
+    /// The connections of these bring many people, so `per_address` does not hold for them.
+    pub proxies: Proxies,
+}
+
+/// Whether a connection is idle; in the extensions of its requests.
+#[derive(Debug)]
+pub(crate) struct Activity {
+    /// When it became idle, as a number that grows; [`AT_WORK`] while it is not.
+    idle_since: AtomicU64,
+    evicted: CancellationToken,
+}
+
+impl Activity {
+    fn new() -> Self {
+        Self { idle_since: AtomicU64::new(next_moment()), evicted: CancellationToken::new() }
+    }
+
+    /// The request at work is a signed-in person's.
+    pub(crate) fn begin_work(&self) {
+        self.idle_since.store(AT_WORK, Ordering::Relaxed);
+    }
+
+    /// The request at work has been answered. One of somebody who is not signed in makes the connection no younger.
+    pub(super) fn end_work(&self) {
+        if self.idle_since.load(Ordering::Relaxed) == AT_WORK {
+            self.idle_since.store(next_moment(), Ordering::Relaxed);
+        }
+    }
+
+    /// Resolves when the connection has to make room for another.
+    pub(super) async fn evicted(&self) {
+        self.evicted.cancelled().await;
+    }
+}
+
+/// All open connections.
+#[derive(Debug)]
+pub(super) struct Connections {
+    limits: ConnectionLimits,
+    open: Mutex<Open>,
+    closed: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Open {
+    last_id: u64,
+    entries: HashMap<u64, Entry>,
+    per_address: HashMap<IpAddr, usize>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    address: IpAddr,
+    activity: Arc<Activity>,
+}
+
+/// One connection's place among them; dropping it gives the place back.
+#[derive(Debug)]
+pub(super) struct Slot {
+    id: u64,
+    pub(super) activity: Arc<Activity>,
+    connections: Arc<Connections>,
+}
+
+impl Connections {
+    pub(super) fn new(limits: ConnectionLimits) -> Arc<Self> {
+        Arc::new(Self { limits, open: Mutex::default(), closed: Notify::new() })
+    }
+
+    /// A place for a connection from `address`. Waits while all places are taken by connections at work.
+    pub(super) async fn admit(self: &Arc<Self>, address: IpAddr) -> Slot {
+        loop {
+            if let Some(slot) = self.try_admit(address) {
+                return slot;
+            }
+            let _ = tokio::time::timeout(RETRY_AFTER, self.closed.notified()).await;
+        }
+    }
+
+    fn try_admit(self: &Arc<Self>, address: IpAddr) -> Option<Slot> {
+        let is_proxy = self.limits.proxies.has(address.to_canonical());
+        let address = network(address);
+        let mut open = self.lock();
+        if !is_proxy && open.per_address.get(&address).is_some_and(|count| *count >= self.limits.per_address)
+        {
+            open.evict_oldest(self.limits.per_address, |entry| entry.address == address);
+        }
+        if open.entries.len() >= self.limits.total && !open.evict_oldest(1, |_| true) {
+            return None;
+        }
+        let activity = Arc::new(Activity::new());
+        open.last_id += 1;
+        let id = open.last_id;
+        *open.per_address.entry(address).or_default() += 1;
+        open.entries.insert(id, Entry { address, activity: Arc::clone(&activity) });
+        Some(Slot { id, activity, connections: Arc::clone(self) })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Open {
+    /// Closes the connection that has been idle longest among those that `fits`, where at least `bound` of them are.
+    fn evict_oldest(&mut self, bound: usize, fits: impl Fn(&Entry) -> bool) -> bool {
+        let (mut idle, mut oldest) = (0, None);
+        for (id, entry) in self.entries.iter().filter(|(_, entry)| fits(entry)) {
+            let since = entry.activity.idle_since.load(Ordering::Relaxed);
+            if since != AT_WORK {
+                idle += 1;
+                oldest = oldest.min(Some((since, *id))).or(Some((since, *id)));
+            }
+        }
+        let Some((_, id)) = oldest.filter(|_| idle >= bound) else { return false };
+        if let Some(entry) = self.remove(id) {
+            entry.activity.evicted.cancel();
+        }
+        true
+    }
+
+    fn remove(&mut self, id: u64) -> Option<Entry> {
+        let entry = self.entries.remove(&id)?;
+        if let Some(count) = self.per_address.get_mut(&entry.address) {
+            *count -= 1;
+            if *count == 0 {
+                self.per_address.remove(&entry.address);
+            }
+        }
+        Some(entry)
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        // One that was evicted has given its place away already.
+        if self.connections.lock().remove(self.id).is_some() {
+            self.connections.closed.notify_one();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PROXY: [u8; 4] = [10, 9, 9, 9];
+
+    fn connections(total: usize, per_address: usize) -> Arc<Connections> {
+        let proxies = Proxies::parse(&[IpAddr::from(PROXY).to_string()]).unwrap();
+        Connections::new(ConnectionLimits { total, per_address, proxies })
+    }
+
+    fn evicted(slots: &[Slot]) -> Vec<usize> {
+        let is_evicted = |slot: &Slot| slot.activity.evicted.is_cancelled();
+        (0..slots.len()).filter(|at| is_evicted(&slots[*at])).collect()
+    }
+
+    #[test]
+    fn an_address_keeps_its_newest_idle_connections() {
+        let connections = connections(100, 3);
+        let admit = |address: &str| connections.try_admit(address.parse().unwrap()).unwrap();
+        let mut slots: Vec<Slot> = (0..3).map(|_| admit("10.0.0.1")).collect();
+        let other = admit("10.0.0.2");
+        slots[0].activity.begin_work();
+        // One is at work, so three idle ones are there only now.
+        slots.push(admit("::ffff:10.0.0.1"));
+        assert_eq!(evicted(&slots), [0; 0]);
+        slots.push(admit("10.0.0.1"));
+        assert_eq!(evicted(&slots), [1]);
+        // What was at work last is the youngest.
+        slots[0].activity.end_work();
+        slots.push(admit("10.0.0.1"));
+        slots.push(admit("10.0.0.1"));
+        assert_eq!(evicted(&slots), [1, 2, 3]);
+        // A request of somebody who is not signed in does not make a connection younger.
+        slots[4].activity.end_work();
+        slots.push(admit("10.0.0.1"));
+        assert_eq!(evicted(&slots), [1, 2, 3, 4]);
+        assert!(!other.activity.evicted.is_cancelled());
+        drop(slots);
+        assert_eq!(connections.lock().entries.len(), 1);
+        assert_eq!(connections.lock().per_address.len(), 1);
+    }
+
+    #[test]
+    fn an_ipv6_network_counts_as_one_address_and_proxies_are_not_bounded() {
+        let connections = connections(100, 2);
+        let admit = |address: IpAddr| connections.try_admit(address).unwrap();
+        let one: Vec<Slot> =
+            (1..=3).map(|last| admit(format!("2001:db8::{last}").parse().unwrap())).collect();
+        assert_eq!(evicted(&one), [0]);
+        let proxied: Vec<Slot> = (0..20).map(|_| admit(PROXY.into())).collect();
+        assert_eq!(evicted(&proxied), [0; 0]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_full_server_closes_idle_connections_only() {
+        let connections = connections(2, 100);
+        let first = connections.admit([10, 0, 0, 1].into()).await;
+        let second = connections.admit([10, 0, 0, 2].into()).await;
+        first.activity.begin_work();
+        let third = connections.admit([10, 0, 0, 3].into()).await;
+        assert!(second.activity.evicted.is_cancelled() && !first.activity.evicted.is_cancelled());
+        third.activity.begin_work();
+        assert!(connections.try_admit([10, 0, 0, 4].into()).is_none());
+        let (fourth, ()) = tokio::join!(connections.admit([10, 0, 0, 4].into()), async move { drop(first) });
+        assert!(!third.activity.evicted.is_cancelled());
+        fourth.activity.begin_work();
+        // Also once a request has ended on one of them.
+        let end_work = async { third.activity.end_work() };
+        let (_fifth, ()) = tokio::join!(connections.admit([10, 0, 0, 5].into()), end_work);
+        assert!(third.activity.evicted.is_cancelled());
+    }
+}
