@@ -151,10 +151,15 @@ async fn answer(
     let service = service_fn(|request: Request<Incoming>| {
         let (mut router, activity) = (router.clone(), Arc::clone(&activity));
         async move {
-            let mut request = request.map(|body| Body::new(Paced::new(body)));
+            if request.body().is_end_stream() {
+                activity.received();
+            }
+            let ends = Arc::clone(&activity);
+            let mut request = request.map(|body| Body::new(Paced::new(body, move || ends.received())));
             request.extensions_mut().insert(peer);
             request.extensions_mut().insert(Arc::clone(&activity));
             let response: Result<Response, Infallible> = router.call(request).await;
+            activity.begin_answer();
             response.map(|response| response.map(|body| Answer { body, activity }))
         }
     });

@@ -1,14 +1,14 @@
 //! Open connections, bounded per address and in all: beyond a bound the oldest idle one makes room for the newest.
 //!
-//! A connection is idle unless a signed-in person's request is at work on it, so that sockets which only hold their place
-//! are closed before anybody who works is turned away.
+//! A connection is idle unless a signed-in person's request is at work on it, or one of somebody else has come as a whole and
+//! its answer is being made. So sockets which only hold their place are closed before anybody who works is turned away.
 
 use std::{
     collections::HashMap,
     net::IpAddr,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -20,9 +20,6 @@ use crate::auth::{Proxies, network};
 
 /// How soon a full server looks again for a connection that has become idle.
 const RETRY_AFTER: Duration = Duration::from_millis(100);
-/// The value of [`Activity::idle_since`] while a signed-in person's request is at work.
-const AT_WORK: u64 = 0;
-
 /// Numbers the moments at which connections became idle.
 static MOMENTS: AtomicU64 = AtomicU64::new(1);
 
@@ -44,26 +41,50 @@ pub struct ConnectionLimits {
 /// Whether a connection is idle; in the extensions of its requests.
 #[derive(Debug)]
 pub(crate) struct Activity {
-    /// When it became idle, as a number that grows; [`AT_WORK`] while it is not.
+    /// When it was opened, or when the last request of somebody who is signed in has ended, as a number that grows.
     idle_since: AtomicU64,
+    at_work: AtomicBool,
+    signed_in: AtomicBool,
     evicted: CancellationToken,
 }
 
 impl Activity {
     fn new() -> Self {
-        Self { idle_since: AtomicU64::new(next_moment()), evicted: CancellationToken::new() }
+        Self {
+            idle_since: AtomicU64::new(next_moment()),
+            at_work: AtomicBool::new(false),
+            signed_in: AtomicBool::new(false),
+            evicted: CancellationToken::new(),
+        }
     }
 
     /// The request at work is a signed-in person's.
     pub(crate) fn begin_work(&self) {
-        self.idle_since.store(AT_WORK, Ordering::Relaxed);
+        self.signed_in.store(true, Ordering::Relaxed);
+        self.at_work.store(true, Ordering::Relaxed);
     }
 
-    /// The request at work has been answered. One of somebody who is not signed in makes the connection no younger.
+    /// The whole request has come, so that it is we who keep the client waiting.
+    pub(super) fn received(&self) {
+        self.at_work.store(true, Ordering::Relaxed);
+    }
+
+    /// The answer has begun. From now on somebody who is not signed in may keep us waiting again.
+    pub(super) fn begin_answer(&self) {
+        self.at_work.store(self.signed_in.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
+    /// The request has been answered. One of somebody who is not signed in makes the connection no younger.
     pub(super) fn end_work(&self) {
-        if self.idle_since.load(Ordering::Relaxed) == AT_WORK {
+        if self.signed_in.swap(false, Ordering::Relaxed) {
             self.idle_since.store(next_moment(), Ordering::Relaxed);
         }
+        self.at_work.store(false, Ordering::Relaxed);
+    }
+
+    fn idle_since(&self) -> Option<u64> {
+        let is_idle = !self.at_work.load(Ordering::Relaxed);
+        is_idle.then(|| self.idle_since.load(Ordering::Relaxed))
     }
 
     /// Resolves when the connection has to make room for another.
@@ -145,11 +166,9 @@ impl Open {
     fn evict_oldest(&mut self, bound: usize, fits: impl Fn(&Entry) -> bool) -> bool {
         let (mut idle, mut oldest) = (0, None);
         for (id, entry) in self.entries.iter().filter(|(_, entry)| fits(entry)) {
-            let since = entry.activity.idle_since.load(Ordering::Relaxed);
-            if since != AT_WORK {
-                idle += 1;
-                oldest = oldest.min(Some((since, *id))).or(Some((since, *id)));
-            }
+            let Some(since) = entry.activity.idle_since() else { continue };
+            idle += 1;
+            oldest = oldest.min(Some((since, *id))).or(Some((since, *id)));
         }
         let Some((_, id)) = oldest.filter(|_| idle >= bound) else { return false };
         if let Some(entry) = self.remove(id) {
@@ -213,9 +232,20 @@ mod tests {
         slots.push(admit("10.0.0.1"));
         assert_eq!(evicted(&slots), [1, 2, 3]);
         // A request of somebody who is not signed in does not make a connection younger.
+        slots[4].activity.received();
+        slots[4].activity.begin_answer();
         slots[4].activity.end_work();
         slots.push(admit("10.0.0.1"));
         assert_eq!(evicted(&slots), [1, 2, 3, 4]);
+        // Nor is it closed while its answer is being made, as while a password is checked.
+        slots[0].activity.received();
+        for _ in 0..3 {
+            slots.push(admit("10.0.0.1"));
+        }
+        assert!(!slots[0].activity.evicted.is_cancelled());
+        slots[0].activity.begin_answer();
+        slots.push(admit("10.0.0.1"));
+        assert!(slots[0].activity.evicted.is_cancelled());
         assert!(!other.activity.evicted.is_cancelled());
         drop(slots);
         assert_eq!(connections.lock().entries.len(), 1);

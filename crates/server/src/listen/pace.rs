@@ -27,8 +27,10 @@ pub(crate) struct TooSlow;
 
 /// A body that keeps a pace. Only the time that its reader waits for the client counts.
 #[derive(Debug)]
-pub(super) struct Paced<B> {
+pub(super) struct Paced<B, F> {
     body: B,
+    /// Is told when the body is there as a whole.
+    ended: F,
     received_bytes: u64,
     waited: Duration,
     waiting: Option<Instant>,
@@ -36,9 +38,9 @@ pub(super) struct Paced<B> {
     timer: Option<Pin<Box<Sleep>>>,
 }
 
-impl<B> Paced<B> {
-    pub(super) fn new(body: B) -> Self {
-        Self { body, received_bytes: 0, waited: Duration::ZERO, waiting: None, timer: None }
+impl<B, F> Paced<B, F> {
+    pub(super) fn new(body: B, ended: F) -> Self {
+        Self { body, ended, received_bytes: 0, waited: Duration::ZERO, waiting: None, timer: None }
     }
 
     /// Until when the reader waits for more, from `now` on.
@@ -64,8 +66,9 @@ impl<B> Paced<B> {
     }
 }
 
-impl<B> Body for Paced<B>
+impl<B, F> Body for Paced<B, F>
 where
+    F: Fn() + Unpin,
     B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Unpin,
 {
     type Data = Bytes;
@@ -82,8 +85,12 @@ where
         if let Some(since) = self.waiting.take() {
             self.waited += since.elapsed();
         }
-        if let Some(Ok(frame)) = &frame {
-            self.received_bytes += frame.data_ref().map_or(0, |data| data.remaining() as u64);
+        match &frame {
+            Some(Ok(frame)) => {
+                self.received_bytes += frame.data_ref().map_or(0, |data| data.remaining() as u64);
+            }
+            Some(Err(_)) => {}
+            None => (self.ended)(),
         }
         Poll::Ready(frame.map(|frame| frame.map_err(Into::into)))
     }
@@ -113,7 +120,7 @@ mod tests {
             sleep(Duration::from_secs(seconds)).await;
             Ok::<_, std::io::Error>(Frame::data(Bytes::from(vec![b'x'; bytes])))
         });
-        let mut body = Paced::new(StreamBody::new(Box::pin(frames)));
+        let mut body = Paced::new(StreamBody::new(Box::pin(frames)), || {});
         let mut received = 0;
         loop {
             match body.frame().await {
@@ -151,7 +158,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn the_time_that_the_reader_takes_does_not_count() {
         let frames = stream::iter((0..10).map(|_| Ok::<_, std::io::Error>(Frame::data(Bytes::from("x")))));
-        let mut body = Paced::new(StreamBody::new(frames));
+        let mut body = Paced::new(StreamBody::new(frames), || {});
         let mut received = 0;
         while let Some(frame) = body.frame().await {
             frame.unwrap();
