@@ -243,7 +243,8 @@ impl From<PathRejection> for ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        if self.status.is_server_error() {
+        // Whoever is told when to come back has met a limit, of which an attacker must not fill the log.
+        if self.status.is_server_error() && self.retry_after_s.is_none() {
             let cause = self.cause.as_deref().unwrap_or(&self.problem.message);
             tracing::error!(code = self.problem.code.as_str(), cause, "request failed");
         }

@@ -4,7 +4,7 @@
 //! its answer is being made. So sockets which only hold their place are closed before anybody who works is turned away.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     net::IpAddr,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -104,20 +104,16 @@ pub(super) struct Connections {
 #[derive(Debug, Default)]
 struct Open {
     last_id: u64,
-    entries: HashMap<u64, Entry>,
-    per_address: HashMap<IpAddr, usize>,
-}
-
-#[derive(Debug)]
-struct Entry {
-    address: IpAddr,
-    activity: Arc<Activity>,
+    total: usize,
+    /// Those of each address, in the order in which they were opened; none is empty.
+    addresses: HashMap<IpAddr, BTreeMap<u64, Arc<Activity>>>,
 }
 
 /// One connection's place among them; dropping it gives the place back.
 #[derive(Debug)]
 pub(super) struct Slot {
     id: u64,
+    address: IpAddr,
     pub(super) activity: Arc<Activity>,
     connections: Arc<Connections>,
 }
@@ -141,19 +137,18 @@ impl Connections {
         let is_proxy = self.limits.proxies.has(address.to_canonical());
         let address = network(address);
         let mut open = self.lock();
-        if !is_proxy && open.per_address.get(&address).is_some_and(|count| *count >= self.limits.per_address)
-        {
-            open.evict_oldest(self.limits.per_address, |entry| entry.address == address);
+        if !is_proxy && open.addresses.get(&address).is_some_and(|own| own.len() >= self.limits.per_address) {
+            open.evict_oldest(self.limits.per_address, Some(address));
         }
-        if open.entries.len() >= self.limits.total && !open.evict_oldest(1, |_| true) {
+        if open.total >= self.limits.total && !open.evict_oldest(1, None) {
             return None;
         }
         let activity = Arc::new(Activity::new());
         open.last_id += 1;
+        open.total += 1;
         let id = open.last_id;
-        *open.per_address.entry(address).or_default() += 1;
-        open.entries.insert(id, Entry { address, activity: Arc::clone(&activity) });
-        Some(Slot { id, activity, connections: Arc::clone(self) })
+        open.addresses.entry(address).or_default().insert(id, Arc::clone(&activity));
+        Some(Slot { id, address, activity, connections: Arc::clone(self) })
     }
 
     fn lock(&self) -> MutexGuard<'_, Open> {
@@ -162,37 +157,45 @@ impl Connections {
 }
 
 impl Open {
-    /// Closes the connection that has been idle longest among those that `fits`, where at least `bound` of them are.
-    fn evict_oldest(&mut self, bound: usize, fits: impl Fn(&Entry) -> bool) -> bool {
-        let (mut idle, mut oldest) = (0, None);
-        for (id, entry) in self.entries.iter().filter(|(_, entry)| fits(entry)) {
-            let Some(since) = entry.activity.idle_since() else { continue };
-            idle += 1;
-            oldest = oldest.min(Some((since, *id))).or(Some((since, *id)));
+    /// Closes the connection that has been idle longest, of one address or of all, where at least `bound` of them are idle.
+    fn evict_oldest(&mut self, bound: usize, only: Option<IpAddr>) -> bool {
+        let mut idle = 0;
+        let mut oldest: Option<(u64, IpAddr, u64)> = None;
+        let mut look = |address: IpAddr, own: &BTreeMap<u64, Arc<Activity>>| {
+            for (id, activity) in own {
+                let Some(since) = activity.idle_since() else { continue };
+                idle += 1;
+                if oldest.is_none_or(|(oldest, ..)| since < oldest) {
+                    oldest = Some((since, address, *id));
+                }
+            }
+        };
+        match only {
+            Some(address) => self.addresses.get(&address).into_iter().for_each(|own| look(address, own)),
+            None => self.addresses.iter().for_each(|(address, own)| look(*address, own)),
         }
-        let Some((_, id)) = oldest.filter(|_| idle >= bound) else { return false };
-        if let Some(entry) = self.remove(id) {
-            entry.activity.evicted.cancel();
+        let Some((_, address, id)) = oldest.filter(|_| idle >= bound) else { return false };
+        if let Some(activity) = self.remove(address, id) {
+            activity.evicted.cancel();
         }
         true
     }
 
-    fn remove(&mut self, id: u64) -> Option<Entry> {
-        let entry = self.entries.remove(&id)?;
-        if let Some(count) = self.per_address.get_mut(&entry.address) {
-            *count -= 1;
-            if *count == 0 {
-                self.per_address.remove(&entry.address);
-            }
+    fn remove(&mut self, address: IpAddr, id: u64) -> Option<Arc<Activity>> {
+        let own = self.addresses.get_mut(&address)?;
+        let activity = own.remove(&id)?;
+        if own.is_empty() {
+            self.addresses.remove(&address);
         }
-        Some(entry)
+        self.total -= 1;
+        Some(activity)
     }
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
         // One that was evicted has given its place away already.
-        if self.connections.lock().remove(self.id).is_some() {
+        if self.connections.lock().remove(self.address, self.id).is_some() {
             self.connections.closed.notify_one();
         }
     }
@@ -248,8 +251,9 @@ mod tests {
         assert!(slots[0].activity.evicted.is_cancelled());
         assert!(!other.activity.evicted.is_cancelled());
         drop(slots);
-        assert_eq!(connections.lock().entries.len(), 1);
-        assert_eq!(connections.lock().per_address.len(), 1);
+        let open = connections.lock();
+        assert_eq!((open.total, open.addresses.len()), (1, 1));
+        drop(open);
     }
 
     #[test]
