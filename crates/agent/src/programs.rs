@@ -63,10 +63,14 @@ impl Programs {
             // Then it takes room, but programs run all the same: the new folders have names of their own.
             tracing::warn!(%error, folder = %folder.display(), "cannot remove what programs have left");
         }
-        std::fs::create_dir_all(&folder)?;
         let folder = folder.join(std::process::id().to_string());
         clear(&folder)?;
-        std::fs::create_dir_all(&folder)?;
+        let mut builder = std::fs::DirBuilder::new();
+        builder.recursive(true);
+        // The files of chats are laid out in it.
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(&folder)?;
         let (rooms, made) = (Mutex::default(), AtomicUsize::new(0));
         Ok(Self(Arc::new(Inner { sandbox, folder, limits, rooms, made })))
     }

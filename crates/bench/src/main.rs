@@ -1,11 +1,12 @@
 //! Load drivers: measures the release build against a scripted model server and prints tables.
 //!
-//! `bench [start] [turns] [tools] [streams] [idle] [waiting] [resume] [gateway] [team] [encoders] [knowledge] [embedding] [research] [pipelines]`; without a name, all of them.
+//! `bench [start] [turns] [tools] [streams] [idle] [hostile-sockets] [waiting] [resume] [gateway] [team] [encoders] [knowledge] [embedding] [research] [pipelines]`; without a name, all of them.
 
 mod client;
 mod counting;
 mod encoders;
 mod gateway;
+mod hostile_sockets;
 mod idle;
 mod knowledge;
 mod passed_on;
@@ -80,6 +81,8 @@ enum Bench {
     Streams,
     /// Five thousand readers of one run that says nothing.
     Idle,
+    /// Thousands of sockets that only hold their place, while somebody who is signed in works.
+    HostileSockets,
     /// Runs that wait for consent: how soon they go on, and ten thousand of them in memory.
     Waiting,
     /// A thousand runs, a kill, a start: how long until all of them go on.
@@ -120,6 +123,9 @@ async fn main() -> anyhow::Result<()> {
     }
     if wanted(Bench::Idle) {
         idle::measure(&options.program, options.quick).await?;
+    }
+    if wanted(Bench::HostileSockets) {
+        hostile_sockets::measure(&options.program, options.quick).await?;
     }
     if wanted(Bench::Waiting) {
         waiting::measure(&options.program, options.quick).await?;

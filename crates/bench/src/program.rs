@@ -87,6 +87,8 @@ impl Program {
         let mut command = Command::new(setup.program);
         command.args(["--listen", "127.0.0.1:0", "--auth", auth, "--data-dir"]).arg(&data_dir);
         command.env("GLASSHOUSE_LOG_LEVEL", "warn");
+        // All clients are of one address here.
+        command.env("GLASSHOUSE_CONNECTIONS_PER_ADDRESS", "16384");
         // What is asked beside chats is measured by itself.
         for name in ["TITLE", "TAGS", "FOLLOW_UP"] {
             command.env(format!("GLASSHOUSE_PIPELINES_ENABLE_{name}_GENERATION"), "false");

@@ -64,8 +64,12 @@ pub enum Request {
     LongSearch { limit: u64 },
     #[error("The request is larger than {limit} MB, which is the limit. Send less.")]
     RequestTooLarge { limit: u64 },
+    #[error("The request is larger than {limit} kB, which is the limit here. Send less.")]
+    RequestTooLargeHere { limit: u64 },
     #[error("The request's body broke off. Send it again.")]
     BrokeOff,
+    #[error("The request's body came too slowly. Send it again.")]
+    TooSlow,
 
     // Who asks, and how often.
     #[error("Sign in first; programs send “Authorization: Bearer gh_…”.")]
@@ -91,6 +95,8 @@ pub enum Request {
     // What is wrong with us.
     #[error("Something went wrong in the server. Its log says what.")]
     ServerFault,
+    #[error("The server is reading too many large requests. Try again in a moment.")]
+    BodiesFull,
     #[error("The server is stopping.")]
     Stopping,
     #[error("The database does not answer. Try again in a moment.")]

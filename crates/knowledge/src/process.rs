@@ -17,13 +17,15 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Document, Limits, Unreadable, read};
+use crate::{Document, Format, Limits, Unreadable, read};
 
 /// The first argument of the helper.
 const READER: &str = "glasshouse-document-reader";
 /// What JSON makes of a text at most, and its headings beside it.
 const ANSWER_FACTOR: u64 = 8;
 
+/// For a web page, which takes a second where it has 10 MB.
+const PAGE_SECONDS: u64 = 15;
 /// How soon a file is given up.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -115,6 +117,7 @@ impl ReadingProcess {
         if bytes.len() as u64 > limits.file_bytes {
             return Err(Unreadable::TooLarge { limit_bytes: limits.file_bytes });
         }
+        let limits = &within_format(name, bytes, *limits);
         let task = Task { name: name.to_owned(), limits: *limits };
         let mut child = self.start(&task).map_err(fault)?;
         let answer = self.ask(&mut child, bytes, limits, given_up);
@@ -157,6 +160,14 @@ impl ReadingProcess {
             let answer = answer?.unwrap_or_default();
             Some(serde_json::from_slice(&answer).unwrap_or(Err(Unreadable::TooMuchMemory)))
         })
+    }
+}
+
+/// The same limits with less time for what is read in no time unless it was made against parsers.
+fn within_format(name: &str, bytes: &[u8], limits: Limits) -> Limits {
+    match Format::of(name, bytes) {
+        Ok(Format::Html) => Limits { seconds: limits.seconds.min(PAGE_SECONDS), ..limits },
+        _ => limits,
     }
 }
 

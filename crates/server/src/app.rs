@@ -1,12 +1,6 @@
 //! The running server's state, and how it is put together.
 
-use std::{
-    collections::BTreeSet,
-    fs::{File, TryLockError},
-    path::Path,
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::BTreeSet, fs::File, sync::Arc, time::Duration};
 
 use agent::Agents;
 use anyhow::Context;
@@ -15,19 +9,18 @@ use futures_util::FutureExt;
 use llm::{ChatModel, HttpClient, Secret};
 use outbound::Outbound;
 use store::{Store, User};
-use tokio::{
-    sync::{Mutex, OnceCell},
-    time::Instant,
-};
+use tokio::sync::{Mutex, OnceCell};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     agents::DefinedAgents,
     auth::{Backoff, KeyUse, KnownKeys, Passwords, Standing, keep_standing},
+    body::BodyMemory,
     chat_search::keep_searchable,
     clock::Clock,
     commands::Telling,
     config::{Auth, Config},
+    data_dir::{create_data_dir, hold_data_dir, tighten},
     elsewhere::Elsewhere,
     error::ApiError,
     groups::Groups,
@@ -56,8 +49,6 @@ use crate::{
     workspaces::Workspaces,
 };
 
-/// How long another server on the same data may take to stop.
-const STOPPING_TIME: Duration = Duration::from_secs(5);
 /// How often it is looked for sessions of MCP clients that nobody uses.
 const SWEEP_DOOR: Duration = Duration::from_secs(60);
 /// How long files are kept that were to come with a message and never did: a day.
@@ -118,6 +109,8 @@ pub struct App {
     pub mcp_servers: McpServers,
     /// The sessions of MCP clients.
     pub(crate) mcp_door: Door,
+    /// The memory for request bodies.
+    pub(crate) body_memory: BodyMemory,
     /// Password hashing.
     pub passwords: Passwords,
     /// Slows down password guessing.
@@ -157,6 +150,7 @@ impl App {
     ) -> anyhow::Result<Arc<Self>> {
         create_data_dir(&config.data_dir)?;
         let data_lock = hold_data_dir(&config.data_dir).await?;
+        tighten(&config);
         let store = Store::open(&config.database_url).await.context("cannot open the database")?;
         let sealer = Arc::new(Sealer::open(&config.data_dir)?);
         let http = HttpClient::new()?;
@@ -185,6 +179,7 @@ impl App {
             McpServers::start(&config.mcp_servers, around)?
         };
         let mcp_door = Door::new(&stopping, config.body_limit_bytes);
+        let body_memory = BodyMemory::new(config.body_memory_bytes);
         let program = std::env::current_exe().context("cannot find this program")?;
         let knowledge = Knowledge::new(program.clone(), &config.knowledge, (&store, outbound.clone()));
         let web = Web::new(config.web.clone(), outbound.clone(), store.clone(), clock.clone(), program);
@@ -215,6 +210,7 @@ impl App {
             pipelines: Pipelines::default(),
             mcp_servers,
             mcp_door,
+            body_memory,
             passwords: Passwords::default(),
             backoff: Backoff::default(),
             stopping,
@@ -296,40 +292,6 @@ impl App {
             tracing::warn!(%error, "the lease could not be given up; others wait until it expires");
         }
         self.store.close().await;
-    }
-}
-
-/// The folder holds a key and people's chats, so nobody else gets in.
-pub(crate) fn create_data_dir(dir: &Path) -> anyhow::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(dir).with_context(|| format!("cannot make the data folder {}", dir.display()))
-}
-
-/// Takes the data folder for this process alone, until the file is closed: two servers that go on with the same runs
-/// would do everything twice. One that is just stopping is waited for.
-pub(crate) async fn hold_data_dir(dir: &Path) -> anyhow::Result<File> {
-    let path = dir.join("glasshouse.lock");
-    let file = File::options().create(true).truncate(false).write(true).open(&path);
-    let file = file.with_context(|| format!("cannot open {}", path.display()))?;
-    let give_up = Instant::now() + STOPPING_TIME;
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(file),
-            Err(TryLockError::WouldBlock) if Instant::now() < give_up => {
-                tokio::time::sleep(Duration::from_millis(100)).await;
-            }
-            Err(TryLockError::WouldBlock) => {
-                anyhow::bail!("another Glasshouse uses the data folder {}; stop it first", dir.display());
-            }
-            Err(TryLockError::Error(error)) => {
-                // Some network file systems have no locks.
-                tracing::warn!(%error, "the data folder cannot be locked; start no second server on it");
-                return Ok(file);
-            }
-        }
     }
 }
 

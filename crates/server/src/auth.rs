@@ -22,6 +22,7 @@ use std::{
 use domain::ApiKeyId;
 
 pub use authority::Authority;
+pub(crate) use backoff::network;
 pub use backoff::{Backoff, CodeKind};
 pub use caller::{Access, Admin, Caller, Credential, LOCAL_EMAIL, check_access, cookie};
 pub(crate) use codes::{Code, TotpSecret, new_recovery_codes};

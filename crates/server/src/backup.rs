@@ -12,9 +12,9 @@ use anyhow::{Context, bail, ensure};
 use store::{Damage, Part, Restored, StoreError, dump, restore};
 
 use crate::{
-    app::{create_data_dir, hold_data_dir},
     clock::Clock,
     config::Config,
+    data_dir::{create_data_dir, hold_data_dir},
     secret::{random_token, write_private},
 };
 use file::{Copy, Entry, Writer};

@@ -299,7 +299,7 @@ async fn run_server(flags: &Flags) -> anyhow::Result<()> {
 /// With a sentence for the person at the terminal.
 pub async fn serve_with(config: Config, agents: Agents) -> anyhow::Result<()> {
     start_logging(&config)?;
-    raise_file_limit();
+    let file_limit = raise_file_limit(&config);
     for warning in &config.warnings {
         tracing::warn!("{warning}");
     }
@@ -310,6 +310,10 @@ pub async fn serve_with(config: Config, agents: Agents) -> anyhow::Result<()> {
     }
     let app = App::open(config, Clock::real(), start::tour(), agents).await?;
     let options = ListenOptions::new(&app.config);
+    let options = match file_limit {
+        Some(limit) => options.within_files(limit),
+        None => options,
+    };
     let address = listeners.first().context("there is no address to listen on")?.local_addr()?;
     print_line(&format!("Glasshouse is ready: {}", start::link(&app, address)))?;
     tracing::info!(data_dir = %app.config.data_dir.display(), "serving");
@@ -323,7 +327,7 @@ pub async fn serve_with(config: Config, agents: Agents) -> anyhow::Result<()> {
     let drain_runs = async {
         app.stopping.cancelled().await;
         // Half of the time for runs to finish, the other half for their readers to hear how they ended.
-        app.runs.drain(options.drain / 2).await;
+        app.runs.drain(app.config.drain / 2).await;
     };
     tokio::join!(serve(listeners, router(app.clone()), options, app.stopping.clone()), drain_runs);
     app.close().await;
@@ -331,12 +335,20 @@ pub async fn serve_with(config: Config, agents: Agents) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Each connection is an open file, and systems allow few of them until they are asked.
-fn raise_file_limit() {
-    const WANTED: u64 = 65_536;
-    match rlimit::increase_nofile_limit(WANTED) {
-        Ok(limit) => tracing::debug!(limit, "open files"),
-        Err(error) => tracing::warn!(%error, "cannot raise the limit on open files"),
+/// Each connection is an open file, and systems allow few of them until they are asked. Returns how many there may be,
+/// where the system counts connections among them.
+fn raise_file_limit(config: &Config) -> Option<usize> {
+    const WANTED: usize = 65_536;
+    let wanted = WANTED.max(config.connection_limit.saturating_mul(2)) as u64;
+    match rlimit::increase_nofile_limit(wanted) {
+        Ok(limit) => {
+            tracing::debug!(limit, "open files");
+            cfg!(unix).then(|| usize::try_from(limit).unwrap_or(usize::MAX))
+        }
+        Err(error) => {
+            tracing::warn!(%error, "cannot raise the limit on open files");
+            None
+        }
     }
 }
 

@@ -101,8 +101,12 @@ pub struct Config {
     pub body_limit_bytes: usize,
     /// The largest file that a person may import.
     pub import_limit_bytes: u64,
+    /// The memory for request bodies of whoever is signed in, together.
+    pub body_memory_bytes: usize,
     /// The most connections at a time.
     pub connection_limit: usize,
+    /// The most connections of one address on which nobody signed-in is at work.
+    pub connections_per_address: usize,
     /// How long to wait for open requests when stopping.
     pub drain: Duration,
     /// How long after a server has fallen silent another on the same database takes its runs.
@@ -207,7 +211,9 @@ struct Raw {
     audit_days: u32,
     body_limit_mb: u32,
     import_limit_mb: u32,
+    body_memory_mb: u32,
     connection_limit: u32,
+    connections_per_address: u32,
     drain_seconds: u32,
     lease_seconds: u32,
     approvals: Vec<Rule>,
@@ -346,6 +352,12 @@ impl Raw {
         anyhow::ensure!(self.body_limit_mb > 0, "body_limit_mb must be at least 1");
         anyhow::ensure!(self.session_hours > 0, "session_hours must be at least 1");
         anyhow::ensure!(self.connection_limit > 0, "connection_limit must be at least 1");
+        anyhow::ensure!(self.connections_per_address > 0, "connections_per_address must be at least 1");
+        let body_limit_bytes = self.body_limit_mb as usize * 1_000_000;
+        // Each body has to fit by itself.
+        let largest_body =
+            knowledge.file_bytes.max(agent::workspace::BYTES_LIMIT as u64).max(body_limit_bytes as u64);
+        let body_memory_bytes = (u64::from(self.body_memory_mb) * 1_000_000).max(largest_body);
         anyhow::ensure!((2..=3600).contains(&self.lease_seconds), "lease_seconds must be 2 to 3600");
         let config = Config {
             listen,
@@ -363,8 +375,10 @@ impl Raw {
             retention_ms: i64::from(self.retention_days) * 24 * 3_600_000,
             audit_ms: i64::from(self.audit_days) * 24 * 3_600_000,
             import_limit_bytes: u64::from(self.import_limit_mb) * 1_000_000,
-            body_limit_bytes: self.body_limit_mb as usize * 1_000_000,
+            body_limit_bytes,
+            body_memory_bytes: usize::try_from(body_memory_bytes).unwrap_or(usize::MAX),
             connection_limit: self.connection_limit as usize,
+            connections_per_address: self.connections_per_address as usize,
             drain: Duration::from_secs(self.drain_seconds.into()),
             lease: Duration::from_secs(self.lease_seconds.into()),
             approvals: self.approvals.into(),

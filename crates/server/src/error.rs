@@ -117,8 +117,10 @@ impl ApiError {
     /// 413.
     #[must_use]
     pub fn too_large(limit_bytes: usize) -> Self {
-        let limit_mb = limit_bytes / 1_000_000;
-        let message = refusal::Request::RequestTooLarge { limit: limit_mb as u64 };
+        let message = match limit_bytes as u64 {
+            limit @ ..1_000_000 => refusal::Request::RequestTooLargeHere { limit: limit / 1000 },
+            limit => refusal::Request::RequestTooLarge { limit: limit / 1_000_000 },
+        };
         Self::new(ProblemCode::TooLarge, message)
     }
 
@@ -144,6 +146,12 @@ impl ApiError {
     #[must_use]
     pub fn with_status(self, status: StatusCode) -> Self {
         Self { status, ..self }
+    }
+
+    /// The same, with how many seconds to wait before trying again.
+    #[must_use]
+    pub fn with_retry_after(self, wait_s: u64) -> Self {
+        Self { retry_after_s: Some(wait_s), ..self }
     }
 
     /// The same, about this field of the request.
@@ -264,7 +272,8 @@ impl ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        if self.status.is_server_error() {
+        // Whoever is told when to come back has met a limit, of which an attacker must not fill the log.
+        if self.status.is_server_error() && self.retry_after_s.is_none() {
             let cause = self.cause.as_deref().unwrap_or(&self.problem.message);
             tracing::error!(code = self.problem.code.as_str(), cause, "request failed");
         }

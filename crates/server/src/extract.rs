@@ -1,19 +1,16 @@
 //! Reads JSON bodies, queries and paths, and says in sentences what is wrong with them.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use axum::{
-    body::Body,
     extract::{FromRequest, FromRequestParts, Request},
-    http::{HeaderMap, StatusCode, header, request::Parts},
+    http::request::Parts,
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
-use domain::refusal;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
 
-use crate::{app::App, error::ApiError};
+use crate::{app::App, body::read_body, error::ApiError};
 
 /// A JSON body; as an answer, it is one too. Any content type is taken, as many programs send none.
 #[derive(Debug, Clone, Copy)]
@@ -29,7 +26,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Json<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, ApiError> {
-        let body = read_body(request, app.config.body_limit_bytes).await?;
+        let body = read_body(app, request, app.config.body_limit_bytes).await?;
         parse(&body).map(Self)
     }
 }
@@ -42,7 +39,7 @@ impl FromRequest<Arc<App>> for RawJson {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, ApiError> {
-        let body = read_body(request, app.config.body_limit_bytes).await?;
+        let body = read_body(app, request, app.config.body_limit_bytes).await?;
         check_json(&body)?;
         Ok(Self(body))
     }
@@ -101,67 +98,6 @@ fn check_text(json: &[u8]) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// The whole body, at most so many bytes.
-///
-/// # Errors
-/// Where it is longer, or broke off.
-pub async fn read_body(request: Request, limit_bytes: usize) -> Result<Bytes, ApiError> {
-    let expects_continue = request.headers().contains_key(header::EXPECT);
-    if let Err(refused) = check_head(request.headers(), limit_bytes as u64) {
-        // A client that asked before sending will not send; the others are heard out.
-        if !expects_continue {
-            discard(request.into_body()).await;
-        }
-        return Err(refused);
-    }
-    let mut body = request.into_body();
-    match Limited::new(&mut body, limit_bytes).collect().await {
-        Ok(collected) => Ok(collected.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => {
-            discard(body).await;
-            Err(ApiError::too_large(limit_bytes))
-        }
-        Err(_) => Err(ApiError::invalid(refusal::Request::BrokeOff)),
-    }
-}
-
-/// Refuses a body by what its headers say: one that is longer than may be, and one that is packed. Nothing here unpacks
-/// one, as what is small on the wire could be huge then.
-///
-/// # Errors
-/// 413 and 415.
-pub(crate) fn check_head(headers: &HeaderMap, limit_bytes: u64) -> Result<(), ApiError> {
-    let coding = headers.get(header::CONTENT_ENCODING);
-    if coding.is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
-        let message = "The request's body is packed, as its Content-Encoding says. Send it as it is.";
-        return Err(ApiError::invalid(message).with_status(StatusCode::UNSUPPORTED_MEDIA_TYPE));
-    }
-    if content_length(headers).is_some_and(|length| length > limit_bytes) {
-        return Err(ApiError::too_large(usize::try_from(limit_bytes).unwrap_or(usize::MAX)));
-    }
-    Ok(())
-}
-
-fn content_length(headers: &HeaderMap) -> Option<u64> {
-    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
-}
-
-/// Reads on without keeping anything, within bounds: most clients read the answer only once they have sent
-/// everything, and closing before that would take the answer from them.
-pub(crate) async fn discard(mut body: Body) {
-    const MOST_BYTES: usize = 512_000_000;
-    let read_on = async {
-        let mut read = 0;
-        while let Some(Ok(frame)) = body.frame().await {
-            read += frame.data_ref().map_or(0, Bytes::len);
-            if read > MOST_BYTES {
-                break;
-            }
-        }
-    };
-    let _ = tokio::time::timeout(Duration::from_secs(20), read_on).await;
 }
 
 /// The address's query.

@@ -27,6 +27,7 @@ mod imports;
 mod inbox;
 mod keys;
 mod knowledge;
+mod known_device;
 mod limits;
 mod lists;
 pub(crate) mod mcp;

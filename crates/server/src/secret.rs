@@ -2,7 +2,7 @@
 
 use std::{
     fs, io,
-    io::{ErrorKind, Write},
+    io::{ErrorKind, Read, Write},
     path::Path,
 };
 
@@ -68,13 +68,18 @@ impl Sealer {
     /// Where the file cannot be read or made, or is not a key.
     pub fn open(data_dir: &Path) -> anyhow::Result<Self> {
         let path = data_dir.join("secret.key");
-        let bytes = match fs::read(&path) {
+        let file = match fs::File::open(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                create_key_file(data_dir, &path).and_then(|()| fs::read(&path))
+                create_key_file(data_dir, &path).and_then(|()| fs::File::open(&path))
             }
             other => other,
         };
-        let bytes = bytes.with_context(|| format!("cannot read or make the key file {}", path.display()))?;
+        let unreadable = || format!("cannot read or make the key file {}", path.display());
+        let mut file = file.with_context(unreadable)?;
+        #[cfg(unix)]
+        check_private(&path, &file.metadata().with_context(unreadable)?)?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).with_context(unreadable)?;
         let key = UnboundKey::new(&CHACHA20_POLY1305, &bytes).map_err(|_| {
             anyhow::anyhow!("the key file {} is damaged: restore it from a backup", path.display())
         })?;
@@ -113,6 +118,27 @@ impl Sealer {
         let open = open.map_err(|_| CannotOpen)?;
         std::str::from_utf8(open).map(Secret::new).map_err(|_| CannotOpen)
     }
+}
+
+/// Refuses a key file that others may read or write, as ssh does. One that is not ours to change, such as a secret that a
+/// container's runtime mounts, may be read by others, which then is said; who can read it there is not ours to decide.
+#[cfg(unix)]
+fn check_private(path: &Path, found: &fs::Metadata) -> anyhow::Result<()> {
+    use std::os::unix::fs::MetadataExt;
+    let (mode, path) = (found.mode() & 0o777, path.display());
+    let is_own = found.uid() == rustix::process::geteuid().as_raw();
+    let refused = if is_own { 0o077 } else { 0o022 };
+    anyhow::ensure!(
+        mode & refused == 0,
+        "others may read or change the key file {path} (its mode is {mode:04o}): run `chmod 600 {path}`; where it is mounted \
+         into a container, mount it with the mode 0400"
+    );
+    if mode & 0o004 != 0 {
+        tracing::warn!(
+            "every user of this machine can read the key file {path}, which belongs to another user"
+        );
+    }
+    Ok(())
 }
 
 /// Whether the key was not made by chance: one byte again and again, or text, which 32 random bytes never are.
@@ -183,6 +209,27 @@ mod tests {
         {
             fs::write(dir.join("secret.key"), key).unwrap();
             assert!(Sealer::open(&dir).is_err(), "{key:?}");
+        }
+        fs::remove_dir_all(dir).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_key_file_that_others_can_read_is_refused() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = folder();
+        Sealer::open(&dir).unwrap();
+        let path = dir.join("secret.key");
+        let open = |mode: u32| {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            Sealer::open(&dir).err().map(|error| format!("{error:#}"))
+        };
+        for mode in [0o600, 0o400] {
+            assert_eq!(open(mode), None, "{mode:o}");
+        }
+        for mode in [0o644, 0o640, 0o604, 0o620, 0o602, 0o444, 0o666] {
+            let refused = open(mode).unwrap_or_default();
+            assert!(refused.contains("chmod 600") && refused.contains(&format!("{mode:04o}")), "{refused}");
         }
         fs::remove_dir_all(dir).unwrap();
     }

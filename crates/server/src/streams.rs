@@ -1,5 +1,6 @@
 //! Carries a log to its readers: server-sent events and WebSocket, in any format.
 
+mod heartbeat;
 mod pausing;
 
 use std::{convert::Infallible, time::Duration};
@@ -30,7 +31,10 @@ use wire::{
     ui_message_stream::UiMessageEncoder,
 };
 
-pub use self::pausing::{Pausing, pausing, whole};
+pub use self::{
+    heartbeat::{Heartbeat, telling},
+    pausing::{Pausing, pausing, whole},
+};
 use crate::{
     error::ApiError,
     runs::{Logged, Reader},
@@ -296,6 +300,7 @@ impl Sse {
 
 /// A log over a WebSocket, one stored event for each text message, then a proper close.
 pub async fn web_socket(mut reader: Reader, native: Native, mut socket: WebSocket) {
+    let mut heartbeat = Heartbeat::begin();
     loop {
         tokio::select! {
             events = reader.next() => match events {
@@ -320,10 +325,10 @@ pub async fn web_socket(mut reader: Reader, native: Native, mut socket: WebSocke
             message = socket.recv() => match message {
                 // Whatever a reader says, it only reads.
                 Some(Ok(Message::Close(_)) | Err(_)) | None => return,
-                Some(Ok(_)) => {}
+                Some(Ok(_)) => heartbeat.heard(),
             },
-            () = tokio::time::sleep(KEEP_ALIVE_AFTER) => {
-                if socket.send(Message::Ping(Bytes::new())).await.is_err() {
+            is_alive = heartbeat.beat() => {
+                if !is_alive || socket.send(Message::Ping(Bytes::new())).await.is_err() {
                     return;
                 }
             }

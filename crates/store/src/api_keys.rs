@@ -217,6 +217,23 @@ impl Store {
         self.db().write(sql).id(id).bind(now).execute().await.map(drop)
     }
 
+    /// Forgets a secret whose time is up, be it the key's or the one before, so that it stays over where the clock goes back.
+    /// `forgotten` is put in the place of the key's own: the hash of nothing that anybody has.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn forget_secret(
+        &self,
+        secret_hash: &[u8; 32],
+        forgotten: &[u8; 32],
+    ) -> Result<(), StoreError> {
+        let sql = "UPDATE api_keys SET \
+                   secret_hash = CASE WHEN secret_hash = $1 THEN $2 ELSE secret_hash END, \
+                   old_secret_hash = CASE WHEN old_secret_hash = $1 THEN NULL ELSE old_secret_hash END \
+                   WHERE secret_hash = $1 OR old_secret_hash = $1";
+        self.db().write(sql).bind(&secret_hash[..]).bind(&forgotten[..]).execute().await.map(drop)
+    }
+
     /// Takes a key back.
     ///
     /// # Errors

@@ -22,6 +22,8 @@ pub(crate) async fn before_migrating(
     if unfinished.exists() {
         std::fs::remove_file(&unfinished).map_err(|error| cannot_copy(&unfinished, &error))?;
     }
+    // SQLite fills an empty file as it is, and makes one for all to read.
+    create_private(&unfinished);
     let Some(target) = unfinished.to_str() else {
         return Err(StoreError::Unavailable(format!("the path {} is not UTF-8", unfinished.display())));
     };
@@ -29,6 +31,16 @@ pub(crate) async fn before_migrating(
     std::fs::rename(&unfinished, &copy).map_err(|error| cannot_copy(&copy, &error))?;
     tracing::info!(copy = %copy.display(), "the database of an earlier version was copied before the update");
     Ok(())
+}
+
+/// Makes an empty file that nobody else on the machine may read, where there is none. SQLite gives the files beside a database
+/// the same rights. Where it cannot be made, whoever opens it says why.
+pub(crate) fn create_private(file: &Path) {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    drop(options.open(file));
 }
 
 /// The number of the last step it has taken; nothing for a new database.

@@ -10,7 +10,7 @@ use sqlx::{
 
 use crate::{
     StoreError,
-    backup::before_migrating,
+    backup::{before_migrating, create_private},
     lanes::{Lanes, PATIENCE, Place},
     leases::Lessee,
     mending::{mend_postgres, mend_sqlite},
@@ -81,6 +81,9 @@ impl Db {
             path.push("-wal");
             PathBuf::from(path)
         });
+        if !in_memory {
+            create_private(options.get_filename());
+        }
         let write = Lanes::new(Place::Here, writing, 1);
         let mut writer = write.acquire().await?;
         if !in_memory {

@@ -91,7 +91,8 @@ impl Store {
     ///
     /// # Errors
     /// `NotFound` where the invitation is used up, too old, taken back or for somebody else; `Conflict("email")` where
-    /// somebody has the address: then it counts as unused. Of many callers at once no more succeed than it is good for.
+    /// somebody has the address: that counts as a use too, or whoever has the link could find out who has an account here, one
+    /// address after another. Of many callers at once no more succeed than it is good for.
     pub async fn create_invited_user(
         &self,
         user: &NewUser,
@@ -104,6 +105,11 @@ impl Store {
                    AND (email_key IS NULL OR email_key = $3)";
         let query = tx.query(sql).bind(&token_hash[..]).bind(now).text(&user.email.to_lowercase());
         query.execute_on_one().await?;
+        let sql = "SELECT id FROM users WHERE email_key = $1";
+        if tx.query(sql).text(&user.email.to_lowercase()).fetch_optional().await?.is_some() {
+            tx.commit().await?;
+            return Err(StoreError::Conflict("email"));
+        }
         let user = insert_user(&mut tx, user).await?;
         tx.commit().await?;
         Ok(user)

@@ -76,11 +76,15 @@ impl Store {
         token_hash: &[u8; 32],
         now: i64,
     ) -> Result<Option<(SessionId, User)>, StoreError> {
-        let sql = "SELECT sessions.id AS session, last_used_at, users.id, email, name, role, users.created_at \
-                   FROM sessions JOIN users ON users.id = sessions.owner \
-                   WHERE token_hash = $1 AND expires_at > $2 AND ended_at IS NULL AND suspended_at IS NULL";
-        let row = self.db().read(sql).bind(&token_hash[..]).bind(now).fetch_optional().await?;
+        let sql = "SELECT sessions.id AS session, last_used_at, expires_at, users.id, email, name, role, \
+                   users.created_at FROM sessions JOIN users ON users.id = sessions.owner \
+                   WHERE token_hash = $1 AND ended_at IS NULL AND suspended_at IS NULL";
+        let row = self.db().read(sql).bind(&token_hash[..]).fetch_optional().await?;
         let Some(row) = row else { return Ok(None) };
+        if row.get::<i64>("expires_at")? <= now {
+            self.end_expired_sessions(now).await?;
+            return Ok(None);
+        }
         let id = row.id("session")?;
         if now - row.get::<i64>("last_used_at")? >= NEWS_MS {
             // Of many requests at once the first one writes.
@@ -131,9 +135,22 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn sessions_over(&self, now: i64) -> Result<Vec<SessionId>, StoreError> {
-        let sql = "SELECT id FROM sessions WHERE ended_at IS NOT NULL OR expires_at <= $1";
+        let sql = "SELECT id, ended_at FROM sessions WHERE ended_at IS NOT NULL OR expires_at <= $1";
         let rows = self.db().read(sql).bind(now).fetch_all().await?;
+        let mut has_expired = false;
+        for row in &rows {
+            has_expired |= row.get::<Option<i64>>("ended_at")?.is_none();
+        }
+        if has_expired {
+            self.end_expired_sessions(now).await?;
+        }
         rows.iter().map(|row| row.id("id")).collect()
+    }
+
+    /// Ends the sessions whose time is up, so that they stay over where the clock goes back.
+    async fn end_expired_sessions(&self, now: i64) -> Result<(), StoreError> {
+        let sql = "UPDATE sessions SET ended_at = $1 WHERE expires_at <= $1 AND ended_at IS NULL";
+        self.db().write(sql).bind(now).execute().await.map(drop)
     }
 
     /// Puts a new password's hash in the place of `old`, and ends all sessions of the person but `kept`.

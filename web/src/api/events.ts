@@ -588,7 +588,6 @@ export type RefusedOfChats =
   | { code: "stopping_import" }
   | { code: "compressed_file" }
   | { code: "no_importable_file" }
-  | { code: "file_broke_off" }
   | { code: "other_format"; params: { format: number; known: number } }
   | { code: "format_unsaid" };
 
@@ -892,7 +891,9 @@ export type RefusedRequest =
   | { code: "bad_days" }
   | { code: "long_search"; params: { limit: number } }
   | { code: "request_too_large"; params: { limit: number } }
+  | { code: "request_too_large_here"; params: { limit: number } }
   | { code: "broke_off" }
+  | { code: "too_slow" }
   | { code: "sign_in_first" }
   | { code: "only_administrators" }
   | { code: "from_other_site" }
@@ -902,6 +903,7 @@ export type RefusedRequest =
   | { code: "proxy_unclear" }
   | { code: "too_many_tries"; params: { count: number } }
   | { code: "server_fault" }
+  | { code: "bodies_full" }
   | { code: "stopping" }
   | { code: "database_silent" }
   | { code: "disk_full" }

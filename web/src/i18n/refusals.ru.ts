@@ -34,7 +34,9 @@ export const refusals: Record<Exclude<Coded["code"], Sentence["code"]>, Entry> =
   bad_days: "Начало («from») — день до конца («to»), самое большее за десять лет до него.",
   long_search: "Для поиска — не больше {limit} знаков.",
   request_too_large: "Запрос больше {limit} МБ — это предел. Отправьте меньше.",
+  request_too_large_here: "Запрос больше {limit} КБ — здесь это предел. Отправьте меньше.",
   broke_off: "Отправка оборвалась. Попробуйте ещё раз.",
+  too_slow: "Запрос шёл слишком медленно. Попробуйте ещё раз.",
   sign_in_first: "Сначала войдите; программы отправляют «Authorization: Bearer gh_…».",
   only_administrators: "Это может только администратор.",
   from_other_site: "Этот запрос пришёл с другого сайта. Откройте сам Glasshouse; программам нужен ключ API.",
@@ -50,6 +52,7 @@ export const refusals: Record<Exclude<Coded["code"], Sentence["code"]>, Entry> =
     " и попробуйте ещё раз.",
   ),
   server_fault: "На сервере что-то пошло не так. Подробности — в его журнале.",
+  bodies_full: "Сервер сейчас принимает слишком много больших запросов. Попробуйте чуть позже.",
   stopping: "Сервер останавливается.",
   database_silent: "База данных не отвечает. Попробуйте чуть позже.",
   disk_full: "На сервере нет места, чтобы это сохранить. Освободите место на его диске и попробуйте ещё раз.",
@@ -228,7 +231,6 @@ export const refusals: Record<Exclude<Coded["code"], Sentence["code"]>, Entry> =
   compressed_file: "Это сжатый файл. Распакуйте его и выберите то, что было внутри.",
   no_importable_file:
     "Такой файл импортировать нельзя: это не экспорт Glasshouse и не экспорт чатов Open WebUI.",
-  file_broke_off: "Файл оборвался. Отправьте его ещё раз.",
   other_format: "Формат файла — {format}, а этот сервер знает формат {known}.",
   format_unsaid: "Первая строка файла не говорит, что это такое.",
 

@@ -169,8 +169,6 @@ pub enum Chats {
         "This is no file that can be imported: neither an export of Glasshouse nor one of Open WebUI's chats."
     )]
     NoImportableFile,
-    #[error("The file broke off. Send it again.")]
-    FileBrokeOff,
     #[error("The file has format {format}, and this server knows format {known}.")]
     OtherFormat { format: u64, known: u64 },
     #[error("The file's first line does not say what it is.")]

@@ -1,11 +1,11 @@
 //! Web pages as Markdown: the article alone where there is one, and the whole page otherwise.
 
+mod scan;
+
 use dom_smoothie::{Config, Readability, TextMode};
 
 use crate::{document::Document, unreadable::Unreadable};
 
-/// Pages with more elements are made by machines, against machines.
-const ELEMENTS_LIMIT: usize = 300_000;
 /// An article with less of the page's text than this is a teaser that was taken for one.
 const LEAST_SHARE: usize = 10;
 
@@ -19,11 +19,14 @@ pub(super) fn is_page(beginning: &[u8]) -> bool {
 /// Reads a page.
 ///
 /// # Errors
-/// Where it has too many elements.
+/// Where it has too many elements, too deep in one another or with too many attributes.
 pub(super) fn read(page: &str) -> Result<Document, Unreadable> {
+    if !scan::is_bearable(page) {
+        return Err(Unreadable::damaged("a web page"));
+    }
     let config = Config {
         text_mode: TextMode::Markdown,
-        max_elements_to_parse: ELEMENTS_LIMIT,
+        max_elements_to_parse: scan::ELEMENTS_LIMIT,
         disable_json_ld: true,
         ..Config::default()
     };

@@ -12,6 +12,8 @@ use domain::UserId;
 const FREE_PER_ACCOUNT: u32 = 5;
 /// The same for all accounts tried from one address; offices share an address.
 const FREE_PER_ADDRESS: u32 = 50;
+/// Wrong passwords for one account, wherever they come from, but for devices that have signed in to it.
+const FREE_EVERYWHERE: u32 = 100;
 /// Wrong codes of an app for one account, wherever they come from: a million codes are guessed in a day by whoever has
 /// thousands of addresses.
 const FREE_CODES: u32 = 20;
@@ -61,6 +63,36 @@ impl Backoff {
     /// How many seconds to wait first, at least 1.
     pub fn begin(&self, address: IpAddr, account: &str, now_ms: i64) -> Result<(), u64> {
         self.count(&password_keys(address, account), now_ms)
+    }
+
+    /// The same where somebody signs in with a password. Guesses of one account count together wherever they come from, so that
+    /// thousands of addresses gain little. That keeps nobody out of their own account by what others do: a device that has
+    /// signed in to it before counts for itself alone.
+    ///
+    /// # Errors
+    /// As [`Backoff::begin`].
+    pub fn begin_sign_in(
+        &self,
+        address: IpAddr,
+        account: &str,
+        device: Option<[u8; 32]>,
+        now_ms: i64,
+    ) -> Result<(), u64> {
+        match device {
+            Some(device) => self.count(&[device_key(device)], now_ms),
+            None => self.count(&sign_in_keys(address, account), now_ms),
+        }
+    }
+
+    /// Somebody has signed in with the right password.
+    pub fn signed_in(&self, address: IpAddr, account: &str, device: Option<[u8; 32]>) {
+        match device {
+            Some(device) => self.take_back(device_key(device).0, &[]),
+            None => {
+                let [(own, _), (shared, _), (everywhere, _)] = sign_in_keys(address, account);
+                self.take_back(own, &[shared, everywhere]);
+            }
+        }
     }
 
     /// The same for a code that is asked for beside the password. Short ones count together wherever they come from:
@@ -139,6 +171,17 @@ fn password_keys(address: IpAddr, account: &str) -> [(Key, u32); 2] {
     [((address, Some(account)), FREE_PER_ACCOUNT), ((address, None), FREE_PER_ADDRESS)]
 }
 
+fn sign_in_keys(address: IpAddr, account: &str) -> [(Key, u32); 3] {
+    let [own, shared] = password_keys(address, account);
+    let (_, account) = own.0;
+    [own, shared, ((None, account), FREE_EVERYWHERE)]
+}
+
+/// A device is known by the hash of what its browser keeps.
+fn device_key(device: [u8; 32]) -> (Key, u32) {
+    ((None, Some(device)), FREE_PER_ACCOUNT)
+}
+
 fn code_keys(address: IpAddr, account: UserId) -> [(Key, u32); 3] {
     let address = Some(network(address));
     // No address of an account reads like this.
@@ -151,7 +194,7 @@ fn code_keys(address: IpAddr, account: UserId) -> [(Key, u32); 3] {
 }
 
 /// With IPv6 everybody has a network of 64 bits to choose addresses from.
-fn network(address: IpAddr) -> IpAddr {
+pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() & !u128::from(u64::MAX)).into(),
         v4 => v4,
@@ -221,6 +264,29 @@ mod tests {
         assert_eq!(begin(21, CodeKind::Short), Err(1), "what was tried elsewhere still counts");
         // Passwords are counted apart.
         assert_eq!(backoff.begin(IpAddr::from([10, 0, 0, 1]), "ada@example.org", 0), Ok(()));
+    }
+
+    #[test]
+    fn guesses_from_everywhere_are_slowed_but_not_for_the_owners_devices() {
+        let backoff = Backoff::default();
+        let from = |n: u32| IpAddr::from((0x0a00_0000 + n).to_be_bytes());
+        let begin = |n, device| backoff.begin_sign_in(from(n), "ada@example.org", device, 0);
+        let device = Some([7; 32]);
+        for n in 0..FREE_EVERYWHERE {
+            assert_eq!(begin(n, None), Ok(()), "{n}");
+        }
+        assert_eq!(begin(1000, None), Err(1), "nowhere is a good place any more");
+        assert_eq!(backoff.begin_sign_in(from(1000), "bob@example.org", None, 0), Ok(()));
+        // Whoever has signed in before is not kept out, also where the guesses come from the same address.
+        assert_eq!(begin(1, device), Ok(()));
+        backoff.signed_in(from(1), "ada@example.org", device);
+        for _ in 0..FREE_PER_ACCOUNT {
+            assert_eq!(begin(1, device), Ok(()));
+        }
+        assert_eq!(begin(1, device), Err(1), "nor does a device guess on");
+        // What others have tried goes on counting.
+        assert_eq!(begin(1000, None), Err(1));
+        assert_eq!(backoff.begin_sign_in(from(1000), "ada@example.org", None, FORGET_AFTER_MS + 1), Ok(()));
     }
 
     #[test]

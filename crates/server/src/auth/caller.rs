@@ -1,6 +1,6 @@
 //! Finds out who sent a request, and lets each route say who may.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use axum::{
     extract::{FromRequestParts, Request},
@@ -20,8 +20,9 @@ use crate::{
     config::Auth,
     error::ApiError,
     groups::{Permit, Right},
+    listen::Activity,
     models::ResolvedModel,
-    secret::hash_token,
+    secret::{hash_token, random_bytes},
 };
 
 /// The account made for `--auth none` where there is none yet. It has no password.
@@ -248,6 +249,9 @@ async fn by_key(app: &App, key: &str, headers: &HeaderMap) -> Result<Option<Call
     let Some(key) = holder(app, hash_token(key)).await? else { return Ok(None) };
     let now_ms = app.clock.now_ms();
     if key.good_until.is_some_and(|until| now_ms >= until) {
+        let forgotten = random_bytes().map_err(ApiError::internal)?;
+        app.store.forget_secret(&key.secret_hash, &forgotten).await?;
+        app.known_keys.forget_secrets(&HashSet::from([key.secret_hash]));
         return Ok(None);
     }
     let is_admin = key.user.role == UserRole::Admin;
@@ -330,6 +334,9 @@ pub async fn check_access(
             return Err(ApiError::forbidden(refusal::Request::OnlyAdministrators));
         }
         check_scope(&caller, access, request.method())?;
+        if let Some(activity) = request.extensions().get::<Arc<Activity>>() {
+            activity.begin_work();
+        }
         request.extensions_mut().insert(caller.clone());
         Ok(Some(caller))
     }

@@ -2,7 +2,7 @@
 
 use axum::{
     extract::Request,
-    http::{HeaderMap, Method, header},
+    http::{HeaderMap, Method, Version, header},
 };
 use domain::refusal;
 
@@ -12,13 +12,14 @@ use crate::{
     error::ApiError,
 };
 
-/// Refuses requests under a foreign host name where only this machine can connect (a page that made its own
+/// Refuses requests that name no host or several ones, requests under a foreign host name where only this machine can connect (a page that made its own
 /// name point here), and requests that another site's page made the browser send.
 ///
 /// # Errors
-/// 403 with what to do.
+/// 400 without exactly one host, otherwise 403 with what to do.
 pub fn check_origin(config: &Config, request: &Request) -> Result<(), ApiError> {
     let headers = request.headers();
+    check_one_host(request)?;
     let host = host(request);
     check_host(config, host)?;
     // A page cannot send a bearer key to another site unless that site agrees, and we never do.
@@ -78,6 +79,16 @@ pub(super) fn is_public_host(config: &Config, request: &Request) -> bool {
         };
         plain(host(request)) == plain(&public.authority)
     })
+}
+
+/// As RFC 9112 has it: of several hosts a proxy may have gone by another than we do.
+fn check_one_host(request: &Request) -> Result<(), ApiError> {
+    let mut hosts = request.headers().get_all(header::HOST).iter();
+    match (hosts.next(), hosts.next()) {
+        (Some(_), None) => Ok(()),
+        (None, _) if request.version() < Version::HTTP_11 || request.uri().authority().is_some() => Ok(()),
+        _ => Err(ApiError::invalid("Send one header Host.")),
+    }
 }
 
 fn changes_something(method: &Method) -> bool {

@@ -61,6 +61,13 @@ impl Proxies {
         nearest
     }
 
+    /// These and others.
+    #[must_use]
+    pub fn and(mut self, others: &Self) -> Self {
+        self.0.extend_from_slice(&others.0);
+        self
+    }
+
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -27,7 +27,7 @@ use crate::{
     extract::{Json, RawJson},
     models::{NewConnection, ResolvedModel},
     research::WorkMode,
-    streams::KEEP_ALIVE_AFTER,
+    streams::{Heartbeat, telling},
     turns::{FreeRun, OutsideTurn},
 };
 
@@ -191,7 +191,7 @@ pub(super) async fn socket(
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, ApiError> {
     let upgrade = upgrade.map_err(|_| ApiError::invalid("This address takes a WebSocket only."))?;
-    Ok(upgrade.on_upgrade(async move |socket| watch_while_good(app, caller, socket).await))
+    Ok(telling(upgrade).on_upgrade(async move |socket| watch_while_good(app, caller, socket).await))
 }
 
 /// `GET /`: the web app, which is public; for a WebSocket the same as `/ws`, for the same callers.
@@ -203,7 +203,7 @@ pub(super) async fn root(
     let Ok(upgrade) = upgrade else { return Ok(web::serve(&request)) };
     let caller = check_access(&app, Access::Chat, &mut request).await?;
     let caller = caller.ok_or_else(|| ApiError::unauthenticated(false))?;
-    Ok(upgrade.on_upgrade(async move |socket| watch_while_good(app, caller, socket).await))
+    Ok(telling(upgrade).on_upgrade(async move |socket| watch_while_good(app, caller, socket).await))
 }
 
 async fn watch_while_good(app: Arc<App>, caller: Caller, socket: WebSocket) {
@@ -217,6 +217,7 @@ async fn watch(app: Arc<App>, caller: Caller, mut socket: WebSocket) {
     let (sender, mut events) = mpsc::channel(SOCKET_CAPACITY);
     let principal = caller.principal();
     let mut known = HashSet::new();
+    let mut heartbeat = Heartbeat::begin();
     loop {
         for live in app.runs.live_of(&principal) {
             if caller.may_hear(&live.principal) && known.insert(live.id) {
@@ -240,10 +241,10 @@ async fn watch(app: Arc<App>, caller: Caller, mut socket: WebSocket) {
             message = socket.recv() => match message {
                 // Whatever a watcher says, it only watches.
                 Some(Ok(Frame::Close(_)) | Err(_)) | None => return,
-                Some(Ok(_)) => {}
+                Some(Ok(_)) => heartbeat.heard(),
             },
-            () = tokio::time::sleep(KEEP_ALIVE_AFTER) => {
-                if socket.send(Frame::Ping(bytes::Bytes::new())).await.is_err() {
+            is_alive = heartbeat.beat() => {
+                if !is_alive || socket.send(Frame::Ping(bytes::Bytes::new())).await.is_err() {
                     return;
                 }
             }

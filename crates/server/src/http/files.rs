@@ -22,8 +22,9 @@ use store::FileRow;
 use crate::{
     app::App,
     auth::Caller,
+    body::read_body,
     error::ApiError,
-    extract::{Json, Path, Query, read_body},
+    extract::{Json, Path, Query},
     reading::{Looker, Readable},
 };
 
@@ -98,7 +99,7 @@ pub(super) async fn put(
     let files = workspace(&app, &caller, chat).await?;
     let path = FilePath::parse_file(&query.path)?;
     let expected = expected_version(request.headers())?;
-    let content = read_body(request, BYTES_LIMIT).await?;
+    let content = read_body(&app, request, BYTES_LIMIT).await?;
     let written = files.write_bytes(&path, &content, expected).await?;
     Ok(Json(ChangeView::new(&app, &path, written)))
 }

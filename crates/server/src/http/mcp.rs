@@ -34,8 +34,9 @@ use self::{
 use crate::{
     app::App,
     auth::{Caller, check_named_origin},
+    body::read_body,
     error::ApiError,
-    extract::{check_json, read_body},
+    extract::check_json,
     origin,
 };
 
@@ -157,7 +158,7 @@ async fn begin(app: &App, caller: &Caller, id: String) -> Result<Arc<Session>, A
 /// The same request, its body read and looked through.
 async fn checked(app: &App, request: Request) -> Result<Request, ApiError> {
     let (parts, body) = request.into_parts();
-    let body = read_body(Request::from_parts(parts.clone(), body), app.config.body_limit_bytes).await?;
+    let body = read_body(app, Request::from_parts(parts.clone(), body), app.config.body_limit_bytes).await?;
     if parts.method == Method::POST {
         check_json(&body)?;
     }

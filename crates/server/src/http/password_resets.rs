@@ -2,11 +2,16 @@
 
 use std::sync::Arc;
 
-use axum::{extract::State, http::StatusCode};
+use axum::{
+    extract::State,
+    http::{StatusCode, header},
+    response::{AppendHeaders, IntoResponse},
+};
 use domain::{UserId, refusal};
 use serde::{Deserialize, Serialize};
 use store::{NewPasswordReset, StoreError};
 
+use super::known_device;
 use crate::{
     app::App,
     audit::Noted,
@@ -78,7 +83,7 @@ pub(super) async fn reset(
     place: Place,
     noted: Noted,
     Json(body): Json<Reset>,
-) -> Result<StatusCode, ApiError> {
+) -> Result<impl IntoResponse, ApiError> {
     let password = checked_password(body.password)?;
     let (token_hash, now) = (hash_token(&body.token), app.clock.now_ms());
     // Hashing costs us something, so it is looked first.
@@ -88,9 +93,9 @@ pub(super) async fn reset(
     if let Ok(known) = app.store.user_by_email(&email).await {
         noted.by(&known.user);
     }
-    // Who came because of too many wrong guesses need not wait.
+    // Who came because of too many wrong guesses, their own or others', need not wait.
     app.backoff.succeeded(place.address, &email);
-    Ok(StatusCode::NO_CONTENT)
+    Ok((StatusCode::NO_CONTENT, AppendHeaders([(header::SET_COOKIE, known_device::mark(&app, &email)?)])))
 }
 
 fn in_words(error: StoreError) -> ApiError {

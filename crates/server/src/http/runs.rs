@@ -22,7 +22,7 @@ use crate::{
     error::ApiError,
     extract::{Json, Path, Query},
     reading::{Looker, Reading},
-    streams::{Format, FormatOptions, Native, sse, web_socket},
+    streams::{Format, FormatOptions, Native, sse, telling, web_socket},
 };
 
 /// The longest id of a sub-agent: deeper than any may nest.
@@ -149,7 +149,7 @@ pub(super) async fn events(
     reader.read_ahead().await.map_err(ApiError::of_log)?;
     if let Ok(upgrade) = upgrade {
         let ends = app.standing.ends(&looker.caller);
-        return Ok(upgrade.on_upgrade(async move |socket| {
+        return Ok(telling(upgrade).on_upgrade(async move |socket| {
             let watched = ends.run_until_cancelled(web_socket(reader, options.native, socket));
             Reading::during(reading, watched).await;
         }));

@@ -16,6 +16,7 @@ use store::{SecondFactor, StoreError, User};
 
 use super::{
     cookies::set_cookie,
+    known_device,
     session::{UserView, open_session},
 };
 use crate::{
@@ -109,8 +110,9 @@ pub(super) async fn finish(
     }
     let session = open_session(&app, &factor.owner.user, &place).await?;
     let forget = cookie_of(&app.config, "", 0)?;
+    let device = known_device::mark(&app, &factor.owner.user.email)?;
     Ok((
-        AppendHeaders([(header::SET_COOKIE, session), (header::SET_COOKIE, forget)]),
+        AppendHeaders([session, forget, device].map(|cookie| (header::SET_COOKIE, cookie))),
         Json(serde_json::json!({ "user": UserView::from(&factor.owner.user) })),
     ))
 }

@@ -15,6 +15,7 @@ use store::{NewSession, NewUser, StoreError, User, UserRole};
 
 use super::{
     cookies::set_cookie,
+    known_device,
     passkeys::known_party,
     second_step::{self, Entered},
     sign_up,
@@ -221,6 +222,7 @@ pub(super) async fn log_in(
     State(app): State<Arc<App>>,
     place: Place,
     noted: Noted,
+    headers: HeaderMap,
     Json(body): Json<LogIn>,
 ) -> Result<impl IntoResponse, ApiError> {
     let email = body.email.trim();
@@ -228,7 +230,9 @@ pub(super) async fn log_in(
     if email.len() > MOST_EMAIL_BYTES || body.password.len() > MOST_PASSWORD_CHARS * 4 {
         return Err(wrong());
     }
-    app.backoff.begin(place.address, email, app.clock.now_ms()).map_err(ApiError::rate_limited)?;
+    let device = known_device::known(&app, &headers, email);
+    let begun = app.backoff.begin_sign_in(place.address, email, device, app.clock.now_ms());
+    begun.map_err(ApiError::rate_limited)?;
     let known = match app.store.user_by_email(email).await {
         Ok(known) => Some(known),
         Err(StoreError::NotFound) => None,
@@ -243,7 +247,7 @@ pub(super) async fn log_in(
         noted.about(known.user.id, &known.user.email);
     }
     let known = known.filter(|_| right).ok_or_else(wrong)?;
-    app.backoff.succeeded(place.address, email);
+    app.backoff.signed_in(place.address, email, device);
     if is_foreign(&known.password_hash) {
         // Where it was changed at the same moment, the other one holds.
         let ours = app.passwords.hash(body.password).await?;
@@ -254,11 +258,14 @@ pub(super) async fn log_in(
         return Err(ApiError::suspended());
     }
     noted.by(&known.user);
-    let (cookie, answer) = match second_step::enter(&app, &known.user, &place, &noted).await? {
-        Entered::In(session) => (session, serde_json::json!({ "user": UserView::from(&known.user) })),
-        Entered::CodeNeeded(ticket) => (ticket, serde_json::json!({ "code_needed": true })),
+    let (cookies, answer) = match second_step::enter(&app, &known.user, &place, &noted).await? {
+        Entered::In(session) => {
+            let cookies = vec![session, known_device::mark(&app, email)?];
+            (cookies, serde_json::json!({ "user": UserView::from(&known.user) }))
+        }
+        Entered::CodeNeeded(ticket) => (vec![ticket], serde_json::json!({ "code_needed": true })),
     };
-    Ok((AppendHeaders([(header::SET_COOKIE, cookie)]), Json(answer)))
+    Ok((AppendHeaders(cookies.into_iter().map(|cookie| (header::SET_COOKIE, cookie))), Json(answer)))
 }
 
 /// Opens a session for `user`, whatever the sign-in asks for; the cookie is for the browser.

@@ -36,7 +36,7 @@ const RENDER_FRAME_POLICY: HeaderValue = HeaderValue::from_static(
 /// the server when a person clicks on them. Maths brings styles along. The one frame is the render frame, as all else
 /// forbids to be framed. Nothing of the machine beside the clipboard is used, and a page that opens ours gets no hold of
 /// its window.
-const SECURITY_HEADERS: [(HeaderName, HeaderValue); 6] = [
+const SECURITY_HEADERS: [(HeaderName, HeaderValue); 8] = [
     (
         header::CONTENT_SECURITY_POLICY,
         HeaderValue::from_static(
@@ -57,6 +57,10 @@ const SECURITY_HEADERS: [(HeaderName, HeaderValue); 6] = [
     (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
     // The names of hosts in links are not looked up before somebody follows one.
     (HeaderName::from_static("x-dns-prefetch-control"), HeaderValue::from_static("off")),
+    // Other sites embed nothing of ours. What the origins of `cors_allow_origins` fetch is not embedded.
+    (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
+    // What may be kept says so itself: the app's files and what has an `ETag`.
+    (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
 ];
 
 /// Puts the security headers on an answer; one that has a stricter one of its own keeps it.

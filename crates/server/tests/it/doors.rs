@@ -154,9 +154,22 @@ async fn signing_up_does_not_tell_who_has_an_account() {
     taken.expect(204);
     server.enter(EMAIL, BOBS).await.expect(401);
     server.enter(EMAIL, PASSWORD).await.expect(200);
-    let (token, _) = server.invite(&ada, json!({})).await;
-    server.sign_up(EMAIL, Some(&token)).await.expect(204);
-    server.sign_up("eve@example.org", Some(&token)).await.expect(204);
+}
+
+/// An invitation is used up by each address that it is tried with, or whoever has one could try them one after another.
+#[tokio::test]
+async fn an_invitation_does_not_tell_who_has_an_account() {
+    let (server, ada) = Server::start_signed_in().await;
+    server.mode(&ada, "invitation").await.expect(204);
+    for email in [EMAIL, "eve@example.org"] {
+        let (token, _) = server.invite(&ada, json!({})).await;
+        server.sign_up(email, Some(&token)).await.expect(204);
+        server.post("/api/v1/sign-up/check", "", &json!({ "token": token })).await.expect(404);
+        server.sign_up("carol@example.org", Some(&token)).await.expect(404);
+    }
+    let listed = server.get("/api/v1/invitations", &ada).await.json();
+    assert!(listed["invitations"].as_array().unwrap().iter().all(|it| it["uses"] == 1), "{listed}");
+    server.enter(EMAIL, PASSWORD).await.expect(200);
     server.enter("eve@example.org", BOBS).await.expect(200);
 }
 

@@ -8,10 +8,11 @@ use reqwest::{Client, Method, RequestBuilder, StatusCode, header};
 use serde_json::{Value, json};
 use server::{
     app::App,
+    auth::Proxies,
     clock::Clock,
     config::{Config, Environment, Flags},
     http::router,
-    listen::{ListenOptions, serve},
+    listen::{ConnectionLimits, ListenOptions, serve},
 };
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -206,7 +207,7 @@ pub(crate) async fn serve_other(routes: Router) -> (SocketAddr, tokio_util::sync
     let address = listener.local_addr().unwrap();
     let stopping = CancellationToken::new();
     let options = ListenOptions {
-        connection_limit: 100,
+        connections: ConnectionLimits { total: 100, per_address: 100, proxies: Proxies::default() },
         header_timeout: Duration::from_secs(10),
         drain: Duration::ZERO,
     };

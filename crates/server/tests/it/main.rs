@@ -8,6 +8,7 @@ mod audit;
 mod backups;
 mod bad_input;
 mod beside;
+mod bodies;
 mod bombs;
 mod built_in;
 mod canaries;

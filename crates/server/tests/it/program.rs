@@ -68,6 +68,59 @@ async fn serves_makes_keys_and_ends_well() {
     std::fs::remove_dir_all(dir).unwrap();
 }
 
+/// Whatever the folder was, and what an earlier version left for all to read is closed.
+#[cfg(unix)]
+#[tokio::test]
+async fn the_data_is_its_owners_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = new_folder();
+    let set = |path: &std::path::Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    set(&dir, 0o755);
+    let start = || {
+        let mut server = glasshouse()
+            .args(["serve", "--listen", "127.0.0.1:0", "--data-dir"])
+            .arg(&dir)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        (server, line)
+    };
+    let stop = |mut server: std::process::Child| {
+        let id = server.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+        let mut log = String::new();
+        server.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+        server.wait().unwrap();
+        log
+    };
+    let open_files = || {
+        let files = std::fs::read_dir(&dir).unwrap().map(|file| file.unwrap());
+        let open = files.filter(|file| file.metadata().unwrap().permissions().mode() & 0o077 != 0);
+        open.map(|file| file.file_name().into_string().unwrap()).collect::<Vec<_>>()
+    };
+    let (server, line) = start();
+    assert!(line.starts_with("Glasshouse is ready"), "{line}");
+    assert_eq!(open_files(), [""; 0]);
+    assert!(!stop(server).contains("others could read"));
+
+    set(&dir.join("glasshouse.db"), 0o644);
+    let (server, _) = start();
+    assert_eq!(open_files(), [""; 0]);
+    let log = stop(server);
+    assert!(log.contains("others could read") && log.contains("glasshouse.db"), "{log}");
+
+    set(&dir.join("secret.key"), 0o644);
+    let (server, line) = start();
+    let log = stop(server);
+    assert!(line.is_empty() && log.contains("chmod 600"), "{line}{log}");
+    std::fs::remove_dir_all(dir).unwrap();
+}
+
 #[test]
 fn refuses_with_a_sentence() {
     for (arguments, words) in [

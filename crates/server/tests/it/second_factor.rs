@@ -177,7 +177,7 @@ async fn the_password_alone_opens_nothing() {
     let entered = server.second_step(&ticket, &code).await;
     entered.expect(200);
     assert_eq!(entered.json()["user"]["email"], EMAIL);
-    assert_eq!(set_cookies(&entered), ["glasshouse_session", "glasshouse_second_step"]);
+    assert_eq!(set_cookies(&entered), ["glasshouse_session", "glasshouse_second_step", "glasshouse_device"]);
     server.get("/api/v1/chats", &entered.cookie()).await.expect(200);
 }
 
@@ -305,7 +305,7 @@ async fn it_is_turned_off_with_the_password() {
     // One that was begun before has to be begun again.
     server.second_step(&ticket, "123456").await.expect(401);
     let entered = server.first_step(EMAIL, PASSWORD).await;
-    assert_eq!(set_cookies(&entered), ["glasshouse_session"]);
+    assert_eq!(set_cookies(&entered), ["glasshouse_session", "glasshouse_device"]);
     let left = server.post(&format!("{OWN}/recovery-codes"), &ada, &json!({ "current": PASSWORD })).await;
     left.expect(409);
 }
@@ -320,7 +320,7 @@ async fn a_link_to_a_new_password_does_not_go_around_it() {
     let body = json!({"token": token, "password": "new password"});
     let reset = server.post("/api/v1/password-reset", "", &body).await;
     reset.expect(204);
-    assert!(set_cookies(&reset).is_empty());
+    assert_eq!(set_cookies(&reset), ["glasshouse_device"], "which opens nothing");
     let first = server.first_step(EMAIL, "new password").await;
     assert_eq!(first.json(), json!({ "code_needed": true }));
     server.second_step(&first.cookie(), &phone.code(server.clock.now_ms())).await.expect(200);
@@ -364,7 +364,7 @@ async fn an_administrator_helps_whoever_has_lost_it() {
     server.get("/api/v1/chats", &bob).await.expect(401);
     server.get("/api/v1/chats", &ada).await.expect(200);
     let entered = server.first_step("bob@example.org", PASSWORD).await;
-    assert_eq!(set_cookies(&entered), ["glasshouse_session"]);
+    assert_eq!(set_cookies(&entered), ["glasshouse_session", "glasshouse_device"]);
 }
 
 #[tokio::test]

@@ -164,6 +164,79 @@ async fn a_flood_from_elsewhere_does_not_lock_the_owner_out() {
     }
 }
 
+/// Whoever guesses from thousands of addresses is slowed down. A browser that has signed in before is not, and a link to a new
+/// password makes one such.
+#[tokio::test]
+async fn guesses_from_everywhere_are_slowed_but_not_for_known_browsers() {
+    let (server, admin) = Server::start_signed_in().await;
+    let login = async |password: &str, cookies: &str| {
+        let body = json!({ "email": EMAIL, "password": password });
+        let request = server.request(reqwest::Method::POST, "/api/v1/login", cookies);
+        Answer::of(request.json(&body)).await
+    };
+    let device = |answer: &Answer| {
+        let lines = answer.headers.get_all("set-cookie").iter().map(|line| line.to_str().unwrap());
+        let line = lines.into_iter().find(|line| line.starts_with("glasshouse_device=")).unwrap();
+        assert!(line.contains("HttpOnly") && line.contains("Path=/api/v1/login;"), "{line}");
+        line.split(';').next().unwrap().to_owned()
+    };
+    let first = login(PASSWORD, "").await;
+    first.expect(200);
+    let known = device(&first);
+    let guess = async |from: u32| {
+        let address = std::net::Ipv4Addr::from(0x0a00_0000 + from).into();
+        server.app.backoff.begin_sign_in(address, EMAIL, None, server.clock.now_ms())
+    };
+    for n in 0..100 {
+        guess(n).await.unwrap();
+    }
+    guess(100).await.unwrap_err();
+    login(PASSWORD, "").await.expect(429);
+    for cookie in ["glasshouse_device=x", "glasshouse_device="] {
+        login(PASSWORD, cookie).await.expect(429);
+    }
+    let cookies = format!("{known}; glasshouse_session=x");
+    login("wrong horse", &cookies).await.expect(401);
+    login(PASSWORD, &cookies).await.expect(200);
+    // It is good for the account that was signed in to, and for guesses no more than an address.
+    let body = json!({ "email": "eve@example.org", "password": "x" });
+    server.post("/api/v1/login", &known, &body).await.expect(401);
+    for _ in 0..5 {
+        login("wrong horse", &known).await.expect(401);
+    }
+    login(PASSWORD, &known).await.expect(429);
+    // Another one comes with a link to a new password.
+    let me = server.get("/api/v1/me", &admin).await.json();
+    let path = format!("/api/v1/users/{}/password-reset", me["user"]["id"].as_str().unwrap());
+    let link = server.post(&path, &admin, &json!(null)).await.json();
+    let body = json!({"token": &link["path"].as_str().unwrap()[7..], "password": "another horse"});
+    let reset = server.post("/api/v1/password-reset", "", &body).await;
+    reset.expect(204);
+    login("another horse", "").await.expect(429);
+    login("another horse", &device(&reset)).await.expect(200);
+}
+
+/// What is over stays over where the machine's clock is set back.
+#[tokio::test]
+async fn a_clock_that_goes_back_makes_nothing_good_again() {
+    let (server, cookie) = Server::start_signed_in().await;
+    let body = json!({ "name": "x", "expires_at": server.clock.now_ms() + HOUR_MS });
+    let key = server.post("/api/v1/keys", &cookie, &body).await.json()["secret"].as_str().unwrap().to_owned();
+    server.get("/v1/models", &key).await.expect(200);
+    let me = server.get("/api/v1/me", &cookie).await.json();
+    let path = format!("/api/v1/users/{}/password-reset", me["user"]["id"].as_str().unwrap());
+    let link = server.post(&path, &cookie, &json!(null)).await.json();
+    let token = json!({ "token": &link["path"].as_str().unwrap()[7..] });
+    server.post("/api/v1/password-reset/check", "", &token).await.expect(200);
+    server.clock.advance_ms(25 * HOUR_MS);
+    for _ in 0..2 {
+        server.get("/api/v1/keys", &cookie).await.expect(401);
+        server.get("/v1/models", &key).await.expect(401);
+        server.post("/api/v1/password-reset/check", "", &token).await.expect(404);
+        server.clock.advance_ms(-25 * HOUR_MS);
+    }
+}
+
 /// That a line is written of somebody who is known here takes time, most where the disk is slow: a guesser does not wait
 /// for it.
 #[tokio::test]

@@ -2,6 +2,10 @@
 
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
 
 use crate::harness::{Answer, Server};
 
@@ -59,6 +63,46 @@ async fn foreign_host_names_are_not_answered() {
     }
     let page = server.request(Method::GET, "/", "").header("host", "evil.example");
     assert_eq!(status(page).await, 403);
+}
+
+#[tokio::test]
+async fn a_request_names_one_host() {
+    let server = Server::start().await;
+    for (hosts, expected) in [
+        ("host: localhost\r\n", 200),
+        ("host: localhost\r\nhost: localhost\r\n", 400),
+        ("host: localhost\r\nhost: evil.example\r\n", 400),
+        ("", 400),
+    ] {
+        let mut stream = TcpStream::connect(server.address).await.unwrap();
+        let head = format!("GET /healthz HTTP/1.1\r\n{hosts}connection: close\r\n\r\n");
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.starts_with(&format!("HTTP/1.1 {expected}")), "{hosts}: {answer}");
+    }
+}
+
+#[tokio::test]
+async fn answers_are_not_kept_and_not_embedded() {
+    let (server, cookie) = Server::start_signed_in().await;
+    let made = server.post("/api/v1/keys", &cookie, &json!({ "name": "x" })).await;
+    made.expect(200);
+    let key = made.json()["secret"].as_str().unwrap_or_default().to_owned();
+    let chat = server.post("/api/v1/chats", &cookie, &json!({})).await.json();
+    let file = format!("/api/v1/chats/{}/files/content?path=/a.txt", chat["id"].as_str().unwrap());
+    Answer::of(server.request(Method::PUT, &file, &cookie).body("a")).await.expect(200);
+    for (answer, kept) in [
+        (made, "no-store"),
+        (server.get("/api/v1/keys", "").await, "no-store"),
+        (server.get("/api/v1/me", &cookie).await, "no-store"),
+        (server.get("/v1/models", &key).await, "no-store"),
+        // With an `ETag`, which asks us each time.
+        (server.get(&file, &cookie).await, "private, no-cache"),
+    ] {
+        assert_eq!(answer.headers["cache-control"], kept, "{answer:?}");
+        assert_eq!(answer.headers["cross-origin-resource-policy"], "same-origin", "{answer:?}");
+    }
 }
 
 /// The doors for programs, each with a call that works.

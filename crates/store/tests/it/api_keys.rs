@@ -11,6 +11,7 @@ on_every_database!(
     is_deleted_by_its_owner_only,
     keeps_its_rights,
     gets_another_secret,
+    forgets_secrets_whose_time_is_up,
     tells_which_secrets_are_over
 );
 
@@ -116,6 +117,19 @@ async fn gets_another_secret(store: Store) {
     store.rotate_api_key(ann, key.id, &new(4, None), 40).await.unwrap();
     assert_eq!((until(3).await, until(4).await), (None, Some(None)));
     assert_eq!(store.api_key(ann, key.id).await.unwrap().prefix, "gh_n");
+}
+
+async fn forgets_secrets_whose_time_is_up(store: Store) {
+    let ann = add_user(&store).await;
+    let key = add_key(&store, ann, 1, 10).await;
+    let new = NewSecret { prefix: "gh_n".to_owned(), secret_hash: [2; 32], old_until: Some(50) };
+    store.rotate_api_key(ann, key.id, &new, 20).await.unwrap();
+    let is_good = async |secret: u8| store.key_holder(&[secret; 32]).await.unwrap().is_some();
+    store.forget_secret(&[1; 32], &[9; 32]).await.unwrap();
+    assert_eq!((is_good(1).await, is_good(2).await, is_good(9).await), (false, true, false));
+    store.forget_secret(&[2; 32], &[9; 32]).await.unwrap();
+    assert!(!is_good(2).await);
+    assert_eq!(store.api_keys(ann).await.unwrap().len(), 1);
 }
 
 async fn tells_which_secrets_are_over(store: Store) {

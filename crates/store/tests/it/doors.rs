@@ -11,7 +11,7 @@ on_every_database!(
     a_reset_ends_sessions_and_earlier_links,
     an_invitation_is_good_as_often_as_it_says,
     an_invitation_may_be_for_one_address,
-    an_invitation_is_not_used_by_an_address_that_is_taken,
+    an_invitation_is_used_up_by_an_address_that_is_taken,
     old_links_are_forgotten,
     a_hash_is_replaced_where_it_is_still_there,
 );
@@ -112,13 +112,14 @@ async fn an_invitation_may_be_for_one_address(store: Store) {
     store.create_invited_user(&new_user("bob@x"), &[1; 32], 5).await.unwrap();
 }
 
-async fn an_invitation_is_not_used_by_an_address_that_is_taken(store: Store) {
+async fn an_invitation_is_used_up_by_an_address_that_is_taken(store: Store) {
     store.create_user(&new_user("bob@x")).await.unwrap();
     store.create_invitation(&invitation(1, None, 1)).await.unwrap();
     let taken = store.create_invited_user(&new_user("BOB@x"), &[1; 32], 5).await;
     assert_eq!(taken, Err(StoreError::Conflict("email")));
-    assert_eq!(store.invitation(&[1; 32], 5).await.unwrap().uses, 0);
-    store.create_invited_user(&new_user("eve@x"), &[1; 32], 5).await.unwrap();
+    assert_eq!(store.invitations().await.unwrap()[0].uses, 1);
+    let eve = store.create_invited_user(&new_user("eve@x"), &[1; 32], 5).await;
+    assert_eq!(eve, Err(StoreError::NotFound));
 }
 
 async fn old_links_are_forgotten(store: Store) {

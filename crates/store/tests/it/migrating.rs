@@ -94,6 +94,11 @@ async fn check_copy(url: &str, run: RunId) {
         .await
         .unwrap();
     assert_eq!(content, b"old");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(std::fs::metadata(&copy).unwrap().permissions().mode() & 0o777, 0o600);
+    }
     before.close().await.unwrap();
     std::fs::remove_file(&copy).unwrap();
     Store::open(url).await.unwrap().close().await;

@@ -60,6 +60,24 @@ async fn keeps_everything(url: String) {
     store.close().await;
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn the_files_of_sqlite_are_their_owners_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let store = Store::open(&folder.url()).await.unwrap();
+    add_user(&store).await;
+    let mut names = Vec::new();
+    for file in std::fs::read_dir(folder.path()).unwrap() {
+        let file = file.unwrap();
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600, "{file:?}");
+        names.push(file.file_name());
+    }
+    assert!(names.len() >= 3, "{names:?}");
+    store.close().await;
+}
+
 async fn opens_many_times_at_once(url: String) {
     Store::open(&url).await.unwrap().close().await;
     let mut openers = JoinSet::new();

@@ -52,9 +52,17 @@ const texts: Record<string, readonly [en: string, ru: string]> = {
     "The largest file that a person may import, in MB. 0: importing is off.",
     "Наибольший файл, который можно импортировать, МБ. 0: импорт отключён.",
   ],
+  body_memory_mb: [
+    "The memory for requests that are being read, in MB.",
+    "Память для принимаемых запросов, МБ.",
+  ],
   connection_limit: [
     "The most connections at a time; more wait.",
     "Сколько соединений бывает одновременно; остальные ждут.",
+  ],
+  connections_per_address: [
+    "The most idle connections of one address.",
+    "Сколько простаивающих соединений может держать один адрес.",
   ],
   drain_seconds: [
     "How many seconds open requests may take when the server stops.",

@@ -8,15 +8,12 @@ use std::{
     path::Path,
 };
 
-use axum::{body::Body, extract::Request};
-use bytes::Bytes;
-use domain::refusal;
-use http_body_util::BodyExt;
+use axum::extract::Request;
 use tokio::task::spawn_blocking;
 
 use crate::{
+    body::{check_head, discard, next_data},
     error::ApiError,
-    extract::{check_head, discard},
 };
 
 /// Bytes that are written at a time, and about so many that are read.
@@ -44,22 +41,19 @@ impl Spool {
         }
         let folder = folder.to_owned();
         let mut file = blocking(move || tempfile::tempfile_in(folder)).await?;
-        let (mut body, mut waiting, mut size_bytes): (Body, Vec<Bytes>, u64) =
-            (request.into_body(), Vec::new(), 0);
-        let mut waiting_bytes = 0;
-        while let Some(frame) = body.frame().await {
-            let frame = frame.map_err(|_| ApiError::invalid(refusal::Chats::FileBrokeOff))?;
-            let Ok(data) = frame.into_data() else { continue };
+        let mut body = request.into_body();
+        let mut waiting = Vec::new();
+        let mut size_bytes = 0;
+        while let Some(data) = next_data(&mut body).await? {
             size_bytes += data.len() as u64;
             if size_bytes > limit_bytes {
                 discard(body).await;
                 return Err(too_large());
             }
-            waiting_bytes += data.len();
-            waiting.push(data);
-            if waiting_bytes >= PIECE_BYTES {
+            // Copied, as a piece holds a whole buffer of the connection, be it for a single byte.
+            waiting.extend_from_slice(&data);
+            if waiting.len() >= PIECE_BYTES {
                 file = append(file, std::mem::take(&mut waiting)).await?;
-                waiting_bytes = 0;
             }
         }
         file = append(file, waiting).await?;
@@ -112,9 +106,9 @@ impl Pieces {
     }
 }
 
-async fn append(mut file: File, pieces: Vec<Bytes>) -> Result<File, ApiError> {
+async fn append(mut file: File, bytes: Vec<u8>) -> Result<File, ApiError> {
     blocking(move || {
-        pieces.iter().try_for_each(|piece| file.write_all(piece))?;
+        file.write_all(&bytes)?;
         Ok(file)
     })
     .await
@@ -236,6 +230,8 @@ fn line_end(bytes: &[u8]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use axum::body::Body;
+
     use super::*;
 
     async fn spool(text: &str, limit_bytes: u64) -> Result<Spool, ApiError> {

@@ -18,8 +18,9 @@ use super::{
 use crate::{
     app::App,
     auth::Caller,
+    body::read_body,
     error::ApiError,
-    extract::{Json, Query, read_body},
+    extract::{Json, Query},
 };
 
 /// Most files of a person that no message has yet.
@@ -43,7 +44,7 @@ pub(in crate::http) async fn put(
 ) -> Result<(StatusCode, Json<AttachmentView>), ApiError> {
     let (owner, name) = (owner(&caller)?, checked_name(&query.name)?);
     let limit = usize::try_from(app.config.knowledge.file_bytes).unwrap_or(usize::MAX);
-    let file = read_body(request, limit).await?;
+    let file = read_body(&app, request, limit).await?;
     let now = app.clock.now_ms();
     let id = CollectionId::generate();
     let new = collection(id, owner, &name, now);

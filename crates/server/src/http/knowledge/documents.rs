@@ -17,8 +17,9 @@ use super::{super::files::content::named, owner};
 use crate::{
     app::App,
     auth::Caller,
+    body::read_body,
     error::ApiError,
-    extract::{Json, Path, Query, read_body},
+    extract::{Json, Path, Query},
     knowledge::{Far, MOST_DOCUMENTS, Meaning, missing, no_collection},
 };
 
@@ -107,7 +108,7 @@ pub(in crate::http) async fn put(
         return Err(no_collection());
     }
     let limits = &app.config.knowledge;
-    let file = read_body(request, usize::try_from(limits.file_bytes).unwrap_or(usize::MAX)).await?;
+    let file = read_body(&app, request, usize::try_from(limits.file_bytes).unwrap_or(usize::MAX)).await?;
     let kept = keep(&app, owner, (collection, DocumentId::generate()), &name, &file).await?;
     let far = app.far(collection).await?;
     Ok((StatusCode::ACCEPTED, Json(DocumentView::new(kept, &far))))

@@ -1,0 +1,36 @@
+//! The cookie by which a browser is known that has signed in to an account before. It opens nothing: wrong passwords of such a
+//! browser count for it alone, whatever others try at the account.
+
+use axum::http::{HeaderMap, HeaderValue};
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+
+use super::cookies::set_cookie;
+use crate::{
+    app::App,
+    auth::cookie,
+    error::ApiError,
+    secret::{hash_token, random_token},
+};
+
+const COOKIE: &str = "glasshouse_device";
+/// Browsers keep no cookie for longer.
+const KEPT_S: i64 = 400 * 24 * 3600;
+
+/// A cookie for a browser that has just signed in to the account of this address.
+pub(super) fn mark(app: &App, email: &str) -> Result<HeaderValue, ApiError> {
+    let device = random_token("").map_err(ApiError::internal)?;
+    let sealed = app.sealer.seal(&purpose(email), &device).map_err(ApiError::internal)?;
+    set_cookie(&app.config, (COOKIE, "/api/v1/login"), &URL_SAFE_NO_PAD.encode(sealed), KEPT_S)
+}
+
+/// What tells this browser from others, where it has signed in to the account of this address before.
+pub(super) fn known(app: &App, headers: &HeaderMap, email: &str) -> Option<[u8; 32]> {
+    let sealed = URL_SAFE_NO_PAD.decode(cookie(headers, COOKIE)?).ok()?;
+    let device = app.sealer.unseal(&purpose(email), &sealed).ok()?;
+    Some(hash_token(device.reveal()))
+}
+
+/// With what it is sealed.
+fn purpose(email: &str) -> String {
+    format!("device of {}", email.to_lowercase())
+}

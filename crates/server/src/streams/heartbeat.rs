@@ -1,0 +1,70 @@
+//! Keeps WebSockets alive, and ends those whose other side is silent: no pong, no message, half a frame.
+
+use std::time::Duration;
+
+use axum::extract::ws::WebSocketUpgrade;
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
+
+use super::KEEP_ALIVE_AFTER;
+
+/// How long nothing may come from the other side, which has to answer each ping.
+const SILENCE_LIMIT: Duration = Duration::from_secs(40);
+/// The largest message of a client; what they say is of no meaning here.
+const MESSAGE_BYTES: usize = 64 * 1024;
+/// The buffers of each socket. The library's own are 128 kB.
+const BUFFER_BYTES: usize = 8 * 1024;
+
+/// The upgrade to a socket that only tells, with bounds for what its client says.
+pub fn telling(upgrade: WebSocketUpgrade) -> WebSocketUpgrade {
+    upgrade
+        .max_message_size(MESSAGE_BYTES)
+        .max_frame_size(MESSAGE_BYTES)
+        .read_buffer_size(BUFFER_BYTES)
+        .write_buffer_size(BUFFER_BYTES)
+}
+
+/// When to ping, and whether the other side is still there.
+#[derive(Debug)]
+pub struct Heartbeat {
+    beats: Interval,
+    heard_at: Instant,
+}
+
+impl Heartbeat {
+    /// For a socket that has just been opened.
+    #[must_use]
+    pub fn begin() -> Self {
+        let now = Instant::now();
+        let mut beats = interval_at(now + KEEP_ALIVE_AFTER, KEEP_ALIVE_AFTER);
+        beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        Self { beats, heard_at: now }
+    }
+
+    /// A whole message has come, a pong among them.
+    pub fn heard(&mut self) {
+        self.heard_at = Instant::now();
+    }
+
+    /// Waits until a ping is to be sent; `false` where the other side has been silent for too long.
+    pub async fn beat(&mut self) -> bool {
+        let now = self.beats.tick().await;
+        now.duration_since(self.heard_at) < SILENCE_LIMIT
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_silent_side_is_given_up_and_one_that_answers_is_not() {
+        let mut heartbeat = Heartbeat::begin();
+        for _ in 0..100 {
+            assert!(heartbeat.beat().await);
+            heartbeat.heard();
+        }
+        assert!(heartbeat.beat().await);
+        assert!(heartbeat.beat().await);
+        assert!(!heartbeat.beat().await);
+    }
+}
