@@ -34,7 +34,6 @@ fn invitation(token: u8, email: Option<&str>, most_uses: i64) -> NewInvitation {
 async fn a_reset_is_used_once_whatever_all_do_at_once(store: Store) {
     let user = add_user(&store).await;
     store.put_password_reset(&reset(user, 1)).await.unwrap();
-    assert_eq!(store.password_reset(&[1; 32], 100).await, Err(StoreError::NotFound));
     assert_eq!(store.reset_password(&[1; 32], "late", 100).await, Err(StoreError::NotFound));
     assert_eq!(store.reset_password(&[2; 32], "foreign", 5).await, Err(StoreError::NotFound));
     let email = store.password_reset(&[1; 32], 99).await.unwrap();
