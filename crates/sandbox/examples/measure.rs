@@ -70,12 +70,13 @@ async fn watcher(sandbox: &Sandbox, folder: &Folder) {
         ("one that sleeps", "sleep 8"),
     ] {
         let command = sandbox.shell(folder, script);
-        let run = tokio::spawn(async move { command.run(|_, _| {}).await.unwrap() });
+        let mut runs = tokio::task::JoinSet::new();
+        runs.spawn(async move { command.run(|_, _| {}).await.unwrap() });
         tokio::time::sleep(std::time::Duration::from_secs(2)).await;
         let before = ticks_of_children();
         tokio::time::sleep(std::time::Duration::from_secs(5)).await;
         println!("watching {name}: {} ticks of the processor in 5 s", ticks_of_children() - before);
-        println!("  ended: {}", run.await.unwrap().ended);
+        println!("  ended: {}", runs.join_next().await.unwrap().unwrap().ended);
     }
 }
 

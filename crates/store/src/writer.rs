@@ -31,6 +31,7 @@ pub(crate) struct Writer {
 }
 
 /// What waits to be written.
+#[expect(clippy::large_enum_variant, reason = "at most 1,024 wait; boxes would cost each run an allocation")]
 #[derive(Debug)]
 pub(crate) enum Work {
     CreateRun(Job<NewRun, ()>),

@@ -11,7 +11,7 @@ use anyhow::{Context, bail, ensure};
 use semver::{Version, VersionReq};
 use toml::Table;
 
-use crate::command::root;
+use crate::command::{root, variable};
 
 /// Where the database is, if it is not named.
 const VARIABLE: &str = "ADVISORY_DB";
@@ -55,7 +55,7 @@ pub(crate) fn run(choice: &Choice) -> anyhow::Result<()> {
 
 /// The database that the environment names.
 pub(crate) fn named() -> Option<PathBuf> {
-    std::env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from)
+    variable(VARIABLE).map(PathBuf::from)
 }
 
 /// A package with a known fault.

@@ -152,11 +152,15 @@ async fn a_request_during_the_first_look_waits_for_it() {
             body["model"] = json!(model);
         }
         let request = server.request(Method::POST, "/chat/stream", &key).json(&body);
-        tokio::spawn(Answer::of(request))
+        tokio_util::task::TaskTracker::new().spawn(Answer::of(request))
     };
     let unnamed = ask(None);
     let named = ask(Some("late"));
-    let list = tokio::spawn(Answer::of(server.request(Method::GET, "/api/v1/models", &key)));
+    let list = tokio_util::task::TaskTracker::new().spawn(Answer::of(server.request(
+        Method::GET,
+        "/api/v1/models",
+        &key,
+    )));
     // Whatever needs no model is answered meanwhile.
     for _ in 0..5 {
         server.get("/api/v1/me", &key).await.expect(200);

@@ -101,7 +101,7 @@ impl House {
         let request = self.request(Method::GET, &format!("/runs/{run}/events"), who);
         let mut log = crate::sse::Events::of(request.send().await.unwrap());
         loop {
-            let event = log.next().await.expect("the run asks").json();
+            let event = log.next().await.unwrap().json();
             if event["body"]["type"] == "approval_asked" {
                 return event["body"]["approval"].as_str().unwrap().to_owned();
             }

@@ -41,10 +41,10 @@ struct Directory {
 
 impl Directory {
     async fn start() -> Self {
-        let (pages, asked) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Vec::new())));
+        let pages: Arc<Mutex<Vec<(StatusCode, Value)>>> = Arc::default();
+        let asked: Arc<Mutex<Vec<String>>> = Arc::default();
         let answer = {
-            let (pages, asked): (Arc<Mutex<Vec<(StatusCode, Value)>>>, Arc<Mutex<Vec<String>>>) =
-                (Arc::clone(&pages), Arc::clone(&asked));
+            let (pages, asked) = (Arc::clone(&pages), Arc::clone(&asked));
             async move |request: axum::extract::Request| {
                 assert_eq!(request.headers()["authorization"], "Bearer at");
                 let line = format!("{} {}", request.method(), request.uri());
