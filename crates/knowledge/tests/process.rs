@@ -36,8 +36,12 @@ fn a_file_that_takes_all_memory_or_time_ends_only_its_reader() {
     let refusal = process().read("a.txt", &b"words and ".repeat(5_000_000), &limits).unwrap_err();
     assert_eq!(refusal, Unreadable::TooMuchMemory);
     let limits = Limits { seconds: 1, ..Limits::default() };
-    let refusal = process().read("a.html", "<div>".repeat(2_000_000).as_bytes(), &limits).unwrap_err();
+    let slow = format!("<p><b>{}</b></p>", "words ".repeat(20)).repeat(140_000);
+    let refusal = process().read("a.html", slow.as_bytes(), &limits).unwrap_err();
     assert!(matches!(refusal, Unreadable::TooSlow { .. } | Unreadable::TooMuchMemory), "{refusal}");
+    // One that no parser is needed to refuse.
+    let refusal = process().read("a.html", "<div>".repeat(2_000_000).as_bytes(), &limits).unwrap_err();
+    assert!(matches!(refusal, Unreadable::Damaged { .. }), "{refusal:?}");
 }
 
 #[test]

@@ -1,3 +1,5 @@
+/** Notices that a sign-in leaves for the page. */
+
 import { beforeEach, expect, test } from "vitest";
 import { tellSignInNotice } from "./sign-in-notice.ts";
 import { toasts } from "./toasts.svelte.ts";

@@ -139,7 +139,8 @@ impl Caller {
         app.limited_by_key(self.permit_without_key_limit(app))
     }
 
-    fn permit_without_key_limit(&self, app: &App) -> Permit {
+    /// The same without what its key is limited to.
+    pub(crate) fn permit_without_key_limit(&self, app: &App) -> Permit {
         let is_admin = self.user.role == UserRole::Admin && self.person.is_none();
         app.groups.permit(self.authority(), is_admin)
     }

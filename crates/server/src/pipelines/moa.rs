@@ -15,7 +15,6 @@ use crate::{
     app::App,
     auth::Caller,
     error::ApiError,
-    groups::Permit,
     models::{ResolvedModel, TOUR},
 };
 
@@ -44,7 +43,7 @@ impl App {
         let model = match set.model.as_deref() {
             Some(id) => {
                 // One that is missing is told; one that is for others is not.
-                self.resolve(Some(id), &Permit::all())?;
+                self.resolve(Some(id), &caller.permit_without_key_limit(self).regardless_of_groups())?;
                 caller.resolve(self, Some(id)).await.unwrap_or(model)
             }
             None => model,

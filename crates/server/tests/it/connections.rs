@@ -40,6 +40,12 @@ async fn nobody() -> SocketAddr {
     tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap()
 }
 
+/// A permit of somebody who may use all models.
+fn everything(server: &Server) -> server::groups::Permit {
+    let somebody = server::auth::Authority::of_account(domain::UserId::generate());
+    server.app.permit(somebody).regardless_of_groups()
+}
+
 #[tokio::test]
 async fn a_server_is_tested_and_what_is_wrong_is_said() {
     let (server, cookie) = Server::start_signed_in().await;
@@ -100,8 +106,7 @@ async fn a_connection_brings_its_models_until_it_is_deleted() {
     assert_eq!(list["default_model"], "small");
     let ids: Vec<_> = list["models"].as_array().unwrap().iter().map(|model| model["id"].clone()).collect();
     assert_eq!(ids, ["small", "large/with slash", "tour"]);
-    let resolved =
-        server.app.models.resolve(Some("large/with slash"), &server::groups::Permit::all()).unwrap();
+    let resolved = server.app.models.resolve(Some("large/with slash"), &everything(&server)).unwrap();
     assert_eq!(resolved.model.name(), "large/with slash");
 
     let path = format!("/api/v1/connections/{id}");
@@ -148,7 +153,7 @@ async fn the_environments_connection_is_there_and_stays() {
     let path = format!("/api/v1/connections/{}", known["id"].as_str().unwrap());
     assert_eq!(server.delete(&path, &cookie).await.expect(409), "conflict");
     assert!(server.app.store.connections().await.unwrap().is_empty());
-    assert_eq!(server.app.models.resolve(None, &server::groups::Permit::all()).unwrap().id, "small");
+    assert_eq!(server.app.models.resolve(None, &everything(&server)).unwrap().id, "small");
 }
 
 #[tokio::test]
@@ -167,8 +172,7 @@ async fn a_models_settings_are_kept() {
     assert_eq!(changed["tool_mode"], "schema");
     assert_eq!(changed["temperature"], json!(null));
     assert_eq!(changed["context_tokens"], 8192);
-    let resolved =
-        server.app.models.resolve(Some("large/with slash"), &server::groups::Permit::all()).unwrap();
+    let resolved = server.app.models.resolve(Some("large/with slash"), &everything(&server)).unwrap();
     assert_eq!(resolved.prices.map(|prices| prices.input_usd_per_million), Some(2.0));
     assert_eq!(resolved.tool_mode, llm::ToolMode::Schema);
     for bad in [
@@ -193,18 +197,11 @@ async fn the_default_model_can_be_chosen() {
     let path = "/api/v1/settings/default-model";
     server.put(path, &cookie, &json!({ "model": "tour" })).await.expect(204);
     assert_eq!(server.get("/api/v1/models", &cookie).await.json()["default_model"], "tour");
-    assert!(server.app.models.resolve(None, &server::groups::Permit::all()).unwrap().id == "tour");
+    assert!(server.app.models.resolve(None, &everything(&server)).unwrap().id == "tour");
     assert_eq!(server.put(path, &cookie, &json!({ "model": "none" })).await.expect(422), "model_not_found");
     server.put(path, &cookie, &json!({ "model": null })).await.expect(400);
     assert_eq!(
-        server
-            .app
-            .models
-            .resolve(Some("none"), &server::groups::Permit::all())
-            .unwrap_err()
-            .problem()
-            .code
-            .as_str(),
+        server.app.models.resolve(Some("none"), &everything(&server)).unwrap_err().problem().code.as_str(),
         "model_not_found"
     );
 }

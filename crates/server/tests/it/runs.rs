@@ -214,8 +214,11 @@ async fn other_people_see_nothing() {
         (format!("/runs/{run}/cancel"), json!({})),
         (format!("/runs/{run}/approvals/p1"), json!({"decision": "allow"})),
         (format!("/runs/{run}/questions/q1"), json!({"answer": "x"})),
-        (format!("/api/v1/chats/{chat}/messages"), json!({"parent": null, "content": "x"})),
-        ("/chat/stream".to_owned(), json!({"chat_id": chat, "messages": [{"role": "user", "content": "x"}]})),
+        (format!("/api/v1/chats/{chat}/messages"), json!({"parent": null, "content": "x", "model": "tour"})),
+        (
+            "/chat/stream".to_owned(),
+            json!({"model": "tour", "chat_id": chat, "messages": [{"role": "user", "content": "x"}]}),
+        ),
     ] {
         assert_eq!(server.post(&path, &other, &body).await.expect(404), "not_found", "{path}");
     }

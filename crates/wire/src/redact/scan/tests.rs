@@ -1,3 +1,5 @@
+//! The redactor over tables of secrets and of what only looks like one.
+
 use crate::redact::text;
 
 #[track_caller]
