@@ -89,13 +89,15 @@ test("it is chosen like a model and answers", async () => {
   await page.locator("article.assistant").getByText("poet", { exact: true }).waitFor();
 });
 
-test("deleted by somebody else, the chat says so and goes on with the model", async () => {
+test("deleted by somebody else, the chat keeps the choice, says so and goes on with another", async () => {
   await page.request.delete(`${glasshouse.url}/api/v1/agents/poet`, { headers: { origin: glasshouse.url } });
   await page.getByRole("textbox", { name: "Message" }).fill("Another one.");
   await page.keyboard.press("Enter");
   await page.getByText("There is no agent “poet”").waitFor();
-  await page.getByText("The agent poet is no longer there.").waitFor();
-  assert.match(await picker().innerText(), /scripted/);
+  await page.getByText("poet is not available now.", { exact: false }).first().waitFor();
+  assert.match(await picker().innerText(), /poet · not available/);
+  await picker().click();
+  await page.getByRole("button", { name: /^scripted/ }).click();
   await page.getByRole("textbox", { name: "Message" }).fill("Another one.");
   await page.keyboard.press("Enter");
   await page.getByText("A rose is a rose.").nth(1).waitFor();

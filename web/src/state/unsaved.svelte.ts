@@ -32,11 +32,15 @@ class Unsaved {
     proceed?.();
   }
 
-  /** For the window: what is typed into a form. Drafts that are kept, searches, and dialogs, which ask themselves, are left out. */
+  /**
+   * For the window: what is typed into a form that is sent by a button. Drafts that are kept, searches with their filters, and
+   * dialogs, which ask themselves, are left out.
+   */
   readonly typed = ({ target }: Event): void => {
     if (!(target instanceof Element) || target.matches("[type=search], [type=file]")) return;
     const form = target.closest("form");
-    if (form && !form.closest("dialog, [data-draft]")) this.#forms.add(form);
+    if (!form || form.closest("dialog, [data-draft]") || form.querySelector("[type=search]")) return;
+    if (form.querySelector("[type=submit], button:not([type])")) this.#forms.add(form);
   };
 
   readonly sent = ({ target }: Event): void => {

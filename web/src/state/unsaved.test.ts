@@ -6,7 +6,9 @@ import { unsaved } from "./unsaved.svelte.ts";
 beforeEach(() => {
   unsaved.answer(false);
   document.body.innerHTML =
-    "<form id=a><input></form><form id=b data-draft><input></form><dialog><form id=c><input></form></dialog><form id=d><input type=search></form>";
+    "<form id=a><input><button></button></form><form id=b data-draft><input><button></button></form>" +
+    "<dialog><form id=c><input><button></button></form></dialog>" +
+    "<form id=d><select></select><input type=search><button></button></form><form id=e><input></form>";
 });
 
 function typeInto(form: string): void {
@@ -35,8 +37,9 @@ test("who says so loses it", () => {
   expect(unsaved.hasForm).toBe(false);
 });
 
-test("drafts that are kept, dialogs and searches are left out", () => {
-  for (const form of ["b", "c", "d"]) typeInto(form);
+test("drafts that are kept, dialogs, searches and what is applied at once are left out", () => {
+  for (const form of ["b", "c", "d", "e"]) typeInto(form);
+  unsaved.typed({ target: document.querySelector("#d select") } as unknown as Event);
   expect(unsaved.hasForm).toBe(false);
 });
 
