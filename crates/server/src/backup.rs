@@ -31,7 +31,7 @@ const MAX_NAMED: usize = 100;
 pub struct BackedUp {
     /// How many rows.
     pub rows: u64,
-    /// The values that could not be read, in whose place others stand: the first [`MAX_NAMED`].
+    /// The values that could not be read, in whose place others stand: the first `MAX_NAMED`.
     pub damaged: Vec<Damage>,
     /// How many more there are.
     pub more_damaged: u64,
