@@ -126,7 +126,7 @@ impl OpenItems {
         closed.into_iter().rev().map(closing).collect()
     }
 
-    /// What was written of an open item so far; nothing where it is not open.
+    /// The text of an open item so far. `None` if it is not open.
     #[must_use]
     pub fn text(&self, id: &str) -> &str {
         let text = self.open.iter().rev().find_map(|(_, item)| match item {

@@ -127,7 +127,7 @@ async fn three_hundred_steps_fit_into_a_small_window() {
 /// bounded.
 #[tokio::test]
 async fn a_conversation_is_bounded_where_no_window_is_known() {
-    const MOST_BYTES: usize = 33 << 20;
+    const MAX_BYTES: usize = 33 << 20;
     let (done, largest) = (AtomicUsize::new(0), Arc::new(Mutex::new(0)));
     let seen = Arc::clone(&largest);
     let mut play = play(move |request| {
@@ -149,7 +149,7 @@ async fn a_conversation_is_bounded_where_no_window_is_known() {
     assert_eq!(lines(&log).last().unwrap(), "main finished Completed");
     assert!(!compactions(&log).is_empty());
     let largest = *largest.lock().unwrap();
-    assert!((20 << 20..=MOST_BYTES).contains(&largest), "{largest}");
+    assert!((20 << 20..=MAX_BYTES).contains(&largest), "{largest}");
 }
 
 #[tokio::test]

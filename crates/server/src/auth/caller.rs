@@ -328,19 +328,17 @@ pub async fn check_access(
     if access == Access::Public {
         return Ok(None);
     }
-    {
-        let caller = Caller::identify(app, request.headers()).await?;
-        let caller = caller.ok_or_else(|| ApiError::unauthenticated(bearer(request.headers()).is_some()))?;
-        if access == Access::Admin && caller.user.role != UserRole::Admin {
-            return Err(ApiError::forbidden(refusal::Request::OnlyAdministrators));
-        }
-        check_scope(&caller, access, request.method())?;
-        if let Some(activity) = request.extensions().get::<Arc<Activity>>() {
-            activity.begin_work();
-        }
-        request.extensions_mut().insert(caller.clone());
-        Ok(Some(caller))
+    let caller = Caller::identify(app, request.headers()).await?;
+    let caller = caller.ok_or_else(|| ApiError::unauthenticated(bearer(request.headers()).is_some()))?;
+    if access == Access::Admin && caller.user.role != UserRole::Admin {
+        return Err(ApiError::forbidden(refusal::Request::OnlyAdministrators));
     }
+    check_scope(&caller, access, request.method())?;
+    if let Some(activity) = request.extensions().get::<Arc<Activity>>() {
+        activity.begin_work();
+    }
+    request.extensions_mut().insert(caller.clone());
+    Ok(Some(caller))
 }
 
 /// Refuses a key that is not for what the route does.
