@@ -137,27 +137,20 @@ impl KeyLimit {
 #[derive(Debug, Clone)]
 pub struct Permit {
     known: Arc<Known>,
-    /// `None` for the server itself.
-    authority: Option<Authority>,
+    authority: Arc<Authority>,
     is_admin: bool,
     key_limit: Option<Arc<KeyLimit>>,
 }
 
 impl Permit {
-    pub(super) fn new(known: Arc<Known>, authority: Authority, is_admin: bool) -> Self {
-        Self { known, authority: Some(authority), is_admin, key_limit: None }
+    pub(crate) fn new(known: Arc<Known>, authority: Arc<Authority>, is_admin: bool) -> Self {
+        Self { known, authority, is_admin, key_limit: None }
     }
 
-    /// The server's own, which asks on nobody's account. Resolves no model.
+    /// On whose behalf it is.
     #[must_use]
-    pub fn all() -> Self {
-        Self { known: Arc::default(), authority: None, is_admin: true, key_limit: None }
-    }
-
-    /// On whose behalf it is. `None` for the server itself.
-    #[must_use]
-    pub fn authority(&self) -> Option<&Authority> {
-        self.authority.as_ref()
+    pub fn authority(&self) -> &Authority {
+        &self.authority
     }
 
     /// The same, and of models and agents only what the key is limited to.
@@ -222,8 +215,7 @@ impl Permit {
 
     /// What a rule says to this person; nothing where it leaves that to a wider one.
     fn says(&self, rule: &Rule) -> Option<bool> {
-        let account = self.authority.as_ref().map(|authority| authority.principal.account);
-        let own = account.map_or(&[][..], |account| self.known.of_person(account));
+        let own = self.known.of_person(self.authority.principal.account);
         if rule.groups.iter().any(|group| own.contains(group)) { Some(true) } else { rule.everybody }
     }
 }
