@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { check } from "./axe.mjs";
-import { launch, openPage } from "./browser.mjs";
+import { isAsked, launch, openPage } from "./browser.mjs";
 import { addPerson, bob, logIn, setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
 
@@ -244,7 +244,7 @@ test("shared with a group and by name, it is read, until it is shared no longer"
   assert.equal(await reads(), 1);
   await check(page, "who reads a collection");
   await picture("sharing");
-  await dialog.getByRole("button", { name: "Stop sharing with Bob Byte" }).click();
+  await isAsked(dialog.getByRole("button", { name: "Stop sharing with Bob Byte" }), "Stop sharing");
   await dialog.getByText("Bob Byte").waitFor({ state: "detached" });
   assert.equal(await reads(), 0);
 
