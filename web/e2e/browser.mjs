@@ -64,13 +64,13 @@ export const hasValue = (field, value) =>
   until(`the field has “${value}”`, async () => (await field.inputValue()) === value);
 
 /** Presses what asks before it does something; with Escape nothing is done, with `verb` it is. */
-export async function isAsked(button, verb) {
+export async function isAsked(button, verb, key = "Enter") {
   const question = button.page().getByRole("dialog", { name: verb, exact: true });
-  await button.press("Enter");
+  await button.press(key);
   await question.waitFor();
   await button.page().keyboard.press("Escape");
   await question.waitFor({ state: "detached" });
-  await button.press("Enter");
+  await button.press(key);
   await question.getByRole("button", { name: verb, exact: true }).press("Enter");
   await question.waitFor({ state: "detached" });
 }

@@ -60,7 +60,7 @@ export const doors = {
   "invitations.over": "too old since {date}",
   "invitations.takeBack": "Take back",
   "invitations.takeBackConfirm":
-    "Take back this invitation ({who})? Its link stops working at once. Accounts made with it stay.",
+    "Take back the invitation “{who}”? Its link stops working at once. Accounts made with it stay.",
 
   "signIns.title": "Your sign-ins",
   "signIns.intro":

@@ -64,7 +64,7 @@ export const doors: Record<keyof typeof en, Entry> = {
   "invitations.over": "устарело {date}",
   "invitations.takeBack": "Отозвать",
   "invitations.takeBackConfirm":
-    "Отозвать приглашение ({who})? Ссылка сразу перестанет работать. Уже созданные учётные записи останутся.",
+    "Отозвать приглашение «{who}»? Ссылка сразу перестанет работать. Уже созданные учётные записи останутся.",
 
   "signIns.title": "Ваши входы",
   "signIns.intro":
