@@ -63,6 +63,18 @@ export async function until(what, ask) {
 export const hasValue = (field, value) =>
   until(`the field has “${value}”`, async () => (await field.inputValue()) === value);
 
+/** Presses what asks before it does something; with Escape nothing is done, with `verb` it is. */
+export async function isAsked(button, verb, key = "Enter") {
+  const question = button.page().getByRole("dialog", { name: verb, exact: true });
+  await button.press(key);
+  await question.waitFor();
+  await button.page().keyboard.press("Escape");
+  await question.waitFor({ state: "detached" });
+  await button.press(key);
+  await question.getByRole("button", { name: verb, exact: true }).press("Enter");
+  await question.waitFor({ state: "detached" });
+}
+
 /**
  * Opens a fold unless it is open: the steps of a turn that ended while the reader had scrolled up stay open.
  * The turn has to be finished, so that nobody but the test moves the fold.

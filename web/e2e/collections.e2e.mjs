@@ -196,6 +196,26 @@ test("a folder comes as it is, but what is hidden", async () => {
   }
 });
 
+test("a document is replaced only by whoever says so", async () => {
+  const collection = own({ name: "Papers" });
+  put(collection, "plan.md", "As it was.");
+  await page.goto(`/knowledge/${collection.id}`);
+  await row("plan.md").waitFor();
+  const question = page.getByRole("dialog", { name: "Replace" });
+  const send = () =>
+    chooser("Upload files").setInputFiles([file("plan.md", "Changed."), file("new.md", "New.")]);
+  await send();
+  await question.getByText("There is a document “plan.md” already.").waitFor();
+  await page.keyboard.press("Escape");
+  await question.waitFor({ state: "detached" });
+  assert.equal(collection.documents.length, 1);
+  await send();
+  await question.getByRole("button", { name: "Replace" }).click();
+  await page.getByText("2 files came").waitFor();
+  await row("new.md").waitFor();
+  assert.equal(collection.documents.length, 2);
+});
+
 test("files are dropped", async () => {
   const collection = own({ name: "Papers" });
   await page.goto(`/knowledge/${collection.id}`);

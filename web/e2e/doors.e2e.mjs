@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { check } from "./axe.mjs";
-import { hasValue, launch, openPage } from "./browser.mjs";
+import { hasValue, isAsked, launch, openPage } from "./browser.mjs";
 import { setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
 
@@ -79,6 +79,9 @@ test("who is invited makes an account, once", async () => {
   await picture(carol, "doors-sign-up-over-phone-dark-ru");
   await ada.reload();
   await ada.getByRole("listitem").filter({ hasText: "used" }).getByText("bob@example.org").waitFor();
+  const takeBack = ada.getByRole("button", { name: "Take back: bob@example.org" });
+  await isAsked(takeBack, "Take back");
+  await takeBack.waitFor({ state: "detached" });
 });
 
 test("people see where they are signed in, and log out elsewhere", async () => {
@@ -91,7 +94,7 @@ test("people see where they are signed in, and log out elsewhere", async () => {
   assert.equal(await bob.getByText("Chrome on Linux").count(), 2);
   await check(bob, "sessions");
   await picture(bob, "doors-sessions-phone");
-  await bob.getByRole("button", { name: "Log out: Chrome on Linux" }).click();
+  await isAsked(bob.getByRole("button", { name: "Log out: Chrome on Linux" }), "Log out");
   await bob.getByRole("button", { name: "Log out everywhere else" }).waitFor({ state: "detached" });
   // Its open stream has ended, and what it asks for next is refused.
   await elsewhere.waitForURL("**/login*");

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { hasValue, launch, openPage, until } from "./browser.mjs";
+import { hasValue, isAsked, launch, openPage, until } from "./browser.mjs";
 import { check } from "./axe.mjs";
 import { addPerson, bob as theOther, connectModel, logIn, setUp } from "./people.mjs";
 import { startGlasshouse, startModel, text, turn } from "./programs.mjs";
@@ -131,7 +131,7 @@ test("other kinds of things can be found, and programs be kept to some", async (
 
 test("who is taken out has it no more, and with the group it stays shut", async () => {
   await ada.getByRole("button", { name: "Members: Research" }).press("Enter");
-  await ada.getByRole("button", { name: "Take Bob Byte out" }).press("Enter");
+  await isAsked(ada.getByRole("button", { name: "Take Bob Byte out" }), "Take out");
   await ada.getByText("Nobody is in it yet.").waitFor();
   assert.deepEqual(await modelsOf(bob), ["tour"]);
   await ada.getByRole("button", { name: "Delete: Research" }).click();

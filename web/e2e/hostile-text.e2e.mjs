@@ -8,7 +8,7 @@ import { FakeServer } from "./fake/server.mjs";
 const CHARS = 120_000;
 const fill = (piece) => piece.repeat(Math.ceil(CHARS / piece.length));
 const lines = (count, line) => Array.from({ length: count }, (_, n) => line(n)).join("\n");
-const paragraphs = (piece) => `${piece.repeat(Math.ceil(3000 / piece.length))}\n\n`.repeat(10);
+const paragraphs = (piece) => `${piece.repeat(Math.ceil(3000 / piece.length))}\n\n`.repeat(30);
 
 const hostile = {
   emphasis: fill("*a_"),
@@ -60,7 +60,7 @@ async function isUsable(name) {
     const shown = [...document.querySelectorAll("article.assistant .answer")].at(-1);
     return shown?.textContent.includes(end);
   }, `The end of ${name}.`);
-  assert.equal(await answer().locator("strong").first().innerText(), name);
+  assert.equal(await answer().locator("strong").first().textContent(), name);
   await box().fill("still here");
   await hasValue(box(), "still here");
   await box().fill("");
@@ -73,8 +73,12 @@ describe("an answer of", () => {
       await page.goto("/");
       await box().fill(`recite ${name}`);
       await page.keyboard.press("Enter");
+      await answer()
+        .locator(".md")
+        .evaluate((first) => (first.dataset.first = ""));
       await page.getByRole("button", { name: "Regenerate" }).last().waitFor();
       await isUsable(name);
+      assert.equal(await answer().locator(".md[data-first]").count(), 1, "it was read again from its start");
       // And once more when the chat is opened later.
       await page.reload();
       await isUsable(name);

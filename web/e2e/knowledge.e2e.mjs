@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { check } from "./axe.mjs";
-import { launch, openPage } from "./browser.mjs";
+import { isAsked, launch, openPage } from "./browser.mjs";
 import { addPerson, bob, logIn, setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
 
@@ -244,7 +244,7 @@ test("shared with a group and by name, it is read, until it is shared no longer"
   assert.equal(await reads(), 1);
   await check(page, "who reads a collection");
   await picture("sharing");
-  await dialog.getByRole("button", { name: "Stop sharing with Bob Byte" }).click();
+  await isAsked(dialog.getByRole("button", { name: "Stop sharing with Bob Byte" }), "Stop sharing");
   await dialog.getByText("Bob Byte").waitFor({ state: "detached" });
   assert.equal(await reads(), 0);
 
@@ -264,7 +264,19 @@ test("shared with a group and by name, it is read, until it is shared no longer"
   await rowOf(other, "Company").waitFor();
   if (process.env.E2E_PICTURES)
     await other.screenshot({ path: `${process.env.E2E_PICTURES}/knowledge-shared-phone.png` });
+
+  // An administrator who closes what is somebody else's may close it to themselves.
+  const theirs = await (await other.request.post("/api/v1/knowledge", { data: { name: "Theirs" } })).json();
+  await other.request.put(`/api/v1/knowledge/${theirs.id}/sharing`, {
+    data: { open: true, groups: [], people: [] },
+  });
   await other.context().close();
+  await page.goto("/knowledge");
+  await page.getByRole("button", { name: "Actions for “Theirs”" }).click();
+  await page.getByRole("menuitem", { name: "Share" }).click();
+  await page.getByText("You may change this as administrator.").waitFor();
+  await isAsked(page.getByRole("switch", { name: "Everybody here" }), "Stop sharing", "Space");
+  await linkOf(page, "Theirs").waitFor({ state: "detached" });
 });
 
 test("what is deleted is found no more", async () => {

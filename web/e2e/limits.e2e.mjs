@@ -1,7 +1,7 @@
 /** Keys, usage and limits with the real program: a front end's key is made, used, limited, seen in the usage, rotated. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { launch, openPage } from "./browser.mjs";
+import { isAsked, launch, openPage } from "./browser.mjs";
 import { connectModel, setUp } from "./people.mjs";
 import { startGlasshouse, startModel, text, turn } from "./programs.mjs";
 
@@ -79,5 +79,40 @@ test("another secret locks the old one out", async () => {
   assert.equal((await ask("bob")).status, 401);
   key = await page.locator(".secret code").textContent();
   assert.equal((await ask("bob")).status, 200);
+});
+
+test("whoever deletes it is told that the chats of its people become theirs, and they do", async () => {
+  const words = "Where is the harbour?";
+  const theirs = await fetch(`${glasshouse.url}/ag-ui`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${key}`,
+      "content-type": "application/json",
+      "x-openwebui-user-id": "carol",
+    },
+    body: JSON.stringify({
+      threadId: "one-of-hers",
+      runId: "first",
+      messages: [{ id: "1", role: "user", content: words }],
+      tools: [],
+      context: [],
+      state: {},
+      forwardedProps: { model: "scripted" },
+    }),
+  });
+  assert.match(await theirs.text(), /RUN_FINISHED/);
+  const titles = async () => {
+    const { chats } = await (await page.request.get("/api/v1/chats")).json();
+    return chats.map(({ title }) => title);
+  };
+  assert.deepEqual(await titles(), []);
+  await page.reload();
+  const remove = page.getByRole("button", { name: "Delete: Open WebUI" });
+  await remove.click();
+  await page.getByText("the chats of its people, with their files, become yours").waitFor();
+  await page.keyboard.press("Escape");
+  await isAsked(remove, "Delete");
+  await page.getByText("You have no keys.").waitFor();
+  assert.deepEqual(await titles(), [words]);
   assert.deepEqual(page.complaints, []);
 });

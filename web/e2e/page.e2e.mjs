@@ -187,6 +187,33 @@ describe("a run", () => {
     assert.equal(await page.getByRole("button", { name: /write_todos/ }).count(), 0);
   });
 
+  test("document_000: the open step block previews what each call gave, without a click", async () => {
+    await say("Give me the tour");
+    await page.locator("[data-allow]").click();
+    await finished();
+    await unfold(steps());
+    const row = (name) => page.getByRole("button", { name });
+    const preview = (name) =>
+      page
+        .locator(".step")
+        .filter({ has: row(name) })
+        .last()
+        .locator("p");
+    const long = await preview(/^done grep/).innerText();
+    assert.match(long, /^1: hyg_v41\.csv row 0 .*\.\.\.$/);
+    assert.equal(long.length, 203);
+    const error = "There is no file /archive/index.md. Use ls to see what there is.";
+    assert.equal(await preview(/^failed read_file/).innerText(), error);
+    assert.equal(await page.getByText(error).count(), 1);
+    assert.equal(await preview(/^done write_todos/).innerText(), "5 tasks");
+    assert.equal(await preview(/^done write_file/).innerText(), "✓ completed");
+    assert.match(await preview(/Catalogue reader/).innerText(), /^Catalogue reader is done: /);
+    // The whole takes the place of the preview.
+    await row(/^done grep/).press("Enter");
+    await page.getByRole("button", { name: "Show all" }).waitFor();
+    assert.equal(await preview(/^done grep/).count(), 0);
+  });
+
   test("a reload in the middle loses nothing", async () => {
     await say("Give me the tour");
     await page.locator("[data-allow]").waitFor();
@@ -233,6 +260,11 @@ describe("a run", () => {
     await say("ask me");
     await page.getByRole("button", { name: "Plain text" }).click();
     await page.getByText("the report will be Plain text").waitFor();
+    await finished();
+    await unfold(steps());
+    // What was answered stands in a row of its own, once.
+    await page.getByRole("button", { name: /^done ask_user/ }).waitFor();
+    assert.equal(await page.locator(".steps").getByText("Plain text", { exact: true }).count(), 1);
   });
 
   test("a denial carries its reason", async () => {

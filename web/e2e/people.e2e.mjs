@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { launch, openPage, until } from "./browser.mjs";
+import { hasValue, launch, openPage, until } from "./browser.mjs";
 import { check } from "./axe.mjs";
 import { bob as theOther, logIn, setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
@@ -73,8 +73,15 @@ test("whoever is suspended is out, and back in when let in again", async () => {
 });
 
 test("a person becomes an administrator, and the last one stays", async () => {
-  await ada.getByLabel("What Ada Lovelace may do").selectOption("user");
+  const own = ada.getByLabel("What Ada Lovelace may do");
+  await own.selectOption("user");
+  await ada.getByRole("dialog", { name: "Give up administration" }).waitFor();
+  await ada.keyboard.press("Escape");
+  await hasValue(own, "admin");
+  await own.selectOption("user");
+  await ada.getByRole("button", { name: "Give up administration" }).press("Enter");
   await ada.getByText("Nobody would be left").waitFor();
+  await hasValue(own, "admin");
   await ada.getByLabel("What Bob Byte may do").selectOption("admin");
   await until("Bob is an administrator", async () => (await bob.request.get("/api/v1/users")).ok());
   await bob.goto("/settings/people");

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
-import { hasValue, launch, openPage, unfold } from "./browser.mjs";
+import { hasValue, isAsked, launch, openPage, unfold } from "./browser.mjs";
 import { connectModel, setUp } from "./people.mjs";
 import { calls, pause, reasoning, startGlasshouse, startModel, text, turn } from "./programs.mjs";
 
@@ -352,7 +352,7 @@ test("what is allowed always is asked no more, until it is taken back", async ()
   await page.getByText("marked as final with your consent").waitFor({ timeout: 60_000 });
   await page.goto("/settings/consent");
   await page.getByText("path: /*.md").waitFor();
-  await page.getByRole("button", { name: "Ask again: edit_file" }).click();
+  await isAsked(page.getByRole("button", { name: "Ask again: edit_file" }), "Ask again");
   await page.getByText("You have allowed nothing for good.").waitFor();
   await page.goto("/");
 });

@@ -13,6 +13,7 @@ const CASES = [
       turn(text("First a draft.", 20), calls(["write_file", { path: "/report.md", content: "draft\n" }])),
       turn(calls(["ask_user", { question: "Shall I make it longer?", options: ["Yes", "No"] }])),
       turn(calls(["write_file", { path: "/report.md", content: "a much longer report\n" }])),
+      turn(calls(["read_file", { path: "/report.md" }])),
       turn(text("The report is written, and it is long.", 20)),
     ],
   },
@@ -121,7 +122,17 @@ test("a fork goes on from a step, with the files of then", async () => {
   await unfold(page.getByRole("button", { name: /Execution steps/ }));
   const forks = page.getByRole("button", { name: "Fork from here" });
   await forks.first().waitFor({ state: "attached" });
-  assert.equal(await forks.count(), 3, "one for each of the main agent's steps that has a next one");
+  assert.equal(await forks.count(), 4, "one for each of the main agent's steps that has a next one");
+  const timed = page
+    .locator(".forkable")
+    .filter({ has: page.locator(".time") })
+    .first();
+  await timed.hover();
+  const [time, fork] = await Promise.all([
+    timed.locator(".time").last().boundingBox(),
+    timed.getByRole("button", { name: "Fork from here" }).boundingBox(),
+  ]);
+  assert.ok(time.x + time.width <= fork.x, "the button covers the time");
   await picture("fork-steps");
   await forks.first().click();
   await page.getByLabel("What to tell the model here").fill("Stop, only one line please");

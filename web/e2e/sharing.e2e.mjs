@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { check } from "./axe.mjs";
-import { launch, openPage } from "./browser.mjs";
+import { isAsked, launch, openPage } from "./browser.mjs";
 import { addPerson, logIn, setUp, bob as theReader } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
 
@@ -76,7 +76,7 @@ test("the reader sees it go on, until it is shared no longer", async () => {
   await ada.getByRole("button", { name: "Allow once" }).click();
   await bob.getByText("Only Ada Lovelace can answer this.").waitFor({ state: "detached" });
   await ada.getByRole("button", { name: "Share this chat" }).click();
-  await line().getByRole("button", { name: "Stop sharing" }).click();
+  await isAsked(line().getByRole("button", { name: "Stop sharing" }), "Stop sharing");
   await line().waitFor({ state: "detached" });
   await bob.reload();
   await bob

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { launch, openPage } from "./browser.mjs";
+import { isAsked, launch, openPage } from "./browser.mjs";
 import { setUp } from "./people.mjs";
 import { startNotes } from "./notes.mjs";
 import { calls, startGlasshouse, startModel, text, turn } from "./programs.mjs";
@@ -86,7 +86,7 @@ test("a token is entered, kept out of sight, and forgotten", async () => {
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("button", { name: "Sign out of tickets" }).waitFor();
   assert.equal((await page.content()).includes("a-token-of-hers"), false);
-  await page.getByRole("button", { name: "Sign out of tickets" }).click();
+  await isAsked(page.getByRole("button", { name: "Sign out of tickets" }), "Sign out of tickets");
   await field.waitFor();
   assert.deepEqual(page.complaints, []);
 });

@@ -14,6 +14,7 @@ export const doors = {
   "sessions.used": "used last {date}",
   "sessions.end": "Log out",
   "sessions.endOf": "Log out: {device}",
+  "sessions.endConfirm": "Log out {device}? What is open there closes at once.",
   "sessions.endOthers": "Log out everywhere else",
   "sessions.endOthersConfirm":
     "All your other sessions end at once, and what they have open. Keys stay as they are.",
@@ -58,4 +59,30 @@ export const doors = {
   "invitations.until": "until {date}",
   "invitations.over": "too old since {date}",
   "invitations.takeBack": "Take back",
+  "invitations.takeBackConfirm":
+    "Take back the invitation “{who}”? Its link stops working at once. Accounts made with it stay.",
+
+  "signIns.title": "Your sign-ins",
+  "signIns.intro":
+    "Agents that work for you use these servers as you, once you have signed in. Others do not see what you see there.",
+  "signIns.kind.oauth": "you sign in there",
+  "signIns.kind.user_token": "you enter a token of yours",
+  "signIns.state.signed_out": "not signed in",
+  "signIns.state.lapsed": "your sign-in has ended",
+  "signIns.signIn": "Sign in to {name}",
+  "signIns.signOut": "Sign out of {name}",
+  "signIns.signOutConfirm":
+    "Your sign-in is forgotten here. Agents cannot use {name} for you until you sign in again.",
+  "signIns.token": "Your token for {name}",
+  "signIns.save": "Save",
+  "signIns.ended.done": "You are signed in.",
+  "signIns.ended.unknown":
+    "This sign-in was used before, has taken too long, or was begun elsewhere. Begin again.",
+  "signIns.ended.denied": "You were not let in: the server says that access was denied.",
+  "signIns.ended.wrong_issuer":
+    "You came back from another address than you were sent to, so the sign-in was refused. Tell an administrator.",
+  "signIns.ended.refused": "The server did not accept the sign-in. Begin again.",
+  "signIns.ended.unreachable": "The server could not be reached. Try again later.",
+  "signIns.ended.signed_out":
+    "You have to be signed in to Glasshouse in the browser you come back with. Begin again.",
 };

@@ -18,6 +18,7 @@ export const doors: Record<keyof typeof en, Entry> = {
   "sessions.used": "последнее действие {date}",
   "sessions.end": "Завершить",
   "sessions.endOf": "Завершить: {device}",
+  "sessions.endConfirm": "Завершить сеанс «{device}»? Всё, что там открыто, сразу закроется.",
   "sessions.endOthers": "Выйти везде, кроме этого браузера",
   "sessions.endOthersConfirm":
     "Все другие ваши сеансы завершатся сразу, вместе со всем, что в них открыто. Ключи останутся как есть.",
@@ -62,4 +63,30 @@ export const doors: Record<keyof typeof en, Entry> = {
   "invitations.until": "до {date}",
   "invitations.over": "устарело {date}",
   "invitations.takeBack": "Отозвать",
+  "invitations.takeBackConfirm":
+    "Отозвать приглашение «{who}»? Ссылка сразу перестанет работать. Уже созданные учётные записи останутся.",
+
+  "signIns.title": "Ваши входы",
+  "signIns.intro":
+    "Когда вы войдёте, агенты, работающие для вас, будут пользоваться этими серверами от вашего имени. Другие не увидят того, что видите там вы.",
+  "signIns.kind.oauth": "вход на самом сервере",
+  "signIns.kind.user_token": "вход по вашему токену",
+  "signIns.state.signed_out": "вход не выполнен",
+  "signIns.state.lapsed": "срок входа истёк",
+  "signIns.signIn": "Войти в {name}",
+  "signIns.signOut": "Выйти из {name}",
+  "signIns.signOutConfirm":
+    "Ваш вход будет забыт. Пока вы не войдёте снова, агенты не смогут пользоваться {name} от вашего имени.",
+  "signIns.token": "Ваш токен для {name}",
+  "signIns.save": "Сохранить",
+  "signIns.ended.done": "Вход выполнен.",
+  "signIns.ended.unknown":
+    "Этот вход уже использован, занял слишком много времени или начат в другом месте. Начните заново.",
+  "signIns.ended.denied": "Вас не впустили: сервер сообщает, что доступ не разрешён.",
+  "signIns.ended.wrong_issuer":
+    "Вы вернулись не с того адреса, на который вас отправили, поэтому вход отклонён. Сообщите администратору.",
+  "signIns.ended.refused": "Сервер не принял вход. Начните заново.",
+  "signIns.ended.unreachable": "Сервер недоступен. Попробуйте позже.",
+  "signIns.ended.signed_out":
+    "Нужно войти в Glasshouse в том браузере, в который вы возвращаетесь. Начните заново.",
 };

@@ -25,6 +25,9 @@ export const groups = {
   "groups.nobody": "Nobody is in it yet.",
   "groups.byProvider": "from the provider",
   "groups.removeMember": "Take {name} out",
+  "groups.remove": "Take out",
+  "groups.removeConfirm":
+    "Take {name} out of the group {group}? What is only for this group closes to them at once.",
   "groups.more": { one: "and {count} more: search for them", other: "and {count} more: search for them" },
   "groups.limits.each": "Each member",
   "groups.limits.eachHint":

@@ -33,6 +33,9 @@ export const groups: Record<keyof typeof en, Entry> = {
   "groups.nobody": "В ней пока никого нет.",
   "groups.byProvider": "от провайдера",
   "groups.removeMember": "Исключить: {name}",
+  "groups.remove": "Исключить",
+  "groups.removeConfirm":
+    "Исключить {name} из группы {group}? Доступ к тому, что есть только у неё, сразу закроется.",
   "groups.more": {
     one: "и ещё {count}: ищите по имени",
     few: "и ещё {count}: ищите по имени",

@@ -225,6 +225,12 @@ export const knowledge = {
   "knowledge.paste": "Paste text",
   "knowledge.pasteTitle": "Title",
   "knowledge.pasteHint": "Empty: the first words. A document of the same name is replaced.",
+  "knowledge.replace": "Replace",
+  "knowledge.replaceConfirm": {
+    one: "There is a document “{name}” already. The new one takes its place.",
+    other:
+      "There are {count} documents of these names already, such as “{name}”. The new ones take their place.",
+  },
   "knowledge.pasteText": "Text",
   "knowledge.pasteAdd": "Add",
 };

@@ -284,6 +284,13 @@ export const knowledge = {
   "knowledge.paste": "Вставить текст",
   "knowledge.pasteTitle": "Название",
   "knowledge.pasteHint": "Пусто: первые слова. Документ с тем же названием будет заменён.",
+  "knowledge.replace": "Заменить",
+  "knowledge.replaceConfirm": {
+    one: "{count} документ с таким именем уже есть: «{name}». Новый займёт его место.",
+    few: "{count} документа с такими именами уже есть, например «{name}». Новые займут их место.",
+    many: "{count} документов с такими именами уже есть, например «{name}». Новые займут их место.",
+    other: "{count} документа с такими именами уже есть, например «{name}». Новые займут их место.",
+  },
   "knowledge.pasteText": "Текст",
   "knowledge.pasteAdd": "Добавить",
 };

@@ -88,6 +88,8 @@ export const settings = {
   "consent.openChat": "Open the chat",
   "consent.allChats": "in all chats",
   "consent.takeBack": "Ask again: {tool}",
+  "consent.takeBackShort": "Ask again",
+  "consent.takeBackConfirm": "Runs that start from now on ask you again before they call {tool}.",
 
   "memory.allowed": "What agents may do",
   "memory.use": "Agents may use the memory",
@@ -310,27 +312,6 @@ export const settings = {
   "tools.count": { one: "{count} tool", other: "{count} tools" },
   "tools.show": "Show the tools",
   "tools.asks": "asks for consent",
-  "signIns.title": "Your sign-ins",
-  "signIns.intro":
-    "Agents that work for you use these servers as you, once you have signed in. Others do not see what you see there.",
-  "signIns.kind.oauth": "you sign in there",
-  "signIns.kind.user_token": "you enter a token of yours",
-  "signIns.state.signed_out": "not signed in",
-  "signIns.state.lapsed": "your sign-in has ended",
-  "signIns.signIn": "Sign in to {name}",
-  "signIns.signOut": "Sign out of {name}",
-  "signIns.token": "Your token for {name}",
-  "signIns.save": "Save",
-  "signIns.ended.done": "You are signed in.",
-  "signIns.ended.unknown":
-    "This sign-in was used before, has taken too long, or was begun elsewhere. Begin again.",
-  "signIns.ended.denied": "You were not let in: the server says that access was denied.",
-  "signIns.ended.wrong_issuer":
-    "You came back from another address than you were sent to, so the sign-in was refused. Tell an administrator.",
-  "signIns.ended.refused": "The server did not accept the sign-in. Begin again.",
-  "signIns.ended.unreachable": "The server could not be reached. Try again later.",
-  "signIns.ended.signed_out":
-    "You have to be signed in to Glasshouse in the browser you come back with. Begin again.",
 
   "password.hint": "A new password ends your sessions in all other browsers. API keys stay as they are.",
   "password.current": "Current password",
@@ -355,6 +336,9 @@ export const settings = {
   "people.adminMay": "Administrators also change models, agents and settings, and other people’s accounts.",
   "people.suspend": "Suspend",
   "people.letIn": "Let in again",
+  "people.giveUp": "Give up administration",
+  "people.giveUpConfirm":
+    "You become a user like all others. Only another administrator can make you one again.",
   "people.suspendConfirm":
     "Suspend {name}? Their sessions end, what is running for them stops, and their keys and schedules rest. Nothing is deleted.",
   "people.deleteConfirm":
@@ -369,6 +353,8 @@ export const settings = {
   "keys.used": "last used {date}",
   "keys.unused": "never used",
   "keys.deleteConfirm": "Delete the key “{name}”? Programs that use it are locked out at once.",
+  "keys.deleteFrontEnd":
+    "It is a trusted front end: the chats of its people, with their files, become yours. They appear in your list, to be kept or deleted.",
 
   "keys.restrict": "Restrict it",
   "keys.scopes": "What it may do",

@@ -102,6 +102,9 @@ export const settings: Record<keyof typeof en, Entry> = {
   "consent.openChat": "Открыть чат",
   "consent.allChats": "во всех чатах",
   "consent.takeBack": "Снова спрашивать: {tool}",
+  "consent.takeBackShort": "Снова спрашивать",
+  "consent.takeBackConfirm":
+    "Запуски, которые начнутся после этого, будут спрашивать вас перед вызовом {tool}.",
 
   "memory.allowed": "Что можно агентам",
   "memory.use": "Агентам можно пользоваться памятью",
@@ -334,27 +337,6 @@ export const settings: Record<keyof typeof en, Entry> = {
   },
   "tools.show": "Показать инструменты",
   "tools.asks": "спрашивает согласия",
-  "signIns.title": "Ваши входы",
-  "signIns.intro":
-    "Когда вы войдёте, агенты, работающие для вас, будут пользоваться этими серверами от вашего имени. Другие не увидят того, что видите там вы.",
-  "signIns.kind.oauth": "вход на самом сервере",
-  "signIns.kind.user_token": "вход по вашему токену",
-  "signIns.state.signed_out": "вход не выполнен",
-  "signIns.state.lapsed": "срок входа истёк",
-  "signIns.signIn": "Войти в {name}",
-  "signIns.signOut": "Выйти из {name}",
-  "signIns.token": "Ваш токен для {name}",
-  "signIns.save": "Сохранить",
-  "signIns.ended.done": "Вход выполнен.",
-  "signIns.ended.unknown":
-    "Этот вход уже использован, занял слишком много времени или начат в другом месте. Начните заново.",
-  "signIns.ended.denied": "Вас не впустили: сервер сообщает, что доступ не разрешён.",
-  "signIns.ended.wrong_issuer":
-    "Вы вернулись не с того адреса, на который вас отправили, поэтому вход отклонён. Сообщите администратору.",
-  "signIns.ended.refused": "Сервер не принял вход. Начните заново.",
-  "signIns.ended.unreachable": "Сервер недоступен. Попробуйте позже.",
-  "signIns.ended.signed_out":
-    "Нужно войти в Glasshouse в том браузере, в который вы возвращаетесь. Начните заново.",
 
   "password.hint":
     "Новый пароль завершает ваши сеансы во всех других браузерах. Ключи API остаются как есть.",
@@ -380,6 +362,9 @@ export const settings: Record<keyof typeof en, Entry> = {
   "people.adminMay": "Администраторы меняют ещё модели, агентов, настройки и учётные записи других.",
   "people.suspend": "Закрыть доступ",
   "people.letIn": "Открыть доступ",
+  "people.giveUp": "Отказаться от прав администратора",
+  "people.giveUpConfirm":
+    "Вы станете обычным пользователем. Вернуть вам эти права сможет только другой администратор.",
   "people.suspendConfirm":
     "Закрыть доступ: {name}? Сеансы завершатся, всё запущенное остановится, ключи и расписания перестанут действовать. Ничего не удалится.",
   "people.deleteConfirm":
@@ -394,6 +379,8 @@ export const settings: Record<keyof typeof en, Entry> = {
   "keys.used": "использован {date}",
   "keys.unused": "не использовался",
   "keys.deleteConfirm": "Удалить ключ «{name}»? Программы с этим ключом сразу потеряют доступ.",
+  "keys.deleteFrontEnd":
+    "Это доверенный интерфейс: чаты его пользователей вместе с файлами перейдут к вам. Они появятся в вашем списке, и вы сможете оставить их или удалить.",
 
   "keys.restrict": "Ограничить",
   "keys.scopes": "Что он разрешает",

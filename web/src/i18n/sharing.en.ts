@@ -12,6 +12,7 @@ export const sharing = {
   "share.added": "Shared with {name}",
   "share.remove": "Stop sharing",
   "share.removeOf": "Stop sharing with {name}",
+  "share.removeConfirm": "Stop sharing with {name}? They can no longer read this chat.",
   "share.files": "Its files are in a directory of the server, which readers do not see.",
   "shared.title": "Shared with me",
   "shared.of": "Shared by {name}",
@@ -31,5 +32,9 @@ export const sharing = {
   "collectionShare.allHint": "Whoever has an account on this server.",
   "collectionShare.groups": "Groups",
   "collectionShare.noGroups": "There are no groups that you can choose.",
+  "collectionShare.removeConfirm":
+    "Stop sharing with {name}? They can no longer search and read these documents.",
+  "collectionShare.closeConfirm":
+    "You can read this collection because it is shared with you. If that ends, only its owner can share it with you again.",
   "collectionShare.is": "Shared",
 };

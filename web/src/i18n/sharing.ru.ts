@@ -12,6 +12,7 @@ export const sharing = {
   "share.added": "Доступ открыт: {name}",
   "share.remove": "Закрыть доступ",
   "share.removeOf": "Закрыть доступ: {name}",
+  "share.removeConfirm": "Закрыть доступ: {name}? Прочитать этот чат будет уже нельзя.",
   "share.files": "Его файлы лежат в каталоге сервера, читатели их не видят.",
   "shared.title": "Доступные мне",
   "shared.of": "Чат от {name}",
@@ -31,5 +32,9 @@ export const sharing = {
   "collectionShare.allHint": "Любой, у кого есть учётная запись на этом сервере.",
   "collectionShare.groups": "Группы",
   "collectionShare.noGroups": "Нет групп, которые вы можете выбрать.",
+  "collectionShare.removeConfirm":
+    "Закрыть доступ: {name}? Искать в этих документах и читать их будет уже нельзя.",
+  "collectionShare.closeConfirm":
+    "Вы читаете эту коллекцию, потому что вам открыли доступ. Если он закроется, снова открыть его вам сможет только владелец.",
   "collectionShare.is": "Есть доступ у других",
 };

@@ -59,6 +59,8 @@ class Meter {
 }
 
 const MIN_RUN_CHARS = 16;
+/** What a search costs beside the characters that it looks at, in characters. */
+const SEARCH_CHARS = 8;
 const meter = new Meter();
 
 /** Looks for the end of emphasis, as long as the meter lasts. */
@@ -67,7 +69,7 @@ class MeteredRegExp extends RegExp {
     if (meter.isSpent) return null;
     const from = this.lastIndex;
     const match = super.exec(text);
-    meter.charge((match ? match.index + match[0].length : text.length) - from + 1);
+    meter.charge((match ? match.index + match[0].length : text.length) - from + SEARCH_CHARS);
     return match;
   }
 }

@@ -1,6 +1,6 @@
-/** What is shown of a call's arguments, and why it failed. */
+/** What is shown of a call's arguments and its result. */
 import { expect, test } from "vitest";
-import { exactPattern, isPattern, programOf, reasonOf } from "./arguments.ts";
+import { exactPattern, isPattern, previewOf, programOf } from "./arguments.ts";
 
 test("a program is told from other calls", () => {
   expect(programOf({ code: "1 + 1", restart: true })).toEqual({ program: "1 + 1", rest: { restart: true } });
@@ -13,9 +13,18 @@ test("a program is told from other calls", () => {
 test("of a traceback the error is told", () => {
   const traceback =
     'Traceback (most recent call last):\n  File "<cell>", line 1\nZeroDivisionError: division by zero';
-  expect(reasonOf(`printed\n${traceback}\n[more]`)).toBe("ZeroDivisionError: division by zero");
-  expect(reasonOf("It failed.\nFor a reason.")).toBe("It failed.");
-  expect(reasonOf("Traceback (most recent call last):\n  …")).toBe("Traceback (most recent call last):");
+  expect(previewOf(`printed\n${traceback}\n[more]`)).toBe("ZeroDivisionError: division by zero");
+  expect(previewOf("Traceback (most recent call last):\n  …")).toBe("Traceback (most recent call last): …");
+});
+
+test("document_000_a_result_is_previewed_in_200_characters", () => {
+  expect(previewOf("a".repeat(200))).toBe("a".repeat(200));
+  expect(previewOf("a".repeat(201))).toBe(`${"a".repeat(200)}...`);
+  expect(previewOf("😀".repeat(201))).toBe(`${"😀".repeat(200)}...`);
+  expect(previewOf("one\n\n  two\tthree ")).toBe("one two three");
+  expect(previewOf(" \n\t ")).toBe("");
+  // The log has the beginning of a long result.
+  expect(previewOf("short lines\n".repeat(3), true)).toBe("short lines short lines short lines...");
 });
 
 test("an exact pattern fits one text", () => {

@@ -1,4 +1,4 @@
-/** Shows a tool call's arguments: in one line, and in full. */
+/** Shows a tool call's arguments, in one line and in full, and its result in one line. */
 
 /** The argument that says most, by the names tools usually give it. */
 const tellingNames = [
@@ -78,10 +78,22 @@ export function exactPattern(value: unknown): string {
 
 export const isPattern = (text: string) => new TextEncoder().encode(text).length <= longestPattern;
 
-/** The line of a failed call's result that says why: the first, but of a Python traceback the error itself. */
-export function reasonOf(result: string): string {
+const maxPreviewChars = 200;
+
+/**
+ * What a result says, in at most 200 characters of one line; empty where it says nothing. Of a Python traceback it is the
+ * error itself. `isPart` says that there is more of the result than this.
+ */
+export function previewOf(result: string, isPart = false): string {
+  const text = (errorOf(result) ?? result).trim().replace(/\s+/g, " ");
+  const chars = [...text];
+  if (chars.length > maxPreviewChars) return `${chars.slice(0, maxPreviewChars).join("")}...`;
+  return isPart ? `${text}...` : text;
+}
+
+/** The line of a Python traceback that says why. */
+function errorOf(result: string): string | undefined {
   const lines = result.split("\n");
   const begin = lines.findIndex((line) => line.startsWith("Traceback (most recent call last)"));
-  const error = begin < 0 ? undefined : lines.slice(begin + 1).find((line) => /^[\w.]+(: |$)/.test(line));
-  return error ?? lines[0] ?? "";
+  return begin < 0 ? undefined : lines.slice(begin + 1).find((line) => /^[\w.]+(: |$)/.test(line));
 }
