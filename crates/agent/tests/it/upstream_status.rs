@@ -92,10 +92,10 @@ async fn statuses_are_bounded_in_rate() {
     let told = played([second, text("Hi")].concat()).await;
     assert!((9..17).contains(&told.len()), "in a second: {told:?}");
     assert_eq!(told[told.len() - 3..], ["99", "-99", "text Hi"], "the last one is shown, and once");
-    let hour = flood(180_000, 20).chain([Line::Pause { ms: 2_000 }]).collect();
-    let told = played([hour, text("Hi")].concat()).await;
-    assert!((1_000..2_800).contains(&told.len()), "in an hour: {}", told.len());
-    assert_eq!(told[told.len() - 3..], ["179999", "-179999", "text Hi"]);
+    let half_an_hour = flood(85_000, 20).chain([Line::Pause { ms: 2_000 }]).collect();
+    let told = played([half_an_hour, text("Hi")].concat()).await;
+    assert!((1_000..2_000).contains(&told.len()), "in half an hour: {}", told.len());
+    assert_eq!(told[told.len() - 3..], ["84999", "-84999", "text Hi"]);
 }
 
 #[tokio::test]

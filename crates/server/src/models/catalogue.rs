@@ -269,8 +269,8 @@ mod tests {
         let catalogue = Catalogue::new(connections, HashMap::new(), None);
         assert_eq!(ids(&catalogue), ["m", "A/tour", "B/m", "n", "B/m-2", "tour"]);
         let inner = connection("Inner", &["glasshouse/agent", "m"]);
-        let catalogue = Catalogue::new(vec![inner], HashMap::new(), None);
-        assert_eq!(ids(&catalogue), ["Inner/glasshouse/agent", "m", "tour"]);
+        let of_inner = Catalogue::new(vec![inner], HashMap::new(), None);
+        assert_eq!(ids(&of_inner), ["Inner/glasshouse/agent", "m", "tour"]);
         assert_eq!(catalogue.model("B/m").map(|model| model.name.as_str()), Some("m"));
     }
 

@@ -158,7 +158,8 @@ async fn a_pipeline_passes_over_statuses() {
     let status = json!({"type": "status", "data": {"description": SEARCHING}}).to_string();
     let title = text(r#"{"title": "🌱 Plants"}"#);
     let reply = Reply::stream(&[Step::Event { data: status }, title, finish()]);
-    let door = Door::open(Behaviour::always(reply)).await;
+    let on = [("GLASSHOUSE_PIPELINES_ENABLE_TITLE_GENERATION", "true")];
+    let door = Door::open_with(Behaviour::always(reply), &on).await;
     let body = json!({"model": "scripted", "messages": [{"role": "user", "content": "Plants"}]});
     let answer = door.server.post("/api/v1/tasks/title/completions", &door.key, &body).await;
     answer.expect(200);
@@ -182,6 +183,10 @@ async fn document_003_two_servers_in_a_row_show_the_work_of_the_inner_one() {
     let ids: Vec<&str> =
         models["data"].as_array().unwrap().iter().filter_map(|model| model["id"].as_str()).collect();
     assert!(ids.contains(&"Inner/glasshouse/agent") && ids.contains(&"glasshouse/agent"), "{ids:?}");
+
+    // With tools of the outer one's own the inner one would hand their calls back.
+    let model = "/api/v1/models/Inner%2Fglasshouse%2Fagent";
+    outer.put(model, &cookie, &json!({"tool_mode": "off"})).await.expect(200);
 
     let body = json!({"model": "Inner/glasshouse/agent", "messages": [{"role": "user", "content": "Hi"}]});
     let events = sent(outer.request(Method::POST, "/chat/stream", &cookie).json(&body)).await;
