@@ -2,7 +2,7 @@
 title: Glasshouse
 author: Glasshouse
 description: Talk to a Glasshouse agent and watch it work: status line, tool results as citations, sub-agents, questions.
-version: 0.2.0
+version: 0.3.0
 license: MIT OR Apache-2.0
 requirements: httpx
 """
@@ -112,6 +112,8 @@ class Turn:
         self.agents: dict[str, str] = {}
         self.wrote = False
         self.worked_since = False
+        self.line: Optional[str] = None
+        self.line_of = ""
 
     async def run(self, request: dict) -> AsyncIterator[str]:
         """Yields the answer's text; raises Failure where there is none or it breaks off."""
@@ -195,8 +197,7 @@ class Turn:
             return
         name = data.get("name", "")
         if kind == "status":
-            if not data.get("hidden"):
-                await self.status(self.prefix(data, depth) + str(data.get("description", "")))
+            await self.activity(data, depth)
         elif kind == "tool_start":
             self.worked_since = True
             await self.status(f"{self.prefix(data, depth)}🔧 {name}...")
@@ -211,6 +212,19 @@ class Turn:
         elif kind == "question":
             await self.status(f"❓ {data.get('question', '')} (it can also be answered in Glasshouse)")
             self.ask(data)
+
+    async def activity(self, data: dict, depth: int) -> None:
+        """Shows an agent's own status, or takes it away."""
+        agent, words = str(data.get("agent_id") or ""), str(data.get("description") or "").strip()
+        if not data.get("hidden"):
+            if words:
+                await self.status(self.prefix(data, depth) + words)
+                self.line_of = agent
+        elif depth == 0:
+            await self.hide()
+        elif self.line_of == agent:
+            # It works on, without saying at what.
+            await self.status(f"🤖 Sub-agent: {self.agents.get(agent, '')}...")
 
     def ask(self, data: dict) -> None:
         """Shows the question as a form of the page, while the run goes on being shown."""
@@ -227,7 +241,14 @@ class Turn:
         return f"🤖 Sub-agent: {name} › " if name else "🤖 Sub-agent: "
 
     async def status(self, description: str, done: bool = False) -> None:
+        self.line, self.line_of = description, ""
         await self.emit("status", {"description": description, "done": done, "hidden": False})
+
+    async def hide(self) -> None:
+        """Takes the line away, in its own words: the page keeps them in the history of the answer."""
+        if self.line:
+            line, self.line = self.line, None
+            await self.emit("status", {"description": line, "done": True, "hidden": True})
 
     async def citation(self, data: dict) -> None:
         """A tool's result as a citation: the beginning to read at once, all of it behind."""

@@ -1,18 +1,38 @@
 """Drives the pipe as Open WebUI does, against the real server with the tour and a scripted model."""
 
 import asyncio
+import functools
 import json
+import types
 import unittest
 import unittest.mock
 from typing import Any
 
 import httpx
 
+import document_pipe
 import glasshouse_pipe
 from glasshouse_pipe import Pipe
 from programs import Glasshouse, calls, text, turn
 
 LONG = "line of a long file\n" * 100
+PAUSE = {"type": "pause", "ms": 200}
+
+
+def upstream(data: dict, event: bool = False) -> dict:
+    """What a gateway says that it is doing, bare or as Open WebUI passes it on."""
+    status = {"type": "status", "data": data}
+    return {"type": "event", "data": json.dumps({"event": status} if event else status)}
+
+
+UPSTREAM = [
+    upstream({"description": "Turn 1 - Searching…", "done": False}),
+    PAUSE,
+    upstream({"description": "Turn 1 - Crawling…"}, event=True),
+    PAUSE,
+    upstream({"done": True, "hidden": True}),
+    PAUSE,
+]
 CASES = [
     {"contains": "Look into it", "turns": [turn(text("SECRET WORDS OF A SUB-AGENT"))]},
     {
@@ -55,6 +75,7 @@ CASES = [
         "contains": "Read it",
         "turns": [turn(calls(("read_file", {"path": "/attachments/plan.md"}))), turn(text("Read."))],
     },
+    {"contains": "Gateway", "turns": [turn(*UPSTREAM, text("It is known."))]},
     {"contains": "Count", "turns": [turn(text("word " * 3000, 30))]},
     {"contains": "Break", "turns": [{"steps": [text("Half a sentence"), {"type": "pause", "ms": 200}, {"type": "cut"}]}]},
     {"contains": "Fall silent", "turns": [{"steps": [text("And then "), {"type": "silence"}]}]},
@@ -161,7 +182,38 @@ class PipeTest(unittest.IsolatedAsyncioTestCase):
         self.assertTrue(any(line.startswith("🤖 Sub-agent: ") and line.endswith("...") for line in lines), lines)
         self.assertIn("🤖 Sub-agent: Look into it › Thinking…", lines, "statuses name their sub-agent, as tools do")
         self.assertEqual(page.statuses()[-1], {"description": "Complete", "done": True, "hidden": False})
-        self.assertTrue(all(not status["done"] for status in page.statuses()[:-1]), "nothing stops the shimmer early")
+        early = [status for status in page.statuses()[:-1] if status["done"] and not status["hidden"]]
+        self.assertEqual(early, [], "nothing stops the shimmer early")
+        self.assertTrue(all(line.strip() for line in lines), "no line is empty")
+
+    async def test_document_003_statuses_of_an_upstream_are_shown_replaced_and_cleared(self) -> None:
+        page = await Page().show(self.pipe(), "Gateway")
+        self.assertEqual((page.text, page.error), ("It is known.", None))
+        shown = [(status["description"], status["done"], status["hidden"]) for status in page.statuses()]
+        expected = [
+            ("Thinking…", False, False),
+            ("Turn 1 - Searching…", False, False),
+            ("Turn 1 - Crawling…", False, False),
+            ("Turn 1 - Crawling…", True, True),
+            ("Complete", True, False),
+        ]
+        self.assertEqual(shown, expected)
+
+    async def test_document_000_its_own_pipe_never_shows_an_empty_line(self) -> None:
+        pipe = document_pipe.Pipe(types.SimpleNamespace(DEEP_AGENT_URL=self.server.url))
+        # It knows no keys.
+        headers = {"Authorization": f"Bearer {self.server.key}"}
+        client = functools.partial(httpx.AsyncClient, headers=headers, timeout=60)
+        for words, answer in (("Work", "All of it is done."), ("Gateway", "It is known.")):
+            page = Page()
+            body = {"stream": True, "model": "scripted", "messages": [{"role": "user", "content": words}]}
+            with unittest.mock.patch.object(document_pipe.httpx, "AsyncClient", client):
+                text = "".join([piece async for piece in pipe.pipe(body, page.emit)])
+            self.assertTrue(text.endswith(answer), text)
+            lines = [status["description"] for status in page.statuses()]
+            self.assertTrue(all(line.strip() for line in lines), lines)
+            self.assertEqual(lines[-1], "Complete")
+        self.assertIn("Turn 1 - Searching…", lines)
 
     async def test_results_are_citations(self) -> None:
         page = await Page().show(self.pipe(), "Work")

@@ -79,6 +79,13 @@ impl Emitter {
         self.open_items(|open| use_it(open.text(item)))
     }
 
+    /// Hides the agent's status line, if it shows one.
+    pub async fn hide_status(&self) {
+        if let Some(hidden) = self.open_items(|open| open.hide_status(&self.agent)) {
+            self.emit(hidden).await;
+        }
+    }
+
     /// Hands over an event and waits until it is stored.
     pub async fn emit_stored(&self, body: EventBody) {
         let (stored, done) = oneshot::channel();

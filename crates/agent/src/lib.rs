@@ -41,6 +41,7 @@ pub mod tool;
 pub mod tools;
 pub mod tour;
 mod turns;
+mod upstream_status;
 mod work_time;
 pub mod workspace;
 

@@ -86,7 +86,8 @@ pub(crate) async fn call_one(
             }
             ModelEvent::ReasoningDelta(_)
             | ModelEvent::ToolCallStarted { .. }
-            | ModelEvent::ToolArgumentsDelta { .. } => {}
+            | ModelEvent::ToolArgumentsDelta { .. }
+            | ModelEvent::Status { .. } => {}
         }
         if text.len() > limit_bytes {
             is_over = true;

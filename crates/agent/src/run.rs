@@ -328,7 +328,7 @@ async fn finish(main: &AgentContext, research: Option<Arc<Task>>, End(outcome, p
     if let Some(research) = research.filter(|_| !has_answer) {
         research.tell_known(main).await;
     }
-    emitter.emit(EventBody::no_status()).await;
+    emitter.hide_status().await;
     let used = main.run.budget.used();
     emitter
         .emit(EventBody::RunFinished {

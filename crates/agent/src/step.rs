@@ -5,9 +5,9 @@ use std::{borrow::Cow, mem, time::Duration};
 use domain::{
     EventBody, Message, Part, Problem, ProblemCode, Role, Sentence, ToolCall, Usage, event::NoticeLevel,
 };
-use llm::{ChatRequest, CodePrompt, FinishReason, ModelEvent, ToolPrompt};
+use llm::{ChatRequest, CodePrompt, FinishReason, ModelCall, ModelError, ModelEvent, ToolPrompt};
 use serde_json::Value;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use crate::{
     context::estimate_request,
@@ -16,6 +16,7 @@ use crate::{
     research::{Citations, nearest},
     tool::Toolbox,
     turns::AgentContext,
+    upstream_status::UpstreamStatus,
 };
 
 /// The most of a conversation that an agent holds, whatever its model says that it can read and has used.
@@ -161,19 +162,19 @@ async fn call_one(
     }
     let held = begin_call(agent, model, estimated);
     let held = held.map_err(CallFailed::before)?;
-    let mut call = model.model().call(&request);
+    let mut call = model.model().call(&request).with_status();
     let mut step = Step::new(agent, model, shape);
-    while let Some(event) = call.next().await {
+    while let Some(event) = step.next(&mut call).await {
         match event {
             Ok(ModelEvent::Finished { reason, usage }) => {
                 let usage = usage.unwrap_or_else(|| estimate(messages, tools, &step));
                 return Ok(step.finish(reason, usage, held).await);
             }
             Ok(event) => step.push(event).await,
-            Err(error) => return Err(step.failed(error.into())),
+            Err(error) => return Err(step.failed(error.into()).await),
         }
     }
-    Err(step.failed(Problem::new(ProblemCode::ModelProtocol, Sentence::AnswerWithoutEnd)))
+    Err(step.failed(Problem::new(ProblemCode::ModelProtocol, Sentence::AnswerWithoutEnd)).await)
 }
 
 /// Tokens by rule of thumb, where the server does not count.
@@ -204,6 +205,7 @@ struct Step<'a> {
     first_token: Option<Duration>,
     citations: Option<Citations>,
     proofs: &'a [String],
+    upstream: UpstreamStatus,
 }
 
 impl<'a> Step<'a> {
@@ -211,15 +213,35 @@ impl<'a> Step<'a> {
         let (answer, writing) = (Answer::default(), Writing::Nothing);
         let citations = shape.cites.map(Citations::new);
         let (began, first_token, proofs) = (Instant::now(), None, shape.proofs);
-        Self { agent, model, answer, writing, began, first_token, citations, proofs }
+        let upstream = UpstreamStatus::default();
+        Self { agent, model, answer, writing, began, first_token, citations, proofs, upstream }
     }
 
-    fn failed(&self, problem: Problem) -> CallFailed {
+    /// The next event of the call. A status that came too soon after another is shown meanwhile.
+    async fn next(&mut self, call: &mut ModelCall) -> Option<Result<ModelEvent, ModelError>> {
+        while let Some(due) = self.upstream.due() {
+            match timeout_at(due, call.next()).await {
+                Ok(event) => return event,
+                Err(_) => self.upstream.show_held(self.agent).await,
+            }
+        }
+        call.next().await
+    }
+
+    async fn failed(&mut self, problem: Problem) -> CallFailed {
+        self.think_again().await;
         CallFailed { problem, has_begun: self.first_token.is_some() }
     }
 
+    /// Puts our own line in the place of that of a server that is not asked any more.
+    async fn think_again(&mut self) {
+        if self.upstream.forget() {
+            self.agent.status(Sentence::Thinking).await;
+        }
+    }
+
     async fn push(&mut self, event: ModelEvent) {
-        if !matches!(event, ModelEvent::Retrying { .. } | ModelEvent::Turned { .. }) {
+        if event.is_of_answer() {
             self.first_token.get_or_insert_with(|| self.began.elapsed());
         }
         match event {
@@ -227,12 +249,19 @@ impl<'a> Step<'a> {
             ModelEvent::ReasoningDelta(delta) => self.write_reasoning(delta).await,
             ModelEvent::ToolCallStarted { index, id, name } => self.start_call(index, id, name).await,
             ModelEvent::ToolArgumentsDelta { index, delta } => self.write_arguments(index, delta).await,
+            ModelEvent::Status { description, done, hidden } => {
+                self.upstream.push(self.agent, description, done, hidden).await;
+            }
             ModelEvent::Retrying { wait_ms, reason, .. } => {
                 let seconds = wait_ms.div_ceil(1000);
+                self.upstream.forget();
                 self.agent.notice(NoticeLevel::Warning, reason).await;
                 self.agent.status(Sentence::AskingAgain { seconds }).await;
             }
-            ModelEvent::Turned { words } => self.agent.notice(NoticeLevel::Warning, words).await,
+            ModelEvent::Turned { words } => {
+                self.agent.notice(NoticeLevel::Warning, words).await;
+                self.think_again().await;
+            }
             ModelEvent::Finished { .. } => {}
         }
     }
@@ -256,6 +285,10 @@ impl<'a> Step<'a> {
             let item = self.agent.next_item('t');
             self.agent.emitter.emit(EventBody::TextStarted { item: item.clone() }).await;
             self.writing = Writing::Text { item, bytes: 0 };
+        }
+        // It may have said something since the text began.
+        if self.upstream.forget() {
+            self.agent.clear_status().await;
         }
         if let Writing::Text { item, bytes } = &mut self.writing {
             *bytes += delta.len();
@@ -345,6 +378,9 @@ impl<'a> Step<'a> {
             self.cite_nearest().await;
         }
         self.close(self.answer.calls.is_empty()).await;
+        if self.upstream.forget() {
+            self.agent.clear_status().await;
+        }
         let cost_micro_usd = self.agent.budget.book(usage, self.model.settings().prices);
         held.end(usage, cost_micro_usd);
         self.agent

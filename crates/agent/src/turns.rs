@@ -185,7 +185,7 @@ impl AgentContext {
 
     /// Takes the line away.
     pub(crate) async fn clear_status(&self) {
-        self.emitter.emit(EventBody::no_status()).await;
+        self.emitter.hide_status().await;
     }
 
     pub(crate) async fn notice(&self, level: NoticeLevel, words: impl Into<Words>) {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use crate::{AgentPath, EventBody, Outcome, Reply, event::Decision, message::arguments_value};
+use crate::{AgentPath, Coded, EventBody, Outcome, Reply, event::Decision, message::arguments_value};
 
 /// Follows a log and knows at any time which items, questions and agents are open.
 #[derive(Debug, Default)]
@@ -16,11 +16,31 @@ pub struct OpenItems {
 
 #[derive(Debug)]
 enum Item {
-    Text { item: String, text: String },
-    Reasoning { item: String, text: String },
-    Call { call: String, name: String, raw: String, arguments: Option<Value> },
-    Approval { approval: String },
-    Question { question: String },
+    Text {
+        item: String,
+        text: String,
+    },
+    Reasoning {
+        item: String,
+        text: String,
+    },
+    Call {
+        call: String,
+        name: String,
+        raw: String,
+        arguments: Option<Value>,
+    },
+    Approval {
+        approval: String,
+    },
+    Question {
+        question: String,
+    },
+    /// The agent's status line.
+    Status {
+        description: String,
+        sentence: Option<Box<Coded>>,
+    },
     Agent,
 }
 
@@ -43,6 +63,13 @@ impl OpenItems {
             }
             EventBody::QuestionAsked { question, .. } => {
                 self.add(agent, Item::Question { question: question.clone() });
+            }
+            EventBody::Status { description, hidden, sentence, .. } => {
+                self.remove(|path, item| path == agent && matches!(item, Item::Status { .. }));
+                if !hidden {
+                    let (description, sentence) = (description.clone(), sentence.clone());
+                    self.add(agent, Item::Status { description, sentence });
+                }
             }
             EventBody::AgentStarted { .. } => self.add(agent, Item::Agent),
             EventBody::TextDelta { item: id, delta }
@@ -71,10 +98,11 @@ impl OpenItems {
             }
             EventBody::AgentFinished { .. } => {
                 self.remove(|path, item| path == agent && matches!(item, Item::Agent));
+                // Readers drop its line with it.
+                self.remove(|path, item| path == agent && matches!(item, Item::Status { .. }));
             }
             EventBody::RunStarted { .. }
             | EventBody::StepStarted { .. }
-            | EventBody::Status { .. }
             | EventBody::ToolProgress { .. }
             | EventBody::ToolOutput { .. }
             | EventBody::PlanChanged { .. }
@@ -114,7 +142,7 @@ impl OpenItems {
         let (closed, open) = std::mem::take(&mut self.open).into_iter().partition(|(_, item)| match item {
             Item::Text { .. } | Item::Reasoning { .. } => true,
             Item::Call { call, .. } => !kept.contains(call),
-            Item::Approval { .. } | Item::Question { .. } | Item::Agent => false,
+            Item::Approval { .. } | Item::Question { .. } | Item::Status { .. } | Item::Agent => false,
         });
         self.open = open;
         let closed: Vec<(AgentPath, Item)> = closed;
@@ -124,6 +152,17 @@ impl OpenItems {
             item => (path, item.closing(Outcome::Failed, reason)),
         };
         closed.into_iter().rev().map(closing).collect()
+    }
+
+    /// The event that hides the agent's status line. `None` if it shows none.
+    #[must_use]
+    pub fn hide_status(&self, agent: &AgentPath) -> Option<EventBody> {
+        self.open.iter().find_map(|(path, item)| match item {
+            Item::Status { description, sentence } if path == agent => {
+                Some(hidden(description.clone(), sentence.clone()))
+            }
+            _ => None,
+        })
     }
 
     /// The text of an open item so far. `None` if it is not open.
@@ -167,7 +206,7 @@ impl Item {
             Self::Call { call, .. } => Some(call),
             Self::Approval { approval } => Some(approval),
             Self::Question { question } => Some(question),
-            Self::Agent => None,
+            Self::Status { .. } | Self::Agent => None,
         }
     }
 
@@ -196,15 +235,43 @@ impl Item {
                 remembered: None,
             },
             Self::Question { question } => Reply::answered(question, None),
+            Self::Status { description, sentence } => hidden(description, sentence),
             Self::Agent => EventBody::AgentFinished { outcome, result: reason.to_owned() },
         }
     }
+}
+
+/// Hides a status line. It repeats the description: readers that do not know `hidden` would show an empty line.
+fn hidden(description: String, sentence: Option<Box<Coded>>) -> EventBody {
+    EventBody::Status { description, done: true, hidden: true, sentence }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{RunEvent, RunId, Usage, laws};
+
+    /// Each agent has a line of its own, and a hidden one repeats what it said.
+    #[test]
+    fn status_lines_are_hidden_in_their_own_words() {
+        let (main, child) = (AgentPath::main(), AgentPath::main().child(1));
+        let mut open = OpenItems::default();
+        assert_eq!(open.hide_status(&main), None, "nothing is shown");
+        for (agent, words) in [(&main, "Thinking…"), (&child, "Searching"), (&child, "Reading")] {
+            open.push(agent, &EventBody::status(words));
+        }
+        let hidden = |words: &str| super::hidden(words.to_owned(), None);
+        assert_eq!(open.hide_status(&child), Some(hidden("Reading")));
+        open.push(&child, &hidden("Reading"));
+        assert_eq!((open.hide_status(&child), open.hide_status(&main)), (None, Some(hidden("Thinking…"))));
+        open.push(&child, &EventBody::status("Again"));
+        let ended = EventBody::AgentFinished { outcome: Outcome::Completed, result: String::new() };
+        open.push(&child, &ended);
+        assert_eq!(open.hide_status(&child), None, "who has ended does not act any more");
+        open.push(&child, &EventBody::status("Again"));
+        let closed = open.close(&main, Outcome::Cancelled, "stopped");
+        assert_eq!(closed, [(child, hidden("Again")), (main, hidden("Thinking…"))]);
+    }
 
     /// Cuts a log with everything in it at every place, closes it, and asks the laws.
     #[test]
@@ -277,6 +344,7 @@ mod tests {
                     expires_in_ms: None,
                 },
             ),
+            (&child, EventBody::status("Reading")),
             (&child, EventBody::TextStarted { item: s("a1.t1") }),
             (&child, EventBody::TextDelta { item: s("a1.t1"), delta: s("partial") }),
         ];

@@ -178,6 +178,15 @@ pub enum ModelEvent {
         /// What went wrong, and who is asked now.
         words: Words,
     },
+    /// What the server says that it is doing, on one line without secrets. Each takes the place of the one before.
+    Status {
+        /// The line; may be empty where it is only taken away.
+        description: String,
+        /// The activity has ended.
+        done: bool,
+        /// The line should be taken away.
+        hidden: bool,
+    },
     /// The model is done; nothing follows.
     Finished {
         /// Why it stopped.
@@ -185,6 +194,21 @@ pub enum ModelEvent {
         /// Tokens used, where the server says.
         usage: Option<Usage>,
     },
+}
+
+impl ModelEvent {
+    /// Whether it is a piece of the answer, and not something that is said about it.
+    #[must_use]
+    pub fn is_of_answer(&self) -> bool {
+        match self {
+            Self::TextDelta(_)
+            | Self::ReasoningDelta(_)
+            | Self::ToolCallStarted { .. }
+            | Self::ToolArgumentsDelta { .. }
+            | Self::Finished { .. } => true,
+            Self::Retrying { .. } | Self::Turned { .. } | Self::Status { .. } => false,
+        }
+    }
 }
 
 /// Why a model stopped.

@@ -84,6 +84,16 @@ enum Source {
 }
 
 impl ModelCall {
+    /// The same call, whose server is asked to say what it is doing. Some say so unasked.
+    #[must_use]
+    pub fn with_status(mut self) -> Self {
+        match &mut self.source {
+            Source::OpenAi(call) => call.ask_for_status(),
+            Source::Scripted(_) => {}
+        }
+        self
+    }
+
     /// Waits for the next event. After [`ModelEvent::Finished`] or an error there is nothing more.
     ///
     /// Safe to abandon and call again: an event is never lost.

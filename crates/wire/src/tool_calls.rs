@@ -89,7 +89,7 @@ impl ToolCallsEncoder {
 
     fn read(&mut self, event: &RunEvent, out: &mut Frames) {
         match &event.body {
-            // A line that only says to take the last one away has no words worth showing.
+            // This format has nothing to take a line away with.
             EventBody::Status { description, hidden: false, .. } => status(out, description),
             EventBody::TextDelta { item, delta } if event.agent.is_main() => {
                 *self.sent_text.entry(item.clone()).or_default() += delta.len();
@@ -174,7 +174,9 @@ impl ToolCallsEncoder {
 }
 
 fn status(out: &mut Frames, content: &str) {
-    out.push(&Payload::Status { content });
+    if !content.trim().is_empty() {
+        out.push(&Payload::Status { content });
+    }
 }
 
 fn message(out: &mut Frames, content: &str) {

@@ -39,8 +39,8 @@ export interface RunNode {
   chat: string | null;
   startedAt: number;
   endedAt: number | null;
-  /** The one line that says what is going on; null where nothing is to be said. */
-  status: Words | null;
+  /** What agents say that they are doing, one line for each of them at most; the latest is last. */
+  statuses: { agent: NodeId | null; words: Words }[];
   /** What the main agent did, in order: texts, reasoning, tools, notices. */
   children: NodeId[];
   /** Texts of the main agent that are, or may turn out to be, the answer. */
@@ -227,7 +227,7 @@ export const emptyRun: RunNode = {
   chat: null,
   startedAt: 0,
   endedAt: null,
-  status: null,
+  statuses: [],
   children: [],
   answers: [],
   waiting: [],

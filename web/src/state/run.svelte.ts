@@ -70,10 +70,11 @@ export class RunView {
 
   /** Whether it is research: it has tools that nothing else has, and says what it does in words of its own. */
   get isResearch(): boolean {
-    const { children, status } = this.run;
+    const { children, statuses } = this.run;
     const ofResearch = (id: NodeId) =>
       ["plan_research", "read_source"].includes(nodeOf(this.nodes, id, "tool")?.name ?? "");
-    return researching.has(status?.sentence?.code) || children.some(ofResearch);
+    const says = statuses.some(({ words }) => researching.has(words.sentence?.code));
+    return says || children.some(ofResearch);
   }
 
   /** Whether any of the log has come. */

@@ -295,7 +295,7 @@ describe("the end", () => {
     expect(new Set(states)).toEqual(new Set(["stopped", "failed"]));
     expect(toolOf(timeline, "c4")?.state).toBe("stopped");
     expect(toolOf(timeline, "c5")?.state).toBe("failed");
-    expect(runOf(timeline)).toMatchObject({ failed: 1, agentsRunning: 0, waiting: [], status: null });
+    expect(runOf(timeline)).toMatchObject({ failed: 1, agentsRunning: 0, waiting: [], statuses: [] });
     expect(agentOf(timeline, "a2")?.failed).toBe(1);
     expect(agentOf(timeline, "a2.1")?.outcome).toBe("cancelled");
     expect(nodeOf(timeline.nodes, "question q1", "question")?.answered).toBe(true);
@@ -342,9 +342,38 @@ describe("the end", () => {
       done,
       hidden: done,
     });
-    const events = logOf([started, status("one"), status("two"), status("", true)]);
-    expect(runOf(read(events.slice(0, 3))).status).toEqual({ message: "two" });
-    expect(runOf(read(events)).status).toBeNull();
+    const events = logOf([started, status("one"), status("two"), status("two", true)]);
+    expect(runOf(read(events.slice(0, 3))).statuses).toEqual([{ agent: null, words: { message: "two" } }]);
+    expect(runOf(read(events)).statuses).toEqual([]);
+  });
+
+  test("a status stays with its agent", () => {
+    const status = (description: string, hidden = false): EventBody => ({
+      type: "status",
+      description,
+      done: hidden,
+      hidden,
+    });
+    const agent = (id: string, call: string): Entry => [
+      [id],
+      { type: "agent_started", name: id, call, task: "" },
+    ];
+    const events = logOf([
+      started,
+      status("main"),
+      running("c1", {}, "task"),
+      running("c2", {}, "task"),
+      agent("a1", "c1"),
+      agent("a2", "c2"),
+      [["a1"], status("one")],
+      [["a2"], status("two")],
+      [["a2"], status("two", true)],
+      [["a1"], { type: "agent_finished", outcome: "failed", result: "" }],
+    ]);
+    const shown = (count: number) => runOf(read(events.slice(0, count))).statuses.at(-1);
+    expect(shown(8)).toEqual({ agent: "agent a2", words: { message: "two" } });
+    expect(shown(9)).toEqual({ agent: "agent a1", words: { message: "one" } });
+    expect(shown(10)).toEqual({ agent: null, words: { message: "main" } });
   });
 
   test("usage adds up while it goes and is the server's sum at the end", () => {

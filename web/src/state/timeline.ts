@@ -331,7 +331,10 @@ function reduceAgent(
       endedAt: event.at,
       waiting: 0,
     }));
-    change(timeline, runId, "run", (run) => ({ agentsRunning: Math.max(0, run.agentsRunning - 1) }));
+    change(timeline, runId, "run", (run) => ({
+      agentsRunning: Math.max(0, run.agentsRunning - 1),
+      statuses: withoutStatus(run, id),
+    }));
     return;
   }
   timeline.nodes.set(id, {
@@ -369,9 +372,12 @@ function reduceRun(timeline: Timeline, event: RunEvent, body: EventBody): void {
         startedAt: event.at,
       }));
     case "status":
-      return set(() => ({
-        status: body.hidden || body.done ? null : wordsOf(body.description, body.sentence),
-      }));
+      return set((run) => {
+        const agent = agentId(event.agent);
+        const others = withoutStatus(run, agent);
+        if (body.hidden || body.done) return { statuses: others };
+        return { statuses: [...others, { agent, words: wordsOf(body.description, body.sentence) }] };
+      });
     case "plan_changed":
       // A sub-agent's plan is its own business; the strip shows the main agent's.
       return agentId(event.agent) === null ? set(() => ({ todos: body.todos })) : undefined;
@@ -421,7 +427,7 @@ function reduceRun(timeline: Timeline, event: RunEvent, body: EventBody): void {
       return set((run) => spent(run, body));
     case "run_finished":
       set(() => ({
-        status: null,
+        statuses: [],
         endedAt: event.at,
         outcome: body.outcome,
         problem: body.problem ?? null,
@@ -433,6 +439,10 @@ function reduceRun(timeline: Timeline, event: RunEvent, body: EventBody): void {
       return settle(timeline, event.at, body.outcome);
   }
 }
+
+/** The status lines of all agents but this one. */
+const withoutStatus = (run: RunNode, agent: NodeId | null): RunNode["statuses"] =>
+  run.statuses.filter((status) => status.agent !== agent);
 
 const wordsOf = (message: string, sentence: Coded | undefined): Words =>
   sentence ? { message, sentence } : { message };

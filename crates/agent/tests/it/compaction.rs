@@ -164,7 +164,7 @@ async fn a_restart_at_any_place_sends_the_same() {
         matches!(event.body, EventBody::ContextCompacted { .. } | EventBody::StepStarted { .. })
             .then_some(at + 1)
     });
-    for cut in around.chain([whole.len() - 2]) {
+    for cut in around.chain([whole.len() - 1]) {
         let begun =
             whole[..cut].iter().filter(|event| matches!(event.body, EventBody::ModelCalled { .. })).count();
         let mut play = play(long_work(steps)).await;

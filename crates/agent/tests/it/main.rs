@@ -19,4 +19,5 @@ mod subagents;
 mod tools;
 mod tour;
 mod turns;
+mod upstream_status;
 mod workspace;

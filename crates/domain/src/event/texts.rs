@@ -29,12 +29,6 @@ impl EventBody {
         let Words { message: description, sentence } = words.into();
         Self::Status { description, done: false, hidden: false, sentence }
     }
-
-    /// Takes that line away.
-    #[must_use]
-    pub fn no_status() -> Self {
-        Self::Status { description: String::new(), done: true, hidden: true, sentence: None }
-    }
 }
 
 impl RunEvent {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use domain::{ProblemCode, Sentence, Usage};
 use wire::{
-    openai::{Chunk, DONE, UpstreamError},
+    openai::{Chunk, DONE, Status, UpstreamError},
     sse,
 };
 
@@ -28,6 +28,9 @@ const RECEIVED_LIMIT_BYTES: usize = 128 << 20;
 /// until it ends.
 const ANSWER_LIMIT_BYTES: usize = 4 << 20;
 
+/// More of a status is not looked at; less than that is shown.
+const STATUS_LIMIT_BYTES: usize = 4 << 10;
+
 /// Ollama's: it puts a text that is to be continued into the model's template, as if somebody had said it.
 const ANSWERS_TEXTS: &str = "fp_ollama";
 
@@ -44,8 +47,10 @@ pub(crate) struct Answer {
     received_bytes: usize,
     /// Text, reasoning and arguments of calls.
     written_bytes: usize,
-    /// An event was made, so the request must not be sent again.
+    /// Something of the answer has come, so the request must not be sent again.
     begun: bool,
+    /// The server has said what it is doing.
+    is_at_work: bool,
     over: bool,
 }
 
@@ -73,6 +78,7 @@ impl Answer {
             received_bytes: 0,
             written_bytes: 0,
             begun: false,
+            is_at_work: false,
             over: false,
         }
     }
@@ -85,6 +91,11 @@ impl Answer {
     /// Whether anything of the answer has come.
     pub(crate) fn has_begun(&self) -> bool {
         self.begun
+    }
+
+    /// Whether the server has said that it works on an answer, whatever that is to be.
+    pub(crate) fn is_at_work(&self) -> bool {
+        self.is_at_work
     }
 
     /// Whether the end has been read: what follows does not matter.
@@ -243,6 +254,9 @@ impl Answer {
         {
             return Err(Fault::new(ProblemCode::ModelRejected, Sentence::AnswersTexts));
         }
+        if let Some(status) = &chunk.status {
+            self.add_status(status, target);
+        }
         let arguments: usize = chunk.calls.iter().map(|call| call.arguments.len()).sum();
         self.written_bytes += chunk.reasoning.len() + chunk.content.len() + arguments;
         if self.written_bytes > ANSWER_LIMIT_BYTES {
@@ -263,6 +277,18 @@ impl Answer {
             self.finish = Some(finish_reason(&reason)?);
         }
         Ok(())
+    }
+
+    /// Of statuses that come at once only the last counts, so that nobody fills the queue with them.
+    fn add_status(&mut self, status: &Status<'_>, target: &Target) {
+        self.is_at_work = true;
+        let start = status.description.floor_char_boundary(STATUS_LIMIT_BYTES);
+        let description = fault::quote(&status.description[..start], target);
+        let status = ModelEvent::Status { description, done: status.done, hidden: status.hidden };
+        match self.events.back_mut() {
+            Some(last @ ModelEvent::Status { .. }) => *last = status,
+            _ => self.events.push_back(status),
+        }
     }
 
     fn add_reasoning(&mut self, reasoning: String) {
@@ -316,174 +342,4 @@ fn not_a_chunk(data: &str, target: &Target) -> Fault {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::LazyLock;
-
-    use domain::ProblemCode;
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::openai::rescue::Rescue;
-    use crate::{BaseUrl, HttpClient, OpenAiSettings, Secret, openai::Reach};
-
-    fn target() -> &'static Target {
-        static TARGET: LazyLock<Target> = LazyLock::new(new_target);
-        &TARGET
-    }
-
-    fn new_target() -> Target {
-        let base_url = BaseUrl::parse("http://127.0.0.1:1/v1").expect("valid");
-        let settings = OpenAiSettings::new(base_url, Some(Secret::new("sk-secret")), "m");
-        Reach::new(settings, &HttpClient::new().expect("set up"), "chat/completions").any()
-    }
-
-    fn read(chunks: &[&[u8]], text: TextReader, target: &Target) -> (Vec<ModelEvent>, Option<Fault>) {
-        let mut answer = Answer::new(text);
-        let fed = chunks.iter().try_for_each(|chunk| answer.feed(chunk, target));
-        let fault = fed.and_then(|()| answer.end(target)).err();
-        (std::iter::from_fn(|| answer.pop()).collect(), fault)
-    }
-
-    /// Reads a body that must be refused.
-    fn refused(body: &str) -> (ProblemCode, String) {
-        let (_, fault) = read(&[body.as_bytes()], TextReader::Plain, target());
-        let error = fault.expect("refused").error;
-        (error.code, error.message)
-    }
-
-    fn finished(reason: FinishReason) -> ModelEvent {
-        ModelEvent::Finished { reason, usage: None }
-    }
-
-    fn check(body: &str, expected: &[ModelEvent]) {
-        let (events, fault) = read(&[body.as_bytes()], TextReader::Plain, target());
-        assert!(fault.is_none(), "{body}: {fault:?}");
-        assert_eq!(events, expected, "{body}");
-    }
-
-    #[test]
-    fn every_way_to_end() {
-        let text = || ModelEvent::TextDelta("Hi".into());
-        let delta = "data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\n";
-        let stop = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
-        let expected = [text(), finished(FinishReason::Stop)];
-        check(&format!("{delta}{stop}data: [DONE]\n\n"), &expected);
-        check(&format!("{delta}data: [DONE]"), &expected);
-        check(&format!("{delta}{stop}"), &expected);
-        check(&format!("{delta}data: [DONE]\n\n{delta}"), &expected);
-        check(&format!("\u{FEFF}: hello\r\n\r\n{delta}{stop}"), &expected);
-        check(r#"{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}"#, &expected);
-        let length = delta.replace("}}]", "},\"finish_reason\":\"length\"}]");
-        check(&length, &[text(), finished(FinishReason::Length)]);
-        check("data: [DONE]\n\n", &[finished(FinishReason::Stop)]);
-    }
-
-    #[test]
-    fn everything_that_is_not_the_protocol() {
-        let delta = "data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\n";
-        for (body, code, words) in [
-            ("", ProblemCode::ModelProtocol, "in the middle"),
-            (delta, ProblemCode::ModelProtocol, "in the middle"),
-            ("data: {\"choices\":[{\"del", ProblemCode::ModelProtocol, "not the OpenAI protocol"),
-            ("data: sk-secret\n\n", ProblemCode::ModelProtocol, "protocol: [key]"),
-            ("<!doctype html><h1>Hi</h1>", ProblemCode::ModelProtocol, "web page"),
-            ("{\"x\":1}", ProblemCode::ModelProtocol, "not the OpenAI protocol"),
-            ("{\"error\":{\"message\":\"overloaded\"}}", ProblemCode::ModelFailed, "overloaded"),
-            ("{\"detail\":\"no\"}", ProblemCode::ModelFailed, "no"),
-            (
-                "data: {\"error\":{\"message\":\"slow down\",\"code\":429}}\n\n",
-                ProblemCode::ModelRateLimited,
-                "slow down",
-            ),
-            ("event: error\ndata: broken\n\n", ProblemCode::ModelFailed, "broken"),
-            (
-                "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"error\"}]}\n\n",
-                ProblemCode::ModelFailed,
-                "gave up",
-            ),
-        ] {
-            let (got, message) = refused(body);
-            assert_eq!(got, code, "{body}: {message}");
-            assert!(message.contains(words), "{message:?} should say {words:?}");
-        }
-    }
-
-    #[test]
-    fn long_words_of_others_are_cut() {
-        let body = format!("data: {}\n\n", "é ".repeat(10_000));
-        let (_, message) = refused(&body);
-        assert!(message.chars().count() < 420 && message.ends_with('…'), "{message}");
-    }
-
-    #[test]
-    fn endless_answers_are_refused() {
-        let target = target();
-        let mut answer = Answer::new(TextReader::Plain);
-        let block = [b'x'; 1 << 20];
-        let fed = (0..64).take_while(|_| answer.feed(&block, target).is_ok()).count();
-        assert_eq!(fed, 8, "a line may be 8 MB");
-    }
-
-    /// Finding F12 of issue 32: what is held of an answer is bounded, however it is cut and whatever it is.
-    #[test]
-    fn an_answer_that_never_ends_is_refused_by_what_it_says() {
-        let text = "x".repeat(64 << 10);
-        for delta in [
-            format!(r#"{{"content":"{text}"}}"#),
-            format!(r#"{{"reasoning":"{text}"}}"#),
-            format!(
-                r#"{{"tool_calls":[{{"index":0,"id":"c","function":{{"name":"f","arguments":"{text}"}}}}]}}"#
-            ),
-        ] {
-            let event = format!("data: {{\"choices\":[{{\"delta\":{delta}}}]}}\n\n");
-            let mut answer = Answer::new(TextReader::Plain);
-            let mut held = 0;
-            let fault = loop {
-                if let Err(fault) = answer.feed(event.as_bytes(), target()) {
-                    break fault;
-                }
-                held += text.len();
-                while answer.pop().is_some() {}
-                assert!(held <= ANSWER_LIMIT_BYTES, "{delta:.20}");
-            };
-            assert!(fault.error.message.contains("4 MB"), "{}", fault.error.message);
-            assert_eq!(held, ANSWER_LIMIT_BYTES);
-        }
-    }
-
-    /// Pieces of streams, good and bad.
-    fn body() -> impl Strategy<Value = Vec<u8>> {
-        let piece = prop_oneof![
-            Just(
-                &b"data: {\"choices\":[{\"delta\":{\"content\":\"```json\\n{\\\"name\\\":\\\"ls\\\"}\"}}]}"[..]
-            ),
-            Just(
-                &b"data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":4000000000,\"id\":\"\"}]}}]}"[..]
-            ),
-            Just(&b"data: {\"choices\":[{\"delta\":{\"reasoning\":\"\xC3\xA9\"}}]}"[..]),
-            Just(&b"data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}"[..]),
-            Just(&b"data: [DONE]"[..]),
-            Just(&b"\n\n"[..]),
-            Just(&b"\r\n\r\n"[..]),
-            Just(&b"\xFF\xFE"[..]),
-            Just(&b"{"[..]),
-            Just(&b"<"[..]),
-        ];
-        proptest::collection::vec(piece, 0..20).prop_map(|pieces| pieces.concat())
-    }
-
-    proptest! {
-        #[test]
-        fn chunking_changes_nothing(body in body(), size in 1usize..9) {
-            let target = target();
-            let rescue = || TextReader::Rescue(Rescue::new(["ls"]));
-            let chunks: Vec<&[u8]> = body.chunks(size).collect();
-            let (whole, cut) = (read(&[&body], rescue(), target), read(&chunks, rescue(), target));
-            let code = |fault: &Option<Fault>| fault.as_ref().map(|fault| fault.error.clone());
-            prop_assert_eq!(code(&whole.1), code(&cut.1));
-            if whole.1.is_none() {
-                prop_assert_eq!(whole.0, cut.0);
-            }
-        }
-    }
-}
+mod tests;

@@ -6,7 +6,7 @@ use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt;
 use reqwest::{
     Method, Response,
-    header::{self, HeaderMap},
+    header::{self, HeaderMap, HeaderValue},
 };
 use tokio::{
     task::yield_now,
@@ -14,7 +14,7 @@ use tokio::{
 };
 
 use super::{
-    OpenAiSettings, Reach, Target,
+    INCLUDE_STATUS, OpenAiSettings, Reach, Target,
     answer::Answer,
     ask::Ask,
     fault::{self, Fault, Retry},
@@ -81,6 +81,11 @@ impl OpenAiCall {
         }
     }
 
+    /// Has the server asked to say what it is doing.
+    pub(crate) fn ask_for_status(&mut self) {
+        self.headers.insert(INCLUDE_STATUS, HeaderValue::from_static("true"));
+    }
+
     /// The next event. Abandoning the wait loses nothing: all progress is in `self`.
     pub(crate) async fn next(&mut self) -> Result<ModelEvent, ModelError> {
         loop {
@@ -141,6 +146,9 @@ impl OpenAiCall {
                     if !had_begun {
                         self.reach.note_answer(target);
                     }
+                } else if reading.answer.is_at_work() {
+                    // An agent may work for longer than that before its first word; a comment is a sign of life too.
+                    self.silence.set(Instant::now() + settings.first_token_timeout);
                 }
                 Ok(())
             }

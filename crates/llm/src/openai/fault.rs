@@ -92,7 +92,7 @@ pub(crate) fn quote(text: &str, target: &Target) -> String {
     let own = target.redact(text);
     let text = wire::redact::text(&own);
     let mut words = String::new();
-    for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
+    for word in text.split(parts_words).filter(|word| !word.is_empty()) {
         if !words.is_empty() {
             words.push(' ');
         }
@@ -105,6 +105,13 @@ pub(crate) fn quote(text: &str, target: &Target) -> String {
         Some((end, _)) => format!("{}…", &words[..end]),
         None => words,
     }
+}
+
+/// White space, and what cannot be seen but changes how text around it looks.
+fn parts_words(c: char) -> bool {
+    let is_direction =
+        matches!(c, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    c.is_whitespace() || c.is_control() || is_direction || matches!(c, '\u{200B}' | '\u{FEFF}')
 }
 
 /// No answer came, or it broke off.

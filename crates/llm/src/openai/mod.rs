@@ -50,6 +50,10 @@ pub use written_call::UNREADABLE;
 
 use crate::{ChatRequest, HttpClient, Secret};
 
+/// Asks a server to say what it is doing while it works on an answer. A header, as a server that does not know it passes
+/// over it, where an unknown field of the body may be refused.
+pub const INCLUDE_STATUS: HeaderName = HeaderName::from_static("x-include-status");
+
 /// How to reach one model.
 #[derive(Debug, Clone)]
 pub struct OpenAiSettings {

@@ -9,6 +9,7 @@ mod faults;
 mod prompt_mode;
 mod retries;
 mod schema_mode;
+mod status;
 mod streams;
 mod turns;
 

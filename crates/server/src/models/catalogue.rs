@@ -12,7 +12,10 @@ use llm::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::groups::{Permit, Thing};
+use crate::{
+    agents::PREFIX,
+    groups::{Permit, Thing},
+};
 
 /// The tour's id.
 pub const TOUR: &str = "tour";
@@ -212,11 +215,13 @@ fn pools(connections: &[KnownConnection], models: &[Model]) -> HashMap<String, A
     models.iter().filter_map(pool).collect()
 }
 
-/// The model's own name; with its connection's in front, and then a number, where that is taken.
+/// The model's own name; with its connection's in front, and then a number, where that is taken. The names of agents are
+/// ours: those of another Glasshouse have its connection's in front.
 fn free_id(taken: &mut HashSet<String>, connection: &str, name: &str) -> String {
     let prefixed = format!("{connection}/{name}");
     let numbered = (2..).map(|number| format!("{prefixed}-{number}"));
-    let mut ids = [name.to_owned(), prefixed.clone()].into_iter().chain(numbered);
+    let own = Some(name.to_owned()).filter(|name| !name.starts_with(PREFIX));
+    let mut ids = own.into_iter().chain([prefixed.clone()]).chain(numbered);
     // The numbers never run out.
     let id = ids.find(|id| !taken.contains(id)).unwrap_or_default();
     taken.insert(id.clone());
@@ -265,6 +270,9 @@ mod tests {
             vec![connection("A", &["m", "tour"]), connection("B", &["m", "n"]), connection("B", &["m"])];
         let catalogue = Catalogue::new(connections, HashMap::new(), None);
         assert_eq!(ids(&catalogue), ["m", "A/tour", "B/m", "n", "B/m-2", "tour"]);
+        let inner = connection("Inner", &["glasshouse/agent", "m"]);
+        let of_inner = Catalogue::new(vec![inner], HashMap::new(), None);
+        assert_eq!(ids(&of_inner), ["Inner/glasshouse/agent", "m", "tour"]);
         assert_eq!(catalogue.model("B/m").map(|model| model.name.as_str()), Some("m"));
     }
 

@@ -137,6 +137,7 @@ async fn say_ok(model: &ChatModel) -> Result<String, ModelError> {
             | ModelEvent::ToolArgumentsDelta { .. }
             | ModelEvent::Retrying { .. }
             | ModelEvent::Turned { .. }
+            | ModelEvent::Status { .. }
             | ModelEvent::Finished { .. } => {}
         }
     }

@@ -88,6 +88,7 @@ mod tools_in_words;
 mod traces;
 mod trusted_header;
 mod unread;
+mod upstream_status;
 mod upstreams;
 mod usage;
 mod users;

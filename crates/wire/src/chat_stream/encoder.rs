@@ -280,7 +280,11 @@ impl<'e> Output<'e> {
         self.frames.push(payload);
     }
 
+    /// The status line. Never a blank one: readers that know no `hidden` would show an empty line.
     pub(crate) fn status(&mut self, description: &str, done: bool, hidden: bool) {
+        if description.trim().is_empty() {
+            return;
+        }
         let (agent_depth, agent_id) = (self.agent.depth(), self.agent.id());
         self.push(&Payload::Status { description, agent_depth, done, hidden, agent_id });
     }

@@ -6,7 +6,7 @@ use domain::{TokenCount, Usage};
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
-use super::UpstreamError;
+use super::{UpstreamError, status::Status};
 
 /// One chunk, or a whole answer, of the first choice. Text is borrowed from the input where it has no
 /// escapes. Unknown fields are ignored, and so are known ones with a type that makes no sense.
@@ -26,6 +26,8 @@ pub struct Chunk<'a> {
     pub error: Option<UpstreamError>,
     /// `system_fingerprint`, by which some servers can be told.
     pub fingerprint: Option<Cow<'a, str>>,
+    /// What the server says that it is doing; beside any text, never part of it.
+    pub status: Option<Status<'a>>,
 }
 
 /// A piece of one tool call.
@@ -53,6 +55,7 @@ impl<'a> Chunk<'a> {
             usage: wire.usage.or(wire.x_groq.and_then(|groq| groq.usage)).and_then(WireUsage::read),
             error: error.as_ref().map(UpstreamError::from_value),
             fingerprint: some_text(wire.system_fingerprint),
+            status: Status::read(wire.kind, wire.data, wire.event),
             ..Self::default()
         };
         let choices = wire.choices.unwrap_or_default();
@@ -112,6 +115,12 @@ struct WireChunk<'a> {
     message: Option<Value>,
     #[serde(borrow)]
     system_fingerprint: Option<&'a RawValue>,
+    #[serde(borrow, rename = "type")]
+    kind: Option<&'a RawValue>,
+    #[serde(borrow)]
+    data: Option<&'a RawValue>,
+    #[serde(borrow)]
+    event: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -203,7 +212,7 @@ fn call(call: WireCall<'_>) -> CallDelta<'_> {
 }
 
 /// A JSON string's text; nothing where it is empty or no string.
-fn some_text(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
+pub(super) fn some_text(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
     let inner = raw?.get().strip_prefix('"')?.strip_suffix('"')?;
     if inner.is_empty() {
         None

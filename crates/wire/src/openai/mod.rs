@@ -13,6 +13,7 @@ pub mod passing;
 pub mod request;
 pub mod rerank;
 pub mod research_prefix;
+pub mod status;
 pub mod upstream_error;
 
 pub use chunk::Chunk;
@@ -24,6 +25,7 @@ pub use error_object::ErrorObject;
 pub use passing::{Passing, UsageWatch, text_bytes};
 pub use request::{ChatBody, Tool};
 pub use research_prefix::{asks_for_research, without_research_prefixes};
+pub use status::Status;
 pub use upstream_error::UpstreamError;
 
 /// The data of the event that ends a stream.

@@ -50,9 +50,17 @@ struct Thought {
 /// The one line that says what is going on.
 #[derive(Debug, Default)]
 struct StatusLine {
-    shown: Option<String>,
+    shown: Option<Line>,
     sent_at: i64,
-    held_back: Option<String>,
+    held_back: Option<Line>,
+}
+
+#[derive(Debug, PartialEq)]
+struct Line {
+    /// Whose activity it is.
+    agent: AgentPath,
+    description: String,
+    done: bool,
 }
 
 impl Extras {
@@ -66,24 +74,21 @@ impl Extras {
 
     /// The status that waits, if any; the interval is taken to be over.
     pub(super) fn flush(&mut self, chunks: &ChunkEncoder) -> Option<String> {
-        let description = self.status.held_back.take()?;
+        let line = self.status.held_back.take()?;
         self.status.sent_at += STATUS_INTERVAL_MS;
-        Some(self.status.show(chunks, description))
+        Some(self.status.show(chunks, line))
     }
 
     /// Adds the chunks for the next event, which come before those with its text.
     pub(super) fn read(&mut self, event: &RunEvent, out: &mut Output<'_>) {
         let main = event.agent.is_main();
         match &event.body {
-            EventBody::Status { description, done, hidden, .. } => {
-                let is_over = description.is_empty() || (*done && *hidden);
-                match (is_over, main) {
-                    (false, _) => self.say(event, description, out),
-                    (true, true) => self.status.clear(out),
-                    // The main agent's line goes on.
-                    (true, false) => {}
-                }
+            EventBody::Status { description, done, hidden: false, .. } => {
+                self.show(event, description, *done, out);
             }
+            EventBody::Status { .. } if main => self.status.clear(out),
+            // It works on, without saying at what.
+            EventBody::Status { .. } if self.status.is_of(&event.agent) => self.say(event, "…", out),
             EventBody::ToolProgress { message, .. } => self.say(event, message, out),
             EventBody::RunResumed {} => self.say(event, RESUMED, out),
             EventBody::ContextCompacted { summary, tokens_before, tokens_after, .. } => {
@@ -128,6 +133,7 @@ impl Extras {
             }
             EventBody::RunStarted { .. }
             | EventBody::StepStarted { .. }
+            | EventBody::Status { .. }
             | EventBody::SourcesFound { .. }
             | EventBody::TextStarted { .. }
             | EventBody::TextDelta { .. }
@@ -152,13 +158,21 @@ impl Extras {
         self.status.release(event.at, out);
     }
 
-    /// Sets the status line; a sub-agent's begins with its name.
+    /// Sets the status line of something that goes on.
     fn say(&mut self, event: &RunEvent, description: &str, out: &mut Output<'_>) {
+        self.show(event, description, false, out);
+    }
+
+    /// Sets the status line; a sub-agent's begins with its name.
+    fn show(&mut self, event: &RunEvent, description: &str, done: bool, out: &mut Output<'_>) {
+        if description.trim().is_empty() {
+            return;
+        }
         let description = match self.agents.get(&event.agent) {
             Some(name) => format!("🤖 {name}: {description}"),
             None => description.to_owned(),
         };
-        self.status.say(event.at, description, out);
+        self.status.say(event.at, Line { agent: event.agent.clone(), description, done }, out);
     }
 
     /// More reasoning, with a row of its own: Open WebUI would add all of a run to the first one's.
@@ -222,40 +236,45 @@ impl Extras {
 }
 
 impl StatusLine {
-    fn say(&mut self, at: i64, description: String, out: &mut Output<'_>) {
+    fn say(&mut self, at: i64, line: Line, out: &mut Output<'_>) {
         // What stands there already is not sent again.
-        let is_new = self.shown.as_ref() != Some(&description);
-        self.held_back = is_new.then_some(description);
+        let is_new = self.shown.as_ref() != Some(&line);
+        self.held_back = is_new.then_some(line);
         self.release(at, out);
+    }
+
+    /// Whether the line, or the one that is about to take its place, is this agent's.
+    fn is_of(&self, agent: &AgentPath) -> bool {
+        self.held_back.as_ref().or(self.shown.as_ref()).is_some_and(|line| line.agent == *agent)
     }
 
     /// Gives out what was held back, once enough time has passed.
     fn release(&mut self, at: i64, out: &mut Output<'_>) {
         if at - self.sent_at >= STATUS_INTERVAL_MS
-            && let Some(description) = self.held_back.take()
+            && let Some(line) = self.held_back.take()
         {
             self.sent_at = at;
-            let data = self.show(out.chunks, description);
+            let data = self.show(out.chunks, line);
             out.push(data);
         }
     }
 
-    fn show(&mut self, chunks: &ChunkEncoder, description: String) -> String {
-        let data = chunks.event("status", &status(&description, false));
-        self.shown = Some(description);
+    fn show(&mut self, chunks: &ChunkEncoder, line: Line) -> String {
+        let data = chunks.event("status", &status(&line, false));
+        self.shown = Some(line);
         data
     }
 
     fn clear(&mut self, out: &mut Output<'_>) {
         self.held_back = None;
-        if let Some(description) = self.shown.take() {
-            out.push(out.chunks.event("status", &status(&description, true)));
+        if let Some(line) = self.shown.take() {
+            out.push(out.chunks.event("status", &status(&line, true)));
         }
     }
 }
 
-fn status(description: &str, over: bool) -> Value {
-    json!({"description": description, "done": over, "hidden": over})
+fn status(line: &Line, hidden: bool) -> Value {
+    json!({"description": line.description, "done": line.done || hidden, "hidden": hidden})
 }
 
 fn source_chunk(chunks: &ChunkEncoder, source: &Source) -> String {

@@ -16,6 +16,7 @@ pub(crate) fn of(name: &str) -> Vec<String> {
             r#"{"choices":[{"delta":{"content":[{"type":"thinking","thinking":[{"text":"hm"}]},{"type":"text","text":"ok"}],"reasoning":"a\nb"},"finish_reason":"stop","usage":{"prompt_tokens":1}}]}"#,
             r#"{"choices":[],"usage":{"prompt_tokens":12.0,"completion_tokens":3},"x_groq":{"usage":{"input_tokens":1}}}"#,
             r#"{"object":"error","message":"too long","error":{"message":"no","code":429}}"#,
+            r#"{"type":"status","data":{"description":"a\nb","done":true,"hidden":false},"event":{"type":"status","data":{"hidden":true}},"choices":[]}"#,
         ],
         "upstream_error" => &[
             r#"{"error":{"message":"no","type":"auth","code":"bad_key"}}"#,

@@ -10,7 +10,7 @@ use axum::{
 };
 use domain::{EventBody, Message, Reply, RunId, event::Decision};
 use futures_util::StreamExt;
-use llm::ToolSpec;
+use llm::{ToolSpec, openai::INCLUDE_STATUS};
 use serde_json::Value;
 use store::{IdempotencyKey, Run};
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -57,7 +57,7 @@ pub(super) async fn answer(
     let options = CompletionOptions {
         model: request.model.clone(),
         include_usage: request.include_usage,
-        extras: request.include_status || from_open_webui(headers),
+        extras: request.include_status || wants_status(headers),
         sources: request.metadata.features.citations != Some(false),
         numbered: false,
     };
@@ -84,6 +84,11 @@ pub(super) async fn answer(
         collect(app, run, options.model).await?
     };
     Ok(from_run(run, response))
+}
+
+/// Whether a header asks to see the work.
+pub(super) fn wants_status(headers: &HeaderMap) -> bool {
+    headers.get(INCLUDE_STATUS).is_some_and(|value| value == "true") || from_open_webui(headers)
 }
 
 pub(super) fn from_open_webui(headers: &HeaderMap) -> bool {

@@ -74,7 +74,8 @@ pub(super) async fn answer(
             | ModelEvent::ToolCallStarted { .. }
             | ModelEvent::ToolArgumentsDelta { .. }
             | ModelEvent::Retrying { .. }
-            | ModelEvent::Turned { .. } => {}
+            | ModelEvent::Turned { .. }
+            | ModelEvent::Status { .. } => {}
         }
     }
     if used == Usage::default() {

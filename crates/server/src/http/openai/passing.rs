@@ -12,7 +12,7 @@ use domain::{ProblemCode, Usage};
 use futures_util::stream;
 use llm::{
     Alarm, ModelError, Upstream,
-    openai::{NoAnswer, Passed, Refused, Told, trace_headers},
+    openai::{INCLUDE_STATUS, NoAnswer, Passed, Refused, Told, trace_headers},
 };
 use serde_json::Value;
 use tokio::time::Instant;
@@ -21,7 +21,7 @@ use wire::{
     sse,
 };
 
-use super::who_asks::who_asks;
+use super::{agent::wants_status, who_asks::who_asks};
 use crate::{
     app::App,
     auth::Caller,
@@ -66,10 +66,11 @@ pub(super) async fn pass_on(
     };
     let wait = if passing.stream { app.config.first_token_timeout } else { WHOLE_ANSWER_TIMEOUT };
     let started = Instant::now();
-    let told = Told {
-        all: trace_headers(&origin::passed_on()),
-        trusted: if trusted { who_asks(caller, headers) } else { HeaderMap::new() },
-    };
+    let mut all = trace_headers(&origin::passed_on());
+    if wants_status(headers) {
+        all.insert(INCLUDE_STATUS, HeaderValue::from_static("true"));
+    }
+    let told = Told { all, trusted: if trusted { who_asks(caller, headers) } else { HeaderMap::new() } };
     match upstream.post(&told, body, wait).await {
         Ok(Passed { response, first }) => {
             let watch = UsageWatch::default();

@@ -1,0 +1,79 @@
+//! The status line that a model's server sends during one call: bounded in rate, and gone when the call is over.
+
+use std::time::Duration;
+
+use domain::EventBody;
+use tokio::time::Instant;
+
+use crate::turns::AgentContext;
+
+/// The shortest time between two lines.
+const INTERVAL: Duration = Duration::from_millis(100);
+/// After so many lines in one call they come more slowly: each stays in the log.
+const QUICK_LINES: u32 = 1_000;
+const SLOW_INTERVAL: Duration = Duration::from_secs(2);
+
+/// What the server of one model call says that it is doing.
+#[derive(Debug, Default)]
+pub(crate) struct UpstreamStatus {
+    /// The line of the server that readers have.
+    shown: Option<Line>,
+    /// The line that takes its place as soon as the interval is over.
+    held: Option<Line>,
+    /// When the interval is over; now before the first line.
+    free_at: Option<Instant>,
+    lines: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Line {
+    description: String,
+    done: bool,
+    hidden: bool,
+}
+
+impl UpstreamStatus {
+    /// Takes the next line: shows it, or holds it back for a moment.
+    pub(crate) async fn push(&mut self, agent: &AgentContext, description: String, done: bool, hidden: bool) {
+        let hidden = hidden || description.is_empty();
+        let line = Line { description, done, hidden };
+        let is_news = match self.held.as_ref().or(self.shown.as_ref()) {
+            Some(latest) => *latest != line,
+            // The server cannot hide what is ours.
+            None => !hidden,
+        };
+        if is_news {
+            self.held = Some(line);
+        }
+        if self.free_at.is_none_or(|at| at <= Instant::now()) {
+            self.show_held(agent).await;
+        }
+    }
+
+    /// When a line that was held back is to be shown. `None` if there is none.
+    pub(crate) fn due(&self) -> Option<Instant> {
+        self.free_at.filter(|_| self.held.is_some())
+    }
+
+    /// Shows the line that was held back.
+    pub(crate) async fn show_held(&mut self, agent: &AgentContext) {
+        let Some(Line { description, done, hidden }) = self.held.take() else { return };
+        self.lines += 1;
+        let interval = if self.lines < QUICK_LINES { INTERVAL } else { SLOW_INTERVAL };
+        self.free_at = Some(Instant::now() + interval);
+        self.shown = (!hidden).then(|| Line { description: description.clone(), done, hidden });
+        match (hidden, description.is_empty()) {
+            (true, true) => agent.clear_status().await,
+            (hidden, _) => {
+                let done = done || hidden;
+                agent.emitter.emit(EventBody::Status { description, done, hidden, sentence: None }).await;
+            }
+        }
+    }
+
+    /// Forgets its line. Whether readers still have it.
+    pub(crate) fn forget(&mut self) -> bool {
+        self.held = None;
+        self.shown.take().is_some()
+    }
+}
