@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use agent::pipelines::{Notes, Pipeline, Said, Template, shared_template};
 use domain::{ChatId, Message, MessageId, Outcome, RunId};
+use serde_json::{Map, json};
 use store::{Chat, ChatMessage, Principal, Run, StoreError};
 use tokio::sync::broadcast::error::RecvError;
 
@@ -145,6 +146,7 @@ impl App {
             run: Some(answer.run.id),
             model: group.model.clone(),
             bounds: group.set.bounds,
+            metadata: Map::from_iter([("message_id".to_owned(), json!(answer.message))]),
         };
         let prompt = group.template.fill(&values(&answer.said, person, now));
         let mut had = Notes::default();
