@@ -85,11 +85,7 @@ pub struct Asked {
 ///
 /// # Errors
 /// Where the model's server does not answer.
-pub async fn ask(
-    model: OneShot<'_>,
-    title: &str,
-    text: &str,
-) -> Result<Asked, ModelError> {
+pub async fn ask(model: OneShot<'_>, title: &str, text: &str) -> Result<Asked, ModelError> {
     let question = format!("<document title={}>\n{text}\n</document>\n\n{ASK}", json!(title));
     let mut messages = vec![Message::text(Role::System, INSTRUCTIONS), Message::text(Role::User, question)];
     let (form, mut usage, mut found) = (form(), Usage::default(), None);

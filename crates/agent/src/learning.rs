@@ -6,9 +6,7 @@ use llm::ModelError;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::{
-    alone::{Effort, OneShot, answer},
-};
+use crate::alone::{Effort, OneShot, answer};
 
 /// Most facts that are kept of one person.
 pub const MOST_FACTS: usize = 50;
@@ -54,11 +52,7 @@ pub struct Asked {
 ///
 /// # Errors
 /// Where the model's server does not answer.
-pub async fn ask(
-    model: OneShot<'_>,
-    known: &[KnownFact],
-    said: &[String],
-) -> Result<Asked, ModelError> {
+pub async fn ask(model: OneShot<'_>, known: &[KnownFact], said: &[String]) -> Result<Asked, ModelError> {
     let mut messages =
         vec![Message::text(Role::System, INSTRUCTIONS), Message::text(Role::User, question(known, said))];
     let mut usage = Usage::default();

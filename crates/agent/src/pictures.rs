@@ -3,9 +3,7 @@
 use domain::{Message, Part, Role, Usage};
 use llm::ModelError;
 
-use crate::{
-    alone::{Effort, OneShot, answer},
-};
+use crate::alone::{Effort, OneShot, answer};
 
 /// What looking has come to.
 #[derive(Debug)]
@@ -28,11 +26,7 @@ const INSTRUCTIONS: &str = "You make pictures searchable. The picture is materia
 ///
 /// # Errors
 /// Where the model's server does not answer, or takes no pictures.
-pub async fn look(
-    model: OneShot<'_>,
-    name: &str,
-    url: String,
-) -> Result<Seen, ModelError> {
+pub async fn look(model: OneShot<'_>, name: &str, url: String) -> Result<Seen, ModelError> {
     let question = Message {
         role: Role::User,
         content: vec![Part::Text { text: format!("The file is called “{name}”.") }, Part::Image { url }],

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use agent::{ModelSettings, OneShot};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use domain::{CallTrace, ChatId, Message, MessageId, Part, Person, Role};
 use llm::{CallerInfo, ChatModel};
 use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -24,7 +24,8 @@ use crate::{
 pub(crate) const CHAT_ID: HeaderName = HeaderName::from_static("x-openwebui-chat-id");
 
 /// What Python's `quote(name, safe=" ")` encodes, which Open WebUI has names in.
-const IN_NAMES: &AsciiSet = &NON_ALPHANUMERIC.remove(b' ').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+const IN_NAMES: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b' ').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// Fields of `metadata` that are lists, and empty if nobody says otherwise.
 const LISTS: [&str; 3] = ["files", "tool_ids", "filter_ids"];
@@ -110,7 +111,8 @@ fn headers_of(person: &Person, chat: Option<&str>) -> HeaderMap {
         (ROLE, person.role.as_deref().map(plain)),
         (CHAT_ID, chat.map(plain)),
     ];
-    let filled = values.into_iter().filter_map(|(name, value)| Some((name, value.filter(|value| !value.is_empty())?)));
+    let filled =
+        values.into_iter().filter_map(|(name, value)| Some((name, value.filter(|value| !value.is_empty())?)));
     filled.filter_map(|(name, value)| Some((name, HeaderValue::from_str(&value).ok()?))).collect()
 }
 
@@ -183,7 +185,8 @@ impl TurnMetadata<'_> {
             metadata.insert("message_id".to_owned(), json!(message));
         }
         let Self { web_search, code_interpreter, memory, .. } = self;
-        let features = json!({"web_search": web_search, "code_interpreter": code_interpreter, "memory": memory});
+        let features =
+            json!({"web_search": web_search, "code_interpreter": code_interpreter, "memory": memory});
         metadata.entry("features").or_insert(features);
         metadata.entry("files").or_insert_with(|| files(self.history));
         metadata
@@ -236,7 +239,8 @@ mod tests {
         assert_eq!(told[&EMAIL], "ann%0D%0AX-Admin: 1@example.org");
         assert_eq!(told[&CHAT_ID], "chat 1");
         assert_eq!(told.len(), 5);
-        let nobody = headers_of(&Person { id: "7".into(), name: Some(" ".into()), ..Person::default() }, None);
+        let nobody =
+            headers_of(&Person { id: "7".into(), name: Some(" ".into()), ..Person::default() }, None);
         assert_eq!(nobody.len(), 1, "what is empty is left out");
     }
 

@@ -366,20 +366,15 @@ const LIBRARIES: [(&str, LevelFilter); 6] = [
 ];
 
 fn start_logging(config: &Config) -> anyhow::Result<()> {
-    use tracing_subscriber::{
-        Layer,
-        filter::Targets,
-        fmt,
-        layer::SubscriberExt,
-        util::SubscriberInitExt,
-    };
+    use tracing_subscriber::{Layer, filter::Targets, fmt, layer::SubscriberExt, util::SubscriberInitExt};
     let filter: Targets = config
         .log
         .level
         .parse()
         .with_context(|| format!("log.level “{}” is no level such as info", config.log.level))?;
     let filter = LIBRARIES.into_iter().fold(filter, |filter, (library, most)| {
-        match config.log.level.contains(library) || filter.default_level().is_some_and(|level| level <= most) {
+        match config.log.level.contains(library) || filter.default_level().is_some_and(|level| level <= most)
+        {
             true => filter,
             false => filter.with_target(library, most),
         }

@@ -143,9 +143,7 @@ pub(super) fn parse_like(default: &Value, text: &str) -> anyhow::Result<Value> {
         Value::Integer(_) => Value::Integer(text.parse().context("must be a whole number")?),
         Value::Float(_) => Value::Float(text.parse().context("must be a number")?),
         // Python writes True.
-        Value::Boolean(_) => {
-            Value::Boolean(text.to_lowercase().parse().context("must be true or false")?)
-        }
+        Value::Boolean(_) => Value::Boolean(text.to_lowercase().parse().context("must be true or false")?),
         // A list of tables cannot be written with commas alone. `[::1]:8000` is no such list.
         Value::Array(_) if text.starts_with("[{") => {
             let mut table: Table =

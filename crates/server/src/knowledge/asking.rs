@@ -111,7 +111,9 @@ impl App {
         let wish = Wish { input_tokens: estimated, max_output_tokens: Some(0), prices: *prices };
         self.usage.know(principal).await.map_err(|error| NoHelp::failed(error.to_string()))?;
         let caller = match trusted {
-            true => Some(self.caller_headers(principal).await.map_err(|error| NoHelp::failed(error.to_string()))?),
+            true => Some(
+                self.caller_headers(principal).await.map_err(|error| NoHelp::failed(error.to_string()))?,
+            ),
             false => None,
         };
         let told = Told { caller, ..Told::default() };
@@ -151,8 +153,7 @@ async fn whole_answer(
     body: Bytes,
     deadline: Duration,
 ) -> Result<Vec<u8>, NoHelp> {
-    let Passed { mut response, first } =
-        upstream.post(told, body, deadline).await.map_err(no_answer)?;
+    let Passed { mut response, first } = upstream.post(told, body, deadline).await.map_err(no_answer)?;
     let mut bytes = first.map(Vec::from).unwrap_or_default();
     while let Some(more) =
         response.chunk().await.map_err(|_| NoHelp::failed(upstream.broken_off().words()))?

@@ -8,6 +8,7 @@ use domain::{ChatId, Message, MessageId, Outcome, RunId};
 use serde_json::{Map, json};
 use store::{Chat, ChatMessage, Principal, Run, StoreError};
 use tokio::sync::broadcast::error::RecvError;
+use tracing::Instrument;
 
 use super::{InForce, Job, ToldNow, ToldPerson, said_in, values};
 use crate::{
@@ -16,6 +17,7 @@ use crate::{
     conversation::path_to,
     error::ApiError,
     models::ResolvedModel,
+    origin,
     runs::{Activity, ActivityState},
 };
 
@@ -63,10 +65,13 @@ impl App {
         };
         let chat = answer.chat.id;
         let work = self.pipelines.begin(chat);
+        let origin = answer.run.origin.clone().unwrap_or_default();
+        let about = tracing::error_span!("beside", %chat, %run, request = origin.request.as_deref());
         let written = async {
             let _turn = self.pipelines.turns.acquire().await;
-            self.write_beside(&answer).await
+            origin::on_behalf_of(origin, self.write_beside(&answer)).await
         };
+        let written = written.instrument(about);
         tokio::select! {
             () = self.stopping.cancelled() => {}
             () = work.cancelled() => {}

@@ -1,7 +1,9 @@
 //! Lines in the server's log for what happens in runs, within the span that names the run.
 
 use agent::RunRequest;
-use domain::{Coded, EventBody, Outcome, RunEvent, RunSummary, Sentence, event::NoticeLevel, trace::trace_id};
+use domain::{
+    Coded, EventBody, Outcome, RunEvent, RunSummary, Sentence, event::NoticeLevel, trace::trace_id,
+};
 use tracing::{Span, field};
 
 use super::LiveRun;

@@ -123,11 +123,7 @@ impl App {
     ///
     /// # Errors
     /// 404 where it is not there.
-    pub(crate) async fn answer_beside(
-        &self,
-        chat: Chat,
-        new: NewAnswer,
-    ) -> Result<Exchange, ApiError> {
+    pub(crate) async fn answer_beside(&self, chat: Chat, new: NewAnswer) -> Result<Exchange, ApiError> {
         let beside = self.store.answers_beside(chat.id).await?;
         let first = beside.get(&new.answered).map_or(new.answered, |beside| beside.first);
         self.answer_as(chat, new, Some(Beside { first, made_of: Vec::new() })).await

@@ -29,6 +29,7 @@ impl Program {
         let mut child = Command::new(env!("CARGO_BIN_EXE_glasshouse"))
             .env_clear()
             .envs(NOTHING_BESIDE_CHATS)
+            .env("GLASSHOUSE_PROGRAMS_ENABLED", "false")
             .envs(environment.iter().copied())
             .args(["serve", "--listen", "127.0.0.1:0", "--data-dir"])
             .arg(&folder)
@@ -142,7 +143,8 @@ async fn document_003_the_log_as_json_names_every_field() {
     let program =
         Program::start(&[("OPENAI_API_BASE_URL", base_url.as_str()), ("GLASSHOUSE_LOG_FORMAT", "json")]);
     let cookie = program.set_up().await;
-    let body = json!({"model": "scripted", "messages": [{"role": "user", "content": "Hello"}], "stream": false});
+    let body =
+        json!({"model": "scripted", "messages": [{"role": "user", "content": "Hello"}], "stream": false});
     let run = program.post("/chat/stream", &cookie, "agent-1", &body).await.json();
     let log = program.stop();
     let entries: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -169,7 +171,8 @@ async fn the_log_at_warn_is_silent_about_what_goes_well() {
     let program =
         Program::start(&[("OPENAI_API_BASE_URL", base_url.as_str()), ("GLASSHOUSE_LOG_LEVEL", "warn")]);
     let cookie = program.set_up().await;
-    let body = json!({"model": "scripted", "messages": [{"role": "user", "content": "Hello"}], "stream": false});
+    let body =
+        json!({"model": "scripted", "messages": [{"role": "user", "content": "Hello"}], "stream": false});
     program.post("/chat/stream", &cookie, "agent-1", &body).await.expect(200);
     assert_eq!(program.stop(), "");
 }

@@ -22,7 +22,7 @@ fn model(request: &Request) -> Reply {
     let last = messages.last().map(|message| message["content"].to_string()).unwrap_or_default();
     match last {
         _ if messages.last().is_some_and(|last| last["role"] == "tool") => Reply::text("Done."),
-        last if last.contains("one fitting emoji") => Reply::text(r#"{"title": "📦 A title"}"#),
+        last if last.contains("one fitting emoji") => Reply::text(r#"{"title": "🌱 How Plants Grow"}"#),
         last if last.contains("Delegate") => {
             let task = json!({"description": "x", "prompt": "Say hello.", "subagent_type": "general"});
             Reply::calls(&[("task", task)])
@@ -38,18 +38,19 @@ struct Heard {
     headers: Value,
     metadata: Value,
     prompt: String,
+    request_id: Option<String>,
 }
 
 impl Heard {
     fn of(request: &Request) -> Self {
         let told = request.headers.iter().filter(|(name, _)| name.as_str().starts_with(TOLD));
-        let told = told.map(|(name, value)| {
-            (name.as_str()[TOLD.len()..].to_owned(), json!(value.to_str().unwrap()))
-        });
+        let told = told
+            .map(|(name, value)| (name.as_str()[TOLD.len()..].to_owned(), json!(value.to_str().unwrap())));
         Self {
             headers: Value::Object(told.collect()),
             metadata: request.body["metadata"].clone(),
             prompt: request.body["messages"].to_string(),
+            request_id: request.header("x-request-id").map(str::to_owned),
         }
     }
 
@@ -95,7 +96,8 @@ async fn connect(server: &Server, cookie: &str, upstream: &Upstream, trusted: bo
 async fn say(server: &Server, cookie: &str, text: &str) -> (String, String) {
     let chat = server.post("/api/v1/chats", cookie, &json!({})).await.json();
     let chat = chat["id"].as_str().unwrap().to_owned();
-    let metadata = json!({"session_id": "tab-1", "variables": {"{{USER_LANGUAGE}}": "de"}, "user_id": "somebody"});
+    let metadata =
+        json!({"session_id": "tab-1", "variables": {"{{USER_LANGUAGE}}": "de"}, "user_id": "somebody"});
     let body = json!({"content": text, "model": "scripted", "metadata": metadata});
     let sent = server.post(&format!("/api/v1/chats/{chat}/messages"), cookie, &body).await;
     sent.expect(200);
@@ -118,7 +120,7 @@ async fn ask_everywhere(server: &Server, cookie: &str) {
     server.embedded(cookie, &work).await;
     say(server, cookie, "Delegate it.").await;
     until("the chat has its title", async || {
-        server.get("/api/v1/chats", cookie).await.text.contains("A title")
+        server.get("/api/v1/chats", cookie).await.text.contains("How Plants Grow")
     })
     .await;
     let user = json!([{"role": "user", "content": "Hello"}]);
@@ -136,7 +138,10 @@ async fn ask_everywhere(server: &Server, cookie: &str) {
         ("/api/ui-message-stream", json!({"messages": parts, "model": "scripted"})),
         ("/api/chat", json!({"message": "Hello", "model": "scripted"})),
         ("/api/v1/tasks/title/completions", json!({"model": "scripted", "messages": user})),
-        ("/api/v1/tasks/moa/completions", json!({"model": "scripted", "prompt": "Hello", "responses": ["a", "b"]})),
+        (
+            "/api/v1/tasks/moa/completions",
+            json!({"model": "scripted", "prompt": "Hello", "responses": ["a", "b"]}),
+        ),
     ] {
         let answer = server.post(path, cookie, &body).await;
         assert!(answer.status.is_success(), "{path}: {answer:?}");
@@ -148,16 +153,19 @@ async fn document_003_patch_1_a_trusted_server_is_told_who_asks_on_every_request
     let upstream = Upstream::start().await;
     let server = Server::start_with(&BESIDE).await;
     let cookie = server.set_up().await;
-    let me = server.get("/api/v1/me", &cookie).await.json();
+    let me = server.get("/api/v1/me", &cookie).await.json()["user"].clone();
     connect(&server, &cookie, &upstream, true).await;
     ask_everywhere(&server, &cookie).await;
     let heard = upstream.heard();
     assert!(heard.len() >= 16, "{}", heard.len());
     for one in &heard {
         let headers = &one.headers;
-        for (name, value) in
-            [("user-name", "Ada"), ("user-id", me["id"].as_str().unwrap()), ("user-email", EMAIL), ("user-role", "admin")]
-        {
+        for (name, value) in [
+            ("user-name", "Ada"),
+            ("user-id", me["id"].as_str().unwrap()),
+            ("user-email", EMAIL),
+            ("user-role", "admin"),
+        ] {
             assert_eq!(headers[name], value, "{one:?}");
         }
     }
@@ -170,7 +178,7 @@ async fn document_003_patch_2_the_metadata_of_a_chat_reaches_a_trusted_server() 
     let upstream = Upstream::start().await;
     let server = Server::start_with(&[TITLES]).await;
     let cookie = server.set_up().await;
-    let me = server.get("/api/v1/me", &cookie).await.json()["id"].clone();
+    let me = server.get("/api/v1/me", &cookie).await.json()["user"]["id"].clone();
     connect(&server, &cookie, &upstream, true).await;
     let (chat, message) = say(&server, &cookie, "Delegate it.").await;
     let expected = json!({
@@ -187,6 +195,8 @@ async fn document_003_patch_2_the_metadata_of_a_chat_reaches_a_trusted_server() 
     let title = &heard[3].metadata;
     assert_eq!((&title["task"], &title["chat_id"]), (&json!("title_generation"), &json!(chat)));
     assert_eq!(title["message_id"], json!(message));
+    assert!(heard[0].request_id.is_some());
+    assert!(heard.iter().all(|one| one.request_id == heard[0].request_id), "all for one request");
 
     // What a program sends of its own.
     let metadata = json!({
@@ -264,15 +274,17 @@ async fn document_003_the_environments_server_is_told_where_the_variable_says_so
     server.app.models.ask_environment().await.unwrap();
     let list = server.get("/api/v1/connections", &cookie).await.json();
     let path = format!("/api/v1/connections/{}", list["connections"][0]["id"].as_str().unwrap());
-    let change = async |body: Value| {
-        Answer::of(server.request(Method::PATCH, &path, &cookie).json(&body)).await
-    };
-    change(json!({"trusted": true, "name": "Mine"})).await.expect(409);
-    change(json!({"name": "Mine"})).await.expect(409);
-    assert_eq!(change(json!({"trusted": true})).await.json()["trusted"], true);
+    for (change, status) in [
+        (json!({"trusted": true, "name": "Mine"}), 409),
+        (json!({"name": "Mine"}), 409),
+        (json!({"trusted": true}), 200),
+    ] {
+        Answer::of(server.request(Method::PATCH, &path, &cookie).json(&change)).await.expect(status);
+    }
     say(&server, &cookie, "Hello").await;
     assert_eq!(upstream.last().headers["user-name"], "Ada");
     stop(&server).await;
+    drop(server);
     let trusted = async |settings: &[(&str, &str)]| {
         let server = kept.start_with(settings).await;
         let list = server.get("/api/v1/connections", &cookie).await.json();
@@ -306,7 +318,10 @@ async fn each_server_of_a_model_is_judged_by_itself() {
     body["metadata"] = json!({"user_id": "7", "chat_id": "c"});
     let request = server.request(Method::POST, CHAT, key["secret"].as_str().unwrap());
     Answer::of(request.header("x-openwebui-user-id", "7").json(&body)).await.expect(200);
-    assert_eq!((first.last().headers["user-id"].clone(), first.last().metadata), (json!("7"), body["metadata"].clone()));
+    assert_eq!(
+        (first.last().headers["user-id"].clone(), first.last().metadata),
+        (json!("7"), body["metadata"].clone())
+    );
     assert_eq!((second.last().headers, second.last().metadata), (json!({}), json!({})));
 }
 

@@ -258,7 +258,8 @@ mod tests {
             assert_eq!(passing.rewritten(body.as_bytes(), model, None), None);
         }
         let check = |body: &str, model: &str, metadata: Option<&str>, expected: &str| {
-            let rewritten = Passing::peek(body.as_bytes()).unwrap().rewritten(body.as_bytes(), model, metadata);
+            let rewritten =
+                Passing::peek(body.as_bytes()).unwrap().rewritten(body.as_bytes(), model, metadata);
             assert_eq!(String::from_utf8(rewritten.unwrap()).unwrap(), expected);
         };
         let body = r#"{"metadata": {"user_id":"é"} ,"model":"a","x":{"metadata":1}}"#;
