@@ -48,6 +48,7 @@ mod password_resets;
 mod permissions;
 mod pipelines;
 mod programs;
+mod request_log;
 mod runs;
 mod schedules;
 mod second_factor;
@@ -81,7 +82,10 @@ use axum::{
 use domain::ProblemCode;
 use tracing::Instrument;
 
-use self::knowledge::{documents, graph};
+use self::{
+    knowledge::{documents, graph},
+    request_log::RequestLine,
+};
 use crate::{
     app::App,
     audit as audit_log,
@@ -421,6 +425,9 @@ async fn guarded(State(guard): State<Guard>, mut request: Request, next: Next) -
         return if guard.is_openai { openai::reword(refused) } else { refused };
     }
     let caller = request.extensions().get::<Caller>().cloned();
+    if let Some(caller) = &caller {
+        request_log::note_caller(caller);
+    }
     let answer = |request| next.run(request);
     let response = match (&caller, guard.noted) {
         // One that is noted goes on to its end, whatever becomes of the caller meanwhile.
@@ -442,7 +449,8 @@ async fn guarded(State(guard): State<Guard>, mut request: Request, next: Next) -
 async fn surrounded(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
     let origin = origin::of_headers(request.headers());
     let id = origin::header_value(&origin);
-    let about = tracing::error_span!("request", id = origin.request.as_deref());
+    let about = request_log::span(origin.request.as_deref());
+    let line = RequestLine::begin(&about, &request, app.config.log.format);
     let answer = async {
         let checked =
             keep_from_proxy(&app.config, &mut request).and_then(|()| check_origin(&app.config, &request));
@@ -456,6 +464,7 @@ async fn surrounded(State(app): State<Arc<App>>, mut request: Request, next: Nex
         response.headers_mut().insert(origin::REQUEST_ID, id);
     }
     web::harden(&mut response);
+    line.end(response.status());
     response
 }
 

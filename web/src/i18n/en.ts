@@ -61,11 +61,13 @@ export const en = {
   "error.notFound": "There is no such chat, or it is not yours.",
 
   "welcome.title": "Connect a model",
+  "welcome.another": "Connect another model",
   "welcome.intro":
     "Glasshouse works with any OpenAI-compatible server: Ollama, llama.cpp, LM Studio, vLLM, OpenAI, OpenRouter and others.",
   "welcome.found": "Found on this machine",
   "welcome.searching": "Looking for model servers on the usual local ports…",
   "welcome.nothing": "No model server answers on the usual local ports.",
+  "welcome.nothingElse": "No other model server answers on the usual local ports.",
   "welcome.again": "Look again",
   "welcome.connect": "Connect",
   "welcome.connected": "Connected",

@@ -62,11 +62,13 @@ export const ru: Dictionary = {
   "error.notFound": "Такого чата нет, или он принадлежит не вам.",
 
   "welcome.title": "Подключите модель",
+  "welcome.another": "Подключите ещё одну модель",
   "welcome.intro":
     "Glasshouse работает с любым сервером, совместимым с OpenAI: Ollama, llama.cpp, LM Studio, vLLM, OpenAI, OpenRouter и другими.",
   "welcome.found": "Найдено на этой машине",
   "welcome.searching": "Ищем серверы моделей на обычных локальных портах…",
   "welcome.nothing": "На обычных локальных портах ни один сервер моделей не отвечает.",
+  "welcome.nothingElse": "На обычных локальных портах больше нет серверов моделей.",
   "welcome.again": "Искать снова",
   "welcome.connect": "Подключить",
   "welcome.connected": "Подключено",

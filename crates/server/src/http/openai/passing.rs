@@ -14,14 +14,14 @@ use llm::{
     Alarm, ModelError, Upstream,
     openai::{INCLUDE_STATUS, NoAnswer, Passed, Refused, Told, trace_headers},
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::time::Instant;
 use wire::{
     openai::{ErrorObject, Passing, UsageWatch, text_bytes},
     sse,
 };
 
-use super::{agent::wants_status, who_asks::who_asks};
+use super::agent::wants_status;
 use crate::{
     app::App,
     auth::Caller,
@@ -59,18 +59,26 @@ pub(super) async fn pass_on(
     let input_tokens = text_bytes(body) / 4;
     let wish = Wish { input_tokens, max_output_tokens: passing.max_output_tokens, prices };
     let paid = PaidCall::begin(app, caller.principal(), upstream.model(), wish).await?;
-    let body = if upstream.model() == passing.model {
-        body.clone()
-    } else {
-        passing.with_model(body, upstream.model()).into()
-    };
     let wait = if passing.stream { app.config.first_token_timeout } else { WHOLE_ANSWER_TIMEOUT };
     let started = Instant::now();
+    let with_metadata = |metadata: Option<&str>| {
+        passing.rewritten(body, upstream.model(), metadata).map_or_else(|| body.clone(), Bytes::from)
+    };
+    // What a front end says of its people is not for everybody.
+    let tells_of_people = caller.person.is_some() && passing.metadata.is_some();
     let mut all = trace_headers(&origin::passed_on());
     if wants_status(headers) {
         all.insert(INCLUDE_STATUS, HeaderValue::from_static("true"));
     }
-    let told = Told { all, trusted: if trusted { who_asks(caller, headers) } else { HeaderMap::new() } };
+    let told = Told {
+        all,
+        caller: trusted.then(|| caller.info(headers)),
+        untrusted_body: tells_of_people.then(|| with_metadata(Some("{}"))),
+    };
+    let body = match &told.untrusted_body {
+        Some(body) if !trusted => body.clone(),
+        _ => with_metadata(trusted.then(|| true_metadata(caller, passing)).flatten().as_deref()),
+    };
     match upstream.post(&told, body, wait).await {
         Ok(Passed { response, first }) => {
             let watch = UsageWatch::default();
@@ -83,6 +91,14 @@ pub(super) async fn pass_on(
         Err(NoAnswer::Failed(error)) => Err(error.into()),
         Err(NoAnswer::Refused(refused)) => Ok(refusal(refused)),
     }
+}
+
+/// The `metadata` with the id of who really asks, if it names somebody else: trusted servers believe it.
+fn true_metadata(caller: &Caller, passing: &Passing<'_>) -> Option<String> {
+    let mut metadata: Map<String, Value> = serde_json::from_str(passing.metadata?).ok()?;
+    let (named, id) = (metadata.get_mut("user_id")?, caller.told_id());
+    (*named != id).then(|| *named = id.into())?;
+    Some(Value::Object(metadata).to_string())
 }
 
 /// An answer on its way through.
@@ -164,7 +180,8 @@ impl Answer {
 
     fn note_usage(mut self) {
         let Some(usage) = self.paid.take().map(Paying::pay) else { return };
-        tracing::debug!(
+        tracing::info!(
+            target: "requests",
             parent: &self.about,
             model = self.upstream.model(),
             input_tokens = usage.input_tokens,
