@@ -111,6 +111,8 @@ test("a diagram is an image in the colours of the page, and its source can be co
   await until("it has the other colours", async () => (await drawn(diagram())) !== light);
   // What takes the colour of the text around it, such as the lines of a chart, can be seen.
   assert.match(await drawn(diagram(1)), /color: rgb\(232, 234, 238\)/);
+  // The words on a line have the page behind them, and not the line.
+  assert.match(await drawn(diagram()), /\.edgeLabel rect\s*\{\s*opacity:\s*1;?\s*\}/);
   await picture("dark");
   await check(page, "a chat with diagrams, dark");
   await setTheme("light");

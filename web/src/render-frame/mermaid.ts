@@ -25,6 +25,9 @@ export async function drawMermaid({ source, isDark }: RenderRequest): Promise<Dr
     suppressErrorRendering: true,
     htmlLabels: false,
     theme: isDark ? "dark" : "neutral",
+    // A line ends at its words, and does not go on through them.
+    themeVariables: { edgeLabelBackground: isDark ? "#14161a" : "#fff" },
+    themeCSS: ".edgeLabel rect { opacity: 1 }",
     fontFamily: "system-ui, sans-serif",
     maxTextSize: MAX_SOURCE_CHARS,
     maxEdges: MAX_EDGES,
