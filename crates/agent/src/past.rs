@@ -94,6 +94,8 @@ pub(crate) struct PastCall {
 pub(crate) struct PastResult {
     pub(crate) text: String,
     pub(crate) error: bool,
+    /// What the model reads behind it.
+    pub(crate) note: Option<String>,
 }
 
 #[derive(Debug)]
@@ -231,10 +233,11 @@ impl Past {
             EventBody::ToolStarted { call, arguments, .. } => {
                 self.call(call).started = Some(arguments.clone());
             }
-            EventBody::ToolFinished { call, arguments, result, error, .. } => {
+            EventBody::ToolFinished { call, arguments, result, model_note, error, .. } => {
                 self.restarts = 0;
                 let call = self.call(call);
-                call.finished = Some(PastResult { text: result.clone(), error: *error });
+                call.finished =
+                    Some(PastResult { text: result.clone(), error: *error, note: model_note.clone() });
                 if call.written.is_empty() {
                     call.written = arguments_text(arguments);
                 }

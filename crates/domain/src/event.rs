@@ -167,8 +167,12 @@ pub enum EventBody {
         /// The arguments; a JSON string where the model's text was not JSON.
         #[cfg_attr(feature = "typescript", ts(type = "unknown"))]
         arguments: Value,
-        /// The result or, where `error`, what went wrong in words.
+        /// The result or, where `error`, what went wrong in words; empty where the tool returned nothing.
         result: String,
+        /// What the model reads behind the result, such as how to go on from here. Not for people.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional))]
+        model_note: Option<String>,
         /// Whether the call failed.
         error: bool,
         /// Whether the result was cut to the size limit.

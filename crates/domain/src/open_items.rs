@@ -181,6 +181,7 @@ impl Item {
                 name,
                 arguments: arguments.unwrap_or_else(|| arguments_value(&raw)),
                 result: reason.to_owned(),
+                model_note: None,
                 error: true,
                 truncated: false,
                 duration_ms: 0,

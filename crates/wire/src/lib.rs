@@ -22,6 +22,7 @@ mod request_metadata;
 pub mod responses;
 pub mod sse;
 pub mod tool_calls;
+mod tool_result;
 pub mod ui_message_stream;
 
 pub use conversation::InvalidRequest;

@@ -182,7 +182,7 @@ export const en = {
   "steps.output": "Output",
   "steps.result": "Result",
   "steps.error": "Error",
-  "steps.emptyResult": "completed, without a result",
+  "steps.emptyResult": "✓ completed",
   "steps.truncated": "The result was cut at the size limit.",
   "steps.task": "Task",
   "steps.continues": "Goes on from",

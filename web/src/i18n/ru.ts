@@ -208,7 +208,7 @@ export const ru: Dictionary = {
   "steps.output": "Вывод",
   "steps.result": "Результат",
   "steps.error": "Ошибка",
-  "steps.emptyResult": "выполнено, без результата",
+  "steps.emptyResult": "✓ выполнено",
   "steps.truncated": "Результат обрезан по предельному размеру.",
   "steps.task": "Задание",
   "steps.continues": "Продолжает",

@@ -55,6 +55,7 @@ impl Log {
                 name,
                 arguments,
                 result,
+                model_note: None,
                 error,
                 truncated,
                 duration_ms,

@@ -83,6 +83,7 @@ fn restarted() -> Vec<RunEvent> {
         name: "send".into(),
         arguments,
         result: "It is not known whether this was done.".into(),
+        model_note: None,
         error: true,
         truncated: false,
         duration_ms: 0,
