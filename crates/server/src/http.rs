@@ -225,6 +225,13 @@ pub fn table() -> Vec<Route> {
         post(Chat, "/api/v1/tasks/queries/completions", tasks::queries),
         post(Chat, "/api/v1/tasks/auto/completions", tasks::autocomplete),
         post(Chat, "/api/v1/tasks/moa/completions", moa::complete),
+        // The same where front ends of before look for it
+        post(Chat, "/tasks/title/completions", tasks::title),
+        post(Chat, "/tasks/tags/completions", tasks::tags),
+        post(Chat, "/tasks/follow_up/completions", tasks::follow_ups),
+        post(Chat, "/tasks/queries/completions", tasks::queries),
+        post(Chat, "/tasks/auto/completions", tasks::autocomplete),
+        post(Chat, "/tasks/moa/completions", moa::complete),
         // Agents, and what they can do beside their own tools
         get(Admin, "/api/v1/agents", agents::list),
         post(Admin, "/api/v1/agents", agents::create).noted("agent.create"),
@@ -381,8 +388,20 @@ pub fn table() -> Vec<Route> {
 }
 
 /// First segments of addresses that programs use: there, an unknown one is an error and not a page.
-const PROGRAM_ADDRESSES: [&str; 11] =
-    ["ag-ui", "api", "chat", "copilotkit", "healthz", "mcp", "metrics", "oauth", "readyz", "runs", "v1"];
+const PROGRAM_ADDRESSES: [&str; 12] = [
+    "ag-ui",
+    "api",
+    "chat",
+    "copilotkit",
+    "healthz",
+    "mcp",
+    "metrics",
+    "oauth",
+    "readyz",
+    "runs",
+    "tasks",
+    "v1",
+];
 
 /// The whole server as one service.
 pub fn router(app: Arc<App>) -> Router {
