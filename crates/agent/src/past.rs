@@ -86,7 +86,8 @@ pub(crate) struct PastCall {
     pub(crate) questions: Vec<PastQuestion>,
     /// The sub-agent that it started.
     pub(crate) sub_agent: Option<AgentPath>,
-    /// The log has heard of what it changed in the memory.
+    /// The log has heard that it is about to change the memory, and how that ended.
+    pub(crate) memory_begun: bool,
     pub(crate) memory_changed: bool,
 }
 
@@ -242,7 +243,10 @@ impl Past {
                     call.written = arguments_text(arguments);
                 }
             }
-            EventBody::MemoryChanged { call, .. } => self.call(call).memory_changed = true,
+            EventBody::MemoryUpdateStarted { call: Some(call), .. } => self.call(call).memory_begun = true,
+            EventBody::MemoryUpdateCompleted { call: Some(call), .. } => {
+                self.call(call).memory_changed = true;
+            }
             EventBody::ToolHandedOver { call, .. } => self.call(call).handed_over = true,
             EventBody::ApprovalAsked { approval, call, .. } => {
                 self.number(agent, approval);

@@ -161,6 +161,7 @@ async fn call_one(
     }
     let held = begin_call(agent, model, estimated);
     let held = held.map_err(CallFailed::before)?;
+    agent.tell_request(model.model().name(), &request).await;
     let mut call = model.model().call(&request);
     let mut step = Step::new(agent, model, shape);
     while let Some(event) = call.next().await {
@@ -229,10 +230,10 @@ impl<'a> Step<'a> {
             ModelEvent::ToolArgumentsDelta { index, delta } => self.write_arguments(index, delta).await,
             ModelEvent::Retrying { wait_ms, reason, .. } => {
                 let seconds = wait_ms.div_ceil(1000);
-                self.agent.notice(NoticeLevel::Warning, reason).await;
+                self.agent.emitter.emit(EventBody::failed_try(reason)).await;
                 self.agent.status(Sentence::AskingAgain { seconds }).await;
             }
-            ModelEvent::Turned { words } => self.agent.notice(NoticeLevel::Warning, words).await,
+            ModelEvent::Turned { words } => self.agent.emitter.emit(EventBody::failed_try(words)).await,
             ModelEvent::Finished { .. } => {}
         }
     }

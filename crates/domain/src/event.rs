@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 pub use audience::Audience;
 pub use texts::{FORKED, RESUMED, compacted, seq_after_restart};
-pub use values::{Decision, NoticeLevel, Outcome, Remembered, Source, Todo, TodoStatus};
+pub use values::{Decision, FactCounts, NoticeLevel, Outcome, Remembered, Source, Todo, TodoStatus};
 
 use crate::{AgentPath, ChatId, Coded, Form, MessageId, Problem, RunId, Usage, words::known};
 
@@ -310,20 +310,42 @@ pub enum EventBody {
         #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]
         removed_lines: Option<u64>,
     },
-    /// An agent has changed one of the texts it keeps of the person. Once for each call, while that runs.
-    MemoryChanged {
-        /// The call that did it.
-        call: String,
-        /// What the text is called.
-        name: String,
-        /// The one agent that has it; absent where all have it.
+    /// What is remembered of the person begins to change. Once for each call, while that runs; once for each run that learns
+    /// in the background.
+    MemoryUpdateStarted {
+        /// The call that does it; absent where the server learns from what the person has written.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional))]
+        call: Option<String>,
+        /// What the text is called; absent where short facts are learned.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional))]
+        name: Option<String>,
+        /// The chat that is learned from.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional))]
+        chat: Option<ChatId>,
+    },
+    /// The change is made, or nothing was changed. Logs of before have it alone, as `memory_changed`.
+    #[serde(alias = "memory_changed")]
+    MemoryUpdateCompleted {
+        /// The call that did it; absent where the server has learned.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional))]
+        call: Option<String>,
+        /// What the text is called; absent where facts were learned.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional))]
+        name: Option<String>,
+        /// The one agent that has the text; absent where all have it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "typescript", ts(optional))]
         only_for: Option<String>,
-        /// Counts up from 1 with each change.
-        #[cfg_attr(feature = "typescript", ts(type = "number"))]
-        version: u64,
-        /// Whether it is gone.
+        /// The text's version: counts up from 1 with each change.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]
+        version: Option<u64>,
+        /// Whether the text is gone.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
         deleted: bool,
@@ -335,6 +357,15 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]
         removed_lines: Option<u64>,
+        /// How many facts were learned, changed and dropped. What they say is not in the log: a person who has them forgotten
+        /// is not to find them here.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional))]
+        facts: Option<FactCounts>,
+        /// Why nothing was changed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional))]
+        error: Option<String>,
     },
     /// The agent found sources.
     SourcesFound {
@@ -364,6 +395,14 @@ pub enum EventBody {
         outcome: Outcome,
         /// Its answer, or what went wrong.
         result: String,
+    },
+    /// A model is about to be asked. What it is sent is not in the log, as it is the log and what the chat holds.
+    ModelRequested {
+        /// The model asked.
+        model: String,
+        /// How many messages it is sent, the instructions among them.
+        #[cfg_attr(feature = "typescript", ts(type = "number"))]
+        messages: u64,
     },
     /// A model call has ended.
     ModelCalled {
@@ -424,6 +463,10 @@ pub enum EventBody {
         #[serde(default, deserialize_with = "known", skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "typescript", ts(optional))]
         sentence: Option<Box<Coded>>,
+        /// Whether it tells of a try of a model call that failed; another one follows.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
+        failed_try: bool,
     },
     /// The server was restarted and the run goes on. What a model was writing has been closed and is written again.
     RunResumed {},
@@ -484,10 +527,12 @@ impl EventBody {
             Self::QuestionAnswered { .. } => "question_answered",
             Self::PlanChanged { .. } => "plan_changed",
             Self::FileChanged { .. } => "file_changed",
-            Self::MemoryChanged { .. } => "memory_changed",
+            Self::MemoryUpdateStarted { .. } => "memory_update_started",
+            Self::MemoryUpdateCompleted { .. } => "memory_update_completed",
             Self::SourcesFound { .. } => "sources_found",
             Self::AgentStarted { .. } => "agent_started",
             Self::AgentFinished { .. } => "agent_finished",
+            Self::ModelRequested { .. } => "model_requested",
             Self::ModelCalled { .. } => "model_called",
             Self::Notice { .. } => "notice",
             Self::ContextCompacted { .. } => "context_compacted",

@@ -21,6 +21,7 @@ enum Item {
     Call { call: String, name: String, raw: String, arguments: Option<Value> },
     Approval { approval: String },
     Question { question: String },
+    Memory { call: Option<String>, name: Option<String> },
     Agent,
 }
 
@@ -43,6 +44,12 @@ impl OpenItems {
             }
             EventBody::QuestionAsked { question, .. } => {
                 self.add(agent, Item::Question { question: question.clone() });
+            }
+            EventBody::MemoryUpdateStarted { call, name, .. } => {
+                self.add(agent, Item::Memory { call: call.clone(), name: name.clone() });
+            }
+            EventBody::MemoryUpdateCompleted { call: id, .. } => {
+                self.remove(|_, item| matches!(item, Item::Memory { call, .. } if call == id));
             }
             EventBody::AgentStarted { .. } => self.add(agent, Item::Agent),
             EventBody::TextDelta { item: id, delta }
@@ -79,8 +86,8 @@ impl OpenItems {
             | EventBody::ToolOutput { .. }
             | EventBody::PlanChanged { .. }
             | EventBody::FileChanged { .. }
-            | EventBody::MemoryChanged { .. }
             | EventBody::SourcesFound { .. }
+            | EventBody::ModelRequested { .. }
             | EventBody::ModelCalled { .. }
             | EventBody::ContextCompacted { .. }
             | EventBody::Notice { .. }
@@ -107,14 +114,27 @@ impl OpenItems {
         closed.into_iter().rev().map(|(path, item)| (path, item.closing(outcome, reason))).collect()
     }
 
+    /// The event that closes what was opened last of that, if anything is open.
+    #[must_use]
+    pub fn close_last(
+        &mut self,
+        agent: &AgentPath,
+        outcome: Outcome,
+        reason: &str,
+    ) -> Option<(AgentPath, EventBody)> {
+        let last = self.open.iter().rposition(|(path, _)| path.is_under(agent))?;
+        let (path, item) = self.open.remove(last);
+        Some((path, item.closing(outcome, reason)))
+    }
+
     /// The events that close what a model was still writing: texts, reasoning, and all calls but those in `kept`,
-    /// which were written to their end. Agents, approvals and questions stay open. `reason` is what the calls say.
+    /// which were written to their end. Agents, approvals, questions and memory updates stay open. `reason` is what the calls say.
     #[must_use]
     pub fn close_unwritten(&mut self, kept: &HashSet<String>, reason: &str) -> Vec<(AgentPath, EventBody)> {
         let (closed, open) = std::mem::take(&mut self.open).into_iter().partition(|(_, item)| match item {
             Item::Text { .. } | Item::Reasoning { .. } => true,
             Item::Call { call, .. } => !kept.contains(call),
-            Item::Approval { .. } | Item::Question { .. } | Item::Agent => false,
+            Item::Approval { .. } | Item::Question { .. } | Item::Memory { .. } | Item::Agent => false,
         });
         self.open = open;
         let closed: Vec<(AgentPath, Item)> = closed;
@@ -167,7 +187,7 @@ impl Item {
             Self::Call { call, .. } => Some(call),
             Self::Approval { approval } => Some(approval),
             Self::Question { question } => Some(question),
-            Self::Agent => None,
+            Self::Memory { .. } | Self::Agent => None,
         }
     }
 
@@ -197,6 +217,7 @@ impl Item {
                 remembered: None,
             },
             Self::Question { question } => Reply::answered(question, None),
+            Self::Memory { call, name } => EventBody::memory_update_failed(call, name, reason),
             Self::Agent => EventBody::AgentFinished { outcome, result: reason.to_owned() },
         }
     }
@@ -266,6 +287,10 @@ mod tests {
                 },
             ),
             (&child, Reply::answered(s("q1"), Some(Reply::Words(s("y"))))),
+            (
+                &main,
+                EventBody::MemoryUpdateStarted { call: Some(s("c1")), name: Some(s("likes")), chat: None },
+            ),
             (
                 &child,
                 EventBody::ApprovalAsked {

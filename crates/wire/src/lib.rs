@@ -12,7 +12,7 @@ mod file_news;
 mod frames;
 pub mod group_list;
 pub mod markup;
-mod memory_news;
+mod memory_update;
 mod notice;
 pub mod open_webui_chats;
 pub mod openai;

@@ -170,6 +170,8 @@ export const ru: Dictionary = {
 
   "steps.fileChanged": "Изменён {path}",
   "steps.fileDeleted": "Удалён {path}",
+  "steps.memoryUpdating": "Обновляется память «{name}»…",
+  "steps.memoryFailed": "Память «{name}» не изменена",
   "steps.memoryChanged": "Запомнено: «{name}»",
   "steps.memoryDeleted": "Забыто: «{name}»",
   "steps.title": {

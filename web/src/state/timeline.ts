@@ -49,7 +49,8 @@ export function runOf(timeline: Timeline): RunNode {
 }
 
 /** Reads one event. */
-export function reduce(timeline: Timeline, event: RunEvent): void {
+export function reduce(timeline: Timeline, logged: RunEvent): void {
+  const event = asToday(logged);
   if (event.seq <= timeline.seq) return;
   noteFork(timeline, event);
   timeline.seq = event.seq;
@@ -88,6 +89,12 @@ function noteFork(timeline: Timeline, event: RunEvent): void {
   if (last === undefined || agentId(event.agent) !== null) return;
   const after = timeline.seq;
   change(timeline, runId, "run", (run) => ({ forks: { ...run.forks, [last]: after } }));
+}
+
+/** An event of an older log under the name that it has today. */
+function asToday(event: RunEvent): RunEvent {
+  if ((event.body.type as string) !== "memory_changed") return event;
+  return { ...event, body: { ...event.body, type: "memory_update_completed" } as EventBody };
 }
 
 export type BodyOf<T extends EventBody["type"]> = Extract<EventBody, { type: T }>;
@@ -377,13 +384,9 @@ function reduceRun(timeline: Timeline, event: RunEvent, body: EventBody): void {
       return agentId(event.agent) === null ? set(() => ({ todos: body.todos })) : undefined;
     case "file_changed":
       return changeFile(timeline, event, body);
-    case "memory_changed":
-      return open(timeline, event, `memory ${event.seq}`, {
-        kind: "memory",
-        name: body.name,
-        deleted: body.deleted ?? false,
-        lines: linesOf(body),
-      });
+    case "memory_update_started":
+    case "memory_update_completed":
+      return changeMemory(timeline, event, body);
     case "sources_found":
       return set((run) => ({ sources: [...run.sources, ...body.sources] }));
     case "run_resumed":
@@ -449,6 +452,30 @@ function spent(run: RunNode, call: BodyOf<"model_called" | "context_compacted">)
   };
 }
 
+/** A change of what is remembered: its row turns until it is over. A log of before has the end alone. */
+function changeMemory(
+  timeline: Timeline,
+  event: RunEvent,
+  body: BodyOf<"memory_update_started" | "memory_update_completed">,
+): void {
+  const id = `memory ${body.call ?? ""}`;
+  const isOver = body.type === "memory_update_completed";
+  const failed = isOver && body.error !== undefined;
+  open(timeline, event, id, {
+    kind: "memory",
+    name: body.name ?? "",
+    state: "running",
+    deleted: false,
+    lines: null,
+  });
+  if (!isOver) return;
+  change(timeline, id, "memory", () => ({
+    state: failed ? "failed" : "done",
+    deleted: body.deleted ?? false,
+    lines: linesOf(body),
+  }));
+}
+
 function changeFile(timeline: Timeline, event: RunEvent, body: BodyOf<"file_changed">): void {
   const { path, version, size_bytes: sizeBytes, deleted = false } = body;
   const lines = linesOf(body);
@@ -461,7 +488,7 @@ function changeFile(timeline: Timeline, event: RunEvent, body: BodyOf<"file_chan
   });
 }
 
-const linesOf = (body: BodyOf<"file_changed" | "memory_changed">): LineCounts | null =>
+const linesOf = (body: BodyOf<"file_changed" | "memory_update_completed">): LineCounts | null =>
   body.added_lines === undefined || body.removed_lines === undefined
     ? null
     : { added: body.added_lines, removed: body.removed_lines };
@@ -486,6 +513,8 @@ function settle(timeline: Timeline, at: number, outcome: Outcome): void {
       });
     } else if (node.kind === "approval" && node.decision === null) {
       timeline.nodes.set(id, { ...node, decision: "withdrawn" });
+    } else if (node.kind === "memory" && node.state === "running") {
+      timeline.nodes.set(id, { ...node, state: "failed" });
     } else if (node.kind === "question" && !node.answered) {
       timeline.nodes.set(id, { ...node, answered: true });
     }
