@@ -2,6 +2,8 @@
 
 mod audience;
 mod deltas;
+mod names;
+mod run_event;
 mod texts;
 mod values;
 
@@ -9,30 +11,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use audience::Audience;
+pub use run_event::RunEvent;
 pub use texts::{FORKED, RESUMED, compacted, seq_after_restart};
 pub use values::{Decision, FactCounts, NoticeLevel, Outcome, Remembered, Source, Todo, TodoStatus};
 
-use crate::{AgentPath, ChatId, Coded, Form, MessageId, Problem, RunId, Usage, words::known};
-
-/// One entry of a run's log. Its JSON is the stored form and the native stream.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct RunEvent {
-    /// The run whose log this is.
-    pub run: RunId,
-    /// Position in the log: 1, 2, 3 … without repeats.
-    #[cfg_attr(feature = "typescript", ts(type = "number"))]
-    pub seq: u64,
-    /// Milliseconds since 1970-01-01 UTC, by the server's clock.
-    #[cfg_attr(feature = "typescript", ts(type = "number"))]
-    pub at: i64,
-    /// Which agent did it; empty is the main agent.
-    #[serde(default, skip_serializing_if = "AgentPath::is_main")]
-    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<AgentPath>"))]
-    pub agent: AgentPath,
-    /// What happened.
-    pub body: EventBody,
-}
+use crate::{ChatId, Coded, Form, MessageId, Problem, RunId, Usage, words::known};
 
 /// What happened. An *item* (a text, a piece of reasoning, a tool call, an agent) has a start, perhaps
 /// deltas, and a finish that carries the whole value: a reader may ignore deltas.
@@ -498,49 +481,6 @@ pub enum EventBody {
         #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]
         cost_micro_usd: Option<u64>,
     },
-}
-
-impl EventBody {
-    /// The event's name as it stands in JSON.
-    #[must_use]
-    pub fn type_name(&self) -> &'static str {
-        match self {
-            Self::RunStarted { .. } => "run_started",
-            Self::StepStarted { .. } => "step_started",
-            Self::Status { .. } => "status",
-            Self::TextStarted { .. } => "text_started",
-            Self::TextDelta { .. } => "text_delta",
-            Self::TextFinished { .. } => "text_finished",
-            Self::ReasoningStarted { .. } => "reasoning_started",
-            Self::ReasoningDelta { .. } => "reasoning_delta",
-            Self::ReasoningFinished { .. } => "reasoning_finished",
-            Self::ToolRequested { .. } => "tool_requested",
-            Self::ToolArgumentsDelta { .. } => "tool_arguments_delta",
-            Self::ToolStarted { .. } => "tool_started",
-            Self::ToolProgress { .. } => "tool_progress",
-            Self::ToolOutput { .. } => "tool_output",
-            Self::ToolFinished { .. } => "tool_finished",
-            Self::ToolHandedOver { .. } => "tool_handed_over",
-            Self::ApprovalAsked { .. } => "approval_asked",
-            Self::ApprovalAnswered { .. } => "approval_answered",
-            Self::QuestionAsked { .. } => "question_asked",
-            Self::QuestionAnswered { .. } => "question_answered",
-            Self::PlanChanged { .. } => "plan_changed",
-            Self::FileChanged { .. } => "file_changed",
-            Self::MemoryUpdateStarted { .. } => "memory_update_started",
-            Self::MemoryUpdateCompleted { .. } => "memory_update_completed",
-            Self::SourcesFound { .. } => "sources_found",
-            Self::AgentStarted { .. } => "agent_started",
-            Self::AgentFinished { .. } => "agent_finished",
-            Self::ModelRequested { .. } => "model_requested",
-            Self::ModelCalled { .. } => "model_called",
-            Self::Notice { .. } => "notice",
-            Self::ContextCompacted { .. } => "context_compacted",
-            Self::RunResumed {} => "run_resumed",
-            Self::RunForked { .. } => "run_forked",
-            Self::RunFinished { .. } => "run_finished",
-        }
-    }
 }
 
 #[cfg(test)]

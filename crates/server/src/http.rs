@@ -48,6 +48,7 @@ mod password_resets;
 mod permissions;
 mod pipelines;
 mod programs;
+mod route;
 mod runs;
 mod schedules;
 mod second_factor;
@@ -72,16 +73,17 @@ use std::sync::Arc;
 use axum::{
     Router,
     extract::{Request, State},
-    handler::Handler,
-    http::Method,
     middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
-    routing::{MethodFilter, MethodRouter, on},
 };
 use domain::ProblemCode;
 use tracing::Instrument;
 
-use self::knowledge::{documents, graph};
+pub use self::route::Route;
+use self::{
+    knowledge::{documents, graph},
+    route::{delete, get, patch, post, put},
+};
 use crate::{
     app::App,
     audit as audit_log,
@@ -89,26 +91,6 @@ use crate::{
     error::{ApiError, catch_panic},
     origin,
 };
-
-/// One address with one method.
-pub struct Route {
-    /// The method.
-    pub method: Method,
-    /// The path; `{…}` stands for one segment.
-    pub path: &'static str,
-    /// Who may call it.
-    pub access: Access,
-    /// What it is called in the audit log, where its use leaves a line there.
-    pub noted: Option<&'static str>,
-    handler: MethodRouter<Arc<App>>,
-}
-
-impl Route {
-    /// The same route; its use leaves a line in the audit log, with this as what was done.
-    fn noted(self, action: &'static str) -> Self {
-        Self { noted: Some(action), ..self }
-    }
-}
 
 /// Everything we answer besides the web app's files. A new address is one line here; what is not
 /// [`Access::Public`] is checked before its handler runs.
@@ -492,24 +474,4 @@ async fn wrong_method(request: Request) -> ApiError {
     let message = format!("{} does not take {}.", request.uri().path(), request.method());
     ApiError::new(ProblemCode::InvalidRequest, message)
         .with_status(axum::http::StatusCode::METHOD_NOT_ALLOWED)
-}
-
-fn get<H: Handler<T, Arc<App>>, T: 'static>(access: Access, path: &'static str, handler: H) -> Route {
-    Route { method: Method::GET, path, access, noted: None, handler: on(MethodFilter::GET, handler) }
-}
-
-fn post<H: Handler<T, Arc<App>>, T: 'static>(access: Access, path: &'static str, handler: H) -> Route {
-    Route { method: Method::POST, path, access, noted: None, handler: on(MethodFilter::POST, handler) }
-}
-
-fn put<H: Handler<T, Arc<App>>, T: 'static>(access: Access, path: &'static str, handler: H) -> Route {
-    Route { method: Method::PUT, path, access, noted: None, handler: on(MethodFilter::PUT, handler) }
-}
-
-fn patch<H: Handler<T, Arc<App>>, T: 'static>(access: Access, path: &'static str, handler: H) -> Route {
-    Route { method: Method::PATCH, path, access, noted: None, handler: on(MethodFilter::PATCH, handler) }
-}
-
-fn delete<H: Handler<T, Arc<App>>, T: 'static>(access: Access, path: &'static str, handler: H) -> Route {
-    Route { method: Method::DELETE, path, access, noted: None, handler: on(MethodFilter::DELETE, handler) }
 }

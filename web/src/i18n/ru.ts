@@ -41,7 +41,6 @@ export const ru: Dictionary = {
   "app.missing": "Такой страницы нет.",
   "app.missing.home": "Перейти к чатам",
   "app.version": "Версия {version}",
-
   "action.cancel": "Отмена",
   "action.close": "Закрыть",
   "action.copy": "Копировать",

@@ -3,15 +3,13 @@
  * deltas were seen or skipped, and one event replaces only the nodes it is about.
  */
 import type { Coded, EventBody, Outcome, RunEvent, Words } from "../api/events.ts";
-import { readForm } from "./form.ts";
+import { approvalNode, questionNode } from "./asks.ts";
 import {
-  type ApprovalNode,
   emptyRun,
   type Kind,
   type LineCounts,
   type NodeId,
   type NodeOf,
-  type QuestionNode,
   type RunNode,
   type TimelineNode,
   type ToolState,
@@ -264,30 +262,6 @@ function wereStopped(timeline: Timeline, id: NodeId): boolean {
 
 function forEachAgent(event: RunEvent, visit: (agent: NodeId) => void): void {
   for (const id of event.agent ?? []) visit(`agent ${id}`);
-}
-
-export function approvalNode(body: BodyOf<"approval_asked">, at: number, agent: NodeId | null): ApprovalNode {
-  const { approval, call, name, expires_in_ms } = body;
-  const { may_remember: mayRemember = false, new_address: newAddress = false } = body;
-  const expiresAt = expires_in_ms === undefined ? null : at + expires_in_ms;
-  const asked = {
-    approval,
-    call,
-    name,
-    arguments: body.arguments,
-    agent,
-    mayRemember,
-    newAddress,
-    expiresAt,
-  };
-  return { kind: "approval", ...asked, decision: null, reason: null, edited: false };
-}
-
-export function questionNode(body: BodyOf<"question_asked">, at: number, agent: NodeId | null): QuestionNode {
-  const { question, call, text, options, schema, expires_in_ms } = body;
-  const expiresAt = expires_in_ms === undefined ? null : at + expires_in_ms;
-  const asked = { question, call, text, options, fields: readForm(schema), agent, expiresAt };
-  return { kind: "question", ...asked, answered: false, answer: null, values: null, declined: false };
 }
 
 function reduceWaiting(

@@ -165,7 +165,7 @@ async fn a_key_names_only_chats_that_it_may_change() {
     let key = async |rights: Value| {
         let made = world.server.post("/api/v1/keys", &world.ada, &rights).await;
         made.expect(200);
-        made.json()["key"].as_str().unwrap().to_owned()
+        made.json()["secret"].as_str().unwrap().to_owned()
     };
     let ask = async |key: &str, body: Value| world.server.post("/tasks/title/completions", key, &body).await;
     let of_chat = json!({"chat_id": chat, "user_message": "Hi there"});

@@ -46,6 +46,7 @@ fn document_002_an_exchange_is_received_sent_and_responded() {
         ["Sending request to LLM", "request", "backend"],
         ["The model server asks to slow down. Wait a little and try again.", "error", "llm"],
         ["The model wrote", "response", "llm"],
+        ["LLM responded", "response", "llm"],
         ["The model server closed the connection in the middle of the answer.", "error", "llm"],
     ];
     assert_eq!(told, expected);

@@ -69,7 +69,7 @@ const IMPORTED: &str = concat!(
     r#"{"end":{"lines":2}}"#
 );
 /// The tour takes no part in pipelines.
-const TASK: &str = r#"{"model":"tour","chat_id":"{chat}","user_message":"Hi","owner":"{owner}"}"#;
+const TASK: &str = r#"{"model":"tour","chat_id":"{chat}"}"#;
 const MOA: &str = r#"{"model":"tour","chat_id":"{chat}","prompt":"Hello","responses":["Hi"]}"#;
 const AG_UI: &str = r#"{"threadId":"{chat}","runId":"r1","protocolVersion":"1.0","tools":[],"context":[],
     "state":{},"forwardedProps":{},"messages":[{"id":"u1","role":"user","content":"Hi"}]}"#;
