@@ -144,6 +144,39 @@ test("the button goes through its three states, and goes off where one goes else
   assert.equal(await modeOf(), "chat", "and so does whoever comes from another page");
 });
 
+test("document 003: an address of another chat that is typed in the same tab resets research", async () => {
+  const chat = async (title) => {
+    const headers = { origin: glasshouse.url };
+    const made = await page.request.post(`${glasshouse.url}/api/v1/chats`, { data: { title }, headers });
+    return `/c/${(await made.json()).id}`;
+  };
+  const [one, other] = [await chat("One"), await chat("Other")];
+  const turnOn = async (address) => {
+    await page.goto(address);
+    await button().waitFor();
+    while ((await modeOf()) !== "research") await button().click();
+  };
+  for (const [from, to] of [
+    [one, other],
+    [one, "/"],
+    ["/", one],
+  ]) {
+    await turnOn(from);
+    await page.goto(to);
+    await button().waitFor();
+    assert.equal(await modeOf(), "chat", `from ${from} to ${to}`);
+    await page.goBack();
+    await button().waitFor();
+    assert.equal(await modeOf(), "chat", `and back from ${to} to ${from}`);
+  }
+  await turnOn(one);
+  await page.reload();
+  await button().waitFor();
+  assert.equal(await modeOf(), "research", "a reload of the same chat keeps it");
+  await page.goto("/");
+  await button().waitFor();
+});
+
 test("the plan waits, the report cites, and each citation leads to its words", async () => {
   while ((await modeOf()) !== "research") await button().click();
   await pictures("button");

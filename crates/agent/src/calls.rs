@@ -3,7 +3,7 @@
 use std::{
     panic::AssertUnwindSafe,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
@@ -18,7 +18,7 @@ use crate::{
     asks::AtWork,
     consent::{Consent, consent, withdraw_past_approval, without_asking},
     long_results::{Shortened, shorten},
-    past::PastCall,
+    past::{PastCall, PastResult},
     questions::withdraw_past_questions,
     step::{RequestedCall, millis},
     tool::{Tool, ToolContext, ToolFailure, Toolbox},
@@ -86,6 +86,8 @@ fn describe(calls: &[&RequestedCall]) -> Words {
 struct Finished {
     arguments: Value,
     result: Result<String, ToolFailure>,
+    /// What the model reads behind it.
+    note: Option<String>,
     took: Duration,
     /// Nobody knows what it did.
     in_doubt: bool,
@@ -96,7 +98,8 @@ struct Finished {
 impl Finished {
     /// It was not run.
     fn refused(arguments: Value, why: ToolFailure) -> Self {
-        Self { arguments, result: Err(why), took: Duration::ZERO, in_doubt: false, at_work: None }
+        let (result, note, took) = (Err(why), None, Duration::ZERO);
+        Self { arguments, result, note, took, in_doubt: false, at_work: None }
     }
 }
 
@@ -117,7 +120,8 @@ async fn run_call(
             let arguments = arguments_value(&call.written.arguments);
             agent.learn_of_call(tool, &arguments, &result.text);
         }
-        return message_for_model(call, result.text, result.error, limit_bytes);
+        let PastResult { text, error, note } = result;
+        return message_for_model(call, text, error, note.as_deref(), limit_bytes);
     }
     let arguments = arguments_value(&call.written.arguments);
     let started = past.and_then(|past| past.started.clone());
@@ -136,11 +140,12 @@ async fn run_call(
         agent.learn_of_call(tool, &finished.arguments, result);
     }
     let error = finished.result.is_err();
-    let mut text = finished.result.unwrap_or_else(|failure| failure.0);
-    text.push_str(agent.code.note(&agent.run, tools, &call.written, error));
+    let text = finished.result.unwrap_or_else(|failure| failure.0);
+    let model_note = agent.code.note(&agent.run, tools, &call.written, error).map(str::to_owned);
+    let model_note = model_note.or(finished.note);
     let Shortened { text, file } = shorten(agent, &call.written.name, text, limit_bytes).await;
     let (result, truncated) = cut(text, agent.run.limits.result_bytes);
-    let for_model = message_for_model(call, result.clone(), error, limit_bytes);
+    let for_model = message_for_model(call, result.clone(), error, model_note.as_deref(), limit_bytes);
     agent
         .emitter
         .emit(EventBody::ToolFinished {
@@ -148,6 +153,7 @@ async fn run_call(
             name: call.written.name.clone(),
             arguments: finished.arguments,
             result,
+            model_note,
             error,
             truncated,
             duration_ms: millis(finished.took),
@@ -161,11 +167,35 @@ async fn run_call(
 }
 
 /// The model reads a shorter result than the log keeps: its context is dear.
-fn message_for_model(call: &RequestedCall, result: String, error: bool, limit_bytes: usize) -> Message {
+fn message_for_model(
+    call: &RequestedCall,
+    result: String,
+    error: bool,
+    note: Option<&str>,
+    limit_bytes: usize,
+) -> Message {
     let (result, _) = cut(result, limit_bytes);
-    let result = if error { format!("Error: {result}") } else { result };
-    Message::tool_result(call.written.id.clone(), result)
+    Message::tool_result(call.written.id.clone(), told(result, error, note))
 }
+
+/// A result in the words for the model, which has to read something where the tool returned nothing.
+pub(crate) fn told(result: String, error: bool, note: Option<&str>) -> String {
+    let is_silent = result.trim().is_empty();
+    let result = match (error, note) {
+        (true, _) if is_silent => "Error: it failed and returned nothing.".to_owned(),
+        (true, _) => format!("Error: {result}"),
+        (false, Some(note)) if is_silent => return note.to_owned(),
+        (false, None) if is_silent => NOTHING_RETURNED.to_owned(),
+        (false, _) => result,
+    };
+    match note {
+        Some(note) => format!("{result}\n\n{note}"),
+        None => result,
+    }
+}
+
+/// What the model is told of a call that went well and returned nothing.
+const NOTHING_RETURNED: &str = "It completed and returned nothing.";
 
 /// How much the model reads of each of `count` results: all of them together have a third of its window.
 fn model_result_bytes(agent: &AgentContext, count: usize) -> usize {
@@ -274,8 +304,10 @@ async fn run_now(
 ) -> Finished {
     let began = Instant::now();
     let _busy = (!tool.kind().goes_on).then(|| agent.run.work_time.busy());
-    let result = run_tool(agent, tool, call, arguments.clone()).await;
-    Finished { arguments, result, took: began.elapsed(), in_doubt: false, at_work }
+    let note = Arc::default();
+    let result = run_tool(agent, tool, call, arguments.clone(), &note).await;
+    let (note, took) = (note.get().cloned(), began.elapsed());
+    Finished { arguments, result, note, took, in_doubt: false, at_work }
 }
 
 async fn run_tool(
@@ -283,12 +315,14 @@ async fn run_tool(
     tool: &Tool,
     call: &str,
     arguments: Value,
+    note: &Arc<OnceLock<String>>,
 ) -> Result<String, ToolFailure> {
     let asked = Arc::new(AtomicUsize::new(0));
     let context = ToolContext {
         agent: Arc::clone(agent),
         call: call.to_owned(),
         asked: Arc::clone(&asked),
+        note: Arc::clone(note),
         is_busy: !tool.kind().goes_on,
     };
     let work = AssertUnwindSafe(tool.call(arguments, context)).catch_unwind();
@@ -327,7 +361,21 @@ fn cut(mut text: String, limit_bytes: usize) -> (String, bool) {
 
 #[cfg(test)]
 mod tests {
-    use super::cut;
+    use super::{cut, told};
+
+    #[test]
+    fn the_model_reads_something_in_any_case() {
+        let check = |result: &str, error, note, expected: &str| {
+            assert_eq!(told(result.to_owned(), error, note), expected);
+        };
+        check("x", false, None, "x");
+        check("x", true, None, "Error: x");
+        check("x", false, Some("(n)"), "x\n\n(n)");
+        check("x", true, Some("(n)"), "Error: x\n\n(n)");
+        check(" \n", false, None, "It completed and returned nothing.");
+        check("", false, Some("It printed nothing."), "It printed nothing.");
+        check("", true, Some("(n)"), "Error: it failed and returned nothing.\n\n(n)");
+    }
 
     #[test]
     fn cuts_at_a_character() {

@@ -13,13 +13,13 @@ use crate::{run::RunContext, tool::Toolbox, turns::LAST_STEP};
 pub const CODE_TOOL: &str = "python";
 
 /// What the model is told when its code is not run any more.
-const NO_MORE: &str = "\n[the code has failed too often: none is run any more. Answer with what you have, and say what could \
+const NO_MORE: &str = "[the code has failed too often: none is run any more. Answer with what you have, and say what could \
     not be done]";
 
 /// The same, where it has run well, and the same code comes again instead of an answer.
-const AGAIN: &str = "\n[this code has just run before. Answer with what it printed]";
+const AGAIN: &str = "[this code has just run before. Answer with what it printed]";
 const ENOUGH: &str =
-    "\n[the same code has run again and again: none is run any more. Answer with what it printed]";
+    "[the same code has run again and again: none is run any more. Answer with what it printed]";
 
 /// What people are told below code that is not run any more, in English and in Russian.
 const NOT_RUN_FAILED: [&str; 2] = [
@@ -59,7 +59,7 @@ impl Code {
         Self { pictures: Mutex::new(pictures), ..Self::default() }
     }
 
-    /// Notes how a call of one of these tools went; returns what is to be said of it beside its result. Code that was not run
+    /// Notes how a call of one of these tools went; returns what the model is told of it behind its result, if anything. Code that was not run
     /// any more changes nothing.
     pub(crate) fn note(
         &self,
@@ -67,21 +67,21 @@ impl Code {
         tools: &Toolbox,
         call: &ToolCall,
         is_error: bool,
-    ) -> &'static str {
+    ) -> Option<&'static str> {
         if call.name != CODE_TOOL || tools.get(CODE_TOOL).is_none() {
-            return "";
+            return None;
         }
         if !is_error {
             self.failed.store(0, Relaxed);
             return match self.times(&call.arguments) {
-                ..=1 => "",
-                times if times < MOST_IN_A_ROW => AGAIN,
-                _ => ENOUGH,
+                ..=1 => None,
+                times if times < MOST_IN_A_ROW => Some(AGAIN),
+                _ => Some(ENOUGH),
             };
         }
         *self.last() = Last::default();
         let failed = self.failed.fetch_add(1, Relaxed) + 1;
-        if failed > run.code_retries { NO_MORE } else { "" }
+        (failed > run.code_retries).then_some(NO_MORE)
     }
 
     /// The tools that are left: code that fails again and again is not run any more, nor is the same code time after time.

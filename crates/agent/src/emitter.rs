@@ -6,6 +6,7 @@ use std::sync::{
 };
 
 use domain::{AgentPath, EventBody, OpenItems, Outcome};
+use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
 /// An event on its way to the log, not yet numbered.
@@ -17,6 +18,8 @@ pub struct Emitted {
     pub body: EventBody,
     /// To be told once the event is stored.
     pub stored: Option<oneshot::Sender<()>>,
+    /// What those who debug the run see beside it while it goes on. It is never stored.
+    pub detail: Option<Arc<Value>>,
 }
 
 /// One agent's end of the channel. Cloning is cheap.
@@ -59,6 +62,19 @@ impl Emitter {
     /// Hands over an event; waits only while the channel is full.
     pub async fn emit(&self, body: EventBody) {
         self.send(self.agent.clone(), body, None).await;
+    }
+
+    /// Hands over an event with what those who debug the run see beside it.
+    pub(crate) async fn emit_with(&self, body: EventBody, detail: Value) {
+        if let Ok(place) = self.shared.events.reserve().await {
+            self.open_items(|open| open.push(&self.agent, &body));
+            place.send(Emitted {
+                agent: self.agent.clone(),
+                body,
+                stored: None,
+                detail: Some(Arc::new(detail)),
+            });
+        }
     }
 
     /// Ends an item with all that was written of it. That is moved into the event: a long answer is not held twice.
@@ -107,9 +123,12 @@ impl Emitter {
 
     /// Closes everything this agent and its sub-agents have left open, the sub-agent itself included.
     pub async fn close(&self, outcome: Outcome, reason: &str) {
-        let closing = self.open_items(|open| open.close(&self.agent, outcome, reason));
-        for (agent, body) in closing {
-            self.send(agent, body, None).await;
+        // One after the other, and the place in the channel comes first: a caller dropped while it waits has closed nothing
+        // that it does not tell.
+        while let Ok(place) = self.shared.events.reserve().await {
+            let closing = self.open_items(|open| open.close_last(&self.agent, outcome, reason));
+            let Some((agent, body)) = closing else { return };
+            self.send_to(place, agent, body, None);
         }
     }
 
@@ -138,7 +157,7 @@ impl Emitter {
         if is_answer && agent.is_main() {
             self.shared.answered.store(true, Ordering::Relaxed);
         }
-        place.send(Emitted { agent, body, stored });
+        place.send(Emitted { agent, body, stored, detail: None });
     }
 
     fn open_items<T>(&self, use_them: impl FnOnce(&mut OpenItems) -> T) -> T {

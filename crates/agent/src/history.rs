@@ -6,7 +6,10 @@ use domain::{
     AgentPath, EventBody, Message, Outcome, Part, Role, RunEvent, ToolCall, message::arguments_text,
 };
 
-use crate::{calls::MODEL_RESULT_BYTES, compaction::recollection};
+use crate::{
+    calls::{MODEL_RESULT_BYTES, told},
+    compaction::recollection,
+};
 
 /// Longest tool result taken along from an earlier turn, bytes: the model can read the files again.
 const RESULT_LIMIT_BYTES: usize = 4_000;
@@ -108,11 +111,11 @@ fn read(
                 messages.extend(guidance.as_deref().map(|text| Message::text(Role::User, text)));
             }
             EventBody::ToolRequested { call, .. } => step.calls.push(call.clone()),
-            EventBody::ToolFinished { call, name, arguments, result, error, .. } => {
-                let result = if *error { format!("Error: {result}") } else { result.clone() };
+            EventBody::ToolFinished { call, name, arguments, result, model_note, error, .. } => {
+                let result = told(cut(result.clone(), limit_bytes), *error, model_note.as_deref());
                 if let Some(id) = name_of(call, RunBy::Us) {
                     let made = ToolCall { id, name: name.clone(), arguments: arguments_text(arguments) };
-                    step.finished.insert(call.clone(), (made, Some(cut(result, limit_bytes))));
+                    step.finished.insert(call.clone(), (made, Some(result)));
                 }
             }
             EventBody::ToolHandedOver { call, name, arguments } => {

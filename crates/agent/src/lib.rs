@@ -34,6 +34,7 @@ mod quota;
 pub mod research;
 mod run;
 mod script;
+mod sent;
 pub mod skills;
 mod step;
 mod subagent;

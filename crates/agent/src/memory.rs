@@ -75,14 +75,16 @@ pub(crate) struct Done {
 impl Done {
     /// What is told to the log.
     pub(crate) fn event(&self, call: &str) -> EventBody {
-        EventBody::MemoryChanged {
-            call: call.to_owned(),
-            name: self.name.clone(),
+        EventBody::MemoryUpdateCompleted {
+            call: Some(call.to_owned()),
+            name: Some(self.name.clone()),
             only_for: self.only_for.clone(),
-            version: self.version,
+            version: Some(self.version),
             deleted: self.deleted,
             added_lines: self.lines.map(|lines| lines.added),
             removed_lines: self.lines.map(|lines| lines.removed),
+            facts: None,
+            error: None,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use domain::{Problem, ProblemCode, Sentence, event::NoticeLevel};
+use domain::{EventBody, Problem, ProblemCode, Sentence};
 use llm::ChatModel;
 use tokio::time::Instant;
 
@@ -117,7 +117,8 @@ impl<'a> Tries<'a> {
         let Some(next) = self.left.next() else { return Err(failed) };
         let (before, after) = (self.now.model().name().to_owned(), next.model().name().to_owned());
         let why = failed.problem.words();
-        self.agent.notice(NoticeLevel::Warning, Sentence::OtherModel { before, after, why }).await;
+        let words = Sentence::OtherModel { before, after, why };
+        self.agent.emitter.emit(EventBody::failed_try(words)).await;
         self.now = next;
         Ok(())
     }

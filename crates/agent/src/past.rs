@@ -86,7 +86,8 @@ pub(crate) struct PastCall {
     pub(crate) questions: Vec<PastQuestion>,
     /// The sub-agent that it started.
     pub(crate) sub_agent: Option<AgentPath>,
-    /// The log has heard of what it changed in the memory.
+    /// The log has heard that it is about to change the memory, and how that ended.
+    pub(crate) memory_begun: bool,
     pub(crate) memory_changed: bool,
 }
 
@@ -94,6 +95,8 @@ pub(crate) struct PastCall {
 pub(crate) struct PastResult {
     pub(crate) text: String,
     pub(crate) error: bool,
+    /// What the model reads behind it.
+    pub(crate) note: Option<String>,
 }
 
 #[derive(Debug)]
@@ -231,15 +234,19 @@ impl Past {
             EventBody::ToolStarted { call, arguments, .. } => {
                 self.call(call).started = Some(arguments.clone());
             }
-            EventBody::ToolFinished { call, arguments, result, error, .. } => {
+            EventBody::ToolFinished { call, arguments, result, model_note, error, .. } => {
                 self.restarts = 0;
                 let call = self.call(call);
-                call.finished = Some(PastResult { text: result.clone(), error: *error });
+                call.finished =
+                    Some(PastResult { text: result.clone(), error: *error, note: model_note.clone() });
                 if call.written.is_empty() {
                     call.written = arguments_text(arguments);
                 }
             }
-            EventBody::MemoryChanged { call, .. } => self.call(call).memory_changed = true,
+            EventBody::MemoryUpdateStarted { call: Some(call), .. } => self.call(call).memory_begun = true,
+            EventBody::MemoryUpdateCompleted { call: Some(call), .. } => {
+                self.call(call).memory_changed = true;
+            }
             EventBody::ToolHandedOver { call, .. } => self.call(call).handed_over = true,
             EventBody::ApprovalAsked { approval, call, .. } => {
                 self.number(agent, approval);

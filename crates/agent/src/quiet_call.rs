@@ -1,6 +1,6 @@
 //! A model call whose answer is not shown: for what the loop itself wants to know.
 
-use domain::{Message, Problem, ProblemCode, Sentence, Usage, event::NoticeLevel};
+use domain::{EventBody, Message, Problem, ProblemCode, Sentence, Usage};
 use llm::{ChatRequest, ModelEvent, ToolMode};
 use serde_json::Value;
 
@@ -73,13 +73,14 @@ pub(crate) async fn call_one(
         caller: agent.run.caller.as_ref(),
     };
     let held = begin_call(agent, model, estimate_request(messages, &[]))?;
+    agent.tell_request(model.model().name(), &request).await;
     let (mut text, mut counted, mut is_over) = (String::new(), None, false);
     let mut call = model.model().call(&request);
     while let Some(event) = call.next().await {
         match event? {
             ModelEvent::TextDelta(delta) => text.push_str(&delta),
             ModelEvent::Turned { words: reason } | ModelEvent::Retrying { reason, .. } => {
-                agent.notice(NoticeLevel::Warning, reason).await
+                agent.emitter.emit(EventBody::failed_try(reason)).await;
             }
             ModelEvent::Finished { usage, .. } => {
                 counted = usage;

@@ -18,6 +18,7 @@ use crate::{
     look_up::look,
     models::Models,
     research::Task,
+    sent,
     turns::{AgentContext, Before, Stop, take_turns},
     work_time::WorkTime,
 };
@@ -190,7 +191,11 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         let (events, open) = past.go_on();
         emitter.take_over(open, events).await;
     } else {
-        emitter.emit(EventBody::RunStarted { chat, message, model: model.name().to_owned() }).await;
+        let started = EventBody::RunStarted { chat, message, model: model.name().to_owned() };
+        match sent::said(&history) {
+            Some(said) => emitter.emit_with(started, said).await,
+            None => emitter.emit(started).await,
+        }
         let sources = std::mem::take(&mut given.sources);
         if !sources.is_empty() {
             emitter.emit(EventBody::SourcesFound { sources }).await;

@@ -163,6 +163,7 @@ async fn call_one(
     }
     let held = begin_call(agent, model, estimated);
     let held = held.map_err(CallFailed::before)?;
+    agent.tell_request(model.model().name(), &request).await;
     let mut call = model.model().call(&request).with_status();
     let mut step = Step::new(agent, model, shape);
     while let Some(event) = step.next(&mut call).await {
@@ -256,11 +257,11 @@ impl<'a> Step<'a> {
             ModelEvent::Retrying { wait_ms, reason, .. } => {
                 let seconds = wait_ms.div_ceil(1000);
                 self.upstream.forget();
-                self.agent.notice(NoticeLevel::Warning, reason).await;
+                self.agent.emitter.emit(EventBody::failed_try(reason)).await;
                 self.agent.status(Sentence::AskingAgain { seconds }).await;
             }
             ModelEvent::Turned { words } => {
-                self.agent.notice(NoticeLevel::Warning, words).await;
+                self.agent.emitter.emit(EventBody::failed_try(words)).await;
                 self.think_again().await;
             }
             ModelEvent::Finished { .. } => {}

@@ -92,8 +92,8 @@ enum End {
     Fault,
 }
 
-/// Runs a sub-agent of the calling agent and returns its answer, with the name under which it can be continued. Boxed,
-/// because a sub-agent's tools may lead here again.
+/// Runs a sub-agent of the calling agent and returns its answer; the model is told how to continue it. Boxed, because
+///  a sub-agent's tools may lead here again.
 pub(crate) fn run_sub_agent(
     context: ToolContext,
     spec: AgentSpec,
@@ -104,7 +104,10 @@ pub(crate) fn run_sub_agent(
         let started = past.of_call(&context.call).and_then(|past| past.sub_agent.clone());
         let path = match started {
             Some(path) => match past.end_of(&path) {
-                Some(end) => return named(&context, &path, ended_before(end)),
+                Some(end) => {
+                    name_to_model(&context, &path);
+                    return ended_before(end);
+                }
                 None => path,
             },
             None => start(&context, &spec, &job).await,
@@ -114,7 +117,8 @@ pub(crate) fn run_sub_agent(
             Err(End::NothingEarlier(why)) => return failed(&child.emitter, why.0).await,
             ended => ended,
         };
-        named(&context, &path, tell(&child.emitter, ended).await)
+        name_to_model(&context, &path);
+        tell(&child.emitter, ended).await
     })
 }
 
@@ -231,18 +235,11 @@ async fn tell(emitter: &Emitter, ended: Result<String, End>) -> Result<String, T
 const STOPPED_ALONE: &str =
     "The person stopped this sub-agent. Go on without it; do not start it again unless they ask for it.";
 
-/// What the caller is told, with the name under which the sub-agent can be continued, where it can.
-fn named(
-    context: &ToolContext,
-    path: &AgentPath,
-    told: Result<String, ToolFailure>,
-) -> Result<String, ToolFailure> {
-    let Some(handle) = context.agent.run.earlier.as_ref().and_then(|earlier| earlier.handle(path)) else {
-        return told;
-    };
-    let with_name =
-        |text: String| format!("{text}\n\n(To continue this sub-agent: task with continue \"{handle}\".)");
-    told.map(with_name).map_err(|ToolFailure(why)| ToolFailure(with_name(why)))
+/// Tells the model under which name the sub-agent can be continued, where it can.
+fn name_to_model(context: &ToolContext, path: &AgentPath) {
+    if let Some(handle) = context.agent.run.earlier.as_ref().and_then(|earlier| earlier.handle(path)) {
+        context.note_for_model(format!("(To continue this sub-agent: task with continue \"{handle}\".)"));
+    }
 }
 
 /// What the caller is told of a sub-agent that had ended before the server was stopped.

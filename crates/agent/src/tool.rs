@@ -2,7 +2,7 @@
 
 use std::{
     fmt,
-    sync::{Arc, atomic::AtomicUsize},
+    sync::{Arc, OnceLock, atomic::AtomicUsize},
 };
 
 use domain::EventBody;
@@ -82,6 +82,8 @@ pub struct ToolContext {
     pub(crate) call: String,
     /// How many questions it has asked in this call.
     pub(crate) asked: Arc<AtomicUsize>,
+    /// What the model is told behind the result, and people are not.
+    pub(crate) note: Arc<OnceLock<String>>,
     /// Its time counts as the run's, except while it waits for a person.
     pub(crate) is_busy: bool,
 }
@@ -97,6 +99,12 @@ impl ToolContext {
     #[must_use]
     pub fn run_number(&self) -> usize {
         Arc::as_ptr(&self.agent.run).addr()
+    }
+
+    /// Tells the model something behind the result that people need not read. The first note counts.
+    pub(crate) fn note_for_model(&self, note: impl Into<String>) {
+        // One tool has one thing to say.
+        let _ = self.note.set(note.into());
     }
 
     /// Notes a picture among the files that a program has written: it is to stand in the answer.

@@ -12,6 +12,7 @@ use domain::{
     AgentPath, CallTrace, EventBody, Message, Problem, ProblemCode, Role, Sentence, Words,
     event::NoticeLevel, message::arguments_value, trace::parts_model_calls,
 };
+use llm::ChatRequest;
 
 use crate::{
     AgentLimits, AgentSpec, AnswerForm, Emitter, Models, Past,
@@ -24,6 +25,7 @@ use crate::{
     context::{Gauge, estimate_request},
     quota::{self, is_limit},
     run::{RunContext, joined, with_instructions},
+    sent,
     step::{Answer, CallFailed, RequestedCall, Shape, call_model},
     tool::Toolbox,
 };
@@ -133,6 +135,13 @@ impl AgentContext {
     /// What the server of the next model call is told of the trace.
     pub(crate) fn call_trace(&self) -> CallTrace {
         self.run.trace.call(self.emitter.agent(), self.counters.model_calls.load(Ordering::Relaxed))
+    }
+
+    /// Tells the log that a model is about to be asked; those who debug the run see what it is sent.
+    pub(crate) async fn tell_request(&self, model: &str, request: &ChatRequest<'_>) {
+        let messages = request.messages.len() as u64;
+        let body = EventBody::ModelRequested { model: model.to_owned(), messages };
+        self.emitter.emit_with(body, serde_json::json!({"request": sent::request(model, request)})).await;
     }
 
     /// The tools it has: those that start sub-agents only while it may still nest.

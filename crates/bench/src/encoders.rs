@@ -114,7 +114,7 @@ const FORMATS: [Format; 9] = [
         make: || {
             Box::new(|event| {
                 let frame = |event: DebugEvent| serde_json::to_string(&event).unwrap_or_default();
-                let data = DebugEvent::of(event).map(frame);
+                let data = DebugEvent::of(event, None).map(frame);
                 data.map(|data| Frame { id: Some(event.seq), event: None, data }).into_iter().collect()
             })
         },

@@ -2,6 +2,8 @@
 
 mod audience;
 mod deltas;
+mod names;
+mod run_event;
 mod texts;
 mod values;
 
@@ -9,30 +11,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use audience::Audience;
+pub use run_event::RunEvent;
 pub use texts::{FORKED, RESUMED, compacted, seq_after_restart};
-pub use values::{Decision, NoticeLevel, Outcome, Remembered, Source, Todo, TodoStatus};
+pub use values::{Decision, FactCounts, NoticeLevel, Outcome, Remembered, Source, Todo, TodoStatus};
 
-use crate::{AgentPath, ChatId, Coded, Form, MessageId, Problem, RunId, Usage, words::known};
-
-/// One entry of a run's log. Its JSON is the stored form and the native stream.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct RunEvent {
-    /// The run whose log this is.
-    pub run: RunId,
-    /// Position in the log: 1, 2, 3 … without repeats.
-    #[cfg_attr(feature = "typescript", ts(type = "number"))]
-    pub seq: u64,
-    /// Milliseconds since 1970-01-01 UTC, by the server's clock.
-    #[cfg_attr(feature = "typescript", ts(type = "number"))]
-    pub at: i64,
-    /// Which agent did it; empty is the main agent.
-    #[serde(default, skip_serializing_if = "AgentPath::is_main")]
-    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<AgentPath>"))]
-    pub agent: AgentPath,
-    /// What happened.
-    pub body: EventBody,
-}
+use crate::{ChatId, Coded, Form, MessageId, Problem, RunId, Usage, words::known};
 
 /// What happened. An *item* (a text, a piece of reasoning, a tool call, an agent) has a start, perhaps
 /// deltas, and a finish that carries the whole value: a reader may ignore deltas.
@@ -167,8 +150,12 @@ pub enum EventBody {
         /// The arguments; a JSON string where the model's text was not JSON.
         #[cfg_attr(feature = "typescript", ts(type = "unknown"))]
         arguments: Value,
-        /// The result or, where `error`, what went wrong in words.
+        /// The result or, where `error`, what went wrong in words; empty where the tool returned nothing.
         result: String,
+        /// What the model reads behind the result, such as how to go on from here. Not for people.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional))]
+        model_note: Option<String>,
         /// Whether the call failed.
         error: bool,
         /// Whether the result was cut to the size limit.
@@ -306,20 +293,42 @@ pub enum EventBody {
         #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]
         removed_lines: Option<u64>,
     },
-    /// An agent has changed one of the texts it keeps of the person. Once for each call, while that runs.
-    MemoryChanged {
-        /// The call that did it.
-        call: String,
-        /// What the text is called.
-        name: String,
-        /// The one agent that has it; absent where all have it.
+    /// What is remembered of the person begins to change. Once for each call, while that runs; once for each run that learns
+    /// in the background.
+    MemoryUpdateStarted {
+        /// The call that does it; absent where the server learns from what the person has written.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional))]
+        call: Option<String>,
+        /// What the text is called; absent where short facts are learned.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional))]
+        name: Option<String>,
+        /// The chat that is learned from.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional))]
+        chat: Option<ChatId>,
+    },
+    /// The change is made, or nothing was changed. Logs of before have it alone, as `memory_changed`.
+    #[serde(alias = "memory_changed")]
+    MemoryUpdateCompleted {
+        /// The call that did it; absent where the server has learned.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional))]
+        call: Option<String>,
+        /// What the text is called; absent where facts were learned.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional))]
+        name: Option<String>,
+        /// The one agent that has the text; absent where all have it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "typescript", ts(optional))]
         only_for: Option<String>,
-        /// Counts up from 1 with each change.
-        #[cfg_attr(feature = "typescript", ts(type = "number"))]
-        version: u64,
-        /// Whether it is gone.
+        /// The text's version: counts up from 1 with each change.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]
+        version: Option<u64>,
+        /// Whether the text is gone.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
         deleted: bool,
@@ -331,6 +340,15 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]
         removed_lines: Option<u64>,
+        /// How many facts were learned, changed and dropped. What they say is not in the log: a person who has them forgotten
+        /// is not to find them here.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional))]
+        facts: Option<FactCounts>,
+        /// Why nothing was changed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional))]
+        error: Option<String>,
     },
     /// The agent found sources.
     SourcesFound {
@@ -360,6 +378,14 @@ pub enum EventBody {
         outcome: Outcome,
         /// Its answer, or what went wrong.
         result: String,
+    },
+    /// A model is about to be asked. What it is sent is not in the log, as it is the log and what the chat holds.
+    ModelRequested {
+        /// The model asked.
+        model: String,
+        /// How many messages it is sent, the instructions among them.
+        #[cfg_attr(feature = "typescript", ts(type = "number"))]
+        messages: u64,
     },
     /// A model call has ended.
     ModelCalled {
@@ -420,6 +446,10 @@ pub enum EventBody {
         #[serde(default, deserialize_with = "known", skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "typescript", ts(optional))]
         sentence: Option<Box<Coded>>,
+        /// Whether it tells of a try of a model call that failed; another one follows.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
+        failed_try: bool,
     },
     /// The server was restarted and the run goes on. What a model was writing has been closed and is written again.
     RunResumed {},
@@ -451,47 +481,6 @@ pub enum EventBody {
         #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]
         cost_micro_usd: Option<u64>,
     },
-}
-
-impl EventBody {
-    /// The event's name as it stands in JSON.
-    #[must_use]
-    pub fn type_name(&self) -> &'static str {
-        match self {
-            Self::RunStarted { .. } => "run_started",
-            Self::StepStarted { .. } => "step_started",
-            Self::Status { .. } => "status",
-            Self::TextStarted { .. } => "text_started",
-            Self::TextDelta { .. } => "text_delta",
-            Self::TextFinished { .. } => "text_finished",
-            Self::ReasoningStarted { .. } => "reasoning_started",
-            Self::ReasoningDelta { .. } => "reasoning_delta",
-            Self::ReasoningFinished { .. } => "reasoning_finished",
-            Self::ToolRequested { .. } => "tool_requested",
-            Self::ToolArgumentsDelta { .. } => "tool_arguments_delta",
-            Self::ToolStarted { .. } => "tool_started",
-            Self::ToolProgress { .. } => "tool_progress",
-            Self::ToolOutput { .. } => "tool_output",
-            Self::ToolFinished { .. } => "tool_finished",
-            Self::ToolHandedOver { .. } => "tool_handed_over",
-            Self::ApprovalAsked { .. } => "approval_asked",
-            Self::ApprovalAnswered { .. } => "approval_answered",
-            Self::QuestionAsked { .. } => "question_asked",
-            Self::QuestionAnswered { .. } => "question_answered",
-            Self::PlanChanged { .. } => "plan_changed",
-            Self::FileChanged { .. } => "file_changed",
-            Self::MemoryChanged { .. } => "memory_changed",
-            Self::SourcesFound { .. } => "sources_found",
-            Self::AgentStarted { .. } => "agent_started",
-            Self::AgentFinished { .. } => "agent_finished",
-            Self::ModelCalled { .. } => "model_called",
-            Self::Notice { .. } => "notice",
-            Self::ContextCompacted { .. } => "context_compacted",
-            Self::RunResumed {} => "run_resumed",
-            Self::RunForked { .. } => "run_forked",
-            Self::RunFinished { .. } => "run_finished",
-        }
-    }
 }
 
 #[cfg(test)]

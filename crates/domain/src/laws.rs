@@ -18,7 +18,7 @@ struct Open {
 ///   `RunStarted` is first and only first, `RunFinished` once and last.
 /// - Every item opens once, deltas fall between its start and its finish, the finish carries their sum,
 ///   and nothing is open at the end. An agent acts only between its start and its finish.
-/// - Every approval and question is answered.
+/// - Every approval and question is answered, and every memory update that began is over.
 ///
 /// # Errors
 /// A sentence that names the law and the event.
@@ -136,11 +136,19 @@ impl State {
             EventBody::ToolProgress { call, .. } | EventBody::ToolOutput { call, .. } => {
                 self.delta(call, "running call", "")
             }
-            EventBody::MemoryChanged { call, .. } => {
-                if !self.seen.insert(format!("memory {call}")) {
-                    return Err(format!("call {call} has changed the memory before"));
+            EventBody::MemoryUpdateStarted { call, .. } => {
+                if let Some(call) = call {
+                    self.delta(call, "running call", "")?;
                 }
-                self.delta(call, "running call", "")
+                self.open(call.as_deref().unwrap_or_default(), "memory update")
+            }
+            EventBody::MemoryUpdateCompleted { call, .. } => {
+                let call = call.as_deref().unwrap_or_default();
+                // In a log of before it has no beginning.
+                if !self.seen.contains(&format!("memory update {call}")) {
+                    self.open(call, "memory update")?;
+                }
+                self.close(call, "memory update", None)
             }
             EventBody::ToolFinished { call, .. } => {
                 self.items.remove(&format!("running call {call}"));
@@ -166,6 +174,7 @@ impl State {
             | EventBody::PlanChanged { .. }
             | EventBody::FileChanged { .. }
             | EventBody::SourcesFound { .. }
+            | EventBody::ModelRequested { .. }
             | EventBody::ModelCalled { .. }
             | EventBody::ContextCompacted { .. }
             | EventBody::Notice { .. }

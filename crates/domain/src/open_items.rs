@@ -41,6 +41,11 @@ enum Item {
         description: String,
         sentence: Option<Box<Coded>>,
     },
+    /// A change of the memory.
+    Memory {
+        call: Option<String>,
+        name: Option<String>,
+    },
     Agent,
 }
 
@@ -70,6 +75,12 @@ impl OpenItems {
                     let (description, sentence) = (description.clone(), sentence.clone());
                     self.add(agent, Item::Status { description, sentence });
                 }
+            }
+            EventBody::MemoryUpdateStarted { call, name, .. } => {
+                self.add(agent, Item::Memory { call: call.clone(), name: name.clone() });
+            }
+            EventBody::MemoryUpdateCompleted { call: id, .. } => {
+                self.remove(|_, item| matches!(item, Item::Memory { call, .. } if call == id));
             }
             EventBody::AgentStarted { .. } => self.add(agent, Item::Agent),
             EventBody::TextDelta { item: id, delta }
@@ -107,8 +118,8 @@ impl OpenItems {
             | EventBody::ToolOutput { .. }
             | EventBody::PlanChanged { .. }
             | EventBody::FileChanged { .. }
-            | EventBody::MemoryChanged { .. }
             | EventBody::SourcesFound { .. }
+            | EventBody::ModelRequested { .. }
             | EventBody::ModelCalled { .. }
             | EventBody::ContextCompacted { .. }
             | EventBody::Notice { .. }
@@ -135,14 +146,31 @@ impl OpenItems {
         closed.into_iter().rev().map(|(path, item)| (path, item.closing(outcome, reason))).collect()
     }
 
+    /// The event that closes what was opened last of that, if anything is open.
+    #[must_use]
+    pub fn close_last(
+        &mut self,
+        agent: &AgentPath,
+        outcome: Outcome,
+        reason: &str,
+    ) -> Option<(AgentPath, EventBody)> {
+        let last = self.open.iter().rposition(|(path, _)| path.is_under(agent))?;
+        let (path, item) = self.open.remove(last);
+        Some((path, item.closing(outcome, reason)))
+    }
+
     /// The events that close what a model was still writing: texts, reasoning, and all calls but those in `kept`,
-    /// which were written to their end. Agents, approvals and questions stay open. `reason` is what the calls say.
+    /// which were written to their end. Agents, approvals, questions and memory updates stay open. `reason` is what the calls say.
     #[must_use]
     pub fn close_unwritten(&mut self, kept: &HashSet<String>, reason: &str) -> Vec<(AgentPath, EventBody)> {
         let (closed, open) = std::mem::take(&mut self.open).into_iter().partition(|(_, item)| match item {
             Item::Text { .. } | Item::Reasoning { .. } => true,
             Item::Call { call, .. } => !kept.contains(call),
-            Item::Approval { .. } | Item::Question { .. } | Item::Status { .. } | Item::Agent => false,
+            Item::Approval { .. }
+            | Item::Question { .. }
+            | Item::Status { .. }
+            | Item::Memory { .. }
+            | Item::Agent => false,
         });
         self.open = open;
         let closed: Vec<(AgentPath, Item)> = closed;
@@ -206,7 +234,7 @@ impl Item {
             Self::Call { call, .. } => Some(call),
             Self::Approval { approval } => Some(approval),
             Self::Question { question } => Some(question),
-            Self::Status { .. } | Self::Agent => None,
+            Self::Status { .. } | Self::Memory { .. } | Self::Agent => None,
         }
     }
 
@@ -220,6 +248,7 @@ impl Item {
                 name,
                 arguments: arguments.unwrap_or_else(|| arguments_value(&raw)),
                 result: reason.to_owned(),
+                model_note: None,
                 error: true,
                 truncated: false,
                 duration_ms: 0,
@@ -236,6 +265,7 @@ impl Item {
             },
             Self::Question { question } => Reply::answered(question, None),
             Self::Status { description, sentence } => hidden(description, sentence),
+            Self::Memory { call, name } => EventBody::memory_update_failed(call, name, reason),
             Self::Agent => EventBody::AgentFinished { outcome, result: reason.to_owned() },
         }
     }
@@ -332,6 +362,10 @@ mod tests {
                 },
             ),
             (&child, Reply::answered(s("q1"), Some(Reply::Words(s("y"))))),
+            (
+                &main,
+                EventBody::MemoryUpdateStarted { call: Some(s("c1")), name: Some(s("likes")), chat: None },
+            ),
             (
                 &child,
                 EventBody::ApprovalAsked {

@@ -85,6 +85,12 @@ impl ProblemCode {
         Self::Internal,
     ];
 
+    /// Whether a model call has ended so.
+    #[must_use]
+    pub fn is_of_model(self) -> bool {
+        self.as_str().starts_with("model_")
+    }
+
     /// The code as it stands in JSON.
     #[must_use]
     pub fn as_str(self) -> &'static str {

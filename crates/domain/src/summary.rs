@@ -89,6 +89,7 @@ mod tests {
             name: "task".to_owned(),
             arguments: serde_json::json!({}),
             result: "There is no such file.".to_owned(),
+            model_note: None,
             error: true,
             truncated: false,
             // As quick as a call that Stop closed.

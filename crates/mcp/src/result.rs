@@ -1,4 +1,4 @@
-//! What a tool answered, as text: models and logs get words, also for pictures and for kinds that are not known.
+//! What a tool answered, as text, empty where it answered nothing: models and logs get words, also for pictures and for kinds that are not known.
 
 use serde_json::Value;
 
@@ -34,11 +34,12 @@ pub(crate) fn read(result: &Value) -> Result<String, CallError> {
         }
         text.push_str(&structured.to_string());
     }
-    if text.is_empty() {
-        text.push_str("The tool answered nothing.");
-    }
     let text = bounded(text);
-    if result.get("isError") == Some(&Value::Bool(true)) { Err(CallError::Failed(text)) } else { Ok(text) }
+    match (result.get("isError") == Some(&Value::Bool(true)), text.trim().is_empty()) {
+        (false, _) => Ok(text),
+        (true, false) => Err(CallError::Failed(text)),
+        (true, true) => Err(CallError::Failed("The tool failed and returned nothing.".to_owned())),
+    }
 }
 
 fn bounded(mut text: String) -> String {
@@ -122,7 +123,8 @@ mod tests {
             json!({ "content": [{ "type": "resource", "resource": { "uri": "x:1", "blob": "AAAA" } }, { "type": "hologram" }] }),
             "[The resource x:1: of an unknown kind, 3 bytes]\n\n[Something that cannot be shown: “hologram”]",
         );
-        check(json!({ "content": [] }), "The tool answered nothing.");
+        check(json!({ "content": [] }), "");
+        check(json!({ "content": [{"type": "text", "text": ""}] }), "");
         check(
             json!({ "content": [7, null] }),
             "[Something that cannot be shown: “”]\n\n[Something that cannot be shown: “”]",

@@ -49,6 +49,7 @@ mod permissions;
 mod pipelines;
 mod programs;
 mod request_log;
+mod route;
 mod runs;
 mod schedules;
 mod second_factor;
@@ -73,18 +74,17 @@ use std::sync::Arc;
 use axum::{
     Router,
     extract::{Request, State},
-    handler::Handler,
-    http::Method,
     middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
-    routing::{MethodFilter, MethodRouter, on},
 };
 use domain::ProblemCode;
 use tracing::Instrument;
 
+pub use self::route::Route;
 use self::{
     knowledge::{documents, graph},
     request_log::RequestLine,
+    route::{delete, get, patch, post, put},
 };
 use crate::{
     app::App,
@@ -93,26 +93,6 @@ use crate::{
     error::{ApiError, catch_panic},
     origin,
 };
-
-/// One address with one method.
-pub struct Route {
-    /// The method.
-    pub method: Method,
-    /// The path; `{…}` stands for one segment.
-    pub path: &'static str,
-    /// Who may call it.
-    pub access: Access,
-    /// What it is called in the audit log, where its use leaves a line there.
-    pub noted: Option<&'static str>,
-    handler: MethodRouter<Arc<App>>,
-}
-
-impl Route {
-    /// The same route; its use leaves a line in the audit log, with this as what was done.
-    fn noted(self, action: &'static str) -> Self {
-        Self { noted: Some(action), ..self }
-    }
-}
 
 /// Everything we answer besides the web app's files. A new address is one line here; what is not
 /// [`Access::Public`] is checked before its handler runs.
@@ -229,6 +209,13 @@ pub fn table() -> Vec<Route> {
         post(Chat, "/api/v1/tasks/queries/completions", tasks::queries),
         post(Chat, "/api/v1/tasks/auto/completions", tasks::autocomplete),
         post(Chat, "/api/v1/tasks/moa/completions", moa::complete),
+        // The same where front ends of before look for it
+        post(Chat, "/tasks/title/completions", tasks::title),
+        post(Chat, "/tasks/tags/completions", tasks::tags),
+        post(Chat, "/tasks/follow_up/completions", tasks::follow_ups),
+        post(Chat, "/tasks/queries/completions", tasks::queries),
+        post(Chat, "/tasks/auto/completions", tasks::autocomplete),
+        post(Chat, "/tasks/moa/completions", moa::complete),
         // Agents, and what they can do beside their own tools
         get(Admin, "/api/v1/agents", agents::list),
         post(Admin, "/api/v1/agents", agents::create).noted("agent.create"),
@@ -385,8 +372,20 @@ pub fn table() -> Vec<Route> {
 }
 
 /// First segments of addresses that programs use: there, an unknown one is an error and not a page.
-const PROGRAM_ADDRESSES: [&str; 11] =
-    ["ag-ui", "api", "chat", "copilotkit", "healthz", "mcp", "metrics", "oauth", "readyz", "runs", "v1"];
+const PROGRAM_ADDRESSES: [&str; 12] = [
+    "ag-ui",
+    "api",
+    "chat",
+    "copilotkit",
+    "healthz",
+    "mcp",
+    "metrics",
+    "oauth",
+    "readyz",
+    "runs",
+    "tasks",
+    "v1",
+];
 
 /// The whole server as one service.
 pub fn router(app: Arc<App>) -> Router {
@@ -482,24 +481,4 @@ async fn wrong_method(request: Request) -> ApiError {
     let message = format!("{} does not take {}.", request.uri().path(), request.method());
     ApiError::new(ProblemCode::InvalidRequest, message)
         .with_status(axum::http::StatusCode::METHOD_NOT_ALLOWED)
-}
-
-fn get<H: Handler<T, Arc<App>>, T: 'static>(access: Access, path: &'static str, handler: H) -> Route {
-    Route { method: Method::GET, path, access, noted: None, handler: on(MethodFilter::GET, handler) }
-}
-
-fn post<H: Handler<T, Arc<App>>, T: 'static>(access: Access, path: &'static str, handler: H) -> Route {
-    Route { method: Method::POST, path, access, noted: None, handler: on(MethodFilter::POST, handler) }
-}
-
-fn put<H: Handler<T, Arc<App>>, T: 'static>(access: Access, path: &'static str, handler: H) -> Route {
-    Route { method: Method::PUT, path, access, noted: None, handler: on(MethodFilter::PUT, handler) }
-}
-
-fn patch<H: Handler<T, Arc<App>>, T: 'static>(access: Access, path: &'static str, handler: H) -> Route {
-    Route { method: Method::PATCH, path, access, noted: None, handler: on(MethodFilter::PATCH, handler) }
-}
-
-fn delete<H: Handler<T, Arc<App>>, T: 'static>(access: Access, path: &'static str, handler: H) -> Route {
-    Route { method: Method::DELETE, path, access, noted: None, handler: on(MethodFilter::DELETE, handler) }
 }

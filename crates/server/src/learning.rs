@@ -4,14 +4,19 @@
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use agent::learning::{Asked, KnownFact, Lessons, MOST_FACTS, ask};
-use domain::{FactId, MessageId, Role, message::plain_text};
+use domain::{
+    EventBody, FactId, MessageId, Outcome, Problem, Role, RunId, Usage, event::FactCounts,
+    message::plain_text,
+};
 use serde_json::Map;
-use store::{ChatMessage, ChatToLearnFrom, Fact, Learned, NewFact, Principal, StoreError, UsageSum};
+use store::{ChatMessage, ChatToLearnFrom, Fact, Learned, NewFact, NewRun, Principal, StoreError};
+use tokio::time::Instant;
 
 use crate::{
     app::App,
     auth::Authority,
     models::{ResolvedModel, TOUR},
+    runs::ServerLog,
 };
 
 /// How long a chat has to rest.
@@ -71,23 +76,69 @@ impl App {
             .collect();
         let texts: Vec<String> = said.iter().map(|(_, text)| text.clone()).collect();
         let about = self.one_shot(&model, Some(from.chat), Map::new()).await?;
-        let learned = match ask(about.of(&model.model), &known, &texts).await {
-            Ok(asked) => self.note_asked(from, &model, asked),
-            Err(error) if from.failures + 1 < MOST_TRIES => {
-                tracing::info!(chat = %from.chat, %error, "the model did not answer; will learn from the chat later");
-                self.runs.metrics().learning.note_failed();
-                let wait = millis(RETRY) << from.failures.min(8);
-                return self.store.learn_later(from, self.clock.now_ms() + wait).await;
+        let log = self.begin_log(from, &model).await?;
+        let messages = 2;
+        log.emit(EventBody::ModelRequested { model: model.model.name().to_owned(), messages }).await;
+        let began = Instant::now();
+        let (learned, end) = match ask(about.of(&model.model), &known, &texts).await {
+            Ok(asked) => {
+                let end = LogEnd { usage: asked.usage, cost_micro_usd: asked.cost_micro_usd, problem: None };
+                log.emit(called(&model, &asked, began)).await;
+                (self.note_asked(from, &model, asked), end)
             }
             Err(error) => {
-                tracing::warn!(chat = %from.chat, %error, "the model did not answer; nothing is learned from the chat");
                 self.runs.metrics().learning.note_failed();
-                None
+                let end = LogEnd { problem: Some(error.clone().into()), ..LogEnd::default() };
+                if from.failures + 1 < MOST_TRIES {
+                    tracing::info!(chat = %from.chat, %error, "the model did not answer; will learn from the chat later");
+                    let wait = millis(RETRY) << from.failures.min(8);
+                    let later = self.store.learn_later(from, self.clock.now_ms() + wait).await;
+                    end_log(log, Err(error.message), end).await;
+                    return later;
+                }
+                tracing::warn!(chat = %from.chat, %error, "the model did not answer; nothing is learned from the chat");
+                (None, end)
             }
         };
         let learned = learned.map(|lessons| learned_of(lessons, &facts, &said)).unwrap_or_default();
         let most = u32::try_from(MOST_FACTS).unwrap_or(u32::MAX);
-        self.store.learn(from, &learned, most, self.clock.now_ms()).await.map(drop)
+        let stored = self.store.learn(from, &learned, most, self.clock.now_ms()).await;
+        let counts = match &stored {
+            Ok(true) => Ok(counts_of(&learned)),
+            Ok(false) => Err("Learning was turned off, or all was forgotten, meanwhile.".to_owned()),
+            Err(_) => Err("What was learned could not be stored.".to_owned()),
+        };
+        end_log(log, counts, end).await;
+        stored.map(drop)
+    }
+
+    /// Begins the log of a run in which a chat is learned from. It belongs to no chat, as nobody waits for it there.
+    async fn begin_log(
+        &self,
+        from: &ChatToLearnFrom,
+        model: &ResolvedModel,
+    ) -> Result<ServerLog, StoreError> {
+        let (run, principal) = (RunId::generate(), Principal::of_account(from.owner));
+        let row = NewRun {
+            id: run,
+            principal: principal.clone(),
+            key_models: None,
+            chat: None,
+            message: None,
+            model: model.id.clone(),
+            started_at: self.clock.now_ms(),
+            request: None,
+            idempotency: None,
+            origin: None,
+            research: None,
+        };
+        self.store.create_run(&row).await?;
+        let started =
+            EventBody::RunStarted { chat: None, message: None, model: model.model.name().to_owned() };
+        let log = self.runs.keep_log(run, principal, started).await;
+        let chat = Some(from.chat);
+        log.emit(EventBody::MemoryUpdateStarted { call: None, name: None, chat }).await;
+        Ok(log)
     }
 
     /// The model of the chat's last answer, where it is still there.
@@ -100,8 +151,6 @@ impl App {
     fn note_asked(&self, from: &ChatToLearnFrom, model: &ResolvedModel, asked: Asked) -> Option<Lessons> {
         let Asked { lessons, usage, cost_micro_usd } = asked;
         self.runs.metrics().learning.note(lessons.is_some(), usage, cost_micro_usd);
-        let sum = UsageSum::of_call(usage, cost_micro_usd);
-        self.usage.note(&Principal::of_account(from.owner), model.model.name(), sum);
         let (input_tokens, output_tokens) = (usage.input_tokens, usage.output_tokens);
         let understood = lessons.is_some();
         tracing::info!(
@@ -109,6 +158,55 @@ impl App {
             "looked at a chat to learn from it"
         );
         lessons
+    }
+}
+
+/// How the log of a look ends.
+#[derive(Default)]
+struct LogEnd {
+    usage: Usage,
+    cost_micro_usd: Option<u64>,
+    /// Why the model did not answer, if it did not.
+    problem: Option<Problem>,
+}
+
+/// Ends the log of a look with what came of it. What was learned is in the list of facts, and only there.
+async fn end_log(log: ServerLog, learned: Result<FactCounts, String>, end: LogEnd) {
+    let update = match learned {
+        Ok(facts) => EventBody::MemoryUpdateCompleted {
+            call: None,
+            name: None,
+            only_for: None,
+            version: None,
+            deleted: false,
+            added_lines: None,
+            removed_lines: None,
+            facts: Some(facts),
+            error: None,
+        },
+        Err(why) => EventBody::memory_update_failed(None, None, why),
+    };
+    log.emit(update).await;
+    let outcome = if end.problem.is_some() { Outcome::Failed } else { Outcome::Completed };
+    log.finish(outcome, end.problem, end.usage, end.cost_micro_usd).await;
+}
+
+fn counts_of(learned: &Learned) -> FactCounts {
+    let count = |list: usize| u32::try_from(list).unwrap_or(u32::MAX);
+    FactCounts {
+        added: count(learned.new.len()),
+        changed: count(learned.changed.len()),
+        removed: count(learned.gone.len()),
+    }
+}
+
+fn called(model: &ResolvedModel, asked: &Asked, began: Instant) -> EventBody {
+    EventBody::ModelCalled {
+        model: model.model.name().to_owned(),
+        usage: asked.usage,
+        cost_micro_usd: asked.cost_micro_usd,
+        duration_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+        first_token_ms: None,
     }
 }
 

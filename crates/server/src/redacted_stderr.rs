@@ -61,6 +61,17 @@ mod tests {
     }
 
     #[test]
+    fn document_002_named_secrets_are_in_no_line_of_the_log() {
+        for case in include_str!("../../wire/src/redact/cases.txt").lines() {
+            let (found, secret) = case.split_once('\t').unwrap();
+            for (ansi, json) in [(false, false), (true, false), (false, true)] {
+                let line = logged(ansi, json, || tracing::warn!(error = found, "it said: {found}"));
+                assert!(line.contains("[redacted]") && !line.contains(secret), "{line}");
+            }
+        }
+    }
+
+    #[test]
     fn lines_of_each_form_lose_their_secrets() {
         for (ansi, json) in [(false, false), (true, false), (false, true)] {
             let line = logged(ansi, json, || {

@@ -9,6 +9,7 @@ mod recorder;
 mod recovery;
 mod resting;
 mod run_log;
+mod server_log;
 
 use std::{
     collections::{HashMap, HashSet, hash_map::Entry},
@@ -26,6 +27,7 @@ pub use activity::{Activity, ActivityState};
 pub use live::{LiveRun, Logged, note_ask};
 pub use reader::Reader;
 pub use resting::{FromLog, LOOK, StillResting};
+pub use server_log::ServerLog;
 
 use crate::{clock::Clock, metrics::Metrics, usage::Usage};
 use given_up::GivenUpRuns;
@@ -159,7 +161,10 @@ impl Runs {
         self.0.usage.run_begins(new.run, before.last_seq);
         let live = match self.lock().entry(new.run) {
             Entry::Occupied(_) => return,
-            Entry::Vacant(place) => Arc::clone(place.insert(Arc::new(LiveRun::new(&new, &before)))),
+            Entry::Vacant(place) => {
+                let live = LiveRun::new((&new).into(), new.report_wanted, &before);
+                Arc::clone(place.insert(Arc::new(live)))
+            }
         };
         let state = if live.is_waiting() { ActivityState::Waiting } else { ActivityState::Running };
         self.0.announce(&live, state);
@@ -259,6 +264,22 @@ impl Runs {
     pub(crate) fn tell(&self, activity: Activity) {
         // Nobody listening is fine.
         drop(self.0.activity.send(activity));
+    }
+
+    /// Makes a change of what is remembered of a person that they wish themselves, and tells whoever watches that it begins and
+    /// that it is over.
+    pub(crate) async fn tell_memory_update<Change, Made>(
+        &self,
+        owner: UserId,
+        change: impl FnOnce() -> Change,
+    ) -> Made
+    where
+        Change: Future<Output = Made>,
+    {
+        self.tell(Activity::of_own_memory(owner, ActivityState::MemoryUpdateStarted));
+        let made = change().await;
+        self.tell(Activity::of_own_memory(owner, ActivityState::MemoryUpdateCompleted));
+        made
     }
 
     /// Tells whoever watches that the chat's owner has looked at it.

@@ -66,7 +66,10 @@ pub enum Format {
     /// The parts of the AI SDK.
     UiMessages(Box<UiMessageEncoder>),
     /// Debug events.
-    Debug,
+    Debug {
+        /// With what was said and what models are sent, as far as that is still in memory.
+        with_details: bool,
+    },
 }
 
 /// What a reader asks for beside the format's name.
@@ -78,6 +81,8 @@ pub struct FormatOptions {
     pub chat: ChatStreamOptions,
     /// For the formats that are one text.
     pub writing: Writing,
+    /// Whether the run is the reader's own, and not only shared with them.
+    pub is_own: bool,
 }
 
 /// The stored events, with long results cut on request.
@@ -103,7 +108,7 @@ impl Format {
             "details" => Self::Details(Box::new(DetailsEncoder::new(options.writing))),
             "ag_ui" => Self::AgUi(Box::new(AgUiEncoder::new(Door::watching()))),
             "ui_message_stream" => Self::UiMessages(Box::default()),
-            "debug" => Self::Debug,
+            "debug" => Self::Debug { with_details: options.is_own },
             other => {
                 let other: String = other.chars().take(40).collect();
                 return Err(ApiError::invalid(format!(
@@ -117,7 +122,7 @@ impl Format {
     /// Takes note of an event the reader has already had.
     pub fn prime(&mut self, event: &RunEvent) {
         match self {
-            Self::Native(_) | Self::Debug => {}
+            Self::Native(_) | Self::Debug { .. } => {}
             Self::Chat(encoder) => encoder.prime(event),
             Self::OpenAi(encoder) => encoder.prime(event),
             Self::Responses(encoder) => encoder.prime(event),
@@ -140,8 +145,10 @@ impl Format {
             Self::Details(encoder) => encoder.push(&logged.event),
             Self::AgUi(encoder) => encoder.push(&logged.event),
             Self::UiMessages(encoder) => encoder.push(&logged.event),
-            Self::Debug => {
-                DebugEvent::of(&logged.event).map(debug_frame(logged.event.seq)).into_iter().collect()
+            Self::Debug { with_details } => {
+                let detail = logged.detail.as_deref().filter(|_| *with_details);
+                let event = DebugEvent::of(&logged.event, detail);
+                event.map(debug_frame(logged.event.seq)).into_iter().collect()
             }
         };
         frames.iter().for_each(|frame| frame.write(out));

@@ -91,6 +91,23 @@ impl Store {
         Ok(query.execute().await? > 0)
     }
 
+    /// The same with a title that somebody has asked a model for: it also takes the place of an earlier one of a model, and of
+    /// none. Tells whether it did.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn title_unnamed_chat(
+        &self,
+        owner: UserId,
+        chat: ChatId,
+        title: &str,
+    ) -> Result<bool, StoreError> {
+        let sql = "UPDATE chats SET title = $3, search_text = $4, titled_by = 'model' \
+                   WHERE id = $1 AND owner = $2 AND (titled_by <> 'person' OR title = '')";
+        let query = self.db().write(sql).id(chat).id(owner).text(title).text(&search::fold(title));
+        Ok(query.execute().await? > 0)
+    }
+
     /// Keeps what could be said after this message, in the place of what was kept before. Nothing where it is gone.
     ///
     /// # Errors

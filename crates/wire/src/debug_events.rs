@@ -7,7 +7,7 @@ use domain::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::{file_news::file_news, memory_news::memory_news, redact};
+use crate::{file_news::file_news, memory_update::memory_update, redact};
 
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -70,10 +70,14 @@ impl DebugEvent {
         Self { id, timestamp, kind, source, data, description: redact::text(description).into_owned() }
     }
 
-    /// What an event of a run is to a debugger. Deltas are nothing: the whole comes when it is finished.
+    /// What an event of a run is to a debugger. Deltas are nothing: the whole comes when it is finished. `detail` is what stands
+    /// beside the event while the run goes on: what the person said, or what a model is sent.
     #[must_use]
-    pub fn of(event: &RunEvent) -> Option<Self> {
-        let (kind, source, mut data, description) = told(&event.body)?;
+    pub fn of(event: &RunEvent, detail: Option<&Value>) -> Option<Self> {
+        let (kind, source, mut data, description) = told(&event.body, detail)?;
+        if let (Some(Value::Object(detail)), Value::Object(fields)) = (detail, &mut data) {
+            fields.extend(detail.clone());
+        }
         if let (Some(agent), Value::Object(fields)) = (event.agent.id(), &mut data) {
             fields.insert("agent".to_owned(), Value::from(agent));
         }
@@ -82,15 +86,27 @@ impl DebugEvent {
     }
 }
 
-fn told(body: &EventBody) -> Option<(DebugKind, DebugSource, Value, String)> {
+/// The descriptions of the three events that each exchange has at least.
+const RECEIVED: &str = "User message received";
+const SENDING: &str = "Sending request to LLM";
+const RESPONDED: &str = "LLM responded";
+
+fn told(body: &EventBody, detail: Option<&Value>) -> Option<(DebugKind, DebugSource, Value, String)> {
     use DebugKind::{Error, Request, Response, Thought, ToolCall};
     use DebugSource::{Backend, Frontend, Llm};
     Some(match body {
-        EventBody::RunStarted { model, .. } => {
-            (Request, Frontend, json!({"model": model}), format!("A run begins with {model}"))
+        // It answers a message of a chat, or one that came with the request.
+        EventBody::RunStarted { model, message, .. } if message.is_some() || detail.is_some() => {
+            (Request, Frontend, json!({"model": model}), RECEIVED.to_owned())
         }
-        EventBody::StepStarted { step, .. } => {
-            (Request, Backend, json!({"step": step}), format!("Model call {step}"))
+        EventBody::RunStarted { model, .. } => {
+            (Request, Backend, json!({"model": model}), format!("A run begins with {model}"))
+        }
+        EventBody::StepStarted { step, last: Some(why) } => {
+            (Request, Backend, json!({"step": step, "last": why}), "The agent's last step".to_owned())
+        }
+        EventBody::ModelRequested { model, messages } => {
+            (Request, Backend, json!({"model": model, "messageCount": messages}), SENDING.to_owned())
         }
         EventBody::TextFinished { text, answer, .. } => {
             (Response, Llm, json!({"text": text, "answer": answer}), "The model wrote".to_owned())
@@ -160,12 +176,15 @@ fn told(body: &EventBody) -> Option<(DebugKind, DebugSource, Value, String)> {
             json!({"outcome": outcome, "result": result}),
             "A sub-agent has ended".to_owned(),
         ),
-        EventBody::ModelCalled { model, usage, duration_ms, .. } => (
-            Response,
-            Llm,
-            json!({"model": model, "usage": usage, "durationMs": duration_ms}),
-            format!("{model} answered in {duration_ms} ms"),
-        ),
+        EventBody::ModelCalled { model, usage, duration_ms, first_token_ms, cost_micro_usd } => {
+            let mut data = json!({"model": model, "usage": usage, "durationMs": duration_ms});
+            for (name, figure) in [("firstTokenMs", first_token_ms), ("costMicroUsd", cost_micro_usd)] {
+                if let Some(figure) = figure {
+                    data[name] = (*figure).into();
+                }
+            }
+            (Response, Llm, data, RESPONDED.to_owned())
+        }
         EventBody::RunResumed {} => (Response, Backend, json!({"level": "info"}), RESUMED.to_owned()),
         EventBody::ContextCompacted {
             summary,
@@ -185,9 +204,9 @@ fn told(body: &EventBody) -> Option<(DebugKind, DebugSource, Value, String)> {
             let data = json!({"from": from, "after": after, "guidance": guidance});
             (Request, Frontend, data, FORKED.to_owned())
         }
-        EventBody::Notice { level, message, sentence } => (
-            if *level == NoticeLevel::Error { Error } else { Response },
-            Backend,
+        EventBody::Notice { level, message, sentence, failed_try } => (
+            if *failed_try || *level == NoticeLevel::Error { Error } else { Response },
+            if *failed_try { Llm } else { Backend },
             match sentence {
                 Some(sentence) => json!({"level": level, "sentence": sentence}),
                 None => json!({"level": level}),
@@ -206,19 +225,22 @@ fn told(body: &EventBody) -> Option<(DebugKind, DebugSource, Value, String)> {
             file_news(body),
             if *deleted { format!("{path} was deleted") } else { format!("{path} has changed") },
         ),
-        EventBody::MemoryChanged { name, deleted, .. } => (
-            Response,
-            Backend,
-            memory_news(body),
-            if *deleted { format!("{name} was forgotten") } else { format!("{name} was remembered") },
-        ),
+        EventBody::MemoryUpdateStarted { .. } => {
+            (Request, Backend, memory_update(body), "Memory update started".to_owned())
+        }
+        EventBody::MemoryUpdateCompleted { error, .. } => {
+            let (kind, end) = if error.is_some() { (Error, "failed") } else { (Response, "completed") };
+            (kind, Backend, memory_update(body), format!("Memory update {end}"))
+        }
         EventBody::RunFinished { outcome, problem, usage, .. } => (
             if *outcome == Outcome::Failed { Error } else { Response },
-            Backend,
+            // What the last try of a model call has come to ends the run.
+            if problem.as_ref().is_some_and(|problem| problem.code.is_of_model()) { Llm } else { Backend },
             json!({"outcome": outcome, "problem": problem, "usage": usage}),
             problem.as_ref().map_or("The run has ended".to_owned(), |problem| problem.message.clone()),
         ),
-        EventBody::Status { .. }
+        EventBody::StepStarted { last: None, .. }
+        | EventBody::Status { .. }
         | EventBody::TextStarted { .. }
         | EventBody::TextDelta { .. }
         | EventBody::ReasoningStarted { .. }

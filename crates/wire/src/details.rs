@@ -12,6 +12,7 @@ use crate::{
     chat_stream::encoder::{Output, Payload, THINKING},
     escape::{cut, html},
     markup::Writing,
+    tool_result::shown,
 };
 
 /// Longer results are cut here; the log has them whole.
@@ -88,8 +89,8 @@ impl DetailsEncoder {
                     self.add(call, pending(call, name, arguments), out);
                 }
             }
-            EventBody::ToolFinished { call, name, arguments, result, .. } => {
-                self.add(call, finished(call, name, arguments, result), out);
+            EventBody::ToolFinished { call, name, arguments, result, error, .. } => {
+                self.add(call, finished(call, name, arguments, result, *error), out);
             }
             EventBody::ApprovalAsked { approval, call, name, arguments, .. } => {
                 out.push(&Payload::Approval { approval_id: approval, tool_id: call, name, args: arguments });
@@ -120,8 +121,10 @@ impl DetailsEncoder {
             | EventBody::QuestionAnswered { .. }
             | EventBody::PlanChanged { .. }
             | EventBody::FileChanged { .. }
-            | EventBody::MemoryChanged { .. }
+            | EventBody::MemoryUpdateStarted { .. }
+            | EventBody::MemoryUpdateCompleted { .. }
             | EventBody::AgentFinished { .. }
+            | EventBody::ModelRequested { .. }
             | EventBody::ModelCalled { .. } => {}
         }
     }
@@ -176,11 +179,12 @@ fn pending(call: &str, name: &str, arguments: &Value) -> String {
     )
 }
 
-fn finished(call: &str, name: &str, arguments: &Value, result: &str) -> String {
-    let result = Value::from(cut(result, RESULT_LIMIT_CHARS));
+fn finished(call: &str, name: &str, arguments: &Value, result: &str, error: bool) -> String {
+    let result = Value::from(cut(&shown(result, error), RESULT_LIMIT_CHARS));
+    let (failed, summary) = if error { (" error=\"true\"", "Tool Failed") } else { ("", "Tool Executed") };
     format!(
         "<details type=\"tool_calls\" done=\"true\" id=\"{}\" name=\"{}\" arguments=\"{}\" result=\"{}\" \
-         files=\"\" embeds=\"\">\n<summary>Tool Executed</summary>\n</details>",
+         files=\"\" embeds=\"\"{failed}>\n<summary>{summary}</summary>\n</details>",
         attribute(call),
         attribute(name),
         html(&arguments.to_string()),

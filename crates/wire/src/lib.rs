@@ -12,7 +12,7 @@ mod file_news;
 mod frames;
 pub mod group_list;
 pub mod markup;
-mod memory_news;
+mod memory_update;
 mod notice;
 pub mod open_webui_chats;
 pub mod openai;
@@ -22,6 +22,7 @@ mod request_metadata;
 pub mod responses;
 pub mod sse;
 pub mod tool_calls;
+mod tool_result;
 pub mod ui_message_stream;
 
 pub use conversation::InvalidRequest;

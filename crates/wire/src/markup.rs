@@ -15,6 +15,7 @@ use crate::{
     Frame,
     chat_stream::encoder::{Output, Payload, THINKING},
     escape::{markdown_line, preview},
+    tool_result::{COMPLETED, says_something},
 };
 use appended::Appended;
 use whole::Whole;
@@ -162,8 +163,10 @@ impl MarkupEncoder {
             | EventBody::QuestionAnswered { .. }
             | EventBody::PlanChanged { .. }
             | EventBody::FileChanged { .. }
-            | EventBody::MemoryChanged { .. }
+            | EventBody::MemoryUpdateStarted { .. }
+            | EventBody::MemoryUpdateCompleted { .. }
             | EventBody::AgentFinished { .. }
+            | EventBody::ModelRequested { .. }
             | EventBody::ModelCalled { .. } => {}
         }
     }
@@ -203,27 +206,9 @@ fn tool_step(agent: Option<&String>, name: &str, result: &str, error: bool) -> S
         (true, true) => format!("✗ {}", preview(result)),
         (true, false) => "✗ failed".to_owned(),
         (false, true) => preview(result),
-        (false, false) => "✓ completed".to_owned(),
+        (false, false) => COMPLETED.to_owned(),
     };
     format!("**🔧 {who}{}:** {what}", markdown_line(name))
-}
-
-/// Whether there is anything to read: not so in an empty result, nor in an object without text.
-fn says_something(result: &str) -> bool {
-    use serde_json::Value;
-    fn has_text(value: &Value) -> bool {
-        match value {
-            Value::String(text) => !text.trim().is_empty(),
-            Value::Array(items) => items.iter().any(has_text),
-            Value::Object(fields) => fields.values().any(has_text),
-            Value::Null | Value::Bool(_) | Value::Number(_) => false,
-        }
-    }
-    let result = result.trim();
-    if !result.starts_with(['{', '[']) && result != "null" {
-        return !result.is_empty();
-    }
-    serde_json::from_str(result).map_or(true, |value| has_text(&value))
 }
 
 #[cfg(test)]
@@ -238,7 +223,7 @@ mod tests {
             (" \n", "✓ completed"),
             ("{}", "✓ completed"),
             ("null", "✓ completed"),
-            (r#"{"version":2,"done":true}"#, "✓ completed"),
+            (r#"{"files":[]}"#, "✓ completed"),
             (r#"{"text":"x"}"#, "{&quot;text&quot;:&quot;x&quot;}"),
             ("{broken", "{broken"),
             ("7", "7"),

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use names::Name;
+use names::{CommandOption, Name};
 
 /// What takes the place of a secret.
 pub const REDACTED: &str = "[redacted]";
@@ -39,9 +39,49 @@ pub fn value(value: &mut Value) {
                 *string = redacted;
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(self::value),
+        Value::Array(items) => array(items),
         Value::Object(fields) => object(fields),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// The beginning of a text, at most so many bytes, without the secrets in it. One that the end would cut in half is known as a
+/// whole.
+#[must_use]
+pub fn beginning(text: &str, limit_bytes: usize) -> Cow<'_, str> {
+    let window = text.floor_char_boundary(limit_bytes.saturating_add(tokens::MAX_KEY_BYTES));
+    let cut = |text: &str| text.floor_char_boundary(limit_bytes);
+    match self::text(&text[..window]) {
+        Cow::Borrowed(text) => text[..cut(text)].into(),
+        Cow::Owned(mut text) => {
+            text.truncate(cut(&text));
+            text.into()
+        }
+    }
+}
+
+/// The arguments of a command may stand one by one: `["--password", "…"]`.
+fn array(items: &mut [Value]) {
+    let mut option = None;
+    for item in items {
+        let named = item.as_str().and_then(CommandOption::of);
+        match (option, item.as_str()) {
+            (Some(option), Some(text)) if named.is_none() => {
+                if let Cow::Owned(redacted) = argument(option, text) {
+                    *item = redacted.into();
+                }
+            }
+            _ => value(item),
+        }
+        option = named;
+    }
+}
+
+/// What stands behind an option of a command.
+fn argument(option: CommandOption, text: &str) -> Cow<'_, str> {
+    match scan::secret_in_argument(option, text) {
+        Some(span) => format!("{}{REDACTED}{}", &text[..span.start], &text[span.end..]).into(),
+        None => self::text(text),
     }
 }
 
@@ -94,6 +134,44 @@ mod tests {
     }
 
     #[test]
+    fn arguments_of_commands_stand_one_by_one() {
+        let mut found = json!([
+            "mysql",
+            "--password",
+            "hunter2",
+            "-u",
+            "ada:pw1",
+            "--token",
+            "a1b2c3d4",
+            "-v",
+            "--password"
+        ]);
+        value(&mut found);
+        let expected = json!([
+            "mysql",
+            "--password",
+            REDACTED,
+            "-u",
+            "ada:[redacted]",
+            "--token",
+            REDACTED,
+            "-v",
+            "--password"
+        ]);
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_cut_hides_no_secret() {
+        let text = "use sk-1234567890abcdef now";
+        for limit in 0..text.len() {
+            assert!(!beginning(text, limit).contains("sk-"), "{limit}");
+        }
+        assert_eq!(beginning(text, 14), "use [redacted]");
+        assert_eq!(beginning("äö", 3), "ä");
+    }
+
+    #[test]
     fn a_text_without_secrets_is_not_copied() {
         assert!(matches!(text("Nothing here: 12:30, a=b, https://example.org/?q=1"), Cow::Borrowed(_)));
     }
@@ -123,6 +201,9 @@ mod tests {
             "https://a:b",
             "authorization: ",
             "cookie: ",
+            "--password ",
+            "-u ",
+            "-u a:",
         ] {
             let long = piece.repeat(400_000 / piece.len());
             assert!(text(&long).len() < 3 * long.len(), "{piece}");

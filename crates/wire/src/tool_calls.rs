@@ -66,6 +66,21 @@ enum Payload<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         schema: Option<&'a Form>,
     },
+    MemoryUpdateStarted {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        tool_call_id: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        name: Option<&'a str>,
+    },
+    MemoryUpdateCompleted {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        tool_call_id: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        name: Option<&'a str>,
+        /// Why nothing was changed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<&'a str>,
+    },
     Error {
         content: &'a str,
     },
@@ -137,6 +152,14 @@ impl ToolCallsEncoder {
                 let schema = schema.as_ref();
                 out.push(&Payload::Question { question_id, tool_call_id, content: text, options, schema });
             }
+            EventBody::MemoryUpdateStarted { call, name, .. } => {
+                let (tool_call_id, name) = (call.as_deref(), name.as_deref());
+                out.push(&Payload::MemoryUpdateStarted { tool_call_id, name });
+            }
+            EventBody::MemoryUpdateCompleted { call, name, error, .. } => {
+                let (tool_call_id, name, error) = (call.as_deref(), name.as_deref(), error.as_deref());
+                out.push(&Payload::MemoryUpdateCompleted { tool_call_id, name, error });
+            }
             EventBody::AgentStarted { name, .. } => status(out, &format!("Sub-agent: {name}…")),
             EventBody::RunFinished { outcome, problem, .. } => finish(out, *outcome, problem.as_ref()),
             EventBody::RunStarted { .. }
@@ -153,9 +176,9 @@ impl ToolCallsEncoder {
             | EventBody::QuestionAnswered { .. }
             | EventBody::PlanChanged { .. }
             | EventBody::FileChanged { .. }
-            | EventBody::MemoryChanged { .. }
             | EventBody::SourcesFound { .. }
             | EventBody::AgentFinished { .. }
+            | EventBody::ModelRequested { .. }
             | EventBody::ModelCalled { .. } => {}
         }
     }

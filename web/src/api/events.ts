@@ -149,8 +149,10 @@ export type EventBody =
       name: string;
       /** The arguments; a JSON string where the model's text was not JSON. */
       arguments: unknown;
-      /** The result or, where `error`, what went wrong in words. */
+      /** The result or, where `error`, what went wrong in words; empty where the tool returned nothing. */
       result: string;
+      /** What the model reads behind the result, such as how to go on from here. Not for people. */
+      model_note?: string;
       /** Whether the call failed. */
       error: boolean;
       /** Whether the result was cut to the size limit. */
@@ -256,21 +258,37 @@ export type EventBody =
       removed_lines?: number;
     }
   | {
-      type: "memory_changed";
-      /** The call that did it. */
-      call: string;
-      /** What the text is called. */
-      name: string;
-      /** The one agent that has it; absent where all have it. */
+      type: "memory_update_started";
+      /** The call that does it; absent where the server learns from what the person has written. */
+      call?: string;
+      /** What the text is called; absent where short facts are learned. */
+      name?: string;
+      /** The chat that is learned from. */
+      chat?: ChatId;
+    }
+  | {
+      type: "memory_update_completed";
+      /** The call that did it; absent where the server has learned. */
+      call?: string;
+      /** What the text is called; absent where facts were learned. */
+      name?: string;
+      /** The one agent that has the text; absent where all have it. */
       only_for?: string;
-      /** Counts up from 1 with each change. */
-      version: number;
-      /** Whether it is gone. */
+      /** The text's version: counts up from 1 with each change. */
+      version?: number;
+      /** Whether the text is gone. */
       deleted?: boolean;
       /** How many lines came; absent where that is not known. */
       added_lines?: number;
       /** How many lines went; absent where `added_lines` is. */
       removed_lines?: number;
+      /**
+       * How many facts were learned, changed and dropped. What they say is not in the log: a person who has them forgotten
+       * is not to find them here.
+       */
+      facts?: FactCounts;
+      /** Why nothing was changed. */
+      error?: string;
     }
   | {
       type: "sources_found";
@@ -296,6 +314,13 @@ export type EventBody =
       outcome: Outcome;
       /** Its answer, or what went wrong. */
       result: string;
+    }
+  | {
+      type: "model_requested";
+      /** The model asked. */
+      model: string;
+      /** How many messages it is sent, the instructions among them. */
+      messages: number;
     }
   | {
       type: "model_called";
@@ -341,6 +366,8 @@ export type EventBody =
       message: string;
       /** The sentence by its code, where it is one of ours. */
       sentence?: Coded;
+      /** Whether it tells of a try of a model call that failed; another one follows. */
+      failed_try?: boolean;
     }
   | { type: "run_resumed" }
   | {
@@ -363,6 +390,16 @@ export type EventBody =
       /** Millionths of a US dollar, where prices are known. */
       cost_micro_usd?: number;
     };
+
+/** How many facts about a person were changed at once. */
+export type FactCounts = {
+  /** Newly learned ones. */
+  added: number;
+  /** Known ones in other words. */
+  changed: number;
+  /** Those that hold no longer. */
+  removed: number;
+};
 
 /** One message in a chat's tree. */
 export type MessageId = string;

@@ -166,6 +166,8 @@ export const en = {
 
   "steps.fileChanged": "Changed {path}",
   "steps.fileDeleted": "Deleted {path}",
+  "steps.memoryUpdating": "Updating the memory “{name}”…",
+  "steps.memoryFailed": "The memory “{name}” was not changed",
   "steps.memoryChanged": "Remembered “{name}”",
   "steps.memoryDeleted": "Forgot “{name}”",
   "steps.title": { one: "Execution steps ({count} tool)", other: "Execution steps ({count} tools)" },

@@ -41,7 +41,6 @@ export const ru: Dictionary = {
   "app.missing": "Такой страницы нет.",
   "app.missing.home": "Перейти к чатам",
   "app.version": "Версия {version}",
-
   "action.cancel": "Отмена",
   "action.close": "Закрыть",
   "action.copy": "Копировать",
@@ -172,6 +171,8 @@ export const ru: Dictionary = {
 
   "steps.fileChanged": "Изменён {path}",
   "steps.fileDeleted": "Удалён {path}",
+  "steps.memoryUpdating": "Обновляется память «{name}»…",
+  "steps.memoryFailed": "Память «{name}» не изменена",
   "steps.memoryChanged": "Запомнено: «{name}»",
   "steps.memoryDeleted": "Забыто: «{name}»",
   "steps.title": {

@@ -93,6 +93,8 @@ class Chats {
 
   #take(activity: Activity): void {
     const { chat } = activity;
+    // What is remembered says nothing of how a chat stands.
+    if (isOfMemory(activity.state)) return;
     const before = chat === null ? undefined : this.rowOf(chat);
     if (before) this.#change(before.id, changeBy(activity));
     else if (this.loaded && chat !== null) void this.load().catch(() => {});
@@ -100,11 +102,14 @@ class Chats {
   }
 }
 
+const isOfMemory = (state: Activity["state"]): state is "memory_update_started" | "memory_update_completed" =>
+  state === "memory_update_started" || state === "memory_update_completed";
+
 /** What an activity changes in its chat's row. */
 function changeBy({ state, outcome, title }: Activity): Partial<ChatRow> {
   if (state === "read") return { unread: false };
   const named = title ? { title } : {};
-  if (state === "changed") return named;
+  if (state === "changed" || isOfMemory(state)) return named;
   if (state !== "finished") return { ...named, state };
   const unread = outcome === "cancelled" ? {} : { unread: true };
   return { ...named, ...unread, state: "idle", updated_at: Date.now() };

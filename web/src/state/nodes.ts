@@ -159,6 +159,7 @@ export interface FileNode {
 export interface MemoryNode {
   kind: "memory";
   name: string;
+  state: "running" | "done" | "failed";
   deleted: boolean;
   lines: LineCounts | null;
 }

@@ -84,24 +84,37 @@ test("what a run makes of a file is told as one change, each change as a step", 
   });
 });
 
-test("what a run remembers is a step", () => {
-  const news = { type: "memory_changed", name: "likes", version: 2 } as const;
-  const timeline = read(
-    logOf([
-      started,
-      { ...news, call: "c1", added_lines: 1, removed_lines: 0 },
-      { ...news, call: "c2", deleted: true },
-      completed,
-    ]),
-  );
-  expect(runOf(timeline).children).toEqual(["memory 2", "memory 3"]);
-  expect(nodeOf(timeline.nodes, "memory 2", "memory")).toEqual({
+test("document 001: a memory update is a step from its beginning to its end", () => {
+  const begun = (call: string): Entry => ({ type: "memory_update_started", call, name: "likes" });
+  const over = { type: "memory_update_completed", name: "likes", version: 2 } as const;
+  const log: Entry[] = [
+    started,
+    begun("c1"),
+    begun("c2"),
+    begun("c3"),
+    { ...over, call: "c1", added_lines: 1, removed_lines: 0 },
+    { ...over, call: "c2", deleted: true },
+  ];
+  const memory = (timeline: Timeline, call: string) => nodeOf(timeline.nodes, `memory ${call}`, "memory");
+  const going = read(logOf(log));
+  expect(runOf(going).children).toEqual(["memory c1", "memory c2", "memory c3"]);
+  expect(memory(going, "c1")).toEqual({
     kind: "memory",
     name: "likes",
+    state: "done",
     deleted: false,
     lines: { added: 1, removed: 0 },
   });
-  expect(nodeOf(timeline.nodes, "memory 3", "memory")).toMatchObject({ deleted: true, lines: null });
+  expect(memory(going, "c2")).toMatchObject({ state: "done", deleted: true, lines: null });
+  expect(memory(going, "c3")).toMatchObject({ state: "running" });
+  const failed: Entry = { type: "memory_update_completed", call: "c3", name: "likes", error: "No." };
+  expect(memory(read(logOf([...log, failed, completed])), "c3")).toMatchObject({ state: "failed" });
+});
+
+test("a log of before has the end of a memory update alone, under another name", () => {
+  const before = { type: "memory_changed", call: "c1", name: "likes", version: 2 } as unknown as EventBody;
+  const timeline = read(logOf([started, before, completed]));
+  expect(nodeOf(timeline.nodes, "memory c1", "memory")).toMatchObject({ name: "likes", state: "done" });
 });
 
 const delegated: Entry[] = [

@@ -3,15 +3,13 @@
  * deltas were seen or skipped, and one event replaces only the nodes it is about.
  */
 import type { Coded, EventBody, Outcome, RunEvent, Words } from "../api/events.ts";
-import { readForm } from "./form.ts";
+import { approvalNode, questionNode } from "./asks.ts";
 import {
-  type ApprovalNode,
   emptyRun,
   type Kind,
   type LineCounts,
   type NodeId,
   type NodeOf,
-  type QuestionNode,
   type RunNode,
   type TimelineNode,
   type ToolState,
@@ -49,7 +47,8 @@ export function runOf(timeline: Timeline): RunNode {
 }
 
 /** Reads one event. */
-export function reduce(timeline: Timeline, event: RunEvent): void {
+export function reduce(timeline: Timeline, logged: RunEvent): void {
+  const event = asToday(logged);
   if (event.seq <= timeline.seq) return;
   noteFork(timeline, event);
   timeline.seq = event.seq;
@@ -88,6 +87,12 @@ function noteFork(timeline: Timeline, event: RunEvent): void {
   if (last === undefined || agentId(event.agent) !== null) return;
   const after = timeline.seq;
   change(timeline, runId, "run", (run) => ({ forks: { ...run.forks, [last]: after } }));
+}
+
+/** An event of an older log under the name that it has today. */
+function asToday(event: RunEvent): RunEvent {
+  if ((event.body.type as string) !== "memory_changed") return event;
+  return { ...event, body: { ...event.body, type: "memory_update_completed" } as EventBody };
 }
 
 export type BodyOf<T extends EventBody["type"]> = Extract<EventBody, { type: T }>;
@@ -259,30 +264,6 @@ function forEachAgent(event: RunEvent, visit: (agent: NodeId) => void): void {
   for (const id of event.agent ?? []) visit(`agent ${id}`);
 }
 
-export function approvalNode(body: BodyOf<"approval_asked">, at: number, agent: NodeId | null): ApprovalNode {
-  const { approval, call, name, expires_in_ms } = body;
-  const { may_remember: mayRemember = false, new_address: newAddress = false } = body;
-  const expiresAt = expires_in_ms === undefined ? null : at + expires_in_ms;
-  const asked = {
-    approval,
-    call,
-    name,
-    arguments: body.arguments,
-    agent,
-    mayRemember,
-    newAddress,
-    expiresAt,
-  };
-  return { kind: "approval", ...asked, decision: null, reason: null, edited: false };
-}
-
-export function questionNode(body: BodyOf<"question_asked">, at: number, agent: NodeId | null): QuestionNode {
-  const { question, call, text, options, schema, expires_in_ms } = body;
-  const expiresAt = expires_in_ms === undefined ? null : at + expires_in_ms;
-  const asked = { question, call, text, options, fields: readForm(schema), agent, expiresAt };
-  return { kind: "question", ...asked, answered: false, answer: null, values: null, declined: false };
-}
-
 function reduceWaiting(
   timeline: Timeline,
   event: RunEvent,
@@ -383,13 +364,9 @@ function reduceRun(timeline: Timeline, event: RunEvent, body: EventBody): void {
       return agentId(event.agent) === null ? set(() => ({ todos: body.todos })) : undefined;
     case "file_changed":
       return changeFile(timeline, event, body);
-    case "memory_changed":
-      return open(timeline, event, `memory ${event.seq}`, {
-        kind: "memory",
-        name: body.name,
-        deleted: body.deleted ?? false,
-        lines: linesOf(body),
-      });
+    case "memory_update_started":
+    case "memory_update_completed":
+      return changeMemory(timeline, event, body);
     case "sources_found":
       return set((run) => ({ sources: [...run.sources, ...body.sources] }));
     case "run_resumed":
@@ -459,6 +436,30 @@ function spent(run: RunNode, call: BodyOf<"model_called" | "context_compacted">)
   };
 }
 
+/** A change of what is remembered: its row turns until it is over. A log of before has the end alone. */
+function changeMemory(
+  timeline: Timeline,
+  event: RunEvent,
+  body: BodyOf<"memory_update_started" | "memory_update_completed">,
+): void {
+  const id = `memory ${body.call ?? ""}`;
+  const isOver = body.type === "memory_update_completed";
+  const failed = isOver && body.error !== undefined;
+  open(timeline, event, id, {
+    kind: "memory",
+    name: body.name ?? "",
+    state: "running",
+    deleted: false,
+    lines: null,
+  });
+  if (!isOver) return;
+  change(timeline, id, "memory", () => ({
+    state: failed ? "failed" : "done",
+    deleted: body.deleted ?? false,
+    lines: linesOf(body),
+  }));
+}
+
 function changeFile(timeline: Timeline, event: RunEvent, body: BodyOf<"file_changed">): void {
   const { path, version, size_bytes: sizeBytes, deleted = false } = body;
   const lines = linesOf(body);
@@ -471,7 +472,7 @@ function changeFile(timeline: Timeline, event: RunEvent, body: BodyOf<"file_chan
   });
 }
 
-const linesOf = (body: BodyOf<"file_changed" | "memory_changed">): LineCounts | null =>
+const linesOf = (body: BodyOf<"file_changed" | "memory_update_completed">): LineCounts | null =>
   body.added_lines === undefined || body.removed_lines === undefined
     ? null
     : { added: body.added_lines, removed: body.removed_lines };
@@ -496,6 +497,8 @@ function settle(timeline: Timeline, at: number, outcome: Outcome): void {
       });
     } else if (node.kind === "approval" && node.decision === null) {
       timeline.nodes.set(id, { ...node, decision: "withdrawn" });
+    } else if (node.kind === "memory" && node.state === "running") {
+      timeline.nodes.set(id, { ...node, state: "failed" });
     } else if (node.kind === "question" && !node.answered) {
       timeline.nodes.set(id, { ...node, answered: true });
     }

@@ -82,7 +82,8 @@ impl Notes {
                     notes.tags.is_empty().then(|| Sentence::TagsMissing.into())
                 }
                 Pipeline::FollowUps => {
-                    notes.follow_ups = distinct(value.as_ref(), MOST_FOLLOW_UP_CHARS, FOLLOW_UPS);
+                    let listed = value.filter(is_list_of_questions);
+                    notes.follow_ups = distinct(listed.as_ref(), MOST_FOLLOW_UP_CHARS, FOLLOW_UPS);
                     notes.follow_ups.is_empty().then(|| Sentence::FollowUpsMissing.into())
                 }
                 _ => None,
@@ -217,6 +218,17 @@ fn tags(value: Option<&Value>) -> Vec<String> {
     tags
 }
 
+/// Whether a value is a list, or lines that can only be meant as one: each is a question, and there are several or they are
+/// marked as entries. Of a model that writes no JSON, all else is prose, which nobody is to be offered as a question.
+fn is_list_of_questions(value: &Value) -> bool {
+    let Value::String(text) = value else { return true };
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let is_question = |line: &&str| line.trim_end_matches(is_quote).ends_with(['?', '？', '؟']);
+    let is_marked = |line: &&str| without_marker(line) != *line;
+    lines.iter().all(|line| is_question(line))
+        && (lines.len() > 1 || lines.iter().all(|line| is_marked(line)))
+}
+
 /// Texts in one line each that differ in more than their case.
 fn distinct(value: Option<&Value>, most_chars: usize, most: usize) -> Vec<String> {
     let mut seen: Vec<String> = Vec::new();
@@ -281,6 +293,26 @@ mod tests {
             read("**Science**, a sentence is no tag, plants", Pipeline::Tags).tags,
             ["science", "plants"]
         );
+    }
+
+    #[test]
+    fn document_004_prose_is_no_follow_up() {
+        for prose in [
+            "this is no json",
+            "What would you like to know?",
+            "Sure! Here are some questions:\n1. Why?\n2. How?",
+            "Plants eat light.\nDo you want to know more?",
+            "- Plants eat light.",
+            "{\"follow_ups\": \"I do not know.\"}",
+        ] {
+            let (_, notes) = Notes::read(&[], prose, &[Pipeline::FollowUps]).unwrap_err();
+            assert_eq!(notes.follow_ups, [""; 0], "{prose}");
+        }
+        let listed = |text: &str| Notes::read(&[], text, &[Pipeline::FollowUps]).unwrap().follow_ups;
+        assert_eq!(listed("- Why?"), ["Why?"]);
+        assert_eq!(listed("Why?\n\nAnd “how?”"), ["Why?", "And “how?”"]);
+        assert_eq!(listed("[\"Tell me more\"]"), ["Tell me more"]);
+        assert_eq!(listed("{\"follow_ups\": [\"Tell me more\"]}"), ["Tell me more"]);
     }
 
     #[test]

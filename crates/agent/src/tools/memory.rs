@@ -6,6 +6,8 @@ mod read;
 mod search;
 mod write;
 
+use domain::EventBody;
+
 use crate::{
     Memory, Tool, ToolFailure,
     memory::{Caller, Done, Wish},
@@ -28,19 +30,31 @@ async fn memory(context: &ToolContext) -> Result<&Memory, ToolFailure> {
     if memory.is_on().await? { Ok(memory) } else { Err(off()) }
 }
 
-/// Makes a change and tells the log, which after a crash may have heard of it.
+/// Makes a change and tells the log that it begins and how it ended, of which the log may have heard before a crash.
 async fn change(
     context: &ToolContext,
     name: &str,
     only_for_me: bool,
     wish: Wish,
 ) -> Result<Done, ToolFailure> {
-    let caller = Caller { agent: &context.agent.spec.known_as, call: &context.call };
-    let done = memory(context).await?.change(caller, name, only_for_me, wish).await?;
-    if !context.agent.run.past.of_call(&context.call).is_some_and(|past| past.memory_changed) {
-        context.emit(done.event(&context.call)).await;
+    let memory = memory(context).await?;
+    let past = context.agent.run.past.of_call(&context.call);
+    let (has_begun, is_over) = past.map(|past| (past.memory_begun, past.memory_changed)).unwrap_or_default();
+    let (call, named) = (context.call.clone(), name.to_owned());
+    if !has_begun && !is_over {
+        let (call, name) = (Some(call.clone()), Some(named.clone()));
+        context.emit(EventBody::MemoryUpdateStarted { call, name, chat: None }).await;
     }
-    Ok(done)
+    let caller = Caller { agent: &context.agent.spec.known_as, call: &context.call };
+    let done = memory.change(caller, name, only_for_me, wish).await;
+    if !is_over {
+        let end = match &done {
+            Ok(done) => done.event(&call),
+            Err(ToolFailure(why)) => EventBody::memory_update_failed(Some(call), Some(named), why),
+        };
+        context.emit(end).await;
+    }
+    done
 }
 
 /// The name as it is kept.

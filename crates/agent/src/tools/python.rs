@@ -62,7 +62,11 @@ async fn python(
         .await
         .map_err(|error| ToolFailure(format!("It could not be run: {error}.")))?;
     let files = entered.take_over(&context).await?;
-    told(&cell, started, &files)
+    let told = told(&cell, started, &files);
+    if told.as_ref().is_ok_and(String::is_empty) {
+        context.note_for_model("It ran and printed nothing.");
+    }
+    told
 }
 
 fn told(cell: &Cell, started: bool, files: &[String]) -> Result<String, ToolFailure> {
@@ -96,6 +100,6 @@ fn told(cell: &Cell, started: bool, files: &[String]) -> Result<String, ToolFail
         parts.push(format!("[pictures: {}]", names.join(", ")));
     }
     parts.extend(changed(files));
-    let told = if parts.is_empty() { "It ran and printed nothing.".to_owned() } else { parts.join("\n") };
+    let told = parts.join("\n");
     if well { Ok(told) } else { Err(ToolFailure(told)) }
 }

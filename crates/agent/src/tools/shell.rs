@@ -36,10 +36,13 @@ async fn shell(
 ) -> Result<String, ToolFailure> {
     let (outcome, files) = programs.run_script(&context, &arguments.command, &[]).await?;
     let told = told(&outcome, &files);
+    if told.is_empty() {
+        context.note_for_model("It printed nothing and changed no files.");
+    }
     if matches!(outcome.ended, Ended::Exit(_)) { Ok(told) } else { Err(ToolFailure(told)) }
 }
 
-/// Output, errors, how it ended and which files have changed.
+/// Output, errors, how it ended and which files have changed; empty where there is nothing of it.
 fn told(outcome: &Outcome, files: &[String]) -> String {
     let mut parts = output(&outcome.stdout, &outcome.stderr);
     match &outcome.ended {
@@ -47,7 +50,7 @@ fn told(outcome: &Outcome, files: &[String]) -> String {
         ended => parts.push(format!("[{ended}]")),
     }
     parts.extend(changed(files));
-    if parts.is_empty() { "It printed nothing and changed no files.".to_owned() } else { parts.join("\n") }
+    parts.join("\n")
 }
 
 pub(super) fn output(stdout: &Collected, stderr: &Collected) -> Vec<String> {

@@ -143,16 +143,18 @@ async fn the_log_says_what_changed_and_by_which_call() {
     let changed: Vec<_> = log
         .iter()
         .filter_map(|event| match &event.body {
-            EventBody::MemoryChanged {
-                call,
-                name,
+            EventBody::MemoryUpdateCompleted {
+                call: Some(call),
+                name: Some(name),
                 only_for,
-                version,
+                version: Some(version),
                 deleted,
-                added_lines,
-                removed_lines,
+                added_lines: Some(added),
+                removed_lines: Some(removed),
+                facts: None,
+                error: None,
             } => {
-                let lines = (added_lines.unwrap(), removed_lines.unwrap());
+                let lines = (*added, *removed);
                 Some((call.as_str(), name.as_str(), only_for.as_deref(), *version, *deleted, lines))
             }
             _ => None,
@@ -165,6 +167,60 @@ async fn the_log_says_what_changed_and_by_which_call() {
         ("c4", "likes", None, 2, true, (0, 1)),
     ];
     assert_eq!(changed, expected);
+}
+
+#[tokio::test]
+async fn document_001_each_memory_update_is_started_and_completed() {
+    let ann = Person::new().await;
+    let play = ann
+        .play(&[
+            ("memory_append", json!({"name": "likes", "text": "Tea"})),
+            ("memory_write", json!({"name": "likes", "text": "Coffee", "version": 7})),
+            ("memory_read", json!({"name": "likes"})),
+        ])
+        .await;
+    let log = play.log().await;
+    laws::check(&log).unwrap();
+    let around: Vec<(&str, Option<&str>, bool)> = log
+        .iter()
+        .filter_map(|event| match &event.body {
+            EventBody::MemoryUpdateStarted { call, name, .. } => {
+                assert_eq!(name.as_deref(), Some("likes"));
+                Some(("started", call.as_deref(), true))
+            }
+            EventBody::MemoryUpdateCompleted { call, error, .. } => {
+                Some(("completed", call.as_deref(), error.is_none()))
+            }
+            EventBody::ToolStarted { call, .. } => Some(("runs", Some(call.as_str()), true)),
+            EventBody::ToolFinished { call, error, .. } => Some(("ends", Some(call.as_str()), !error)),
+            _ => None,
+        })
+        .collect();
+    let expected = [
+        ("runs", Some("c1"), true),
+        ("started", Some("c1"), true),
+        ("completed", Some("c1"), true),
+        ("ends", Some("c1"), true),
+        ("runs", Some("c2"), true),
+        ("started", Some("c2"), true),
+        ("completed", Some("c2"), false),
+        ("ends", Some("c2"), false),
+        ("runs", Some("c3"), true),
+        ("ends", Some("c3"), true),
+    ];
+    assert_eq!(around, expected);
+}
+
+/// A log of before has the end of a change alone, under another name.
+#[test]
+fn logs_of_before_are_read() {
+    let body = r#"{"type":"memory_changed","call":"c1","name":"likes","version":2,"added_lines":1,"removed_lines":0}"#;
+    let body: EventBody = serde_json::from_str(body).unwrap();
+    assert!(matches!(
+        &body,
+        EventBody::MemoryUpdateCompleted { call: Some(call), version: Some(2), error: None, .. } if call == "c1"
+    ));
+    assert_eq!(serde_json::to_value(&body).unwrap()["type"], "memory_update_completed");
 }
 
 #[tokio::test]
@@ -198,8 +254,10 @@ async fn a_run_that_is_killed_anywhere_remembers_once() {
             let said = format!("cut after {cut}, {done} done: {:#?}", lines(&log));
             laws::check(&log).unwrap_or_else(|law| panic!("{law}, {said}"));
             assert_eq!(ann.texts().await, ["Tea", "one\ntwo"], "{said}");
-            let changes = log.iter().filter(|event| matches!(event.body, EventBody::MemoryChanged { .. }));
-            assert_eq!(changes.count(), 4, "{said}");
+            let count = |is_it: fn(&EventBody) -> bool| log.iter().filter(|event| is_it(&event.body)).count();
+            let begun = count(|body| matches!(body, EventBody::MemoryUpdateStarted { .. }));
+            let over = count(|body| matches!(body, EventBody::MemoryUpdateCompleted { error: None, .. }));
+            assert_eq!((begun, over), (4, 4), "{said}");
         }
     }
 }

@@ -249,7 +249,9 @@ fn line(event: &RunEvent) -> Option<String> {
         EventBody::QuestionAnswered { answer, .. } => format!("hears {answer:?}"),
         EventBody::PlanChanged { todos } => format!("plans {} tasks", todos.len()),
         EventBody::FileChanged { path, version, .. } => format!("changed {path} v{version}"),
-        EventBody::MemoryChanged { call, name, version, .. } => format!("{call} remembers {name} v{version}"),
+        EventBody::MemoryUpdateCompleted { call, name, version, .. } => {
+            format!("{call:?} remembers {name:?} {version:?}")
+        }
         EventBody::AgentStarted { name, call, .. } => format!("starts {name:?} for {call}"),
         EventBody::AgentFinished { outcome, result } => format!("ends {outcome:?}: {result}"),
         EventBody::Notice { message, .. } => format!("notices {message}"),

@@ -16,7 +16,9 @@ impl EventBody {
     #[must_use]
     pub fn audience(&self) -> Audience {
         match self {
-            Self::StepStarted { .. } | Self::ModelCalled { .. } => Audience::Debug,
+            Self::StepStarted { .. } | Self::ModelRequested { .. } | Self::ModelCalled { .. } => {
+                Audience::Debug
+            }
             Self::RunStarted { .. }
             | Self::Status { .. }
             | Self::TextStarted { .. }
@@ -38,7 +40,8 @@ impl EventBody {
             | Self::QuestionAnswered { .. }
             | Self::PlanChanged { .. }
             | Self::FileChanged { .. }
-            | Self::MemoryChanged { .. }
+            | Self::MemoryUpdateStarted { .. }
+            | Self::MemoryUpdateCompleted { .. }
             | Self::SourcesFound { .. }
             | Self::AgentStarted { .. }
             | Self::AgentFinished { .. }

@@ -21,7 +21,28 @@ impl EventBody {
     /// A notice in these words.
     pub fn notice(level: NoticeLevel, words: impl Into<Words>) -> Self {
         let Words { message, sentence } = words.into();
-        Self::Notice { level, message, sentence }
+        Self::Notice { level, message, sentence, failed_try: false }
+    }
+
+    /// A notice that a try of a model call has failed, and what is done now.
+    pub fn failed_try(words: impl Into<Words>) -> Self {
+        let Words { message, sentence } = words.into();
+        Self::Notice { level: NoticeLevel::Warning, message, sentence, failed_try: true }
+    }
+
+    /// The end of a change of what is remembered that changed nothing.
+    pub fn memory_update_failed(call: Option<String>, name: Option<String>, why: impl Into<String>) -> Self {
+        Self::MemoryUpdateCompleted {
+            call,
+            name,
+            only_for: None,
+            version: None,
+            deleted: false,
+            added_lines: None,
+            removed_lines: None,
+            facts: None,
+            error: Some(why.into()),
+        }
     }
 
     /// The line that says what is going on now.

@@ -58,6 +58,18 @@ pub enum NoticeLevel {
     Error,
 }
 
+/// How many facts about a person were changed at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct FactCounts {
+    /// Newly learned ones.
+    pub added: u32,
+    /// Known ones in other words.
+    pub changed: u32,
+    /// Those that hold no longer.
+    pub removed: u32,
+}
+
 /// One task of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]

@@ -139,7 +139,7 @@ async fn news_keep_a_call_alive_and_a_flood_of_them_does_no_harm() {
             News::Asks(question) => panic!("{question:?}"),
         }
     };
-    assert_eq!(result, Ok("The tool answered nothing.".to_owned()));
+    assert_eq!(result, Ok(String::new()));
     assert_eq!(news[0], "on (1 of 5000)");
 }
 

@@ -24,7 +24,7 @@ use crate::{
     once::idempotency_key,
     research::WorkMode,
     runs::Logged,
-    streams::{Format, from_run, sse},
+    streams::{Format, FormatOptions, from_run, sse},
     turns::FreeRun,
 };
 
@@ -38,7 +38,7 @@ pub(super) async fn post(
     headers: HeaderMap,
     RawJson(body): RawJson,
 ) -> Result<Response, ApiError> {
-    let mut options = query.options();
+    let mut options = FormatOptions { is_own: true, ..query.options() };
     let name = query.format.as_deref().unwrap_or("chat");
     // A name that is none must not start a run.
     Format::named(name, options)?;

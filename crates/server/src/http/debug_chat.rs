@@ -154,15 +154,17 @@ async fn say(
     request: DebugChatRequest,
     model: ResolvedModel,
 ) -> Result<(RunId, MessageId, String), ApiError> {
-    let conversation = request.conversation.unwrap_or_else(|| format!("debug-{}", RunId::generate()));
-    let chat = threads::find_or_make(app, caller, &conversation).await?;
+    let new = || format!("debug-{}", RunId::generate());
+    let thread = request.conversation.clone().unwrap_or_else(new);
+    let chat = threads::find_or_make(app, caller, &thread).await?;
     let parent = request.parent.or(chat.current);
     let messages = app.store.messages(chat.id).await?;
     if parent.is_some_and(|parent| !messages.iter().any(|message| message.id == parent)) {
         return Err(ApiError::conflict("`parentMessageId` is not in this conversation (any more)."));
     }
     app.stop_in(chat.id).await?;
-    let conversation = chat.id.to_string();
+    // The caller's own name for it, if it has one.
+    let conversation = request.conversation.unwrap_or_else(|| chat.id.to_string());
     let mut history = app.history(&messages, parent).await?;
     let said = Some(request.said.content.clone());
     history.push(request.said);
@@ -178,7 +180,7 @@ async fn collect(app: &App, run: RunId) -> Result<(RunSummary, Vec<DebugEvent>),
     while let Some(logged) = reader.next().await? {
         for logged in logged {
             summary.push(&logged.event);
-            events.extend(DebugEvent::of(&logged.event));
+            events.extend(DebugEvent::of(&logged.event, logged.detail.as_deref()));
         }
     }
     Ok((summary, events))
@@ -262,7 +264,8 @@ async fn follow(app: Arc<App>, run: RunId, to: mpsc::Sender<DebugEvent>) {
             logged = reader.next() => logged,
         };
         let Ok(Some(logged)) = logged else { return };
-        for event in logged.iter().filter_map(|logged| DebugEvent::of(&logged.event)) {
+        let events = logged.iter();
+        for event in events.filter_map(|logged| DebugEvent::of(&logged.event, logged.detail.as_deref())) {
             if to.send(event).await.is_err() {
                 return;
             }

@@ -59,7 +59,8 @@ pub(super) async fn put(
     if text.is_empty() || text.chars().count() > MOST_FACT_CHARS {
         return Err(ApiError::invalid(refusal::Chats::BadFact { limit: MOST_FACT_CHARS as u64 }));
     }
-    Ok(Json(app.store.correct_fact(caller.id(), id, &text).await?.into()))
+    let correct = || app.store.correct_fact(caller.id(), id, &text);
+    Ok(Json(app.runs.tell_memory_update(caller.id(), correct).await?.into()))
 }
 
 /// `DELETE /api/v1/facts/{fact}`
@@ -68,13 +69,14 @@ pub(super) async fn delete(
     caller: Caller,
     Path(id): Path<FactId>,
 ) -> Result<StatusCode, ApiError> {
-    app.store.forget_fact(caller.id(), id).await?;
+    app.runs.tell_memory_update(caller.id(), || app.store.forget_fact(caller.id(), id)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// `DELETE /api/v1/facts`: all of them.
 pub(super) async fn delete_all(State(app): State<Arc<App>>, caller: Caller) -> Result<StatusCode, ApiError> {
-    app.store.forget_all_facts(caller.id(), app.clock.now_ms()).await?;
+    let forget = || app.store.forget_all_facts(caller.id(), app.clock.now_ms());
+    app.runs.tell_memory_update(caller.id(), forget).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -150,6 +150,10 @@ pub(super) async fn delete(
 }
 
 async fn make(app: &App, caller: &Caller, change: &MemoryChange) -> Result<MemoryView, ApiError> {
+    app.runs.tell_memory_update(caller.id(), || make_now(app, caller, change)).await
+}
+
+async fn make_now(app: &App, caller: &Caller, change: &MemoryChange) -> Result<MemoryView, ApiError> {
     match app.store.change_memory(caller.id(), change, None, app.clock.now_ms()).await {
         Ok(MemoryChanged::Now(memory)) => Ok((*memory).into()),
         // Only a tool's call can have been made before.

@@ -1,4 +1,4 @@
-//! `POST /api/v1/tasks/moa/completions`: several answers to one message, made one by a model, for a front end that has them. A
+//! `POST /tasks/moa/completions`: several answers to one message, made one by a model, for a front end that has them. A
 //! chat completion, streamed where that is asked for.
 
 use std::sync::Arc;
@@ -9,9 +9,13 @@ use axum::{
 };
 use domain::{Message, Role, refusal};
 use serde::Deserialize;
+use serde_json::Value;
 use wire::openai::{CompletionEncoder, CompletionOptions};
 
-use super::openai::{collect, held_by_body, stop_when_dropped};
+use super::{
+    openai::{collect, held_by_body, stop_when_dropped},
+    tasks::{chat_of, filled, model_for, text_of},
+};
 use crate::{
     app::App,
     auth::Caller,
@@ -27,27 +31,41 @@ const MOST_ANSWERS: usize = 32;
 /// What it takes; further fields are left alone.
 #[derive(Debug, Deserialize)]
 pub(super) struct MoaRequest {
-    model: String,
-    /// What was said.
-    prompt: String,
+    /// The model that is asked; without one that of the chat, or the default one.
+    #[serde(default, deserialize_with = "filled")]
+    model: Option<String>,
+    /// The chat that it is about.
+    #[serde(default, deserialize_with = "filled")]
+    chat_id: Option<String>,
+    /// What was said; `user_message` says the same.
+    #[serde(default)]
+    prompt: Option<String>,
+    #[serde(default)]
+    user_message: Value,
     /// What was answered to it.
     responses: Vec<String>,
     #[serde(default)]
     stream: bool,
 }
 
-/// `POST /api/v1/tasks/moa/completions`. Whoever leaves does not want it any more.
+/// `POST /tasks/moa/completions`. Whoever leaves does not want it any more.
 pub(super) async fn complete(
     State(app): State<Arc<App>>,
     caller: Caller,
     Json(request): Json<MoaRequest>,
 ) -> Result<Response, ApiError> {
-    let MoaRequest { model: named, prompt, responses, stream } = request;
+    let MoaRequest { model: named, chat_id, prompt, user_message, responses, stream } = request;
     if responses.len() > MOST_ANSWERS {
         let problem = refusal::Chats::TooManyToMerge { count: MOST_ANSWERS as u64 };
         return Err(ApiError::invalid(problem).with_field(Some("responses")));
     }
-    let merging = app.merging(&caller, caller.resolve(&app, Some(&named)).await?).await?;
+    let prompt = prompt.or_else(|| Some(text_of(&user_message)).filter(|text| !text.is_empty()));
+    let missing = || ApiError::invalid("`prompt` has to be what was answered.").with_field(Some("prompt"));
+    let prompt = prompt.ok_or_else(missing)?;
+    let chat = chat_of(&app, &caller, chat_id.as_deref()).await?;
+    let model = model_for(&app, &caller, named.as_deref(), chat.as_ref()).await?;
+    let named = named.unwrap_or_else(|| model.id.clone());
+    let merging = app.merging(&caller, model).await?;
     let (person, now) = (app.told_person(&caller.user), app.told_now());
     let answers = responses.iter().map(String::as_str);
     let asked = merging.prompt(&prompt, answers, &[], (&person, &now))?;
@@ -61,7 +79,7 @@ pub(super) async fn complete(
     };
     let run = app.run_freely(free).await?;
     let stop = stop_when_dropped(&app.runs, run);
-    app.note_merging(run, (caller.id(), None), model_id);
+    app.note_merging(run, (caller.id(), chat.map(|chat| chat.id)), model_id);
     if !stream {
         let answer = collect(&app, run, named).await;
         drop(stop);

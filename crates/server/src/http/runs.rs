@@ -123,7 +123,7 @@ impl EventsQuery {
         let tool_args_delta = asked.split(',').any(|name| name.trim() == "tool_args_delta");
         let replaces = matches!(self.replace.as_deref(), Some("true" | "1"));
         let writing = if replaces { Writing::Replace } else { Writing::Append };
-        FormatOptions { native, chat: ChatStreamOptions { tool_args_delta }, writing }
+        FormatOptions { native, chat: ChatStreamOptions { tool_args_delta }, writing, is_own: false }
     }
 }
 
@@ -143,7 +143,7 @@ pub(super) async fn events(
         Err(_) => app.reading_of(&looker.caller, &app.readable_run(&looker, run).await?),
     };
     let after = after(&query, &headers)?;
-    let options = query.options();
+    let options = FormatOptions { is_own: reading.is_none(), ..query.options() };
     let gap = Duration::from_millis(query.batch_ms.unwrap_or(0).min(1000));
     let mut reader = app.runs.read(run, after).gathering(gap);
     reader.read_ahead().await.map_err(ApiError::of_log)?;

@@ -1,7 +1,8 @@
-//! `POST /api/v1/tasks/…/completions`: the pipelines for a front end that asks for them itself, as Open WebUI's does. The answer
-//! is a chat completion whose text is JSON.
+//! `POST /tasks/…/completions`, also below `/api/v1`: the pipelines for a front end that asks for them itself, as Open WebUI's
+//! does. The answer is a chat completion whose text is JSON.
 
 mod auto;
+mod request;
 
 use std::sync::Arc;
 
@@ -10,90 +11,30 @@ use axum::{
     extract::State,
     response::{IntoResponse, Response},
 };
-use domain::{Role, RunId, Usage, Words, refusal};
-use serde::Deserialize;
+use domain::{ChatId, Role, RunId, Usage, Words, refusal};
 use serde_json::{Map, Value, json};
+use store::Chat;
 use wire::openai::Completion;
 
 pub(super) use auto::complete as autocomplete;
+pub(super) use request::{filled, text_of};
 
+use self::request::TaskRequest;
+use super::threads;
 use crate::{
     app::App,
     auth::Caller,
     error::ApiError,
     extract::Json,
     models::ResolvedModel,
-    pipelines::{InForce, Job, values},
+    pipelines::{InForce, Job, said_up_to, values},
+    runs::Activity,
 };
 
-/// Most messages that are looked at.
-const MOST_MESSAGES: usize = 500;
 /// Words of a title that no model has written.
 const TITLE_WORDS: usize = 5;
 
-/// What all of them take; further fields are left alone.
-#[derive(Debug, Deserialize)]
-pub(super) struct TaskRequest {
-    model: String,
-    #[serde(default)]
-    messages: Vec<SaidMessage>,
-    #[serde(default)]
-    prompt: Option<String>,
-    /// Of queries: `web_search` or `retrieval`. Of a completion: what kind of text it is.
-    #[serde(default, rename = "type")]
-    kind: Option<String>,
-    /// Of a completion: whether it is wanted as it is written.
-    #[serde(default)]
-    stream: bool,
-}
-
-#[derive(Debug, Deserialize)]
-struct SaidMessage {
-    role: Role,
-    #[serde(default)]
-    content: Value,
-}
-
-impl TaskRequest {
-    /// What people and models have said; may be nothing.
-    fn said(&self) -> Vec<Said> {
-        let latest = &self.messages[self.messages.len().saturating_sub(MOST_MESSAGES)..];
-        let said = latest.iter().map(|message| Said { role: message.role, text: text_of(&message.content) });
-        said.filter(|said| matches!(said.role, Role::User | Role::Assistant) && !said.text.is_empty())
-            .collect()
-    }
-
-    /// The conversation that is asked about. A `prompt` alone is one: front ends of before have sent no more for a title.
-    ///
-    /// # Errors
-    /// Where nothing is said in it: a model would make something up.
-    fn conversation(&self) -> Result<Vec<Said>, ApiError> {
-        let said = self.said();
-        if !said.is_empty() {
-            return Ok(said);
-        }
-        let prompt = self.prompt.as_deref().unwrap_or_default().trim();
-        if prompt.is_empty() {
-            let problem = "`messages` has to hold a message of the user or the assistant with text.";
-            return Err(ApiError::invalid(problem).with_field(Some("messages")));
-        }
-        Ok(vec![Said { role: Role::User, text: prompt.to_owned() }])
-    }
-}
-
-/// The words of a content, which is a text or a list of parts.
-fn text_of(content: &Value) -> String {
-    match content {
-        Value::String(text) => text.trim().to_owned(),
-        Value::Array(parts) => {
-            let texts = parts.iter().filter_map(|part| part["text"].as_str());
-            texts.collect::<Vec<_>>().join("\n").trim().to_owned()
-        }
-        _ => String::new(),
-    }
-}
-
-/// `POST /api/v1/tasks/title/completions`.
+/// `POST /tasks/title/completions`: a title, which becomes that of the caller's chat if one is named and no person has named it.
 pub(super) async fn title(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -102,7 +43,7 @@ pub(super) async fn title(
     notes(app, caller, request, Pipeline::Title).await
 }
 
-/// `POST /api/v1/tasks/tags/completions`.
+/// `POST /tasks/tags/completions`.
 pub(super) async fn tags(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -111,7 +52,7 @@ pub(super) async fn tags(
     notes(app, caller, request, Pipeline::Tags).await
 }
 
-/// `POST /api/v1/tasks/follow_up/completions`.
+/// `POST /tasks/follow_up/completions`.
 pub(super) async fn follow_ups(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -120,7 +61,7 @@ pub(super) async fn follow_ups(
     notes(app, caller, request, Pipeline::FollowUps).await
 }
 
-/// `POST /api/v1/tasks/queries/completions`.
+/// `POST /tasks/queries/completions`.
 pub(super) async fn queries(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -134,9 +75,9 @@ pub(super) async fn queries(
     if !is_on || !task.set.enabled {
         return Err(ApiError::invalid(refusal::Settings::QueriesAreOff));
     }
-    let said = request.conversation()?;
+    let said = task.conversation(&request).await?;
     let read = |text: &str| read_queries(text).map_err(|fault| (fault, None));
-    let asked = task.ask(&said, request.prompt.as_deref(), "", read, |queries| queries.join("\n")).await?;
+    let asked = task.ask(&said, request.prompt().as_deref(), "", read, |queries| queries.join("\n")).await?;
     // A model that cannot do it: the question itself is looked for.
     let last = || said.iter().rev().find(|said| said.role == Role::User).map(|said| said.text.clone());
     let queries = asked.0.unwrap_or_else(|| last().into_iter().take(QUERIES).collect());
@@ -155,12 +96,15 @@ async fn notes(
         let message = "This is turned off here.";
         return Ok(axum::Json(json!({"detail": message})).into_response());
     }
-    let said = request.conversation()?;
+    let said = task.conversation(&request).await?;
     let read =
         |text: &str| Notes::read(&said, text, &[pipeline]).map_err(|(fault, part)| (fault, Some(part)));
     let shown = |notes: &Notes| format!("{notes:?}");
-    let (notes, usage) = task.ask(&said, request.prompt.as_deref(), "", read, shown).await?;
+    let (notes, usage) = task.ask(&said, request.prompt().as_deref(), "", read, shown).await?;
     let notes = notes.unwrap_or_default();
+    if let (Pipeline::Title, Some(title)) = (pipeline, &notes.title) {
+        task.title_chat(title).await?;
+    }
     let answer = match pipeline {
         Pipeline::Title => json!({"title": notes.title.unwrap_or_else(|| first_words(&said))}),
         Pipeline::Tags => json!({"tags": notes.tags}),
@@ -175,6 +119,49 @@ fn first_words(said: &[Said]) -> String {
     first.split_whitespace().take(TITLE_WORDS).collect::<Vec<_>>().join(" ")
 }
 
+/// The caller's chat of this name: one of ours by its id, or that of a program's own conversation. `None` if none is named, or
+/// a conversation of a program that has not begun here.
+///
+/// # Errors
+/// 404 if the id is one of ours and the chat is not the caller's; 403 if their key may not change it.
+pub(super) async fn chat_of(
+    app: &App,
+    caller: &Caller,
+    name: Option<&str>,
+) -> Result<Option<Chat>, ApiError> {
+    let Some(name) = name.filter(|name| !name.is_empty()) else { return Ok(None) };
+    match threads::find(app, caller, name).await? {
+        None if name.parse::<ChatId>().is_ok() && caller.person.is_none() => Err(threads::missing()),
+        chat => Ok(chat),
+    }
+}
+
+/// The model that stands for the conversation: the one that is named, that of the chat's last answer, or the default one.
+///
+/// # Errors
+/// As [`Caller::resolve`].
+pub(super) async fn model_for(
+    app: &App,
+    caller: &Caller,
+    named: Option<&str>,
+    chat: Option<&Chat>,
+) -> Result<ResolvedModel, ApiError> {
+    if let Some(named) = named {
+        return caller.resolve(app, Some(named)).await;
+    }
+    if let Some(chat) = chat {
+        let messages = app.store.messages(chat.id).await?;
+        let last = messages.iter().rev().find_map(|message| message.model.as_deref());
+        // It may be gone by now, or the key is not for it.
+        if let Some(last) = last
+            && let Ok(model) = caller.resolve(app, Some(last)).await
+        {
+            return Ok(model);
+        }
+    }
+    caller.resolve(app, None).await
+}
+
 /// One request, with the model that answers it.
 struct Task {
     app: Arc<App>,
@@ -182,6 +169,8 @@ struct Task {
     set: InForce,
     model: ResolvedModel,
     named: String,
+    /// The chat that it is about, which the caller may change.
+    chat: Option<Chat>,
 }
 
 impl Task {
@@ -192,10 +181,31 @@ impl Task {
         pipeline: Pipeline,
     ) -> Result<Self, ApiError> {
         let set = app.pipeline_in_force(pipeline).await?;
-        let chat_model = caller.resolve(&app, Some(&request.model)).await?;
+        let chat = chat_of(&app, &caller, request.chat_id.as_deref()).await?;
+        let chat_model = model_for(&app, &caller, request.model.as_deref(), chat.as_ref()).await?;
         let model = app.pipeline_model(&set, &chat_model)?;
         let model = model.ok_or_else(|| ApiError::invalid(refusal::Settings::TourCannot))?;
-        Ok(Self { app, caller, set, model, named: request.model.clone() })
+        let named = request.model.clone().unwrap_or_else(|| model.id.clone());
+        Ok(Self { app, caller, set, model, named, chat })
+    }
+
+    /// What is asked about: what the request brings, else what was said in its chat.
+    async fn conversation(&self, request: &TaskRequest) -> Result<Vec<Said>, ApiError> {
+        match (request.conversation(), &self.chat) {
+            (Err(_), Some(Chat { id, current: Some(current), .. })) => {
+                Ok(said_up_to(&self.app.store.messages(*id).await?, *current))
+            }
+            (conversation, _) => conversation,
+        }
+    }
+
+    /// Gives the chat a title, unless a person has named it, and tells whoever has it open.
+    async fn title_chat(&self, title: &str) -> Result<(), ApiError> {
+        let Some(Chat { id, principal, .. }) = &self.chat else { return Ok(()) };
+        if self.app.store.title_unnamed_chat(principal.account, *id, title).await? {
+            self.app.runs.tell(Activity::changed(principal.clone(), *id, title.to_owned()));
+        }
+        Ok(())
     }
 
     async fn ask<T>(
@@ -218,7 +228,7 @@ impl Task {
     fn job(&self, model: ResolvedModel) -> Job<'_> {
         Job {
             pipelines: std::slice::from_ref(&self.set.pipeline),
-            chat: None,
+            chat: self.chat.as_ref().map(|chat| chat.id),
             run: None,
             model,
             bounds: self.set.bounds,
@@ -233,19 +243,5 @@ impl Task {
             Ok(completion) => axum::Json(completion).into_response(),
             Err(problem) => ApiError::from(problem).into_response(),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn contents_are_texts_or_parts() {
-        let parts =
-            json!([{"type": "text", "text": "a"}, {"type": "image_url"}, {"type": "text", "text": "b "}]);
-        assert_eq!(text_of(&parts), "a\nb");
-        assert_eq!(text_of(&json!(" a ")), "a");
-        assert_eq!(text_of(&json!(null)), "");
     }
 }

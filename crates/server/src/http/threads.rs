@@ -23,9 +23,14 @@ pub(super) async fn find_or_make(app: &App, caller: &Caller, thread: &str) -> Re
         return Ok(chat);
     }
     if thread.parse::<ChatId>().is_ok() && caller.person.is_none() {
-        return Err(ApiError::not_found("There is no chat with this id, or it is not yours."));
+        return Err(missing());
     }
     make(app, caller, chat_id(caller, thread)?).await
+}
+
+/// What is said of a chat that is not there, or another's: nobody learns which.
+pub(super) fn missing() -> ApiError {
+    ApiError::not_found("There is no chat with this id, or it is not yours.")
 }
 
 /// The caller's chat with this id, which begins.

@@ -231,7 +231,7 @@ fn shown(notes: &Notes) -> String {
 
 impl Activity {
     /// Something was written beside a chat; its title where that is new.
-    fn changed(principal: Principal, chat: ChatId, title: String) -> Self {
+    pub(crate) fn changed(principal: Principal, chat: ChatId, title: String) -> Self {
         Self { principal, chat: Some(chat), run: None, state: ActivityState::Changed, outcome: None, title }
     }
 }

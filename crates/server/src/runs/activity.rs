@@ -1,6 +1,6 @@
 //! What the sidebar shows: which chats have a run that is going or waiting.
 
-use domain::{ChatId, Outcome, RunId, UserId};
+use domain::{ChatId, EventBody, Outcome, RunId, UserId};
 use serde::Serialize;
 use store::Principal;
 
@@ -39,6 +39,21 @@ pub enum ActivityState {
     Read,
     /// Something was written beside the chat: its title, or what could be said next.
     Changed,
+    /// What is remembered of the person begins to change.
+    MemoryUpdateStarted,
+    /// That is over.
+    MemoryUpdateCompleted,
+}
+
+impl ActivityState {
+    /// What an event says of the memory, if it does.
+    pub(super) fn of_memory(body: &EventBody) -> Option<Self> {
+        match body {
+            EventBody::MemoryUpdateStarted { .. } => Some(Self::MemoryUpdateStarted),
+            EventBody::MemoryUpdateCompleted { .. } => Some(Self::MemoryUpdateCompleted),
+            _ => None,
+        }
+    }
 }
 
 impl Activity {
@@ -58,6 +73,12 @@ impl Activity {
         let (state, title) = (ActivityState::Read, String::new());
         let principal = Principal::of_account(owner);
         Self { principal, chat: Some(chat), run: None, state, outcome: None, title }
+    }
+
+    /// A change of what is remembered of a person, in no run: they make it themselves.
+    pub(crate) fn of_own_memory(owner: UserId, state: ActivityState) -> Self {
+        let principal = Principal::of_account(owner);
+        Self { principal, chat: None, run: None, state, outcome: None, title: String::new() }
     }
 
     /// The state of a run that is going now.

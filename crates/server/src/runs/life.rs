@@ -96,7 +96,7 @@ async fn work(
             let (sender, events) = mpsc::channel(end.len());
             for (agent, body) in end {
                 // There is room for all of them.
-                drop(sender.try_send(Emitted { agent, body, stored: None }));
+                drop(sender.try_send(Emitted { agent, body, stored: None, detail: None }));
             }
             drop(sender);
             recorder::record(runs, live, events, before).await

@@ -8,6 +8,7 @@ use std::{
 use agent::{AgentStops, Asks, Consents};
 use bytes::Bytes;
 use domain::{ChatId, EventBody, Outcome, RunEvent, RunId};
+use serde_json::Value;
 use store::Principal;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -26,6 +27,8 @@ pub struct Logged {
     pub event: RunEvent,
     /// Its stored form.
     pub json: Bytes,
+    /// What those who debug the run see beside it while it is here. `None` for what is read from the database.
+    pub detail: Option<Arc<Value>>,
 }
 
 /// A run of this process.
@@ -89,11 +92,25 @@ pub(super) enum FromTail {
     Nothing,
 }
 
+/// Which run it is.
+pub(super) struct About {
+    pub(super) run: RunId,
+    pub(super) principal: Principal,
+    pub(super) chat: Option<ChatId>,
+    pub(super) title: String,
+    pub(super) consents: Consents,
+}
+
+impl From<&NewLiveRun> for About {
+    fn from(NewLiveRun { run, principal, title, request, .. }: &NewLiveRun) -> Self {
+        let (chat, consents) = (request.chat, request.consents.clone());
+        Self { run: *run, principal: principal.clone(), chat, title: title.clone(), consents }
+    }
+}
+
 impl LiveRun {
-    pub(super) fn new(
-        NewLiveRun { run, principal, title, request, report_wanted }: &NewLiveRun,
-        before: &LogSoFar,
-    ) -> Self {
+    pub(super) fn new(about: About, report_wanted: bool, before: &LogSoFar) -> Self {
+        let About { run, principal, chat, title, consents } = about;
         let last = before.last_seq;
         let (seen, _) = watch::channel(Seen { seq: last, ..Seen::default() });
         let tail = Mutex::new(Tail { stored: last, begins_after: last, ..Tail::default() });
@@ -102,16 +119,16 @@ impl LiveRun {
         // Until it has asked again, its log is ahead of it.
         asks.wake(before.waiting.len());
         let finish = CancellationToken::new();
-        if *report_wanted {
+        if report_wanted {
             finish.cancel();
         }
         Self {
-            id: *run,
-            principal: principal.clone(),
-            chat: request.chat,
-            title: title.clone(),
+            id: run,
+            principal,
+            chat,
+            title,
             asks,
-            consents: request.consents.clone(),
+            consents,
             cancel: CancellationToken::new(),
             finish,
             agents: AgentStops::default(),

@@ -179,7 +179,7 @@ pub(super) fn parse(segment: &Segment, after: u64) -> Result<Vec<Arc<Logged>>, S
             return Err(corrupt(format!("event {} of {} where {next} belongs", event.seq, event.run)));
         }
         next += 1;
-        events.push(Arc::new(Logged { event, json: Bytes::copy_from_slice(line.as_bytes()) }));
+        events.push(Arc::new(Logged { event, json: Bytes::copy_from_slice(line.as_bytes()), detail: None }));
     }
     if next <= segment.last_seq {
         return Err(corrupt(format!("event {next} is missing")));

@@ -124,6 +124,9 @@ impl Recorder<'_> {
         }
         for logged in rest {
             self.runs.usage.note_event(&self.live.principal, &logged.event);
+            if let Some(state) = ActivityState::of_memory(&logged.event.body) {
+                self.runs.announce(self.live, state);
+            }
         }
         if self.publish(rest.to_vec()) {
             self.note_waiting().await;
@@ -139,7 +142,7 @@ impl Recorder<'_> {
     fn number(&mut self, taken: &mut Vec<Emitted>) -> (Vec<Arc<Logged>>, Vec<oneshot::Sender<()>>) {
         let at = self.now_ms();
         let (mut fresh, mut waiting) = (Vec::with_capacity(taken.len()), Vec::new());
-        for (agent, body, stored) in merge_deltas(taken) {
+        for Emitted { agent, body, stored, detail } in merge_deltas(taken) {
             let event = RunEvent { run: self.live.id, seq: self.next_seq, at, agent, body };
             self.next_seq += 1;
             self.summary.push(&event);
@@ -151,7 +154,7 @@ impl Recorder<'_> {
                 self.unstored.due = Some(beat_after(self.runs.began, Instant::now() + BEAT));
             }
             self.unstored.push(event.seq, &json);
-            fresh.push(Arc::new(Logged { event, json: Bytes::from(json) }));
+            fresh.push(Arc::new(Logged { event, json: Bytes::from(json), detail }));
             waiting.extend(stored);
         }
         (fresh, waiting)
@@ -208,7 +211,7 @@ impl Recorder<'_> {
         let at = self.now_ms();
         let event = RunEvent { run: self.live.id, seq: self.next_seq, at, agent: AgentPath::main(), body };
         let json = json_of(&event).into();
-        self.publish(vec![Arc::new(Logged { event, json })]);
+        self.publish(vec![Arc::new(Logged { event, json, detail: None })]);
     }
 }
 
@@ -243,20 +246,18 @@ fn is_end(logged: &Logged) -> bool {
     matches!(logged.event.body, EventBody::RunFinished { .. })
 }
 
-type Waiting = Option<oneshot::Sender<()>>;
-
 /// Deltas of one item that came together become one event: a burst costs one line instead of hundreds.
-fn merge_deltas(taken: &mut Vec<Emitted>) -> Vec<(AgentPath, EventBody, Waiting)> {
-    let mut merged: Vec<(AgentPath, EventBody, Waiting)> = Vec::with_capacity(taken.len());
-    for Emitted { agent, body, stored } in taken.drain(..) {
+fn merge_deltas(taken: &mut Vec<Emitted>) -> Vec<Emitted> {
+    let mut merged: Vec<Emitted> = Vec::with_capacity(taken.len());
+    for Emitted { agent, body, stored, detail } in taken.drain(..) {
         let body = match merged.last_mut() {
-            Some((_, last, _)) if body.is_delta() => match last.merge_delta(body) {
+            Some(last) if body.is_delta() => match last.body.merge_delta(body) {
                 Ok(()) => continue,
                 Err(body) => body,
             },
             _ => body,
         };
-        merged.push((agent, body, stored));
+        merged.push(Emitted { agent, body, stored, detail });
     }
     merged
 }

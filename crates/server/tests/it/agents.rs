@@ -143,6 +143,25 @@ async fn task_hands_work_to_an_agent_with_another_model() {
     assert_eq!(names(&requests[1].body), [""; 0]);
     let result = requests[2].body["messages"][3]["content"].as_str().unwrap();
     assert!(result.starts_with("A rose.\n\n(To continue this sub-agent: "), "{result}");
+    // People are shown the answer alone, in every format.
+    let run = server.app.store.runs_answering_in(chat.parse().unwrap()).await.unwrap()[0];
+    for format in ["chat", "tool_calls", "markup", "details", "ag_ui", "ui_message_stream"] {
+        let path = format!("/runs/{run}/events?format={format}");
+        let shown = server.get(&path, &cookie).await.text;
+        assert!(shown.contains("A rose."), "{format}: {shown}");
+        assert!(!shown.contains("To continue this sub-agent"), "{format}: {shown}");
+    }
+    let finished = log.iter().find(|body| body["type"] == "tool_finished").unwrap();
+    assert_eq!(finished["result"], "A rose.");
+    assert!(finished["model_note"].as_str().unwrap().starts_with("(To continue"), "{finished}");
+    // A later turn tells the model again.
+    let parent = server.get(&format!("/api/v1/chats/{chat}"), &cookie).await.json()["current"].clone();
+    let next = json!({"content": "And now?", "model": "scripted", "parent": parent});
+    let next = server.post(&format!("/api/v1/chats/{chat}/messages"), &cookie, &next).await.json();
+    events(&server, &cookie, &format!("/runs/{}/events", next["run"].as_str().unwrap())).await.rest().await;
+    let requests = upstream.received();
+    let earlier = requests[3].body["messages"].to_string();
+    assert!(earlier.contains("A rose.\\n\\n(To continue this sub-agent: "), "{earlier}");
 }
 
 #[tokio::test]

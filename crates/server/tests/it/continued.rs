@@ -85,9 +85,13 @@ impl Reading {
     }
 }
 
+/// What the model reads of the calls.
 fn results(log: &[RunEvent]) -> Vec<String> {
     let results = log.iter().filter_map(|event| match &event.body {
-        EventBody::ToolFinished { result, .. } => Some(result.clone()),
+        EventBody::ToolFinished { result, model_note, .. } => {
+            assert!(!result.contains("(To continue"), "people need not read it: {result}");
+            Some(format!("{result}\n\n{}", model_note.as_deref().unwrap_or_default()))
+        }
         _ => None,
     });
     results.collect()

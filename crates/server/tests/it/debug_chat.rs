@@ -61,6 +61,109 @@ async fn an_answer_comes_with_what_went_on() {
     assert!(sent.contains("Or?") && !sent.contains("And?"), "{sent}");
 }
 
+fn described<'a>(events: &'a Value, description: &str) -> Vec<&'a Value> {
+    let events = events.as_array().unwrap().iter();
+    events.filter(|event| event["description"] == description).collect()
+}
+
+#[tokio::test]
+async fn document_002_each_exchange_is_received_sent_and_responded() {
+    let (server, cookie, _model) = start().await;
+    let said = format!("Write it. My password: swordfish99, key {KEY}");
+    let answer = server.post("/api/chat", &cookie, &json!({"message": said})).await.json();
+    let events = &answer["debugEvents"];
+    let first = &events[0];
+    assert_eq!(
+        [&first["description"], &first["type"], &first["source"]],
+        ["User message received", "request", "frontend"]
+    );
+    assert_eq!(first["data"]["message"], "Write it. My password: [redacted], key [redacted]");
+    let (sent, responded) = (described(events, "Sending request to LLM"), described(events, "LLM responded"));
+    assert_eq!((sent.len(), responded.len()), (2, 2), "{events:#}");
+    for (event, place) in sent.iter().zip([2, 4]) {
+        assert_eq!([&event["type"], &event["source"]], ["request", "backend"]);
+        let data = &event["data"];
+        assert_eq!((&data["model"], &data["messageCount"]), (&json!("scripted"), &json!(place)));
+        let request = &data["request"];
+        assert_eq!(request["messages"].as_array().unwrap().len(), place, "{request}");
+        assert!(
+            request["messages"][0]["content"].as_str().unwrap().starts_with("[instructions, "),
+            "{request}"
+        );
+        assert_eq!(request["messages"][1]["content"], first["data"]["message"]);
+        assert!(request["tools"].as_array().unwrap().contains(&json!("write_file")), "{request}");
+        assert!(request.to_string().len() < 20_000);
+    }
+    let call = &sent[1]["data"]["request"]["messages"][2]["tool_calls"][0];
+    assert!(call["name"] == "write_file" && call["arguments"].to_string().contains("[redacted]"), "{call}");
+    for event in responded {
+        assert_eq!([&event["type"], &event["source"]], ["response", "llm"]);
+        assert!(event["data"]["usage"]["output_tokens"].is_u64() && event["data"]["durationMs"].is_u64());
+    }
+}
+
+/// The document has the caller's own UUID both ways.
+#[tokio::test]
+async fn document_002_the_conversation_keeps_the_name_of_its_caller() {
+    let (server, cookie, model) = start().await;
+    let id = "8f14e45f-ceea-467f-a8f9-2b6b1ac1a1f1";
+    for said in ["Write it", "And?"] {
+        let body = json!({"message": said, "conversationId": id});
+        let answer = server.post("/api/chat", &cookie, &body).await.json();
+        assert_eq!(answer["conversationId"], id, "{answer}");
+    }
+    let sent = model.requests().pop().unwrap()["messages"].to_string();
+    assert!(sent.contains("Write it") && sent.contains("And?"), "one conversation: {sent}");
+    let new = server.post("/api/chat", &cookie, &json!({"message": "Hi"})).await.json();
+    assert!(new["conversationId"].as_str().unwrap().starts_with("chat_"), "{new}");
+}
+
+#[tokio::test]
+async fn document_002_a_failed_try_is_an_error_of_the_llm() {
+    let (server, cookie) = Server::start_signed_in().await;
+    let replies = vec![Reply::error(429, "slow down"), Reply::text("Hello."), Reply::error(400, "no")];
+    let model = ScriptedServer::start(Behaviour::sequence(replies)).await.unwrap();
+    let config = json!({"apiEndpoint": model.base_url(), "apiKey": KEY, "model": "scripted"});
+    server.post("/api/config", &cookie, &config).await.expect(200);
+    for content in ["Hello.", ""] {
+        let answer = server.post("/api/chat", &cookie, &json!({"message": "Hi"})).await.json();
+        assert_eq!(answer["message"]["content"], content);
+        let events = answer["debugEvents"].as_array().unwrap();
+        let errors: Vec<&Value> = events.iter().filter(|event| event["type"] == "error").collect();
+        assert_eq!(errors.len(), 1, "{events:#?}");
+        assert_eq!(errors[0]["source"], "llm");
+        assert!(errors[0]["description"].as_str().unwrap().len() > 10);
+    }
+}
+
+/// What the debug panel saves comes from this address.
+#[tokio::test]
+async fn document_002_named_secrets_are_in_no_export_of_debug_events() {
+    let (server, cookie) = Server::start_signed_in().await;
+    let cases = include_str!("../../../wire/src/redact/cases.txt");
+    let written: Vec<&str> = cases.lines().map(|case| case.split_once('\t').unwrap().0).collect();
+    let arguments = json!({"path": "/a.txt", "content": written.join("\n")});
+    let model = ScriptedServer::start(Behaviour::sequence(vec![
+        Reply::calls(&[("write_file", arguments), ("read_file", json!({"path": "/a.txt"}))]),
+        Reply::text(&written.join(" and ")),
+    ]))
+    .await
+    .unwrap();
+    let config = json!({"apiEndpoint": model.base_url(), "apiKey": KEY, "model": "scripted"});
+    server.post("/api/config", &cookie, &config).await.expect(200);
+    let answer = server.post("/api/chat", &cookie, &json!({"message": written.join("\n")})).await;
+    let run = answer.json()["debugEvents"][0]["id"].as_str().unwrap().split(':').next().unwrap().to_owned();
+    let export = server.get(&format!("/runs/{run}/events?format=debug"), &cookie).await;
+    let events = answer.json()["debugEvents"].to_string();
+    for text in [&events, &export.text] {
+        assert!(text.contains("User message received") && text.contains("[redacted]"), "{text}");
+        for case in cases.lines() {
+            let secret = case.split_once('\t').unwrap().1;
+            assert!(!text.contains(secret), "{secret}: {text}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn with_messages_nothing_is_kept() {
     let (server, cookie, model) = start().await;

@@ -122,6 +122,62 @@ async fn what_a_person_writes_is_learned_once_and_told_to_later_runs() {
     assert!(figures.contains("glasshouse_learning_looks_total{end=\"ok\"} 2"), "{figures}");
 }
 
+async fn read(server: &Server, credential: &str, run: &str) -> Vec<Value> {
+    let log = events(server, credential, &format!("/runs/{run}/events")).await.rest().await;
+    log.iter().map(|event| event.json()).collect()
+}
+
+#[tokio::test]
+async fn document_001_background_learning_is_started_and_completed_in_a_log_of_its_own() {
+    let lesson = Lesson::new().await;
+    let (server, ada) = (&lesson.server, lesson.ada.as_str());
+    let chat = lesson.say(ada, None, "I live in Riga.").await;
+    let mut changes = server.app.runs.subscribe();
+    lesson.look(vec![text(add(&["Lives in Riga"]))]).await;
+    let mut told = Vec::new();
+    while let Ok(change) = changes.try_recv() {
+        let change = serde_json::to_value(&change).unwrap();
+        assert_eq!(change["chat"], Value::Null, "no chat is busy: {change}");
+        told.push((change["state"].as_str().unwrap().to_owned(), change["run"].clone()));
+    }
+    let states: Vec<&str> = told.iter().map(|(state, _)| state.as_str()).collect();
+    assert_eq!(states, ["running", "memory_update_started", "memory_update_completed", "finished"]);
+    let run = told[0].1.as_str().unwrap().to_owned();
+    assert!(told.iter().all(|(_, of)| *of == run), "{told:?}");
+    let log = read(server, ada, &run).await;
+    let types: Vec<&str> = log.iter().map(|event| event["body"]["type"].as_str().unwrap()).collect();
+    let expected = [
+        "run_started",
+        "memory_update_started",
+        "model_requested",
+        "model_called",
+        "memory_update_completed",
+        "run_finished",
+    ];
+    assert_eq!(types, expected);
+    assert_eq!(log[1]["body"]["chat"], chat);
+    assert_eq!(log[4]["body"]["facts"], json!({"added": 1, "changed": 0, "removed": 0}));
+    assert_eq!(log[5]["body"]["outcome"], "completed");
+    assert!(!json!(log).to_string().contains("Riga"), "what was learned can be forgotten: {log:?}");
+    let used = server.get("/api/v1/usage?by=model", ada).await;
+    used.expect(200);
+    // One that fails says so, and is nobody else's to read.
+    lesson.say(ada, Some(&chat), "And I like tea.").await;
+    lesson.look(vec![Reply::error(400, "No.")]).await;
+    let mut failed = None;
+    while let Ok(change) = changes.try_recv() {
+        failed = change.run.or(failed);
+    }
+    let failed = failed.unwrap().to_string();
+    let log = read(server, ada, &failed).await;
+    let (update, end) = (&log[log.len() - 2]["body"], &log[log.len() - 1]["body"]);
+    assert!(update["type"] == "memory_update_completed" && update["error"].is_string(), "{update}");
+    assert_eq!((&end["outcome"], end["problem"]["code"].is_string()), (&json!("failed"), true), "{end}");
+    let bob = server.key_of_plain_user("bob@example.org").await;
+    let path = format!("/runs/{failed}/events");
+    assert_eq!(server.get(&path, &bob).await.expect(404), "not_found");
+}
+
 #[tokio::test]
 async fn turned_off_nothing_is_sent_or_told() {
     let lesson = Lesson::new().await;

@@ -85,6 +85,7 @@ mod sites;
 mod skills;
 mod sse;
 mod tampered;
+mod task_requests;
 mod tools_in_words;
 mod traces;
 mod trusted_header;

@@ -128,6 +128,37 @@ async fn what_one_chat_remembers_the_next_one_is_told() {
     assert!(!told.contains("likes") && !told.contains("Tea"), "{told}");
 }
 
+/// The stream of activities tells of every change: an agent's with its run and chat, and a person's own.
+#[tokio::test]
+async fn document_001_memory_updates_are_told_to_whoever_watches() {
+    let upstream = remembering().await;
+    let (server, ada) = Server::start_signed_in().await;
+    connect(&server, &ada, "Up", &upstream.base_url()).await;
+    let mut changes = server.app.runs.subscribe();
+    let mut told = || {
+        let mut told = Vec::new();
+        while let Ok(change) = changes.try_recv() {
+            let change = serde_json::to_value(&change).unwrap();
+            if change["state"].as_str().unwrap().starts_with("memory") {
+                told.push((change["state"].as_str().unwrap().to_owned(), change["chat"].clone()));
+            }
+        }
+        told
+    };
+    let around = |chat: Value| {
+        [("memory_update_started".to_owned(), chat.clone()), ("memory_update_completed".to_owned(), chat)]
+    };
+    let chat = say(&server, &ada, "Please remember that I like tea.").await;
+    assert_eq!(told(), around(json!(chat)));
+    let id = server.get(MEMORIES, &ada).await.json()["memories"][0]["id"].as_str().unwrap().to_owned();
+    put(&server, &ada, &id, Some(1), &json!({"name": "likes", "text": "Cake"})).await.expect(200);
+    assert_eq!(told(), around(Value::Null));
+    put(&server, &ada, &id, Some(1), &json!({"name": "likes", "text": "Tea"})).await.expect(409);
+    assert_eq!(told(), around(Value::Null), "one that fails is over, too");
+    server.delete("/api/v1/facts", &ada).await.expect(204);
+    assert_eq!(told(), around(Value::Null));
+}
+
 #[tokio::test]
 async fn turned_off_nothing_is_told_and_no_tool_is_there() {
     let upstream = remembering().await;

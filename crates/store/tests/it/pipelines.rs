@@ -30,10 +30,13 @@ async fn only_first_words_give_way_to_a_title(store: Store) {
     assert!(store.title_chat(owner, id, "🌱 Plants").await.unwrap());
     let titled = store.chat(&store::Principal::of_account(owner), id).await.unwrap();
     assert_eq!((titled.title.as_str(), titled.updated_at), ("🌱 Plants", 100));
+    // Somebody may ask for another one.
+    assert!(store.title_unnamed_chat(owner, id, "🌱 Green Plants").await.unwrap());
     // One of a model stays, too, and a person's above all.
     assert!(!store.title_chat(owner, id, "🌱 Other").await.unwrap());
     store.rename_chat(owner, id, "Mine", 200).await.unwrap();
     assert!(!store.is_titled_by_words(owner, id).await.unwrap());
+    assert!(!store.title_unnamed_chat(owner, id, "🌱 Other").await.unwrap());
     assert!(!store.title_chat(owner, id, "🌱 Other").await.unwrap());
     assert_eq!(store.chat(&store::Principal::of_account(owner), id).await.unwrap().title, "Mine");
     let bob = add_user(&store).await;
@@ -41,6 +44,10 @@ async fn only_first_words_give_way_to_a_title(store: Store) {
     // One that began with a name has one.
     let named = add_chat(&store, owner, "Named", 60).await;
     assert!(!store.title_chat(owner, named.id, "🌱 Other").await.unwrap());
+    assert!(!store.title_unnamed_chat(owner, named.id, "🌱 Other").await.unwrap());
+    let nameless = add_chat(&store, owner, "", 70).await;
+    assert!(!store.title_unnamed_chat(bob, nameless.id, "🌱 Theirs").await.unwrap());
+    assert!(store.title_unnamed_chat(owner, nameless.id, "🌱 Plants").await.unwrap());
 }
 
 async fn follow_ups_go_with_their_message(store: Store) {

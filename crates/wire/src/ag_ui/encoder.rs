@@ -15,7 +15,7 @@ use super::{
     request::Version,
     waiting::{Ask, AskKind},
 };
-use crate::{Frame, memory_news::memory_news, notice::notice};
+use crate::{Frame, memory_update::memory_update, notice::notice};
 
 /// The parts of the shared state that are ours; the client's others are handed back as they came.
 pub(super) const OWN_STATE: [&str; 2] = ["todos", "files"];
@@ -200,6 +200,7 @@ impl AgUiEncoder {
                 self.start_run(sink);
             }
             EventBody::StepStarted { step, .. } => self.start_step(agent, *step, sink),
+            EventBody::ModelRequested { .. } => {}
             EventBody::TextStarted { item } => {
                 self.texts.insert(item.clone(), false);
                 self.carriers.insert(agent.clone(), (item.clone(), ""));
@@ -272,8 +273,8 @@ impl AgUiEncoder {
                 let file = json!({"version": version, "sizeBytes": size_bytes});
                 self.patch(agent, &["files", path], file, sink);
             }
-            EventBody::MemoryChanged { .. } => {
-                let value = memory_news(&event.body);
+            EventBody::MemoryUpdateStarted { .. } | EventBody::MemoryUpdateCompleted { .. } => {
+                let value = memory_update(&event.body);
                 self.put(agent, &Event::Custom { name: "memory", value }, sink);
             }
             EventBody::SourcesFound { sources } => {
@@ -298,7 +299,7 @@ impl AgUiEncoder {
                 let value = json!({"level": "info", "message": FORKED});
                 self.put(agent, &Event::Custom { name: "notice", value }, sink);
             }
-            EventBody::Notice { level, message, sentence } => {
+            EventBody::Notice { level, message, sentence, .. } => {
                 let value = notice(*level, message, sentence.as_deref());
                 self.put(agent, &Event::Custom { name: "notice", value }, sink);
             }

@@ -134,6 +134,7 @@ impl AgUiEncoder {
             EventBody::ModelCalled { .. } | EventBody::RunFinished { .. } => false,
             EventBody::RunStarted { .. }
             | EventBody::StepStarted { .. }
+            | EventBody::ModelRequested { .. }
             | EventBody::Status { .. }
             | EventBody::TextStarted { .. }
             | EventBody::ReasoningStarted { .. }
@@ -144,7 +145,8 @@ impl AgUiEncoder {
             | EventBody::ToolHandedOver { .. }
             | EventBody::PlanChanged { .. }
             | EventBody::FileChanged { .. }
-            | EventBody::MemoryChanged { .. }
+            | EventBody::MemoryUpdateStarted { .. }
+            | EventBody::MemoryUpdateCompleted { .. }
             | EventBody::SourcesFound { .. }
             | EventBody::AgentStarted { .. }
             | EventBody::AgentFinished { .. }

@@ -100,6 +100,25 @@ pub(crate) enum Payload<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         schema: Option<&'a Form>,
     },
+    MemoryUpdateStarted {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        tool_id: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        name: Option<&'a str>,
+    },
+    MemoryUpdateCompleted {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        tool_id: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        name: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        version: Option<u64>,
+        #[serde(skip_serializing_if = "is_false")]
+        deleted: bool,
+        /// Why nothing was changed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<&'a str>,
+    },
     Sources {
         sources: &'a [Source],
     },
@@ -207,6 +226,18 @@ impl ChatStreamEncoder {
                     schema: schema.as_ref(),
                 });
             }
+            EventBody::MemoryUpdateStarted { call, name, .. } => {
+                out.push(&Payload::MemoryUpdateStarted { tool_id: call.as_deref(), name: name.as_deref() });
+            }
+            EventBody::MemoryUpdateCompleted { call, name, version, deleted, error, .. } => {
+                out.push(&Payload::MemoryUpdateCompleted {
+                    tool_id: call.as_deref(),
+                    name: name.as_deref(),
+                    version: *version,
+                    deleted: *deleted,
+                    error: error.as_deref(),
+                });
+            }
             EventBody::SourcesFound { sources } => out.push(&Payload::Sources { sources }),
             EventBody::AgentStarted { name, call, .. } => out.agent_start(name, call),
             EventBody::AgentFinished { outcome, .. } => out.agent_end(*outcome),
@@ -228,7 +259,7 @@ impl ChatStreamEncoder {
             | EventBody::QuestionAnswered { .. }
             | EventBody::PlanChanged { .. }
             | EventBody::FileChanged { .. }
-            | EventBody::MemoryChanged { .. }
+            | EventBody::ModelRequested { .. }
             | EventBody::ModelCalled { .. } => {}
         }
     }

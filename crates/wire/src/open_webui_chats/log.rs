@@ -106,6 +106,7 @@ impl Log {
                     name,
                     arguments,
                     result: result.clone().unwrap_or_else(|| "What came of it is not known.".to_owned()),
+                    model_note: None,
                     error: result.is_none(),
                     truncated: false,
                     duration_ms: 0,

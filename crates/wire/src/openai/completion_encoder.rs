@@ -190,10 +190,12 @@ impl CompletionEncoder {
             | EventBody::QuestionAnswered { .. }
             | EventBody::PlanChanged { .. }
             | EventBody::FileChanged { .. }
-            | EventBody::MemoryChanged { .. }
+            | EventBody::MemoryUpdateStarted { .. }
+            | EventBody::MemoryUpdateCompleted { .. }
             | EventBody::SourcesFound { .. }
             | EventBody::AgentStarted { .. }
             | EventBody::AgentFinished { .. }
+            | EventBody::ModelRequested { .. }
             | EventBody::ModelCalled { .. }
             | EventBody::ContextCompacted { .. }
             | EventBody::Notice { .. }

@@ -14,6 +14,7 @@ use super::{
     ChunkEncoder,
     completion_encoder::{Output, outer_call_id},
 };
+use crate::tool_result::shown;
 
 /// The shortest time between two statuses: each costs Open WebUI a rewrite of the whole chat.
 const STATUS_INTERVAL_MS: i64 = 100;
@@ -151,7 +152,9 @@ impl Extras {
             | EventBody::QuestionAnswered { .. }
             | EventBody::PlanChanged { .. }
             | EventBody::FileChanged { .. }
-            | EventBody::MemoryChanged { .. }
+            | EventBody::MemoryUpdateStarted { .. }
+            | EventBody::MemoryUpdateCompleted { .. }
+            | EventBody::ModelRequested { .. }
             | EventBody::ModelCalled { .. }
             | EventBody::Notice { level: NoticeLevel::Info, .. } => {}
         }
@@ -227,7 +230,7 @@ impl Extras {
         self.open_rows.remove(call);
         self.close_thought(None, out);
         let id = outer_call_id(event.run, call);
-        let text = if error { format!("Error: {}", cut(result)) } else { cut(result) };
+        let text = cut(&shown(result, error));
         out.row(&json!({
             "type": "function_call_output", "id": format!("fco_{id}"), "call_id": id,
             "output": [{"type": "input_text", "text": text}], "status": "completed",

@@ -293,8 +293,7 @@ impl<'a> Reader<'a> {
 
     fn add_text(&self, attributes: &mut Vec<Value>, key: &str, text: &str) {
         if self.content == Content::With && !text.is_empty() {
-            let end = text.floor_char_boundary(TEXT_LIMIT_BYTES);
-            attributes.push(attribute(key, &*redact::text(&text[..end])));
+            attributes.push(attribute(key, &*redact::beginning(text, TEXT_LIMIT_BYTES)));
         }
     }
 

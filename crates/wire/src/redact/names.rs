@@ -116,6 +116,32 @@ impl Name {
     }
 }
 
+/// An option of a command behind which a secret stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CommandOption {
+    /// All of it is a secret, such as behind `--password`.
+    Secret,
+    /// A secret if it looks like one, such as behind `--token`, which prose speaks of too.
+    Maybe,
+    /// A name, a colon and a password, as for `curl -u`.
+    Account,
+}
+
+impl CommandOption {
+    /// The option of this name, with its dashes.
+    pub(super) fn of(option: &str) -> Option<Self> {
+        if matches!(option, "-u" | "-U" | "--user" | "--proxy-user") {
+            return Some(Self::Account);
+        }
+        let name = option.strip_prefix("--")?;
+        match Name::of(name) {
+            Name::Secret => Some(Self::Secret),
+            Name::Maybe => Some(Self::Maybe),
+            Name::Header | Name::Authorization | Name::Other => None,
+        }
+    }
+}
+
 /// A variable of the environment that ends so, such as `OPENAI_KEY`.
 fn is_variable(name: &str, ends: &[&str]) -> bool {
     ends.iter().any(|end| name.ends_with(end))
@@ -128,12 +154,13 @@ fn plain(name: &str) -> String {
 
 /// Words that stand behind such a name where no secret does: in prose, types and examples.
 pub(super) fn is_placeholder(value: &str) -> bool {
-    const WORDS: [&str; 74] = [
+    const WORDS: [&str; 78] = [
         "a",
         "an",
         "and",
         "any",
         "are",
+        "argument",
         "array",
         "asked",
         "be",
@@ -149,6 +176,7 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         "false",
         "field",
         "fields",
+        "flag",
         "for",
         "from",
         "here",
@@ -181,6 +209,7 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         "option",
         "optional",
         "or",
+        "parameter",
         "please",
         "required",
         "reset",
@@ -198,6 +227,7 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         "undefined",
         "unset",
         "value",
+        "values",
         "varchar",
         "vec",
         "with",

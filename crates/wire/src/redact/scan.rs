@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{
     REDACTED,
-    names::{Name, is_placeholder},
+    names::{CommandOption, Name, is_placeholder},
     tokens,
 };
 
@@ -27,6 +27,13 @@ pub(super) fn secrets(text: &str) -> Vec<Range<usize>> {
         at = scan.step(at).max(at + 1);
     }
     scan.found
+}
+
+/// The place of the secret in an argument that stands behind this option.
+pub(super) fn secret_in_argument(option: CommandOption, text: &str) -> Option<Range<usize>> {
+    let mut scan = Scan { text, bytes: text.as_bytes(), found: Vec::new() };
+    scan.argument(option, 0);
+    scan.found.pop()
 }
 
 struct Scan<'a> {
@@ -114,10 +121,51 @@ impl Scan<'_> {
         self.add(secret)
     }
 
-    /// A word: a key by its form, or a credential behind the name of its kind.
+    /// What stands behind an option of a command. Returns where to go on.
+    fn argument(&mut self, option: CommandOption, from: usize) -> usize {
+        match option {
+            CommandOption::Secret => self.value(from, Name::Secret, false),
+            CommandOption::Maybe => self.value(from, Name::Maybe, false),
+            CommandOption::Account => self.account(from),
+        }
+    }
+
+    /// The password of `name:password`, which may stand in quotes.
+    fn account(&mut self, from: usize) -> usize {
+        let quote = self.bytes.get(from).copied().filter(|byte| b"\"'".contains(byte));
+        let begin = from + usize::from(quote.is_some());
+        let is_part = |byte: u8| match quote {
+            Some(quote) => byte != quote && byte != b'\n',
+            None => !byte.is_ascii_whitespace() && !b"\"'`;|)".contains(&byte),
+        };
+        let end = self.end_within(begin, MAX_AUTHORITY_BYTES, is_part);
+        let Some(colon) = self.bytes[begin..end].iter().position(|byte| *byte == b':') else { return from };
+        let (name, password) = (self.slice(begin..begin + colon), self.slice(begin + colon + 1..end));
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        // A user and a group by their numbers, and an address, are no account.
+        let is_other = is_number(name) && is_number(password) || password.starts_with("//");
+        if name.is_empty() || is_other || is_variable(password) || is_placeholder(password) {
+            return from;
+        }
+        self.add(begin + colon + 1..end)
+    }
+
+    /// A word: an option of a command, a key by its form, or a credential behind the name of its kind.
     fn word(&mut self, at: usize) -> usize {
         // A word without end is looked at in pieces.
         let end = self.end_within(at, tokens::MAX_KEY_BYTES, is_word);
+        if self.bytes[at] == b'-'
+            && let Some(option) = CommandOption::of(self.slice(at..end))
+        {
+            let from = if option == CommandOption::Account && self.bytes.get(end) == Some(&b'=') {
+                end + 1
+            } else {
+                self.blanks(end)
+            };
+            // What has a dash is the next option.
+            let is_argument = from > end && self.bytes.get(from).is_some_and(|byte| !b"-\r\n".contains(byte));
+            return if is_argument { self.argument(option, from).max(end) } else { end };
+        }
         let kind = self.slice(at..end);
         if tokens::begins_key(kind)
             || matches!(self.bytes.get(end), Some(b'.')) && tokens::begins_key(self.slice(at..end + 1))
@@ -152,7 +200,12 @@ impl Scan<'_> {
             return at + 1;
         }
         let (name, is_parameter) = self.name_before(at);
-        let known = if is_parameter { Name::of_parameter(name) } else { Name::of(name) };
+        let known = match CommandOption::of(name) {
+            // `--token=…`
+            Some(CommandOption::Secret | CommandOption::Maybe) => Name::Secret,
+            _ if is_parameter => Name::of_parameter(name),
+            _ => Name::of(name),
+        };
         // The working directory is no password.
         let is_directory = matches!(name, "PWD" | "OLDPWD" | "pwd");
         let from = self.blanks(at + 1 + usize::from(next == Some(b'>')));

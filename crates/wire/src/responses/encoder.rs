@@ -209,9 +209,11 @@ impl ResponseEncoder {
             | EventBody::QuestionAnswered { .. }
             | EventBody::PlanChanged { .. }
             | EventBody::FileChanged { .. }
-            | EventBody::MemoryChanged { .. }
+            | EventBody::MemoryUpdateStarted { .. }
+            | EventBody::MemoryUpdateCompleted { .. }
             | EventBody::AgentStarted { .. }
             | EventBody::AgentFinished { .. }
+            | EventBody::ModelRequested { .. }
             | EventBody::ModelCalled { .. }
             | EventBody::ContextCompacted { .. }
             | EventBody::Notice { .. }

@@ -10,8 +10,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
-    Frame, chat_stream::encoder::THINKING, file_news::file_news, frames::Frames, memory_news::memory_news,
-    notice::notice, openai::DONE,
+    Frame, chat_stream::encoder::THINKING, file_news::file_news, frames::Frames,
+    memory_update::memory_update, notice::notice, openai::DONE,
 };
 
 /// Encodes one run for one reader.
@@ -121,7 +121,7 @@ impl UiMessageEncoder {
                 let data = json!({"level": "info", "message": FORKED});
                 out.push(&json!({"type": "data-notice", "data": data, "transient": true}));
             }
-            EventBody::Notice { level, message, sentence } => {
+            EventBody::Notice { level, message, sentence, .. } => {
                 let data = notice(*level, message, sentence.as_deref());
                 out.push(&json!({"type": "data-notice", "data": data, "transient": true}));
             }
@@ -133,9 +133,10 @@ impl UiMessageEncoder {
                 let data = file_news(&event.body);
                 out.push(&json!({"type": "data-file", "id": path, "data": data}));
             }
-            EventBody::MemoryChanged { call, .. } => {
-                let data = memory_news(&event.body);
-                out.push(&json!({"type": "data-memory", "id": call, "data": data}));
+            // Its end takes the place of its beginning, by the id.
+            EventBody::MemoryUpdateStarted { call, .. } | EventBody::MemoryUpdateCompleted { call, .. } => {
+                let (id, data) = (call.as_deref().unwrap_or("learning"), memory_update(&event.body));
+                out.push(&json!({"type": "data-memory", "id": id, "data": data}));
             }
             EventBody::SourcesFound { sources } => {
                 for source in sources {
@@ -173,6 +174,7 @@ impl UiMessageEncoder {
             | EventBody::ReasoningDelta { .. }
             | EventBody::ReasoningFinished { .. }
             | EventBody::QuestionAnswered { .. }
+            | EventBody::ModelRequested { .. }
             | EventBody::ModelCalled { .. } => {}
         }
     }

@@ -149,7 +149,11 @@ impl Writer {
         let path = self.agents[at].path.clone();
         let words = ["a", "é\n", "\"}", ""][who % 4].to_owned();
         match what {
-            0 => self.add(&path, EventBody::StepStarted { step: who as u32, last: None }),
+            0 => {
+                self.add(&path, EventBody::StepStarted { step: who as u32, last: None });
+                self.add(&path, EventBody::ModelRequested { model: words.clone(), messages: 1 });
+                self.add(&path, EventBody::failed_try(words));
+            }
             1 => {
                 let level = NoticeLevel::Info;
                 self.add(&path, EventBody::notice(level, words.clone()));
@@ -264,6 +268,7 @@ impl Writer {
                     name,
                     arguments,
                     result,
+                    model_note: None,
                     error,
                     truncated,
                     duration_ms,
@@ -320,6 +325,7 @@ impl Writer {
                         name,
                         arguments,
                         result,
+                        model_note: None,
                         error,
                         truncated,
                         duration_ms,

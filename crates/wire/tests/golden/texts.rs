@@ -138,7 +138,8 @@ fn one_element_for_each_finished_call() {
             assert!(!above.contains("done=\"false\""), "{name}: the pending element was replaced");
             for element in above.split("<details ").skip(1) {
                 let (tag, _) = element.split_once(">\n").unwrap();
-                assert!(!tag.contains('\n') && tag.matches('"').count() == 16, "{name}: {tag}");
+                let attributes = if tag.contains(" error=\"true\"") { 9 } else { 8 };
+                assert!(!tag.contains('\n') && tag.matches('"').count() == 2 * attributes, "{name}: {tag}");
             }
         }
         let mut encoder = DetailsEncoder::new(Writing::Replace);
@@ -149,7 +150,7 @@ fn one_element_for_each_finished_call() {
 
 /// The attributes, read as Open WebUI reads them, are what the log says.
 #[test]
-fn attributes_hold_json() {
+fn document_001_attributes_hold_json_and_failed_calls_say_so() {
     let unescape = |text: &str| {
         let entities = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#x27;", "'"), ("&amp;", "&")];
         entities.iter().fold(text.to_owned(), |text, (entity, letter)| text.replace(entity, letter))
@@ -158,13 +159,17 @@ fn attributes_hold_json() {
         let text = shown(&encode(DetailsEncoder::new(Writing::Append), &log));
         let mut elements = text.split("<details type=\"tool_calls\"").skip(1);
         for event in &log {
-            let EventBody::ToolFinished { arguments, result, .. } = &event.body else { continue };
+            let EventBody::ToolFinished { arguments, result, error, .. } = &event.body else { continue };
             let element = elements.next().unwrap();
             let read = |attribute: &str| -> serde_json::Value {
                 let value = element.split_once(&format!(" {attribute}=\"")).unwrap().1.split('"').next();
                 serde_json::from_str(&unescape(value.unwrap())).unwrap()
             };
             assert_eq!(&read("arguments"), arguments, "{name}");
+            let result = if *error { format!("Error: {result}") } else { result.clone() };
+            assert_eq!(element.contains(" error=\"true\""), *error, "{name}");
+            let summary = if *error { "Tool Failed" } else { "Tool Executed" };
+            assert!(element.contains(&format!("<summary>{summary}</summary>")), "{name}");
             let cut: String = result.chars().take(10_000).collect();
             assert!(read("result").as_str().unwrap().starts_with(&cut), "{name}");
         }

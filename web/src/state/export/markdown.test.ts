@@ -10,6 +10,7 @@ const labels: Labels = {
   sources: "Sources",
   steps: (count) => `${count} steps`,
   failed: "failed",
+  completed: "✓ completed",
   picture: "picture",
   time: (at) => `at ${at}`,
 };
@@ -70,4 +71,10 @@ test("each source is named once", () => {
   expect(text).toContain(
     "### Sources\n\n- \\[1\\] [One x](<https://example.org/1>)\n- \\[2\\] [https://example.org/2](<https://example.org/2>)",
   );
+});
+
+test("document 000: a tool that returned nothing is marked as completed", () => {
+  const logs = new Map([["r", [call(""), call('{"version":2}'), call("", true)]]]);
+  const text = chatAsMarkdown("A", [message("assistant", "Done", { run: "r" })], logs, labels);
+  expect(text.match(/✓ completed/g)).toHaveLength(2);
 });

@@ -1,6 +1,7 @@
 /** The shown branch of a chat as one Markdown text: what was said and when, steps, sources. */
 import type { RunEvent, Source } from "../../api/events.ts";
 import type { ChatMessage } from "../../api/types.ts";
+import { saysSomething } from "../results.ts";
 import { textOf } from "../tree.ts";
 
 /** The words around what was said, in the reader's language. */
@@ -10,6 +11,8 @@ export interface Labels {
   sources: string;
   steps: (count: number) => string;
   failed: string;
+  /** Stands for a result that says nothing. */
+  completed: string;
   picture: string;
   time: (at: number) => string;
 }
@@ -57,9 +60,8 @@ export function chatAsMarkdown(
 function stepsOf(log: readonly RunEvent[], labels: Labels, folds: boolean): string {
   const steps = log.flatMap(({ body }) => {
     if (body.type !== "tool_finished") return [];
-    const result = body.result.length > mostOfResult ? `${body.result.slice(0, mostOfResult)}…` : body.result;
     const name = `**${inLine(body.name)}**${body.error ? ` (${labels.failed})` : ""}`;
-    return [`${name}${givenTo(body.name, body.arguments)}\n\n${fenced(result, "text")}`];
+    return [`${name}${givenTo(body.name, body.arguments)}\n\n${returned(body, labels)}`];
   });
   if (steps.length === 0) return "";
   const summary = labels.steps(steps.length);
@@ -67,6 +69,12 @@ function stepsOf(log: readonly RunEvent[], labels: Labels, folds: boolean): stri
   return folds
     ? `<details>\n<summary>${summary}</summary>\n\n${all}\n\n</details>`
     : `**${summary}**\n\n${all}\n\n---`;
+}
+
+function returned(body: { result: string; error: boolean }, labels: Labels): string {
+  if (!body.error && !saysSomething(body.result)) return labels.completed;
+  const isLong = body.result.length > mostOfResult;
+  return fenced(isLong ? `${body.result.slice(0, mostOfResult)}…` : body.result, "text");
 }
 
 /** What a tool was given, behind its name: a program as a block, all else as code in the line. */

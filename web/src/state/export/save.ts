@@ -22,6 +22,7 @@ const labels = (): Labels => ({
   sources: t("research.sources"),
   steps: (count) => t("chats.steps", { count }),
   failed: t("chats.stepFailed"),
+  completed: t("steps.emptyResult"),
   picture: t("chats.picture"),
   time: (at) => formatDate(at),
 });

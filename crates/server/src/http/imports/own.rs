@@ -195,7 +195,8 @@ impl<'a> Own<'a> {
         let owner = self.caller.id();
         let change =
             MemoryChange::Create { id: MemoryId::generate(), content: content.clone(), most: MOST_BLOCKS };
-        match self.app.store.change_memory(owner, &change, None, self.app.clock.now_ms()).await {
+        let make = || self.app.store.change_memory(owner, &change, None, self.app.clock.now_ms());
+        match self.app.runs.tell_memory_update(owner, make).await {
             Ok(_) => self.report.made().memories += 1,
             Err(StoreError::Conflict("name")) => {
                 let all = self.app.store.memories(owner).await?;
@@ -235,7 +236,10 @@ impl<'a> Own<'a> {
         let known = self.app.store.facts(owner).await?;
         if known.iter().any(|known| known.id == fact.id || known.id == brought.id) {
             self.report.here().facts += 1;
-        } else if self.app.store.import_fact(owner, &brought, MOST_FACTS as u32).await? {
+            return Ok(());
+        }
+        let import = || self.app.store.import_fact(owner, &brought, MOST_FACTS as u32);
+        if self.app.runs.tell_memory_update(owner, import).await? {
             self.report.made().facts += 1;
         } else {
             let why = Imports::FactsFull { count: MOST_FACTS as u64 };

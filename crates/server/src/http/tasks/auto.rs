@@ -1,4 +1,4 @@
-//! `POST /api/v1/tasks/auto/completions`: how a text goes on that is being written, whole or as it is written.
+//! `POST /tasks/auto/completions`: how a text goes on that is being written, whole or as it is written.
 
 use std::{convert::Infallible, sync::Arc};
 
@@ -18,7 +18,7 @@ use crate::{
     app::App, auth::Caller, error::ApiError, extract::Json, pipelines::cannot_continue, streams::event_stream,
 };
 
-/// `POST /api/v1/tasks/auto/completions`. Whoever leaves does not want it any more.
+/// `POST /tasks/auto/completions`. Whoever leaves does not want it any more.
 pub(crate) async fn complete(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -28,7 +28,7 @@ pub(crate) async fn complete(
     if !task.set.enabled {
         return Err(ApiError::invalid(refusal::Settings::AutocompletionIsOff));
     }
-    let written = request.prompt.as_deref().unwrap_or_default();
+    let written = request.prompt().unwrap_or_default();
     if written.trim().is_empty() {
         let problem = "`prompt` has to be the text that goes on.";
         return Err(ApiError::invalid(problem).with_field(Some("prompt")));
@@ -37,7 +37,7 @@ pub(crate) async fn complete(
     if usize::try_from(most).is_ok_and(|most| written.chars().count() > most) {
         return Err(ApiError::invalid(refusal::Settings::TooLongToComplete { limit: most as u64 }));
     }
-    let (written, said) = (written.to_owned(), request.said());
+    let said = request.said_before();
     let kind = request.kind.unwrap_or_else(|| "General".to_owned());
     let going_on = GoingOn { task, said, written, kind };
     if request.stream {

@@ -68,6 +68,9 @@ const IMPORTED: &str = concat!(
     "\n",
     r#"{"end":{"lines":2}}"#
 );
+/// The tour takes no part in pipelines.
+const TASK: &str = r#"{"model":"tour","chat_id":"{chat}"}"#;
+const MOA: &str = r#"{"model":"tour","chat_id":"{chat}","prompt":"Hello","responses":["Hi"]}"#;
 const AG_UI: &str = r#"{"threadId":"{chat}","runId":"r1","protocolVersion":"1.0","tools":[],"context":[],
     "state":{},"forwardedProps":{},"messages":[{"id":"u1","role":"user","content":"Hi"}]}"#;
 
@@ -184,7 +187,7 @@ pub(super) const CASES: &[Case] = &[
     case("GET", "/api/v1/embedding", Admin(200), 403),
     case("PUT", "/api/v1/embedding", Admin(400), 403).sends(r#"{"model":"nobody"}"#),
     case("POST", "/api/v1/embedding/test", Admin(400), 403).sends(r#"{"model":"nobody"}"#),
-    // The small model calls around a chat; the tour takes no part in them
+    // The small model calls around a chat
     case("GET", "/api/v1/pipelines", Admin(200), 403),
     case("PUT", "/api/v1/pipelines/{pipeline}", Admin(404), 403)
         .at("/api/v1/pipelines/nothing")
@@ -195,13 +198,20 @@ pub(super) const CASES: &[Case] = &[
     case("GET", "/api/v1/runs/{run}/pipelines", Missing, 200),
     case("GET", "/api/v1/tasks/config", Own(200), 200),
     case("POST", "/api/v1/tasks/config/update", Admin(400), 403).sends(r#"{"TASK_MODEL":7}"#),
-    case("POST", "/api/v1/tasks/title/completions", Own(400), 400).sends(r#"{"model":"tour","chat_id":"{chat}"}"#),
-    case("POST", "/api/v1/tasks/tags/completions", Own(400), 400).sends(r#"{"model":"tour"}"#),
-    case("POST", "/api/v1/tasks/follow_up/completions", Own(400), 400).sends(r#"{"model":"tour"}"#),
-    case("POST", "/api/v1/tasks/queries/completions", Own(400), 400).sends(r#"{"model":"tour"}"#),
-    case("POST", "/api/v1/tasks/auto/completions", Own(400), 400).sends(r#"{"model":"tour"}"#),
-    case("POST", "/api/v1/tasks/moa/completions", Own(400), 400)
-        .sends(r#"{"model":"tour","prompt":"Hello","responses":["Hi"]}"#),
+    case("POST", "/api/v1/tasks/title/completions", Missing, 400).sends(TASK),
+    case("POST", "/api/v1/tasks/tags/completions", Missing, 400).sends(TASK),
+    case("POST", "/api/v1/tasks/follow_up/completions", Missing, 400).sends(TASK),
+    case("POST", "/api/v1/tasks/queries/completions", Missing, 400).sends(TASK),
+    case("POST", "/api/v1/tasks/auto/completions", Missing, 400).sends(TASK),
+    case("POST", "/api/v1/tasks/moa/completions", Missing, 400).sends(MOA),
+    case("POST", "/api/v1/tasks/title/completions", Own(400), 400).sends(r#"{"model":"tour"}"#),
+    case("POST", "/tasks/title/completions", Missing, 400).sends(TASK),
+    case("POST", "/tasks/tags/completions", Missing, 400).sends(TASK),
+    case("POST", "/tasks/follow_up/completions", Missing, 400).sends(TASK),
+    case("POST", "/tasks/queries/completions", Missing, 400).sends(TASK),
+    case("POST", "/tasks/auto/completions", Missing, 400).sends(TASK),
+    case("POST", "/tasks/moa/completions", Missing, 400).sends(MOA),
+    case("POST", "/tasks/title/completions", Own(400), 400).sends(r#"{"model":"tour"}"#),
     // Agents, and what they can do beside their own tools
     case("GET", "/api/v1/agents", Admin(200), 403),
     case("POST", "/api/v1/agents", Admin(400), 403).sends("{}"),

@@ -55,6 +55,7 @@ impl Log {
                 name,
                 arguments,
                 result,
+                model_note: None,
                 error,
                 truncated,
                 duration_ms,
@@ -172,6 +173,24 @@ fn content_is_there_only_where_it_is_wanted() {
     assert!(!text(Content::Without).contains("secret"));
     for key in ["gen_ai.tool.call.arguments", "gen_ai.tool.call.result", "gen_ai.output.messages"] {
         assert!(text(Content::With).contains(key), "{key}");
+    }
+}
+
+#[test]
+fn document_002_named_secrets_are_in_no_trace() {
+    for case in include_str!("../../redact/cases.txt").lines() {
+        let (found, secret) = case.split_once('\t').unwrap();
+        let (main, mut log) = (AgentPath::main(), Log::new());
+        log.begin_call(10, &main, "c1");
+        log.end_call(20, &main, "c1", false);
+        if let Some(EventBody::ToolFinished { arguments, result, .. }) =
+            log.0.last_mut().map(|event| &mut event.body)
+        {
+            (*arguments, *result) = (json!({"command": found}), found.to_owned());
+        }
+        log.end(30, Outcome::Completed, None);
+        let spans = serde_json::to_string(&spans_of(&log.0, &Origin::default(), Content::With)).unwrap();
+        assert!(spans.contains("[redacted]") && !spans.contains(secret), "{spans}");
     }
 }
 

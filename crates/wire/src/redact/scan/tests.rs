@@ -82,10 +82,29 @@ fn secrets_stand_behind_their_names() {
         ("curl -H 'Authorization: Bearer tok_a1b2c3d4'", "curl -H 'Authorization: Bearer [redacted]'"),
         ("got Bearer abcDEF123456 from", "got Bearer [redacted] from"),
         ("Basic YWRhOnBhc3M= it is", "Basic [redacted] it is"),
+        ("mysql --password hunter2 -h db", "mysql --password [redacted] -h db"),
+        ("tool --password 'correct horse' x", "tool --password '[redacted]' x"),
+        ("gh --token=ghx --repo a", "gh --token=[redacted] --repo a"),
+        ("deploy --api-key \"k 1\" --token a1b2c3d4", "deploy --api-key \"[redacted]\" --token [redacted]"),
+        ("curl -u ada:hunter2 https://a.example/x", "curl -u ada:[redacted] https://a.example/x"),
+        ("curl --user 'ada:a b' x", "curl --user 'ada:[redacted]' x"),
+        (
+            "curl --user=ada:pw --proxy-user bob:pw2 x",
+            "curl --user=ada:[redacted] --proxy-user bob:[redacted] x",
+        ),
         ("Cookie: a=b; session=c\r\nHost: x", "Cookie: [redacted]\r\nHost: x"),
         ("Set-Cookie: id=1; HttpOnly\n", "Set-Cookie: [redacted]\n"),
     ] {
         check(found, expected);
+    }
+}
+
+/// The cases that the logs, traces, debug events and exports are held to as well.
+#[test]
+fn document_002_named_cases_are_redacted() {
+    for case in include_str!("../cases.txt").lines() {
+        let (found, secret) = case.split_once('\t').unwrap();
+        check(found, &found.replace(secret, "[redacted]"));
     }
 }
 
@@ -165,6 +184,9 @@ fn prose_hashes_and_code_stay_readable() {
         "eyJhIjoxfQ is base64, eyJ is not",
         "password: ********",
         "Basic dXNlcg== stays, as it has no colon in it",
+        "The --password option is deprecated, and so is the --token flag; --password",
+        "docker run -u 1000:1000 --user $UID:$GID image; git push -u origin main; sort -u a:",
+        "tool --password $PASSWORD --api-key <key> --secret --verbose -u ada:$PASSWORD",
     ] {
         stays(text);
     }

@@ -84,6 +84,7 @@ impl Log {
                 name: name.to_owned(),
                 arguments: arguments.clone(),
                 result: result.unwrap_or_else(|error| error).to_owned(),
+                model_note: None,
                 error: result.is_err(),
                 truncated: false,
                 duration_ms: 12,

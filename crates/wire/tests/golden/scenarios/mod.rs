@@ -83,6 +83,7 @@ fn restarted() -> Vec<RunEvent> {
         name: "send".into(),
         arguments,
         result: "It is not known whether this was done.".into(),
+        model_note: None,
         error: true,
         truncated: false,
         duration_ms: 0,
@@ -179,15 +180,21 @@ fn file(path: &str, version: u64, size_bytes: u64, lines: Option<(u64, u64)>) ->
 
 /// A text about the person that an agent has changed or, where `deleted`, forgotten.
 fn memory(call: &str, name: &str, deleted: bool) -> EventBody {
-    EventBody::MemoryChanged {
-        call: call.into(),
-        name: name.into(),
+    EventBody::MemoryUpdateCompleted {
+        call: Some(call.into()),
+        name: Some(name.into()),
         only_for: deleted.then(|| "main".into()),
-        version: 2,
+        version: Some(2),
         deleted,
         added_lines: Some(1),
         removed_lines: Some(0),
+        facts: None,
+        error: None,
     }
+}
+
+fn memory_begins(call: &str, name: &str) -> EventBody {
+    EventBody::MemoryUpdateStarted { call: Some(call.into()), name: Some(name.into()), chat: None }
 }
 
 fn parallel_tools() -> Vec<RunEvent> {
@@ -200,6 +207,8 @@ fn parallel_tools() -> Vec<RunEvent> {
     log.start(&main, "c2", "read_file", &b);
     log.main(EventBody::ToolProgress { call: "c1".into(), message: "Half of /a read".into() });
     log.main(EventBody::ToolOutput { call: "c1".into(), text: "1 of 2\n2 of 2\n".into() });
+    log.main(memory_begins("c1", "likes"));
+    log.main(memory_begins("c2", "old plans"));
     log.main(memory("c1", "likes", false));
     log.main(memory("c2", "old plans", true));
     log.finish(&main, "c2", "read_file", &b, Ok("B"));
@@ -352,7 +361,8 @@ fn cancelled_at_work() -> Vec<RunEvent> {
 
 fn upstream_error() -> Vec<RunEvent> {
     let mut log = Log::new();
-    log.main(EventBody::notice(NoticeLevel::Warning, Sentence::SlowDown));
+    log.main(EventBody::ModelRequested { model: "m".into(), messages: 2 });
+    log.main(EventBody::failed_try(Sentence::SlowDown));
     log.text(&AgentPath::main(), "t1", &["Once upon"], true);
     let message = "The model server closed the connection in the middle of the answer.";
     log.end(Outcome::Failed, Some(Problem::new(ProblemCode::ModelProtocol, message)))

@@ -1,0 +1,131 @@
+//! What a model is sent, in short, for those who look for what is wrong with a run. It is shown beside the log and never stored.
+
+use domain::{Message, Part, Role};
+use llm::ChatRequest;
+use serde_json::{Map, Value, json};
+
+/// The latest messages are shown, this many.
+const MAX_MESSAGES: usize = 12;
+/// Together at most so many bytes of JSON, but for the last one.
+const MAX_BYTES: usize = 16_000;
+/// Longest text of one, and of the arguments of a call, characters.
+const MAX_CHARS: usize = 1_000;
+/// Most texts and calls of a message, and tools that are named.
+const MAX_PARTS: usize = 4;
+const MAX_CALLS: usize = 8;
+const MAX_TOOLS: usize = 100;
+/// Longest text of what the person has said, characters.
+const MAX_SAID_CHARS: usize = 8_000;
+
+/// What is asked for when a run begins: what the person has said last, if they have said anything.
+pub(crate) fn said(history: &[Message]) -> Option<Value> {
+    let last = history.last().filter(|message| message.role == Role::User)?;
+    Some(json!({"message": text_of(last, MAX_SAID_CHARS)}))
+}
+
+/// A request of at most some kilobytes, in the names of chat completions. Instructions are an administrator's: only their length is
+/// told.
+pub(crate) fn request(model: &str, request: &ChatRequest<'_>) -> Value {
+    let messages = latest(request.messages);
+    let left_out = request.messages.len() - messages.len();
+    let mut sent = Map::new();
+    sent.insert("model".to_owned(), model.into());
+    sent.insert("messages".to_owned(), messages.into());
+    if left_out > 0 {
+        sent.insert("earlierMessages".to_owned(), left_out.into());
+    }
+    let tools: Vec<&str> = request.tools.iter().map(|tool| tool.name.as_str()).take(MAX_TOOLS).collect();
+    if !tools.is_empty() {
+        sent.insert("tools".to_owned(), tools.into());
+    }
+    // As decimals, which a single-precision number is not in JSON.
+    if let Some(temperature) = request.temperature {
+        sent.insert("temperature".to_owned(), json!((f64::from(temperature) * 1_000.0).round() / 1_000.0));
+    }
+    if let Some(tokens) = request.max_output_tokens {
+        sent.insert("max_tokens".to_owned(), tokens.into());
+    }
+    Value::Object(sent)
+}
+
+/// The latest messages, as many as have room.
+fn latest(messages: &[Message]) -> Vec<Value> {
+    let (mut shown, mut left_bytes) = (Vec::new(), MAX_BYTES);
+    for message in messages.iter().rev().take(MAX_MESSAGES).map(message) {
+        let size = message.to_string().len();
+        if size > left_bytes && !shown.is_empty() {
+            break;
+        }
+        left_bytes = left_bytes.saturating_sub(size);
+        shown.push(message);
+    }
+    shown.reverse();
+    shown
+}
+
+fn message(message: &Message) -> Value {
+    let Message { role, tool_calls, tool_call_id, .. } = message;
+    if *role == Role::System {
+        let size: usize = texts(message).map(str::len).sum();
+        return json!({"role": role, "content": format!("[instructions, {size} bytes]")});
+    }
+    let mut shown = json!({"role": role, "content": text_of(message, MAX_CHARS)});
+    if let Some(id) = tool_call_id {
+        shown["tool_call_id"] = id.as_str().into();
+    }
+    if !tool_calls.is_empty() {
+        let calls = tool_calls.iter().take(MAX_CALLS);
+        let call = |call: &domain::ToolCall| json!({"id": call.id, "name": call.name, "arguments": beginning(&call.arguments, MAX_CHARS)});
+        shown["tool_calls"] = calls.map(call).collect();
+    }
+    shown
+}
+
+fn text_of(message: &Message, max_chars: usize) -> String {
+    let mut shown: Vec<String> =
+        texts(message).take(MAX_PARTS).map(|text| beginning(text, max_chars)).collect();
+    let others = message.content.len() - shown.len();
+    if others > 0 {
+        shown.push(format!("[{others} more parts]"));
+    }
+    shown.join("\n")
+}
+
+fn texts(message: &Message) -> impl Iterator<Item = &str> {
+    message.content.iter().filter_map(|part| match part {
+        Part::Text { text } => Some(text.as_str()),
+        _ => None,
+    })
+}
+
+/// The beginning of a text, cut between words: half of a secret would not be known for one by the redactor.
+fn beginning(text: &str, max_chars: usize) -> String {
+    let Some((end, _)) = text.char_indices().nth(max_chars) else { return text.to_owned() };
+    let end = text[..end].rfind(char::is_whitespace).unwrap_or(0);
+    format!("{} … ({} bytes)", text[..end].trim_end(), text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_latest_messages_have_room() {
+        let long = Message::text(Role::User, "word ".repeat(10_000));
+        let few = latest(&vec![long; 40]);
+        assert_eq!(few.len(), 12);
+        let wide = Message::text(Role::User, "слово ".repeat(10_000));
+        let fewer = latest(&vec![wide; 40]);
+        assert!((5..12).contains(&fewer.len()), "{}", fewer.len());
+        assert!(Value::from(fewer).to_string().len() < 20_000);
+    }
+
+    #[test]
+    fn texts_are_cut_between_words() {
+        assert_eq!(beginning("one two", 7), "one two");
+        assert_eq!(beginning("one two three", 9), "one two … (13 bytes)");
+        assert_eq!(beginning(&"x".repeat(20), 9), " … (20 bytes)");
+        let key = format!("{} sk-1234567890abcdef", "word ".repeat(3));
+        assert!((15..key.len()).all(|max| !beginning(&key, max).contains("sk-")));
+    }
+}

@@ -1,0 +1,71 @@
+//! One line of the route table: an address with a method, who may call it, and its handler.
+
+use std::sync::Arc;
+
+use axum::{
+    handler::Handler,
+    http::Method,
+    routing::{MethodFilter, MethodRouter, on},
+};
+
+use crate::{app::App, auth::Access};
+
+/// One address with one method.
+pub struct Route {
+    /// The method.
+    pub method: Method,
+    /// The path; `{…}` stands for one segment.
+    pub path: &'static str,
+    /// Who may call it.
+    pub access: Access,
+    /// What it is called in the audit log, where its use leaves a line there.
+    pub noted: Option<&'static str>,
+    pub(super) handler: MethodRouter<Arc<App>>,
+}
+
+impl Route {
+    /// The same route; its use leaves a line in the audit log, with this as what was done.
+    pub(super) fn noted(self, action: &'static str) -> Self {
+        Self { noted: Some(action), ..self }
+    }
+}
+
+pub(super) fn get<H: Handler<T, Arc<App>>, T: 'static>(
+    access: Access,
+    path: &'static str,
+    handler: H,
+) -> Route {
+    Route { method: Method::GET, path, access, noted: None, handler: on(MethodFilter::GET, handler) }
+}
+
+pub(super) fn post<H: Handler<T, Arc<App>>, T: 'static>(
+    access: Access,
+    path: &'static str,
+    handler: H,
+) -> Route {
+    Route { method: Method::POST, path, access, noted: None, handler: on(MethodFilter::POST, handler) }
+}
+
+pub(super) fn put<H: Handler<T, Arc<App>>, T: 'static>(
+    access: Access,
+    path: &'static str,
+    handler: H,
+) -> Route {
+    Route { method: Method::PUT, path, access, noted: None, handler: on(MethodFilter::PUT, handler) }
+}
+
+pub(super) fn patch<H: Handler<T, Arc<App>>, T: 'static>(
+    access: Access,
+    path: &'static str,
+    handler: H,
+) -> Route {
+    Route { method: Method::PATCH, path, access, noted: None, handler: on(MethodFilter::PATCH, handler) }
+}
+
+pub(super) fn delete<H: Handler<T, Arc<App>>, T: 'static>(
+    access: Access,
+    path: &'static str,
+    handler: H,
+) -> Route {
+    Route { method: Method::DELETE, path, access, noted: None, handler: on(MethodFilter::DELETE, handler) }
+}

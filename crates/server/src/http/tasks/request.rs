@@ -1,0 +1,148 @@
+//! What front ends send to have a pipeline asked: a conversation, or the last message of one, or the name of a chat.
+
+use agent::pipelines::Said;
+use domain::Role;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::error::ApiError;
+
+/// Most messages that are looked at.
+const MOST_MESSAGES: usize = 500;
+
+/// What all of them take; further fields are left alone.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(in crate::http) struct TaskRequest {
+    /// The model of the conversation; without one it is that of the chat, or the default one.
+    #[serde(deserialize_with = "filled")]
+    pub(super) model: Option<String>,
+    /// The chat that it is about.
+    #[serde(deserialize_with = "filled")]
+    pub(super) chat_id: Option<String>,
+    /// What the person said last, as a text, a list of parts, or a message.
+    user_message: Value,
+    messages: Vec<SaidMessage>,
+    prompt: Option<String>,
+    /// Of queries: `web_search` or `retrieval`. Of a completion: what kind of text it is.
+    #[serde(rename = "type")]
+    pub(super) kind: Option<String>,
+    /// Of a completion: whether it is wanted as it is written.
+    pub(super) stream: bool,
+}
+
+#[derive(Debug, Deserialize)]
+struct SaidMessage {
+    role: Role,
+    #[serde(default)]
+    content: Value,
+}
+
+/// A text that says something; an empty one stands for none, as clients fill in what they do not know.
+pub(in crate::http) fn filled<'de, D: serde::Deserializer<'de>>(
+    field: D,
+) -> Result<Option<String>, D::Error> {
+    Ok(Option::<String>::deserialize(field)?.filter(|text| !text.trim().is_empty()))
+}
+
+impl TaskRequest {
+    /// What people and models have said, with the person's last message; may be nothing.
+    pub(super) fn said(&self) -> Vec<Said> {
+        let mut said = self.said_before();
+        let last = text_of(&self.user_message);
+        let is_last = |said: &&Said| said.role == Role::User;
+        let is_there = said.iter().rev().find(is_last).is_some_and(|said| said.text == last);
+        if !last.is_empty() && !is_there {
+            said.push(Said { role: Role::User, text: last });
+        }
+        said
+    }
+
+    /// The same without the message that is told apart.
+    pub(super) fn said_before(&self) -> Vec<Said> {
+        let latest = &self.messages[self.messages.len().saturating_sub(MOST_MESSAGES)..];
+        let said = latest.iter().map(|message| Said { role: message.role, text: text_of(&message.content) });
+        said.filter(|said| matches!(said.role, Role::User | Role::Assistant) && !said.text.is_empty())
+            .collect()
+    }
+
+    /// The text that the template's `prompt` stands for, if it is not to be the last message of the conversation.
+    pub(super) fn prompt(&self) -> Option<String> {
+        let last = || Some(text_of(&self.user_message)).filter(|last| !last.is_empty());
+        self.prompt.clone().filter(|prompt| !prompt.trim().is_empty()).or_else(last)
+    }
+
+    /// The conversation that is asked about. A `prompt` alone is one: front ends of before have sent no more for a title.
+    ///
+    /// # Errors
+    /// If nothing is said in it: a model would make something up.
+    pub(super) fn conversation(&self) -> Result<Vec<Said>, ApiError> {
+        let said = self.said();
+        if !said.is_empty() {
+            return Ok(said);
+        }
+        match self.prompt() {
+            Some(prompt) => Ok(vec![Said { role: Role::User, text: prompt.trim().to_owned() }]),
+            None => {
+                let problem = "`messages` has to hold a message of the user or the assistant with text.";
+                Err(ApiError::invalid(problem).with_field(Some("messages")))
+            }
+        }
+    }
+}
+
+/// The words of a content: a text, a list of parts, or a message that has either.
+pub(in crate::http) fn text_of(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.trim().to_owned(),
+        Value::Array(parts) => {
+            let texts = parts.iter().filter_map(|part| part["text"].as_str());
+            texts.collect::<Vec<_>>().join("\n").trim().to_owned()
+        }
+        Value::Object(message) => {
+            message.get("content").filter(|content| !content.is_object()).map(text_of).unwrap_or_default()
+        }
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn contents_are_texts_or_parts() {
+        let parts =
+            json!([{"type": "text", "text": "a"}, {"type": "image_url"}, {"type": "text", "text": "b "}]);
+        assert_eq!(text_of(&parts), "a\nb");
+        assert_eq!(text_of(&json!(" a ")), "a");
+        assert_eq!(text_of(&json!({"role": "user", "content": "a"})), "a");
+        assert_eq!(text_of(&json!(null)), "");
+    }
+
+    #[test]
+    fn document_004_the_last_message_stands_once_in_the_conversation() {
+        let check = |body: Value, expected: &[&str], prompt: Option<&str>| {
+            let request: TaskRequest = serde_json::from_value(body.clone()).unwrap();
+            let said: Vec<String> = request.said().into_iter().map(|said| said.text).collect();
+            assert_eq!(said, expected, "{body}");
+            assert_eq!(request.prompt().as_deref(), prompt, "{body}");
+        };
+        let asked = json!([{"role": "user", "content": "How?"}, {"role": "assistant", "content": "So."}]);
+        check(
+            json!({"chat_id": "c", "user_message": "How?", "messages": asked}),
+            &["How?", "So."],
+            Some("How?"),
+        );
+        check(json!({"user_message": "And?", "messages": asked}), &["How?", "So.", "And?"], Some("And?"));
+        check(
+            json!({"user_message": {"role": "user", "content": [{"text": "How?"}]}}),
+            &["How?"],
+            Some("How?"),
+        );
+        check(json!({"messages": asked, "model": "", "user_message": null}), &["How?", "So."], None);
+        check(json!({"prompt": "P", "user_message": "How?"}), &["How?"], Some("P"));
+    }
+}

@@ -1,0 +1,95 @@
+//! The log of work that the server does by itself, such as learning in the background: a run that no agent carries out.
+
+use std::sync::{Arc, PoisonError};
+
+use agent::{Consents, Emitter};
+use domain::{EventBody, Outcome, Problem, ProblemCode, RunId, Sentence, Usage};
+use store::Principal;
+use tokio::{sync::oneshot, task::JoinHandle};
+
+use super::{
+    ActivityState, LiveRun, LogSoFar, Runs,
+    live::About,
+    recorder::{self, GivenUp},
+};
+
+/// How far the work may run ahead of its log, events.
+const CAPACITY: usize = 16;
+
+/// A log that is being kept. Dropped before it is finished, it ends as interrupted.
+#[derive(Debug)]
+pub struct ServerLog {
+    emitter: Emitter,
+    end: oneshot::Sender<EventBody>,
+    kept: JoinHandle<()>,
+}
+
+impl Runs {
+    /// Keeps the log of a run whose row is in the database, and shows it like any other.
+    pub async fn keep_log(&self, run: RunId, principal: Principal, started: EventBody) -> ServerLog {
+        let before = LogSoFar::default();
+        self.0.usage.run_begins(run, 0);
+        let about = About { run, principal, chat: None, title: String::new(), consents: Consents::default() };
+        let live = Arc::new(LiveRun::new(about, false, &before));
+        self.lock().insert(run, Arc::clone(&live));
+        self.0.announce(&live, ActivityState::Running);
+        let (emitter, events) = Emitter::channel(CAPACITY);
+        emitter.emit(started).await;
+        let (end, ended) = oneshot::channel();
+        let (runs, ours) = (self.clone(), emitter.clone());
+        let kept = self.0.tasks.spawn(async move {
+            let write = async {
+                let end = tokio::select! {
+                    end = ended => end.unwrap_or_else(|_| interrupted()),
+                    () = runs.0.shutdown.cancelled() => interrupted(),
+                };
+                ours.close(Outcome::Failed, "It ended before this was done.").await;
+                ours.emit(end).await;
+                drop(ours);
+            };
+            let ((), kept) = tokio::join!(write, recorder::record(&runs.0, &live, events, before));
+            runs.0.live.lock().unwrap_or_else(PoisonError::into_inner).remove(&run);
+            live.close();
+            if let Err(GivenUp) = kept {
+                runs.0.given_up.push(run);
+            }
+            if live.has_ended() {
+                runs.0.announce(&live, ActivityState::Finished);
+                runs.0.tell_end(run);
+            }
+        });
+        ServerLog { emitter, end, kept }
+    }
+}
+
+impl ServerLog {
+    /// Hands over an event.
+    pub async fn emit(&self, body: EventBody) {
+        self.emitter.emit(body).await;
+    }
+
+    /// Ends the log and waits until it is stored.
+    pub async fn finish(
+        self,
+        outcome: Outcome,
+        problem: Option<Problem>,
+        usage: Usage,
+        cost_micro_usd: Option<u64>,
+    ) {
+        let Self { emitter, end, kept } = self;
+        drop(emitter);
+        // Where the server stops, the log has ended already.
+        let _ = end.send(EventBody::RunFinished { outcome, problem, usage, cost_micro_usd });
+        drop(kept.await);
+    }
+}
+
+fn interrupted() -> EventBody {
+    let problem = Some(Problem::new(ProblemCode::Interrupted, Sentence::Interrupted));
+    EventBody::RunFinished {
+        outcome: Outcome::Failed,
+        problem,
+        usage: Usage::default(),
+        cost_micro_usd: None,
+    }
+}

@@ -1,0 +1,62 @@
+//! What people are shown of a tool's result: it says so where it failed, and where it has nothing to say.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+/// Stands for the result of a call that went well and returned nothing to read.
+pub(crate) const COMPLETED: &str = "✓ completed";
+/// Stands for the words of a call that failed without any.
+const FAILED: &str = "the call failed";
+
+/// The result in words, for a text or an attribute.
+pub(crate) fn shown(result: &str, error: bool) -> Cow<'_, str> {
+    match (error, says_something(result)) {
+        (false, true) => result.into(),
+        (false, false) => COMPLETED.into(),
+        (true, true) => format!("Error: {result}").into(),
+        (true, false) => format!("Error: {FAILED}").into(),
+    }
+}
+
+/// Whether there is anything to read: not so in an empty result, nor in JSON without a value.
+pub(crate) fn says_something(result: &str) -> bool {
+    fn has_value(value: &Value) -> bool {
+        match value {
+            Value::String(text) => !text.trim().is_empty(),
+            Value::Array(items) => items.iter().any(has_value),
+            Value::Object(fields) => fields.values().any(has_value),
+            Value::Bool(_) | Value::Number(_) => true,
+            Value::Null => false,
+        }
+    }
+    let result = result.trim();
+    if !result.starts_with(['{', '[']) && result != "null" {
+        return !result.is_empty();
+    }
+    serde_json::from_str(result).map_or(true, |value| has_value(&value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn document_000_empty_results_are_marked_as_completed() {
+        for (result, expected) in [
+            ("", COMPLETED),
+            (" \n", COMPLETED),
+            ("{}", COMPLETED),
+            ("null", COMPLETED),
+            (r#"{"version":2,"done":true}"#, COMPLETED),
+            (r#"{"text":"x"}"#, r#"{"text":"x"}"#),
+            ("{broken", "{broken"),
+            ("7", "7"),
+            ("x", "x"),
+        ] {
+            assert_eq!(shown(result, false), expected, "{result}");
+        }
+        assert_eq!(shown("No such file.", true), "Error: No such file.");
+        assert_eq!(shown("{}", true), "Error: the call failed");
+    }
+}
