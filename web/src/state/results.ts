@@ -1,5 +1,5 @@
-/** Whether there is anything to read in a tool's result: not so in an empty one, nor in JSON without text, such as
- *  `{"version": 2}`. The server's formats for other front ends judge the same way. */
+/** Whether there is anything to read in a tool's result: not so in an empty one, nor in JSON without a value, such as
+ *  `{"files": []}`. The server's formats for other front ends judge the same way. */
 export function saysSomething(result: string): boolean {
   const trimmed = result.trim();
   if (!/^[[{]/.test(trimmed) && trimmed !== "null") return trimmed !== "";

@@ -74,7 +74,7 @@ test("each source is named once", () => {
 });
 
 test("document 000: a tool that returned nothing is marked as completed", () => {
-  const logs = new Map([["r", [call(""), call('{"version":2}'), call("", true)]]]);
+  const logs = new Map([["r", [call(""), call('{"files":[]}'), call("", true)]]]);
   const text = chatAsMarkdown("A", [message("assistant", "Done", { run: "r" })], logs, labels);
   expect(text.match(/✓ completed/g)).toHaveLength(2);
 });
