@@ -3,13 +3,13 @@
 use std::{
     panic::AssertUnwindSafe,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
 };
 
-use domain::{EventBody, Message, Sentence, Words, message::arguments_value};
+use domain::{EventBody, Message, Sentence, Words, event::ToolFile, message::arguments_value};
 use futures_util::{FutureExt, StreamExt, stream};
 use serde_json::Value;
 use tokio::time::Instant;
@@ -18,10 +18,11 @@ use crate::{
     asks::AtWork,
     consent::{Consent, consent, withdraw_past_approval, without_asking},
     long_results::{Shortened, shorten},
-    past::PastCall,
+    past::{PastCall, PastResult},
     questions::withdraw_past_questions,
     step::{RequestedCall, millis},
     tool::{Tool, ToolContext, ToolFailure, Toolbox},
+    tool_files::parts_for_model,
     turns::AgentContext,
 };
 
@@ -86,6 +87,8 @@ fn describe(calls: &[&RequestedCall]) -> Words {
 struct Finished {
     arguments: Value,
     result: Result<String, ToolFailure>,
+    /// The files that it produced.
+    files: Vec<ToolFile>,
     took: Duration,
     /// Nobody knows what it did.
     in_doubt: bool,
@@ -96,7 +99,8 @@ struct Finished {
 impl Finished {
     /// It was not run.
     fn refused(arguments: Value, why: ToolFailure) -> Self {
-        Self { arguments, result: Err(why), took: Duration::ZERO, in_doubt: false, at_work: None }
+        let (result, files) = (Err(why), Vec::new());
+        Self { arguments, result, files, took: Duration::ZERO, in_doubt: false, at_work: None }
     }
 }
 
@@ -117,7 +121,7 @@ async fn run_call(
             let arguments = arguments_value(&call.written.arguments);
             agent.learn_of_call(tool, &arguments, &result.text);
         }
-        return message_for_model(call, result.text, result.error, limit_bytes);
+        return message_for_model(agent, call, result, limit_bytes).await;
     }
     let arguments = arguments_value(&call.written.arguments);
     let started = past.and_then(|past| past.started.clone());
@@ -140,7 +144,9 @@ async fn run_call(
     text.push_str(agent.code.note(&agent.run, tools, &call.written, error));
     let Shortened { text, file } = shorten(agent, &call.written.name, text, limit_bytes).await;
     let (result, truncated) = cut(text, agent.run.limits.result_bytes);
-    let for_model = message_for_model(call, result.clone(), error, limit_bytes);
+    let files = finished.files;
+    let told = PastResult { text: result.clone(), error, files: files.clone() };
+    let for_model = message_for_model(agent, call, told, limit_bytes).await;
     agent
         .emitter
         .emit(EventBody::ToolFinished {
@@ -154,6 +160,7 @@ async fn run_call(
             stopped: false,
             in_doubt: finished.in_doubt,
             file,
+            files,
         })
         .await;
     drop(finished.at_work);
@@ -161,10 +168,18 @@ async fn run_call(
 }
 
 /// The model reads a shorter result than the log keeps: its context is dear.
-fn message_for_model(call: &RequestedCall, result: String, error: bool, limit_bytes: usize) -> Message {
-    let (result, _) = cut(result, limit_bytes);
-    let result = if error { format!("Error: {result}") } else { result };
-    Message::tool_result(call.written.id.clone(), result)
+async fn message_for_model(
+    agent: &AgentContext,
+    call: &RequestedCall,
+    result: PastResult,
+    limit_bytes: usize,
+) -> Message {
+    let PastResult { text, error, files } = result;
+    let (text, _) = cut(text, limit_bytes);
+    let text = if error { format!("Error: {text}") } else { text };
+    let mut message = Message::tool_result(call.written.id.clone(), text);
+    message.content.extend(parts_for_model(&agent.run.workspace, &files).await);
+    message
 }
 
 /// How much the model reads of each of `count` results: all of them together have a third of its window.
@@ -274,8 +289,8 @@ async fn run_now(
 ) -> Finished {
     let began = Instant::now();
     let _busy = (!tool.kind().goes_on).then(|| agent.run.work_time.busy());
-    let result = run_tool(agent, tool, call, arguments.clone()).await;
-    Finished { arguments, result, took: began.elapsed(), in_doubt: false, at_work }
+    let (result, files) = run_tool(agent, tool, call, arguments.clone()).await;
+    Finished { arguments, result, files, took: began.elapsed(), in_doubt: false, at_work }
 }
 
 async fn run_tool(
@@ -283,13 +298,15 @@ async fn run_tool(
     tool: &Tool,
     call: &str,
     arguments: Value,
-) -> Result<String, ToolFailure> {
+) -> (Result<String, ToolFailure>, Vec<ToolFile>) {
     let asked = Arc::new(AtomicUsize::new(0));
+    let files: Arc<Mutex<Vec<ToolFile>>> = Arc::default();
     let context = ToolContext {
         agent: Arc::clone(agent),
         call: call.to_owned(),
         asked: Arc::clone(&asked),
         is_busy: !tool.kind().goes_on,
+        files: Arc::clone(&files),
     };
     let work = AssertUnwindSafe(tool.call(arguments, context)).catch_unwind();
     let result = if tool.kind().waits {
@@ -299,15 +316,16 @@ async fn run_tool(
             Ok(result) => result,
             Err(_) => {
                 let seconds = agent.run.limits.tool_time.as_secs();
-                return Err(ToolFailure(format!(
-                    "The tool took longer than {seconds} seconds and was stopped."
-                )));
+                let sentence = format!("The tool took longer than {seconds} seconds and was stopped.");
+                return (Err(ToolFailure(sentence)), Vec::new());
             }
         }
     };
     withdraw_past_questions(agent, call, asked.load(Ordering::Relaxed)).await;
     // The panic hook has reported it; the model gets a sentence and the run goes on.
-    result.unwrap_or_else(|_| Err(ToolFailure("The tool met a fault in the server.".into())))
+    let result = result.unwrap_or_else(|_| Err(ToolFailure("The tool met a fault in the server.".into())));
+    let files = std::mem::take(&mut *files.lock().unwrap_or_else(PoisonError::into_inner));
+    (result, files)
 }
 
 /// Cuts at a character border and says so in the text.

@@ -8,7 +8,9 @@ use std::{
 
 use domain::{
     AgentPath, EventBody, Form, OpenItems, Outcome, Problem, ProblemCode, Reply, RunEvent, Words,
-    event::Decision, message::arguments_text, trace::parts_model_calls,
+    event::{Decision, ToolFile},
+    message::arguments_text,
+    trace::parts_model_calls,
 };
 use serde_json::Value;
 
@@ -94,6 +96,7 @@ pub(crate) struct PastCall {
 pub(crate) struct PastResult {
     pub(crate) text: String,
     pub(crate) error: bool,
+    pub(crate) files: Vec<ToolFile>,
 }
 
 #[derive(Debug)]
@@ -231,10 +234,11 @@ impl Past {
             EventBody::ToolStarted { call, arguments, .. } => {
                 self.call(call).started = Some(arguments.clone());
             }
-            EventBody::ToolFinished { call, arguments, result, error, .. } => {
+            EventBody::ToolFinished { call, arguments, result, error, files, .. } => {
                 self.restarts = 0;
                 let call = self.call(call);
-                call.finished = Some(PastResult { text: result.clone(), error: *error });
+                let (text, files) = (result.clone(), files.clone());
+                call.finished = Some(PastResult { text, error: *error, files });
                 if call.written.is_empty() {
                     call.written = arguments_text(arguments);
                 }

@@ -26,6 +26,7 @@ use crate::{
     run::{RunContext, joined, with_instructions},
     step::{Answer, CallFailed, RequestedCall, Shape, call_model},
     tool::Toolbox,
+    tool_files::drop_old_media,
 };
 
 /// One agent of a run.
@@ -258,6 +259,7 @@ pub(crate) async fn take_turns(
         }
         messages.push(answer.into_message());
         messages.extend(results);
+        drop_old_media(&mut messages);
     }
     let problem = limit_reached(out_of_steps(&agent));
     Err(out_of_budget(&agent, problem, String::new()).await)

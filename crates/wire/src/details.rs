@@ -3,8 +3,9 @@
 
 use domain::{
     EventBody, RunEvent,
-    event::{FORKED, RESUMED, compacted},
+    event::{FORKED, RESUMED, ToolFile, compacted},
 };
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
@@ -12,6 +13,7 @@ use crate::{
     chat_stream::encoder::{Output, Payload, THINKING},
     escape::{cut, html},
     markup::Writing,
+    tool_files::{open_webui_embeds, open_webui_files},
 };
 
 /// Longer results are cut here; the log has them whole.
@@ -88,8 +90,8 @@ impl DetailsEncoder {
                     self.add(call, pending(call, name, arguments), out);
                 }
             }
-            EventBody::ToolFinished { call, name, arguments, result, .. } => {
-                self.add(call, finished(call, name, arguments, result), out);
+            EventBody::ToolFinished { call, name, arguments, result, files, .. } => {
+                self.add(call, finished(call, name, arguments, result, files), out);
             }
             EventBody::ApprovalAsked { approval, call, name, arguments, .. } => {
                 out.push(&Payload::Approval { approval_id: approval, tool_id: call, name, args: arguments });
@@ -176,16 +178,27 @@ fn pending(call: &str, name: &str, arguments: &Value) -> String {
     )
 }
 
-fn finished(call: &str, name: &str, arguments: &Value, result: &str) -> String {
+fn finished(call: &str, name: &str, arguments: &Value, result: &str, files: &[ToolFile]) -> String {
     let result = Value::from(cut(result, RESULT_LIMIT_CHARS));
     format!(
         "<details type=\"tool_calls\" done=\"true\" id=\"{}\" name=\"{}\" arguments=\"{}\" result=\"{}\" \
-         files=\"\" embeds=\"\">\n<summary>Tool Executed</summary>\n</details>",
+         files=\"{}\" embeds=\"{}\">\n<summary>Tool Executed</summary>\n</details>",
         attribute(call),
         attribute(name),
         html(&arguments.to_string()),
         html(&result.to_string()),
+        list(&open_webui_files(files)),
+        list(&open_webui_embeds(files)),
     )
+}
+
+/// A list as JSON in an attribute; empty if it is empty.
+fn list<T: Serialize>(values: &[T]) -> String {
+    if values.is_empty() {
+        return String::new();
+    }
+    // Plain texts and values always have a JSON form.
+    html(&serde_json::to_string(values).unwrap_or_default())
 }
 
 /// An id or a name inside a tag, which must stay on one line.

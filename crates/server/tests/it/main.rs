@@ -84,6 +84,7 @@ mod sites;
 mod skills;
 mod sse;
 mod tampered;
+mod tool_media;
 mod tools_in_words;
 mod traces;
 mod trusted_header;

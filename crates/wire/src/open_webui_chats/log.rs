@@ -112,6 +112,7 @@ impl Log {
                     stopped: false,
                     in_doubt: false,
                     file: None,
+                    files: Vec::new(),
                 });
             }
         }

@@ -270,6 +270,7 @@ impl Writer {
                     stopped: false,
                     in_doubt: false,
                     file: None,
+                    files: Vec::new(),
                 };
                 return self.add(&path, body);
             }
@@ -326,6 +327,7 @@ impl Writer {
                         stopped: false,
                         in_doubt: false,
                         file: None,
+                        files: Vec::new(),
                     },
                 );
             }

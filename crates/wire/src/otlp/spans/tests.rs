@@ -61,6 +61,7 @@ impl Log {
                 stopped,
                 in_doubt,
                 file,
+                files: Vec::new(),
             },
         );
     }
