@@ -8,9 +8,11 @@ requirements: httpx
 """
 
 import asyncio
+import base64
 import contextlib
 import json
 from typing import Any, AsyncIterator, Awaitable, Callable, Literal, Optional
+from urllib.parse import urlsplit
 
 import httpx
 from pydantic import BaseModel, Field
@@ -20,6 +22,10 @@ Caller = Callable[[dict], Awaitable[Any]]
 
 PREVIEW_CHARS = 500
 CONNECT_TIMEOUT_S = 10
+# What a tool returned is kept in Open WebUI's message, so larger ones are not.
+MAX_PICTURE_BYTES = 2_000_000
+MAX_EMBED_BYTES = 500_000
+MAX_PICTURES = 16
 # Open WebUI takes a dialog away after four minutes; then it comes again, for about an hour.
 DIALOG_MS = 240_000
 DIALOGS = 15
@@ -114,6 +120,9 @@ class Turn:
         self.worked_since = False
         self.line: Optional[str] = None
         self.line_of = ""
+        self.answer = ""
+        self.pictures: dict[str, dict] = {}
+        self.embeds: list[str] = []
 
     async def run(self, request: dict) -> AsyncIterator[str]:
         """Yields the answer's text; raises Failure where there is none or it breaks off."""
@@ -168,17 +177,21 @@ class Turn:
         depth = data.get("agent_depth", data.get("depth", 0))
         if kind == "token":
             # What a sub-agent writes is not the answer; its result comes with its tool call.
-            return self.paragraph(data.get("content") or "") if depth == 0 else None
+            text = self.paragraph(data.get("content") or "") if depth == 0 else None
+            self.answer += text or ""
+            return text
         if kind == "error":
             raise Failure(data.get("message") or "The run failed.")
         if kind == "done":
             self.done = True
+            await self.show_pictures()
             await self.status(ENDINGS.get(data.get("outcome"), "Complete"), done=True)
         elif kind == "sources":
             for source in data.get("sources", []):
                 await self.source(source)
         elif kind == "tool_end":
             await self.citation(data)
+            await self.take_files(data.get("files") or [])
         else:
             await self.progress(kind, data, depth)
         return None
@@ -268,6 +281,40 @@ class Turn:
                 ],
             },
         )
+
+    async def take_files(self, files: list[dict]) -> None:
+        """Fetches the pictures and HTML that a tool produced: Open WebUI's page shows both only by their content here."""
+        for file in files:
+            url, kind, size = file.get("url"), str(file.get("media_type", "")), int(file.get("size_bytes") or 0)
+            if not url:
+                continue
+            if file.get("embed") and size <= MAX_EMBED_BYTES:
+                html = await self.fetch(url)
+                if html is not None:
+                    self.embeds.append(html.decode("utf-8", "replace"))
+                    await self.emit("embeds", {"embeds": self.embeds, "replace": True})
+            elif kind.startswith("image/") and size <= MAX_PICTURE_BYTES and len(self.pictures) < MAX_PICTURES:
+                self.pictures[url] = {"type": kind, "name": str(file.get("name", ""))}
+
+    async def show_pictures(self) -> None:
+        """Shows the pictures of tools that are not in the answer; once, since Open WebUI adds up what comes."""
+        shown = []
+        for url, picture in self.pictures.items():
+            content = None if url in self.answer else await self.fetch(url)
+            if content is not None:
+                data = base64.b64encode(content).decode()
+                shown.append({"type": "image", "url": f"data:{picture['type']};base64,{data}", "name": picture["name"]})
+        if shown:
+            await self.emit("files", {"files": shown})
+
+    async def fetch(self, url: str) -> Optional[bytes]:
+        """A file at its signed address, asked for where this pipe reaches the server."""
+        try:
+            async with httpx.AsyncClient(timeout=CONNECT_TIMEOUT_S * 4) as client:
+                response = await client.get(f"{self.url}{urlsplit(url).path}")
+            return response.content if response.status_code == 200 else None
+        except httpx.HTTPError:
+            return None
 
     async def source(self, source: dict) -> None:
         """A page that the agent cites."""

@@ -120,6 +120,14 @@ test("what it writes is run, and its picture stands in the answer", async () => 
   await unfold(steps);
   await page.getByText("python").first().waitFor();
   await page.getByText("write_file").first().waitFor();
+  // The row of the call shows what it drew, in that state.
+  const inRow = page.getByRole("img", { name: "rainfall.png" });
+  await inRow.waitFor();
+  await page.waitForFunction(
+    (image) => image.complete && image.naturalWidth === 480,
+    await inRow.elementHandle(),
+  );
+  assert.match(await inRow.getAttribute("src"), /rainfall\.png&version=1&inline=1$/);
   await picture("steps");
   await page.reload();
   await page.getByRole("img", { name: "rainfall" }).waitFor();

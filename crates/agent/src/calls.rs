@@ -3,13 +3,13 @@
 use std::{
     panic::AssertUnwindSafe,
     sync::{
-        Arc, OnceLock,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
 };
 
-use domain::{EventBody, Message, Sentence, Words, message::arguments_value};
+use domain::{EventBody, Message, Sentence, Words, event::ToolFile, message::arguments_value};
 use futures_util::{FutureExt, StreamExt, stream};
 use serde_json::Value;
 use tokio::time::Instant;
@@ -22,6 +22,7 @@ use crate::{
     questions::withdraw_past_questions,
     step::{RequestedCall, millis},
     tool::{Tool, ToolContext, ToolFailure, Toolbox},
+    tool_files::parts_for_model,
     turns::AgentContext,
 };
 
@@ -88,6 +89,8 @@ struct Finished {
     result: Result<String, ToolFailure>,
     /// What the model reads behind it.
     note: Option<String>,
+    /// The files that it produced.
+    files: Vec<ToolFile>,
     took: Duration,
     /// Nobody knows what it did.
     in_doubt: bool,
@@ -98,8 +101,8 @@ struct Finished {
 impl Finished {
     /// It was not run.
     fn refused(arguments: Value, why: ToolFailure) -> Self {
-        let (result, note, took) = (Err(why), None, Duration::ZERO);
-        Self { arguments, result, note, took, in_doubt: false, at_work: None }
+        let (result, note, files) = (Err(why), None, Vec::new());
+        Self { arguments, result, note, files, took: Duration::ZERO, in_doubt: false, at_work: None }
     }
 }
 
@@ -120,8 +123,7 @@ async fn run_call(
             let arguments = arguments_value(&call.written.arguments);
             agent.learn_of_call(tool, &arguments, &result.text);
         }
-        let PastResult { text, error, note } = result;
-        return message_for_model(call, text, error, note.as_deref(), limit_bytes);
+        return message_for_model(agent, call, result, limit_bytes).await;
     }
     let arguments = arguments_value(&call.written.arguments);
     let started = past.and_then(|past| past.started.clone());
@@ -145,7 +147,9 @@ async fn run_call(
     let model_note = model_note.or(finished.note);
     let Shortened { text, file } = shorten(agent, &call.written.name, text, limit_bytes).await;
     let (result, truncated) = cut(text, agent.run.limits.result_bytes);
-    let for_model = message_for_model(call, result.clone(), error, model_note.as_deref(), limit_bytes);
+    let files = finished.files;
+    let told = PastResult { text: result.clone(), error, note: model_note.clone(), files: files.clone() };
+    let for_model = message_for_model(agent, call, told, limit_bytes).await;
     agent
         .emitter
         .emit(EventBody::ToolFinished {
@@ -160,6 +164,7 @@ async fn run_call(
             stopped: false,
             in_doubt: finished.in_doubt,
             file,
+            files,
         })
         .await;
     drop(finished.at_work);
@@ -167,15 +172,18 @@ async fn run_call(
 }
 
 /// The model reads a shorter result than the log keeps: its context is dear.
-fn message_for_model(
+async fn message_for_model(
+    agent: &AgentContext,
     call: &RequestedCall,
-    result: String,
-    error: bool,
-    note: Option<&str>,
+    result: PastResult,
     limit_bytes: usize,
 ) -> Message {
-    let (result, _) = cut(result, limit_bytes);
-    Message::tool_result(call.written.id.clone(), told(result, error, note))
+    let PastResult { text, error, note, files } = result;
+    let (text, _) = cut(text, limit_bytes);
+    let text = told(text, error, note.as_deref());
+    let mut message = Message::tool_result(call.written.id.clone(), text);
+    message.content.extend(parts_for_model(&agent.run.workspace, &files).await);
+    message
 }
 
 /// A result in the words for the model, which has to read something where the tool returned nothing.
@@ -305,9 +313,9 @@ async fn run_now(
     let began = Instant::now();
     let _busy = (!tool.kind().goes_on).then(|| agent.run.work_time.busy());
     let note = Arc::default();
-    let result = run_tool(agent, tool, call, arguments.clone(), &note).await;
+    let (result, files) = run_tool(agent, tool, call, arguments.clone(), &note).await;
     let (note, took) = (note.get().cloned(), began.elapsed());
-    Finished { arguments, result, note, took, in_doubt: false, at_work }
+    Finished { arguments, result, note, files, took, in_doubt: false, at_work }
 }
 
 async fn run_tool(
@@ -316,14 +324,16 @@ async fn run_tool(
     call: &str,
     arguments: Value,
     note: &Arc<OnceLock<String>>,
-) -> Result<String, ToolFailure> {
+) -> (Result<String, ToolFailure>, Vec<ToolFile>) {
     let asked = Arc::new(AtomicUsize::new(0));
+    let files: Arc<Mutex<Vec<ToolFile>>> = Arc::default();
     let context = ToolContext {
         agent: Arc::clone(agent),
         call: call.to_owned(),
         asked: Arc::clone(&asked),
         note: Arc::clone(note),
         is_busy: !tool.kind().goes_on,
+        files: Arc::clone(&files),
     };
     let work = AssertUnwindSafe(tool.call(arguments, context)).catch_unwind();
     let result = if tool.kind().waits {
@@ -333,15 +343,16 @@ async fn run_tool(
             Ok(result) => result,
             Err(_) => {
                 let seconds = agent.run.limits.tool_time.as_secs();
-                return Err(ToolFailure(format!(
-                    "The tool took longer than {seconds} seconds and was stopped."
-                )));
+                let sentence = format!("The tool took longer than {seconds} seconds and was stopped.");
+                return (Err(ToolFailure(sentence)), Vec::new());
             }
         }
     };
     withdraw_past_questions(agent, call, asked.load(Ordering::Relaxed)).await;
     // The panic hook has reported it; the model gets a sentence and the run goes on.
-    result.unwrap_or_else(|_| Err(ToolFailure("The tool met a fault in the server.".into())))
+    let result = result.unwrap_or_else(|_| Err(ToolFailure("The tool met a fault in the server.".into())));
+    let files = std::mem::take(&mut *files.lock().unwrap_or_else(PoisonError::into_inner));
+    (result, files)
 }
 
 /// Cuts at a character border and says so in the text.

@@ -8,6 +8,9 @@ use crate::run::ModelSettings;
 /// The rule of thumb is seldom further off than this; a server that does not count what it has cached is.
 const FACTORS: (f64, f64) = (0.8, 3.0);
 
+/// Longer `data:` URLs count as this many bytes.
+const MAX_URL_BYTES: usize = 20_000_000;
+
 /// Tokens by rule of thumb: four bytes each, a picture a thousand, and a few for the frame.
 pub(crate) fn estimate_tokens(message: &Message) -> u64 {
     let content: usize = message
@@ -16,6 +19,9 @@ pub(crate) fn estimate_tokens(message: &Message) -> u64 {
         .map(|part| match part {
             Part::Text { text } => text.len() / 4,
             Part::Image { .. } => 1_000,
+            // Some thirty tokens a second of sound at the rates that are usual for speech, and more for films.
+            Part::Audio { url } => url.len().min(MAX_URL_BYTES) / 1_000,
+            Part::Video { url } => 1_000 + url.len().min(MAX_URL_BYTES) / 1_000,
             // Until it is told in words.
             Part::Document { .. } | Part::Collection { .. } => 0,
         })

@@ -8,7 +8,9 @@ use std::{
 
 use domain::{
     AgentPath, EventBody, Form, OpenItems, Outcome, Problem, ProblemCode, Reply, RunEvent, Words,
-    event::Decision, message::arguments_text, trace::parts_model_calls,
+    event::{Decision, ToolFile},
+    message::arguments_text,
+    trace::parts_model_calls,
 };
 use serde_json::Value;
 
@@ -97,6 +99,7 @@ pub(crate) struct PastResult {
     pub(crate) error: bool,
     /// What the model reads behind it.
     pub(crate) note: Option<String>,
+    pub(crate) files: Vec<ToolFile>,
 }
 
 #[derive(Debug)]
@@ -234,11 +237,11 @@ impl Past {
             EventBody::ToolStarted { call, arguments, .. } => {
                 self.call(call).started = Some(arguments.clone());
             }
-            EventBody::ToolFinished { call, arguments, result, model_note, error, .. } => {
+            EventBody::ToolFinished { call, arguments, result, model_note, error, files, .. } => {
                 self.restarts = 0;
                 let call = self.call(call);
-                call.finished =
-                    Some(PastResult { text: result.clone(), error: *error, note: model_note.clone() });
+                let (text, note, files) = (result.clone(), model_note.clone(), files.clone());
+                call.finished = Some(PastResult { text, error: *error, note, files });
                 if call.written.is_empty() {
                     call.written = arguments_text(arguments);
                 }

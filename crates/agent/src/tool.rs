@@ -2,10 +2,10 @@
 
 use std::{
     fmt,
-    sync::{Arc, OnceLock, atomic::AtomicUsize},
+    sync::{Arc, Mutex, OnceLock, atomic::AtomicUsize},
 };
 
-use domain::EventBody;
+use domain::{EventBody, event::ToolFile};
 use futures_util::future::BoxFuture;
 use llm::ToolSpec;
 use schemars::JsonSchema;
@@ -86,6 +86,8 @@ pub struct ToolContext {
     pub(crate) note: Arc<OnceLock<String>>,
     /// Its time counts as the run's, except while it waits for a person.
     pub(crate) is_busy: bool,
+    /// The files that it tells of with its end.
+    pub(crate) files: Arc<Mutex<Vec<ToolFile>>>,
 }
 
 impl ToolContext {

@@ -28,6 +28,7 @@ use crate::{
     sent,
     step::{Answer, CallFailed, RequestedCall, Shape, call_model},
     tool::Toolbox,
+    tool_files::drop_old_media,
 };
 
 /// One agent of a run.
@@ -267,6 +268,7 @@ pub(crate) async fn take_turns(
         }
         messages.push(answer.into_message());
         messages.extend(results);
+        drop_old_media(&mut messages);
     }
     let problem = limit_reached(out_of_steps(&agent));
     Err(out_of_budget(&agent, problem, String::new()).await)

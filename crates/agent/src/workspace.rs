@@ -23,7 +23,7 @@ use store::{FileRow, Store, StoreError};
 use diff::LineCounts;
 use directory::Place;
 pub use directory::{Directory, LEFT_OUT};
-pub use kind::{as_text, picture_type};
+pub use kind::{as_text, media_type, picture_type};
 pub(crate) use kind::{is_drawing, seems_picture};
 pub use path::Path;
 

@@ -5,6 +5,7 @@ mod deltas;
 mod names;
 mod run_event;
 mod texts;
+mod tool_file;
 mod values;
 
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,7 @@ use serde_json::{Map, Value};
 pub use audience::Audience;
 pub use run_event::RunEvent;
 pub use texts::{FORKED, RESUMED, compacted, seq_after_restart};
+pub use tool_file::ToolFile;
 pub use values::{Decision, FactCounts, NoticeLevel, Outcome, Remembered, Source, Todo, TodoStatus};
 
 use crate::{ChatId, Coded, Form, MessageId, Problem, RunId, Usage, words::known};
@@ -177,6 +179,10 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "typescript", ts(optional))]
         file: Option<String>,
+        /// The pictures, sounds and other files that the call produced, as states of files of the chat.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<Vec<ToolFile>>"))]
+        files: Vec<ToolFile>,
     },
     /// The call is the caller's to run: the run ends here and another one goes on with the result.
     ToolHandedOver {

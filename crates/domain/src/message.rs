@@ -35,6 +35,16 @@ pub enum Part {
         /// `https:` or `data:` URL.
         url: String,
     },
+    /// Sound; `data:` URLs are usual.
+    Audio {
+        /// `https:` or `data:` URL.
+        url: String,
+    },
+    /// A film by address.
+    Video {
+        /// `https:` or `data:` URL.
+        url: String,
+    },
     /// A document that the person points to. Models get its text, or passages of it, when it is their turn.
     Document {
         /// Where it is.
@@ -63,7 +73,32 @@ impl Part {
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text { text } => Some(text),
-            Self::Image { .. } | Self::Document { .. } | Self::Collection { .. } => None,
+            Self::Image { .. }
+            | Self::Audio { .. }
+            | Self::Video { .. }
+            | Self::Document { .. }
+            | Self::Collection { .. } => None,
+        }
+    }
+
+    /// Whether it is a medium of another site, which nobody fetches for a chat.
+    #[must_use]
+    pub fn is_foreign(&self) -> bool {
+        let family = match self {
+            Self::Image { .. } => "data:image/",
+            Self::Audio { .. } => "data:audio/",
+            Self::Video { .. } => "data:video/",
+            Self::Text { .. } | Self::Document { .. } | Self::Collection { .. } => return false,
+        };
+        !self.medium().is_some_and(|url| url.starts_with(family))
+    }
+
+    /// The URL of a picture, a sound or a film; `None` for all else.
+    #[must_use]
+    pub fn medium(&self) -> Option<&str> {
+        match self {
+            Self::Image { url } | Self::Audio { url } | Self::Video { url } => Some(url),
+            Self::Text { .. } | Self::Document { .. } | Self::Collection { .. } => None,
         }
     }
 
@@ -72,16 +107,16 @@ impl Part {
     pub fn name(&self) -> Option<&str> {
         match self {
             Self::Document { name, .. } | Self::Collection { name, .. } => Some(name),
-            Self::Text { .. } | Self::Image { .. } => None,
+            Self::Text { .. } | Self::Image { .. } | Self::Audio { .. } | Self::Video { .. } => None,
         }
     }
 
-    /// Whether it says something, by words or by a picture.
+    /// Whether it says something, by words, a picture, sound or a film.
     #[must_use]
     pub fn speaks(&self) -> bool {
         match self {
             Self::Text { text } => !text.trim().is_empty(),
-            Self::Image { .. } => true,
+            Self::Image { .. } | Self::Audio { .. } | Self::Video { .. } => true,
             Self::Document { .. } | Self::Collection { .. } => false,
         }
     }
@@ -130,7 +165,7 @@ impl Message {
         Self { tool_call_id: Some(id.into()), ..Self::text(Role::Tool, text) }
     }
 
-    /// All text parts joined with line feeds; pictures are left out.
+    /// All text parts joined with line feeds; pictures and other media are left out.
     #[must_use]
     pub fn plain_text(&self) -> String {
         plain_text(&self.content)

@@ -255,6 +255,7 @@ impl Item {
                 stopped: true,
                 in_doubt: false,
                 file: None,
+                files: Vec::new(),
             },
             Self::Approval { approval } => EventBody::ApprovalAnswered {
                 approval,

@@ -99,6 +99,10 @@ pub enum Sentence {
     WorkspaceNotYours { name: String },
 
     // Answers of models.
+    #[error(
+        "This model does not take the pictures, sounds or videos of this conversation, so it was asked without them."
+    )]
+    MediaLeftOut,
     #[error("The model gave an empty answer.")]
     EmptyAnswer,
     #[error("The model reached its limit on written tokens; the answer may be cut.")]

@@ -97,6 +97,7 @@ mod tests {
             stopped: false,
             in_doubt: false,
             file: None,
+            files: Vec::new(),
         };
         let started = EventBody::AgentStarted {
             name: "n".to_owned(),

@@ -18,7 +18,7 @@ use crate::{
     connection::{Link, plain},
     faults,
     handler::{ForCall, OpenCall, OpenCalls, Question},
-    result,
+    result::{self, Answer},
     words::line,
 };
 
@@ -66,7 +66,7 @@ pub enum News {
     /// The server asks the person something and waits. The time until [`Call::next`] is called again is not counted.
     Asks(Question),
     /// It is over.
-    Ended(Result<String, CallError>),
+    Ended(Result<Answer, CallError>),
 }
 
 /// A call that was sent. Dropping it before its end tells the server.
@@ -138,7 +138,7 @@ impl Call {
         News::Ended(ended)
     }
 
-    fn read(&mut self, answer: Result<ServerResult, ServiceError>) -> Result<String, CallError> {
+    fn read(&mut self, answer: Result<ServerResult, ServiceError>) -> Result<Answer, CallError> {
         if let Some(handle) = self.handle.take() {
             self.calls.leave(&handle.id);
         }

@@ -22,4 +22,5 @@ pub use handler::{Question, Reply};
 pub use names::name_for_models;
 pub use offer::OfferedTool;
 pub use problem::{Fault, LeftOut, Problem};
+pub use result::{Answer, Media, Piece};
 pub use server::{Server, State, Status};

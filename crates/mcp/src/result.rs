@@ -1,94 +1,231 @@
-//! What a tool answered, as text, empty where it answered nothing: models and logs get words, also for pictures and for kinds that are not known.
+//! What a tool answered, empty where it answered nothing: its text, and the media in it, decoded and bounded.
 
+use base64::{
+    Engine,
+    alphabet::STANDARD,
+    engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
+};
 use serde_json::Value;
 
 use crate::{call::CallError, words::line};
 
-/// Longest answer kept, bytes; the run cuts further.
+/// Longest text kept, bytes; the run cuts further.
 const LIMIT_BYTES: usize = 1_000_000;
 const MOST_BLOCKS: usize = 1_000;
+/// Largest picture, sound or file, bytes.
+const MAX_MEDIA_BYTES: usize = 10_000_000;
+/// Most media in one answer, and most bytes of all of them.
+const MAX_MEDIA: usize = 16;
+const MAX_TOTAL_MEDIA_BYTES: usize = 20_000_000;
+
+/// Some servers leave the padding away.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// What a tool answered, in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// Texts and media; never empty.
+    pub pieces: Vec<Piece>,
+}
+
+/// One piece of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// Text for the model.
+    Text(String),
+    /// A picture, a sound, a file or HTML.
+    Media(Media),
+}
+
+/// A picture, a sound or a file inside an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Media {
+    /// What the server calls it: `image`, `audio` or `resource`.
+    pub kind: &'static str,
+    /// What the server says that it is, such as `image/png`. Only a claim.
+    pub media_type: String,
+    /// The resource's address; empty where it is none.
+    pub uri: String,
+    /// The content.
+    pub bytes: Vec<u8>,
+    /// Whether it is HTML that is to be shown in a frame: a resource of the type `text/html` at a `ui:` address.
+    pub embed: bool,
+}
+
+impl Answer {
+    /// The answer in words alone, for callers that keep no files.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let words = self.pieces.iter().map(|piece| match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Media(media) => media.words(),
+        });
+        words.collect::<Vec<_>>().join("\n\n")
+    }
+}
+
+impl Media {
+    /// What stands for it in a text.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let (kind, bytes) = (or_unknown(&self.media_type), self.bytes.len());
+        match self.kind {
+            "image" => format!("[An image: {kind}, {bytes} bytes]"),
+            "audio" => format!("[A sound: {kind}, {bytes} bytes]"),
+            _ => format!("[The resource {}: {kind}, {bytes} bytes]", self.uri),
+        }
+    }
+}
 
 /// Reads the result of `tools/call`.
-pub(crate) fn read(result: &Value) -> Result<String, CallError> {
+pub(crate) fn read(result: &Value) -> Result<Answer, CallError> {
     let blocks = result.get("content").and_then(Value::as_array);
     let structured = result.get("structuredContent");
     if blocks.is_none() && structured.is_none() {
         return Err(CallError::NoResult);
     }
     let blocks = blocks.map(Vec::as_slice).unwrap_or_default();
-    let mut text = String::new();
+    let mut reading = Reading::default();
     for block in blocks.iter().take(MOST_BLOCKS) {
-        if !text.is_empty() {
-            text.push_str("\n\n");
-        }
-        text.push_str(&words_of(block));
-        if text.len() > LIMIT_BYTES {
+        reading.read(block);
+        if reading.text_bytes > LIMIT_BYTES {
             break;
         }
     }
     // A server that sends both says the same twice.
     let has_text = blocks.iter().any(|block| block.get("type").is_some_and(|kind| kind == "text"));
     if let Some(structured) = structured.filter(|_| !has_text) {
-        if !text.is_empty() {
-            text.push_str("\n\n");
-        }
-        text.push_str(&structured.to_string());
+        reading.say(structured.to_string());
     }
-    let text = bounded(text);
-    match (result.get("isError") == Some(&Value::Bool(true)), text.trim().is_empty()) {
-        (false, _) => Ok(text),
-        (true, false) => Err(CallError::Failed(text)),
-        (true, true) => Err(CallError::Failed("The tool failed and returned nothing.".to_owned())),
+    let answer = Answer { pieces: reading.pieces };
+    if result.get("isError") != Some(&Value::Bool(true)) {
+        return Ok(answer);
+    }
+    let text = answer.text();
+    let says_nothing = text.trim().is_empty();
+    Err(CallError::Failed(if says_nothing {
+        "The tool failed and returned nothing.".to_owned()
+    } else {
+        text
+    }))
+}
+
+/// An answer that is being read, and how much it has.
+#[derive(Default)]
+struct Reading {
+    pieces: Vec<Piece>,
+    text_bytes: usize,
+    media: usize,
+    media_bytes: usize,
+}
+
+impl Reading {
+    fn read(&mut self, block: &Value) {
+        match text_of(block, "type") {
+            "text" => self.say(text_of(block, "text").to_owned()),
+            "image" => self.decode(block, "image", "data"),
+            "audio" => self.decode(block, "audio", "data"),
+            "resource_link" => self.say(link_words(block)),
+            "resource" => {
+                if let Some(resource) = block.get("resource") {
+                    self.read_resource(resource);
+                }
+            }
+            kind => self.say(format!("[Something that cannot be shown: “{}”]", line(kind, 60))),
+        }
+    }
+
+    fn read_resource(&mut self, resource: &Value) {
+        let uri = line(text_of(resource, "uri"), 2_000);
+        let text = |key: &str| resource.get(key).and_then(Value::as_str);
+        match (text("text"), text("blob")) {
+            (Some(html), _) if is_embed(resource, &uri) => self.keep(resource, "resource", html.into()),
+            (Some(text), _) => self.say(format!("[The resource {uri}]\n{text}")),
+            (None, Some(_)) => self.decode(resource, "resource", "blob"),
+            (None, None) => self.say(format!("[The resource {uri}, without contents]")),
+        }
+    }
+
+    /// Decodes the base64 in this field.
+    fn decode(&mut self, block: &Value, kind: &'static str, field: &str) {
+        let data = text_of(block, field);
+        // Only an estimate, so that what is far too large is not decoded.
+        if data.len() / 4 * 3 > MAX_MEDIA_BYTES + 3 {
+            return self.leave_out(kind, "it is too large");
+        }
+        let data: Vec<u8> = data.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+        match BASE64.decode(&data) {
+            Ok(bytes) if bytes.is_empty() => self.leave_out(kind, "it has no data"),
+            Ok(bytes) => self.keep(block, kind, bytes),
+            Err(_) => self.leave_out(kind, "its data is not valid base64"),
+        }
+    }
+
+    fn keep(&mut self, block: &Value, kind: &'static str, bytes: Vec<u8>) {
+        let uri = line(text_of(block, "uri"), 2_000);
+        if bytes.len() > MAX_MEDIA_BYTES {
+            return self.leave_out(kind, "it is too large");
+        }
+        if self.media == MAX_MEDIA || self.media_bytes + bytes.len() > MAX_TOTAL_MEDIA_BYTES {
+            return self.leave_out(kind, "the answer has too much of them");
+        }
+        self.media += 1;
+        self.media_bytes += bytes.len();
+        let media_type = line(text_of(block, "mimeType"), 100);
+        let embed = is_embed(block, &uri);
+        self.pieces.push(Piece::Media(Media { kind, media_type, uri, bytes, embed }));
+    }
+
+    fn leave_out(&mut self, kind: &str, why: &str) {
+        self.say(format!(
+            "[{} was left out: {why}]",
+            match kind {
+                "image" => "An image",
+                "audio" => "A sound",
+                _ => "A resource",
+            }
+        ));
+    }
+
+    fn say(&mut self, text: String) {
+        let text = bounded(text, LIMIT_BYTES.saturating_sub(self.text_bytes));
+        self.text_bytes += text.len();
+        self.pieces.push(Piece::Text(text));
     }
 }
 
-fn bounded(mut text: String) -> String {
-    if text.len() > LIMIT_BYTES {
+/// Whether a resource is a user interface, as MCP-UI and MCP Apps have it: HTML at an address `ui:`.
+fn is_embed(resource: &Value, uri: &str) -> bool {
+    let media_type = text_of(resource, "mimeType").split(';').next().unwrap_or_default().trim();
+    uri.starts_with("ui://") && media_type.eq_ignore_ascii_case("text/html")
+}
+
+fn bounded(mut text: String, limit_bytes: usize) -> String {
+    if text.len() > limit_bytes {
         let whole = text.len();
-        let end = (0..=LIMIT_BYTES).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+        let end = text.floor_char_boundary(limit_bytes);
         text.truncate(end);
         text.push_str(&format!("\n… cut here: {end} of {whole} bytes"));
     }
     text
 }
 
-fn words_of(block: &Value) -> String {
-    let text = |key: &str| block.get(key).and_then(Value::as_str).unwrap_or_default();
-    match text("type") {
-        "text" => text("text").to_owned(),
-        "image" => format!("[An image: {}, {} bytes]", kind_of(block), decoded_bytes(text("data"))),
-        "audio" => format!("[A sound: {}, {} bytes]", kind_of(block), decoded_bytes(text("data"))),
-        "resource_link" => {
-            let about: Vec<String> =
-                ["name", "mimeType", "description"].iter().map(|key| line(text(key), 200)).collect();
-            let about: Vec<&str> = about.iter().map(String::as_str).filter(|word| !word.is_empty()).collect();
-            format!("[A resource: {} ({})]", line(text("uri"), 2_000), about.join(", "))
-        }
-        "resource" => block.get("resource").map(embedded).unwrap_or_default(),
-        kind => format!("[Something that cannot be shown: “{}”]", line(kind, 60)),
-    }
+fn text_of<'a>(block: &'a Value, key: &str) -> &'a str {
+    block.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-fn embedded(resource: &Value) -> String {
-    let text = |key: &str| resource.get(key).and_then(Value::as_str);
-    let uri = line(text("uri").unwrap_or_default(), 2_000);
-    match (text("text"), text("blob")) {
-        (Some(text), _) => format!("[The resource {uri}]\n{text}"),
-        (None, Some(blob)) => {
-            format!("[The resource {uri}: {}, {} bytes]", kind_of(resource), decoded_bytes(blob))
-        }
-        (None, None) => format!("[The resource {uri}, without contents]"),
-    }
+fn link_words(block: &Value) -> String {
+    let about: Vec<String> =
+        ["name", "mimeType", "description"].iter().map(|key| line(text_of(block, key), 200)).collect();
+    let about: Vec<&str> = about.iter().map(String::as_str).filter(|word| !word.is_empty()).collect();
+    format!("[A resource: {} ({})]", line(text_of(block, "uri"), 2_000), about.join(", "))
 }
 
-fn kind_of(block: &Value) -> String {
-    let kind = block.get("mimeType").and_then(Value::as_str).unwrap_or("of an unknown kind");
-    line(kind, 100)
-}
-
-/// How many bytes the base64 text stands for.
-fn decoded_bytes(base64: &str) -> usize {
-    base64.trim_end_matches('=').len() * 3 / 4
+fn or_unknown(media_type: &str) -> &str {
+    if media_type.is_empty() { "of an unknown kind" } else { media_type }
 }
 
 #[cfg(test)]
@@ -98,7 +235,7 @@ mod tests {
     use super::*;
 
     fn check(result: Value, expected: &str) {
-        assert_eq!(read(&result), Ok(expected.to_owned()), "{result}");
+        assert_eq!(read(&result).map(|answer| answer.text()), Ok(expected.to_owned()), "{result}");
     }
 
     #[test]
@@ -146,6 +283,39 @@ mod tests {
         assert_eq!(read(&failed), Err(CallError::Failed("no".into())));
         assert_eq!(read(&json!({ "x": 1 })), Err(CallError::NoResult));
         let flood = json!({ "content": [{ "type": "text", "text": "ё".repeat(2_000_000) }] });
-        assert!(read(&flood).unwrap().len() < LIMIT_BYTES + 100);
+        assert!(read(&flood).unwrap().text().len() < LIMIT_BYTES + 100);
+    }
+
+    #[test]
+    fn media_are_decoded_and_bounded() {
+        let image = |data: &str| json!({ "type": "image", "mimeType": "image/png", "data": data });
+        let read_one = |block: Value| read(&json!({ "content": [block] })).unwrap().pieces.remove(0);
+        let Piece::Media(media) = read_one(image("iVBO\nRw")) else { panic!() };
+        assert_eq!(
+            (media.kind, &media.media_type[..], &media.bytes[..]),
+            ("image", "image/png", &b"\x89PNG"[..])
+        );
+        let says = |block: Value, words: &str| assert_eq!(read_one(block), Piece::Text(words.into()));
+        says(image("no base64!"), "[An image was left out: its data is not valid base64]");
+        says(image(""), "[An image was left out: it has no data]");
+        says(image(&"A".repeat(MAX_MEDIA_BYTES / 3 * 4 + 100)), "[An image was left out: it is too large]");
+        let many = vec![image("iVBORw=="); MAX_MEDIA + 1];
+        let pieces = read(&json!({ "content": many })).unwrap().pieces;
+        assert_eq!(pieces.iter().filter(|piece| matches!(piece, Piece::Media(_))).count(), MAX_MEDIA);
+        assert_eq!(
+            pieces[MAX_MEDIA],
+            Piece::Text("[An image was left out: the answer has too much of them]".into())
+        );
+    }
+
+    #[test]
+    fn html_of_a_user_interface_is_told_from_other_html() {
+        let resource = |uri: &str, kind: &str| {
+            let resource = json!({ "uri": uri, "mimeType": kind, "text": "<b>Hi</b>" });
+            let result = json!({ "content": [{ "type": "resource", "resource": resource }] });
+            matches!(&read(&result).unwrap().pieces[0], Piece::Media(media) if media.embed)
+        };
+        assert!(resource("ui://chart/1", "text/html") && resource("ui://a", "text/html;profile=mcp-app"));
+        assert!(!resource("file:///a.html", "text/html") && !resource("ui://a", "text/plain"));
     }
 }

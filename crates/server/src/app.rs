@@ -23,6 +23,7 @@ use crate::{
     data_dir::{create_data_dir, hold_data_dir, tighten},
     elsewhere::Elsewhere,
     error::ApiError,
+    file_links::FileLinks,
     groups::Groups,
     http::mcp::Door,
     knowledge::{
@@ -76,6 +77,8 @@ pub struct App {
     pub groups: Arc<Groups>,
     /// What secrets are sealed with.
     pub(crate) sealer: Arc<Sealer>,
+    /// Addresses of files for readers that are not signed in.
+    pub(crate) file_links: Arc<FileLinks>,
     /// Runs of ours that cannot go on yet. Locked while one of them is brought back or ended.
     pub(crate) set_aside: Mutex<BTreeSet<RunId>>,
     /// Those that are just told what other servers have left for them.
@@ -169,6 +172,7 @@ impl App {
         let usage = Arc::new(usage);
         let runs = Runs::new(store.clone(), clock.clone(), Arc::clone(&usage));
         let (stopping, tasks) = (CancellationToken::new(), TaskTracker::new());
+        let file_links = Arc::new(FileLinks::new(&sealer, config.file_link_days));
         let webhooks = Webhooks::new(outbound.clone(), sealer.clone());
         let sign_in = SignIn::new(outbound.clone());
         let mcp_servers = {
@@ -193,6 +197,7 @@ impl App {
             usage,
             groups,
             sealer: Arc::clone(&sealer),
+            file_links,
             set_aside: Mutex::default(),
             telling: Telling::default(),
             elsewhere: Elsewhere::default(),

@@ -196,13 +196,18 @@ impl TurnMetadata<'_> {
 /// What the last message of the person points to, in Open WebUI's form. Contents stay in the messages.
 fn files(history: &[Message]) -> Value {
     let asked = history.iter().rfind(|message| message.role == Role::User);
+    let medium = |kind: &str, url: &str| match url.starts_with("data:") {
+        true => json!({"type": kind}),
+        false => json!({"type": kind, "url": url}),
+    };
     let file = |part: &Part| match part {
         Part::Document { document, name, .. } => Some(json!({"type": "file", "id": document, "name": name})),
         Part::Collection { collection, name } => {
             Some(json!({"type": "collection", "id": collection, "name": name}))
         }
-        Part::Image { url } if !url.starts_with("data:") => Some(json!({"type": "image", "url": url})),
-        Part::Image { .. } => Some(json!({"type": "image"})),
+        Part::Image { url } => Some(medium("image", url)),
+        Part::Audio { url } => Some(medium("audio", url)),
+        Part::Video { url } => Some(medium("video", url)),
         Part::Text { .. } => None,
     };
     asked.map_or_else(|| json!([]), |message| message.content.iter().filter_map(file).collect())

@@ -98,6 +98,8 @@ pub struct Config {
     pub session_ms: i64,
     /// How long runs that belong to no chat are kept.
     pub retention_ms: i64,
+    /// How long the address of a file can be used that is given to front ends, days.
+    pub file_link_days: u32,
     /// How long lines of the audit log are kept.
     pub audit_ms: i64,
     /// The largest request body.
@@ -213,6 +215,7 @@ struct Raw {
     moderation: bool,
     session_hours: u32,
     retention_days: u32,
+    file_link_days: u32,
     audit_days: u32,
     forward_user_info_headers: bool,
     body_limit_mb: u32,
@@ -358,6 +361,7 @@ impl Raw {
         let web = self.web.check(&servers, environment)?;
         anyhow::ensure!(self.body_limit_mb > 0, "body_limit_mb must be at least 1");
         anyhow::ensure!(self.session_hours > 0, "session_hours must be at least 1");
+        anyhow::ensure!(self.file_link_days > 0, "file_link_days must be at least 1");
         anyhow::ensure!(self.connection_limit > 0, "connection_limit must be at least 1");
         anyhow::ensure!(self.connections_per_address > 0, "connections_per_address must be at least 1");
         let body_limit_bytes = self.body_limit_mb as usize * 1_000_000;
@@ -380,6 +384,7 @@ impl Raw {
             moderation: self.moderation,
             session_ms: i64::from(self.session_hours) * 3_600_000,
             retention_ms: i64::from(self.retention_days) * 24 * 3_600_000,
+            file_link_days: self.file_link_days,
             audit_ms: i64::from(self.audit_days) * 24 * 3_600_000,
             import_limit_bytes: u64::from(self.import_limit_mb) * 1_000_000,
             body_limit_bytes,

@@ -139,6 +139,7 @@ impl App {
             idempotency: None,
             origin: work.kept_origin()?,
             research: work.kept_research()?,
+            workspace: None,
         };
         let body =
             EventBody::RunForked { from: source.id, after: point.after, guidance: point.guidance.clone() };

@@ -259,6 +259,8 @@ pub fn table() -> Vec<Route> {
         get(User, "/api/v1/chats/{chat}/files/content", files::content::get),
         put(User, "/api/v1/chats/{chat}/files/content", files::put),
         delete(User, "/api/v1/chats/{chat}/files/content", files::delete),
+        // Front ends elsewhere show these: the address itself says what may be fetched.
+        get(Public, "/files/{token}/{name}", files::linked::get),
         get(User, "/api/v1/chats/{chat}/files/zip", files::zip::get),
         get(User, "/api/v1/chats/{chat}/files/versions", files::past::versions),
         get(User, "/api/v1/chats/{chat}/files/diff", files::past::diff),

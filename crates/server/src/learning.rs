@@ -131,6 +131,7 @@ impl App {
             idempotency: None,
             origin: None,
             research: None,
+            workspace: None,
         };
         self.store.create_run(&row).await?;
         let started =

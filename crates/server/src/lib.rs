@@ -24,6 +24,7 @@ mod earlier_agents;
 mod elsewhere;
 pub mod error;
 pub mod extract;
+mod file_links;
 pub mod forks;
 mod going_on;
 pub mod groups;

@@ -10,7 +10,7 @@ use anyhow::Context;
 use llm::Secret;
 use ring::{
     aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey},
-    digest,
+    digest, hmac,
     rand::{SecureRandom, SystemRandom},
 };
 
@@ -54,7 +54,11 @@ pub fn hex(bytes: &[u8]) -> String {
 }
 
 /// Seals and opens keys with the server's own key, which lives beside the database, not in it.
-pub struct Sealer(LessSafeKey);
+pub struct Sealer {
+    sealing: LessSafeKey,
+    /// From which keys for signatures are derived.
+    root: hmac::Key,
+}
 
 /// A sealed key could not be opened: it is damaged or was sealed with another key file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -89,7 +93,14 @@ impl Sealer {
              stored keys of model servers then have to be entered again",
             path.display()
         );
-        Ok(Self(LessSafeKey::new(key)))
+        let root = hmac::Key::new(hmac::HMAC_SHA256, &bytes);
+        Ok(Self { sealing: LessSafeKey::new(key), root })
+    }
+
+    /// A key for signatures of one purpose: the same after a restart, and on every server with this key file.
+    #[must_use]
+    pub fn signing_key(&self, purpose: &str) -> hmac::Key {
+        hmac::Key::new(hmac::HMAC_SHA256, hmac::sign(&self.root, purpose.as_bytes()).as_ref())
     }
 
     /// Seals `secret`; it opens only together with the same `owner`.
@@ -100,7 +111,7 @@ impl Sealer {
         let nonce = random_bytes::<NONCE_LEN>()?;
         let mut sealed = secret.reveal().as_bytes().to_vec();
         let aad = Aad::from(owner.as_bytes());
-        self.0
+        self.sealing
             .seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), aad, &mut sealed)
             .map_err(|_| NoRandomness)?;
         Ok([&nonce[..], &sealed].concat())
@@ -114,7 +125,7 @@ impl Sealer {
         let (nonce, sealed) = sealed.split_first_chunk::<NONCE_LEN>().ok_or(CannotOpen)?;
         let mut text = sealed.to_vec();
         let aad = Aad::from(owner.as_bytes());
-        let open = self.0.open_in_place(Nonce::assume_unique_for_key(*nonce), aad, &mut text);
+        let open = self.sealing.open_in_place(Nonce::assume_unique_for_key(*nonce), aad, &mut text);
         let open = open.map_err(|_| CannotOpen)?;
         std::str::from_utf8(open).map(Secret::new).map_err(|_| CannotOpen)
     }

@@ -1,6 +1,8 @@
 //! Carries a log to its readers: server-sent events and WebSocket, in any format.
 
+mod files;
 mod heartbeat;
+mod link_text;
 mod pausing;
 
 use std::{convert::Infallible, time::Duration};
@@ -31,7 +33,9 @@ use wire::{
     ui_message_stream::UiMessageEncoder,
 };
 
+pub(crate) use self::{files::for_reader, link_text::LinkText};
 pub use self::{
+    files::{Contents, RunFiles},
     heartbeat::{Heartbeat, telling},
     pausing::{Pausing, pausing, whole},
 };
@@ -134,21 +138,36 @@ impl Format {
         }
     }
 
-    fn write(&mut self, logged: &Logged, out: &mut Vec<u8>) {
+    /// Whether readers of this format have no other way to the chat's files.
+    fn is_for_outside(&self) -> bool {
+        !matches!(self, Self::Native(_) | Self::Debug { .. })
+    }
+
+    /// Whether its readers show pictures and HTML only by their content.
+    #[must_use]
+    pub fn contents(&self) -> Contents {
+        match self {
+            Self::Details(_) => Contents::Inline,
+            Self::OpenAi(encoder) if encoder.shows_work() => Contents::Inline,
+            _ => Contents::Linked,
+        }
+    }
+
+    /// Writes what the reader gets of an event that it is shown as `event`.
+    fn write(&mut self, logged: &Logged, event: &RunEvent, out: &mut Vec<u8>) {
         let frames = match self {
             Self::Native(native) => return native.write(logged, out),
-            Self::Chat(encoder) => encoder.push(&logged.event),
-            Self::OpenAi(encoder) => encoder.push(&logged.event),
-            Self::Responses(encoder) => encoder.push(&logged.event),
-            Self::ToolCalls(encoder) => encoder.push(&logged.event),
-            Self::Markup(encoder) => encoder.push(&logged.event),
-            Self::Details(encoder) => encoder.push(&logged.event),
-            Self::AgUi(encoder) => encoder.push(&logged.event),
-            Self::UiMessages(encoder) => encoder.push(&logged.event),
+            Self::Chat(encoder) => encoder.push(event),
+            Self::OpenAi(encoder) => encoder.push(event),
+            Self::Responses(encoder) => encoder.push(event),
+            Self::ToolCalls(encoder) => encoder.push(event),
+            Self::Markup(encoder) => encoder.push(event),
+            Self::Details(encoder) => encoder.push(event),
+            Self::AgUi(encoder) => encoder.push(event),
+            Self::UiMessages(encoder) => encoder.push(event),
             Self::Debug { with_details } => {
                 let detail = logged.detail.as_deref().filter(|_| *with_details);
-                let event = DebugEvent::of(&logged.event, detail);
-                event.map(debug_frame(logged.event.seq)).into_iter().collect()
+                DebugEvent::of(event, detail).map(debug_frame(event.seq)).into_iter().collect()
             }
         };
         frames.iter().for_each(|frame| frame.write(out));
@@ -239,15 +258,19 @@ impl Native {
 struct Sse {
     reader: Reader,
     format: Format,
+    files: Option<RunFiles>,
     silence: Alarm,
     over: bool,
 }
 
-/// A log as server-sent events, to its end. Many events that come together are one write.
+/// A log as server-sent events, to its end. Many events that come together are one write. With `files` a reader outside
+/// gets addresses of the run's files.
 #[must_use]
-pub fn sse(reader: Reader, format: Format) -> Response {
+pub fn sse(reader: Reader, format: Format, files: Option<RunFiles>) -> Response {
     let silence = Alarm::new(Instant::now() + format.after_silence());
-    let body = stream::unfold(Sse { reader, format, silence, over: false }, |mut sse| async move {
+    let files = files.filter(|_| format.is_for_outside());
+    let started = Sse { reader, format, files, silence, over: false };
+    let body = stream::unfold(started, |mut sse| async move {
         let chunk = sse.next().await?;
         Some((Ok::<_, Infallible>(chunk), sse))
     });
@@ -275,6 +298,12 @@ pub fn event_stream(body: Body) -> Response {
 }
 
 impl Sse {
+    async fn write(&mut self, logged: &Logged, out: &mut Vec<u8>) {
+        if let Some(event) = for_reader(self.files.as_mut(), &logged.event).await {
+            self.format.write(logged, &event, out);
+        }
+    }
+
     async fn next(&mut self) -> Option<Bytes> {
         while !self.over {
             self.silence.set(Instant::now() + self.format.after_silence());
@@ -286,7 +315,9 @@ impl Sse {
             match events {
                 Ok(Some(events)) => {
                     let mut out = Vec::with_capacity(events.iter().map(|event| event.json.len() + 16).sum());
-                    events.iter().for_each(|logged| self.format.write(logged, &mut out));
+                    for logged in &events {
+                        self.write(logged, &mut out).await;
+                    }
                     // A format may have nothing to say about some events.
                     if !out.is_empty() {
                         return Some(out.into());

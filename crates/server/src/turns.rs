@@ -185,6 +185,7 @@ impl App {
             idempotency: work.idempotency.clone(),
             origin: work.kept_origin()?,
             research: work.kept_research()?,
+            workspace: None,
         };
         let beside = work.beside.take();
         let request =

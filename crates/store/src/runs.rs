@@ -45,6 +45,8 @@ pub struct NewRun {
     pub origin: Option<String>,
     /// How research is wanted, as JSON; nothing where it is none. Kept when it ends.
     pub research: Option<String>,
+    /// Where its files are, unless those are its chat's or its own.
+    pub workspace: Option<String>,
 }
 
 /// What the database calls a run in the log, where it is named often: short, and never used for another.
@@ -80,8 +82,8 @@ pub struct Run {
 }
 
 pub(crate) const INSERT: &str = "INSERT INTO runs (id, owner, chat, message, model, started_at, request, \
-                                 idempotency_key, request_hash, server, api_key, person, key_models, origin, research, booked_seq) \
-                                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
+                                 idempotency_key, request_hash, server, api_key, person, key_models, origin, research, booked_seq, workspace) \
+                                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)";
 
 /// Gives [`INSERT`] its values; the run is `server`'s.
 pub(crate) fn insert<'a>(query: Query<'a>, run: &NewRun, server: Option<&str>) -> Query<'a> {
@@ -96,7 +98,7 @@ pub(crate) fn insert<'a>(query: Query<'a>, run: &NewRun, server: Option<&str>) -
     let query = query.optional_text(key_models.as_deref());
     let query = query.optional_text(run.origin.as_deref()).optional_text(run.research.as_deref());
     // Nothing of its log is in the ledger yet.
-    query.number(0)
+    query.number(0).optional_text(run.workspace.as_deref())
 }
 
 impl Rows for NewRun {
@@ -111,9 +113,9 @@ impl Rows for NewRun {
     async fn write(db: &Db, runs: &[Self]) -> Result<Vec<RunNumber>, StoreError> {
         let mut sql = String::from(
             "INSERT INTO runs (id, owner, chat, message, model, started_at, request, idempotency_key, \
-             request_hash, server, api_key, person, key_models, origin, research, booked_seq) VALUES ",
+             request_hash, server, api_key, person, key_models, origin, research, booked_seq, workspace) VALUES ",
         );
-        db.push_rows(&mut sql, runs.len(), 16);
+        db.push_rows(&mut sql, runs.len(), 17);
         let server = db.lessee()?;
         sql.push_str(" RETURNING id, number");
         let add = |query, run| insert(query, run, server.as_deref());
@@ -236,6 +238,15 @@ impl Store {
     /// `NotFound`.
     pub async fn run_research(&self, id: RunId) -> Result<Option<String>, StoreError> {
         self.db().read("SELECT research FROM runs WHERE id = $1").id(id).fetch_one().await?.get("research")
+    }
+
+    /// The workspace that has a run's files.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn run_workspace(&self, id: RunId) -> Result<String, StoreError> {
+        let sql = "SELECT COALESCE(workspace, chat, id) AS workspace FROM runs WHERE id = $1";
+        self.db().read(sql).id(id).fetch_one().await?.get("workspace")
     }
 
     /// Notes that somebody wants the report of research now. A run that has ended has it, or never will.

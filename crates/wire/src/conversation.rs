@@ -3,6 +3,8 @@
 use domain::{Message, Part, Role, ToolCall};
 use serde_json::{Map, Value};
 
+use crate::media;
+
 /// The body is not a request. `Display` is the sentence for the caller; it names the field.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
@@ -112,13 +114,34 @@ pub(crate) fn part(value: &Value, at: &str) -> Checked<Part> {
     let kind = fields.get("type").and_then(Value::as_str).unwrap_or("text");
     match (kind, fields.get("text")) {
         ("image_url" | "input_image", _) => image(fields.get("image_url"), at),
+        ("input_audio", _) => media::input_audio(fields.get("input_audio"), &format!("{at}.input_audio")),
+        ("audio_url", _) => media::by_url(fields.get("audio_url"), "audio", &format!("{at}.audio_url")),
+        ("video_url" | "input_video", _) => {
+            media::by_url(fields.get("video_url"), "video", &format!("{at}.video_url"))
+        }
+        ("file" | "input_file", None) => file(fields, at),
         (_, Some(words)) => Ok(Part::Text { text: text(words, &format!("`{at}.text`"))?.to_owned() }),
         ("text" | "input_text" | "output_text", None) => wrong(&format!("`{at}.text`"), "a string"),
         // The model should know that something was there.
-        (kind, None) => {
-            let kind: String = kind.chars().filter(|c| !c.is_control()).take(40).collect();
-            Ok(Part::Text { text: format!("[An attachment of type {kind} was left out.]") })
-        }
+        (kind, None) => Ok(media::left_out(kind, "")),
+    }
+}
+
+/// A file as OpenAI writes it, `{"file": {"filename", "file_data"}}` or the same without the inner object. Pictures, sounds
+/// and films are kept.
+fn file(fields: &Map<String, Value>, at: &str) -> Checked<Part> {
+    let file = fields.get("file").and_then(Value::as_object).unwrap_or(fields);
+    let field = |name: &str| file.get(name).and_then(Value::as_str);
+    let Some(data) = field("file_data").or(field("file_url")).filter(|data| data.starts_with("data:")) else {
+        return Ok(media::left_out("file", field("filename").unwrap_or_default()));
+    };
+    let family = media::type_of_data(data).and_then(|kind| kind.split('/').next()).unwrap_or_default();
+    match family {
+        "image" | "audio" | "video" => media::by_url(Some(&data.into()), family, &format!("{at}.file_data")),
+        _ => Ok(media::left_out(
+            media::type_of_data(data).filter(|kind| media::is_media_type(kind)).unwrap_or("file"),
+            field("filename").unwrap_or_default(),
+        )),
     }
 }
 

@@ -3,8 +3,9 @@
 
 use domain::{
     EventBody, RunEvent,
-    event::{FORKED, RESUMED, compacted},
+    event::{FORKED, RESUMED, ToolFile, compacted},
 };
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
@@ -12,6 +13,7 @@ use crate::{
     chat_stream::encoder::{Output, Payload, THINKING},
     escape::{cut, html},
     markup::Writing,
+    tool_files::{open_webui_embeds, open_webui_files},
     tool_result::shown,
 };
 
@@ -89,8 +91,8 @@ impl DetailsEncoder {
                     self.add(call, pending(call, name, arguments), out);
                 }
             }
-            EventBody::ToolFinished { call, name, arguments, result, error, .. } => {
-                self.add(call, finished(call, name, arguments, result, *error), out);
+            EventBody::ToolFinished { call, name, arguments, result, error, files, .. } => {
+                self.add(call, finished(call, name, arguments, (result, *error), files), out);
             }
             EventBody::ApprovalAsked { approval, call, name, arguments, .. } => {
                 out.push(&Payload::Approval { approval_id: approval, tool_id: call, name, args: arguments });
@@ -179,17 +181,34 @@ fn pending(call: &str, name: &str, arguments: &Value) -> String {
     )
 }
 
-fn finished(call: &str, name: &str, arguments: &Value, result: &str, error: bool) -> String {
+fn finished(
+    call: &str,
+    name: &str,
+    arguments: &Value,
+    (result, error): (&str, bool),
+    files: &[ToolFile],
+) -> String {
     let result = Value::from(cut(&shown(result, error), RESULT_LIMIT_CHARS));
     let (failed, summary) = if error { (" error=\"true\"", "Tool Failed") } else { ("", "Tool Executed") };
     format!(
         "<details type=\"tool_calls\" done=\"true\" id=\"{}\" name=\"{}\" arguments=\"{}\" result=\"{}\" \
-         files=\"\" embeds=\"\"{failed}>\n<summary>{summary}</summary>\n</details>",
+         files=\"{}\" embeds=\"{}\"{failed}>\n<summary>{summary}</summary>\n</details>",
         attribute(call),
         attribute(name),
         html(&arguments.to_string()),
         html(&result.to_string()),
+        list(&open_webui_files(files)),
+        list(&open_webui_embeds(files)),
     )
+}
+
+/// A list as JSON in an attribute; empty if it is empty.
+fn list<T: Serialize>(values: &[T]) -> String {
+    if values.is_empty() {
+        return String::new();
+    }
+    // Plain texts and values always have a JSON form.
+    html(&serde_json::to_string(values).unwrap_or_default())
 }
 
 /// An id or a name inside a tag, which must stay on one line.

@@ -12,6 +12,7 @@ mod file_news;
 mod frames;
 pub mod group_list;
 pub mod markup;
+mod media;
 mod memory_update;
 mod notice;
 pub mod open_webui_chats;
@@ -22,6 +23,7 @@ mod request_metadata;
 pub mod responses;
 pub mod sse;
 pub mod tool_calls;
+mod tool_files;
 mod tool_result;
 pub mod ui_message_stream;
 

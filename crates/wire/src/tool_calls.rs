@@ -4,12 +4,18 @@ use std::collections::{HashMap, HashSet};
 
 use domain::{
     EventBody, Form, Outcome, Problem, RunEvent,
-    event::{FORKED, RESUMED, compacted},
+    event::{FORKED, RESUMED, ToolFile, compacted},
 };
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{Frame, chat_stream::encoder::THINKING, escape::cut, frames::Frames};
+use crate::{
+    Frame,
+    chat_stream::encoder::THINKING,
+    escape::cut,
+    frames::Frames,
+    tool_files::{FileView, views},
+};
 
 /// Longer results are cut here; the log has them whole.
 const RESULT_LIMIT_CHARS: usize = 2_000;
@@ -46,6 +52,8 @@ enum Payload<'a> {
         tool_call_id: &'a str,
         tool_name: &'a str,
         result: &'a str,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        files: Vec<FileView<'a>>,
     },
     ToolCallError {
         tool_call_id: &'a str,
@@ -129,10 +137,10 @@ impl ToolCallsEncoder {
                 self.start(call, name, arguments, out);
                 self.forget(call);
             }
-            EventBody::ToolFinished { call, name, arguments, result, error, .. } => {
+            EventBody::ToolFinished { call, name, arguments, result, error, files, .. } => {
                 self.start(call, name, arguments, out);
                 self.forget(call);
-                finish_call(out, call, name, result, *error);
+                finish_call(out, call, name, result, *error, files);
             }
             EventBody::ApprovalAsked { approval, call, name, arguments, .. } => {
                 self.start(call, name, arguments, out);
@@ -208,12 +216,12 @@ fn message(out: &mut Frames, content: &str) {
     }
 }
 
-fn finish_call(out: &mut Frames, call: &str, name: &str, result: &str, error: bool) {
+fn finish_call(out: &mut Frames, call: &str, name: &str, result: &str, error: bool, files: &[ToolFile]) {
     let (tool_call_id, tool_name, result) = (call, name, &*cut(result, RESULT_LIMIT_CHARS));
     out.push(&if error {
         Payload::ToolCallError { tool_call_id, tool_name, error: result }
     } else {
-        Payload::ToolCallComplete { tool_call_id, tool_name, result }
+        Payload::ToolCallComplete { tool_call_id, tool_name, result, files: views(files) }
     });
 }
 

@@ -49,6 +49,19 @@ export async function newChat(context, model) {
         throw new Error(`${error.message}\n${await page.locator("body").ariaSnapshot()}`);
       });
     },
+    /** Waits until a picture of this width is there, and not the sign that it is missing; tells how many there are. */
+    async showsPictures(width) {
+      const whole = (images, width) =>
+        images.filter((image) => image.complete && image.naturalWidth === width).length;
+      await page.waitForFunction(
+        (width) =>
+          [...document.querySelectorAll("#messages-container img")].some(
+            (image) => image.complete && image.naturalWidth === width,
+          ),
+        width,
+      );
+      return page.locator("#messages-container img").evaluateAll(whole, width);
+    },
     async say(words) {
       await input.click();
       await page.keyboard.type(words);

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { UPPER, inOrder, newChat, picture, stored } from "./chat.mjs";
+import { PICTURE, WIDE } from "./camera.mjs";
 import { connect } from "./world.mjs";
 
 const AGENT = "glasshouse/agent";
@@ -103,6 +104,25 @@ export function connectionTests(world) {
     assert.deepEqual(rows, ["write_file", "get_current_timestamp", "read_file"]);
     const last = asked.at(-1).messages.at(-1);
     assert.match(last.content, /tick/, "the files of the first run are there in the second");
+    await chat.close();
+  });
+
+  test("document_001: connection: pictures and HTML of a tool show in its row, and the answer's picture too", async () => {
+    await open(AGENT);
+    world.recorder.take();
+    await chat.say("Look at the light");
+    await chat.shows("The light is on:");
+    await chat.ends();
+    assert.ok((await chat.showsPictures(WIDE)) >= 2, "in the row and in the answer");
+    assert.ok(!(await chat.text()).includes("Image unavailable"));
+    const panel = chat.page.frameLocator("#messages-container iframe").getByText("Panel of the light");
+    await panel.waitFor();
+    const asked = world.recorder.take().filter((body) => !isTask(body));
+    const seen = asked.at(-1).messages.at(-1).content;
+    assert.equal(seen[1].image_url.url, `data:image/png;base64,${PICTURE.toString("base64")}`);
+    await picture(chat.page, "connection-pictures");
+    await chat.reload();
+    assert.ok((await chat.showsPictures(WIDE)) >= 2, "they stay with the chat");
     await chat.close();
   });
 

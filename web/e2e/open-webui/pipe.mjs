@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { UPPER, newChat, picture, stored } from "./chat.mjs";
+import { WIDE } from "./camera.mjs";
 import { setValves } from "./world.mjs";
 
 const PIPE = "glasshouse.glasshouse";
@@ -48,6 +49,21 @@ export function pipeTests(world) {
       .getByRole("dialog")
       .getByText(/February 395/)
       .waitFor();
+    await chat.close();
+  });
+
+  test("document_001: pipe: pictures and HTML of a tool show", async () => {
+    await open();
+    await chat.say("Look at the light");
+    await chat.shows("The light is on:");
+    await chat.ends();
+    await chat.showsPictures(WIDE);
+    assert.ok(!(await chat.text()).includes("Image unavailable"));
+    const panel = chat.page.frameLocator("#messages-container iframe").getByText("Panel of the light");
+    await panel.waitFor();
+    await chat.reload();
+    await chat.showsPictures(WIDE);
+    await panel.waitFor();
     await chat.close();
   });
 

@@ -1,5 +1,6 @@
 /** What the scripted model says in the tests with Open WebUI. The first case whose words were said is played. */
 import { calls, pause, reasoning, text, turn } from "../programs.mjs";
+import { PATH } from "./camera.mjs";
 
 const NORTH = "Tonnes handled by month\nJanuary 410\nFebruary 395\nMarch 472\n".repeat(30);
 
@@ -22,6 +23,9 @@ export const CASES = [
       ),
     ],
   },
+  // The model is given the picture as a message of the user.
+  { contains: "returned beside text", turns: [turn(text(`The light is on: ![the light](${PATH})`, 60))] },
+  { contains: "Look at the light", turns: [turn(calls(["camera__shoot", {}]))] },
   {
     contains: "Read the north report",
     turns: [

@@ -1,8 +1,11 @@
 /** Everything the tests with Open WebUI need: the model, Glasshouse, Open WebUI, a browser; and a look behind each. */
-import { readFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { launch } from "../browser.mjs";
 import { startGlasshouse, startModel } from "../programs.mjs";
+import { config } from "./camera.mjs";
 import { startRecorder } from "./recorder.mjs";
 import { CASES, SILENCE_MS } from "./scripts.mjs";
 import { ADMIN, startOpenWebUi } from "./server.mjs";
@@ -24,8 +27,13 @@ export async function startWorld() {
   try {
     const model = await keep(startModel(CASES));
     const recorder = await keep(startRecorder(model.url));
+    const folder = await mkdtemp(join(tmpdir(), "glasshouse-config-"));
+    started.push({ stop: () => rm(folder, { recursive: true }) });
+    const file = join(folder, "glasshouse.toml");
+    await writeFile(file, config());
     const program = await keep(
       startGlasshouse({
+        GLASSHOUSE_CONFIG: file,
         OPENAI_API_BASE_URL: recorder.url,
         OPENAI_API_KEY: "none",
         // The model is to be silent, and not given up.

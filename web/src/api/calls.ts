@@ -309,8 +309,8 @@ export const fetchImage = async (url: string) => {
   return response.blob();
 };
 export const zipAddress = (chat: string) => `${v1}/chats/${id(chat)}/files/zip`;
-export const readFile = async (chat: string, path: string) =>
-  (await send(fileAddress(chat, path))).arrayBuffer();
+export const readFile = async (chat: string, path: string, version?: number) =>
+  (await send(fileAddress(chat, path, version))).arrayBuffer();
 /** The version that was seen; none where there was nothing. */
 const ifMatch = (version: number) => ({ "if-match": `"${version}"` });
 const ifSeen = (version: number) => (version > 0 ? ifMatch(version) : { "if-none-match": "*" });

@@ -171,6 +171,8 @@ export type EventBody =
       in_doubt?: boolean;
       /** The file of the chat that has the whole result, where it was long; then `result` has both ends of it. */
       file?: string;
+      /** The pictures, sounds and other files that the call produced, as states of files of the chat. */
+      files?: ToolFile[];
     }
   | {
       type: "tool_handed_over";
@@ -419,6 +421,16 @@ export type Part =
     }
   | {
       type: "image";
+      /** `https:` or `data:` URL. */
+      url: string;
+    }
+  | {
+      type: "audio";
+      /** `https:` or `data:` URL. */
+      url: string;
+    }
+  | {
+      type: "video";
       /** `https:` or `data:` URL. */
       url: string;
     }
@@ -1034,6 +1046,7 @@ export type Sentence =
   | { code: "model_not_yours"; params: { name: string } }
   | { code: "agent_not_yours"; params: { name: string } }
   | { code: "workspace_not_yours"; params: { name: string } }
+  | { code: "media_left_out" }
   | { code: "empty_answer" }
   | { code: "answer_cut" }
   | { code: "answer_filtered" }
@@ -1183,6 +1196,22 @@ export type Todo = {
 
 /** How far a task is. */
 export type TodoStatus = "pending" | "in_progress" | "completed";
+
+/** One state of a file of the chat that a tool call produced: a picture, a sound, a document, or HTML to show. */
+export type ToolFile = {
+  /** Absolute path in the workspace. */
+  path: string;
+  /** The file's version. */
+  version: number;
+  /** What its bytes are, such as `image/png`; never what somebody merely says they are. */
+  media_type: string;
+  /** Size, bytes. */
+  size_bytes: number;
+  /** Whether the model is given the content too, if it takes this kind. */
+  for_model?: boolean;
+  /** Whether it is HTML that the tool wants shown in a frame. */
+  embed?: boolean;
+};
 
 /** Tokens used by one or more model calls. */
 export type Usage = {

@@ -1,7 +1,7 @@
 /** What the HTTP API takes and gives (docs/api.md). */
-import type { Coded, Outcome, Part, RunEvent, RunSummary, Words } from "./events.ts";
+import type { Coded, Outcome, Part, RunEvent, RunSummary, ToolFile, Words } from "./events.ts";
 
-export type { Part, RunSummary };
+export type { Part, RunSummary, ToolFile };
 
 export interface User {
   id: string;

@@ -122,6 +122,8 @@ export const en = {
   "chat.reconnecting": "Reconnecting…",
   "chat.reconnectingIn": "Next try in {seconds} s.",
   "chat.retryNow": "Try now",
+  "chat.sound": "Attached sound",
+  "chat.film": "Attached video",
   "chat.picture": "Attached picture",
 
   "empty.title": "What shall we look into?",
@@ -187,6 +189,7 @@ export const en = {
   "steps.result": "Result",
   "steps.error": "Error",
   "steps.emptyResult": "✓ completed",
+  "steps.showHtml": "Show {name}",
   "steps.truncated": "The result was cut at the size limit.",
   "steps.task": "Task",
   "steps.continues": "Goes on from",

@@ -127,6 +127,8 @@ export const ru: Dictionary = {
   "chat.reconnecting": "Подключаемся снова…",
   "chat.reconnectingIn": "Следующая попытка через {seconds} с.",
   "chat.retryNow": "Попробовать сейчас",
+  "chat.sound": "Приложенная аудиозапись",
+  "chat.film": "Приложенное видео",
   "chat.picture": "Приложенное изображение",
 
   "empty.title": "Чем займёмся?",
@@ -212,6 +214,7 @@ export const ru: Dictionary = {
   "steps.result": "Результат",
   "steps.error": "Ошибка",
   "steps.emptyResult": "✓ выполнено",
+  "steps.showHtml": "Показать {name}",
   "steps.truncated": "Результат обрезан по предельному размеру.",
   "steps.task": "Задание",
   "steps.continues": "Продолжает",

@@ -2,11 +2,13 @@
 // origin and without network, so what hides in the source can reach neither the page nor another server.
 
 import { drawMermaid } from "./mermaid";
-import type { RenderAnswer, RenderRequest } from "./protocol";
+import type { HtmlRequest, RenderAnswer, RenderRequest } from "./protocol";
+import { showHtml } from "./html";
 
-addEventListener("message", (event: MessageEvent<RenderRequest>) => {
+addEventListener("message", (event: MessageEvent<RenderRequest | HtmlRequest>) => {
   const port = event.ports[0];
   if (event.source !== parent || !port) return;
+  if ("html" in event.data) return showHtml(event.data.html, (height) => port.postMessage(height));
   const answer = (drawing: RenderAnswer): void => port.postMessage(drawing);
   drawMermaid(event.data).then(answer, () => answer(null));
 });

@@ -6,6 +6,11 @@ export interface RenderRequest {
   isDark: boolean;
 }
 
+/** HTML to be shown; the answer is its height in CSS pixels. */
+export interface HtmlRequest {
+  html: string;
+}
+
 /** A drawing as XML, with its natural size in CSS pixels. */
 export interface Drawing {
   svg: string;

@@ -7,6 +7,7 @@ import type {
   Problem,
   Source,
   Todo,
+  ToolFile,
   Usage,
   Words,
 } from "../api/events.ts";
@@ -99,6 +100,8 @@ export interface ToolNode {
   truncated: boolean;
   /** The file that has the whole result, where it was long. */
   file: string | null;
+  /** The pictures, sounds and other files that it produced. */
+  files: readonly ToolFile[];
   startedAt: number;
   durationMs: number | null;
   /** Sub-agents this call started. */

@@ -56,6 +56,22 @@ const changed = (
   ...(deleted ? { deleted } : {}),
 });
 
+test("the pictures of a call stand in its row, also of a call that failed", () => {
+  const files = [{ path: "/results/shot-1.png", version: 1, media_type: "image/png", size_bytes: 70 }];
+  const log = logOf([
+    started,
+    requested("c1"),
+    running("c1"),
+    { ...finished("c1"), files },
+    requested("c2"),
+    { ...finished("c2", "no", true), files },
+    requested("c3"),
+    finished("c3"),
+  ]);
+  const timeline = read(log);
+  expect(["c1", "c2", "c3"].map((call) => toolOf(timeline, call)?.files)).toEqual([files, files, []]);
+});
+
 test("what a run makes of a file is told as one change, each change as a step", () => {
   const timeline = read(
     logOf([

@@ -213,6 +213,7 @@ function openTool(timeline: Timeline, event: RunEvent, id: NodeId, call: string,
     preview: false,
     truncated: false,
     file: null,
+    files: [],
     startedAt: event.at,
     durationMs: null,
     agents: [],
@@ -238,6 +239,7 @@ function finishTool(timeline: Timeline, event: RunEvent, id: NodeId, body: BodyO
     preview: isPreview,
     truncated: body.truncated,
     file: body.file ?? null,
+    files: body.files ?? [],
     durationMs: body.duration_ms,
   }));
   // What its run or agent took along when it ended early did not fail.

@@ -227,6 +227,7 @@ impl Room {
                 let version = if is_shared { 0 } else { written.version };
                 self.same.insert(name, Same { version, hash, size_bytes, changed_ms });
                 context.emit(written.event(&path)).await;
+                context.attach_written(&path, written.version, &bytes);
                 if picture_type(&bytes).is_some() || is_drawing(path.as_str(), &bytes) {
                     context.note_picture(path.as_str());
                 }

@@ -1,12 +1,13 @@
 //! `read_file`: a file's lines with their numbers.
 
+use domain::event::ToolFile;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
     Tool, ToolFailure,
     tool::{ToolContext, ToolKind},
-    workspace::Path,
+    workspace::{Path, picture_type, seems_picture},
 };
 
 /// Most shown at once, bytes: a result that is longer would go to a file again.
@@ -29,7 +30,8 @@ struct Arguments {
 pub(super) fn tool() -> Result<Tool, ToolFailure> {
     Tool::new(
         "read_file",
-        "Reads a text file. Each line comes with its number and a tab before it; these are not part of the file.",
+        "Reads a text file. Each line comes with its number and a tab before it; these are not part of the file. Of a \
+         PNG, JPEG, GIF or WebP picture you see the picture itself, if you can see pictures.",
         ToolKind::REPEATABLE,
         read_file,
     )
@@ -37,6 +39,11 @@ pub(super) fn tool() -> Result<Tool, ToolFailure> {
 
 async fn read_file(arguments: Arguments, context: ToolContext) -> Result<String, ToolFailure> {
     let path = Path::parse_file(&arguments.path)?;
+    if seems_picture(path.as_str())
+        && let Some(shown) = show_picture(&path, &context).await?
+    {
+        return Ok(shown);
+    }
     let content = context.workspace().peek_text(&path).await?;
     let first = usize::try_from(arguments.first_line.unwrap_or(1)).unwrap_or(usize::MAX).max(1);
     let limit = usize::try_from(arguments.lines.unwrap_or(2000)).unwrap_or(usize::MAX);
@@ -64,4 +71,22 @@ async fn read_file(arguments: Arguments, context: ToolContext) -> Result<String,
         shown.push_str(&format!("… {} more lines; read on with first_line {}", total - last, last + 1));
     }
     Ok(shown)
+}
+
+/// Has the model see a picture; `None` if the file is none.
+async fn show_picture(path: &Path, context: &ToolContext) -> Result<Option<String>, ToolFailure> {
+    let (bytes, version) = context.workspace().read_bytes(path).await?;
+    let Some(media_type) = picture_type(&bytes) else { return Ok(None) };
+    let size_bytes = bytes.len() as u64;
+    context.attach(ToolFile {
+        path: path.to_string(),
+        version,
+        media_type: media_type.to_owned(),
+        size_bytes,
+        for_model: true,
+        embed: false,
+        url: None,
+        content: None,
+    });
+    Ok(Some(format!("[Picture: {path}, {media_type}, {size_bytes} bytes]")))
 }

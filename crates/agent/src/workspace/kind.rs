@@ -35,6 +35,35 @@ pub fn picture_type(bytes: &[u8]) -> Option<&'static str> {
     PICTURES.iter().find(|(start, _)| begins_with(bytes, start)).map(|(_, media_type)| *media_type)
 }
 
+/// Other media that a browser plays or shows: bytes they begin with and their media types.
+const MEDIA: [(&[u8], &str); 12] = [
+    (b"RIFF****WAVE", "audio/wav"),
+    (b"ID3", "audio/mpeg"),
+    (b"\xff\xfb", "audio/mpeg"),
+    (b"\xff\xf3", "audio/mpeg"),
+    (b"\xff\xf2", "audio/mpeg"),
+    (b"OggS", "audio/ogg"),
+    (b"fLaC", "audio/flac"),
+    (b"****ftypM4A ", "audio/mp4"),
+    (b"****ftypqt  ", "video/quicktime"),
+    (b"****ftyp", "video/mp4"),
+    (b"\x1aE\xdf\xa3", "video/webm"),
+    (b"%PDF-", "application/pdf"),
+];
+
+/// Pictures in a box as that of MP4 films, which not every browser shows.
+const BOXED_PICTURES: [&[u8]; 3] = [b"****ftyphei", b"****ftypmif1", b"****ftypavif"];
+
+/// The media type of a picture, sound, film or PDF document; `None` for all else.
+#[must_use]
+pub fn media_type(bytes: &[u8]) -> Option<&'static str> {
+    if BOXED_PICTURES.iter().any(|start| begins_with(bytes, start)) {
+        return None;
+    }
+    let media = || MEDIA.iter().find(|(start, _)| begins_with(bytes, start));
+    picture_type(bytes).or_else(|| media().map(|(_, media_type)| *media_type))
+}
+
 /// Whether it is a drawing: SVG, which a page may show as an image and never as a document.
 #[must_use]
 pub(crate) fn is_drawing(path: &str, bytes: &[u8]) -> bool {
@@ -82,6 +111,24 @@ mod tests {
             (b"", None),
         ] {
             assert_eq!(picture_type(bytes), media_type, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn media_are_known_by_their_bytes() {
+        for (bytes, expected) in [
+            (&b"\x89PNG\r\n\x1a\n1234"[..], Some("image/png")),
+            (b"RIFF\x01\x02\x03\x04WAVEfmt ", Some("audio/wav")),
+            (b"ID3\x04", Some("audio/mpeg")),
+            (b"\0\0\0\x20ftypM4A \0", Some("audio/mp4")),
+            (b"\0\0\0\x20ftypisom\0", Some("video/mp4")),
+            (b"\0\0\0\x20ftypheic\0", None),
+            (b"\x1aE\xdf\xa3\x01", Some("video/webm")),
+            (b"%PDF-1.7", Some("application/pdf")),
+            (b"<svg/>", None),
+            (b"<html>", None),
+        ] {
+            assert_eq!(media_type(bytes), expected, "{bytes:?}");
         }
     }
 

@@ -46,6 +46,7 @@ impl Person {
             idempotency: None,
             origin: None,
             research: None,
+            workspace: None,
         };
         self.store.create_run(&run).await.unwrap();
         Memory::new(self.store.clone(), self.id, (id, None), Arc::new(|| 7))

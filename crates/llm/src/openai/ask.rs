@@ -13,6 +13,7 @@ use wire::openai::{ChatBody, Tool, request::OutputLimit};
 use super::{
     Pool, Reach, Target,
     fault::Retry,
+    media::{Kinds, without},
     prompt,
     rescue::{Rescue, Told},
     schema,
@@ -33,6 +34,10 @@ pub(crate) struct Ask {
     /// How the bodies name the limit on written tokens.
     limit: Option<LimitName>,
     reading: Reading,
+    /// The same request with notes in the place of its media, where the server refuses those.
+    without_media: Option<Box<Self>>,
+    /// What was left out of it as the server had just refused that, and where that is remembered.
+    left_out: Option<(Arc<Pool>, Kinds)>,
 }
 
 #[derive(Debug)]
@@ -72,11 +77,29 @@ enum Reading {
 }
 
 impl Ask {
-    /// Encodes a request for `reach`.
+    /// Encodes a request for `reach`. What its servers are known to refuse is left out.
     pub(crate) fn new(request: &ChatRequest<'_>, reach: &Reach) -> Self {
+        let media = Kinds::of(request.messages);
+        if !media.any() {
+            return Self::encode(request, reach);
+        }
+        let pool = &reach.settings.pool;
+        let known = media.and(pool.refused_media.kinds());
+        let taken = media.but(known);
+        let messages = without(request.messages, known);
+        let mut ask = Self::encode(&ChatRequest { messages: &messages, ..*request }, reach);
+        if taken.any() {
+            let messages = without(&messages, taken);
+            let spare = Self::encode(&ChatRequest { messages: &messages, ..*request }, reach);
+            ask.without_media = Some(Box::new(Self { left_out: Some((Arc::clone(pool), taken)), ..spare }));
+        }
+        ask
+    }
+
+    fn encode(request: &ChatRequest<'_>, reach: &Reach) -> Self {
         if reach.continues {
             let reading = Reading::Continuing;
-            return Self { body: text_body(request, reach), other_bodies: Vec::new(), limit: None, reading };
+            return Self::of(text_body(request, reach), Vec::new(), reading);
         }
         let mode = mode(request, &reach.settings.pool);
         let limit = request.max_output_tokens.map(|_| LimitName::at(&reach.any()));
@@ -88,12 +111,16 @@ impl Ask {
                     Some(format) => (body(request, reach, &[], Some(format)), vec![plain()]),
                     None => (plain(), Vec::new()),
                 };
-                Self { body, other_bodies, limit, reading: Reading::Plain }
+                Self { limit, ..Self::of(body, other_bodies, Reading::Plain) }
             }
             ToolMode::Native => Self { limit, ..Self::native(request, reach) },
             ToolMode::Prompt => Self { limit, ..Self::prompt(request, reach) },
             ToolMode::Schema => Self { limit, ..Self::schema(request, reach) },
         }
+    }
+
+    fn of(body: Bytes, other_bodies: Vec<Bytes>, reading: Reading) -> Self {
+        Self { body, other_bodies, limit: None, reading, without_media: None, left_out: None }
     }
 
     /// Offers the tools by the protocol, and tells them in words where they are refused.
@@ -107,7 +134,7 @@ impl Ask {
         };
         let told = told.map(|prompt| prompt::told(request.messages, request.tools, prompt));
         let reading = Reading::Native { tools: names(request.tools), told, pool };
-        Self { body: body(request, reach, &tools, None), other_bodies, limit: None, reading }
+        Self::of(body(request, reach, &tools, None), other_bodies, reading)
     }
 
     fn prompt(request: &ChatRequest<'_>, reach: &Reach) -> Self {
@@ -115,7 +142,7 @@ impl Ask {
         let told = prompt::told(request.messages, request.tools, prompt);
         let reading = Reading::Prompt { tools: names(request.tools), told, refused_by: None };
         let body = told_body(request, reach, prompt);
-        Self { body, other_bodies: Vec::new(), limit: None, reading }
+        Self::of(body, Vec::new(), reading)
     }
 
     /// Asks for an answer without thoughts, in its form: as much of that as the servers of the pool are known to take.
@@ -132,7 +159,7 @@ impl Ask {
         let refused = pool.refused_forms();
         bodies.truncate(bodies.len().saturating_sub(refused).max(1));
         let first = bodies.pop().unwrap_or_default();
-        Self { body: first, other_bodies: bodies, limit: None, reading: Reading::Quick { refused, pool } }
+        Self::of(first, bodies, Reading::Quick { refused, pool })
     }
 
     fn schema(request: &ChatRequest<'_>, reach: &Reach) -> Self {
@@ -149,7 +176,7 @@ impl Ask {
             if is_object_form { (object_form, schema_form) } else { (schema_form, object_form) };
         let tools = names(request.tools);
         let reading = Reading::Schema { tools, is_object_form, prefers_object_form };
-        Self { body, other_bodies: vec![other], limit: None, reading }
+        Self::of(body, vec![other], reading)
     }
 
     /// The JSON to send there.
@@ -163,6 +190,16 @@ impl Ask {
 
     /// Turns to the other way of asking for the same, if there is one that was not tried and may help after this.
     pub(crate) fn use_other_form(&mut self, after: Retry) -> bool {
+        if let Retry::WithoutMedia(named) = after {
+            let Some(spare) = self.without_media.take() else { return false };
+            *self = *spare;
+            if let Some((_, kinds)) = &mut self.left_out
+                && named.and(*kinds).any()
+            {
+                *kinds = named.and(*kinds);
+            }
+            return true;
+        }
         let helps = match self.reading {
             Reading::Native { .. } => after == Retry::WithoutTools,
             _ => matches!(after, Retry::OtherForm | Retry::WithoutTools),
@@ -183,6 +220,9 @@ impl Ask {
 
     /// The server took the request: the next one is asked in the same form.
     pub(crate) fn was_accepted(&self) {
+        if let Some((pool, kinds)) = &self.left_out {
+            pool.refused_media.note(*kinds);
+        }
         match &self.reading {
             Reading::Schema { is_object_form, prefers_object_form, .. } => {
                 prefers_object_form.store(*is_object_form, Ordering::Relaxed);

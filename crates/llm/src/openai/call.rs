@@ -3,6 +3,7 @@
 use std::{pin::Pin, sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
+use domain::Sentence;
 use futures_util::FutureExt;
 use reqwest::{
     Method, Response,
@@ -176,7 +177,8 @@ impl OpenAiCall {
         }
         if self.ask.use_other_form(fault.retry) {
             self.stage = Stage::Waiting(Instant::now());
-            return Ok(None);
+            let is_told = matches!(fault.retry, Retry::WithoutMedia(_));
+            return Ok(is_told.then(|| ModelEvent::Turned { words: Sentence::MediaLeftOut.into() }));
         }
         if let Some(target) = self.target.take() {
             target.note_fault(&fault);
@@ -201,7 +203,9 @@ impl OpenAiCall {
         let wait = match fault.retry {
             Retry::Soon => retry::backoff(settings.retry_wait, self.failed_attempts),
             Retry::After(hint) if hint <= retry::LONGEST_WAIT => retry::after_hint(hint, settings.retry_wait),
-            Retry::After(_) | Retry::No | Retry::OtherForm | Retry::WithoutTools => return Err(fault.error),
+            Retry::After(_) | Retry::No | Retry::OtherForm | Retry::WithoutTools | Retry::WithoutMedia(_) => {
+                return Err(fault.error);
+            }
         };
         if self.failed_attempts >= settings.attempts {
             return Err(fault.error);

@@ -6,7 +6,12 @@ use domain::{ProblemCode, Sentence, Words};
 use reqwest::{StatusCode, header};
 use wire::openai::UpstreamError;
 
-use super::{Target, context_full::says_context_full, retry};
+use super::{
+    Target,
+    context_full::says_context_full,
+    media::{self, Kinds},
+    retry,
+};
 use crate::{ModelError, http::HttpClientError};
 
 /// Words of others are cut here before they are shown, characters.
@@ -32,6 +37,8 @@ pub(crate) enum Retry {
     OtherForm,
     /// The server does not take tools, at least for this model.
     WithoutTools,
+    /// The server does not take these kinds of media, or some kind that it does not name.
+    WithoutMedia(Kinds),
 }
 
 impl Fault {
@@ -161,6 +168,9 @@ pub(crate) fn from_status(
     }
     if says_no_tools(status, &words) {
         return Fault { retry: Retry::WithoutTools, ..rejected(status, said) };
+    }
+    if let Some(kinds) = media::refused(status, &words) {
+        return Fault { retry: Retry::WithoutMedia(kinds), ..rejected(status, said) };
     }
     match status.as_u16() {
         300..=399 => redirect(headers, target),

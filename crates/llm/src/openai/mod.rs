@@ -10,6 +10,7 @@ mod context_full;
 mod fault;
 mod gather;
 mod json_scan;
+mod media;
 mod models;
 mod passing;
 mod plain;

@@ -22,7 +22,7 @@ pub(crate) fn plain_messages(
         let rendered = match message.role {
             Role::System | Role::User => message.clone(),
             Role::Assistant => Message::text(Role::Assistant, written(message)),
-            Role::Tool => Message::text(Role::User, result_text(message, &names, &told)),
+            Role::Tool => result(message, &names, &told),
         };
         append(&mut plain, rendered);
     }
@@ -44,6 +44,14 @@ fn append(plain: &mut Vec<Message>, message: Message) {
         }
         _ => plain.push(message),
     }
+}
+
+/// What came of a call, behind the pictures in it.
+fn result(message: &Message, names: &[(&str, &str)], told: &impl Fn(&str, &str) -> String) -> Message {
+    let mut content: Vec<Part> =
+        message.content.iter().filter(|part| part.medium().is_some()).cloned().collect();
+    content.push(Part::Text { text: result_text(message, names, told) });
+    Message { content, ..Message::text(Role::User, "") }
 }
 
 fn result_text(message: &Message, names: &[(&str, &str)], told: &impl Fn(&str, &str) -> String) -> String {

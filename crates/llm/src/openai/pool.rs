@@ -9,6 +9,7 @@ use domain::{ProblemCode, Sentence, Words};
 
 use super::{
     fault::{Fault, Retry},
+    media::Refused,
     server::{Blame, Breaker, Server},
 };
 
@@ -24,6 +25,8 @@ pub struct Pool {
     refused_forms: AtomicUsize,
     /// Whether tools of the protocol are taken; unknown before any were sent.
     takes_tools: OnceLock<bool>,
+    /// The kinds of media that were refused.
+    pub(super) refused_media: Refused,
 }
 
 /// A server of the pool, and one of its keys.
@@ -85,6 +88,7 @@ impl Pool {
             turn: AtomicUsize::new(0),
             refused_forms: AtomicUsize::new(0),
             takes_tools: OnceLock::new(),
+            refused_media: Refused::default(),
         })
     }
 
@@ -110,7 +114,8 @@ impl Pool {
     #[must_use]
     pub fn of_one(server: Server) -> Self {
         let (turn, refused_forms) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Self { servers: vec![Arc::new(server)], turn, refused_forms, takes_tools: OnceLock::new() }
+        let (takes_tools, refused_media) = (OnceLock::new(), Refused::default());
+        Self { servers: vec![Arc::new(server)], turn, refused_forms, takes_tools, refused_media }
     }
 
     /// Whether none of them is asked at the moment.

@@ -377,7 +377,7 @@ fn rest_after(fault: &Fault) -> Duration {
     match fault.retry {
         Retry::After(wait) => wait.clamp(SHORTEST_REST, LONGEST_REST),
         Retry::Soon => SLOWED_RESTS,
-        Retry::No | Retry::OtherForm | Retry::WithoutTools => REFUSED_RESTS,
+        Retry::No | Retry::OtherForm | Retry::WithoutTools | Retry::WithoutMedia(_) => REFUSED_RESTS,
     }
 }
 

@@ -55,7 +55,7 @@ impl Tried {
 pub(crate) async fn end_of(call: &mut Call) -> Result<String, CallError> {
     loop {
         match call.next().await {
-            News::Ended(result) => return result,
+            News::Ended(result) => return result.map(|answer| answer.text()),
             News::Progress(_) => {}
             News::Asks(question) => panic!("it asks {question:?}"),
         }

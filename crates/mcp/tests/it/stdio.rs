@@ -135,7 +135,7 @@ async fn news_keep_a_call_alive_and_a_flood_of_them_does_no_harm() {
     let result = loop {
         match call.next().await {
             News::Progress(words) => news.push(words),
-            News::Ended(result) => break result,
+            News::Ended(result) => break result.map(|answer| answer.text()),
             News::Asks(question) => panic!("{question:?}"),
         }
     };

@@ -6,7 +6,7 @@ pub(super) mod thread;
 
 use std::sync::Arc;
 
-use axum::{extract::State, response::Response};
+use axum::{extract::State, http::HeaderMap, response::Response};
 use domain::RunId;
 use serde::Deserialize;
 use wire::{
@@ -22,7 +22,7 @@ use crate::{
     commands::StopsWhenDropped,
     error::ApiError,
     extract::{Path, Query, RawJson},
-    streams::{from_run, pausing},
+    streams::{Contents, RunFiles, from_run, pausing},
 };
 
 /// The agent that is used where the address names none.
@@ -48,10 +48,11 @@ pub(super) async fn post(
     caller: Caller,
     Path(Named { agent }): Path<Named>,
     Query(query): Query<AgUiQuery>,
+    headers: HeaderMap,
     RawJson(body): RawJson,
 ) -> Result<Response, ApiError> {
     let agent = agent.as_deref().unwrap_or(DEFAULT_AGENT);
-    run(&app, &caller, agent, &body, &query, query.leaving()).await
+    run(&app, &caller, agent, &body, &headers, &query, query.leaving()).await
 }
 
 impl AgUiQuery {
@@ -86,6 +87,7 @@ pub(super) async fn run(
     caller: &Caller,
     agent: &str,
     body: &[u8],
+    headers: &HeaderMap,
     query: &AgUiQuery,
     leaving: Leaving,
 ) -> Result<Response, ApiError> {
@@ -101,16 +103,19 @@ pub(super) async fn run(
     let (thread_id, run_id) = (input.thread_id.clone(), input.run_id.clone());
     let door = Door { thread_id, run_id, version: input.version, sub_agents: query.sub_agents(), state };
     if let Some(on) = go_on(app, &chat, &input, &door).await? {
-        return Ok(stream(app, on.run, on.after, on.encoder, on.opening, leaving));
+        let files = app.run_files(on.run, headers, Contents::Linked);
+        return Ok(stream(app, files, on.run, on.after, on.encoder, on.opening, leaving));
     }
     app.stop_in(chat.id).await?;
     let run = thread::start(app, caller, chat, &input, model).await?;
-    Ok(stream(app, run, 0, AgUiEncoder::new(door), Vec::new(), leaving))
+    let files = app.run_files(run, headers, Contents::Linked);
+    Ok(stream(app, files, run, 0, AgUiEncoder::new(door), Vec::new(), leaving))
 }
 
 /// `opening`, then the run's events after `after`.
 pub(super) fn stream(
     app: &Arc<App>,
+    files: RunFiles,
     run: RunId,
     after: u64,
     encoder: AgUiEncoder,
@@ -118,5 +123,5 @@ pub(super) fn stream(
     leaving: Leaving,
 ) -> Response {
     let guard = (leaving == Leaving::Stops).then(|| StopsWhenDropped::new(app, run));
-    from_run(run, pausing(app.runs.read(run, after), encoder, opening, guard))
+    from_run(run, pausing(app.runs.read(run, after), encoder, Some(files), opening, guard))
 }

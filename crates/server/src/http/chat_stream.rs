@@ -24,7 +24,7 @@ use crate::{
     once::idempotency_key,
     research::WorkMode,
     runs::Logged,
-    streams::{Format, FormatOptions, from_run, sse},
+    streams::{Contents, Format, FormatOptions, for_reader, from_run, sse},
     turns::FreeRun,
 };
 
@@ -49,9 +49,11 @@ pub(super) async fn post(
     let begin = async |key| start(&app, &caller, request, key).await;
     let run = app.once(&caller.principal(), key, begin, async |run| Ok(run.id)).await?;
     let response = if stream {
-        sse(app.runs.read(run, 0), Format::named(name, options)?)
+        let format = Format::named(name, options)?;
+        let files = app.run_files(run, &headers, format.contents());
+        sse(app.runs.read(run, 0), format, Some(files))
     } else {
-        collect(&app, run, name).await?
+        collect(&app, run, name, &headers).await?
     };
     Ok(from_run(run, response))
 }
@@ -105,17 +107,20 @@ fn no_such_chat(error: StoreError) -> ApiError {
 }
 
 /// The same stream, read to its end and answered at once. For a format that is one text, that is the answer.
-async fn collect(app: &App, run: RunId, format: &str) -> Result<Response, ApiError> {
+async fn collect(app: &App, run: RunId, format: &str, headers: &HeaderMap) -> Result<Response, ApiError> {
     let mut reader = app.runs.read(run, 0);
+    let contents = if format == "details" { Contents::Inline } else { Contents::Linked };
+    let mut files = app.run_files(run, headers, contents);
     let (mut markup, mut details) =
         (MarkupEncoder::new(Writing::Replace), DetailsEncoder::new(Writing::Replace));
     let mut collected = Collected::default();
     while let Some(events) = reader.next().await? {
         for Logged { event, .. } in events.iter().map(AsRef::as_ref) {
-            collected.push(event);
+            let Some(event) = for_reader(Some(&mut files), event).await else { continue };
+            collected.push(&event);
             match format {
-                "markup" => markup.prime(event),
-                "details" => details.prime(event),
+                "markup" => markup.prime(&event),
+                "details" => details.prime(&event),
                 _ => {}
             }
         }

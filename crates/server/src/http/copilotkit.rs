@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 
-use axum::{extract::State, http::StatusCode, response::Response};
+use axum::{
+    extract::State,
+    http::{HeaderMap, StatusCode},
+    response::Response,
+};
 use serde_json::{Map, Value, json};
 use wire::ag_ui::{AgUiEncoder, Door, ThreadInput};
 
@@ -17,7 +21,7 @@ use crate::{
     extract::{Json, Path, Query, RawJson},
     groups::Thing,
     models::Model,
-    streams::whole,
+    streams::{Contents, whole},
 };
 
 /// `GET /copilotkit/info`: the agents. Each model is one, beside the default and the defined ones.
@@ -68,9 +72,10 @@ pub(super) async fn run(
     caller: Caller,
     Path(agent): Path<String>,
     Query(query): Query<AgUiQuery>,
+    headers: HeaderMap,
     RawJson(body): RawJson,
 ) -> Result<Response, ApiError> {
-    ag_ui::run(&app, &caller, &agent, &body, &query, Leaving::RunsOn).await
+    ag_ui::run(&app, &caller, &agent, &body, &headers, &query, Leaving::RunsOn).await
 }
 
 /// `POST /copilotkit/agent/{agent}/connect`: the thread as it is, then the run that is going.
@@ -79,6 +84,7 @@ pub(super) async fn connect(
     caller: Caller,
     Path(agent): Path<String>,
     Query(query): Query<AgUiQuery>,
+    headers: HeaderMap,
     RawJson(body): RawJson,
 ) -> Result<Response, ApiError> {
     thread::model(&app, &caller, &agent, None).await?;
@@ -96,7 +102,8 @@ pub(super) async fn connect(
         None => Ok(whole(&opening)),
         Some((run, run_id)) => {
             let encoder = AgUiEncoder::new(Door { run_id, ..door });
-            Ok(ag_ui::stream(&app, run, 0, encoder, opening, Leaving::RunsOn))
+            let files = app.run_files(run, &headers, Contents::Linked);
+            Ok(ag_ui::stream(&app, files, run, 0, encoder, opening, Leaving::RunsOn))
         }
     }
 }

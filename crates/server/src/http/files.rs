@@ -2,6 +2,7 @@
 //! no event of a run; versions keep an agent's edit from overwriting it unseen.
 
 pub(super) mod content;
+pub(super) mod linked;
 pub(super) mod past;
 pub(super) mod zip;
 

@@ -81,7 +81,7 @@ pub(super) async fn complete(
     let stop = stop_when_dropped(&app.runs, run);
     app.note_merging(run, (caller.id(), chat.map(|chat| chat.id)), model_id);
     if !stream {
-        let answer = collect(&app, run, named).await;
+        let answer = collect(&app, run, named, None).await;
         drop(stop);
         return Ok(from_run(run, answer?.into_response()));
     }
@@ -92,6 +92,6 @@ pub(super) async fn complete(
         sources: false,
         numbered: false,
     };
-    let stream = sse(app.runs.read(run, 0), Format::OpenAi(Box::new(CompletionEncoder::new(options))));
+    let stream = sse(app.runs.read(run, 0), Format::OpenAi(Box::new(CompletionEncoder::new(options))), None);
     Ok(from_run(run, held_by_body(stream, Some(stop))))
 }

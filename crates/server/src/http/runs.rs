@@ -22,7 +22,7 @@ use crate::{
     error::ApiError,
     extract::{Json, Path, Query},
     reading::{Looker, Reading},
-    streams::{Format, FormatOptions, Native, sse, telling, web_socket},
+    streams::{Format, FormatOptions, Native, RunFiles, for_reader, sse, telling, web_socket},
 };
 
 /// The longest id of a sub-agent: deeper than any may nest.
@@ -159,10 +159,12 @@ pub(super) async fn events(
         "responses" => super::openai::responses::watching(&app, run).await?,
         name => Format::named(name, options)?,
     };
+    // A reader of a shared chat sees the files as they are now, which no address for later is given for.
+    let mut files = reading.is_none().then(|| app.run_files(run, &headers, format.contents()));
     if name != "native" {
-        prime(&app, run, after, &mut format).await?;
+        prime(&app, run, after, &mut format, files.as_mut()).await?;
     }
-    Ok(Reading::stream(reading, sse(reader, format)))
+    Ok(Reading::stream(reading, sse(reader, format, files)))
 }
 
 /// Where to go on: what the client has seen, by the header of the protocol or in the address.
@@ -178,13 +180,21 @@ fn after(query: &EventsQuery, headers: &HeaderMap) -> Result<u64, ApiError> {
 }
 
 /// Brings a format to the state it is in after event `after`.
-pub(super) async fn prime(app: &App, run: RunId, after: u64, format: &mut Format) -> Result<(), ApiError> {
+pub(super) async fn prime(
+    app: &App,
+    run: RunId,
+    after: u64,
+    format: &mut Format,
+    mut files: Option<&mut RunFiles>,
+) -> Result<(), ApiError> {
     let mut earlier = app.runs.read(run, 0);
     let mut primed = 0;
     while primed < after {
         let Some(events) = earlier.next().await.map_err(ApiError::of_log)? else { break };
         for logged in events.iter().filter(|logged| logged.event.seq <= after) {
-            format.prime(&logged.event);
+            if let Some(event) = for_reader(files.as_deref_mut(), &logged.event).await {
+                format.prime(&event);
+            }
         }
         primed = events.last().map_or(after, |last| last.event.seq);
     }

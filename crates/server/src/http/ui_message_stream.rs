@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agent::ApprovalAnswer;
 use axum::{
     extract::State,
-    http::{HeaderValue, StatusCode},
+    http::{HeaderMap, HeaderValue, StatusCode},
     response::{IntoResponse, Response},
 };
 use domain::{EventBody, Part, Role, RunId, event::Decision};
@@ -22,7 +22,7 @@ use crate::{
     error::ApiError,
     extract::{Path, RawJson},
     research::WorkMode,
-    streams::{from_run, pausing},
+    streams::{Contents, from_run, pausing},
     turns::{FreeRun, OutsideTurn},
 };
 
@@ -30,16 +30,17 @@ use crate::{
 pub(super) async fn post(
     State(app): State<Arc<App>>,
     caller: Caller,
+    headers: HeaderMap,
     RawJson(body): RawJson,
 ) -> Result<Response, ApiError> {
     let request = UiMessageRequest::decode(&body)
         .map_err(|error| ApiError::invalid(error.to_string()).with_field(error.field()))?;
     if let Some(first) = request.approvals.first() {
         let run = first.run;
-        return go_on(&app, &caller, run, request.approvals).await;
+        return go_on(&app, &caller, &headers, run, request.approvals).await;
     }
     let run = start(&app, &caller, request).await?;
-    Ok(stream_run(&app, run, 0, UiMessageEncoder::default(), Vec::new()))
+    Ok(stream_run(&app, &headers, run, 0, UiMessageEncoder::default(), Vec::new()))
 }
 
 /// `GET /api/ui-message-stream/{chat}/stream`: the answer that is being written, from its beginning; 204 where
@@ -48,13 +49,14 @@ pub(super) async fn resume(
     State(app): State<Arc<App>>,
     caller: Caller,
     Path(chat): Path<String>,
+    headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let going = match threads::find(&app, &caller, &chat).await? {
         Some(chat) => app.going_in(chat.id).await?.pop(),
         None => None,
     };
     Ok(match going {
-        Some(run) => stream_run(&app, run, 0, UiMessageEncoder::default(), Vec::new()),
+        Some(run) => stream_run(&app, &headers, run, 0, UiMessageEncoder::default(), Vec::new()),
         None => StatusCode::NO_CONTENT.into_response(),
     })
 }
@@ -93,6 +95,7 @@ async fn start(app: &App, caller: &Caller, request: UiMessageRequest) -> Result<
 async fn go_on(
     app: &App,
     caller: &Caller,
+    headers: &HeaderMap,
     run: RunId,
     approvals: Vec<ApprovalResponse>,
 ) -> Result<Response, ApiError> {
@@ -109,7 +112,7 @@ async fn go_on(
         // It may have been answered elsewhere; what came of it is in the log.
         or_answered(app.tell(run, Command::approve(&approval, answer)).await)?;
     }
-    Ok(stream_run(app, run, after, encoder, opening))
+    Ok(stream_run(app, headers, run, after, encoder, opening))
 }
 
 /// The encoder as it was when the stream ended for these approvals, and the last event it had.
@@ -139,8 +142,16 @@ async fn primed(
     ))
 }
 
-fn stream_run(app: &App, run: RunId, after: u64, encoder: UiMessageEncoder, opening: Vec<Frame>) -> Response {
-    let mut response = pausing(app.runs.read(run, after), encoder, opening, None);
+fn stream_run(
+    app: &App,
+    headers: &HeaderMap,
+    run: RunId,
+    after: u64,
+    encoder: UiMessageEncoder,
+    opening: Vec<Frame>,
+) -> Response {
+    let files = app.run_files(run, headers, Contents::Linked);
+    let mut response = pausing(app.runs.read(run, after), encoder, Some(files), opening, None);
     response.headers_mut().insert("x-vercel-ai-ui-message-stream", HeaderValue::from_static("v1"));
     from_run(run, response)
 }

@@ -41,8 +41,8 @@ const SECURITY_HEADERS: [(HeaderName, HeaderValue); 8] = [
         header::CONTENT_SECURITY_POLICY,
         HeaderValue::from_static(
             "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
-             img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; object-src 'none'; \
-             frame-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
+             img-src 'self' data: blob:; media-src 'self' data:; font-src 'self'; connect-src 'self'; \
+             object-src 'none'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
         ),
     ),
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),

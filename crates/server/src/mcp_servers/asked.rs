@@ -59,7 +59,7 @@ async fn call(
         match call.next().await {
             News::Progress(_) => {}
             News::Asks(question) => question.reply(mcp::Reply::Cancel),
-            News::Ended(result) => return result.map(|text| redact(&text)).map_err(failed),
+            News::Ended(result) => return result.map(|answer| redact(&answer.text())).map_err(failed),
         }
     }
 }

@@ -3,10 +3,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use agent::{Tool, ToolContext, ToolFailure, ToolKind};
+use agent::{Returned, Tool, ToolContext, ToolFailure, ToolKind};
 use domain::{Words, refusal::Tools};
 use llm::ToolSpec;
-use mcp::{CallError, News, OfferedTool, Server, name_for_models};
+use mcp::{Answer, CallError, Media, News, OfferedTool, Piece, Server, name_for_models};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
@@ -122,6 +122,7 @@ async fn call(
     let redact = |text: &str| server.definition().redact_said(text);
     let failure = |error: CallError| ToolFailure(redact(&error.to_string()));
     let asker = context.run_number().to_string();
+    let tool_name = name_for_models(&server.definition().name, &tool);
     let mut call = server.call(&tool, arguments, asker).await.map_err(failure)?;
     let mut shown: Option<Instant> = None;
     loop {
@@ -146,8 +147,46 @@ async fn call(
                 if matches!(result, Err(CallError::Lost | CallError::TimedOut(_))) {
                     server.doubt();
                 }
-                return result.map(|text| redact(&text)).map_err(failure);
+                return match result {
+                    Ok(answer) => Ok(told(&tool_name, answer, &redact, &context).await),
+                    Err(error) => Err(failure(error)),
+                };
             }
         }
+    }
+}
+
+/// The answer in words, its media kept as files of the chat.
+async fn told(tool: &str, answer: Answer, redact: &impl Fn(&str) -> String, context: &ToolContext) -> String {
+    let mut texts = Vec::with_capacity(answer.pieces.len());
+    for piece in answer.pieces {
+        texts.push(match piece {
+            Piece::Text(text) => redact(&text),
+            Piece::Media(media) => kept(tool, &media, redact, context).await,
+        });
+    }
+    texts.join("\n\n")
+}
+
+/// Keeps a medium as a file of the chat, and says which.
+async fn kept(tool: &str, media: &Media, redact: &impl Fn(&str) -> String, context: &ToolContext) -> String {
+    let Media { kind, media_type, uri, bytes, embed } = media;
+    let what = match *kind {
+        "image" => "Image",
+        "audio" => "Sound",
+        _ if *embed => "HTML that the person can open",
+        _ => "File",
+    };
+    let returned = Returned { bytes, name: uri, embed: *embed };
+    match context.keep_returned(tool, &returned).await {
+        Ok(file) => {
+            let odd = if file.media_type == "application/octet-stream" && *kind != "resource" {
+                format!("; it is not shown, as its bytes are not those of {}", redact(media_type))
+            } else {
+                String::new()
+            };
+            format!("[{what}: {}, {}, {} bytes{odd}]", file.path, file.media_type, file.size_bytes)
+        }
+        Err(problem) => format!("{} It was not kept: {problem}", redact(&media.words())),
     }
 }

@@ -13,7 +13,7 @@ use wire::{
     ui_message_stream::UiMessageEncoder,
 };
 
-use super::{KEEP_ALIVE_AFTER, event_stream};
+use super::{KEEP_ALIVE_AFTER, RunFiles, event_stream, for_reader};
 use crate::{commands::StopsWhenDropped, runs::Reader};
 
 /// How long the stream stays open after something is asked: what is asked at the same time comes along, and answers
@@ -76,6 +76,7 @@ impl Pausing for UiMessageEncoder {
 struct PausingStream<E> {
     reader: Reader,
     encoder: E,
+    files: Option<RunFiles>,
     opening: Vec<Frame>,
     /// Stops the run when it is dropped.
     guard: Option<StopsWhenDropped>,
@@ -88,10 +89,11 @@ struct PausingStream<E> {
 pub fn pausing(
     reader: Reader,
     encoder: impl Pausing,
+    files: Option<RunFiles>,
     opening: Vec<Frame>,
     guard: Option<StopsWhenDropped>,
 ) -> Response {
-    let started = PausingStream { reader, encoder, opening, guard, pause_at: None, over: false };
+    let started = PausingStream { reader, encoder, files, opening, guard, pause_at: None, over: false };
     let body = stream::unfold(started, |mut stream| async move {
         let chunk = stream.next().await?;
         Some((Ok::<_, Infallible>(chunk), stream))
@@ -131,7 +133,13 @@ impl<E: Pausing> PausingStream<E> {
                     self.encoder.pause()
                 }
                 Ok(Ok(Some(events))) => {
-                    events.iter().flat_map(|logged| self.encoder.push(&logged.event)).collect()
+                    let mut frames = Vec::new();
+                    for logged in &events {
+                        if let Some(event) = for_reader(self.files.as_mut(), &logged.event).await {
+                            frames.extend(self.encoder.push(&event));
+                        }
+                    }
+                    frames
                 }
                 Ok(Ok(None)) => {
                     self.end();

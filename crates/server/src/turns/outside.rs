@@ -141,6 +141,7 @@ impl App {
         let outlives_server = outlives_server && wishes.answer_form.is_none();
         let files = self.workspace(owner, workspace.clone(), None).await?;
         unpack(&metadata, &files, &mut history).await?;
+        self.file_links.read_back(&mut history);
         let narrowed = tool_choices(&metadata);
         let work = Work::of(history, model, client_tools).with_research(research);
         let metadata = metadata.passed_on;
@@ -159,6 +160,7 @@ impl App {
             idempotency: work.idempotency.clone(),
             origin: work.kept_origin()?,
             research: work.kept_research()?,
+            workspace: Some(workspace.clone()).filter(|workspace| *workspace != run.to_string()),
         };
         let request = self.request(work, workspace, run, (None, None)).await?;
         let new = NewLiveRun { run, principal, title: String::new(), request, report_wanted: false };
@@ -186,6 +188,7 @@ impl App {
                 .await?;
             unpack(&metadata, &files, &mut history).await?;
         }
+        self.file_links.read_back(&mut history);
         let narrowed = tool_choices(&metadata);
         let work = Work::of(history, model, client_tools).with_research(research);
         let work = Work { narrowed, idempotency, metadata: metadata.passed_on, ..work };

@@ -172,7 +172,7 @@ impl App {
     ) -> Result<Vec<Part>, ApiError> {
         for part in &mut content {
             match part {
-                Part::Text { .. } | Part::Image { .. } => {}
+                Part::Text { .. } | Part::Image { .. } | Part::Audio { .. } | Part::Video { .. } => {}
                 Part::Collection { collection, name } => {
                     *name = self.pointed_to(principal, *collection).await?.name;
                 }
@@ -228,7 +228,9 @@ impl App {
         for (at, message) in history.iter().enumerate().filter(|(_, message)| message.role == Role::User) {
             for part in &message.content {
                 let (collection, document, name, path) = match part {
-                    Part::Text { .. } | Part::Image { .. } => continue,
+                    Part::Text { .. } | Part::Image { .. } | Part::Audio { .. } | Part::Video { .. } => {
+                        continue;
+                    }
                     Part::Collection { collection, name } => (*collection, None, name, &None),
                     Part::Document { collection, document, name, path } => {
                         (*collection, Some(*document), name, path)

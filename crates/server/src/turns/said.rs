@@ -17,8 +17,7 @@ pub fn check_content(content: &[Part]) -> Result<(), ApiError> {
     if !content.iter().any(|part| part.speaks() || part.name().is_some()) {
         return Err(ApiError::invalid(refusal::Chats::EmptyMessage));
     }
-    let is_foreign = |part: &Part| matches!(part, Part::Image { url } if !url.starts_with("data:image/"));
-    if content.iter().any(is_foreign) {
+    if content.iter().any(Part::is_foreign) {
         return Err(ApiError::invalid(refusal::Chats::ForeignPicture));
     }
     Ok(())
@@ -33,7 +32,12 @@ pub(super) fn title_of(content: &[Part]) -> String {
         _ => words,
     };
     if words.is_empty() {
-        return "🖼".to_owned();
+        let icon = |part: &Part| match part {
+            Part::Audio { .. } => Some("🔊"),
+            Part::Video { .. } => Some("🎞"),
+            _ => None,
+        };
+        return content.iter().find_map(icon).unwrap_or("🖼").to_owned();
     }
     if words.chars().count() <= TITLE_LIMIT_CHARS {
         return words;
@@ -64,5 +68,8 @@ mod tests {
         assert!(check_content(&[]).is_err());
         assert!(check_content(&[Part::Image { url: "https://example.org/a.png".into() }]).is_err());
         assert!(check_content(&[Part::Image { url: "data:image/png;base64,AAAA".into() }]).is_ok());
+        assert!(check_content(&[Part::Audio { url: "https://example.org/a.mp3".into() }]).is_err());
+        assert!(check_content(&[Part::Audio { url: "data:text/html;base64,AAAA".into() }]).is_err());
+        assert!(check_content(&[Part::Video { url: "data:video/mp4;base64,AAAA".into() }]).is_ok());
     }
 }

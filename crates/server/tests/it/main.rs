@@ -86,6 +86,7 @@ mod skills;
 mod sse;
 mod tampered;
 mod task_requests;
+mod tool_media;
 mod tools_in_words;
 mod traces;
 mod trusted_header;

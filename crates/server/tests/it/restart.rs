@@ -307,6 +307,7 @@ async fn leave_half_a_run(server: &Server, chat: &str) -> RunId {
         idempotency: None,
         origin: None,
         research: None,
+        workspace: None,
     };
     store
         .begin_turn(&NewTurn { user: Some(user), assistant, run: row, title: None, beside: None })

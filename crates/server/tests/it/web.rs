@@ -17,6 +17,7 @@ async fn every_answer_is_hardened() {
             "connect-src 'self'",
             "object-src 'none'",
             "img-src 'self' data: blob:",
+            "media-src 'self' data:",
             "frame-src 'self'",
             "frame-ancestors 'none'",
             "base-uri 'none'",

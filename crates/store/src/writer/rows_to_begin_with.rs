@@ -31,5 +31,6 @@ pub(super) fn new_run(id: RunId, owner: UserId) -> NewRun {
         idempotency: None,
         origin: None,
         research: None,
+        workspace: None,
     }
 }

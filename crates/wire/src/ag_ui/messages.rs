@@ -6,7 +6,10 @@ use domain::{Message, Part, Role, ToolCall};
 use serde_json::{Map, Value};
 
 use super::ids::is_of_sub_agent;
-use crate::conversation::{Checked, present, text, wrong};
+use crate::{
+    conversation::{Checked, present, text, wrong},
+    media,
+};
 
 /// The conversation. Reasoning, activities and what sub-agents said are not part of it; calls without a result
 /// and results without a call are left out, as no model server takes them.
@@ -90,7 +93,7 @@ fn content(value: Option<&Value>, at: &str) -> Checked<Vec<Part>> {
             for value in parts {
                 let part = part(value, &what)?;
                 // CopilotKit sends a picture twice, in the old form and in the new one.
-                if !matches!(part, Part::Image { .. }) || !read.contains(&part) {
+                if part.medium().is_none() || !read.contains(&part) {
                     read.push(part);
                 }
             }
@@ -106,20 +109,17 @@ fn part(value: &Value, what: &str) -> Checked<Part> {
     if kind == "text" {
         return Ok(Part::Text { text: text(&value["text"], what)?.to_owned() });
     }
-    if let Some(url) = picture(kind, value) {
-        return Ok(Part::Image { url });
+    if let Some(part) = medium(kind, value) {
+        return Ok(part);
     }
-    let kind: String = kind.chars().filter(|c| !c.is_control()).take(40).collect();
     let name = value["filename"].as_str().or(value["metadata"]["filename"].as_str()).unwrap_or_default();
-    let name: String = name.chars().filter(|c| !c.is_control()).take(100).collect();
-    let name = if name.is_empty() { name } else { format!(" “{name}”") };
-    Ok(Part::Text { text: format!("[An attachment of type {kind}{name} was left out.]") })
+    Ok(media::left_out(kind, name))
 }
 
-/// The address of a picture, where the part is one that can be used.
-fn picture(kind: &str, value: &Value) -> Option<String> {
+/// The picture, sound or film, if the part is one that can be used.
+fn medium(kind: &str, value: &Value) -> Option<Part> {
     let (data, url, mime) = match kind {
-        "image" => {
+        "image" | "audio" | "video" => {
             let source = &value["source"];
             let of_type = |kind: &str| (source["type"] == kind).then(|| source["value"].as_str()).flatten();
             (of_type("data"), of_type("url"), source["mimeType"].as_str())
@@ -128,17 +128,19 @@ fn picture(kind: &str, value: &Value) -> Option<String> {
         "binary" => (value["data"].as_str(), value["url"].as_str(), value["mimeType"].as_str()),
         _ => return None,
     };
-    let is_picture = |mime: &&str| mime.starts_with("image/") && !mime.contains([';', ',', ' ']);
-    let is_base64 = |data: &&str| {
-        !data.is_empty() && data.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=-_".contains(&b))
-    };
-    if let (Some(data), Some(mime)) = (data.filter(is_base64), mime.filter(is_picture)) {
-        return Some(format!("data:{mime};base64,{data}"));
+    let is_of_kind = |mime: &&str| kind == "binary" || mime.split('/').next() == Some(kind);
+    let mime = mime.filter(|mime| media::is_media_type(mime)).filter(is_of_kind);
+    if let (Some(data), Some(mime)) = (data.filter(|data| media::is_base64(data)), mime) {
+        return media::part(mime, format!("data:{mime};base64,{data}"));
     }
-    let is_address =
-        |url: &&str| ["https://", "http://", "data:image/"].iter().any(|scheme| url.starts_with(scheme));
-    let is_fit = kind == "image" || mime.is_some_and(|mime| mime.starts_with("image/"));
-    url.filter(is_address).filter(|url| is_fit && !url.contains('\0')).map(str::to_owned)
+    let family = match kind {
+        "binary" => mime?.split('/').next()?,
+        kind => kind,
+    };
+    let url = url.filter(|url| !url.contains('\0'))?;
+    let is_address = ["https://", "http://"].iter().any(|scheme| url.starts_with(scheme))
+        || url.starts_with(&format!("data:{family}/"));
+    media::part(family, url.to_owned()).filter(|_| is_address)
 }
 
 fn tool_calls(value: Option<&Value>, at: &str) -> Checked<Vec<ToolCall>> {

@@ -192,12 +192,14 @@ impl RunInput {
     }
 }
 
-/// Pictures that lie elsewhere are not fetched; the chat keeps where they are.
+/// Pictures and other media that lie elsewhere are not fetched; the chat keeps where they are.
 fn keepable(part: &Part) -> Part {
     match part {
         Part::Image { url } if !url.starts_with("data:image/") => {
             Part::Text { text: format!("[Picture: {url}]") }
         }
+        Part::Audio { url } if !url.starts_with("data:") => Part::Text { text: format!("[Sound: {url}]") },
+        Part::Video { url } if !url.starts_with("data:") => Part::Text { text: format!("[Film: {url}]") },
         part => part.clone(),
     }
 }

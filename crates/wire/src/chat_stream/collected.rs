@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use domain::{EventBody, Outcome, Problem, RunEvent, RunId, RunSummary, Usage};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
+
+use crate::tool_files::views;
 
 /// A run being collected.
 #[derive(Debug, Default)]
@@ -26,6 +28,8 @@ struct Tool {
     duration_ms: u64,
     truncated: bool,
     agent_depth: usize,
+    #[serde(skip_serializing_if = "Value::is_null")]
+    files: Value,
 }
 
 #[derive(Serialize)]
@@ -58,10 +62,19 @@ impl Collected {
                     duration_ms: 0,
                     truncated: false,
                     agent_depth,
+                    files: Value::Null,
                 });
             }
             EventBody::ToolFinished {
-                call, name, arguments, result, error, truncated, duration_ms, ..
+                call,
+                name,
+                arguments,
+                result,
+                error,
+                truncated,
+                duration_ms,
+                files,
+                ..
             } => {
                 let Some(at) = self.open.remove(call) else { return };
                 self.tools[at] = Tool {
@@ -73,6 +86,7 @@ impl Collected {
                     duration_ms: *duration_ms,
                     truncated: *truncated,
                     agent_depth,
+                    files: if files.is_empty() { Value::Null } else { json!(views(files)) },
                 };
             }
             _ => {}

@@ -9,7 +9,11 @@ use domain::{
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{Frame, frames::Frames};
+use crate::{
+    Frame,
+    frames::Frames,
+    tool_files::{FileView, views},
+};
 
 /// What a reader asked for beyond the usual frames.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -65,6 +69,8 @@ pub(crate) enum Payload<'a> {
         error: bool,
         duration_ms: u64,
         truncated: bool,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        files: Vec<FileView<'a>>,
     },
     Token {
         content: &'a str,
@@ -195,7 +201,15 @@ impl ChatStreamEncoder {
                 self.started.remove(call);
             }
             EventBody::ToolFinished {
-                call, name, arguments, result, error, truncated, duration_ms, ..
+                call,
+                name,
+                arguments,
+                result,
+                error,
+                truncated,
+                duration_ms,
+                files,
+                ..
             } => {
                 self.start_tool(call, name, Some(arguments), out);
                 self.names.remove(call);
@@ -208,6 +222,7 @@ impl ChatStreamEncoder {
                     error: *error,
                     duration_ms: *duration_ms,
                     truncated: *truncated,
+                    files: views(files),
                 });
             }
             EventBody::ApprovalAsked { approval, call, name, arguments, .. } => {

@@ -158,7 +158,7 @@ mod tests {
                 {"role": "user", "content": [
                     {"type": "text", "text": "What is this?"},
                     {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA==", "detail": "low"}},
-                    {"type": "input_audio", "input_audio": {"data": ""}}]},
+                    {"type": "input_audio", "input_audio": {"data": "UklGRg==", "format": "wav"}}]},
             ],
             "stream": false, "model": "m", "mode": "deep", "chat_id": "chat_1",
             "metadata": {"a": 1, "tool_ids": ["ls"]}, "events": ["tool_args_delta", "later"], "temperature": 3,
@@ -172,7 +172,7 @@ mod tests {
             [
                 Part::Text { text: "What is this?".into() },
                 Part::Image { url: "data:image/png;base64,AA==".into() },
-                Part::Text { text: "[An attachment of type input_audio was left out.]".into() },
+                Part::Audio { url: "data:audio/wav;base64,UklGRg==".into() },
             ]
         );
         assert_eq!((request.stream, request.mode, request.tool_args_delta), (false, Mode::Deep, true));

@@ -113,6 +113,7 @@ impl Log {
                     stopped: false,
                     in_doubt: false,
                     file: None,
+                    files: Vec::new(),
                 });
             }
         }

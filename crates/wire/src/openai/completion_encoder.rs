@@ -104,6 +104,12 @@ impl CompletionEncoder {
         }
     }
 
+    /// Whether it shows what Open WebUI can show beside the text.
+    #[must_use]
+    pub fn shows_work(&self) -> bool {
+        self.extras.is_some()
+    }
+
     /// Takes note of an event the reader already has, so that what follows fits to it.
     pub fn prime(&mut self, event: &RunEvent) {
         let _ = self.read(event);

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use domain::{
     AgentPath, EventBody, RunEvent,
-    event::{FORKED, NoticeLevel, RESUMED, Source, compacted},
+    event::{FORKED, NoticeLevel, RESUMED, Source, ToolFile, compacted},
     message::arguments_text,
 };
 use serde_json::{Value, json};
@@ -14,7 +14,10 @@ use super::{
     ChunkEncoder,
     completion_encoder::{Output, outer_call_id},
 };
-use crate::tool_result::shown;
+use crate::{
+    tool_files::{open_webui_embeds, open_webui_files},
+    tool_result::shown,
+};
 
 /// The shortest time between two statuses: each costs Open WebUI a rewrite of the whole chat.
 const STATUS_INTERVAL_MS: i64 = 100;
@@ -112,9 +115,9 @@ impl Extras {
             EventBody::ToolStarted { call, name, arguments, .. } if main && name != SUB_AGENT_TOOL => {
                 self.open_row(event, call, name, arguments, out);
             }
-            EventBody::ToolFinished { call, name, arguments, result, error, .. } if main => {
+            EventBody::ToolFinished { call, name, arguments, result, error, files, .. } if main => {
                 self.open_row(event, call, name, arguments, out);
-                self.close_row(event, call, result, *error, out);
+                self.close_row(event, call, result, *error, files, out);
             }
             EventBody::AgentStarted { name, call, task, .. } => {
                 self.agents.insert(event.agent.clone(), name.clone());
@@ -226,15 +229,31 @@ impl Extras {
         }
     }
 
-    fn close_row(&mut self, event: &RunEvent, call: &str, result: &str, error: bool, out: &mut Output<'_>) {
+    fn close_row(
+        &mut self,
+        event: &RunEvent,
+        call: &str,
+        result: &str,
+        error: bool,
+        files: &[ToolFile],
+        out: &mut Output<'_>,
+    ) {
         self.open_rows.remove(call);
         self.close_thought(None, out);
         let id = outer_call_id(event.run, call);
         let text = cut(&shown(result, error));
-        out.row(&json!({
+        let mut row = json!({
             "type": "function_call_output", "id": format!("fco_{id}"), "call_id": id,
             "output": [{"type": "input_text", "text": text}], "status": "completed",
-        }));
+        });
+        let (shown, embeds) = (open_webui_files(files), open_webui_embeds(files));
+        if !shown.is_empty() {
+            row["files"] = shown.into();
+        }
+        if !embeds.is_empty() {
+            row["embeds"] = embeds.into();
+        }
+        out.row(&row);
     }
 }
 

@@ -6,6 +6,8 @@ use domain::{Message, Part, Role, ToolCall};
 use serde::{Serialize, de::IgnoredAny};
 use serde_json::{Map, Value, json, value::RawValue};
 
+use crate::media::audio_format;
+
 /// What is sent to the model server. Fields that are `None` or empty are left out.
 #[derive(Debug, Clone, Copy)]
 pub struct ChatBody<'a> {
@@ -56,7 +58,7 @@ impl ChatBody<'_> {
         };
         let body = Body {
             model: self.model,
-            messages: self.messages.iter().map(message).collect(),
+            messages: messages(self.messages),
             tools: self.tools.iter().map(tool).collect(),
             response_format: self.response_format,
             temperature: self.temperature,
@@ -79,7 +81,7 @@ impl ChatBody<'_> {
         let tools = self.tools.iter().map(|tool| tool.description.len() + tool.parameters.get().len() + 128);
         let content = |part: &Part| match part {
             Part::Text { text } => text.len() + text.len() / 8 + 32,
-            Part::Image { url } => url.len() + 64,
+            Part::Image { url } | Part::Audio { url } | Part::Video { url } => url.len() + 64,
             Part::Document { .. } | Part::Collection { .. } => 0,
         };
         let messages = self.messages.iter().map(|message| {
@@ -146,12 +148,21 @@ enum Content<'a> {
 #[serde(tag = "type", rename_all = "snake_case")]
 enum WirePart<'a> {
     Text { text: &'a str },
-    ImageUrl { image_url: ImageUrl<'a> },
+    ImageUrl { image_url: Url<'a> },
+    InputAudio { input_audio: InputAudio<'a> },
+    AudioUrl { audio_url: Url<'a> },
+    VideoUrl { video_url: Url<'a> },
 }
 
 #[derive(Serialize)]
-struct ImageUrl<'a> {
+struct Url<'a> {
     url: &'a str,
+}
+
+#[derive(Serialize)]
+struct InputAudio<'a> {
+    data: &'a str,
+    format: &'a str,
 }
 
 #[derive(Serialize)]
@@ -168,8 +179,41 @@ struct WireFunction<'a> {
     arguments: Cow<'a, str>,
 }
 
+/// Stands before the pictures and sounds of tools.
+const RETURNED: &str = "What the tool calls above returned beside text:";
+
+/// The messages of the conversation. Nearly all servers take only text in the message of a tool, so pictures and sounds of
+/// tools follow in a message of the user, behind the results of all calls of a step.
+fn messages(messages: &[Message]) -> Vec<WireMessage<'_>> {
+    let mut written = Vec::with_capacity(messages.len());
+    let mut returned = Vec::new();
+    for it in messages {
+        if it.role == Role::Tool {
+            returned.extend(it.content.iter().filter(|part| part.medium().is_some()).filter_map(part));
+        } else {
+            written.extend(told_by_user(&mut returned));
+        }
+        written.push(message(it));
+    }
+    written.extend(told_by_user(&mut returned));
+    written
+}
+
+/// A message of the user with these parts, which are taken; `None` if there are none.
+fn told_by_user<'a>(parts: &mut Vec<WirePart<'a>>) -> Option<WireMessage<'a>> {
+    if parts.is_empty() {
+        return None;
+    }
+    parts.insert(0, WirePart::Text { text: RETURNED });
+    let content = Some(Content::Parts(std::mem::take(parts)));
+    Some(WireMessage { role: Role::User, content, tool_calls: Vec::new(), tool_call_id: None })
+}
+
 fn message(message: &Message) -> WireMessage<'_> {
-    let content = content(&message.content);
+    let content = match message.role {
+        Role::Tool => text_content(&message.content),
+        _ => content(&message.content),
+    };
     let only_calls = !message.tool_calls.is_empty() && matches!(&content, Content::Text(t) if t.is_empty());
     WireMessage {
         role: message.role,
@@ -182,12 +226,16 @@ fn message(message: &Message) -> WireMessage<'_> {
 /// Text alone goes as a string, which every server understands.
 fn content(parts: &[Part]) -> Content<'_> {
     match parts {
+        parts if !parts.iter().any(|part| part.medium().is_some()) => text_content(parts),
+        parts => Content::Parts(parts.iter().filter_map(part).collect()),
+    }
+}
+
+fn text_content(parts: &[Part]) -> Content<'_> {
+    match parts {
         [] => Content::Text(Cow::Borrowed("")),
         [Part::Text { text }] => Content::Text(Cow::Borrowed(text)),
-        parts if !parts.iter().any(|part| matches!(part, Part::Image { .. })) => {
-            Content::Text(Cow::Owned(domain::message::plain_text(parts)))
-        }
-        parts => Content::Parts(parts.iter().filter_map(part).collect()),
+        parts => Content::Text(Cow::Owned(domain::message::plain_text(parts))),
     }
 }
 
@@ -195,9 +243,21 @@ fn content(parts: &[Part]) -> Content<'_> {
 fn part(part: &Part) -> Option<WirePart<'_>> {
     match part {
         Part::Text { text } => Some(WirePart::Text { text }),
-        Part::Image { url } => Some(WirePart::ImageUrl { image_url: ImageUrl { url } }),
+        Part::Image { url } => Some(WirePart::ImageUrl { image_url: Url { url } }),
+        Part::Audio { url } => Some(match input_audio(url) {
+            Some(input_audio) => WirePart::InputAudio { input_audio },
+            // As vLLM has it.
+            None => WirePart::AudioUrl { audio_url: Url { url } },
+        }),
+        Part::Video { url } => Some(WirePart::VideoUrl { video_url: Url { url } }),
         Part::Document { .. } | Part::Collection { .. } => None,
     }
+}
+
+/// Sound as OpenAI takes it: base64 and the name of the format.
+fn input_audio(url: &str) -> Option<InputAudio<'_>> {
+    let (format, data) = url.strip_prefix("data:audio/")?.split_once(";base64,")?;
+    Some(InputAudio { data, format: audio_format(format) })
 }
 
 fn call(call: &ToolCall) -> WireCall<'_> {
@@ -291,5 +351,54 @@ mod tests {
         assert_eq!(arguments(1), "{}");
         assert_eq!(arguments(2), r#"{"not_json":"{broken"}"#);
         assert_eq!(body["messages"][2], json!({"role": "tool", "content": "a.txt", "tool_call_id": "c"}));
+    }
+
+    #[test]
+    fn media_of_tools_follow_the_results_in_a_message_of_the_user() {
+        let returned = |id: &str, part: Part| {
+            let mut message = Message::tool_result(id, "[Picture: /a.png]");
+            message.content.push(part);
+            message
+        };
+        let body = encoded(&[
+            returned("a", Part::Image { url: "data:image/png;base64,AA==".into() }),
+            returned("b", Part::Audio { url: "data:audio/mpeg;base64,AA==".into() }),
+            Message::tool_result("c", "text"),
+            Message::text(Role::Assistant, "so"),
+            returned("d", Part::Image { url: "data:,d".into() }),
+        ]);
+        let roles: Vec<&str> =
+            body["messages"].as_array().unwrap().iter().map(|it| it["role"].as_str().unwrap()).collect();
+        assert_eq!(roles, ["tool", "tool", "tool", "user", "assistant", "tool", "user"]);
+        assert_eq!(body["messages"][0]["content"], "[Picture: /a.png]");
+        assert_eq!(
+            body["messages"][3]["content"],
+            json!([
+                {"type": "text", "text": RETURNED},
+                {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}},
+                {"type": "input_audio", "input_audio": {"data": "AA==", "format": "mp3"}},
+            ])
+        );
+        assert_eq!(body["messages"][6]["content"][1]["image_url"]["url"], "data:,d");
+    }
+
+    #[test]
+    fn sounds_and_films_go_as_openai_and_vllm_take_them() {
+        let body = encoded(&[Message {
+            content: vec![
+                Part::Audio { url: "data:audio/wav;base64,AA==".into() },
+                Part::Audio { url: "https://a.example/b.ogg".into() },
+                Part::Video { url: "data:video/mp4;base64,AA==".into() },
+            ],
+            ..Message::text(Role::User, "")
+        }]);
+        assert_eq!(
+            body["messages"][0]["content"],
+            json!([
+                {"type": "input_audio", "input_audio": {"data": "AA==", "format": "wav"}},
+                {"type": "audio_url", "audio_url": {"url": "https://a.example/b.ogg"}},
+                {"type": "video_url", "video_url": {"url": "data:video/mp4;base64,AA=="}},
+            ])
+        );
     }
 }

@@ -201,7 +201,7 @@ impl UiMessageEncoder {
                 self.calls.remove(call);
                 self.handed_over = true;
             }
-            EventBody::ToolFinished { call, name, arguments, result, error, .. } => {
+            EventBody::ToolFinished { call, name, arguments, result, error, files, .. } => {
                 let has_input = self.calls.get(call).copied().unwrap_or(false);
                 if !has_input && !error {
                     self.input(agent, call, name, arguments, out);
@@ -217,6 +217,11 @@ impl UiMessageEncoder {
                 } else {
                     output(call, result, *error)
                 });
+                for file in files.iter().filter(|file| !file.embed) {
+                    if let Some(url) = &file.url {
+                        out.push(&json!({"type": "file", "url": url, "mediaType": file.media_type}));
+                    }
+                }
             }
             EventBody::ApprovalAsked { approval, call, name, arguments, .. } => {
                 self.input(agent, call, name, arguments, out);

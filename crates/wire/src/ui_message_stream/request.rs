@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use crate::{
     chat_stream::{Mode, mode},
     conversation::{Checked, check_says_something, object, optional_text, text, wrong},
+    media,
 };
 
 /// A checked request.
@@ -108,9 +109,13 @@ fn text_part(part: &Value, at: &str) -> Checked<Part> {
 
 fn file_part(part: &Value, at: &str) -> Checked<Part> {
     let url = text(&part["url"], &format!("`{at}.parts[].url`"))?;
-    let media_type: String = part["mediaType"].as_str().unwrap_or("file").chars().take(80).collect();
-    if !media_type.starts_with("image/") {
-        return Ok(Part::Text { text: format!("[An attachment of type {media_type} was left out.]") });
+    let media_type = part["mediaType"].as_str().unwrap_or("file");
+    let family = media_type.split('/').next().unwrap_or_default();
+    if matches!(family, "audio" | "video") {
+        return media::by_url(Some(&part["url"]), family, &format!("{at}.parts[].url"));
+    }
+    if family != "image" {
+        return Ok(media::left_out(media_type, part["filename"].as_str().unwrap_or_default()));
     }
     if ["https://", "http://", "data:image/"].iter().any(|scheme| url.starts_with(scheme)) {
         Ok(Part::Image { url: url.to_owned() })

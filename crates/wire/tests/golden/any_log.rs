@@ -275,6 +275,7 @@ impl Writer {
                     stopped: false,
                     in_doubt: false,
                     file: None,
+                    files: Vec::new(),
                 };
                 return self.add(&path, body);
             }
@@ -332,6 +333,7 @@ impl Writer {
                         stopped: false,
                         in_doubt: false,
                         file: None,
+                        files: Vec::new(),
                     },
                 );
             }

@@ -47,6 +47,10 @@ export function chatAsMarkdown(
     if (text !== "") parts.push(text);
     const pictures = message.content.filter((part) => part.type === "image").length;
     for (let picture = 0; picture < pictures; picture += 1) parts.push(`*[${labels.picture}]*`);
+    for (const part of message.content) {
+      if (part.type === "audio") parts.push("🔊");
+      if (part.type === "video") parts.push("🎞");
+    }
     for (const part of message.content) if (part.type === "document") parts.push(`📄 ${inLine(part.name)}`);
     const sources = sourcesOf(log);
     if (sources.length > 0) {

@@ -172,13 +172,18 @@ fn user_message(message: &ChatMessage) -> Value {
 fn part(part: &Part) -> Value {
     match part {
         Part::Text { text } => json!({"type": "text", "text": text}),
-        Part::Image { url } => {
+        Part::Image { url } | Part::Audio { url } | Part::Video { url } => {
+            let kind = match part {
+                Part::Audio { .. } => "audio",
+                Part::Video { .. } => "video",
+                _ => "image",
+            };
             let data = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
             let source = match data {
                 Some((mime, data)) => json!({"type": "data", "value": data, "mimeType": mime}),
                 None => json!({"type": "url", "value": url}),
             };
-            json!({"type": "image", "source": source})
+            json!({"type": kind, "source": source})
         }
         // It has no address that such a client could use.
         Part::Document { name, .. } | Part::Collection { name, .. } => {

@@ -1,8 +1,8 @@
-//! One file as it is or was: to be saved, or shown as a picture where it is one; never as a page.
+//! One file as it is or was: to be saved, or shown where it is a picture, sound, film or PDF document; never as a page.
 
 use std::sync::Arc;
 
-use agent::workspace::{FileProblem, Path as FilePath, picture_type};
+use agent::workspace::{FileProblem, Path as FilePath, media_type};
 use axum::{
     body::Body,
     extract::State,
@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Nothing in it may run or load, whatever a browser takes it for.
-const PICTURE_POLICY: &str = "sandbox; default-src 'none'";
+const MEDIA_POLICY: &str = "sandbox; default-src 'none'";
 
 /// Which file, in which state, and how it is to come.
 #[derive(Debug, Deserialize)]
@@ -32,7 +32,7 @@ pub(in crate::http) struct ContentQuery {
 }
 
 /// `GET /api/v1/chats/{chat}/files/content?path=`: one file, to be saved. With `inline=1` a PNG, JPEG, GIF or WebP
-/// picture comes as one, which its first bytes decide.
+/// picture, a sound, a film or a PDF document comes as one, which its first bytes decide.
 pub(in crate::http) async fn get(
     State(app): State<Arc<App>>,
     looker: Looker,
@@ -54,7 +54,7 @@ pub(in crate::http) async fn get(
         },
     };
     let inline = query.inline.as_deref().is_some_and(|inline| matches!(inline, "1" | "true"));
-    let picture = if inline { picture_type(&content) } else { None };
+    let medium = if inline { media_type(&content) } else { None };
     let mut response = Body::from(content).into_response();
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
@@ -63,9 +63,9 @@ pub(in crate::http) async fn get(
     {
         headers.insert(header::ETAG, tag);
     }
-    if let Some(media_type) = picture {
+    if let Some(media_type) = medium {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
-        headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(PICTURE_POLICY));
+        headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(MEDIA_POLICY));
         headers.insert(header::CONTENT_DISPOSITION, named("inline", path.as_str()));
     } else {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));

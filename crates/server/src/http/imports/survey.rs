@@ -272,8 +272,7 @@ fn check_parts(parts: &[Part]) -> Result<(), Words> {
     if parts.len() > PARTS {
         return Err(Imports::MorePartsThan { count: PARTS as u64 }.into());
     }
-    let is_foreign = |part: &Part| matches!(part, Part::Image { url } if !url.starts_with("data:image/"));
-    if parts.iter().any(is_foreign) {
+    if parts.iter().any(Part::is_foreign) {
         return Err(Imports::PictureElsewhere.into());
     }
     Ok(())

@@ -31,7 +31,7 @@ use crate::{
     once::idempotency_key,
     research::WorkMode,
     runs::Runs,
-    streams::{Format, from_run, sse},
+    streams::{Contents, Format, RunFiles, for_reader, from_run, sse},
     turns::FreeRun,
 };
 
@@ -78,10 +78,12 @@ pub(super) async fn answer(
     // This format has no call to stop an answer: whoever leaves, and cannot come back, does not want it any more.
     let stop = (!can_come_back).then(|| stop_when_dropped(&app.runs, run));
     let response = if stream {
-        let encoder = CompletionEncoder::new(options);
-        held_by_body(sse(app.runs.read(run, 0), Format::OpenAi(Box::new(encoder))), stop)
+        let format = Format::OpenAi(Box::new(CompletionEncoder::new(options)));
+        let files = app.run_files(run, headers, format.contents());
+        held_by_body(sse(app.runs.read(run, 0), format, Some(files)), stop)
     } else {
-        collect(app, run, options.model).await?
+        let files = app.run_files(run, headers, Contents::Linked);
+        collect(app, run, options.model, Some(files)).await?
     };
     Ok(from_run(run, response))
 }
@@ -179,11 +181,20 @@ pub(in crate::http) fn held_by_body(response: Response, stop: Option<DropGuard>)
 }
 
 /// The same stream, read to its end and answered at once.
-pub(in crate::http) async fn collect(app: &App, run: RunId, model: String) -> Result<Response, ApiError> {
+pub(in crate::http) async fn collect(
+    app: &App,
+    run: RunId,
+    model: String,
+    mut files: Option<RunFiles>,
+) -> Result<Response, ApiError> {
     let mut reader = app.runs.read(run, 0);
     let mut completion = Completion::new(model);
     while let Some(events) = reader.next().await? {
-        events.iter().for_each(|logged| completion.push(&logged.event));
+        for logged in &events {
+            if let Some(event) = for_reader(files.as_mut(), &logged.event).await {
+                completion.push(&event);
+            }
+        }
     }
     Ok(axum::Json(completion.finish()?).into_response())
 }

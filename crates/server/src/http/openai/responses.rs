@@ -27,7 +27,7 @@ use crate::{
     error::ApiError,
     extract::{Json, Path, Query, RawJson},
     once::idempotency_key,
-    streams::{Format, from_run, sse},
+    streams::{Contents, Format, RunFiles, for_reader, from_run, sse},
 };
 
 /// `POST /v1/responses`: begins a run; answers with its events, with the whole response, or at once.
@@ -55,11 +55,11 @@ pub(in crate::http) async fn create(
     // Closing the connection is this format's way to stop a response that its caller cannot come back to.
     let stop = (!can_come_back).then(|| agent::stop_when_dropped(&app.runs, run));
     let response = if stream {
-        agent::held_by_body(events(&app, run, echo, None), stop)
+        agent::held_by_body(events(&app, run, echo, None, &headers), stop)
     } else if background {
         first_look(&app, run, echo).await?
     } else {
-        collect(&app, run, echo).await?
+        collect(&app, run, echo, app.run_files(run, &headers, Contents::Linked)).await?
     };
     Ok(from_run(run, response))
 }
@@ -69,9 +69,16 @@ fn encoder(echo: Map<String, Value>, starting_after: Option<u64>) -> ResponseEnc
 }
 
 /// The response's events. They are counted from the first one on, so the log is always read from its beginning.
-fn events(app: &App, run: RunId, echo: Map<String, Value>, starting_after: Option<u64>) -> Response {
-    let encoder = encoder(echo, starting_after);
-    sse(app.runs.read(run, 0), Format::Responses(Box::new(encoder)))
+fn events(
+    app: &App,
+    run: RunId,
+    echo: Map<String, Value>,
+    starting_after: Option<u64>,
+    headers: &HeaderMap,
+) -> Response {
+    let format = Format::Responses(Box::new(encoder(echo, starting_after)));
+    let files = app.run_files(run, headers, format.contents());
+    sse(app.runs.read(run, 0), format, Some(files))
 }
 
 /// The response as soon as it is there.
@@ -84,11 +91,20 @@ async fn first_look(app: &App, run: RunId, echo: Map<String, Value>) -> Result<R
 }
 
 /// The same stream, read to its end and answered at once.
-async fn collect(app: &App, run: RunId, echo: Map<String, Value>) -> Result<Response, ApiError> {
+async fn collect(
+    app: &App,
+    run: RunId,
+    echo: Map<String, Value>,
+    mut files: RunFiles,
+) -> Result<Response, ApiError> {
     let mut encoder = encoder(echo, None);
     let mut reader = app.runs.read(run, 0);
     while let Some(events) = reader.next().await? {
-        events.iter().for_each(|logged| encoder.prime(&logged.event));
+        for logged in &events {
+            if let Some(event) = for_reader(Some(&mut files), &logged.event).await {
+                encoder.prime(&event);
+            }
+        }
     }
     match encoder.problem() {
         Some(problem) => Err(problem.clone().into()),
@@ -111,12 +127,14 @@ pub(in crate::http) async fn get(
     caller: Caller,
     Path(id): Path<String>,
     Query(query): Query<GetQuery>,
+    headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let stored = Stored::find(&app, &caller, &id).await?;
     if matches!(query.stream.as_deref(), Some("true" | "1")) {
-        return Ok(events(&app, stored.run, stored.echo, query.starting_after));
+        return Ok(events(&app, stored.run, stored.echo, query.starting_after, &headers));
     }
-    Ok(axum::Json(stored.response(&app).await?).into_response())
+    let files = app.run_files(stored.run, &headers, Contents::Linked);
+    Ok(axum::Json(stored.response(&app, Some(files)).await?).into_response())
 }
 
 /// `POST /v1/responses/{response}/cancel`: stops it; one that has ended stays as it is.
@@ -127,7 +145,7 @@ pub(in crate::http) async fn cancel(
 ) -> Result<Json<Value>, ApiError> {
     let stored = Stored::find(&app, &caller, &id).await?;
     app.stop(stored.run).await?;
-    stored.response(&app).await.map(Json)
+    stored.response(&app, None).await.map(Json)
 }
 
 /// `DELETE /v1/responses/{response}`: takes it away, with its log and files.

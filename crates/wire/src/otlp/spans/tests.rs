@@ -62,6 +62,7 @@ impl Log {
                 stopped,
                 in_doubt,
                 file,
+                files: Vec::new(),
             },
         );
     }

@@ -91,6 +91,7 @@ impl Log {
                 stopped: false,
                 in_doubt: false,
                 file: None,
+                files: Vec::new(),
             },
         );
     }

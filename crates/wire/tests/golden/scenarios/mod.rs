@@ -90,6 +90,7 @@ fn restarted() -> Vec<RunEvent> {
         stopped: false,
         in_doubt: true,
         file: None,
+        files: Vec::new(),
     });
     let item = || "t1".to_owned();
     log.main(EventBody::TextStarted { item: item() });

@@ -84,10 +84,13 @@ pub fn completion(bytes: &[u8]) {
 pub fn passing(bytes: &[u8]) {
     let Ok(passing) = Passing::peek(bytes) else { return };
     let new = "other \"model\"";
-    let changed = passing.with_model(bytes, new);
+    let renamed = |passing: &Passing<'_>, bytes: &[u8], model: &str| {
+        passing.rewritten(bytes, model, None).unwrap_or_else(|| bytes.to_vec())
+    };
+    let changed = renamed(&passing, bytes, new);
     let again = Passing::peek(&changed).expect("still a request");
     assert_eq!((&*again.model, again.stream), (new, passing.stream));
-    let back = again.with_model(&changed, &passing.model);
+    let back = renamed(&again, &changed, &passing.model);
     let value = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).ok();
     assert_eq!(value(&back), value(bytes), "all other fields stay");
 }

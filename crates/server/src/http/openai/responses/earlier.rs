@@ -106,7 +106,7 @@ pub(super) async fn resolve(app: &App, caller: &Caller, items: &mut [Value]) -> 
 async fn items_of(app: &App, caller: &Caller, run: RunId) -> Result<Vec<Value>, ApiError> {
     let Some(stored) = Stored::of_run(app, caller, run).await? else { return Ok(Vec::new()) };
     let mut items = stored.named_items();
-    if let Value::Array(output) = stored.response(app).await?["output"].take() {
+    if let Value::Array(output) = stored.response(app, None).await?["output"].take() {
         items.extend(output);
     }
     Ok(items)

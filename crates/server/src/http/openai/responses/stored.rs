@@ -5,7 +5,13 @@ use serde_json::{Map, Value};
 use wire::responses::{conversation, named_items, run_of_response};
 
 use super::{encoder, start};
-use crate::{app::App, auth::Caller, error::ApiError, http::runs::find_own};
+use crate::{
+    app::App,
+    auth::Caller,
+    error::ApiError,
+    http::runs::find_own,
+    streams::{RunFiles, for_reader},
+};
 
 /// What is known of a response beside its log.
 pub(super) struct Stored {
@@ -48,11 +54,15 @@ impl Stored {
     }
 
     /// The response as it stands.
-    pub(super) async fn response(&self, app: &App) -> Result<Value, ApiError> {
+    pub(super) async fn response(&self, app: &App, mut files: Option<RunFiles>) -> Result<Value, ApiError> {
         let mut encoder = encoder(self.echo.clone(), None);
         let mut reader = app.runs.read_stored(self.run);
         while let Some(events) = reader.next().await? {
-            events.iter().for_each(|logged| encoder.prime(&logged.event));
+            for logged in &events {
+                if let Some(event) = for_reader(files.as_mut(), &logged.event).await {
+                    encoder.prime(&event);
+                }
+            }
         }
         Ok(encoder.response())
     }

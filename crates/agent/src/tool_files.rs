@@ -1,0 +1,244 @@
+//! Files that tool calls produce: kept in the chat, told to the log, and given to the model.
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use domain::{Message, Part, Role, event::ToolFile};
+use ring::digest::{SHA256, digest};
+
+use crate::{
+    ToolContext, Workspace,
+    workspace::{FileProblem, Path, media_type},
+};
+
+/// Most files told of one call.
+const MAX_FILES: usize = 32;
+/// Largest file that the model is given, bytes.
+const MAX_FOR_MODEL_BYTES: u64 = 5_000_000;
+/// Most files that the model is given of one call.
+const MAX_FOR_MODEL: usize = 8;
+/// A conversation with more media of tools than this loses the older ones.
+const MOST_IN_CONTEXT: Bound = Bound { files: 16, bytes: 24_000_000 };
+/// What is left of them then: they are not dropped one by one, as each time the server's cache of the prompt is lost.
+const LEFT_IN_CONTEXT: Bound = Bound { files: 8, bytes: 12_000_000 };
+/// Stands in the place of a medium that was dropped.
+const DROPPED: &str = "[not shown any more: read_file shows a picture again]";
+
+struct Bound {
+    files: usize,
+    bytes: usize,
+}
+
+/// What a tool returned beside text.
+#[derive(Debug)]
+pub struct Returned<'a> {
+    /// The content.
+    pub bytes: &'a [u8],
+    /// A name from which the ending is taken; may be empty.
+    pub name: &'a str,
+    /// Whether it is HTML to be shown in a frame.
+    pub embed: bool,
+}
+
+impl ToolContext {
+    /// Keeps something that the tool returned as a file of the chat, once for each content, and tells of it with the call's
+    /// end. The model is given pictures and sounds.
+    ///
+    /// # Errors
+    /// Where there is no room for it, or the database does not answer.
+    pub async fn keep_returned(&self, tool: &str, returned: &Returned<'_>) -> Result<ToolFile, FileProblem> {
+        let Returned { bytes, embed, .. } = *returned;
+        let found = media_type(bytes);
+        let (media_type, ending) = match found {
+            _ if embed => ("text/html", "html"),
+            Some(media_type) => (media_type, ending_of(media_type)),
+            None => ("application/octet-stream", plain_ending(returned.name).unwrap_or("bin")),
+        };
+        let stem: String =
+            tool.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(40).collect();
+        let folder = self.workspace().results_folder();
+        let path = Path::parse_file(&format!("{folder}/{stem}-{}.{ending}", short_hash(bytes)))?;
+        let version = self.keep_once(&path, bytes).await?;
+        let file = ToolFile {
+            path: path.to_string(),
+            version,
+            media_type: media_type.to_owned(),
+            size_bytes: bytes.len() as u64,
+            for_model: media_type.starts_with("image/") || media_type.starts_with("audio/"),
+            embed,
+            url: None,
+            content: None,
+        };
+        self.attach(file.clone());
+        Ok(file)
+    }
+
+    /// Writes a file whose name comes from its content, unless it is there. Returns its version.
+    async fn keep_once(&self, path: &Path, bytes: &[u8]) -> Result<u64, FileProblem> {
+        let workspace = self.workspace();
+        let written = match workspace.write_bytes(path, bytes, Some(0)).await {
+            Err(FileProblem::Conflict(_)) => match workspace.read_bytes(path).await {
+                Ok((there, version)) if there == bytes => return Ok(version),
+                // It was deleted or changed.
+                _ => workspace.write_bytes(path, bytes, None).await?,
+            },
+            written => written?,
+        };
+        self.emit(written.event(path)).await;
+        Ok(written.version)
+    }
+
+    /// Tells of a state of a file with the call's end, in place of an earlier one.
+    pub(crate) fn attach(&self, file: ToolFile) {
+        let mut files = self.files.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        files.retain(|known| known.path != file.path);
+        if files.len() < MAX_FILES {
+            files.push(file);
+        }
+    }
+
+    /// Tells of a medium that a program has written, if it is one.
+    pub(crate) fn attach_written(&self, path: &Path, version: u64, bytes: &[u8]) {
+        if let Some(media_type) = media_type(bytes) {
+            self.attach(ToolFile {
+                path: path.to_string(),
+                version,
+                media_type: media_type.to_owned(),
+                size_bytes: bytes.len() as u64,
+                for_model: false,
+                embed: false,
+                url: None,
+                content: None,
+            });
+        }
+    }
+}
+
+/// What the model is given of a call's files, beside its text.
+pub(crate) async fn parts_for_model(workspace: &Workspace, files: &[ToolFile]) -> Vec<Part> {
+    let mut parts = Vec::new();
+    for file in files.iter().filter(|file| file.for_model).take(MAX_FOR_MODEL) {
+        if file.size_bytes > MAX_FOR_MODEL_BYTES {
+            let text = format!("[{} is too large to be shown to you: {} bytes]", file.path, file.size_bytes);
+            parts.push(Part::Text { text });
+            continue;
+        }
+        let Ok(path) = Path::parse_file(&file.path) else { continue };
+        match workspace.read_version(&path, file.version).await {
+            Ok(Some(bytes)) => {
+                let url = format!("data:{};base64,{}", file.media_type, STANDARD.encode(&bytes));
+                parts.push(if file.is_picture() { Part::Image { url } } else { Part::Audio { url } });
+            }
+            Ok(None) => {}
+            Err(problem) => {
+                tracing::debug!(%problem, path = file.path, "a file of a call is not given to the model")
+            }
+        }
+    }
+    parts
+}
+
+/// Drops the older media of tools where a conversation has many: each request would carry all of them.
+pub(crate) fn drop_old_media(messages: &mut [Message]) {
+    let (mut files, mut bytes) = (0, 0);
+    for url in messages.iter().filter(|message| message.role == Role::Tool).flat_map(media_of) {
+        files += 1;
+        bytes += url.len();
+    }
+    if files <= MOST_IN_CONTEXT.files && bytes <= MOST_IN_CONTEXT.bytes {
+        return;
+    }
+    let (mut files, mut bytes) = (0, 0);
+    for message in messages.iter_mut().rev().filter(|message| message.role == Role::Tool) {
+        for part in message.content.iter_mut().rev() {
+            let Some(url) = part.medium() else { continue };
+            files += 1;
+            bytes += url.len();
+            if files > LEFT_IN_CONTEXT.files || bytes > LEFT_IN_CONTEXT.bytes {
+                *part = Part::Text { text: DROPPED.to_owned() };
+            }
+        }
+    }
+}
+
+fn media_of(message: &Message) -> impl Iterator<Item = &str> {
+    message.content.iter().filter_map(Part::medium)
+}
+
+fn short_hash(bytes: &[u8]) -> String {
+    digest(&SHA256, bytes).as_ref().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The usual ending of a file of this type.
+fn ending_of(media_type: &str) -> &'static str {
+    match media_type {
+        "image/png" => "png",
+        "image/jpeg" => "jpg",
+        "image/gif" => "gif",
+        "image/webp" => "webp",
+        "audio/wav" => "wav",
+        "audio/mpeg" => "mp3",
+        "audio/ogg" => "ogg",
+        "audio/flac" => "flac",
+        "audio/mp4" => "m4a",
+        "video/mp4" => "mp4",
+        "video/quicktime" => "mov",
+        "video/webm" => "webm",
+        "application/pdf" => "pdf",
+        _ => "bin",
+    }
+}
+
+/// The ending of a name, where it is a short plain one.
+fn plain_ending(name: &str) -> Option<&str> {
+    let (_, ending) = name.rsplit_once('/').map_or(name, |(_, last)| last).rsplit_once('.')?;
+    let is_plain = (1..=8).contains(&ending.len()) && ending.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    is_plain.then_some(ending)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_picture(size: usize) -> Message {
+        let mut message = Message::tool_result("c", "[Picture: /results/a.png]");
+        message.content.push(Part::Image { url: "x".repeat(size) });
+        message
+    }
+
+    #[test]
+    fn a_conversation_with_many_pictures_loses_the_older_ones() {
+        let mut messages = vec![with_picture(10); MOST_IN_CONTEXT.files];
+        drop_old_media(&mut messages);
+        assert_eq!(messages.iter().flat_map(media_of).count(), 16, "so many may stay");
+        messages.push(with_picture(11));
+        drop_old_media(&mut messages);
+        assert_eq!(messages.iter().flat_map(media_of).count(), LEFT_IN_CONTEXT.files);
+        assert_eq!(media_of(&messages[16]).next().map(str::len), Some(11), "the newest stays");
+        assert_eq!(messages[0].plain_text(), format!("[Picture: /results/a.png]\n{DROPPED}"));
+
+        let mut large = vec![with_picture(13_000_000); 2];
+        drop_old_media(&mut large);
+        assert_eq!(large.iter().flat_map(media_of).count(), 0, "one alone is too large");
+    }
+
+    #[test]
+    fn pictures_that_a_person_sent_stay() {
+        let mut messages = vec![Message { role: Role::User, ..with_picture(30_000_000) }];
+        drop_old_media(&mut messages);
+        assert_eq!(messages.iter().flat_map(media_of).count(), 1);
+    }
+
+    #[test]
+    fn endings_are_short_and_plain() {
+        for (name, expected) in [
+            ("file:///a/b.csv", Some("csv")),
+            ("ui://a/b", None),
+            ("a.", None),
+            ("a.b/c", None),
+            ("x.tar.gz", Some("gz")),
+            ("x.p h", None),
+            ("x.verylongending", None),
+        ] {
+            assert_eq!(plain_ending(name), expected, "{name}");
+        }
+    }
+}

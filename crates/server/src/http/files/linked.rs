@@ -1,0 +1,53 @@
+//! A file at its signed address, for the pages of front ends: no sign-in, and nothing in it can run.
+
+use std::sync::Arc;
+
+use agent::workspace::media_type;
+use axum::{
+    body::Body,
+    extract::State,
+    http::{HeaderName, HeaderValue, header},
+    response::{IntoResponse, Response},
+};
+use domain::refusal;
+use serde::Deserialize;
+
+use super::content::named;
+use crate::{app::App, error::ApiError, extract::Path};
+
+/// Nothing in it may run or load, whatever a browser takes it for.
+const POLICY: HeaderValue =
+    HeaderValue::from_static("sandbox; default-src 'none'; style-src 'unsafe-inline'");
+/// One state of a file never changes.
+const CACHE: HeaderValue = HeaderValue::from_static("private, max-age=86400, immutable");
+
+/// The last part of the address; the name is there for people.
+#[derive(Debug, Deserialize)]
+pub(in crate::http) struct Address {
+    token: String,
+}
+
+/// `GET /files/{token}/{name}`: the state of the file that the token stands for. Pictures, sounds, films and PDF documents
+/// are shown; all else is saved. 404 if the token is not valid, has expired, or the file is gone.
+pub(in crate::http) async fn get(
+    State(app): State<Arc<App>>,
+    Path(Address { token }): Path<Address>,
+) -> Result<Response, ApiError> {
+    let missing = || ApiError::not_found(refusal::Chats::NoSuchFile);
+    let link = app.file_links.open(&token, app.clock.now_ms()).ok_or_else(missing)?;
+    let state = app.store.read_file_version(&link.workspace, &link.path, link.version).await?;
+    let state = state.filter(|state| !state.deleted).ok_or_else(missing)?;
+    let shown = media_type(&state.content);
+    let disposition = if shown.is_some() { "inline" } else { "attachment" };
+    // As an image in a page a drawing is shown without its scripts; by itself it is saved.
+    let is_drawing = link.path.to_ascii_lowercase().ends_with(".svg");
+    let other = if is_drawing { "image/svg+xml" } else { "application/octet-stream" };
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static(shown.unwrap_or(other))),
+        (header::CONTENT_DISPOSITION, named(disposition, &link.path)),
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::CACHE_CONTROL, CACHE),
+        (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("cross-origin")),
+    ];
+    Ok((headers, Body::from(state.content)).into_response())
+}

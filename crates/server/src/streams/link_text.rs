@@ -1,0 +1,120 @@
+//! Rewrites the addresses of links and pictures in Markdown that comes piece by piece.
+
+/// A longer address is none of a file.
+const MAX_ADDRESS_BYTES: usize = 1_024;
+/// What addresses of other places begin with.
+const ELSEWHERE: [&str; 5] = ["http:", "https:", "mailto:", "data:", "#"];
+
+/// A text on its way: what may be the beginning of an address is held back until all of it is there.
+#[derive(Debug, Default)]
+pub(crate) struct LinkText {
+    held: String,
+}
+
+impl LinkText {
+    /// Whether `more` passes unchanged. Most pieces do.
+    pub(super) fn passes(&self, more: &str) -> bool {
+        self.held.is_empty() && !more.contains(']')
+    }
+
+    /// Takes more of the text and gives what can be shown now. `find` gives the address to put in the place of another.
+    pub(super) fn push(&mut self, more: &str, find: impl Fn(&str) -> Option<String>) -> String {
+        self.held.push_str(more);
+        let text = std::mem::take(&mut self.held);
+        let (mut shown, mut rest) = (String::with_capacity(text.len()), text.as_str());
+        while let Some(at) = rest.find("](") {
+            let (before, address) = rest.split_at(at + 2);
+            match address.find(|c: char| c == ')' || c.is_whitespace()) {
+                Some(end) => {
+                    shown.push_str(before);
+                    let (address, after) = address.split_at(end);
+                    shown.push_str(&find(address).unwrap_or_else(|| address.to_owned()));
+                    rest = after;
+                }
+                None if may_be_of_file(address) => {
+                    shown.push_str(&before[..at]);
+                    self.held.push_str(&rest[at..]);
+                    return shown;
+                }
+                None => {
+                    shown.push_str(before);
+                    rest = address;
+                }
+            }
+        }
+        let end = rest.len() - usize::from(rest.ends_with(']'));
+        shown.push_str(&rest[..end]);
+        self.held.push_str(&rest[end..]);
+        shown
+    }
+
+    /// The whole of a text that has ended.
+    pub(crate) fn whole(text: &str, find: impl Fn(&str) -> Option<String>) -> String {
+        let mut whole = Self::default();
+        let mut shown = whole.push(text, find);
+        shown.push_str(&whole.held);
+        shown
+    }
+}
+
+/// Whether the beginning of an address may become that of a file.
+fn may_be_of_file(address: &str) -> bool {
+    address.len() <= MAX_ADDRESS_BYTES && !ELSEWHERE.iter().any(|start| address.starts_with(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn find(address: &str) -> Option<String> {
+        (address == "/pic.png" || address == "a.csv").then(|| format!("https://x{address}"))
+    }
+
+    fn check(text: &str, expected: &str) {
+        assert_eq!(LinkText::whole(text, find), expected);
+        // Whatever the pieces are, they come to the same, and never take anything back.
+        for size in 1..text.len() {
+            let (mut rewriter, mut shown) = (LinkText::default(), String::new());
+            let mut piece = String::new();
+            for c in text.chars() {
+                piece.push(c);
+                if piece.len() >= size {
+                    shown.push_str(&rewriter.push(&piece, find));
+                    assert!(expected.starts_with(&shown), "{size}: {shown}");
+                    piece.clear();
+                }
+            }
+            shown.push_str(&rewriter.push(&piece, find));
+            assert!(format!("{shown}{}", rewriter.held) == expected, "{size}: {shown} and {}", rewriter.held);
+        }
+    }
+
+    #[test]
+    fn addresses_of_files_are_rewritten_in_any_pieces() {
+        check("See ![a plot](/pic.png) here.", "See ![a plot](https://x/pic.png) here.");
+        check(
+            "[table](a.csv \"a title\") and ![](/pic.png)",
+            "[table](https://xa.csv \"a title\") and ![](https://x/pic.png)",
+        );
+        check(
+            "[x](https://example.org/pic.png) [y](/other.png)",
+            "[x](https://example.org/pic.png) [y](/other.png)",
+        );
+        check("a[0](1) ]( ](/pic.png", "a[0](1) ]( ](/pic.png");
+        check("ends with a bracket]", "ends with a bracket]");
+        check("ё](/pic.png)ё](ё)]", "ё](https://x/pic.png)ё](ё)]");
+    }
+
+    #[test]
+    fn nothing_is_held_back_for_long() {
+        let mut text = LinkText::default();
+        assert!(text.passes("plain text (with brackets)"));
+        assert_eq!(text.push("[x](https://exam", find), "[x](https://exam");
+        assert_eq!(
+            text.push(&format!("[y](/{}", "a".repeat(MAX_ADDRESS_BYTES)), find).len(),
+            MAX_ADDRESS_BYTES + 5
+        );
+        assert_eq!(text.push("[z](/pi", find), "[z");
+        assert!(!text.passes("more"));
+    }
+}

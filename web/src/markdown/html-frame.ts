@@ -1,0 +1,29 @@
+// Shows untrusted HTML in a render frame of its own: an opaque origin, no network, no scripts but the frame's.
+
+import type { HtmlRequest } from "../render-frame/protocol";
+
+/** Tallest frame, CSS pixels; longer documents scroll inside. */
+const MAX_HEIGHT = 600;
+
+/** Puts a frame with `html` into `place`; returns what takes it away. */
+export function showHtml(place: HTMLElement, html: string, title: string): () => void {
+  const frame = document.createElement("iframe");
+  frame.sandbox.add("allow-scripts");
+  frame.src = "/render-frame.html";
+  frame.title = title;
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = ({ data }: MessageEvent<unknown>) => {
+    if (typeof data === "number" && data > 0) frame.style.height = `${Math.min(data, MAX_HEIGHT)}px`;
+  };
+  frame.onload = () => {
+    const request: HtmlRequest = { html };
+    // An opaque origin cannot be named; the page's policy lets the frame be at no other address.
+    frame.contentWindow?.postMessage(request, "*", [port2]);
+    frame.onload = null;
+  };
+  place.append(frame);
+  return () => {
+    port1.close();
+    frame.remove();
+  };
+}
