@@ -102,6 +102,7 @@ async fn new_run(store: &Store, owner: UserId) -> Result<RunId, StoreError> {
         idempotency: None,
         origin: None,
         research: None,
+        workspace: None,
     };
     store.create_run(&run).await?;
     Ok(id)
