@@ -6,7 +6,7 @@ use domain::{
     AgentPath, EventBody, Message, Outcome, Part, Role, RunEvent, ToolCall, message::arguments_text,
 };
 
-use crate::{calls::MODEL_RESULT_BYTES, compaction::recollection};
+use crate::{calls::MODEL_RESULT_BYTES, compaction::recollection, hooks::sent_back};
 
 /// Longest tool result taken along from an earlier turn, bytes: the model can read the files again.
 const RESULT_LIMIT_BYTES: usize = 4_000;
@@ -107,6 +107,7 @@ fn read(
                 messages.extend(std::mem::take(&mut step).into_messages());
                 messages.extend(guidance.as_deref().map(|text| Message::text(Role::User, text)));
             }
+            EventBody::HookFinished(end) => step.sent_back = sent_back(end).or(step.sent_back),
             EventBody::ToolRequested { call, .. } => step.calls.push(call.clone()),
             EventBody::ToolFinished { call, name, arguments, result, error, .. } => {
                 let result = if *error { format!("Error: {result}") } else { result.clone() };
@@ -150,6 +151,8 @@ struct Step {
     calls: Vec<String>,
     /// The model has said all.
     whole: bool,
+    /// What the agent was told whose answer a hook did not accept.
+    sent_back: Option<String>,
     /// The server stopped before that; the model is asked again, and this was never said.
     broken_off: bool,
     /// With the result, which the caller brings where it was handed over.
@@ -172,6 +175,7 @@ impl Step {
         let content = if self.text.is_empty() { Vec::new() } else { vec![Part::Text { text: self.text }] };
         let mut messages = vec![Message { role: Role::Assistant, content, tool_calls, tool_call_id: None }];
         messages.extend(results);
+        messages.extend(self.sent_back.map(|reason| Message::text(Role::User, reason)));
         messages
     }
 }

@@ -2,6 +2,7 @@
 
 mod audience;
 mod deltas;
+mod hooks;
 mod texts;
 mod values;
 
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use audience::Audience;
+pub use hooks::{HookCall, HookEnd, HookEvent};
 pub use texts::{FORKED, RESUMED, compacted, seq_after_restart};
 pub use values::{Decision, NoticeLevel, Outcome, Remembered, Source, Todo, TodoStatus};
 
@@ -332,6 +334,10 @@ pub enum EventBody {
         #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]
         removed_lines: Option<u64>,
     },
+    /// A hook of the administrator is called: the item opens.
+    HookStarted(Box<HookCall>),
+    /// The hook has decided, or failed.
+    HookFinished(Box<HookEnd>),
     /// The agent found sources.
     SourcesFound {
         /// Newly found ones.
@@ -481,6 +487,8 @@ impl EventBody {
             Self::PlanChanged { .. } => "plan_changed",
             Self::FileChanged { .. } => "file_changed",
             Self::MemoryChanged { .. } => "memory_changed",
+            Self::HookStarted(_) => "hook_started",
+            Self::HookFinished(_) => "hook_finished",
             Self::SourcesFound { .. } => "sources_found",
             Self::AgentStarted { .. } => "agent_started",
             Self::AgentFinished { .. } => "agent_finished",

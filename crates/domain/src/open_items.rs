@@ -5,7 +5,11 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use crate::{AgentPath, EventBody, Outcome, Reply, event::Decision, message::arguments_value};
+use crate::{
+    AgentPath, EventBody, Outcome, Reply,
+    event::{Decision, HookCall, HookEnd},
+    message::arguments_value,
+};
 
 /// Follows a log and knows at any time which items, questions and agents are open.
 #[derive(Debug, Default)]
@@ -21,6 +25,7 @@ enum Item {
     Call { call: String, name: String, raw: String, arguments: Option<Value> },
     Approval { approval: String },
     Question { question: String },
+    Hook(Box<HookCall>),
     Agent,
 }
 
@@ -44,6 +49,8 @@ impl OpenItems {
             EventBody::QuestionAsked { question, .. } => {
                 self.add(agent, Item::Question { question: question.clone() });
             }
+            EventBody::HookStarted(hook) => self.add(agent, Item::Hook(hook.clone())),
+            EventBody::HookFinished(end) => self.remove(|_, item| item.id() == Some(&end.call.id)),
             EventBody::AgentStarted { .. } => self.add(agent, Item::Agent),
             EventBody::TextDelta { item: id, delta }
             | EventBody::ReasoningDelta { item: id, delta }
@@ -108,12 +115,14 @@ impl OpenItems {
     }
 
     /// The events that close what a model was still writing: texts, reasoning, and all calls but those in `kept`,
-    /// which were written to their end. Agents, approvals and questions stay open. `reason` is what the calls say.
+    /// which were written to their end. Agents, approvals, questions and hooks stay open, but for hooks that saw what a person
+    /// had changed, which only they know. `reason` is what the calls say.
     #[must_use]
     pub fn close_unwritten(&mut self, kept: &HashSet<String>, reason: &str) -> Vec<(AgentPath, EventBody)> {
         let (closed, open) = std::mem::take(&mut self.open).into_iter().partition(|(_, item)| match item {
             Item::Text { .. } | Item::Reasoning { .. } => true,
             Item::Call { call, .. } => !kept.contains(call),
+            Item::Hook(hook) => hook.edited,
             Item::Approval { .. } | Item::Question { .. } | Item::Agent => false,
         });
         self.open = open;
@@ -167,6 +176,7 @@ impl Item {
             Self::Call { call, .. } => Some(call),
             Self::Approval { approval } => Some(approval),
             Self::Question { question } => Some(question),
+            Self::Hook(hook) => Some(&hook.id),
             Self::Agent => None,
         }
     }
@@ -196,6 +206,7 @@ impl Item {
                 remembered: None,
             },
             Self::Question { question } => Reply::answered(question, None),
+            Self::Hook(hook) => EventBody::HookFinished(Box::new(HookEnd::withdrawn(*hook))),
             Self::Agent => EventBody::AgentFinished { outcome, result: reason.to_owned() },
         }
     }
@@ -204,7 +215,7 @@ impl Item {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{RunEvent, RunId, Usage, laws};
+    use crate::{RunEvent, RunId, Usage, event::HookEvent, laws};
 
     /// Cuts a log with everything in it at every place, closes it, and asks the laws.
     #[test]
@@ -276,6 +287,18 @@ mod tests {
                     new_address: false,
                     expires_in_ms: None,
                 },
+            ),
+            (
+                &child,
+                EventBody::HookStarted(Box::new(HookCall {
+                    id: s("a1.h1"),
+                    hook: s("policy"),
+                    event: HookEvent::BeforeTool,
+                    call: Some(s("a1.c1")),
+                    tool: Some(s("x")),
+                    step: None,
+                    edited: false,
+                })),
             ),
             (&child, EventBody::TextStarted { item: s("a1.t1") }),
             (&child, EventBody::TextDelta { item: s("a1.t1"), delta: s("partial") }),

@@ -7,7 +7,7 @@ use domain::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::{file_news::file_news, memory_news::memory_news, redact};
+use crate::{file_news::file_news, hook_news::hook_news, memory_news::memory_news, redact};
 
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -194,6 +194,20 @@ fn told(body: &EventBody) -> Option<(DebugKind, DebugSource, Value, String)> {
             },
             message.clone(),
         ),
+        EventBody::HookStarted(call) => {
+            let at = call.event.as_str();
+            (Request, Backend, hook_news(body), format!("Hook {} is called ({at})", call.hook))
+        }
+        EventBody::HookFinished(end) => {
+            let mut data = hook_news(body);
+            for (name, value) in [("change", &end.change), ("context", &end.context.clone().map(Value::from))]
+            {
+                if let Some(value) = value {
+                    data[name] = value.clone();
+                }
+            }
+            (if end.error.is_some() { Error } else { Response }, Backend, data, end.line())
+        }
         EventBody::SourcesFound { sources } => {
             (Response, Backend, json!({"sources": sources}), "Sources were found".to_owned())
         }

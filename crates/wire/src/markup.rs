@@ -100,6 +100,7 @@ impl MarkupEncoder {
             EventBody::ToolProgress { message, .. } | EventBody::Notice { message, .. } => {
                 out.status(message, false, false);
             }
+            EventBody::HookFinished(end) if end.is_notable() => out.status(&end.line(), false, false),
             EventBody::TextDelta { delta, .. } if is_main => self.write(delta, out),
             EventBody::TextFinished { text, answer, .. } if is_main => {
                 self.write(text.get(self.written_bytes..).unwrap_or_default(), out);
@@ -163,6 +164,8 @@ impl MarkupEncoder {
             | EventBody::PlanChanged { .. }
             | EventBody::FileChanged { .. }
             | EventBody::MemoryChanged { .. }
+            | EventBody::HookStarted(_)
+            | EventBody::HookFinished(_)
             | EventBody::AgentFinished { .. }
             | EventBody::ModelCalled { .. } => {}
         }

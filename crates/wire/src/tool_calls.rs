@@ -9,7 +9,13 @@ use domain::{
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{Frame, chat_stream::encoder::THINKING, escape::cut, frames::Frames};
+use crate::{
+    Frame,
+    chat_stream::encoder::THINKING,
+    escape::cut,
+    frames::Frames,
+    hook_news::{HookEndFrame, HookFrame},
+};
 
 /// Longer results are cut here; the log has them whole.
 const RESULT_LIMIT_CHARS: usize = 2_000;
@@ -66,6 +72,10 @@ enum Payload<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         schema: Option<&'a Form>,
     },
+    PreHookStarted(HookFrame<'a>),
+    PreHookCompleted(HookEndFrame<'a>),
+    PostHookStarted(HookFrame<'a>),
+    PostHookCompleted(HookEndFrame<'a>),
     Error {
         content: &'a str,
     },
@@ -137,6 +147,14 @@ impl ToolCallsEncoder {
                 let schema = schema.as_ref();
                 out.push(&Payload::Question { question_id, tool_call_id, content: text, options, schema });
             }
+            EventBody::HookStarted(call) if call.event.is_before() => {
+                out.push(&Payload::PreHookStarted((&**call).into()));
+            }
+            EventBody::HookStarted(call) => out.push(&Payload::PostHookStarted((&**call).into())),
+            EventBody::HookFinished(end) if end.call.event.is_before() => {
+                out.push(&Payload::PreHookCompleted((&**end).into()));
+            }
+            EventBody::HookFinished(end) => out.push(&Payload::PostHookCompleted((&**end).into())),
             EventBody::AgentStarted { name, .. } => status(out, &format!("Sub-agent: {name}…")),
             EventBody::RunFinished { outcome, problem, .. } => finish(out, *outcome, problem.as_ref()),
             EventBody::RunStarted { .. }

@@ -39,6 +39,8 @@ impl EventBody {
             | Self::PlanChanged { .. }
             | Self::FileChanged { .. }
             | Self::MemoryChanged { .. }
+            | Self::HookStarted(_)
+            | Self::HookFinished(_)
             | Self::SourcesFound { .. }
             | Self::AgentStarted { .. }
             | Self::AgentFinished { .. }

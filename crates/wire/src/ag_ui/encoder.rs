@@ -15,7 +15,7 @@ use super::{
     request::Version,
     waiting::{Ask, AskKind},
 };
-use crate::{Frame, memory_news::memory_news, notice::notice};
+use crate::{Frame, hook_news::hook_news, memory_news::memory_news, notice::notice};
 
 /// The parts of the shared state that are ours; the client's others are handed back as they came.
 pub(super) const OWN_STATE: [&str; 2] = ["todos", "files"];
@@ -275,6 +275,14 @@ impl AgUiEncoder {
             EventBody::MemoryChanged { .. } => {
                 let value = memory_news(&event.body);
                 self.put(agent, &Event::Custom { name: "memory", value }, sink);
+            }
+            EventBody::HookStarted(_) => {
+                let value = hook_news(&event.body);
+                self.put(agent, &Event::Custom { name: "hook_started", value }, sink);
+            }
+            EventBody::HookFinished(_) => {
+                let value = hook_news(&event.body);
+                self.put(agent, &Event::Custom { name: "hook_finished", value }, sink);
             }
             EventBody::SourcesFound { sources } => {
                 let value = json!({ "sources": sources });

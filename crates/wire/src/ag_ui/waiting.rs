@@ -145,6 +145,8 @@ impl AgUiEncoder {
             | EventBody::PlanChanged { .. }
             | EventBody::FileChanged { .. }
             | EventBody::MemoryChanged { .. }
+            | EventBody::HookStarted(_)
+            | EventBody::HookFinished(_)
             | EventBody::SourcesFound { .. }
             | EventBody::AgentStarted { .. }
             | EventBody::AgentFinished { .. }

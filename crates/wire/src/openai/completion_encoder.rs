@@ -191,6 +191,8 @@ impl CompletionEncoder {
             | EventBody::PlanChanged { .. }
             | EventBody::FileChanged { .. }
             | EventBody::MemoryChanged { .. }
+            | EventBody::HookStarted(_)
+            | EventBody::HookFinished(_)
             | EventBody::SourcesFound { .. }
             | EventBody::AgentStarted { .. }
             | EventBody::AgentFinished { .. }

@@ -93,6 +93,7 @@ impl Extras {
             EventBody::Notice { level: NoticeLevel::Warning | NoticeLevel::Error, message, .. } => {
                 self.say(event, message, out);
             }
+            EventBody::HookFinished(end) if end.is_notable() => self.say(event, &end.line(), out),
             EventBody::ApprovalAsked { name, .. } => {
                 self.say(event, &format!("Waiting for somebody to allow {name}"), out);
             }
@@ -128,6 +129,8 @@ impl Extras {
             }
             EventBody::RunStarted { .. }
             | EventBody::StepStarted { .. }
+            | EventBody::HookStarted(_)
+            | EventBody::HookFinished(_)
             | EventBody::SourcesFound { .. }
             | EventBody::TextStarted { .. }
             | EventBody::TextDelta { .. }

@@ -210,6 +210,8 @@ impl ResponseEncoder {
             | EventBody::PlanChanged { .. }
             | EventBody::FileChanged { .. }
             | EventBody::MemoryChanged { .. }
+            | EventBody::HookStarted(_)
+            | EventBody::HookFinished(_)
             | EventBody::AgentStarted { .. }
             | EventBody::AgentFinished { .. }
             | EventBody::ModelCalled { .. }

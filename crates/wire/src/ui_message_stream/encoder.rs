@@ -10,8 +10,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
-    Frame, chat_stream::encoder::THINKING, file_news::file_news, frames::Frames, memory_news::memory_news,
-    notice::notice, openai::DONE,
+    Frame, chat_stream::encoder::THINKING, file_news::file_news, frames::Frames, hook_news::hook_news,
+    memory_news::memory_news, notice::notice, openai::DONE,
 };
 
 /// Encodes one run for one reader.
@@ -136,6 +136,14 @@ impl UiMessageEncoder {
             EventBody::MemoryChanged { call, .. } => {
                 let data = memory_news(&event.body);
                 out.push(&json!({"type": "data-memory", "id": call, "data": data}));
+            }
+            EventBody::HookStarted(call) => {
+                let data = hook_news(&event.body);
+                out.push(&json!({"type": "data-hook", "id": call.id, "data": data}));
+            }
+            EventBody::HookFinished(end) => {
+                let data = hook_news(&event.body);
+                out.push(&json!({"type": "data-hook", "id": end.call.id, "data": data}));
             }
             EventBody::SourcesFound { sources } => {
                 for source in sources {
