@@ -332,7 +332,7 @@ async fn finish(main: &AgentContext, research: Option<Arc<Task>>, End(outcome, p
         Outcome::Limited => "The run reached a limit before this finished.",
     };
     let emitter = &main.emitter;
-    emitter.close(outcome, reason).await;
+    emitter.close_work(outcome, reason).await;
     let has_answer = emitter.has_answered() || main.run.past.has_answered();
     if let Some(research) = research.filter(|_| !has_answer) {
         research.tell_known(main).await;

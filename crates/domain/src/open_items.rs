@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{
     AgentPath, EventBody, Outcome, Reply,
-    event::{Decision, HookCall, HookEnd},
+    event::{Decision, HookCall, HookEnd, HookEvent},
     message::arguments_value,
 };
 
@@ -114,6 +114,17 @@ impl OpenItems {
         closed.into_iter().rev().map(|(path, item)| (path, item.closing(outcome, reason))).collect()
     }
 
+    /// The events that close all that the run's work has left open, as [`OpenItems::close`] does. The hooks after it, which may
+    /// have been called before a restart, stay open.
+    #[must_use]
+    pub fn close_work(&mut self, outcome: Outcome, reason: &str) -> Vec<(AgentPath, EventBody)> {
+        let is_after = |item: &Item| matches!(item, Item::Hook(hook) if hook.event == HookEvent::AfterRun);
+        let after: Vec<(AgentPath, Item)> = self.open.extract_if(.., |(_, item)| is_after(item)).collect();
+        let closed = self.close(&AgentPath::main(), outcome, reason);
+        self.open = after;
+        closed
+    }
+
     /// The events that close what a model was still writing: texts, reasoning, and all calls but those in `kept`,
     /// which were written to their end. Agents, approvals, questions and hooks stay open, but for hooks that saw what a person
     /// had changed, which only they know. `reason` is what the calls say.
@@ -215,7 +226,7 @@ impl Item {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{RunEvent, RunId, Usage, event::HookEvent, laws};
+    use crate::{RunEvent, RunId, Usage, laws};
 
     /// Cuts a log with everything in it at every place, closes it, and asks the laws.
     #[test]

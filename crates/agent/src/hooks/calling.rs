@@ -143,7 +143,10 @@ pub(super) async fn look(
     for hook in fitting {
         let call = match in_flight.iter().find(|call| call.hook == hook.name) {
             Some(call) => (*call).clone(),
-            None => start(agent, at, hook).await,
+            None => match start(agent, at, hook).await {
+                Some(call) => call,
+                None => return looked,
+            },
         };
         let end = ask(agent, hooks, hook, (call, at.limit), subject, about).await;
         agent.emitter.emit(EventBody::HookFinished(Box::new(end.clone()))).await;
@@ -189,8 +192,9 @@ impl PastHook {
     }
 }
 
-/// Tells the log that a hook is called. That is stored first: after a crash the hook is called again by the same id.
-async fn start(agent: &AgentContext, at: At<'_>, hook: &Hook) -> HookCall {
+/// Tells the log that a hook is called. That is stored first: after a crash the hook is called again by the same id. Nothing
+/// where the run has ended and nobody keeps its log any more.
+async fn start(agent: &AgentContext, at: At<'_>, hook: &Hook) -> Option<HookCall> {
     let (call, tool) = at.call.map(|(call, tool)| (call.to_owned(), tool.to_owned())).unzip();
     let call = HookCall {
         id: agent.next_item('h'),
@@ -201,8 +205,12 @@ async fn start(agent: &AgentContext, at: At<'_>, hook: &Hook) -> HookCall {
         step: at.step,
         edited: at.edited,
     };
-    agent.emitter.emit_stored(EventBody::HookStarted(Box::new(call.clone()))).await;
-    call
+    let started = EventBody::HookStarted(Box::new(call.clone()));
+    if at.event == HookEvent::AfterRun {
+        return agent.emitter.try_emit_stored(started).await.then_some(call);
+    }
+    agent.emitter.emit_stored(started).await;
+    Some(call)
 }
 
 async fn ask(

@@ -20,7 +20,7 @@ use crate::{
 
 /// How much of a conversation a hook is told, bytes of text; the latest messages count.
 const MAX_MESSAGES_BYTES: usize = 256_000;
-/// How long the hooks after a run have each where a person waits for its end.
+/// How long the hooks after a run have each where somebody waits for its end.
 const AFTER_STOP: Duration = Duration::from_secs(2);
 
 impl Denied {
@@ -71,7 +71,8 @@ pub(crate) async fn after_run(agent: &AgentContext, outcome: Outcome, problem: O
             json!({"outcome": outcome, "problem": problem, "usage": used.usage, "cost_micro_usd": used.cost_micro_usd}),
         )
     };
-    let limit = (outcome == Outcome::Cancelled).then_some(AFTER_STOP);
+    let is_interrupted = problem.is_some_and(|problem| problem.code == ProblemCode::Interrupted);
+    let limit = (outcome == Outcome::Cancelled || is_interrupted).then_some(AFTER_STOP);
     let at = At { limit, ..At::run(HookEvent::AfterRun) };
     look(agent, at, Source::Both, &mut Subject::Fixed, &about).await;
     if let Some(hooks) = &agent.run.hooks {

@@ -151,17 +151,15 @@ impl HookEnd {
         let at = event.as_str();
         let about = tool.as_ref().map_or_else(|| at.to_owned(), |tool| format!("{at} {tool}"));
         let did = match (decision, change, context) {
+            (Decision::Deny, _, _) if error.is_some() => "failed and counts as a denial",
+            (Decision::Allow, _, _) if error.is_some() => "failed and was passed over",
             (Decision::Deny, _, _) => "denied",
             (Decision::Withdrawn | Decision::Expired, _, _) => "was stopped",
             (Decision::Allow, Some(_), _) => "changed",
             (Decision::Allow, None, Some(_)) => "added context",
             (Decision::Allow, None, None) => "allowed",
         };
-        let why = match (error, reason) {
-            (Some(error), _) => format!(": failed: {error}"),
-            (None, Some(reason)) => format!(": {reason}"),
-            (None, None) => String::new(),
-        };
+        let why = error.as_ref().or(reason.as_ref()).map(|why| format!(": {why}")).unwrap_or_default();
         format!("Hook {hook} ({about}) {did}{why}")
     }
 }

@@ -31,6 +31,7 @@ fn every_failure_is_an_error_and_ids_are_unique() {
             EventBody::RunFinished { outcome, .. } | EventBody::AgentFinished { outcome, .. } => {
                 *outcome == Outcome::Failed
             }
+            EventBody::HookFinished(end) => end.error.is_some(),
             _ => false,
         });
         let errors = events.iter().filter(|event| event.kind == DebugKind::Error).count();
