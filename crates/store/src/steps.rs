@@ -72,6 +72,7 @@ steps![
     "0045_aliases",
     "0046_crawls_dismissed",
     "0047_principals",
+    "0049_hook_inputs",
 ];
 
 /// What brings a database to the step of that number, or to the newest before it.
