@@ -24,6 +24,7 @@ use crate::{
     elsewhere::Elsewhere,
     error::ApiError,
     groups::Groups,
+    hooks::Hooks,
     http::mcp::Door,
     knowledge::{
         Knowledge, READERS, keep_embedding, keep_graph_copy, keep_graphs, keep_looking, keep_reading,
@@ -98,6 +99,8 @@ pub struct App {
     pub schedules: Schedules,
     /// Who is told that a background run has ended.
     pub webhooks: Webhooks,
+    /// What is called around runs.
+    pub(crate) hooks: Hooks,
     /// Collections of documents, and what is found there.
     pub(crate) knowledge: Arc<Knowledge>,
     /// The web, searched and read.
@@ -170,6 +173,7 @@ impl App {
         let runs = Runs::new(store.clone(), clock.clone(), Arc::clone(&usage));
         let (stopping, tasks) = (CancellationToken::new(), TaskTracker::new());
         let webhooks = Webhooks::new(outbound.clone(), sealer.clone());
+        let hooks = Hooks::new(&config.hooks, outbound.clone(), store.clone(), clock.clone());
         let sign_in = SignIn::new(outbound.clone());
         let mcp_servers = {
             let (store, clock, http) = (store.clone(), clock.clone(), http.clone());
@@ -204,6 +208,7 @@ impl App {
             workspaces,
             schedules: Schedules::default(),
             webhooks,
+            hooks,
             knowledge: Arc::new(knowledge),
             web,
             crawling: Crawling::default(),
@@ -340,6 +345,9 @@ async fn keep_house(app: Arc<App>) {
         }
         if let Err(error) = app.store.purge_runs(now - app.config.retention_ms).await {
             tracing::warn!(%error, "cannot delete old runs without a chat");
+        }
+        if let Err(error) = app.store.purge_hook_inputs().await {
+            tracing::warn!(%error, "cannot forget what hooks looked at");
         }
         if let Err(error) = app.store.purge_unsent_files(now - UNSENT_FILES_MS).await {
             tracing::warn!(%error, "cannot delete files that were sent in no message");
