@@ -4,6 +4,7 @@
  */
 import type { Coded, EventBody, Outcome, RunEvent, Words } from "../api/events.ts";
 import { readForm } from "./form.ts";
+import { hookEnd, hookNode } from "./hooks.ts";
 import {
   type ApprovalNode,
   emptyRun,
@@ -384,6 +385,10 @@ function reduceRun(timeline: Timeline, event: RunEvent, body: EventBody): void {
         deleted: body.deleted ?? false,
         lines: linesOf(body),
       });
+    case "hook_started":
+    case "hook_finished":
+      open(timeline, event, `hook ${body.id}`, hookNode(body));
+      return change(timeline, `hook ${body.id}`, "hook", () => hookEnd(body));
     case "sources_found":
       return set((run) => ({ sources: [...run.sources, ...body.sources] }));
     case "run_resumed":
