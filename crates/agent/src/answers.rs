@@ -46,6 +46,17 @@ async fn show(
     Ok(text)
 }
 
+/// The text of an answer that ends the agent's work whatever hooks say of that, shown unless it was as it came.
+///
+/// # Errors
+/// Where a hook withholds it.
+pub(crate) async fn shown(agent: &AgentContext, step: u32, answer: &Answer) -> Result<String, Stop> {
+    match answer.held {
+        true => write_answer(agent, step, &answer.text, None).await,
+        false => Ok(answer.text.clone()),
+    }
+}
+
 /// What becomes of an answer.
 pub(crate) enum Ended {
     /// It is shown, and this is it.

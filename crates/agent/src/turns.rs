@@ -17,7 +17,7 @@ use crate::{
     AgentLimits, AgentSpec, AnswerForm, Emitter, Models, Past,
     addresses::Addresses,
     answer_form::write_in_form,
-    answers::{Ended, end_with, write_answer},
+    answers::{Ended, end_with, shown},
     budget::{Budget, limit_reached},
     calls::run_calls,
     code::Code,
@@ -404,11 +404,7 @@ async fn warn_of_empty(agent: &AgentContext, answer: &Answer) {
 async fn check_length(agent: &AgentContext, step: u32, answer: &Answer) -> Result<(), Stop> {
     let Some(limit) = agent.run.wishes.max_output_tokens.filter(|_| answer.cut) else { return Ok(()) };
     let problem = limit_reached(Sentence::LimitAnswer { count: limit });
-    let text = match answer.held {
-        true => write_answer(agent, step, &answer.text, None).await?,
-        false => answer.text.clone(),
-    };
-    Err(Stop::Limited { problem, text })
+    Err(Stop::Limited { problem, text: shown(agent, step, answer).await? })
 }
 
 pub(crate) async fn check_budget(agent: &AgentContext) -> Result<(), Stop> {

@@ -35,7 +35,6 @@ import type {
   FoundServer,
   InboxItem,
   Invitation,
-  Hook,
   McpServer,
   McpSignIn,
   Memory,
@@ -166,7 +165,6 @@ export const createAgent = (agent: AgentDefinition) => call<DefinedAgent>("POST"
 export const replaceAgent = (agent: AgentDefinition) =>
   call<DefinedAgent>("PUT", `${v1}/agents/${id(agent.name)}`, agent);
 export const deleteAgent = (name: string) => call<undefined>("DELETE", `${v1}/agents/${id(name)}`);
-export const listHooks = () => call<{ hooks: Hook[] }>("GET", `${v1}/hooks`);
 export const listMcpServers = () => call<{ servers: McpServer[] }>("GET", `${v1}/mcp-servers`);
 export const listMcpSignIns = () => call<{ servers: McpSignIn[] }>("GET", `${v1}/mcp-sign-ins`);
 export const beginMcpSignIn = (name: string) =>

@@ -1,5 +1,5 @@
 /** What the HTTP API takes and gives (docs/api.md). */
-import type { Coded, HookEvent, Outcome, Part, RunEvent, RunSummary, Words } from "./events.ts";
+import type { Coded, Outcome, Part, RunEvent, RunSummary, Words } from "./events.ts";
 
 export type { Part, RunSummary };
 
@@ -204,22 +204,6 @@ export interface Programs {
   python_modules: string[];
   shell: boolean;
   latex: string[];
-}
-
-export interface Hook {
-  name: string;
-  kind: "http" | "command";
-  /** An address, or the path of a program. */
-  target: string;
-  events: HookEvent[];
-  tools: string[];
-  agents: string[];
-  models: string[];
-  fail: "open" | "closed";
-  timeout_seconds: number;
-  calls: number;
-  failures: number;
-  last: { at: number; error: string | null } | null;
 }
 
 export interface McpServer {

@@ -18,7 +18,7 @@ use super::{
     tools::{self, ASK, PLAN, READ, parts, todos},
 };
 use crate::{
-    answers::write_answer,
+    answers::{shown, write_answer},
     budget::limit_reached,
     calls::{MODEL_RESULT_BYTES, request_ours, run_side_by_side},
     loose_json::texts,
@@ -341,7 +341,7 @@ impl Course {
     }
 
     async fn write(&self) -> Result<String, Stop> {
-        let proofs = self.notes.quotes();
+        let proofs = &self.notes.quotes();
         let mut most_bytes = self.notes_bytes();
         for shorter in 0..=SHORTER {
             let notes = self.notes.for_model(most_bytes);
@@ -355,16 +355,10 @@ impl Course {
                  the report now."
             );
             messages.push(Message::text(Role::User, told));
-            let shape =
-                Shape { step: self.step, format: None, cites: Some(self.notes.count()), proofs: &proofs };
+            let shape = Shape { step: self.step, format: None, cites: Some(self.notes.count()), proofs };
             let failed = match call_model(&self.agent, &messages, &Toolbox::default(), shape).await {
-                Ok(answer) if !answer.text.trim().is_empty() => {
-                    return match answer.held {
-                        true => write_answer(&self.agent, self.step, &answer.text, None).await,
-                        false => Ok(answer.text),
-                    };
-                }
-                Ok(_) => break,
+                Ok(answer) if answer.text.trim().is_empty() => break,
+                Ok(answer) => return shown(&self.agent, self.step, &answer).await,
                 Err(failed) => failed,
             };
             let is_full = failed.problem.code == ProblemCode::ModelContextFull && !failed.has_begun;

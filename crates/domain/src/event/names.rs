@@ -1,0 +1,46 @@
+//! The names of events.
+
+use super::EventBody;
+
+impl EventBody {
+    /// The event's name as it stands in JSON.
+    #[must_use]
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Self::RunStarted { .. } => "run_started",
+            Self::StepStarted { .. } => "step_started",
+            Self::Status { .. } => "status",
+            Self::TextStarted { .. } => "text_started",
+            Self::TextDelta { .. } => "text_delta",
+            Self::TextFinished { .. } => "text_finished",
+            Self::ReasoningStarted { .. } => "reasoning_started",
+            Self::ReasoningDelta { .. } => "reasoning_delta",
+            Self::ReasoningFinished { .. } => "reasoning_finished",
+            Self::ToolRequested { .. } => "tool_requested",
+            Self::ToolArgumentsDelta { .. } => "tool_arguments_delta",
+            Self::ToolStarted { .. } => "tool_started",
+            Self::ToolProgress { .. } => "tool_progress",
+            Self::ToolOutput { .. } => "tool_output",
+            Self::ToolFinished { .. } => "tool_finished",
+            Self::ToolHandedOver { .. } => "tool_handed_over",
+            Self::ApprovalAsked { .. } => "approval_asked",
+            Self::ApprovalAnswered { .. } => "approval_answered",
+            Self::QuestionAsked { .. } => "question_asked",
+            Self::QuestionAnswered { .. } => "question_answered",
+            Self::PlanChanged { .. } => "plan_changed",
+            Self::FileChanged { .. } => "file_changed",
+            Self::MemoryChanged { .. } => "memory_changed",
+            Self::HookStarted(_) => "hook_started",
+            Self::HookFinished(_) => "hook_finished",
+            Self::SourcesFound { .. } => "sources_found",
+            Self::AgentStarted { .. } => "agent_started",
+            Self::AgentFinished { .. } => "agent_finished",
+            Self::ModelCalled { .. } => "model_called",
+            Self::Notice { .. } => "notice",
+            Self::ContextCompacted { .. } => "context_compacted",
+            Self::RunResumed {} => "run_resumed",
+            Self::RunForked { .. } => "run_forked",
+            Self::RunFinished { .. } => "run_finished",
+        }
+    }
+}
