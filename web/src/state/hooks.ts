@@ -5,11 +5,11 @@ import type { BodyOf } from "./timeline.ts";
 
 type HookBody = BodyOf<"hook_started" | "hook_finished">;
 
-export const hookNode = ({ hook, event, tool = null }: HookBody): HookNode => ({
+export const hookNode = ({ hook, event, tool }: HookBody): HookNode => ({
   kind: "hook",
   hook,
   event,
-  tool,
+  tool: tool ?? null,
   state: "running",
   reason: null,
   durationMs: null,
